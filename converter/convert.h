@@ -1,0 +1,31 @@
+// The converter as a library: source model -> .qrt bytes.
+#ifndef QRT_CONVERTER_CONVERT_H_
+#define QRT_CONVERTER_CONVERT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "converter/ir.h"
+#include "converter/report.h"
+#include "runtime/status.h"
+
+namespace qrt::convert {
+
+// import/onnx.cc: reads an ONNX file (external data beside it) into a graph. kIoError,
+// kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
+// meaningful only on success.
+Status import_onnx(const std::string& path, Graph* graph, Report* report);
+
+// passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
+// pass's name.
+Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
+
+// write.cc: a final graph as bytes, already reloaded through the runtime's verifier (kInternal if
+// that refuses them).
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_CONVERT_H_

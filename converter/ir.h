@@ -1,0 +1,130 @@
+// The converter's one graph: operators of schema/ops.inc whose attributes are the flatbuffer's
+// object-API option structs, over values. A front end (import/) fills it, passes (passes/) rewrite
+// it, write.cc serialises it.
+//
+// Conventions, from the front end on:
+//  - 8-bit activations are UINT8 in the stored domain (an int8 source's values and zero points +
+//  128). A model input or
+//    output of type INT8 is joined by a Lut that flips the sign bit.
+//  - Conv2D, DepthwiseConv2D and the pools work on NHWC; a front end with NCHW data puts Transpose
+//  nodes around them,
+//    and passes/ move and cancel those.
+//  - Until passes/pack_weights, weights are row-major INT16 constants holding (source weight -
+//  source zero point), in
+//    -255..255: Conv2D [out, kh, kw, in / groups], DepthwiseConv2D [kh, kw, out], FullyConnected
+//    [out, in]. The bias is an INT32 constant [out] holding the source bias, without the input's
+//    zero point (which Conv2DOptions::input_zero_point names, and FullyConnected's input value's
+//    quantisation). weight_sum, terms, pair_safe and tap_layout are still unset.
+//  - A Lut's or Softmax's table is a second, constant input; write.cc turns it into a buffer index.
+//  - Shapes are concrete, at the source's own batch. passes/open_batch makes dimension 0 symbolic
+//  where it can.
+#ifndef QRT_CONVERTER_IR_H_
+#define QRT_CONVERTER_IR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qrt_model_generated.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+
+namespace qrt::convert {
+
+using ValueId = uint32_t;
+constexpr ValueId kNoValue = UINT32_MAX;
+
+// real = (q - zero_point) * scale, stored domain. Empty: not quantised.
+struct Quantization {
+  std::vector<float> scale;
+  std::vector<int32_t> zero_point;
+  int axis = -1;
+};
+
+struct Value {
+  std::string name;
+  TensorType type;
+  Quantization quantization;
+  bool is_constant = false;
+  std::vector<uint8_t> data;  // of a constant: elements, low byte first, or packed
+  fb::Packing packing = fb::Packing::NONE;
+
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data.data());
+  }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(data.data());
+  }
+};
+
+struct Node {
+  std::string name;       // of the source node
+  std::string source_op;  // "Conv+Relu"
+  fb::OpOptionsUnion options;
+  std::vector<ValueId> inputs, outputs;
+};
+
+struct Graph {
+  std::string name, source_format, source_producer, reference;
+  int64_t default_batch = 1;
+  bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
+  std::vector<Value> values;   // never shrinks while passes run: ids stay valid
+  std::vector<Node> nodes;     // in execution order
+  std::vector<ValueId> inputs, outputs;
+
+  ValueId add_value(Value value);
+  // A constant of `dtype` from elements.
+  template <class T>
+  ValueId add_constant(std::string name, DType dtype, const Shape& shape,
+                       const std::vector<T>& elements);
+
+  // Index of the node that writes a value, or -1.
+  int producer(ValueId value) const;
+  // Indices of the nodes that read a value (a node reading it twice stands twice).
+  std::vector<int> consumers(ValueId value) const;
+  bool is_output(ValueId value) const;
+};
+
+// The options of a node as their type; REQUIRES: the node is of that type.
+template <class T>
+T& options(Node& node) {
+  return *static_cast<T*>(node.options.value);
+}
+template <class T>
+const T& options(const Node& node) {
+  return *static_cast<const T*>(node.options.value);
+}
+
+// A node with default options of type T (fb::Conv2DOptionsT ...).
+template <class T>
+Node make_node(std::string name, std::string source_op, std::vector<ValueId> inputs,
+               std::vector<ValueId> outputs) {
+  Node node;
+  node.name = std::move(name);
+  node.source_op = std::move(source_op);
+  node.options.Set(T());
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  return node;
+}
+
+// One line per value and node, for tests and for --verbose.
+std::string dump(const Graph& graph);
+
+template <class T>
+ValueId Graph::add_constant(std::string name, DType dtype, const Shape& shape,
+                            const std::vector<T>& elements) {
+  Value v;
+  v.name = std::move(name);
+  v.type = {dtype, shape};
+  v.is_constant = true;
+  v.data.resize(elements.size() * sizeof(T));
+  if (!elements.empty()) __builtin_memcpy(v.data.data(), elements.data(), v.data.size());
+  return add_value(std::move(v));
+}
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IR_H_

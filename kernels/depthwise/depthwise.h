@@ -1,0 +1,65 @@
+// Contract of the depthwise family: one filter per channel, any kernel, stride, dilation, padding
+// and channel multiplier.
+//
+//   acc[y][x][o] = bias[o] + sum over ky, kx of in(y * stride_h + ky * dilation_h - pad_top, ..., o
+//   / multiplier) * w[ky][kx][o] positions outside the image read `zero_point`; uint8 * int8, int32
+//   modulo 2^32; output requantize(acc) as uint8
+//
+// Packed weights, int8, one form for every instruction set (c = output channels, tails zero):
+//
+//   [ceil(c/16)][ceil(kh/4)][kw][16 channels][4 rows]
+//
+// Reading: pixels may be over-read by up to 64 bytes past the image's last byte (arena slack).
+// `zero` is at least in_c + 64 bytes of the zero point. Kernels take every shape, store exactly the
+// pixels asked for, and are thread-safe.
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+#include "kernels/requant.h"
+
+namespace qrt {
+
+struct DepthwiseShape {
+  size_t in_h, in_w, in_c;  // input image, NHWC, dense
+  size_t out_h, out_w;
+  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+  size_t pad_top, pad_left;  // bottom and right follow from out_h, out_w
+  size_t multiplier;         // output channels = in_c * multiplier
+};
+
+struct DepthwiseArgs {
+  DepthwiseShape shape;
+  const uint8_t* input;  // one image
+  const uint8_t* zero;
+  const int8_t* weights;      // packed
+  const int32_t* bias;        // readable to the next multiple of 64 channels
+  Requant requant;            // kinds kF32, kInt
+  uint8_t* output;            // the whole output image, NHWC, dense
+  size_t row_begin, row_end;  // output rows to compute
+  uint8_t* scratch;  // select_depthwise()->scratch_bytes(shape) bytes, 64-aligned, of this thread
+};
+
+using DepthwiseFn = void (*)(const DepthwiseArgs& args);
+
+struct DepthwiseKernel {
+  const char* name;  // "depthwise_u8s8_3x3s1_avx512vnni"
+  Isa isa;
+  bool signed_lhs;  // reads x - 128: the caller adds 128 * sum(w) to bias
+  bool (*supports)(const DepthwiseShape& shape);
+  size_t (*scratch_bytes)(const DepthwiseShape& shape);  // per thread; may be 0
+  DepthwiseFn fn;
+};
+
+// All rows compiled in, best first, ending with the scalar one, which supports every shape.
+const DepthwiseKernel* depthwise_kernels(size_t* count);
+
+// First row of an allowed set that supports the shape; never null.
+const DepthwiseKernel* select_depthwise(IsaSet isas, const DepthwiseShape& shape);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_H_

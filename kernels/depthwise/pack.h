@@ -1,0 +1,18 @@
+// Weights into the packed form of depthwise.h. Portable; called by the converter and by tests.
+#ifndef QRT_KERNELS_DEPTHWISE_PACK_H_
+#define QRT_KERNELS_DEPTHWISE_PACK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+size_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w);
+
+// weights: [kernel_h][kernel_w][channels], row-major.
+void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
+                    int8_t* packed);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_PACK_H_

@@ -1,0 +1,23 @@
+// Weights into the packed form of gemm.h. Portable; called by the converter and by tests.
+#ifndef QRT_KERNELS_GEMM_PACK_H_
+#define QRT_KERNELS_GEMM_PACK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+// Bytes of one group.
+size_t gemm_packed_bytes(size_t n, size_t taps, size_t k);
+
+// weights: [n][taps][k], row-major. packed: gemm_packed_bytes() bytes.
+void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* packed);
+
+// True if for every channel no sum of two adjacent products 255 * w[2i], 255 * w[2i+1] (k order
+// within a group of 4, either term zero or at its extreme) leaves int16: VPMADDUBSW cannot
+// saturate.
+bool gemm_pair_safe(const int8_t* weights, size_t n, size_t taps, size_t k);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_GEMM_PACK_H_

@@ -1,0 +1,146 @@
+#include "kernels/isa.h"
+
+#include <cpuinfo.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace qrt {
+namespace {
+
+struct Named {
+  Isa isa;
+  const char* name;
+};
+
+constexpr Named kNames[] = {
+    {Isa::kScalar, "scalar"},         {Isa::kAvx2, "avx2"},
+    {Isa::kAvxVnni, "avxvnni"},       {Isa::kAvx512Vnni, "avx512vnni"},
+    {Isa::kAvx512Vbmi, "avx512vbmi"}, {Isa::kNeon, "neon"},
+    {Isa::kNeonDot, "neondot"},       {Isa::kI8mm, "i8mm"},
+};
+
+IsaSet compiled_isas() {
+  IsaSet set = static_cast<IsaSet>(Isa::kScalar);
+#ifdef QRT_HAVE_AVX2
+  set |= static_cast<IsaSet>(Isa::kAvx2);
+#endif
+#ifdef QRT_HAVE_AVXVNNI
+  set |= static_cast<IsaSet>(Isa::kAvxVnni);
+#endif
+#ifdef QRT_HAVE_AVX512VNNI
+  set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
+#endif
+#ifdef QRT_HAVE_AVX512VBMI
+  set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
+#endif
+#ifdef QRT_HAVE_NEON
+  set |= static_cast<IsaSet>(Isa::kNeon);
+#endif
+#ifdef QRT_HAVE_NEONDOT
+  set |= static_cast<IsaSet>(Isa::kNeonDot);
+#endif
+#ifdef QRT_HAVE_I8MM
+  set |= static_cast<IsaSet>(Isa::kI8mm);
+#endif
+  return set;
+}
+
+#if defined(__x86_64__)
+
+// The 2022 cpuinfo of Debian 12 has no AVX-VNNI query: CPUID leaf 7, subleaf 1, EAX bit 4.
+bool cpuid_has_avx_vnni() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
+}
+
+struct X86Features {
+  bool avx2, avx_vnni, avx512_vnni, avx512_vbmi;
+};
+
+X86Features x86_features() {
+  if (cpuinfo_initialize()) {
+    const bool avx2 = cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c();
+    const bool vnni512 = avx2 && cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() &&
+                         cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl() &&
+                         cpuinfo_has_x86_avx512vnni();
+    return {avx2, avx2 && cpuid_has_avx_vnni(), vnni512, vnni512 && cpuinfo_has_x86_avx512vbmi()};
+  }
+  // cpuinfo fails where /proc or /sys is missing; the compiler's run-time support asks CPUID and
+  // XGETBV itself.
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("avx");
+  const bool vnni512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+  return {avx2, avx2 && cpuid_has_avx_vnni(), vnni512,
+          vnni512 && __builtin_cpu_supports("avx512vbmi")};
+}
+
+IsaSet hardware_isas() {
+  const X86Features f = x86_features();
+  IsaSet set = static_cast<IsaSet>(Isa::kScalar);
+  if (f.avx2) set |= static_cast<IsaSet>(Isa::kAvx2);
+  if (f.avx_vnni) set |= static_cast<IsaSet>(Isa::kAvxVnni);
+  if (f.avx512_vnni) set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
+  if (f.avx512_vbmi) set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
+  return set;
+}
+
+#elif defined(__aarch64__)
+
+IsaSet hardware_isas() {
+  bool dot = false, i8mm = false;
+#if defined(__linux__)
+  // Bits of AT_HWCAP and AT_HWCAP2; the kernel's word needs no /sys, which cpuinfo does.
+  dot = (getauxval(AT_HWCAP) >> 20 & 1) != 0;
+  i8mm = (getauxval(AT_HWCAP2) >> 13 & 1) != 0;
+#endif
+  if (cpuinfo_initialize()) dot = dot || cpuinfo_has_arm_neon_dot();
+  IsaSet set = static_cast<IsaSet>(Isa::kScalar) | static_cast<IsaSet>(Isa::kNeon);
+  if (dot) set |= static_cast<IsaSet>(Isa::kNeonDot);
+  if (dot && i8mm) set |= static_cast<IsaSet>(Isa::kI8mm);
+  return set;
+}
+
+#else
+
+IsaSet hardware_isas() { return static_cast<IsaSet>(Isa::kScalar); }
+
+#endif
+
+}  // namespace
+
+IsaSet detected_isas() {
+  static const IsaSet set = hardware_isas() & compiled_isas();
+  return set;
+}
+
+const char* isa_name(Isa isa) {
+  for (const Named& n : kNames)
+    if (n.isa == isa) return n.name;
+  return "unknown";
+}
+
+bool parse_isa(const char* name, Isa* isa) {
+  for (const Named& n : kNames) {
+    if (strcmp(n.name, name) == 0) {
+      *isa = n.isa;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool isa_at(int i, Isa* isa) {
+  if (i < 0 || i >= static_cast<int>(sizeof(kNames) / sizeof(kNames[0]))) return false;
+  *isa = kNames[i].isa;
+  return true;
+}
+
+}  // namespace qrt

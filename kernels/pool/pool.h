@@ -1,0 +1,68 @@
+// Contract of the pool family on NHWC uint8 images: max, average (ordered float sum) and global sum
+// with requantisation. One image per call, a range of output rows (max, average) or of channels
+// (global). Inputs may be over-read by up to 64 bytes; exactly the outputs asked for are stored.
+// Thread-safe. Formulas: schema/qrt_model.fbs.
+#ifndef QRT_KERNELS_POOL_POOL_H_
+#define QRT_KERNELS_POOL_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+#include "kernels/requant.h"
+
+namespace qrt {
+
+struct PoolShape {
+  size_t in_h, in_w, c, out_h, out_w;
+  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+};
+
+// Every window holds at least one position inside the image (checked at load).
+struct MaxPoolArgs {
+  PoolShape shape;
+  const uint8_t* input;
+  uint8_t* output;  // the whole output image
+  size_t row_begin, row_end;
+};
+
+// s = fl32(sum over the window's positions inside the image, in (h, w) order, of value[x] /
+// float(count)); y = clamp(HE(fl32(fl32(s / output_scale) + f(output_zero_point))) + output_offset,
+// 0, 255)
+struct AveragePoolArgs {
+  PoolShape shape;     // dilations 1
+  const float* value;  // 256: fl32(input_scale * float(x - input_zero_point))
+  float input_scale;
+  int32_t input_zero_point;
+  float output_scale;
+  int32_t output_zero_point, output_offset;
+  bool count_include_pad;  // count = kernel_h * kernel_w, else the positions inside the image
+  const uint8_t* input;
+  uint8_t* output;
+  size_t row_begin, row_end;
+};
+
+// y[ch] = requantize(sum over pixels of (x - input_zero_point)); pixels < 2^23
+struct GlobalSumArgs {
+  const uint8_t* input;  // [pixels][c]
+  size_t pixels, c;
+  int32_t input_zero_point;
+  Requant requant;                    // per tensor: channel 0 of its arrays serves every channel
+  uint8_t* output;                    // [c]
+  size_t channel_begin, channel_end;  // multiples of 64, but for the end of c
+};
+
+struct PoolKernel {
+  const char* name;  // "pool_u8_avx2"
+  Isa isa;
+  void (*max)(const MaxPoolArgs& args);
+  void (*average)(const AveragePoolArgs& args);
+  void (*global_sum)(const GlobalSumArgs& args);
+};
+
+const PoolKernel* pool_kernels(size_t* count);
+const PoolKernel* select_pool(IsaSet isas);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_POOL_POOL_H_

@@ -1,0 +1,126 @@
+// The normative definition of every requantisation, in integers only (kernels/soft_float.h). A SIMD
+// kernel may use float instructions where they give the same bytes; the tests compare with ==.
+// Nothing here depends on the floating-point environment. Formulas: schema/qrt_model.fbs, tables
+// Requant, AddOptions.
+#ifndef QRT_KERNELS_REQUANT_H_
+#define QRT_KERNELS_REQUANT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/soft_float.h"
+
+namespace qrt {
+
+// Values as in schema/qrt_model.fbs.
+enum class Round : uint8_t { kHalfEven = 0, kHalfUp = 1, kHalfAway = 2, kFloor = 3 };
+enum class RequantKind : uint8_t { kAcc = 0, kF32 = 1, kInt = 2 };
+
+constexpr int kMaxStages = 2;
+
+// v = ROUND(v * multiplier / 2^shift), then clip.
+struct RequantStage {
+  const int32_t* multiplier;  // >= 0, per channel, readable as Requant::scale
+  const uint8_t* shift;       // 0..62, per channel
+  Round round;
+  int32_t clip_lo, clip_hi;
+};
+
+// Ready for kernels: per-channel arrays hold one value for every output channel (a per-tensor value
+// is repeated) and are readable up to the next multiple of 64 channels beyond the last. Immutable;
+// may be shared between threads.
+struct Requant {
+  RequantKind kind;
+  Round round;             // kF32: kHalfEven or kHalfUp
+  bool zero_point_before;  // kF32
+  bool fused;              // kF32 with zero_point_before
+  int32_t zero_point;      // |zero_point| <= 255
+  int32_t offset;          // kF32 with zero_point_before: 0 or 128
+  int32_t lo, hi;          // 0 <= lo <= hi <= 255
+  const float* scale;      // kF32, per channel; normal, positive
+  int32_t stage_count;     // kInt: 1..kMaxStages
+  RequantStage stages[kMaxStages];
+
+  // The same for the channels from c on (c a multiple of 16).
+  Requant at(size_t c) const {
+    Requant r = *this;
+    if (r.scale) r.scale += c;
+    for (int i = 0; i < stage_count; ++i) {
+      r.stages[i].multiplier += c;
+      r.stages[i].shift += c;
+    }
+    return r;
+  }
+};
+
+inline int64_t clamp_int(int64_t v, int64_t lo, int64_t hi) {
+  return v < lo ? lo : v > hi ? hi : v;
+}
+
+// v / 2^s rounded; 0 <= s <= 62. The sum may not overflow: |v| < 2^63 - 2^61.
+inline int64_t rounding_shift(int64_t v, int s, Round round) {
+  if (s == 0) return v;
+  const int64_t half = int64_t{1} << (s - 1);
+  switch (round) {
+    case Round::kHalfUp: return (v + half) >> s;
+    case Round::kHalfAway: return (v + half - (v < 0 ? 1 : 0)) >> s;
+    case Round::kHalfEven: return soft::shift_half_even(v, s);
+    case Round::kFloor: break;
+  }
+  return v >> s;
+}
+
+// The output for accumulator `acc` of output channel `c`; kinds kF32 and kInt. In [lo, hi].
+inline int32_t requantize(const Requant& r, int32_t acc, size_t c) {
+  if (r.kind == RequantKind::kInt) {
+    int64_t v = acc;
+    for (int i = 0; i < r.stage_count; ++i) {
+      const RequantStage& s = r.stages[i];
+      v = rounding_shift(v * s.multiplier[c], s.shift[c], s.round);
+      v = clamp_int(v, s.clip_lo, s.clip_hi);
+    }
+    return static_cast<int32_t>(clamp_int(v + r.zero_point, r.lo, r.hi));
+  }
+  const soft::Bits a = soft::from_int(acc), scale = soft::bits_of(r.scale[c]);
+  if (!r.zero_point_before) {
+    // Clamping in float before rounding, as the formula has it, gives the same: the limits are
+    // integers.
+    const int64_t v = soft::to_int(soft::mul(a, scale), r.round == Round::kHalfUp);
+    return static_cast<int32_t>(clamp_int(v + r.zero_point, r.lo, r.hi));
+  }
+  const soft::Bits zp = soft::from_int(r.zero_point);
+  const soft::Bits v = r.fused ? soft::fma(a, scale, zp) : soft::add(soft::mul(a, scale), zp);
+  if ((v & 0x7fffffff) == soft::kInfinity) return v >> 31 ? r.lo : r.hi;
+  return static_cast<int32_t>(
+      clamp_int(soft::to_int(v, r.round == Round::kHalfUp) + r.offset, r.lo, r.hi));
+}
+
+// Elementwise add in float arithmetic (EW_F32). a, b: stored bytes. Parameters are checked at load:
+// 255 * (|a_scale| + |b_scale|) + |constant| < 2^31, all finite.
+struct AddParams {
+  float a_scale, b_scale, constant;
+  bool multiply_add;           // F32_MUL_ADD, else F32_FMA
+  bool a_is_inner;             // F32_FMA
+  int32_t a_offset, b_offset;  // 0 or -128
+  int32_t output_offset;       // 0 or 128
+  int32_t lo, hi;
+};
+
+inline int32_t add_f32(const AddParams& p, uint8_t a, uint8_t b) {
+  const soft::Bits x = soft::from_int(a + p.a_offset), y = soft::from_int(b + p.b_offset);
+  const soft::Bits rx = soft::bits_of(p.a_scale), ry = soft::bits_of(p.b_scale),
+                   f = soft::bits_of(p.constant);
+  soft::Bits v;
+  if (p.multiply_add) {
+    v = soft::add(soft::add(f, soft::mul(x, rx)), soft::mul(y, ry));
+  } else if (p.a_is_inner) {
+    v = soft::fma(y, ry, soft::fma(x, rx, f));
+  } else {
+    v = soft::fma(x, rx, soft::fma(y, ry, f));
+  }
+  return static_cast<int32_t>(clamp_int(soft::to_int(v) + p.output_offset, p.lo, p.hi));
+}
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_REQUANT_H_

@@ -1,0 +1,127 @@
+// IEEE-754 binary32 in integers: fused multiply-add, conversion from and to integers, all with one
+// rounding to nearest even. What requant.h is defined with; also the oracle of the SIMD tests.
+// Finite operands only (REQUIRES: no NaN, no infinity); a result beyond the range becomes an
+// infinity, which to_int() saturates. Zeros are +0.
+#ifndef QRT_KERNELS_SOFT_FLOAT_H_
+#define QRT_KERNELS_SOFT_FLOAT_H_
+
+#include <cstdint>
+#include <cstring>
+
+namespace qrt {
+namespace soft {
+
+using Bits = uint32_t;  // a binary32 number's bit pattern
+
+constexpr Bits kInfinity = 0x7f800000;
+
+inline Bits bits_of(float f) {
+  Bits b;
+  memcpy(&b, &f, 4);
+  return b;
+}
+
+// (-1)^negative * significand * 2^exponent
+struct Unpacked {
+  bool negative;
+  int exponent;
+  uint64_t significand;  // < 2^24
+};
+
+inline Unpacked unpack(Bits b) {
+  const int e = static_cast<int>((b >> 23) & 0xff);
+  const uint64_t m = b & 0x7fffff;
+  return {(b >> 31) != 0, (e == 0 ? 1 : e) - 150, e == 0 ? m : m | 0x800000};
+}
+
+// Rounds to nearest even; keeps subnormal results.
+inline Bits pack(bool negative, int exponent, unsigned __int128 significand) {
+  if (significand == 0) return 0;
+  const uint64_t high = static_cast<uint64_t>(significand >> 64);
+  const int bits =
+      high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(static_cast<uint64_t>(significand));
+  int drop = bits - 24;
+  if (exponent + drop < -149) drop = -149 - exponent;  // subnormal: a fixed last place
+  if (drop > 126) return 0;
+  if (drop > 0) {
+    const unsigned __int128 half = static_cast<unsigned __int128>(1) << (drop - 1);
+    significand = (significand + (half - 1) + ((significand >> drop) & 1)) >> drop;
+    exponent += drop;
+    if (significand >> 24) {
+      significand >>= 1;
+      exponent += 1;
+    }
+  } else {
+    significand <<= -drop;
+    exponent += drop;
+  }
+  const Bits sign = negative ? 0x80000000u : 0;
+  const uint32_t m = static_cast<uint32_t>(significand);
+  if (m == 0) return 0;
+  if (m < 0x800000) return sign | m;  // subnormal
+  const int biased = exponent + 150;
+  if (biased >= 255) return sign | kInfinity;
+  return sign | static_cast<Bits>(biased) << 23 | (m & 0x7fffff);
+}
+
+// fl32(i)
+inline Bits from_int(int64_t i) {
+  return pack(i < 0, 0, i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i));
+}
+
+// fl32(a * b + c)
+inline Bits fma(Bits a, Bits b, Bits c) {
+  const Unpacked x = unpack(a), y = unpack(b), z = unpack(c);
+  const uint64_t product = x.significand * y.significand;  // < 2^48
+  const bool negative = x.negative != y.negative;
+  if (product == 0) return z.significand ? c : 0;
+  const int exponent = x.exponent + y.exponent;
+  if (z.significand == 0) return pack(negative, exponent, product);
+  // Align on the lower exponent. Beyond the limits the smaller operand lies wholly below the
+  // rounding position of the result: a sticky 1 stands for it.
+  const int distance = exponent - z.exponent;
+  unsigned __int128 p = product, q = z.significand;
+  int e;
+  if (distance >= 0) {
+    const bool far = distance > 70;
+    p <<= far ? 70 : distance;
+    e = exponent - (far ? 70 : distance);
+    if (far) q = 1;
+  } else {
+    const bool far = -distance > 90;
+    q <<= far ? 90 : -distance;
+    e = z.exponent - (far ? 90 : -distance);
+    if (far) p = 1;
+  }
+  if (negative == z.negative) return pack(negative, e, p + q);
+  return p >= q ? pack(negative, e, p - q) : pack(z.negative, e, q - p);
+}
+
+inline Bits mul(Bits a, Bits b) { return fma(a, b, 0); }
+inline Bits add(Bits a, Bits b) { return fma(a, 0x3f800000, b); }
+
+// v / 2^s rounded half to even; 0 <= s <= 62.
+inline int64_t shift_half_even(int64_t v, int s) {
+  if (s == 0) return v;
+  const int64_t half = int64_t{1} << (s - 1);
+  return (v + (half - 1) + ((v >> s) & 1)) >> s;
+}
+
+// Rounded to an integer; half to even, or half up. Limited to +-2^40, infinities too.
+inline int64_t to_int(Bits b, bool half_up = false) {
+  const Unpacked v = unpack(b);
+  const int64_t limit = int64_t{1} << 40;
+  const int64_t s = static_cast<int64_t>(v.significand);
+  const int64_t i = v.negative ? -s : s;
+  if (s == 0) return 0;
+  if (v.exponent > 16) return v.negative ? -limit : limit;
+  if (v.exponent >= 0) return i * (int64_t{1} << v.exponent);
+  const int shift = -v.exponent;
+  if (shift > 40) return 0;
+  return half_up ? (i + (int64_t{1} << (shift - 1))) >> shift : shift_half_even(i, shift);
+}
+
+}  // namespace soft
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_SOFT_FLOAT_H_

@@ -1,0 +1,24 @@
+// Softmax of rows of bytes by a table of exponentials (ONNX Runtime's QLinearSoftmax): with m = max
+// of the row and e_j = table[255 + x_j - m], sum = float32 sum of e_j in order,
+//   y_j = clamp(HE(fl32(fl32(e_j * k) / sum)) + zero_point, 0, 255).
+// Scalar on every instruction set: the sum's order is part of the definition. Thread-safe.
+#ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_H_
+#define QRT_KERNELS_SOFTMAX_SOFTMAX_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+// e_j * k / sum stays below 2^31 (checked at load).
+struct SoftmaxParams {
+  const float* table;  // 256
+  float k;
+  int32_t zero_point;  // stored domain
+};
+
+void softmax_rows(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows, size_t n);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_SOFTMAX_SOFTMAX_H_

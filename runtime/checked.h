@@ -1,0 +1,32 @@
+// Overflow-checked arithmetic for sizes that come from files.
+#ifndef QRT_RUNTIME_CHECKED_H_
+#define QRT_RUNTIME_CHECKED_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+// False on overflow; *result is then unspecified.
+inline bool checked_add(size_t a, size_t b, size_t* result) {
+  return !__builtin_add_overflow(a, b, result);
+}
+inline bool checked_mul(size_t a, size_t b, size_t* result) {
+  return !__builtin_mul_overflow(a, b, result);
+}
+
+// Rounds up to a multiple of `alignment`, a power of two.
+inline bool checked_align(size_t v, size_t alignment, size_t* result) {
+  if (!checked_add(v, alignment - 1, result)) return false;
+  *result &= ~(alignment - 1);
+  return true;
+}
+
+constexpr size_t round_up(size_t v, size_t multiple) {
+  return (v + multiple - 1) / multiple * multiple;
+}
+constexpr size_t ceil_div(size_t v, size_t divisor) { return (v + divisor - 1) / divisor; }
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_CHECKED_H_

@@ -1,0 +1,115 @@
+// What an operator is to the runtime: shape inference with legality checks, and preparation of its
+// step. One file per operator in runtime/ops, listed in schema/ops.inc.
+//
+//   verify:  infer() on every operator at the file's default batch  (a model that passes cannot
+//   fail later at that batch) plan:    infer() at the caller's batch, then prepare() session:
+//   bind() once, run() as often as wanted
+#ifndef QRT_RUNTIME_OP_H_
+#define QRT_RUNTIME_OP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/isa.h"
+#include "qrt_model_generated.h"
+#include "runtime/parallel.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+
+namespace qrt {
+
+// Every arena tensor, constant and scratch area starts at a multiple of kAlignment and has kSlack
+// readable bytes behind it.
+constexpr size_t kAlignment = 64;
+constexpr size_t kSlack = 64;
+
+// An input as an operator sees it. Constants: `data` points into the mapped file (kSlack readable
+// bytes behind it).
+struct OpInput {
+  TensorType type;  // concrete shape
+  const fb::Tensor* tensor = nullptr;
+  const uint8_t* data = nullptr;  // null unless constant
+  size_t data_bytes = 0;
+};
+
+struct InferContext {
+  const fb::Model* model;
+  const fb::Operator* op;
+  std::vector<OpInput> inputs;
+
+  // Bytes of a buffer, or an error naming it. kSlack bytes behind them are readable.
+  Result<const fb::Buffer*> buffer(uint32_t index) const;
+};
+
+struct Step;
+
+// What bind() and run() get. Pointers stay valid between runs; a session is used by one thread at a
+// time.
+struct RunContext {
+  uint8_t* const* tensors;  // by tensor index; constants included (never written)
+  const Parallel* parallel;
+  uint8_t* state;    // Step::state_bytes, filled by bind(), kept between runs
+  uint8_t* scratch;  // Step::scratch_bytes, shared by all steps
+
+  const uint8_t* in(const Step& step, size_t i) const;
+  uint8_t* out(const Step& step, size_t i) const;
+};
+
+// One operator, ready to run. Immutable, shared by the sessions of a plan.
+struct Step {
+  const fb::Operator* op = nullptr;
+  std::vector<uint32_t> inputs, outputs;  // tensor indices
+  std::shared_ptr<const void> params;     // what prepare() made; bind() and run() know its type
+  void (*bind)(const Step& step, const RunContext& context) = nullptr;  // may be null
+  void (*run)(const Step& step, const RunContext& context) = nullptr;
+  size_t state_bytes = 0;
+  size_t scratch_bytes = 0;
+  const char* kernel = "";  // name of the kernel, for profiles
+  uint64_t macs = 0;        // multiply-accumulates of one run
+
+  template <class T>
+  const T& as() const {
+    return *static_cast<const T*>(params.get());
+  }
+};
+
+inline const uint8_t* RunContext::in(const Step& step, size_t i) const {
+  return tensors[step.inputs[i]];
+}
+inline uint8_t* RunContext::out(const Step& step, size_t i) const {
+  return tensors[step.outputs[i]];
+}
+
+struct PrepareContext : InferContext {
+  std::vector<TensorType> outputs;  // as infer() gave them
+  IsaSet isas;
+  size_t threads;
+};
+
+// A view operator's output may share its first input's memory: its run() may be null, the planner
+// then aliases them (same bytes, same element count).
+struct OpDef {
+  const char* name;  // "Conv2D"
+  fb::OpOptions type;
+  bool is_view;
+  // Checks options, inputs and constants (kInvalidModel, with the offending value and what is
+  // accepted) and appends the outputs' types.
+  Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);
+  // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
+  // kUnsupported.
+  Status (*prepare)(const PrepareContext& context, Step* step);
+};
+
+// Null for a type this build does not know.
+const OpDef* find_op(fb::OpOptions type);
+
+// Arithmetic level of an operator: 0 (I0: no float instruction needed between the edges), 1 (I1:
+// IEEE-exact float32). The edges themselves (Quantize, Dequantize) are kEdgeLevel.
+constexpr int kEdgeLevel = -1;
+int arithmetic_level(const fb::Operator& op);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OP_H_

@@ -1,0 +1,54 @@
+// Parallel execution of one step over pthreadpool, an application's own pool, or the calling thread
+// alone.
+#ifndef QRT_RUNTIME_PARALLEL_H_
+#define QRT_RUNTIME_PARALLEL_H_
+
+#include <cstddef>
+
+struct pthreadpool;
+
+namespace qrt {
+
+// Runs task(argument, i) for every i < count, in any order on any threads; returns when all are
+// done.
+using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t index),
+                            void* argument, size_t count);
+
+// How a session runs its chunks. Not owning. A Parallel belongs to one session and is used by one
+// run() at a time.
+struct Parallel {
+  size_t threads = 1;           // number of chunks worth making; 1: no pool is used
+  pthreadpool* pool = nullptr;  // pthreadpool_t
+  ParallelFn custom = nullptr;  // takes precedence over pool
+  void* custom_context = nullptr;
+
+  // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
+  // once.
+  template <class F>
+  void run(size_t count, const F& f) const {
+    if (count <= 1 || threads <= 1) {
+      for (size_t i = 0; i < count; ++i) f(i);
+      return;
+    }
+    dispatch([](void* p, size_t i) { (*static_cast<const F*>(p))(i); }, const_cast<F*>(&f), count);
+  }
+
+  // f(chunk, begin, end) over [0, total) in at most `threads` chunks whose borders are multiples of
+  // `grain`. chunk < threads: use it to address per-thread scratch.
+  template <class F>
+  void chunks(size_t total, size_t grain, const F& f) const {
+    const size_t units = (total + grain - 1) / grain;
+    const size_t n = units < threads ? units : threads;
+    run(n, [&](size_t i) {
+      const size_t begin = units * i / n * grain, end = units * (i + 1) / n * grain;
+      f(i, begin, end < total ? end : total);
+    });
+  }
+
+ private:
+  void dispatch(void (*task)(void*, size_t), void* argument, size_t count) const;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_PARALLEL_H_

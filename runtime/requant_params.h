@@ -1,0 +1,31 @@
+// fb::Requant -> kernels' Requant: checks at load, per-channel arrays at plan time.
+#ifndef QRT_RUNTIME_REQUANT_PARAMS_H_
+#define QRT_RUNTIME_REQUANT_PARAMS_H_
+
+#include <memory>
+#include <vector>
+
+#include "kernels/requant.h"
+#include "qrt_model_generated.h"
+#include "runtime/status.h"
+
+namespace qrt {
+
+// Every field in range for `channels` output channels; `allow_acc`: kind ACC is accepted.
+Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc);
+
+// A kernels' Requant and the arrays it points to; per-channel arrays are padded to a multiple of 64
+// channels. Movable, not copyable (the Requant points into the vectors).
+struct RequantParams {
+  Requant requant{};
+  std::vector<float> scale;
+  std::vector<int32_t> multiplier[kMaxStages];
+  std::vector<uint8_t> shift[kMaxStages];
+};
+
+// REQUIRES: check_requant() succeeded.
+RequantParams make_requant(const fb::Requant& requant, size_t channels);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_REQUANT_PARAMS_H_

@@ -1,0 +1,45 @@
+# How each dependency is found: the system's package, else a pinned FetchContent, else a clear error. README.md beside
+# this file lists versions, reasons and licences.
+include(FetchContent)
+
+find_package(Threads REQUIRED)
+
+# flatbuffers: headers for the runtime, flatc for the build.
+add_library(qrt_flatbuffers INTERFACE)
+find_path(QRT_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
+find_program(QRT_FLATC flatc)
+target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${QRT_FLATBUFFERS_INCLUDE})
+add_executable(flatbuffers::flatc IMPORTED GLOBAL)
+set_target_properties(flatbuffers::flatc PROPERTIES IMPORTED_LOCATION ${QRT_FLATC})
+
+add_library(qrt_cpuinfo INTERFACE)
+find_path(QRT_CPUINFO_INCLUDE cpuinfo.h)
+find_library(QRT_CPUINFO_LIBRARY cpuinfo)
+target_include_directories(qrt_cpuinfo SYSTEM INTERFACE ${QRT_CPUINFO_INCLUDE})
+target_link_libraries(qrt_cpuinfo INTERFACE ${QRT_CPUINFO_LIBRARY})
+
+add_library(qrt_pthreadpool INTERFACE)
+find_path(QRT_PTHREADPOOL_INCLUDE pthreadpool.h)
+find_library(QRT_PTHREADPOOL_LIBRARY pthreadpool)
+target_include_directories(qrt_pthreadpool SYSTEM INTERFACE ${QRT_PTHREADPOOL_INCLUDE})
+target_link_libraries(qrt_pthreadpool INTERFACE ${QRT_PTHREADPOOL_LIBRARY} Threads::Threads)
+
+if(QRT_BUILD_CONVERTER)
+  find_package(Protobuf REQUIRED)
+  add_library(qrt_onnx_proto INTERFACE)
+  find_path(QRT_ONNX_INCLUDE onnx/onnx-ml.pb.h)
+  find_library(QRT_ONNX_PROTO_LIBRARY onnx_proto)
+  target_include_directories(qrt_onnx_proto SYSTEM INTERFACE ${QRT_ONNX_INCLUDE})
+  target_compile_definitions(qrt_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+  target_link_libraries(qrt_onnx_proto INTERFACE ${QRT_ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+endif()
+if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+endif()
+if(QRT_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(QRT_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
