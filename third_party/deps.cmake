@@ -1,45 +1,128 @@
-# How each dependency is found: the system's package, else a pinned FetchContent, else a clear error. README.md beside
-# this file lists versions, reasons and licences.
+# How each dependency is found: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
+# README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)
+option(QRT_FETCH_DEPS "Fetch dependencies that the system lacks" ON)
 
 find_package(Threads REQUIRED)
 
-# flatbuffers: headers for the runtime, flatc for the build.
-add_library(qrt_flatbuffers INTERFACE)
+# qrt_fetch(NAME PACKAGE URL COMMIT): makes a source available, or ends with an error naming Debian's package.
+macro(qrt_fetch name package repository commit)
+  if(NOT QRT_FETCH_DEPS)
+    message(FATAL_ERROR "${name} not found: install ${package} (./dev setup) or set QRT_FETCH_DEPS=ON")
+  endif()
+  message(STATUS "${name} not found on this system: fetching ${repository} at ${commit}")
+  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit})
+  FetchContent_MakeAvailable(${name})
+endmacro()
+
+# qrt_find_library(NAME HEADER LIBRARY): interface target qrt_NAME from a header and a library of the system, if both
+# are there. QRT_<NAME>_INCLUDE and QRT_<NAME>_LIBRARY may be set by hand.
+function(qrt_find_library name header library)
+  string(TOUPPER ${name} upper)
+  find_path(QRT_${upper}_INCLUDE ${header})
+  find_library(QRT_${upper}_LIBRARY ${library})
+  mark_as_advanced(QRT_${upper}_INCLUDE QRT_${upper}_LIBRARY)
+  if(QRT_${upper}_INCLUDE AND QRT_${upper}_LIBRARY)
+    add_library(qrt_${name} INTERFACE)
+    target_include_directories(qrt_${name} SYSTEM INTERFACE ${QRT_${upper}_INCLUDE})
+    target_link_libraries(qrt_${name} INTERFACE ${QRT_${upper}_LIBRARY})
+  endif()
+endfunction()
+
+# flatbuffers: headers for libqrt, flatc for the build. Both must be of one version.
 find_path(QRT_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
 find_program(QRT_FLATC flatc)
-target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${QRT_FLATBUFFERS_INCLUDE})
-add_executable(flatbuffers::flatc IMPORTED GLOBAL)
-set_target_properties(flatbuffers::flatc PROPERTIES IMPORTED_LOCATION ${QRT_FLATC})
+mark_as_advanced(QRT_FLATBUFFERS_INCLUDE QRT_FLATC)
+if(QRT_FLATBUFFERS_INCLUDE AND QRT_FLATC)
+  add_library(qrt_flatbuffers INTERFACE)
+  target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${QRT_FLATBUFFERS_INCLUDE})
+  add_executable(qrt_flatc IMPORTED GLOBAL)
+  set_target_properties(qrt_flatc PROPERTIES IMPORTED_LOCATION ${QRT_FLATC})
+else()
+  set(FLATBUFFERS_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+  set(FLATBUFFERS_INSTALL OFF CACHE BOOL "" FORCE)
+  qrt_fetch(flatbuffers "libflatbuffers-dev flatbuffers-compiler" https://github.com/google/flatbuffers
+            187240970746d00bbd26b0f5873ed54d2477f9f3)  # v25.9.23
+  add_library(qrt_flatbuffers INTERFACE)
+  target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${flatbuffers_SOURCE_DIR}/include)
+  add_executable(qrt_flatc ALIAS flatc)
+endif()
 
-add_library(qrt_cpuinfo INTERFACE)
-find_path(QRT_CPUINFO_INCLUDE cpuinfo.h)
-find_library(QRT_CPUINFO_LIBRARY cpuinfo)
-target_include_directories(qrt_cpuinfo SYSTEM INTERFACE ${QRT_CPUINFO_INCLUDE})
-target_link_libraries(qrt_cpuinfo INTERFACE ${QRT_CPUINFO_LIBRARY})
+qrt_find_library(cpuinfo cpuinfo.h cpuinfo)
+if(NOT TARGET qrt_cpuinfo)
+  set(CPUINFO_BUILD_TOOLS OFF CACHE BOOL "" FORCE)
+  set(CPUINFO_BUILD_UNIT_TESTS OFF CACHE BOOL "" FORCE)
+  set(CPUINFO_BUILD_MOCK_TESTS OFF CACHE BOOL "" FORCE)
+  set(CPUINFO_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
+  set(CPUINFO_LIBRARY_TYPE static CACHE STRING "" FORCE)
+  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo d6108819d1d41c749b076e250be454c4559cb771)
+  add_library(qrt_cpuinfo INTERFACE)
+  target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
+endif()
 
-add_library(qrt_pthreadpool INTERFACE)
-find_path(QRT_PTHREADPOOL_INCLUDE pthreadpool.h)
-find_library(QRT_PTHREADPOOL_LIBRARY pthreadpool)
-target_include_directories(qrt_pthreadpool SYSTEM INTERFACE ${QRT_PTHREADPOOL_INCLUDE})
-target_link_libraries(qrt_pthreadpool INTERFACE ${QRT_PTHREADPOOL_LIBRARY} Threads::Threads)
+qrt_find_library(pthreadpool pthreadpool.h pthreadpool)
+if(NOT TARGET qrt_pthreadpool)
+  set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+  set(PTHREADPOOL_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
+  set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)
+  qrt_fetch(pthreadpool libpthreadpool-dev https://github.com/google/pthreadpool
+            0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e)
+  add_library(qrt_pthreadpool INTERFACE)
+  target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
+endif()
+target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
 
+# The converter's: protobuf and the ONNX message classes. Too large to fetch: the system's or none.
 if(QRT_BUILD_CONVERTER)
-  find_package(Protobuf REQUIRED)
-  add_library(qrt_onnx_proto INTERFACE)
-  find_path(QRT_ONNX_INCLUDE onnx/onnx-ml.pb.h)
-  find_library(QRT_ONNX_PROTO_LIBRARY onnx_proto)
-  target_include_directories(qrt_onnx_proto SYSTEM INTERFACE ${QRT_ONNX_INCLUDE})
+  find_package(Protobuf QUIET)
+  if(NOT Protobuf_FOUND)
+    message(FATAL_ERROR "protobuf not found: install libprotobuf-dev protobuf-compiler (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
+  endif()
+  qrt_find_library(onnx_proto onnx/onnx-ml.pb.h onnx_proto)
+  if(NOT TARGET qrt_onnx_proto)
+    message(FATAL_ERROR "ONNX not found: install libonnx-dev (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
+  endif()
   target_compile_definitions(qrt_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
-  target_link_libraries(qrt_onnx_proto INTERFACE ${QRT_ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+  target_link_libraries(qrt_onnx_proto INTERFACE protobuf::libprotobuf)
 endif()
+
+# Command line tools: option parsing and JSON, headers only.
 if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
-  find_package(CLI11 REQUIRED)
-  find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 QUIET)
+  if(NOT CLI11_FOUND)
+    qrt_fetch(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11 291c58789c031208f08f4f261a858b5b7083e8e2)  # v2.3.2
+  endif()
+  find_package(nlohmann_json QUIET)
+  if(NOT nlohmann_json_FOUND)
+    qrt_fetch(nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json
+              9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)  # v3.11.3
+  endif()
 endif()
+
+# Tests: the system's library, its sources (always when cross-compiling), or fetched ones.
 if(QRT_BUILD_TESTS)
-  find_package(GTest REQUIRED)
+  if(NOT CMAKE_CROSSCOMPILING)
+    find_package(GTest QUIET)
+  endif()
+  if(NOT TARGET GTest::gtest_main)
+    set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
+    if(EXISTS /usr/src/googletest/CMakeLists.txt)
+      add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+    else()
+      qrt_fetch(googletest libgtest-dev https://github.com/google/googletest
+                f8d7d77c06936315286eb55f8de22cd23c188571)  # v1.14.0
+    endif()
+    if(NOT TARGET GTest::gtest_main)
+      add_library(GTest::gtest_main ALIAS gtest_main)
+    endif()
+  endif()
 endif()
+
 if(QRT_BUILD_BENCH)
-  find_package(benchmark REQUIRED)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
+    qrt_fetch(benchmark libbenchmark-dev https://github.com/google/benchmark
+              344117638c8ff7e239044fd0fa7085839fc03021)  # v1.8.3
+  endif()
 endif()
