@@ -102,6 +102,11 @@ struct OpDef {
   Status (*prepare)(const PrepareContext& context, Step* step);
 };
 
+// One per row of schema/ops.inc: runtime/ops/<stem>.cc defines k<Name>Op ("const OpDef
+// kConv2DOp{...}").
+#define QRT_OP(Name, stem) extern const OpDef k##Name##Op;
+#include "schema/ops.inc"
+
 // Null for a type this build does not know.
 const OpDef* find_op(fb::OpOptions type);
 

@@ -1,0 +1,54 @@
+// The floating-point state every kernel relies on: rounding to nearest even, subnormals kept, no
+// traps. Set on entry to run() and in every task of a pool, whatever state the caller's thread is
+// in, and restored afterwards. About 5 ns where the state is right already.
+#ifndef QRT_RUNTIME_FLOAT_ENV_H_
+#define QRT_RUNTIME_FLOAT_ENV_H_
+
+#include <cstdint>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace qrt {
+
+class ScopedFloatEnv {
+ public:
+  ScopedFloatEnv() : saved_(read()) {
+    if ((saved_ & kControl) != kWanted) write((saved_ & ~kControl) | kWanted);
+  }
+  ~ScopedFloatEnv() {
+    if ((saved_ & kControl) != kWanted) write(saved_);
+  }
+  ScopedFloatEnv(const ScopedFloatEnv&) = delete;
+  ScopedFloatEnv& operator=(const ScopedFloatEnv&) = delete;
+
+ private:
+#if defined(__x86_64__)
+  // MXCSR: bit 15 flush to zero, 14-13 rounding, 12-7 exception masks, 6 denormals are zero.
+  using Word = uint32_t;
+  static constexpr Word kControl = 0xffc0, kWanted = 0x1f80;
+  static Word read() { return _mm_getcsr(); }
+  static void write(Word word) { _mm_setcsr(word); }
+#elif defined(__aarch64__)
+  // FPCR: bit 26 AHP, 25 DN, 24 FZ, 23-22 rounding, 19 FZ16, 15 and 12-8 trap enables.
+  using Word = uint64_t;
+  static constexpr Word kControl = 0x07c89f00, kWanted = 0;
+  static Word read() {
+    Word word;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("msr fpcr, %0" ::"r"(word)); }
+#else
+  using Word = uint32_t;
+  static constexpr Word kControl = 0, kWanted = 0;
+  static Word read() { return 0; }
+  static void write(Word) {}
+#endif
+
+  Word saved_;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_FLOAT_ENV_H_

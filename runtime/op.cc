@@ -1,0 +1,61 @@
+// The operator table, made from schema/ops.inc, and what every operator shares.
+#include "runtime/op.h"
+
+namespace qrt {
+
+#define QRT_OP(Name, stem) extern const OpDef k##Name##Op __attribute__((weak));
+#include "schema/ops.inc"
+
+const OpDef* find_op(fb::OpOptions type) {
+  switch (type) {
+#define QRT_OP(Name, stem)                       \
+  case fb::OpOptions::Name: return &k##Name##Op; \
+      #include "schema/ops.inc"
+    case fb::OpOptions::NONE: break;
+  }
+  return nullptr;
+}
+
+Result<const fb::Buffer*> InferContext::buffer(uint32_t index) const {
+  const auto* buffers = model->buffers();
+  QRT_MODEL_CHECK(index != 0 && index < buffers->size(),
+                  "buffer index %u is out of range (1 to %u)", index, buffers->size() - 1);
+  const fb::Buffer* buffer = buffers->Get(index);
+  QRT_MODEL_CHECK(buffer->data() != nullptr && buffer->data()->size() != 0, "buffer %u is empty",
+                  index);
+  return buffer;
+}
+
+namespace {
+
+int level_of(const fb::Requant* requant) {
+  return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
+}
+
+}  // namespace
+
+int arithmetic_level(const fb::Operator& op) {
+  switch (op.options_type()) {
+    case fb::OpOptions::Conv2D: return level_of(op.options_as_Conv2D()->requant());
+    case fb::OpOptions::DepthwiseConv2D:
+      return level_of(op.options_as_DepthwiseConv2D()->requant());
+    case fb::OpOptions::FullyConnected: return level_of(op.options_as_FullyConnected()->requant());
+    case fb::OpOptions::Mul: return level_of(op.options_as_Mul()->requant());
+    case fb::OpOptions::GlobalAveragePool2D:
+      return level_of(op.options_as_GlobalAveragePool2D()->requant());
+    case fb::OpOptions::Add:
+    case fb::OpOptions::AveragePool2D:
+    case fb::OpOptions::Softmax: return 1;
+    case fb::OpOptions::Concat:
+    case fb::OpOptions::MaxPool2D:
+    case fb::OpOptions::Lut:
+    case fb::OpOptions::Reshape:
+    case fb::OpOptions::Transpose: return 0;
+    case fb::OpOptions::Quantize:
+    case fb::OpOptions::Dequantize:
+    case fb::OpOptions::NONE: break;
+  }
+  return kEdgeLevel;
+}
+
+}  // namespace qrt

@@ -1,0 +1,138 @@
+// Checks and expands fb::Requant.
+#include "runtime/requant_params.h"
+
+#include <cstring>
+
+#include "runtime/checked.h"
+
+namespace qrt {
+namespace {
+
+constexpr uint32_t kSmallestNormal = 0x00800000, kLargestFinite = 0x7f7fffff;  // float32 bits
+
+template <class Vector>
+size_t length(const Vector* v) {
+  return v != nullptr ? v->size() : 0;
+}
+
+Status check_length(const char* what, size_t n, size_t channels) {
+  QRT_MODEL_CHECK(n == 1 || (n != 0 && n == channels),
+                  "requant.%s has %zu values, expected 1 or one per output channel (%zu)", what, n,
+                  channels);
+  return {};
+}
+
+Status check_f32(const fb::Requant& r, size_t channels) {
+  QRT_TRY(check_length("scale", length(r.scale()), channels));
+  for (uint32_t i = 0; i < r.scale()->size(); ++i) {
+    const uint32_t bits = r.scale()->Get(i);
+    QRT_MODEL_CHECK(bits >= kSmallestNormal && bits <= kLargestFinite,
+                    "requant.scale[%u] has the bits 0x%08x, expected a positive normal float32", i,
+                    bits);
+  }
+  QRT_MODEL_CHECK(r.rounding() == fb::Rounding::HALF_EVEN || r.rounding() == fb::Rounding::HALF_UP,
+                  "requant.rounding is %d, F32 takes HALF_EVEN (0) and HALF_UP (1)",
+                  static_cast<int>(r.rounding()));
+  QRT_MODEL_CHECK(r.zero_point_before() || !r.fused(),
+                  "requant.fused is set without zero_point_before");
+  QRT_MODEL_CHECK(r.offset() == 0 || (r.zero_point_before() && r.offset() == 128),
+                  "requant.offset is %d, expected 0, or 128 with zero_point_before", r.offset());
+  QRT_MODEL_CHECK(r.zero_point() >= -r.offset() && r.zero_point() <= 255 - r.offset(),
+                  "requant.zero_point is %d, expected %d to %d", r.zero_point(), -r.offset(),
+                  255 - r.offset());
+  return {};
+}
+
+Status check_stage(const fb::RequantStage& s, size_t channels) {
+  QRT_TRY(check_length("stages.multiplier", length(s.multiplier()), channels));
+  QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
+                  "requant.stages.shift has %zu values, expected as many as multiplier (%u)",
+                  length(s.shift()), s.multiplier()->size());
+  for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
+    QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0,
+                    "requant.stages.multiplier[%u] is %d, expected >= 0", i,
+                    s.multiplier()->Get(i));
+    QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "requant.stages.shift[%u] is %d, expected 0 to 62", i,
+                    s.shift()->Get(i));
+  }
+  QRT_MODEL_CHECK(s.rounding() <= fb::Rounding::FLOOR,
+                  "requant.stages.rounding is %d, expected 0 to 3", static_cast<int>(s.rounding()));
+  QRT_MODEL_CHECK(s.clip_lo() <= s.clip_hi(),
+                  "requant.stages clip limits are %d to %d, not a range", s.clip_lo(), s.clip_hi());
+  return {};
+}
+
+Status check_int(const fb::Requant& r, size_t channels) {
+  const size_t stages = length(r.stages());
+  QRT_MODEL_CHECK(stages >= 1 && stages <= kMaxStages,
+                  "requant.stages has %zu stages, expected 1 to %d", stages, kMaxStages);
+  for (const fb::RequantStage* stage : *r.stages()) QRT_TRY(check_stage(*stage, channels));
+  QRT_MODEL_CHECK(r.zero_point() >= 0 && r.zero_point() <= 255,
+                  "requant.zero_point is %d, expected 0 to 255", r.zero_point());
+  return {};
+}
+
+// Kernels read whole registers of up to 64 channels from any multiple of 16 on.
+size_t padded(size_t channels) { return round_up(channels, 64) + 64; }
+
+// One value per channel and, beyond the last, copies of it.
+template <class T, class Vector, class Convert>
+std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
+  std::vector<T> values(padded(channels));
+  const uint32_t last = source.size() - 1;
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = convert(source.Get(i < last ? static_cast<uint32_t>(i) : last));
+  }
+  return values;
+}
+
+float float_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+}  // namespace
+
+Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc) {
+  QRT_MODEL_CHECK(requant != nullptr, "requant is missing");
+  const fb::Requant& r = *requant;
+  QRT_MODEL_CHECK(r.kind() <= fb::RequantKind::INT, "requant.kind is %d, expected 0 to 2",
+                  static_cast<int>(r.kind()));
+  if (r.kind() == fb::RequantKind::ACC) {
+    QRT_MODEL_CHECK(allow_acc, "requant.kind is ACC, which this operator does not have");
+    return {};
+  }
+  QRT_MODEL_CHECK(r.lo() >= 0 && r.lo() <= r.hi() && r.hi() <= 255,
+                  "requant limits are %d to %d, expected a range within 0 to 255", r.lo(), r.hi());
+  return r.kind() == fb::RequantKind::F32 ? check_f32(r, channels) : check_int(r, channels);
+}
+
+RequantParams make_requant(const fb::Requant& r, size_t channels) {
+  RequantParams p;
+  p.requant.kind = static_cast<RequantKind>(r.kind());
+  if (r.kind() == fb::RequantKind::ACC) return p;
+  p.requant.round = static_cast<Round>(r.rounding());
+  p.requant.zero_point = r.zero_point();
+  p.requant.lo = r.lo();
+  p.requant.hi = r.hi();
+  if (r.kind() == fb::RequantKind::F32) {
+    p.requant.zero_point_before = r.zero_point_before();
+    p.requant.fused = r.fused();
+    p.requant.offset = r.offset();
+    p.scale = spread<float>(*r.scale(), channels, float_of);
+    p.requant.scale = p.scale.data();
+    return p;
+  }
+  p.requant.stage_count = static_cast<int32_t>(r.stages()->size());
+  for (uint32_t i = 0; i < r.stages()->size(); ++i) {
+    const fb::RequantStage& s = *r.stages()->Get(i);
+    p.multiplier[i] = spread<int32_t>(*s.multiplier(), channels, [](int32_t v) { return v; });
+    p.shift[i] = spread<uint8_t>(*s.shift(), channels, [](uint8_t v) { return v; });
+    p.requant.stages[i] = {p.multiplier[i].data(), p.shift[i].data(),
+                           static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
+  }
+  return p;
+}
+
+}  // namespace qrt
