@@ -1,0 +1,27 @@
+// Entry points of the boundary family's files, five for each row of boundary.inc. Only for this
+// folder: others take a row from boundary.h.
+#ifndef QRT_KERNELS_BOUNDARY_ENTRY_H_
+#define QRT_KERNELS_BOUNDARY_ENTRY_H_
+
+#include "kernels/boundary/boundary.h"
+
+namespace qrt {
+
+#define QRT_BOUNDARY(isa, suffix)                                                                \
+  void boundary_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo, \
+                                  int32_t hi, uint8_t* y);                                       \
+  void boundary_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,         \
+                                           const float* scale, const int32_t* zp, int32_t lo,    \
+                                           int32_t hi, uint8_t* y);                              \
+  void boundary_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,     \
+                                    int32_t zp, float* y);                                       \
+  void boundary_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,      \
+                                             size_t channels, const float* scale,                \
+                                             const int32_t* zp, float* y);                       \
+  void boundary_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,          \
+                                        const float* scale, float* y);
+#include "kernels/boundary/boundary.inc"
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_BOUNDARY_ENTRY_H_

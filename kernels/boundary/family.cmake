@@ -1,0 +1,1 @@
+qrt_add_family(boundary COMMON select.cc ISAS scalar)

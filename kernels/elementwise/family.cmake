@@ -1,0 +1,1 @@
+qrt_add_family(elementwise COMMON select.cc ISAS scalar)

@@ -1,0 +1,26 @@
+// The table of the elementwise family and the choice from it: the first row the CPU can run.
+#include "kernels/elementwise/entry.h"
+
+namespace qrt {
+namespace {
+
+constexpr ElementwiseKernel kKernels[] = {
+#define QRT_ELEMENTWISE(isa, suffix) \
+  {"elementwise_u8_" #suffix, Isa::isa, elementwise_add_##suffix, elementwise_mul_##suffix},
+#include "kernels/elementwise/elementwise.inc"
+};
+
+}  // namespace
+
+const ElementwiseKernel* elementwise_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]);
+  return kKernels;
+}
+
+const ElementwiseKernel* select_elementwise(IsaSet isas) {
+  const ElementwiseKernel* k = kKernels;
+  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
+  return k;
+}
+
+}  // namespace qrt

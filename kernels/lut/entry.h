@@ -1,0 +1,18 @@
+// Entry points of the lut family's files. Only for this folder: others take a row from lut.h.
+#ifndef QRT_KERNELS_LUT_ENTRY_H_
+#define QRT_KERNELS_LUT_ENTRY_H_
+
+#include "kernels/lut/lut.h"
+
+namespace qrt {
+
+#define QRT_LUT(isa, suffix, map, map_channels) \
+  void map(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n);
+#include "kernels/lut/lut.inc"
+
+void lut_map_channels_scalar(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
+                             size_t channels);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_LUT_ENTRY_H_

@@ -1,0 +1,1 @@
+qrt_add_family(lut COMMON select.cc ISAS scalar)

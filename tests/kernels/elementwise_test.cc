@@ -1,0 +1,358 @@
+// Every row of elementwise.inc against the definitions of requant.h, over all 65,536 pairs of
+// bytes.
+#include "kernels/elementwise/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/guarded.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Guarded;
+using testing::Random;
+
+constexpr size_t kPairs = 65536;
+
+// All pairs: a is the low byte of the index, b the high byte.
+struct Pairs {
+  Guarded<uint8_t> a{kPairs}, b{kPairs};
+  Pairs() {
+    for (size_t i = 0; i < kPairs; ++i) {
+      a[i] = static_cast<uint8_t>(i & 255);
+      b[i] = static_cast<uint8_t>(i >> 8);
+    }
+  }
+};
+
+AddParams add_params(float a_scale, float b_scale, float constant) {
+  return {a_scale, b_scale, constant, false, false, 0, 0, 0, 0, 255};
+}
+
+// Whatever the loader lets pass: 255 * (|a_scale| + |b_scale|) + |constant| < 2^31.
+bool is_loadable(const AddParams& p) {
+  return 255.0 * (std::fabs(double{p.a_scale}) + std::fabs(double{p.b_scale})) +
+             std::fabs(double{p.constant}) <
+         2147483648.0;
+}
+
+// Two scales for every kind of sum, with signs of operands and output in turn.
+std::vector<AddParams> add_cases(Random& random) {
+  std::vector<AddParams> scales;
+  for (int i = 0; i < 12; ++i) {  // as models have them
+    const float a = random.scale(static_cast<int>(random.integer(-6, 0)));
+    const float b = random.scale(static_cast<int>(random.integer(-6, 0)));
+    const float za = static_cast<float>(random.integer(0, 255));
+    const float zb = static_cast<float>(random.integer(0, 255));
+    scales.push_back(add_params(a, b, 128.0f - za * a - zb * b));
+  }
+  for (const float half : {0.5f, 0.25f, 1.0f, 0.125f})  // ties everywhere
+    for (const float c : {0.0f, 0.5f, -63.5f, 127.5f, -0.0f})
+      scales.push_back(add_params(half, half * (c == 0.5f ? 2 : 1), c));
+  for (int i = 0; i < 4; ++i)  // near ties: a sum one place off one half
+    scales.push_back(add_params(0.5f, std::nextafterf(0.5f, i & 1 ? 1.0f : 0.0f),
+                                std::nextafterf(8.5f, i & 2 ? 9.0f : 8.0f)));
+  scales.push_back(add_params(-0.75f, 0.5f, 40.0f));  // signs
+  scales.push_back(add_params(0.3f, -0.7f, 180.25f));
+  scales.push_back(add_params(0.0f, 0.37f, -3.0f));  // zeros and the smallest numbers
+  scales.push_back(add_params(FLT_TRUE_MIN, FLT_MIN, 7.5f));
+  scales.push_back(add_params(4e6f, 4e6f, -1e8f));  // up to the loader's limit
+  scales.push_back(add_params(8421504.0f, 0.25f, 64.0f));
+  scales.push_back(add_params(0.25f, -8421504.0f, -64.0f));
+  scales.push_back(add_params(1.0f, 0.5f, 2147483000.0f));
+  scales.push_back(add_params(0.5f, 0.25f, 2147483392.0f));
+  scales.push_back(add_params(0.5f, 0.25f, -2147483392.0f));
+
+  std::vector<AddParams> cases;
+  for (const AddParams& s : scales) {
+    if (!is_loadable(s)) ADD_FAILURE() << "a case beyond the loader's limit";
+    for (int kind = 0; kind < 3; ++kind) {
+      AddParams p = s;
+      p.multiply_add = kind == 2;
+      p.a_is_inner = kind == 1;
+      p.a_offset = random.coin() ? -128 : 0;
+      p.b_offset = random.coin() ? -128 : 0;
+      p.output_offset = random.coin() ? 128 : 0;
+      if (random.integer(0, 3) == 0) {
+        p.lo = static_cast<int32_t>(random.integer(0, 255));
+        p.hi = static_cast<int32_t>(random.integer(p.lo, 255));
+      }
+      cases.push_back(p);
+    }
+  }
+  for (int offsets = 0; offsets < 8; ++offsets) {
+    for (int kind = 0; kind < 3; ++kind) {
+      AddParams p = add_params(0.6180339f, 0.4142135f, -17.25f);
+      p.multiply_add = kind == 2;
+      p.a_is_inner = kind == 1;
+      p.a_offset = offsets & 1 ? -128 : 0;
+      p.b_offset = offsets & 2 ? -128 : 0;
+      p.output_offset = offsets & 4 ? 128 : 0;
+      cases.push_back(p);
+    }
+  }
+  return cases;
+}
+
+std::string describe(const AddParams& p) {
+  char text[256];
+  snprintf(text, sizeof text, "%a * (a%+d) + %a * (b%+d) + %a, %s, %s inner, %+d, [%d, %d]",
+           double{p.a_scale}, p.a_offset, double{p.b_scale}, p.b_offset, double{p.constant},
+           p.multiply_add ? "mul-add" : "fma", p.a_is_inner ? "a" : "b", p.output_offset, p.lo,
+           p.hi);
+  return text;
+}
+
+Requant f32_requant(const float* scale, int32_t zero_point) {
+  Requant r{};
+  r.kind = RequantKind::kF32;
+  r.round = Round::kHalfEven;
+  r.zero_point = zero_point;
+  r.lo = 0;
+  r.hi = 255;
+  r.scale = scale;
+  return r;
+}
+
+class ElementwiseTest : public ::testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    size_t count;
+    kernel_ = elementwise_kernels(&count)[GetParam()];
+    if (!has(detected_isas(), kernel_.isa)) GTEST_SKIP() << "this CPU lacks " << kernel_.name;
+  }
+
+  void expect_add(const AddParams& p, const ElementwiseRun& run) {
+    std::vector<uint8_t> want(run.n);
+    for (size_t i = 0; i < run.n; ++i)
+      want[i] = static_cast<uint8_t>(
+          add_f32(p, run.a[run.a_is_scalar ? 0 : i], run.b[run.b_is_scalar ? 0 : i]));
+    kernel_.add(p, run);
+    for (size_t i = 0; i < run.n; ++i)
+      ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
+  }
+
+  void expect_mul(const MulParams& p, const ElementwiseRun& run) {
+    std::vector<uint8_t> want(run.n);
+    for (size_t i = 0; i < run.n; ++i) {
+      const int32_t a = run.a[run.a_is_scalar ? 0 : i] - p.a_zero_point;
+      const int32_t b = run.b[run.b_is_scalar ? 0 : i] - p.b_zero_point;
+      want[i] = static_cast<uint8_t>(requantize(p.requant, a * b, 0));
+    }
+    kernel_.mul(p, run);
+    for (size_t i = 0; i < run.n; ++i)
+      ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
+  }
+
+  // All pairs, then each operand as a scalar.
+  void expect_mul_everywhere(const MulParams& p) {
+    ASSERT_NO_FATAL_FAILURE(
+        expect_mul(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs}));
+    const uint8_t one = static_cast<uint8_t>(random_.integer(0, 255));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(p, {&one, pairs_.a.data(), true, false, y_.data(), 300}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(p, {pairs_.a.data(), &one, false, true, y_.data(), 300}));
+  }
+
+  ElementwiseKernel kernel_{};
+  Pairs pairs_;
+  Guarded<uint8_t> y_{kPairs};
+  Random random_;
+};
+
+TEST_P(ElementwiseTest, AddsAllPairs) {
+  SCOPED_TRACE(random_.trace());
+  for (const AddParams& p : add_cases(random_)) {
+    SCOPED_TRACE(describe(p));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_add(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs}));
+  }
+}
+
+TEST_P(ElementwiseTest, AddRepeatsAScalarOperand) {
+  SCOPED_TRACE(random_.trace());
+  for (const AddParams& p : add_cases(random_)) {
+    SCOPED_TRACE(describe(p));
+    for (const int byte : {0, 1, 127, 128, 255}) {
+      const uint8_t one = static_cast<uint8_t>(byte);
+      const uint8_t* all = pairs_.a.data();
+      ASSERT_NO_FATAL_FAILURE(expect_add(p, {all, &one, false, true, y_.data(), 256}));
+      ASSERT_NO_FATAL_FAILURE(expect_add(p, {&one, all, true, false, y_.data(), 256}));
+      ASSERT_NO_FATAL_FAILURE(expect_add(p, {&one, &one, true, true, y_.data(), 65}));
+    }
+  }
+}
+
+// Inputs and output end at guard pages: neither is touched past its last byte.
+TEST_P(ElementwiseTest, HandlesEveryLength) {
+  SCOPED_TRACE(random_.trace());
+  const AddParams add = add_params(0.71f, 0.55f, -30.5f);
+  const float scale = 0.0041f;
+  const MulParams mul{17, 201, f32_requant(&scale, 99)};
+  for (size_t n = 0; n <= 197; ++n) {
+    Guarded<uint8_t> a(n), b(n), y(n);
+    random_.fill(a, 0, 255);
+    random_.fill(b, 0, 255);
+    ASSERT_NO_FATAL_FAILURE(expect_add(add, {a.data(), b.data(), false, false, y.data(), n}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(mul, {a.data(), b.data(), false, false, y.data(), n}));
+  }
+}
+
+TEST_P(ElementwiseTest, LeavesTheBytesBesideTheOutputAlone) {
+  const AddParams add = add_params(0.71f, 0.55f, -30.5f);
+  const float scale = 0.0041f;
+  const MulParams mul{17, 201, f32_requant(&scale, 99)};
+  for (size_t n = 0; n <= 130; ++n) {
+    std::vector<uint8_t> y(300, 0xEE);
+    kernel_.add(add, {pairs_.a.data(), pairs_.b.data(), false, false, y.data() + 70, n});
+    kernel_.mul(mul, {pairs_.a.data(), pairs_.b.data(), false, false, y.data() + 70, n});
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (i < 70 || i >= 70 + n) {
+        ASSERT_EQ(int{y[i]}, 0xEE) << "n " << n << ", byte " << i;
+      }
+    }
+  }
+}
+
+TEST_P(ElementwiseTest, WorksInPlace) {
+  SCOPED_TRACE(random_.trace());
+  const AddParams add = add_params(0.71f, 0.55f, -30.5f);
+  const float scale = 0.0041f;
+  const MulParams mul{17, 201, f32_requant(&scale, 99)};
+  for (const size_t n : {1, 63, 64, 65, 129, 1009}) {
+    Guarded<uint8_t> a(n), b(n);
+    random_.fill(a, 0, 255);
+    random_.fill(b, 0, 255);
+    ASSERT_NO_FATAL_FAILURE(expect_add(add, {a.data(), b.data(), false, false, a.data(), n}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(mul, {a.data(), b.data(), false, false, b.data(), n}));
+    ASSERT_NO_FATAL_FAILURE(expect_add(add, {a.data(), a.data(), false, false, a.data(), n}));
+  }
+}
+
+TEST_P(ElementwiseTest, MultipliesAllPairsWithTheZeroPointAfter) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 24; ++i) {
+    const float scale = random_.scale(static_cast<int>(random_.integer(-16, 0)));
+    MulParams p{static_cast<int32_t>(random_.integer(0, 255)),
+                static_cast<int32_t>(random_.integer(0, 255)),
+                f32_requant(&scale, static_cast<int32_t>(random_.integer(0, 255)))};
+    if (i % 3 == 0) {
+      p.requant.lo = static_cast<int32_t>(random_.integer(0, 255));
+      p.requant.hi = static_cast<int32_t>(random_.integer(p.requant.lo, 255));
+    }
+    if (i % 4 == 0) p.requant.round = Round::kHalfUp;
+    SCOPED_TRACE(scale);
+    ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+  }
+}
+
+TEST_P(ElementwiseTest, MultipliesAllPairsWithTheZeroPointBefore) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 32; ++i) {
+    const float scale = random_.scale(static_cast<int>(random_.integer(-16, 0)));
+    MulParams p{static_cast<int32_t>(random_.integer(0, 255)),
+                static_cast<int32_t>(random_.integer(0, 255)), f32_requant(&scale, 0)};
+    p.requant.zero_point_before = true;
+    p.requant.fused = i % 2 == 0;
+    p.requant.offset = random_.coin() ? 128 : 0;
+    p.requant.zero_point = static_cast<int32_t>(random_.integer(0, 255)) - p.requant.offset;
+    if (i % 4 == 1) p.requant.round = Round::kHalfUp;
+    SCOPED_TRACE(scale);
+    ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+  }
+}
+
+// A sum a place below one half that the float addition of the zero point rounds up to the tie: the
+// fused and the two-step form differ there, and both differ from adding the zero point after.
+TEST_P(ElementwiseTest, MultiplyRoundsTheSumWithTheZeroPoint) {
+  const float scale = std::nextafterf(0.5f, 0.0f);
+  for (const bool fused : {false, true}) {
+    for (const int zero_point : {1, 128, 255}) {
+      MulParams p{0, 0, f32_requant(&scale, zero_point)};
+      p.requant.zero_point_before = true;
+      p.requant.fused = fused;
+      ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+    }
+  }
+}
+
+// ONNX Runtime's QLinearMul in hardware float, independent of requant.h.
+TEST_P(ElementwiseTest, MultipliesAsOnnxRuntime) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 16; ++i) {
+    const float scale = random_.scale(static_cast<int>(random_.integer(-14, -4)));
+    const int za = static_cast<int>(random_.integer(0, 255));
+    const int zb = static_cast<int>(random_.integer(0, 255));
+    const int zc = static_cast<int>(random_.integer(0, 255));
+    MulParams p{za, zb, f32_requant(&scale, zc)};
+    p.requant.zero_point_before = true;
+    kernel_.mul(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs});
+    for (size_t k = 0; k < kPairs; ++k) {
+      const float product = static_cast<float>((pairs_.a[k] - za) * (pairs_.b[k] - zb)) * scale;
+      const float sum = product + static_cast<float>(zc);
+      const float want = std::fmin(std::fmax(std::nearbyintf(sum), 0.0f), 255.0f);
+      ASSERT_EQ(int{y_[k]}, static_cast<int>(want)) << "pair " << k << ", scale " << scale;
+    }
+  }
+}
+
+TEST_P(ElementwiseTest, MultipliesWithScalesAtTheEndsOfTheRange) {
+  for (const float scale : {FLT_MIN, 1e-30f, 0x1p-24f, 1.0f, 16000.0f, 16600.0f, 33000.0f, 33100.0f,
+                            1e9f, 1e35f, FLT_MAX}) {
+    for (int form = 0; form < 6; ++form) {
+      MulParams p{128, 3, f32_requant(&scale, 255)};
+      p.requant.zero_point_before = form >= 2;
+      p.requant.fused = form >= 4;
+      p.requant.round = form % 2 ? Round::kHalfUp : Round::kHalfEven;
+      SCOPED_TRACE(scale);
+      ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+    }
+  }
+}
+
+TEST_P(ElementwiseTest, MultipliesWithIntegerStages) {
+  SCOPED_TRACE(random_.trace());
+  for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+    for (int count = 1; count <= kMaxStages; ++count) {
+      const int32_t multiplier = static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX));
+      const int32_t one = 1;
+      const uint8_t shift = 33, second_shift = 5;
+      MulParams p{static_cast<int32_t>(random_.integer(0, 255)), 7, Requant{}};
+      p.requant.kind = RequantKind::kInt;
+      p.requant.zero_point = 100;
+      p.requant.hi = 255;
+      p.requant.stage_count = count;
+      p.requant.stages[0] = {&multiplier, &shift, round, INT32_MIN, INT32_MAX};
+      p.requant.stages[1] = {&one, &second_shift, round, -90, 120};
+      ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+    }
+  }
+}
+
+size_t row_count() {
+  size_t count;
+  elementwise_kernels(&count);
+  return count;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, ElementwiseTest, ::testing::Range(size_t{0}, row_count()),
+                         [](const auto& info) {
+                           size_t count;
+                           return std::string(elementwise_kernels(&count)[info.param].name);
+                         });
+
+TEST(ElementwiseSelectTest, TakesTheFirstRowAllowed) {
+  size_t count;
+  const ElementwiseKernel* rows = elementwise_kernels(&count);
+  for (size_t i = 0; i < count; ++i)
+    EXPECT_EQ(select_elementwise(capped(~0u, rows[i].isa))->name, rows[i].name);
+  EXPECT_EQ(select_elementwise(static_cast<IsaSet>(Isa::kScalar))->isa, Isa::kScalar);
+}
+
+}  // namespace
+}  // namespace qrt
