@@ -1,0 +1,49 @@
+// The scalar gemm kernel: the reference of the family on every CPU, integer instructions only.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/gemm/kernels.h"
+#include "kernels/gemm/store.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 16;
+
+const uint8_t* row_of(const GemmArgs& args, size_t i, size_t t) {
+  if (args.indirection == nullptr) return args.a + i * args.a_stride + t * args.a_tap_stride;
+  const uint8_t* row = args.indirection[i * args.taps + t];
+  return row == args.zero ? row : row + args.a_offset;
+}
+
+}  // namespace
+
+void gemm_u8s8_1x16_k4_scalar(const GemmArgs& args) {
+  const size_t block_bytes = args.taps * args.kc * kBlock;
+  const size_t element = args.requant.kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
+  for (size_t j = 0; j < args.n; j += kBlock) {
+    const int8_t* block = args.weights + j / kBlock * block_bytes;
+    const size_t columns = args.n - j < kBlock ? args.n - j : kBlock;
+    for (size_t i = 0; i < args.m; ++i) {
+      uint32_t sum[kBlock];  // modulo 2^32
+      for (size_t c = 0; c < kBlock; ++c)
+        sum[c] = c < columns ? static_cast<uint32_t>(args.bias[j + c]) : 0;
+      const int8_t* w = block;
+      for (size_t t = 0; t < args.taps; ++t) {
+        const uint8_t* a = row_of(args, i, t);
+        for (size_t k = 0; k < args.kc; k += 4) {
+          for (size_t c = 0; c < kBlock; ++c, w += 4) {
+            sum[c] += static_cast<uint32_t>(a[k] * w[0] + a[k + 1] * w[1] + a[k + 2] * w[2] +
+                                            a[k + 3] * w[3]);
+          }
+        }
+      }
+      int32_t acc[kBlock];
+      for (size_t c = 0; c < kBlock; ++c) acc[c] = static_cast<int32_t>(sum[c]);
+      uint8_t* out = static_cast<uint8_t*>(args.c) + i * args.c_stride + j * element;
+      gemm_store_tile(args.requant, j, acc, kBlock, 1, columns, out, args.c_stride);
+    }
+  }
+}
+
+}  // namespace qrt

@@ -1,0 +1,47 @@
+// Weights into the packed form of gemm.h.
+#include "kernels/gemm/pack.h"
+
+#include <string.h>
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 16, kGroup = 4;
+
+size_t groups_of(size_t n, size_t size) { return (n + size - 1) / size; }
+
+}  // namespace
+
+size_t gemm_packed_bytes(size_t n, size_t taps, size_t k) {
+  return groups_of(n, kBlock) * kBlock * taps * groups_of(k, kGroup) * kGroup;
+}
+
+void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* packed) {
+  const size_t groups = groups_of(k, kGroup);
+  memset(packed, 0, gemm_packed_bytes(n, taps, k));
+  for (size_t j = 0; j < n; ++j) {
+    int8_t* block = packed + j / kBlock * kBlock * taps * groups * kGroup;
+    for (size_t t = 0; t < taps; ++t) {
+      const int8_t* row = weights + (j * taps + t) * k;
+      int8_t* out = block + t * groups * kGroup * kBlock + j % kBlock * kGroup;
+      for (size_t i = 0; i < k; ++i) out[i / kGroup * kGroup * kBlock + i % kGroup] = row[i];
+    }
+  }
+}
+
+bool gemm_pair_safe(const int8_t* weights, size_t n, size_t taps, size_t k) {
+  // 255 * 128 = 32640 fits int16, 255 * 129 does not; the negative side has the same limit.
+  constexpr int kLimit = 128;
+  for (size_t row = 0; row < n * taps; ++row) {
+    const int8_t* w = weights + row * k;
+    for (size_t i = 0; i < k; i += 2) {
+      const int first = w[i], second = i + 1 < k ? w[i + 1] : 0;
+      const int highest = (first > 0 ? first : 0) + (second > 0 ? second : 0);
+      const int lowest = (first < 0 ? first : 0) + (second < 0 ? second : 0);
+      if (highest > kLimit || lowest < -kLimit) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace qrt
