@@ -1,6 +1,6 @@
-// IEEE-754 binary32 in integers: fused multiply-add, conversion from and to integers, all with one
-// rounding to nearest even. What requant.h is defined with; also the oracle of the SIMD tests.
-// Finite operands only (REQUIRES: no NaN, no infinity); a result beyond the range becomes an
+// IEEE-754 binary32 in integers: fused multiply-add, division, conversion from and to integers, all
+// with one rounding to nearest even. What requant.h is defined with; also the oracle of the SIMD
+// tests. Finite operands only (REQUIRES: no NaN, no infinity); a result beyond the range becomes an
 // infinity, which to_int() saturates. Zeros are +0.
 #ifndef QRT_KERNELS_SOFT_FLOAT_H_
 #define QRT_KERNELS_SOFT_FLOAT_H_
@@ -99,6 +99,19 @@ inline Bits fma(Bits a, Bits b, Bits c) {
 
 inline Bits mul(Bits a, Bits b) { return fma(a, b, 0); }
 inline Bits add(Bits a, Bits b) { return fma(a, 0x3f800000, b); }
+
+// fl32(a / b). REQUIRES: b is not zero.
+inline Bits div(Bits a, Bits b) {
+  const Unpacked x = unpack(a), y = unpack(b);
+  if (x.significand == 0) return 0;
+  // A dividend of 64 bits leaves a quotient of at least 40; a sticky bit stands for the remainder.
+  const int shift = __builtin_clzll(x.significand);
+  const uint64_t dividend = x.significand << shift;
+  const uint64_t quotient = dividend / y.significand;
+  const unsigned __int128 sticky = dividend % y.significand != 0;
+  return pack(x.negative != y.negative, x.exponent - shift - y.exponent - 1,
+              static_cast<unsigned __int128>(quotient) << 1 | sticky);
+}
 
 // v / 2^s rounded half to even; 0 <= s <= 62.
 inline int64_t shift_half_even(int64_t v, int s) {

@@ -28,7 +28,8 @@ struct MaxPoolArgs {
 
 // s = fl32(sum over the window's positions inside the image, in (h, w) order, of value[x] /
 // float(count)); y = clamp(HE(fl32(fl32(s / output_scale) + f(output_zero_point))) + output_offset,
-// 0, 255)
+// 0, 255). REQUIRES (checked at load): scales finite, normal, positive; the sums finite; every
+// window holds at least one position inside the image.
 struct AveragePoolArgs {
   PoolShape shape;     // dilations 1
   const float* value;  // 256: fl32(input_scale * float(x - input_zero_point))

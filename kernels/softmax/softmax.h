@@ -10,7 +10,8 @@
 
 namespace qrt {
 
-// e_j * k / sum stays below 2^31 (checked at load).
+// The table is not negative and its last entry positive; sums and e_j * k are finite; e_j * k / sum
+// stays below 2^31 (checked at load).
 struct SoftmaxParams {
   const float* table;  // 256
   float k;

@@ -1,0 +1,24 @@
+// Moves for every CPU.
+#include <cstdint>
+
+#include "kernels/copy/plane_blocks.h"
+#include "kernels/copy/transpose.h"
+
+namespace qrt {
+namespace {
+
+template <class T>
+void plane(const void* input, size_t input_stride, void* output, size_t output_stride, size_t rows,
+           size_t cols) {
+  transpose_in_blocks(static_cast<const T*>(input), input_stride, static_cast<T*>(output),
+                      output_stride, rows, cols);
+}
+
+}  // namespace
+
+void transpose_scalar(const TransposePlan& plan, const void* input, void* output, size_t begin,
+                      size_t end) {
+  transpose_by_planes({plane<uint8_t>, plane<uint32_t>}, plan, input, output, begin, end);
+}
+
+}  // namespace qrt

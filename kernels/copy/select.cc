@@ -1,0 +1,32 @@
+// The copy family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/copy/copy.h"
+#include "kernels/copy/transpose.h"
+
+namespace qrt {
+
+#define QRT_COPY(isa, suffix)                                                         \
+  void transpose_##suffix(const TransposePlan& plan, const void* input, void* output, \
+                          size_t begin, size_t end);
+#include "kernels/copy/copy.inc"
+
+namespace {
+
+constexpr CopyKernel kKernels[] = {
+#define QRT_COPY(isa, suffix) {"copy_" #suffix, Isa::isa, transpose_##suffix, copy_rows},
+#include "kernels/copy/copy.inc"
+};
+
+}  // namespace
+
+const CopyKernel* copy_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]);
+  return kKernels;
+}
+
+const CopyKernel* select_copy(IsaSet isas) {
+  const CopyKernel* kernel = kKernels;
+  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
+  return kernel;
+}
+
+}  // namespace qrt

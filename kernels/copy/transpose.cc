@@ -1,0 +1,174 @@
+// Plans of transpositions, their loop over planes, and runs of rows. The planes themselves are in
+// copy_<isa>.cc.
+#include "kernels/copy/transpose.h"
+
+#include <string.h>
+
+#include "kernels/copy/plane_blocks.h"
+
+namespace qrt {
+namespace {
+
+// `rows` runs of `bytes` bytes, sizeof(T) <= bytes <= 2 * sizeof(T): a head and a tail that
+// overlap.
+template <class T>
+void copy_short_rows(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
+                     size_t rows, size_t bytes) {
+  const size_t tail = bytes - sizeof(T);
+  for (size_t i = 0; i < rows; ++i) {
+    T head_value, tail_value;
+    memcpy(&head_value, in, sizeof(T));
+    memcpy(&tail_value, in + tail, sizeof(T));
+    memcpy(out, &head_value, sizeof(T));
+    memcpy(out + tail, &tail_value, sizeof(T));
+    in += input_stride;
+    out += output_stride;
+  }
+}
+
+struct Block16 {
+  uint64_t v[2];
+};
+
+struct Block32 {
+  uint64_t v[4];
+};
+
+template <class T>
+void plane(const void* input, size_t input_stride, void* output, size_t output_stride, size_t rows,
+           size_t cols) {
+  transpose_in_blocks(static_cast<const T*>(input), input_stride, static_cast<T*>(output),
+                      output_stride, rows, cols);
+}
+
+TransposePlane plane_of(const TransposePlanes& planes, size_t element_bytes) {
+  switch (element_bytes) {
+    case 1: return planes.bytes1;
+    case 2: return plane<uint16_t>;
+    case 4: return planes.bytes4;
+    default: return plane<uint64_t>;
+  }
+}
+
+// A loop of the nest, strides in bytes.
+struct Loop {
+  size_t size, input_stride, output_stride;
+};
+
+}  // namespace
+
+TransposePlan plan_transpose(const int64_t* in_dims, size_t rank, const uint8_t* perm,
+                             size_t element_bytes) {
+  TransposePlan plan{};
+  plan.element_bytes = element_bytes;
+  size_t in_stride[kMaxRank];
+  size_t elements = 1;
+  for (size_t i = rank; i-- > 0;) {
+    in_stride[i] = elements;
+    elements *= static_cast<size_t>(in_dims[i]);
+  }
+  if (elements == 0) {
+    plan.rank = 1;
+    plan.stride[0] = 1;
+    return plan;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t dim = static_cast<size_t>(in_dims[perm[i]]), stride = in_stride[perm[i]];
+    if (dim == 1) continue;
+    const size_t last = plan.rank - 1;
+    if (plan.rank > 0 && plan.stride[last] == dim * stride) {
+      plan.dims[last] *= dim;
+      plan.stride[last] = stride;
+    } else {
+      plan.dims[plan.rank] = dim;
+      plan.stride[plan.rank] = stride;
+      ++plan.rank;
+    }
+  }
+  return plan;
+}
+
+void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& plan,
+                         const void* input, void* output, size_t begin, size_t end) {
+  const size_t bytes = plan.element_bytes;
+  const uint8_t* in = static_cast<const uint8_t*>(input);
+  uint8_t* out = static_cast<uint8_t*>(output);
+  if (plan.rank == 0) {
+    memcpy(out, in, bytes);
+    return;
+  }
+  Loop loops[kMaxRank];
+  size_t run = bytes;
+  for (size_t i = plan.rank; i-- > 0;) {
+    loops[i] = {plan.dims[i], plan.stride[i] * bytes, run};
+    run *= plan.dims[i];
+  }
+  in += begin * loops[0].input_stride;
+  out += begin * loops[0].output_stride;
+  loops[0].size = end - begin;
+  for (size_t i = 0; i < plan.rank; ++i)
+    if (loops[i].size == 0) return;
+
+  // The two innermost loops become one call: `inner` is contiguous in the output, `cross` in the
+  // input; where they are the same, whole runs are moved and the next loop outwards is the cross.
+  const Loop inner = loops[plan.rank - 1];
+  const bool runs = inner.input_stride == bytes;
+  Loop cross{1, bytes, 0};
+  size_t outer_count = 0;
+  Loop outer[kMaxRank];
+  for (size_t i = 0; i + 1 < plan.rank; ++i) {
+    const bool is_cross = runs ? i + 2 == plan.rank : loops[i].input_stride == bytes;
+    if (is_cross) {
+      cross = loops[i];
+    } else {
+      outer[outer_count++] = loops[i];
+    }
+  }
+  const TransposePlane transpose_plane = plane_of(planes, bytes);
+  size_t index[kMaxRank] = {};
+  for (;;) {
+    if (runs) {
+      copy_rows(in, cross.input_stride, out, cross.output_stride, cross.size, inner.size * bytes);
+    } else {
+      transpose_plane(in, inner.input_stride / bytes, out, cross.output_stride / bytes, cross.size,
+                      inner.size);
+    }
+    size_t i = outer_count;
+    for (;; --i) {
+      if (i == 0) return;
+      const Loop& loop = outer[i - 1];
+      in += loop.input_stride;
+      out += loop.output_stride;
+      if (++index[i - 1] < loop.size) break;
+      index[i - 1] = 0;
+      in -= loop.size * loop.input_stride;
+      out -= loop.size * loop.output_stride;
+    }
+  }
+}
+
+void copy_rows(const void* input, size_t input_stride, void* output, size_t output_stride,
+               size_t rows, size_t bytes) {
+  const uint8_t* in = static_cast<const uint8_t*>(input);
+  uint8_t* out = static_cast<uint8_t*>(output);
+  if (rows == 0 || bytes == 0) return;
+  if (input_stride == bytes && output_stride == bytes) {
+    memcpy(out, in, rows * bytes);
+  } else if (bytes > 64) {
+    for (size_t i = 0; i < rows; ++i) memcpy(out + i * output_stride, in + i * input_stride, bytes);
+  } else if (bytes >= 32) {
+    copy_short_rows<Block32>(in, input_stride, out, output_stride, rows, bytes);
+  } else if (bytes >= 16) {
+    copy_short_rows<Block16>(in, input_stride, out, output_stride, rows, bytes);
+  } else if (bytes >= 8) {
+    copy_short_rows<uint64_t>(in, input_stride, out, output_stride, rows, bytes);
+  } else if (bytes >= 4) {
+    copy_short_rows<uint32_t>(in, input_stride, out, output_stride, rows, bytes);
+  } else if (bytes >= 2) {
+    copy_short_rows<uint16_t>(in, input_stride, out, output_stride, rows, bytes);
+  } else {
+    copy_short_rows<uint8_t>(in, input_stride, out, output_stride, rows, bytes);
+  }
+}
+
+}  // namespace qrt

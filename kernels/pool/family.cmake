@@ -1,0 +1,1 @@
+qrt_add_family(pool COMMON select.cc ISAS scalar)

@@ -1,0 +1,57 @@
+// Softmax by table. The float sum is sequential by definition, so its latency bounds one row: four
+// rows are summed side by side, each in its own order.
+#include "kernels/softmax/softmax.h"
+
+namespace qrt {
+namespace {
+
+uint8_t greatest(const uint8_t* x, size_t n) {
+  uint8_t m = 0;
+  for (size_t i = 0; i < n; ++i) m = x[i] > m ? x[i] : m;
+  return m;
+}
+
+// y = clamp(HE(fl32(fl32(e * k) / sum)) + zero_point, 0, 255)
+void store_row(const SoftmaxParams& params, const float* e, float sum, const uint8_t* x, uint8_t* y,
+               size_t n) {
+  constexpr size_t kBlock = 32;
+  const float lo = static_cast<float>(-params.zero_point);
+  const float hi = static_cast<float>(255 - params.zero_point);
+  // Added to |v| < 2^22 it leaves an integer, rounded half to even.
+  constexpr float kRound = 12582912.0f;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const size_t block = n - begin < kBlock ? n - begin : kBlock;
+    float v[kBlock] = {};
+    for (size_t i = 0; i < block; ++i) v[i] = e[x[begin + i]];
+    int32_t q[kBlock];
+    for (size_t i = 0; i < kBlock; ++i) {
+      float r = v[i] * params.k / sum;
+      r = r > lo ? r : lo;
+      r = r < hi ? r : hi;
+      q[i] = static_cast<int32_t>(r + kRound) - static_cast<int32_t>(kRound) + params.zero_point;
+    }
+    for (size_t i = 0; i < block; ++i) y[begin + i] = static_cast<uint8_t>(q[i]);
+  }
+}
+
+}  // namespace
+
+void softmax_rows(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
+                  size_t n) {
+  constexpr size_t kRows = 4;
+  for (size_t row = 0; row < rows; row += kRows) {
+    const size_t count = rows - row < kRows ? rows - row : kRows;
+    const uint8_t* in[kRows];
+    const float* e[kRows];  // indexed by x_j
+    for (size_t r = 0; r < kRows; ++r) {
+      in[r] = x + (row + (r < count ? r : 0)) * n;
+      e[r] = params.table + 255 - greatest(in[r], n);
+    }
+    float sum[kRows] = {};
+    for (size_t i = 0; i < n; ++i)
+      for (size_t r = 0; r < kRows; ++r) sum[r] = sum[r] + e[r][in[r][i]];
+    for (size_t r = 0; r < count; ++r) store_row(params, e[r], sum[r], in[r], y + (row + r) * n, n);
+  }
+}
+
+}  // namespace qrt
