@@ -1,0 +1,26 @@
+// Depthwise weights to the packed form of depthwise.h.
+#include "kernels/depthwise/pack.h"
+
+#include <cstring>
+
+namespace qrt {
+
+size_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w) {
+  return (channels + 15) / 16 * ((kernel_h + 3) / 4) * kernel_w * 64;
+}
+
+void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
+                    int8_t* packed) {
+  memset(packed, 0, depthwise_packed_bytes(channels, kernel_h, kernel_w));
+  const size_t quads = (kernel_h + 3) / 4;
+  for (size_t ky = 0; ky < kernel_h; ++ky) {
+    for (size_t kx = 0; kx < kernel_w; ++kx) {
+      for (size_t c = 0; c < channels; ++c) {
+        const size_t line = (c / 16 * quads + ky / 4) * kernel_w + kx;
+        packed[line * 64 + c % 16 * 4 + ky % 4] = weights[(ky * kernel_w + kx) * channels + c];
+      }
+    }
+  }
+}
+
+}  // namespace qrt

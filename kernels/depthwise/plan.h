@@ -1,0 +1,60 @@
+// How the vector kernels of the depthwise family cut a shape into passes, and what they keep in
+// scratch memory. Built with baseline flags: select.cc asks for sizes before any kernel may run.
+//
+// A block is 16 * lanes output channels. Per block, `columns` are interleaved into scratch memory
+//
+//   [column][group][4 quads q][lanes][4 channels][group_rows]
+//
+// where lane l of quad q holds channels 16 * l + 4 * q + 0..3, the order in which in-lane unpacks
+// leave them and in-lane packs take them back. A group is `group_rows` image rows one dilation
+// apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. The weights of the
+// block are copied to the same order,
+//
+//   [kx][group][q][row of the pass][lanes][4 channels][group_rows]
+//
+// and one pass computes one or two output rows: two where the input rows of both fit the groups of
+// one, so that each interleaved column is used twice.
+#ifndef QRT_KERNELS_DEPTHWISE_PLAN_H_
+#define QRT_KERNELS_DEPTHWISE_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/depthwise/depthwise.h"
+
+namespace qrt {
+
+struct DepthwiseTile {
+  size_t lanes;       // 16-channel lanes of a register; 0: the scalar kernel, no scratch, any shape
+  size_t group_rows;  // 1, 2 or 4
+  size_t quad_bytes;  // one [lanes][4][group_rows] cell
+};
+
+constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64};
+constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32};
+constexpr DepthwiseTile kDepthwiseYmmPairs = {2, 2, 32};
+constexpr DepthwiseTile kDepthwiseNeonDot = {1, 4, 16};
+constexpr DepthwiseTile kDepthwiseNeon = {1, 1, 8};
+constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0};
+
+constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
+
+struct DepthwisePlan {
+  size_t groups;
+  size_t pass_rows;     // output rows of one pass: 1 or 2
+  size_t span;          // columns one output touches, first to last
+  size_t column_bytes;  // one interleaved column
+  size_t tile_outputs;  // outputs whose columns are interleaved at a time
+  size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache
+  // Offsets into scratch: the constants of a block (bias, scale) first, then weights, then columns.
+  size_t weights_offset, columns_offset, scratch_bytes;
+};
+
+bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& shape);
+
+// REQUIRES: depthwise_tile_supports(tile, shape), tile.lanes > 0.
+DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_PLAN_H_
