@@ -8,9 +8,10 @@ namespace qrt {
 
 const OpDef* find_op(fb::OpOptions type) {
   switch (type) {
-#define QRT_OP(Name, stem)                       \
-  case fb::OpOptions::Name: return &k##Name##Op; \
-      #include "schema/ops.inc"
+    // clang-format off
+#define QRT_OP(Name, stem) case fb::OpOptions::Name: return &k##Name##Op;
+#include "schema/ops.inc"
+    // clang-format on
     case fb::OpOptions::NONE: break;
   }
   return nullptr;
