@@ -1,0 +1,212 @@
+// The pools' loops over rows, windows and blocks of channels, for a vector policy V:
+//
+//   V::kBytes                   channels of a vector of bytes (16, 32 or 64)
+//   V::Bytes zero() load(p) max(a, b); store(p, v); store_part(p, v, n)       n < kBytes
+//   V::Sums16 zero16(); add16(sums, p)     kBytes 16-bit sums, in an order of the policy's own
+//   V::Sums32 zero32(); flush(sums32, sums16)
+//   V::to_bytes(sums32, SumScale) -> Bytes; spill(sums32, int32_t[kBytes])    in channel order
+//   V::Average(args)            16 channels of average pool at a time: zero() add(sum, p)
+//                               finish(sum, count) -> Bytes16; store16(p, v), store16_part(p, v, n)
+//
+// A load may reach up to 63 bytes past the input.
+#ifndef QRT_KERNELS_POOL_POOL_LOOPS_H_
+#define QRT_KERNELS_POOL_POOL_LOOPS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/pool/pool.h"
+#include "kernels/pool/requantize_sums.h"
+#include "kernels/pool/window.h"
+
+namespace qrt {
+namespace {
+
+template <class V>
+inline void store_channels(uint8_t* y, typename V::Bytes v, size_t n) {
+  if (n >= V::kBytes) {
+    V::store(y, v);
+  } else {
+    V::store_part(y, v, n);
+  }
+}
+
+// One output pixel: every position of the window read once per block of channels.
+template <class V>
+inline void max_window(const PoolShape& s, const uint8_t* x, Window rows, Window cols, uint8_t* y) {
+  const size_t row_step = s.dilation_h * s.in_w * s.c, col_step = s.dilation_w * s.c;
+  size_t c = 0;
+  for (; c + 2 * V::kBytes <= s.c; c += 2 * V::kBytes) {
+    typename V::Bytes a = V::zero(), b = V::zero();
+    const uint8_t* row = x + c;
+    for (size_t i = 0; i < rows.count; ++i, row += row_step) {
+      const uint8_t* p = row;
+      for (size_t j = 0; j < cols.count; ++j, p += col_step) {
+        a = V::max(a, V::load(p));
+        b = V::max(b, V::load(p + V::kBytes));
+      }
+    }
+    V::store(y + c, a);
+    V::store(y + c + V::kBytes, b);
+  }
+  for (; c < s.c; c += V::kBytes) {
+    typename V::Bytes a = V::zero();
+    const uint8_t* row = x + c;
+    for (size_t i = 0; i < rows.count; ++i, row += row_step) {
+      const uint8_t* p = row;
+      for (size_t j = 0; j < cols.count; ++j, p += col_step) a = V::max(a, V::load(p));
+    }
+    store_channels<V>(y + c, a, s.c - c);
+  }
+}
+
+// Columns of a strip of vertical maxima: 16 kB with the widest vector.
+constexpr size_t kStripColumns = 256;
+
+// A row of outputs in two passes: maxima over the window's rows for a strip of input columns, then
+// over the columns of each window. A 5 x 5 window of stride 1 costs 11 moves instead of 25.
+template <class V>
+inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window rows, uint8_t* y) {
+  const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
+  const size_t strip_outputs = (kStripColumns - reach) / s.stride_w + 1;
+  const size_t row_step = s.dilation_h * s.in_w * s.c;
+  for (size_t begin = 0; begin < s.out_w; begin += strip_outputs) {
+    const size_t end = s.out_w - begin < strip_outputs ? s.out_w : begin + strip_outputs;
+    // Input columns under the strip, those outside the image left away.
+    const size_t left = begin * s.stride_w, right = (end - 1) * s.stride_w + reach;
+    const size_t first = left > s.pad_left ? left - s.pad_left : 0;
+    size_t last = right > s.pad_left ? right - s.pad_left : 0;
+    if (last > s.in_w) last = s.in_w;
+    for (size_t c = 0; c < s.c; c += V::kBytes) {
+      typename V::Bytes strip[kStripColumns];
+      const uint8_t* x = input + (rows.first * s.in_w + first) * s.c + c;
+      for (size_t col = first; col < last; ++col, x += s.c) {
+        typename V::Bytes v = V::zero();
+        const uint8_t* p = x;
+        for (size_t i = 0; i < rows.count; ++i, p += row_step) v = V::max(v, V::load(p));
+        strip[col - first] = v;
+      }
+      for (size_t col = begin; col < end; ++col) {
+        const Window cols = window_cols(s, col);
+        typename V::Bytes v = V::zero();
+        for (size_t j = 0; j < cols.count; ++j)
+          v = V::max(v, strip[cols.first - first + j * s.dilation_w]);
+        store_channels<V>(y + col * s.c + c, v, s.c - c);
+      }
+    }
+  }
+}
+
+template <class V>
+inline void max_pool(const MaxPoolArgs& args) {
+  const PoolShape& s = args.shape;
+  for (size_t row = args.row_begin; row < args.row_end; ++row) {
+    const Window rows = window_rows(s, row);
+    uint8_t* y = args.output + row * s.out_w * s.c;
+    const size_t direct = rows.count * s.kernel_w;
+    const size_t by_strips = s.stride_w * (rows.count + 1) + s.kernel_w;
+    if (by_strips < direct && s.kernel_w <= kStripColumns &&
+        (s.kernel_w - 1) * s.dilation_w < kStripColumns) {
+      max_row_by_strips<V>(s, args.input, rows, y);
+      continue;
+    }
+    for (size_t col = 0; col < s.out_w; ++col) {
+      const Window cols = window_cols(s, col);
+      const uint8_t* x = args.input + (rows.first * s.in_w + cols.first) * s.c;
+      max_window<V>(s, x, rows, cols, y + col * s.c);
+    }
+  }
+}
+
+// 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
+// value[x] is computed, not looked up: fl32(input_scale * float(x - zero point)) is its definition.
+template <class V, size_t kVectors>
+inline void average_window(const typename V::Average& average, const PoolShape& s, const uint8_t* x,
+                           Window rows, Window cols, float count, uint8_t* y, size_t n_last) {
+  typename V::Average::Sum sum[kVectors];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) sum[v] = V::Average::zero();
+  for (size_t i = 0; i < rows.count; ++i) {
+    const uint8_t* p = x + i * s.in_w * s.c;
+    for (size_t j = 0; j < cols.count; ++j, p += s.c) {
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v) sum[v] = average.add(sum[v], p + 16 * v);
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    const auto bytes = average.finish(sum[v], count);
+    if (v + 1 < kVectors || n_last == 16) {
+      V::Average::store16(y + 16 * v, bytes);
+    } else {
+      V::Average::store16_part(y + 16 * v, bytes, n_last);
+    }
+  }
+}
+
+template <class V>
+inline void average_pool(const AveragePoolArgs& args) {
+  const PoolShape& s = args.shape;
+  const typename V::Average average(args);
+  constexpr size_t kVectors = V::Average::kVectors;
+  for (size_t row = args.row_begin; row < args.row_end; ++row) {
+    const Window rows = window_rows(s, row);
+    for (size_t col = 0; col < s.out_w; ++col) {
+      const Window cols = window_cols(s, col);
+      const float count = static_cast<float>(args.count_include_pad ? s.kernel_h * s.kernel_w
+                                                                    : rows.count * cols.count);
+      const uint8_t* x = args.input + (rows.first * s.in_w + cols.first) * s.c;
+      uint8_t* y = args.output + (row * s.out_w + col) * s.c;
+      size_t c = 0;
+      for (; c + 16 * kVectors <= s.c; c += 16 * kVectors)
+        average_window<V, kVectors>(average, s, x + c, rows, cols, count, y + c, 16);
+      for (; c < s.c; c += 16) {
+        average_window<V, 1>(average, s, x + c, rows, cols, count, y + c,
+                             s.c - c < 16 ? s.c - c : 16);
+      }
+    }
+  }
+}
+
+// RQ_F32 of channel 0, zero point after, half to even: what vectors do.
+struct SumScale {
+  int32_t zero;  // pixels * input zero point
+  float scale;
+  int32_t zero_point, lo, hi;
+};
+
+template <class V>
+inline void global_sum(const GlobalSumArgs& args) {
+  // 16-bit sums hold 257 bytes.
+  constexpr size_t kFlush = 256;
+  const Requant& r = args.requant;
+  const bool vectors =
+      r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
+  const SumScale scale = {static_cast<int32_t>(args.pixels) * args.input_zero_point,
+                          vectors ? r.scale[0] : 0.0f, r.zero_point, r.lo, r.hi};
+  for (size_t c = args.channel_begin; c < args.channel_end; c += V::kBytes) {
+    const uint8_t* p = args.input + c;
+    typename V::Sums32 sums32 = V::zero32();
+    for (size_t pixel = 0; pixel < args.pixels; pixel += kFlush) {
+      const size_t n = args.pixels - pixel < kFlush ? args.pixels - pixel : kFlush;
+      typename V::Sums16 sums16 = V::zero16();
+#pragma GCC unroll 4
+      for (size_t i = 0; i < n; ++i, p += args.c) V::add16(sums16, p);
+      V::flush(sums32, sums16);
+    }
+    const size_t n = args.channel_end - c < V::kBytes ? args.channel_end - c : V::kBytes;
+    if (vectors) {
+      store_channels<V>(args.output + c, V::to_bytes(sums32, scale), n);
+    } else {
+      int32_t sums[V::kBytes];
+      V::spill(sums32, sums);
+      for (size_t i = 0; i < n; ++i) sums[i] -= scale.zero;
+      requantize_sums(r, sums, args.output + c, n);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_POOL_POOL_LOOPS_H_
