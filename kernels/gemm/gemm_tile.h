@@ -1,12 +1,12 @@
 // The skeleton that every vector gemm kernel instantiates: register tile, blocking, choice of the
 // tile for row and channel tails. What differs between instruction sets is a policy P:
 //
-//   kLanes                      channels of one accumulator vector (kBlock is a multiple)
+//   kLanes                      channels of one accumulator vector (a divisor of 16)
+//   kFewSteps                   independent k chains for products of few rows
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
-//   load_acc, load_rhs, splat_lhs, dot
-//   Epilogue                    vector requantisation: handles(), make()
-//   store<MR, NV>(...)          accumulators to outputs by an Epilogue
-//   spill(acc, int32_t*)        accumulators to memory, for requantisations without a vector form
+//   load_acc, load_rhs, splat_lhs, dot, add, spill
+//   Epilogue                    requantisation in vectors: handles(), make()
+//   Store<NV>                   an Epilogue for NV vectors of channels: rows(acc, c, c_stride)
 //
 // Register tile, MR rows by NV vectors; each k step of 4 reads NV lines of weights and MR splats:
 //
@@ -24,86 +24,51 @@
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/store.h"
-
-#if defined(__clang__)
-#define QRT_UNROLL _Pragma("unroll")
-#else
-#define QRT_UNROLL _Pragma("GCC unroll 32")
-#endif
+#include "kernels/isa/inline.h"
 
 namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16;  // channels of a packed block
 
-// Bytes of left-hand rows that are walked for every panel of weights: they stay in L2 beside the
-// panel.
+// Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
-// One tile's place.
+// A column of tiles: `tiles` tiles of MR rows from `row` on, all against one panel of weights.
 template <class P>
-struct Tile {
+struct Column {
   const GemmArgs* g;
   const typename P::Epilogue* epilogue;  // nullptr: through memory
-  size_t row, channel;                   // first of each
-  size_t columns;                        // channels to store, <= NV * kLanes
-  const int8_t* weights;                 // of `channel`
-  const int8_t* prefetch;                // weights wanted next
+  size_t row, tiles;
+  size_t channel, columns;  // first channel, channels to store (<= NV * kLanes)
+  const int8_t* weights;    // of `channel`
 };
 
-template <class P, int MR>
-inline __attribute__((always_inline)) void load_rows(const GemmArgs& g, size_t row, size_t tap,
-                                                     const uint8_t* (&a)[MR]) {
+// Rows row .. row + MR - 1 of a tap. The empty assembly keeps the compiler from computing MR
+// addresses ahead of the loop over taps, which costs more than it saves.
+template <int MR>
+QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8_t* (&a)[MR]) {
   if (g.indirection == nullptr) {
-    const uint8_t* first = g.a + row * g.a_stride + tap * g.a_tap_stride;
+    const uint8_t* p = g.a + row * g.a_stride + tap * g.a_tap_stride;
     QRT_UNROLL
-    for (int i = 0; i < MR; ++i) a[i] = first + static_cast<size_t>(i) * g.a_stride;
+    for (int i = 0; i < MR; ++i, p += g.a_stride) {
+      __asm__("" : "+r"(p));
+      a[i] = p;
+    }
   } else {
     const uint8_t* const* p = g.indirection + row * g.taps + tap;
     QRT_UNROLL
-    for (int i = 0; i < MR; ++i) {
-      const uint8_t* r = p[static_cast<size_t>(i) * g.taps];
-      a[i] = r == g.zero ? r : r + g.a_offset;
+    for (int i = 0; i < MR; ++i, p += g.taps) {
+      __asm__("" : "+r"(p));
+      a[i] = *p == g.zero ? *p : *p + g.a_offset;
     }
   }
 }
 
+// Accumulators to outputs where the policy has no vector form of the requantisation.
 template <class P, int MR, int NV>
-void run_tile(const Tile<P>& t) {
-  const GemmArgs& g = *t.g;
-  const size_t block_bytes = g.taps * g.kc * kBlock;
-  typename P::Acc acc[MR][NV];
-  QRT_UNROLL
-  for (int v = 0; v < NV; ++v) {
-    acc[0][v] = P::load_acc(g.bias + t.channel + static_cast<size_t>(v) * P::kLanes);
-    QRT_UNROLL
-    for (int i = 1; i < MR; ++i) acc[i][v] = acc[0][v];
-  }
-  const int8_t* w = t.weights;
-  for (size_t tap = 0; tap < g.taps; ++tap) {
-    const uint8_t* a[MR];
-    load_rows<P, MR>(g, t.row, tap, a);
-    for (size_t k = 0; k < g.kc; k += 4, w += 4 * kBlock) {
-      typename P::Rhs b[NV];
-      QRT_UNROLL
-      for (int v = 0; v < NV; ++v) {
-        constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes;
-        b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                           static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes);
-      }
-      QRT_UNROLL
-      for (int i = 0; i < MR; ++i) {
-        const typename P::Lhs x = P::splat_lhs(a[i] + k);
-        QRT_UNROLL
-        for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
-      }
-    }
-  }
-  uint8_t* c = static_cast<uint8_t*>(g.c) + t.row * g.c_stride;
-  if (t.epilogue != nullptr) {
-    P::template store<MR, NV>(*t.epilogue, acc, t.channel, t.columns, c + t.channel, g.c_stride);
-    return;
-  }
+QRT_INLINE void store_through_memory(const GemmArgs& g, size_t channel, size_t columns,
+                                     const typename P::Acc (&acc)[MR][NV], uint8_t* c) {
   alignas(64) int32_t memory[MR * NV * P::kLanes];
   QRT_UNROLL
   for (int i = 0; i < MR; ++i) {
@@ -111,28 +76,150 @@ void run_tile(const Tile<P>& t) {
     for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
   }
   const size_t element = g.requant.kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
-  gemm_store_tile(g.requant, t.channel, memory, NV * P::kLanes, MR, t.columns,
-                  c + t.channel * element, g.c_stride);
+  gemm_store_tile(g.requant, channel, memory, NV * P::kLanes, MR, columns, c + channel * element,
+                  g.c_stride);
 }
 
-// Tiles of 1 .. MR rows, by number of rows.
-template <class P, int NV, int... Rows>
-struct Tiles {
-  static constexpr void (*kRun[])(const Tile<P>&) = {nullptr, run_tile<P, Rows, NV>...};
-};
-
-template <class P, int NV, int MR, int... Rows>
-struct TilesUpTo : TilesUpTo<P, NV, MR - 1, MR, Rows...> {};
-template <class P, int NV, int... Rows>
-struct TilesUpTo<P, NV, 0, Rows...> : Tiles<P, NV, Rows...> {};
-
-// MR x NV tiles over the whole product. Rows are spread evenly over the tiles, so that no tile is
-// too small to hide the latency of the dot product; a channel tail of few blocks takes a narrower
-// tile. Order: blocks of rows; in one, panels of weights (the panel stays in L1 or L2 while all
-// tiles of the block of rows use it).
 template <class P, int MR, int NV>
-void gemm_tiles(const GemmArgs& g, size_t row_begin, size_t row_end,
-                const typename P::Epilogue* epilogue) {
+void run_column(const Column<P>& column) {
+  constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes;
+  const GemmArgs& g = *column.g;
+  const size_t taps = g.taps, kc = g.kc, block_bytes = taps * kc * kBlock;
+  const size_t c_stride = g.c_stride;
+  typename P::Acc bias[NV];
+  QRT_UNROLL
+  for (int v = 0; v < NV; ++v) {
+    bias[v] = P::load_acc(g.bias + column.channel + static_cast<size_t>(v) * P::kLanes);
+  }
+  typename P::template Store<NV> store;
+  const bool direct = column.epilogue != nullptr;
+  if (direct) store.set(*column.epilogue, column.channel, column.columns);
+  const int8_t* const weights = column.weights;
+  size_t row = column.row;
+  uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
+  for (size_t tile = column.tiles; tile > 0; --tile, row += MR, c += MR * c_stride) {
+    typename P::Acc acc[MR][NV];
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) acc[i][v] = bias[v];
+    }
+    const int8_t* w = weights;
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const uint8_t* a[MR];
+      load_rows<MR>(g, row, tap, a);
+      for (size_t k = 0; k < kc; k += 4, w += 4 * kBlock) {
+        typename P::Rhs b[NV];
+        QRT_UNROLL
+        for (int v = 0; v < NV; ++v) {
+          b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                             static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes);
+        }
+        QRT_UNROLL
+        for (int i = 0; i < MR; ++i) {
+          const typename P::Lhs x = P::splat_lhs(a[i] + k);
+          QRT_UNROLL
+          for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
+        }
+      }
+    }
+    if (direct) {
+      store.rows(acc, c + column.channel, c_stride);
+    } else {
+      store_through_memory<P, MR, NV>(g, column.channel, column.columns, acc, c);
+    }
+  }
+}
+
+// Few rows: bound by the stream of weights, which is read in the order of memory, one block of
+// channels at a time. kFewSteps k steps have accumulators of their own, to hide the latency of the
+// dot product.
+template <class P, int MR>
+void run_few_rows(const Column<P>& column) {
+  constexpr int NV = static_cast<int>(kBlock) / P::kLanes;
+  constexpr int kSteps = P::kFewSteps / MR > 1 ? P::kFewSteps / MR : 1;
+  const GemmArgs& g = *column.g;
+  const int8_t* w = column.weights;
+  uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
+  for (size_t j = 0; j < g.n; j += kBlock) {
+    typename P::Acc acc[MR][NV], part[kSteps][MR][NV];
+    QRT_UNROLL
+    for (int s = 0; s < kSteps; ++s) {
+      QRT_UNROLL
+      for (int i = 0; i < MR; ++i) {
+        QRT_UNROLL
+        for (int v = 0; v < NV; ++v) {
+          part[s][i][v] =
+              s == 0 ? P::load_acc(g.bias + j + static_cast<size_t>(v) * P::kLanes) : P::zero();
+        }
+      }
+    }
+    const auto step = [&](int s, const uint8_t* const(&a)[MR], size_t k) QRT_INLINE_LAMBDA {
+      typename P::Rhs b[NV];
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) b[v] = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes);
+      w += 4 * kBlock;
+      QRT_UNROLL
+      for (int i = 0; i < MR; ++i) {
+        const typename P::Lhs x = P::splat_lhs(a[i] + k);
+        QRT_UNROLL
+        for (int v = 0; v < NV; ++v) P::dot(part[s][i][v], x, b[v]);
+      }
+    };
+    for (size_t tap = 0; tap < g.taps; ++tap) {
+      const uint8_t* a[MR];
+      load_rows<MR>(g, column.row, tap, a);
+      size_t k = 0;
+      for (; k + 4 * kSteps <= g.kc; k += 4 * kSteps) {
+        P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
+        QRT_UNROLL
+        for (int s = 0; s < kSteps; ++s) step(s, a, k + 4 * static_cast<size_t>(s));
+      }
+      for (; k < g.kc; k += 4) step(0, a, k);
+    }
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) {
+        acc[i][v] = part[0][i][v];
+        QRT_UNROLL
+        for (int s = 1; s < kSteps; ++s) acc[i][v] = P::add(acc[i][v], part[s][i][v]);
+      }
+    }
+    const size_t columns = g.n - j < kBlock ? g.n - j : kBlock;
+    if (column.epilogue != nullptr) {
+      typename P::template Store<NV> store;
+      store.set(*column.epilogue, j, columns);
+      store.rows(acc, c + j, g.c_stride);
+    } else {
+      store_through_memory<P, MR, NV>(g, j, columns, acc, c);
+    }
+  }
+}
+
+// A function for each number of rows 1 .. MR.
+template <class P, int NV, int MR>
+void run_column_of(size_t rows, const Column<P>& column) {
+  if constexpr (MR > 0) {
+    if (rows == MR) return run_column<P, MR, NV>(column);
+    run_column_of<P, NV, MR - 1>(rows, column);
+  }
+}
+
+template <class P, int MR>
+void run_few_rows_of(size_t rows, const Column<P>& column) {
+  if constexpr (MR > 0) {
+    if (rows == MR) return run_few_rows<P, MR>(column);
+    run_few_rows_of<P, MR - 1>(rows, column);
+  }
+}
+
+// Rows row_begin .. row_end against every panel of NV vectors. The rows are spread evenly over the
+// tiles, so that none is too small to hide the latency of the dot product; a tail of one block of
+// channels takes narrow tiles.
+template <class P, int MR, int NV>
+void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
+              const typename P::Epilogue* epilogue) {
   constexpr size_t kPanel = static_cast<size_t>(NV) * P::kLanes;
   constexpr int kBlockVectors = static_cast<int>(kBlock) / P::kLanes;
   const size_t block_bytes = g.taps * g.kc * kBlock;
@@ -140,35 +227,37 @@ void gemm_tiles(const GemmArgs& g, size_t row_begin, size_t row_end,
   const size_t short_rows = rows / tiles, long_tiles = rows % tiles;
   for (size_t j = 0; j < g.n; j += kPanel) {
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
-    const bool narrow = columns <= kBlock && kPanel > kBlock;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
-    size_t row = row_begin;
-    for (size_t i = 0; i < tiles; ++i) {
-      const size_t count = short_rows + (i < long_tiles ? 1 : 0);
-      const Tile<P> tile = {&g, epilogue, row, j, columns, panel, nullptr};
-      if (narrow) {
-        TilesUpTo<P, kBlockVectors, MR>::kRun[count](tile);
-      } else {
-        TilesUpTo<P, NV, MR>::kRun[count](tile);
-      }
-      row += count;
+    const size_t middle = row_begin + long_tiles * (short_rows + 1);
+    const Column<P> first = {&g, epilogue, row_begin, long_tiles, j, columns, panel};
+    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, j, columns, panel};
+    if (columns <= kBlock && kPanel > kBlock) {
+      if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
+      run_column_of<P, kBlockVectors, MR>(short_rows, second);
+    } else {
+      if (long_tiles > 0) run_column_of<P, NV, MR>(short_rows + 1, first);
+      run_column_of<P, NV, MR>(short_rows, second);
     }
   }
 }
 
 template <class P, int MR, int NV>
-inline void gemm(const GemmArgs& g) {
+QRT_INLINE void gemm(const GemmArgs& g) {
   typename P::Epilogue vector_epilogue;
   const typename P::Epilogue* epilogue = nullptr;
   if (P::Epilogue::handles(g.requant)) {
     vector_epilogue = P::Epilogue::make(g.requant, g.n);
     epilogue = &vector_epilogue;
   }
-  const size_t row_bytes = g.taps * g.kc;
-  size_t block = kRowBlockBytes / row_bytes / MR * MR;
+  constexpr size_t kFewRows = 4;
+  if (g.m <= kFewRows) {
+    run_few_rows_of<P, kFewRows>(g.m, {&g, epilogue, 0, 1, 0, g.n, g.weights});
+    return;
+  }
+  size_t block = kRowBlockBytes / (g.taps * g.kc) / MR * MR;
   if (block < 4 * MR) block = 4 * MR;
   for (size_t i = 0; i < g.m; i += block) {
-    gemm_tiles<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, epilogue);
+    run_rows<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, epilogue);
   }
 }
 

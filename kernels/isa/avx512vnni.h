@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa/inline.h"
 #include "kernels/requant.h"
 
 namespace qrt {
@@ -16,7 +17,7 @@ namespace avx512vnni {
 
 // acc[i] += sum over j < 4 of a[4 i + j] * b[4 i + j]; a unsigned, b signed. Inline assembly
 // because g++ 12 keeps arrays of accumulators in memory when this is the intrinsic.
-inline __attribute__((always_inline)) void dot(__m512i& acc, __m512i a, __m512i b) {
+QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
 }
 
@@ -27,7 +28,7 @@ struct RequantF32 {
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
   __m512 limit;        // hi - zero_point
-  bool below_one;      // every scale < 1: no product reaches 2^31
+  bool plain;          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
 
   static bool handles(const Requant& r) {
     return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
@@ -37,40 +38,44 @@ struct RequantF32 {
   static RequantF32 make(const Requant& r, size_t channels) {
     __mmask16 large = 0;
     for (size_t j = 0; j < channels; j += 16) {
-      large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
+      const __mmask16 valid =
+          channels - j < 16 ? static_cast<__mmask16>((1u << (channels - j)) - 1) : 0xffff;
+      large |= _mm512_mask_cmp_ps_mask(valid, _mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1),
+                                       _CMP_GE_OQ);
     }
     return {r.scale,
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
             _mm512_set1_ps(static_cast<float>(r.hi - r.zero_point)),
-            large == 0};
+            large == 0 && r.lo == 0 && r.hi == 255};
   }
 
-  // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to lo: right
-  // for negative values; kClamp keeps positive ones from it.
-  template <bool kClamp>
-  inline __attribute__((always_inline)) __m512i rounded(__m512i acc, __m512 s) const {
+  // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to the
+  // lowest output: right for negative values; the limit keeps positive ones from it.
+  template <bool kPlain>
+  QRT_INLINE __m512i rounded(__m512i acc, __m512 s, __m512 limit) {
     __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), s);
-    if (kClamp) v = _mm512_min_ps(v, limit);
+    if (!kPlain) v = _mm512_min_ps(v, limit);
     return _mm512_cvtps_epi32(v);
   }
 
   // Four vectors of 16 accumulators to 64 bytes. Dword 4 i + v of the result holds bytes
-  // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by one permutation of dwords.
-  template <bool kClamp>
-  inline __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2,
-                                                      __m512i v3, __m512 s0, __m512 s1, __m512 s2,
-                                                      __m512 s3) const {
-    const __m512i low = _mm512_packs_epi32(rounded<kClamp>(v0, s0), rounded<kClamp>(v1, s1));
-    const __m512i high = _mm512_packs_epi32(rounded<kClamp>(v2, s2), rounded<kClamp>(v3, s3));
+  // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
+  template <bool kPlain>
+  __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2, __m512i v3,
+                                               __m512 s0, __m512 s1, __m512 s2, __m512 s3) const {
+    const __m512i low =
+        _mm512_packs_epi32(rounded<kPlain>(v0, s0, limit), rounded<kPlain>(v1, s1, limit));
+    const __m512i high =
+        _mm512_packs_epi32(rounded<kPlain>(v2, s2, limit), rounded<kPlain>(v3, s3, limit));
     const __m512i b = _mm512_packus_epi16(_mm512_adds_epi16(low, zero_point),
                                           _mm512_adds_epi16(high, zero_point));
-    return _mm512_min_epu8(_mm512_max_epu8(b, lo), hi);
+    return kPlain ? b : _mm512_min_epu8(_mm512_max_epu8(b, lo), hi);
   }
 
   // bytes() in the order of the channels: vector 0 first.
-  static inline __attribute__((always_inline)) __m512i in_order(__m512i b) {
+  QRT_INLINE __m512i in_order(__m512i b) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     return _mm512_permutexvar_epi32(order, b);
   }

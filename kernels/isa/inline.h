@@ -1,0 +1,15 @@
+// What kernel code needs from the compiler: functions that are certainly inlined (accumulators are
+// passed by reference and must stay in registers) and loops that are certainly unrolled.
+#ifndef QRT_KERNELS_ISA_INLINE_H_
+#define QRT_KERNELS_ISA_INLINE_H_
+
+#define QRT_INLINE static inline __attribute__((always_inline))
+#define QRT_INLINE_LAMBDA __attribute__((always_inline))
+
+#if defined(__clang__)
+#define QRT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define QRT_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+#endif  // QRT_KERNELS_ISA_INLINE_H_
