@@ -1,0 +1,117 @@
+// What the 256-bit policies of the depthwise family share; the products are their own.
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
+
+#include <immintrin.h>
+
+#include "kernels/depthwise/depthwise_tile.h"
+
+namespace qrt {
+namespace {
+
+struct Ymm {
+  using Row = __m256i;
+  using Acc = __m256i;
+  using Data = __m256i;
+
+  static QRT_INLINE __m256i load(const void* p) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+  }
+  static QRT_INLINE void save(void* p, __m256i v) {
+    _mm256_storeu_si256(static_cast<__m256i*>(p), v);
+  }
+  static QRT_INLINE Row load_row(const uint8_t* p) { return load(p); }
+  static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
+  static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+
+  static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
+    const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    __m256 all = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    for (int q = 0; q < 4; ++q) {
+      const __m256 bias = _mm256_cvtepi32_ps(load(constants + q * 32));
+      const __m256 scale = _mm256_castsi256_ps(load(constants + 128 + q * 32));
+      const __m256 limit = _mm256_mul_ps(
+          _mm256_add_ps(_mm256_and_ps(bias, magnitude), _mm256_set1_ps(reach)), scale);
+      all = _mm256_and_ps(all, _mm256_cmp_ps(limit, _mm256_set1_ps(2e9f), _CMP_LT_OQ));
+    }
+    return _mm256_movemask_ps(all) == 0xff;
+  }
+
+  static QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
+    for (int q = 0; q < 4; ++q) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + q * 4), _mm256_castsi256_si128(acc[q]));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 + q * 4),
+                       _mm256_extracti128_si256(acc[q], 1));
+    }
+  }
+
+  // n < 32 bytes.
+  static QRT_INLINE void store_some(__m256i v, uint8_t* out, size_t n) {
+    __m128i part = _mm256_castsi256_si128(v);
+    if (n & 16) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), part);
+      part = _mm256_extracti128_si256(v, 1);
+      out += 16;
+    }
+    if (n & 8) {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(out), part);
+      part = _mm_srli_si128(part, 8);
+      out += 8;
+    }
+    uint64_t rest = static_cast<uint64_t>(_mm_cvtsi128_si64(part));
+    for (size_t i = 0; i < (n & 7); ++i, rest >>= 8) out[i] = static_cast<uint8_t>(rest);
+  }
+
+  struct Finish {
+    Finish(const Requant& r, size_t channels)
+        : zero_point(_mm256_set1_epi16(static_cast<int16_t>(r.zero_point))),
+          lo(_mm256_set1_epi8(static_cast<char>(r.lo))),
+          hi(_mm256_set1_epi8(static_cast<char>(r.hi))),
+          n(channels) {}
+
+    template <bool kClamp>
+    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out) const {
+      __m256i v[4];
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        v[q] = _mm256_cvtps_epi32(
+            _mm256_mul_ps(_mm256_cvtepi32_ps(acc[q]), _mm256_castsi256_ps(load(scale + q * 32))));
+      }
+      __m256i low = _mm256_packs_epi32(v[0], v[1]), high = _mm256_packs_epi32(v[2], v[3]);
+      if (kClamp) {
+        low = _mm256_adds_epi16(low, zero_point);
+        high = _mm256_adds_epi16(high, zero_point);
+      }
+      __m256i bytes = _mm256_packus_epi16(low, high);
+      if (kClamp) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, lo), hi);
+      if (n == 32)
+        save(out, bytes);
+      else
+        store_some(bytes, out, n);
+    }
+
+    __m256i zero_point, lo, hi;
+    size_t n;
+  };
+};
+
+// Quads of bytes for VPDPBUSD.
+struct YmmBytes : Ymm {
+  static constexpr DepthwiseTile kTile = kDepthwiseYmm;
+
+  static QRT_INLINE void interleave(const Row row[4], uint8_t* cells) {
+    const __m256i low01 = _mm256_unpacklo_epi8(row[0], row[1]);
+    const __m256i high01 = _mm256_unpackhi_epi8(row[0], row[1]);
+    const __m256i low23 = _mm256_unpacklo_epi8(row[2], row[3]);
+    const __m256i high23 = _mm256_unpackhi_epi8(row[2], row[3]);
+    save(cells, _mm256_unpacklo_epi16(low01, low23));
+    save(cells + 32, _mm256_unpackhi_epi16(low01, low23));
+    save(cells + 64, _mm256_unpacklo_epi16(high01, high23));
+    save(cells + 96, _mm256_unpackhi_epi16(high01, high23));
+  }
+};
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
