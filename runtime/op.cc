@@ -3,18 +3,19 @@
 
 namespace qrt {
 
+// clang-format off
 #define QRT_OP(Name, stem) extern const OpDef k##Name##Op __attribute__((weak));
 #include "schema/ops.inc"
 
 const OpDef* find_op(fb::OpOptions type) {
   switch (type) {
-#define QRT_OP(Name, stem)                       \
-  case fb::OpOptions::Name: return &k##Name##Op; \
-      #include "schema/ops.inc"
+#define QRT_OP(Name, stem) case fb::OpOptions::Name: return &k##Name##Op;
+#include "schema/ops.inc"
     case fb::OpOptions::NONE: break;
   }
   return nullptr;
 }
+// clang-format on
 
 Result<const fb::Buffer*> InferContext::buffer(uint32_t index) const {
   const auto* buffers = model->buffers();

@@ -1,0 +1,62 @@
+// Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
+#include <algorithm>
+
+#include "converter/passes/passes.h"
+
+namespace qrt::convert {
+namespace {
+
+const std::vector<uint8_t>& table_of(const Graph& graph, const Node& node) {
+  return graph.values[node.inputs[1]].data;
+}
+
+// Tables of `second` after `first`, 256 bytes each; one for each channel if either has that.
+std::vector<uint8_t> chain(const std::vector<uint8_t>& first, const std::vector<uint8_t>& second) {
+  std::vector<uint8_t> table(std::max(first.size(), second.size()));
+  for (size_t i = 0; i < table.size(); ++i) {
+    const size_t channel = i / 256 * 256;
+    const uint8_t mid = first[first.size() == 256 ? i % 256 : i];
+    table[i] = second[(second.size() == 256 ? 0 : channel) + mid];
+  }
+  return table;
+}
+
+// And means the same by it: operators behind it may read the zero point of its output.
+bool maps_to_itself(const Graph& graph, const Node& node) {
+  const Value &in = graph.values[node.inputs[0]], &out = graph.values[node.outputs[0]];
+  if (in.type.dtype != out.type.dtype || in.quantization.zero_point != out.quantization.zero_point)
+    return false;
+  const auto& table = table_of(graph, node);
+  for (size_t i = 0; i < table.size(); ++i)
+    if (table[i] != i % 256) return false;
+  return true;
+}
+
+}  // namespace
+
+void fuse_luts(Graph* graph) {
+  auto& nodes = graph->nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].options.AsLut()) continue;
+    const ValueId mid = nodes[i].inputs[0];
+    const int before = graph->producer(mid);
+    if (before >= 0 && nodes[static_cast<size_t>(before)].options.AsLut() &&
+        graph->consumers(mid).size() == 1 && !graph->is_output(mid)) {
+      Node& first = nodes[static_cast<size_t>(before)];
+      const auto table = chain(table_of(*graph, first), table_of(*graph, nodes[i]));
+      const bool per_channel = table.size() > 256;
+      nodes[i].inputs = {
+          first.inputs[0],
+          graph->add_constant(graph->values[nodes[i].outputs[0]].name + "/table", DType::kUInt8,
+                              {static_cast<int64_t>(table.size())}, table)};
+      nodes[i].source_op = first.source_op + "+" + nodes[i].source_op;
+      options<fb::LutOptionsT>(nodes[i]).per_channel = per_channel;
+      first.inputs.clear();
+      first.outputs.clear();
+    }
+    if (maps_to_itself(*graph, nodes[i])) join_values(graph, i);
+  }
+  erase_joined(graph);
+}
+
+}  // namespace qrt::convert

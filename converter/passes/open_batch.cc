@@ -1,0 +1,66 @@
+// Pass: makes dimension 0 of every value symbolic, so that one file serves any batch. Allowed only
+// where every operator treats the indices of dimension 0 independently and alike; one that does not
+// keeps all shapes of the model fixed.
+#include <algorithm>
+
+#include "converter/passes/passes.h"
+
+namespace qrt::convert {
+namespace {
+
+// `carries`: by value, whether its dimension 0 is the batch.
+bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
+                 const std::vector<bool>& carries) {
+  const auto shape = [&](ValueId id) -> const Shape& { return graph.values[id].type.shape; };
+  const ValueId in = node.inputs[0], out = node.outputs[0];
+  if (shape(out).rank() < 1 || shape(out)[0] != batch) return false;
+  if (node.options.AsAdd() || node.options.AsMul()) {
+    const int rank = shape(out).rank();
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      const Shape& s = shape(id);
+      if (graph.values[id].is_constant) return s.rank() < rank || s[0] == 1;
+      return carries[id] && s.rank() == rank;
+    });
+  }
+  if (const auto* concat = node.options.AsConcat())
+    return concat->axis != 0 && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                            [&](ValueId id) { return carries[id]; });
+  if (!carries[in]) return false;
+  if (const auto* transpose = node.options.AsTranspose()) return transpose->perm[0] == 0;
+  if (const auto* quantize = node.options.AsQuantize()) return quantize->axis != 0;
+  if (const auto* dequantize = node.options.AsDequantize()) return dequantize->axis != 0;
+  if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;
+  if (node.options.AsSoftmax() || node.options.AsFullyConnected()) return shape(in).rank() >= 2;
+  return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front
+}
+
+}  // namespace
+
+void open_batch(Graph* graph) {
+  if (graph->inputs.empty()) return;
+  const Shape& first = graph->values[graph->inputs[0]].type.shape;
+  const int64_t batch = first.rank() > 0 ? first[0] : 0;
+  std::vector<bool> carries(graph->values.size(), false);
+  for (ValueId id : graph->inputs) {
+    const Shape& s = graph->values[id].type.shape;
+    if (s.rank() == 0 || s[0] != batch || batch < 1) return;
+    carries[id] = true;
+  }
+  for (const Node& node : graph->nodes) {
+    if (!keeps_batch(*graph, node, batch, carries)) return;
+    for (ValueId id : node.outputs) carries[id] = true;
+  }
+  for (ValueId id : graph->outputs)
+    if (!carries[id]) return;
+  for (ValueId id = 0; id < carries.size(); ++id)
+    if (carries[id]) graph->values[id].type.shape[0] = -1;
+  for (Node& node : graph->nodes)
+    if (auto* reshape = node.options.AsReshape()) {
+      const Shape& out = graph->values[node.outputs[0]].type.shape;
+      reshape->shape.assign(out.begin(), out.end());
+    }
+  graph->default_batch = batch;
+  graph->batch_is_open = true;
+}
+
+}  // namespace qrt::convert

@@ -1,0 +1,228 @@
+// Pass: weights into the packed forms of kernels/gemm/gemm.h and kernels/depthwise/depthwise.h, the
+// input's zero point into the bias, and what kernels want to know about the weights beside them.
+#include <algorithm>
+
+#include "converter/passes/passes.h"
+#include "kernels/depthwise/pack.h"
+#include "kernels/gemm/pack.h"
+
+namespace qrt::convert {
+namespace {
+
+constexpr int kInt8Min = -128, kInt8Max = 127;
+
+// Summands of int8 it takes to write every weight; -255..255 needs at most three.
+int terms_of(const std::vector<int16_t>& weights) {
+  int terms = 1;
+  for (int w : weights)
+    while (w < terms * kInt8Min || w > terms * kInt8Max) ++terms;
+  return terms;
+}
+
+std::vector<int16_t> elements(const Value& weights) {
+  const auto* w = weights.as<int16_t>();
+  return {w, w + weights.data.size() / sizeof(int16_t)};
+}
+
+// [rows][columns] -> [rows][terms][columns], whose sum over terms is the weight.
+std::vector<int8_t> split(const std::vector<int16_t>& weights, size_t rows, size_t columns,
+                          int terms) {
+  std::vector<int8_t> out(weights.size() * static_cast<size_t>(terms));
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      int left = weights[r * columns + c];
+      for (size_t t = 0; t < static_cast<size_t>(terms); ++t) {
+        const int part = std::clamp(left, kInt8Min, kInt8Max);
+        out[(r * static_cast<size_t>(terms) + t) * columns + c] = static_cast<int8_t>(part);
+        left -= part;
+      }
+    }
+  return out;
+}
+
+// Sum of each channel's weights; `channel_of` maps an index of `weights` to its channel.
+template <class F>
+std::vector<int32_t> sums(const std::vector<int16_t>& weights, size_t channels, F channel_of) {
+  std::vector<int32_t> sum(channels, 0);
+  for (size_t i = 0; i < weights.size(); ++i) sum[channel_of(i)] += weights[i];
+  return sum;
+}
+
+// bias - zero_point * sum(w), modulo 2^32 as the accumulators are.
+ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int32_t>& sum, int zero_point) {
+  std::vector<int32_t> folded(sum.size());
+  const Value source = graph->values[bias];
+  for (size_t o = 0; o < sum.size(); ++o)
+    folded[o] =
+        static_cast<int32_t>(static_cast<uint32_t>(source.as<int32_t>()[o]) -
+                             static_cast<uint32_t>(zero_point) * static_cast<uint32_t>(sum[o]));
+  return graph->add_constant(source.name, DType::kInt32, source.type.shape, folded);
+}
+
+ValueId add_packed(Graph* graph, ValueId weights, const std::vector<int8_t>& packed,
+                   fb::Packing packing) {
+  Value v;
+  v.name = graph->values[weights].name;
+  v.type = {DType::kInt8, graph->values[weights].type.shape};
+  v.quantization = graph->values[weights].quantization;
+  v.is_constant = true;
+  v.packing = packing;
+  v.data.assign(packed.begin(), packed.end());
+  return graph->add_value(std::move(v));
+}
+
+struct GemmPacked {
+  std::vector<int8_t> bytes;
+  int terms;
+  bool pair_safe;
+};
+
+// weights: [groups][n][taps][k].
+GemmPacked pack_gemm(const std::vector<int16_t>& weights, size_t groups, size_t n, size_t taps,
+                     size_t k) {
+  GemmPacked result{{}, terms_of(weights), true};
+  const auto terms = static_cast<size_t>(result.terms);
+  const std::vector<int8_t> parts = split(weights, groups * n, taps * k, result.terms);
+  const size_t group_bytes = gemm_packed_bytes(n, terms * taps, k);
+  result.bytes.resize(groups * group_bytes);
+  for (size_t g = 0; g < groups; ++g) {
+    const int8_t* source = parts.data() + g * n * terms * taps * k;
+    gemm_pack(source, n, terms * taps, k, result.bytes.data() + g * group_bytes);
+    result.pair_safe = result.pair_safe && gemm_pair_safe(source, n, terms * taps, k);
+  }
+  return result;
+}
+
+// Shapes were inferred from these tensors by the front end; a mismatch is a bug of ours.
+Status check_constants(const Graph& graph, const Node& node, int rank, int out_dim) {
+  const Value &w = graph.values[node.inputs[1]], &bias = graph.values[node.inputs[2]];
+  const int64_t count = w.type.shape.elements();
+  if (w.is_constant && bias.is_constant && w.type.dtype == DType::kInt16 &&
+      w.type.shape.rank() == rank && count > 0 &&
+      w.data.size() == static_cast<size_t>(count) * sizeof(int16_t) &&
+      bias.type.dtype == DType::kInt32 &&
+      bias.data.size() == static_cast<size_t>(w.type.shape[out_dim]) * sizeof(int32_t))
+    return {};
+  return error(Code::kInternal,
+               "%s '%s': weights or bias do not follow the converter's conventions",
+               fb::EnumNameOpOptions(node.options.type), node.name.c_str());
+}
+
+// ROW: one tap per kernel row, so that few input channels do not leave most of each tap's padding
+// to 4 empty. Fewer taps also mean fewer row pointers, so it wins ties.
+fb::TapLayout choose_tap_layout(const fb::Conv2DOptionsT& conv, size_t kw, size_t in) {
+  const auto padded = [](size_t k) { return (k + 3) / 4 * 4; };
+  const bool possible = conv.groups == 1 && conv.dilation_w == 1 && kw > 1 && in <= 4;
+  return possible && padded(kw * in) <= kw * padded(in) ? fb::TapLayout::ROW : fb::TapLayout::PIXEL;
+}
+
+Status pack_conv(Graph* graph, Node* node) {
+  QRT_TRY(check_constants(*graph, *node, 4, 0));
+  auto& conv = options<fb::Conv2DOptionsT>(*node);
+  const Shape& shape = graph->values[node->inputs[1]].type.shape;
+  const auto out = static_cast<size_t>(shape[0]), kh = static_cast<size_t>(shape[1]),
+             kw = static_cast<size_t>(shape[2]), k = static_cast<size_t>(shape[3]);
+  if (conv.groups == 0 || out % conv.groups != 0)
+    return error(Code::kInternal, "Conv2D '%s': %u groups do not divide %zu channels",
+                 node->name.c_str(), conv.groups, out);
+  const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
+  conv.tap_layout = choose_tap_layout(conv, kw, k);
+  const bool row = conv.tap_layout == fb::TapLayout::ROW;
+  const GemmPacked packed =
+      pack_gemm(weights, conv.groups, out / conv.groups, row ? kh : kh * kw, row ? kw * k : k);
+  conv.terms = static_cast<uint8_t>(packed.terms);
+  conv.pair_safe = packed.pair_safe;
+  conv.weight_sum = sums(weights, out, [&](size_t i) { return i / (kh * kw * k); });
+  node->inputs[1] = add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM);
+  node->inputs[2] = folded_bias(graph, node->inputs[2], conv.weight_sum, conv.input_zero_point);
+  return {};
+}
+
+Status pack_fully_connected(Graph* graph, Node* node) {
+  QRT_TRY(check_constants(*graph, *node, 2, 0));
+  auto& fc = options<fb::FullyConnectedOptionsT>(*node);
+  const Value& weights_value = graph->values[node->inputs[1]];
+  const auto n = static_cast<size_t>(weights_value.type.shape[0]);
+  const auto k = static_cast<size_t>(weights_value.type.shape[1]);
+  const Quantization& input = graph->values[node->inputs[0]].quantization;
+  if (input.zero_point.size() != 1)
+    return error(Code::kInternal, "FullyConnected '%s': its input has %zu zero points, expected 1",
+                 node->name.c_str(), input.zero_point.size());
+  const int zero_point = input.zero_point[0];
+  const std::vector<int16_t> weights = elements(weights_value);
+  const GemmPacked packed = pack_gemm(weights, 1, n, 1, k);
+  fc.terms = static_cast<uint8_t>(packed.terms);
+  fc.pair_safe = packed.pair_safe;
+  fc.weight_sum = sums(weights, n, [&](size_t i) { return i / k; });
+  node->inputs[1] = add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM);
+  node->inputs[2] = folded_bias(graph, node->inputs[2], fc.weight_sum, zero_point);
+  return {};
+}
+
+// Depthwise weights are one int8 each: filters beyond that become a convolution with a group for
+// every input channel, which may have several terms.
+void rewrite_as_conv(Graph* graph, Node* node, const std::vector<int16_t>& weights) {
+  const auto depthwise = options<fb::DepthwiseConv2DOptionsT>(*node);
+  Value value = graph->values[node->inputs[1]];
+  const int64_t kh = value.type.shape[0], kw = value.type.shape[1], out = value.type.shape[2];
+  const auto taps = static_cast<size_t>(kh * kw), channels = static_cast<size_t>(out);
+  for (size_t t = 0; t < taps; ++t)
+    for (size_t o = 0; o < channels; ++o)
+      value.as<int16_t>()[o * taps + t] = weights[t * channels + o];
+  value.type.shape = {out, kh, kw, 1};
+  if (value.quantization.axis >= 0) value.quantization.axis = 0;
+  node->inputs[1] = graph->add_value(std::move(value));
+
+  fb::Conv2DOptionsT conv;
+  conv.stride_h = depthwise.stride_h;
+  conv.stride_w = depthwise.stride_w;
+  conv.dilation_h = depthwise.dilation_h;
+  conv.dilation_w = depthwise.dilation_w;
+  conv.pad_top = depthwise.pad_top;
+  conv.pad_left = depthwise.pad_left;
+  conv.pad_bottom = depthwise.pad_bottom;
+  conv.pad_right = depthwise.pad_right;
+  conv.groups = static_cast<uint32_t>(channels / depthwise.multiplier);
+  conv.input_zero_point = depthwise.input_zero_point;
+  conv.requant = std::make_unique<fb::RequantT>(*depthwise.requant);
+  node->options.Set(std::move(conv));
+}
+
+Status pack_depthwise(Graph* graph, Node* node) {
+  QRT_TRY(check_constants(*graph, *node, 3, 2));
+  auto& conv = options<fb::DepthwiseConv2DOptionsT>(*node);
+  const Shape shape = graph->values[node->inputs[1]].type.shape;
+  const auto kh = static_cast<size_t>(shape[0]), kw = static_cast<size_t>(shape[1]),
+             channels = static_cast<size_t>(shape[2]);
+  if (conv.multiplier == 0 || channels % conv.multiplier != 0)
+    return error(Code::kInternal,
+                 "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
+                 node->name.c_str(), conv.multiplier, channels);
+  const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
+  if (terms_of(weights) > 1) {
+    rewrite_as_conv(graph, node, weights);
+    return pack_conv(graph, node);
+  }
+  std::vector<int8_t> packed(depthwise_packed_bytes(channels, kh, kw));
+  depthwise_pack(split(weights, 1, weights.size(), 1).data(), channels, kh, kw, packed.data());
+  conv.weight_sum = sums(weights, channels, [&](size_t i) { return i % channels; });
+  node->inputs[1] = add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE);
+  node->inputs[2] = folded_bias(graph, node->inputs[2], conv.weight_sum, conv.input_zero_point);
+  return {};
+}
+
+}  // namespace
+
+Status pack_weights(Graph* graph) {
+  for (Node& node : graph->nodes) {
+    if (node.options.AsConv2D())
+      QRT_TRY(pack_conv(graph, &node));
+    else if (node.options.AsFullyConnected())
+      QRT_TRY(pack_fully_connected(graph, &node));
+    else if (node.options.AsDepthwiseConv2D())
+      QRT_TRY(pack_depthwise(graph, &node));
+  }
+  return {};
+}
+
+}  // namespace qrt::convert

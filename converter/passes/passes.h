@@ -1,0 +1,50 @@
+// The passes in the order run_passes() calls them, and the rewrites they share. Every pass takes
+// any graph that follows the conventions of ir.h and leaves one that does.
+#ifndef QRT_CONVERTER_PASSES_PASSES_H_
+#define QRT_CONVERTER_PASSES_PASSES_H_
+
+#include "converter/ir.h"
+
+namespace qrt::convert {
+
+// Removes nodes that no output needs.
+void drop_dead(Graph* graph);
+
+// Transpose and Reshape of constants become constants.
+void fold_constants(Graph* graph);
+
+// Chooses the layout of every value between operators that do not care, so that the fewest bytes
+// are transposed; keeps the layout of the model's inputs and outputs.
+void move_transposes(Graph* graph);
+
+// Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
+void fold_flatten(Graph* graph);
+
+// Merges chains of Reshape, equal ones, and drops those that keep the shape.
+void simplify_reshapes(Graph* graph);
+
+// Chains of Lut become one; a Lut that maps every value to itself goes.
+void fuse_luts(Graph* graph);
+
+// Makes dimension 0 of every value symbolic (-1) where every operator treats its indices
+// independently.
+void open_batch(Graph* graph);
+
+// Weights into the packed forms, input zero points into the bias.
+Status pack_weights(Graph* graph);
+
+// True if the Reshape at `index` only feeds FullyConnected nodes, directly or through Lut of one
+// table, as rows of all its elements but dimension 0: a permutation of these can go into the
+// weights.
+bool is_foldable_flatten(const Graph& graph, size_t index);
+
+// Removes node `index`, whose output equals its first input, by joining the two values. False if
+// both must stay: the output is the model's and the input is the model's, too, or a constant.
+bool join_values(Graph* graph, size_t index);
+
+// Removes nodes without outputs (what join_values() leaves).
+void erase_joined(Graph* graph);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_PASSES_PASSES_H_

@@ -1,0 +1,28 @@
+// The converter's middle: an imported graph into its final form.
+#include "converter/convert.h"
+#include "converter/passes/passes.h"
+
+namespace qrt::convert {
+
+Status run_passes(Graph* graph, const std::function<void(const char*)>& progress) {
+  const struct {
+    const char* name;
+    void (*run)(Graph*);
+  } passes[] = {
+      {"drop_dead", drop_dead},
+      {"fold_constants", fold_constants},
+      {"move_transposes", move_transposes},
+      {"fold_flatten", fold_flatten},
+      {"simplify_reshapes", simplify_reshapes},
+      {"fuse_luts", fuse_luts},
+      {"open_batch", open_batch},
+  };
+  for (const auto& pass : passes) {
+    if (progress) progress(pass.name);
+    pass.run(graph);
+  }
+  if (progress) progress("pack_weights");
+  return pack_weights(graph);
+}
+
+}  // namespace qrt::convert

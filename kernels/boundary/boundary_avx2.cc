@@ -1,0 +1,163 @@
+// Quantisation and dequantisation by 8 lanes: blocks of 32 where scale and zero point stand still.
+// Tails load and store under masks where elements have 32 bits, through 8 bytes on the stack where
+// they are bytes.
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/boundary/entry.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kLanes = 8, kBlock = 32;
+
+constexpr int32_t kMasks[2 * kLanes] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+inline size_t lanes(size_t n) { return n < kLanes ? n : kLanes; }
+
+// The first n of the 8 lanes.
+inline __m256i first_lanes(size_t n) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks + kLanes - n));
+}
+
+// HE(clamp(x / scale, lo, hi)), limits less the zero point. MAXPS gives its second operand where
+// the first is NaN.
+inline __m256i steps(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
+  const __m256 v = _mm256_max_ps(_mm256_div_ps(x, scale), lo);
+  return _mm256_cvtps_epi32(_mm256_min_ps(v, hi));
+}
+
+// The low bytes of the first n lanes.
+inline void store_bytes(uint8_t* y, __m256i v, size_t n) {
+  const __m256i low = _mm256_and_si256(v, _mm256_set1_epi32(255));
+  const __m128i words =
+      _mm_packs_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  uint8_t bytes[8];
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), _mm_packus_epi16(words, words));
+  memcpy(y, bytes, n);
+}
+
+template <bool kSigned>
+inline __m256i widen(const uint8_t* x) {
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x));
+  return kSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes);
+}
+
+// Reads n bytes only.
+template <bool kSigned>
+inline __m256i widen(const uint8_t* x, size_t n) {
+  uint8_t bytes[kLanes] = {};
+  memcpy(bytes, x, n);
+  return widen<kSigned>(bytes);
+}
+
+inline __m256 real(__m256i x, __m256i zp, __m256 scale) {
+  return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_sub_epi32(x, zp)), scale);
+}
+
+template <bool kSigned>
+inline void dequantize(const uint8_t* x, size_t n, float scale, int32_t zp, float* y) {
+  const __m256 s = _mm256_set1_ps(scale);
+  const __m256i z = _mm256_set1_epi32(zp);
+  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+    for (size_t i = 0; i < kBlock; i += kLanes)
+      _mm256_storeu_ps(y + i, real(widen<kSigned>(x + i), z, s));
+  for (size_t i = 0; i < n; i += kLanes) {
+    const size_t k = lanes(n - i);
+    _mm256_maskstore_ps(y + i, first_lanes(k), real(widen<kSigned>(x + i, k), z, s));
+  }
+}
+
+template <bool kSigned>
+inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, const float* scale,
+                                const int32_t* zp, float* y) {
+  for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+    size_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      const __m256i z = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(zp + c));
+      _mm256_storeu_ps(y + c, real(widen<kSigned>(x + c), z, _mm256_loadu_ps(scale + c)));
+    }
+    if (c < channels) {
+      const size_t k = channels - c;
+      const __m256i m = first_lanes(k);
+      _mm256_maskstore_ps(y + c, m,
+                          real(widen<kSigned>(x + c, k), _mm256_maskload_epi32(zp + c, m),
+                               _mm256_maskload_ps(scale + c, m)));
+    }
+  }
+}
+
+}  // namespace
+
+void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                            int32_t hi, uint8_t* y) {
+  const __m256 s = _mm256_set1_ps(scale);
+  const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
+  const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
+  // Packed as distances from lo, 0..255; adding lo modulo 256 gives the byte of either type.
+  const __m256i to_distance = _mm256_set1_epi16(static_cast<int16_t>(zp - lo));
+  const __m256i to_byte = _mm256_set1_epi8(static_cast<char>(lo));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) {
+    const __m256i v0 = steps(_mm256_loadu_ps(x), s, low, high);
+    const __m256i v1 = steps(_mm256_loadu_ps(x + 8), s, low, high);
+    const __m256i v2 = steps(_mm256_loadu_ps(x + 16), s, low, high);
+    const __m256i v3 = steps(_mm256_loadu_ps(x + 24), s, low, high);
+    const __m256i w0 = _mm256_add_epi16(_mm256_packs_epi32(v0, v1), to_distance);
+    const __m256i w1 = _mm256_add_epi16(_mm256_packs_epi32(v2, v3), to_distance);
+    const __m256i bytes = _mm256_add_epi8(_mm256_packus_epi16(w0, w1), to_byte);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm256_permutevar8x32_epi32(bytes, order));
+  }
+  for (size_t i = 0; i < n; i += kLanes) {
+    const size_t k = lanes(n - i);
+    const __m256i v = steps(_mm256_maskload_ps(x + i, first_lanes(k)), s, low, high);
+    store_bytes(y + i, _mm256_add_epi32(v, _mm256_set1_epi32(zp)), k);
+  }
+}
+
+void boundary_quantize_channels_avx2(const float* x, size_t rows, size_t channels,
+                                     const float* scale, const int32_t* zp, int32_t lo, int32_t hi,
+                                     uint8_t* y) {
+  const __m256i low = _mm256_set1_epi32(lo), high = _mm256_set1_epi32(hi);
+  for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+    for (size_t c = 0; c < channels; c += kLanes) {
+      const size_t k = lanes(channels - c);
+      const __m256i m = first_lanes(k);
+      const __m256i z = _mm256_maskload_epi32(zp + c, m);
+      const __m256i v = steps(_mm256_maskload_ps(x + c, m), _mm256_maskload_ps(scale + c, m),
+                              _mm256_cvtepi32_ps(_mm256_sub_epi32(low, z)),
+                              _mm256_cvtepi32_ps(_mm256_sub_epi32(high, z)));
+      store_bytes(y + c, _mm256_add_epi32(v, z), k);
+    }
+  }
+}
+
+void boundary_dequantize_avx2(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                              float* y) {
+  is_signed ? dequantize<true>(x, n, scale, zp, y) : dequantize<false>(x, n, scale, zp, y);
+}
+
+void boundary_dequantize_channels_avx2(const uint8_t* x, bool is_signed, size_t rows,
+                                       size_t channels, const float* scale, const int32_t* zp,
+                                       float* y) {
+  is_signed ? dequantize_channels<true>(x, rows, channels, scale, zp, y)
+            : dequantize_channels<false>(x, rows, channels, scale, zp, y);
+}
+
+void boundary_dequantize_i32_avx2(const int32_t* x, size_t rows, size_t channels,
+                                  const float* scale, float* y) {
+  for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+    size_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + c));
+      _mm256_storeu_ps(y + c, _mm256_mul_ps(_mm256_cvtepi32_ps(v), _mm256_loadu_ps(scale + c)));
+    }
+    if (c < channels) {
+      const __m256i m = first_lanes(channels - c);
+      const __m256 v = _mm256_cvtepi32_ps(_mm256_maskload_epi32(x + c, m));
+      _mm256_maskstore_ps(y + c, m, _mm256_mul_ps(v, _mm256_maskload_ps(scale + c, m)));
+    }
+  }
+}
+
+}  // namespace qrt

@@ -1,0 +1,138 @@
+// What the vector rows of the elementwise family share: the roles of the operands, the choice of a
+// block by the form of the parameters, and the walk over a run in blocks of 64. For those kernel
+// files only; everything here is local to the including file. A row supplies two block templates,
+//
+//   template <bool kFma, bool kFirstSigned, bool kSecondSigned> struct Sum;   Sum(const
+//   SumConstants&) template <bool kFused, bool kHalfUp> struct Product; Product(const
+//   ProductConstants&)
+//
+// each with whole(a, b, y), which computes kBlock outputs, and part(a, b, y, n), which touches only
+// the first n of them, 0 < n < kBlock.
+#ifndef QRT_KERNELS_ELEMENTWISE_WALK_H_
+#define QRT_KERNELS_ELEMENTWISE_WALK_H_
+
+#include <string.h>
+
+#include "kernels/elementwise/entry.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 64;
+
+// y = clamp(HE(v) + offset, lo, hi) with x1, x2 the operands as numbers (stored byte, less 128
+// where signed) and
+//   kFma:  v = fma(x2, second_scale, fma(x1, first_scale, constant))
+//   else:  v = fl32(fl32(constant + fl32(x1 * first_scale)) + fl32(x2 * second_scale))
+struct SumConstants {
+  float first_scale, second_scale, constant;
+  int16_t offset;
+  uint8_t lo, hi;
+};
+
+// y = clamp(ROUND(v) + offset, lo, hi) with p = (a - a_zero_point) * (b - b_zero_point) and
+//   kFused:  v = fma(p, scale, addend)
+//   else:    v = fl32(fl32(p * scale) + addend)
+// A zero point that comes after the rounding is the offset; the addend is then 0, and the fma
+// rounds as the product alone does.
+struct ProductConstants {
+  int16_t a_zero_point, b_zero_point;
+  float scale, addend;
+  int16_t offset;
+  uint8_t lo, hi;
+};
+
+// An operand's bytes, and how far it advances from block to block.
+struct Operand {
+  Operand(const uint8_t* bytes, bool is_scalar) : data(bytes), step(is_scalar ? 0 : kBlock) {
+    if (!is_scalar) return;
+    memset(repeated, *bytes, kBlock);
+    data = repeated;
+  }
+  Operand(const Operand&) = delete;
+
+  const uint8_t* data;
+  size_t step;
+  uint8_t repeated[kBlock];
+};
+
+template <class Block>
+inline void walk(const Block& block, const Operand& first, const Operand& second, uint8_t* y,
+                 size_t n) {
+  const uint8_t* a = first.data;
+  const uint8_t* b = second.data;
+  for (; n >= kBlock; n -= kBlock, a += first.step, b += second.step, y += kBlock)
+    block.whole(a, b, y);
+  if (n > 0) block.part(a, b, y, n);
+}
+
+// Block::part for instruction sets without masks.
+template <class Block>
+inline void part_by_buffers(const Block& block, const uint8_t* a, const uint8_t* b, uint8_t* y,
+                            size_t n) {
+  uint8_t a_bytes[kBlock] = {}, b_bytes[kBlock] = {}, y_bytes[kBlock];
+  memcpy(a_bytes, a, n);
+  memcpy(b_bytes, b, n);
+  block.whole(a_bytes, b_bytes, y_bytes);
+  memcpy(y, y_bytes, n);
+}
+
+template <template <bool, bool, bool> class Sum>
+inline void add(const AddParams& p, const ElementwiseRun& run) {
+  // x86 converts numbers from 2^31 on to INT32_MIN. The loader allows sums that round to 2^31; no
+  // real model comes near.
+  if (!(255 * (__builtin_fabsf(p.a_scale) + __builtin_fabsf(p.b_scale)) +
+            __builtin_fabsf(p.constant) <
+        0x1p30f))
+    return elementwise_add_scalar(p, run);
+  const bool a_first = p.multiply_add || p.a_is_inner;
+  const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);
+  const Operand& first = a_first ? a : b;
+  const Operand& second = a_first ? b : a;
+  const SumConstants c{a_first ? p.a_scale : p.b_scale,
+                       a_first ? p.b_scale : p.a_scale,
+                       p.constant,
+                       static_cast<int16_t>(p.output_offset),
+                       static_cast<uint8_t>(p.lo),
+                       static_cast<uint8_t>(p.hi)};
+  const bool first_signed = (a_first ? p.a_offset : p.b_offset) != 0;
+  const bool second_signed = (a_first ? p.b_offset : p.a_offset) != 0;
+  switch (4 * !p.multiply_add + 2 * first_signed + second_signed) {
+    case 0: return walk(Sum<false, false, false>(c), first, second, run.y, run.n);
+    case 1: return walk(Sum<false, false, true>(c), first, second, run.y, run.n);
+    case 2: return walk(Sum<false, true, false>(c), first, second, run.y, run.n);
+    case 3: return walk(Sum<false, true, true>(c), first, second, run.y, run.n);
+    case 4: return walk(Sum<true, false, false>(c), first, second, run.y, run.n);
+    case 5: return walk(Sum<true, false, true>(c), first, second, run.y, run.n);
+    case 6: return walk(Sum<true, true, false>(c), first, second, run.y, run.n);
+    default: return walk(Sum<true, true, true>(c), first, second, run.y, run.n);
+  }
+}
+
+template <template <bool, bool> class Product>
+inline void mul(const MulParams& p, const ElementwiseRun& run) {
+  const Requant& r = p.requant;
+  // Integer stages have no vector form yet needed by a model; the second limit is add()'s: |p| <=
+  // 65,025.
+  if (r.kind != RequantKind::kF32 || !(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
+  const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);
+  const ProductConstants c{static_cast<int16_t>(p.a_zero_point),
+                           static_cast<int16_t>(p.b_zero_point),
+                           *r.scale,
+                           r.zero_point_before ? static_cast<float>(r.zero_point) : 0.0f,
+                           static_cast<int16_t>(r.zero_point_before ? r.offset : r.zero_point),
+                           static_cast<uint8_t>(r.lo),
+                           static_cast<uint8_t>(r.hi)};
+  const bool fused = !r.zero_point_before || r.fused;
+  switch (2 * fused + (r.round == Round::kHalfUp)) {
+    case 0: return walk(Product<false, false>(c), a, b, run.y, run.n);
+    case 1: return walk(Product<false, true>(c), a, b, run.y, run.n);
+    case 2: return walk(Product<true, false>(c), a, b, run.y, run.n);
+    default: return walk(Product<true, true>(c), a, b, run.y, run.n);
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ELEMENTWISE_WALK_H_

@@ -1,0 +1,37 @@
+// Table look-up with the table in four registers: VPERMB takes one of 64 entries by the low six
+// bits of a byte, the two high bits choose the register.
+#include <immintrin.h>
+
+#include "kernels/lut/entry.h"
+
+namespace qrt {
+namespace {
+
+struct Table {
+  __m512i quarter[4];
+
+  __m512i look_up(__m512i x) const {
+    const __mmask64 odd = _mm512_movepi8_mask(_mm512_add_epi8(x, x));  // bit 6
+    const __mmask64 upper = _mm512_movepi8_mask(x);                    // bit 7
+    __m512i low = _mm512_permutexvar_epi8(x, quarter[0]);
+    low = _mm512_mask_permutexvar_epi8(low, odd, x, quarter[1]);
+    __m512i high = _mm512_permutexvar_epi8(x, quarter[2]);
+    high = _mm512_mask_permutexvar_epi8(high, odd, x, quarter[3]);
+    return _mm512_mask_mov_epi8(low, upper, high);
+  }
+};
+
+}  // namespace
+
+void lut_map_avx512vbmi(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n) {
+  const Table t{{_mm512_loadu_si512(table), _mm512_loadu_si512(table + 64),
+                 _mm512_loadu_si512(table + 128), _mm512_loadu_si512(table + 192)}};
+  for (; n >= 64; n -= 64, x += 64, y += 64)
+    _mm512_storeu_si512(y, t.look_up(_mm512_loadu_si512(x)));
+  if (n > 0) {
+    const __mmask64 mask = ~uint64_t{0} >> (64 - n);
+    _mm512_mask_storeu_epi8(y, mask, t.look_up(_mm512_maskz_loadu_epi8(mask, x)));
+  }
+}
+
+}  // namespace qrt

@@ -1,0 +1,23 @@
+// Places blocks of memory with lifetimes in one arena. A pure function: no allocation happens here.
+#ifndef QRT_RUNTIME_ARENA_H_
+#define QRT_RUNTIME_ARENA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace qrt {
+
+struct ArenaBlock {
+  size_t bytes;          // including slack; <= kMaxMemory
+  uint32_t first, last;  // steps during which it holds its content, both included
+  size_t offset = 0;     // out: a multiple of kAlignment
+};
+
+// Blocks whose lifetimes meet do not overlap. Greedy: the largest first, each into the tightest gap
+// that holds it. *total: bytes of the arena. False if that exceeds `limit`. O(n^2).
+bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_ARENA_H_

@@ -1,0 +1,80 @@
+#include "runtime/model_bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "runtime/op.h"
+
+namespace qrt {
+namespace {
+
+struct File {
+  explicit File(const char* path) : fd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~File() {
+    if (fd >= 0) close(fd);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const int fd;
+};
+
+}  // namespace
+
+ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(owner_, other.owner_);
+  return *this;
+}
+
+void ModelBytes::release() {
+  if (owner_ == Owner::kMapping) munmap(const_cast<uint8_t*>(data_), size_);
+  if (owner_ == Owner::kHeap) {
+    ::operator delete (const_cast<uint8_t*>(data_), std::align_val_t{kAlignment}, std::nothrow);
+  }
+}
+
+Result<ModelBytes> ModelBytes::map_file(const char* path) {
+  const File file(path);
+  if (file.fd < 0) return error(Code::kIoError, "%s: %s", path, strerror(errno));
+  struct stat info;
+  if (fstat(file.fd, &info) != 0) return error(Code::kIoError, "%s: %s", path, strerror(errno));
+  if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "%s: not a regular file", path);
+  if (info.st_size == 0) return error(Code::kInvalidModel, "%s: the file is empty", path);
+  const size_t size = static_cast<size_t>(info.st_size);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (data == MAP_FAILED) return error(Code::kIoError, "%s: %s", path, strerror(errno));
+  ModelBytes bytes;
+  bytes.data_ = static_cast<const uint8_t*>(data);
+  bytes.size_ = size;
+  bytes.owner_ = Owner::kMapping;
+  return bytes;
+}
+
+Result<ModelBytes> ModelBytes::copy(const void* data, size_t size) {
+  void* own = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
+  if (own == nullptr) return error(Code::kOutOfMemory, "no memory for %zu model bytes", size);
+  memcpy(own, data, size);
+  ModelBytes bytes;
+  bytes.data_ = static_cast<const uint8_t*>(own);
+  bytes.size_ = size;
+  bytes.owner_ = Owner::kHeap;
+  return bytes;
+}
+
+Result<ModelBytes> ModelBytes::borrow(const void* data, size_t size) {
+  if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) return copy(data, size);
+  ModelBytes bytes;
+  bytes.data_ = static_cast<const uint8_t*>(data);
+  bytes.size_ = size;
+  return bytes;
+}
+
+}  // namespace qrt

@@ -1,0 +1,45 @@
+// The bytes of a model file, aligned to 64: mapped, copied or borrowed.
+#ifndef QRT_RUNTIME_MODEL_BYTES_H_
+#define QRT_RUNTIME_MODEL_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/status.h"
+
+namespace qrt {
+
+// Movable; read-only. data() does not move with the object.
+class ModelBytes {
+ public:
+  ModelBytes() = default;
+  ModelBytes(ModelBytes&& other) noexcept { *this = std::move(other); }
+  ModelBytes& operator=(ModelBytes&& other) noexcept;
+  ~ModelBytes() { release(); }
+
+  // Maps a regular file read-only; it must not change while mapped. kIoError; kInvalidModel for an
+  // empty file.
+  static Result<ModelBytes> map_file(const char* path);
+
+  // kOutOfMemory.
+  static Result<ModelBytes> copy(const void* data, size_t size);
+
+  // The caller's bytes, which must outlive this object, or a copy where they are not aligned.
+  static Result<ModelBytes> borrow(const void* data, size_t size);
+
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  enum class Owner { kCaller, kMapping, kHeap };
+
+  void release();
+
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  Owner owner_ = Owner::kCaller;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_MODEL_BYTES_H_

@@ -1,0 +1,84 @@
+// Add: elementwise addition of two uint8 tensors in float32 arithmetic, broadcast as in numpy.
+#include <cmath>
+
+#include "kernels/elementwise/elementwise.h"
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::AddOptions* o;
+  QRT_TRY(get_options(context, &o));
+  QRT_TRY(check_input_count(context, 2));
+  QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 1));
+  const double a = static_cast<double>(float_of(o->a_scale()));
+  const double b = static_cast<double>(float_of(o->b_scale()));
+  const double f = static_cast<double>(float_of(o->constant()));
+  QRT_MODEL_CHECK(
+      std::isfinite(a) && std::isfinite(b) && std::isfinite(f) &&
+          255 * (std::fabs(a) + std::fabs(b)) + std::fabs(f) < 2147483648.0,
+      "a_scale %g, b_scale %g and constant %g, expected 255 * (|a_scale| + |b_scale|) + "
+      "|constant| < 2^31",
+      a, b, f);
+  QRT_MODEL_CHECK(o->a_offset() == 0 || o->a_offset() == -128, "a_offset is %d, expected 0 or -128",
+                  o->a_offset());
+  QRT_MODEL_CHECK(o->b_offset() == 0 || o->b_offset() == -128, "b_offset is %d, expected 0 or -128",
+                  o->b_offset());
+  QRT_MODEL_CHECK(o->output_offset() == 0 || o->output_offset() == 128,
+                  "output_offset is %d, expected 0 or 128", o->output_offset());
+  QRT_MODEL_CHECK(0 <= o->lo() && o->lo() <= o->hi() && o->hi() <= 255,
+                  "limits are %d to %d, expected 0 <= lo <= hi <= 255", o->lo(), o->hi());
+  Shape shape;
+  QRT_TRY(infer_broadcast(context, &shape));
+  return add_output(DType::kUInt8, shape, outputs);
+}
+
+struct Params {
+  const ElementwiseKernel* kernel;
+  AddParams add;
+  Broadcast broadcast;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
+               context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  const Shape& shape = context.outputs[0].shape;
+  if (shape.elements() == 0) return Status();
+  const auto* o = context.op->options_as<fb::AddOptions>();
+  auto params = std::make_shared<Params>();
+  params->kernel = select_elementwise(context.isas);
+  params->add.a_scale = float_of(o->a_scale());
+  params->add.b_scale = float_of(o->b_scale());
+  params->add.constant = float_of(o->constant());
+  params->add.multiply_add = o->kind() == fb::AddKind::F32_MUL_ADD;
+  params->add.a_is_inner = o->a_is_inner();
+  params->add.a_offset = o->a_offset();
+  params->add.b_offset = o->b_offset();
+  params->add.output_offset = o->output_offset();
+  params->add.lo = o->lo();
+  params->add.hi = o->hi();
+  Broadcast& broadcast = params->broadcast;
+  broadcast = plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
+  const double elements = static_cast<double>(shape.elements());
+  broadcast.tasks = task_count(elements / speed_of(params->kernel->isa).elements,
+                               static_cast<size_t>(shape.elements()), context.threads);
+  step->kernel = params->kernel->name;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kAddOp = {"Add", fb::OpOptions::Add, false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,83 @@
+// AveragePool2D: ordered float32 mean of every window, requantised.
+#include <cmath>
+
+#include "runtime/ops/ops.h"
+#include "runtime/ops/pool_step.h"
+
+namespace qrt {
+namespace {
+
+Status analyse(const InferContext& context, PoolShape* shape) {
+  const fb::AveragePool2DOptions* o;
+  QRT_TRY(get_options(context, &o));
+  QRT_TRY(check_input_count(context, 1));
+  QRT_TRY(check_image(context, 0));
+  const float in = float_of(o->input_scale()), out = float_of(o->output_scale());
+  QRT_MODEL_CHECK(std::isnormal(in) && in > 0, "input_scale is %g, expected a normal number > 0",
+                  static_cast<double>(in));
+  QRT_MODEL_CHECK(std::isnormal(out) && out > 0, "output_scale is %g, expected a normal number > 0",
+                  static_cast<double>(out));
+  QRT_TRY(check_range("output_zero_point", o->output_zero_point(), -128, 255));
+  QRT_MODEL_CHECK(o->output_offset() == 0 || o->output_offset() == 128,
+                  "output_offset is %d, expected 0 or 128", o->output_offset());
+  QRT_TRY(infer_pool(context, {0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
+                     {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}, shape));
+  // The sum of a window is at most 255 * input_scale * kernel; twice that covers its roundings.
+  const double window = static_cast<double>(shape->kernel_h) * static_cast<double>(shape->kernel_w);
+  const double sum = 2 * 255.0 * static_cast<double>(in) * window;
+  QRT_MODEL_CHECK(window < 16777216.0, "kernel %zu x %zu, expected fewer than 2^24 positions",
+                  shape->kernel_h, shape->kernel_w);
+  QRT_MODEL_CHECK(sum < 3.4e38 && sum / static_cast<double>(out) < 2147483000.0,
+                  "input_scale %g over output_scale %g, expected 510 * %g positions * the ratio "
+                  "below 2^31",
+                  static_cast<double>(in), static_cast<double>(out), window);
+  return Status();
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  PoolShape shape;
+  QRT_TRY(analyse(context, &shape));
+  return add_pool_output(context, shape, outputs);
+}
+
+struct Params {
+  PoolStep pool;
+  float value[256];
+  AveragePoolArgs args{};
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  run_pool(p.pool, *context.parallel, context.in(step, 0), context.out(step, 0), p.args,
+           p.pool.kernel->average);
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  if (context.outputs[0].shape.elements() == 0) return Status();
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  auto params = std::make_shared<Params>();
+  QRT_TRY(analyse(context, &params->pool.shape));
+  make_pool(context, &params->pool);
+  AveragePoolArgs& args = params->args;
+  args.input_scale = float_of(o->input_scale());
+  args.input_zero_point = o->input_zero_point();
+  args.output_scale = float_of(o->output_scale());
+  args.output_zero_point = o->output_zero_point();
+  args.output_offset = o->output_offset();
+  args.count_include_pad = o->count_include_pad();
+  for (int i = 0; i < 256; ++i)
+    params->value[i] = args.input_scale * static_cast<float>(i - args.input_zero_point);
+  args.value = params->value;
+  step->kernel = params->pool.kernel->name;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kAveragePool2DOp = {"AveragePool2D", fb::OpOptions::AveragePool2D, false, infer,
+                                prepare};
+
+}  // namespace qrt

@@ -1,0 +1,77 @@
+// Numpy broadcasting of two uint8 tensors for Add and Mul: shapes to runs of the elementwise
+// kernels.
+#ifndef QRT_RUNTIME_OPS_BROADCAST_H_
+#define QRT_RUNTIME_OPS_BROADCAST_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/elementwise/elementwise.h"
+#include "runtime/op.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+
+// Inputs 0 and 1 are uint8 and broadcast together; *shape is the result's.
+Status infer_broadcast(const InferContext& context, Shape* shape);
+
+// The output as nested loops around runs of the innermost dimension. Unit dimensions are dropped
+// and adjacent ones merged, so that tensors of one shape are a single run.
+struct Broadcast {
+  size_t rank = 0;                   // loops, 0 to kMaxTensorRank - 1
+  size_t dims[kMaxTensorRank] = {};  // outermost first
+  size_t a_stride[kMaxTensorRank] = {}, b_stride[kMaxTensorRank] = {};  // 0: repeated
+  size_t runs = 1;                                                      // product of dims
+  size_t run = 1;                                                       // elements of a run
+  bool a_is_scalar = false, b_is_scalar = false;
+  size_t tasks = 1;
+};
+
+// REQUIRES: infer_broadcast() succeeded with `out`, which is not empty.
+Broadcast plan_broadcast(const Shape& a, const Shape& b, const Shape& out);
+
+// Runs with index [begin, end), of each the elements [run_begin, run_end): f(ElementwiseRun).
+template <class F>
+void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y, size_t begin,
+              size_t end, size_t run_begin, size_t run_end, const F& f) {
+  size_t index[kMaxTensorRank] = {};
+  size_t rest = begin;
+  for (size_t d = p.rank; d-- > 0;) {
+    index[d] = rest % p.dims[d];
+    rest /= p.dims[d];
+    a += index[d] * p.a_stride[d];
+    b += index[d] * p.b_stride[d];
+  }
+  for (size_t i = begin; i < end; ++i) {
+    f(ElementwiseRun{p.a_is_scalar ? a : a + run_begin, p.b_is_scalar ? b : b + run_begin,
+                     p.a_is_scalar, p.b_is_scalar, y + i * p.run + run_begin, run_end - run_begin});
+    for (size_t d = p.rank; d-- > 0;) {
+      a += p.a_stride[d];
+      b += p.b_stride[d];
+      if (++index[d] < p.dims[d]) break;
+      a -= index[d] * p.a_stride[d];
+      b -= index[d] * p.b_stride[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// The same over the whole output, in p.tasks parallel pieces: by runs, or where there are few, by
+// their elements.
+template <class F>
+void for_all_runs(const Broadcast& p, const Parallel& parallel, const uint8_t* a, const uint8_t* b,
+                  uint8_t* y, const F& f) {
+  if (p.runs >= p.tasks) {
+    for_pieces(parallel, p.tasks, p.runs, 1, [&](size_t, size_t begin, size_t end) {
+      for_runs(p, a, b, y, begin, end, 0, p.run, f);
+    });
+  } else {
+    for_pieces(parallel, p.tasks, p.run, kAlignment, [&](size_t, size_t begin, size_t end) {
+      for_runs(p, a, b, y, 0, p.runs, begin, end, f);
+    });
+  }
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_BROADCAST_H_

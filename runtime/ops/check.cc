@@ -1,0 +1,124 @@
+// Legality checks shared by the operators; see check.h.
+#include "runtime/ops/check.h"
+
+namespace qrt {
+
+Status check_input_count(const InferContext& context, size_t expected) {
+  QRT_MODEL_CHECK(context.inputs.size() == expected, "has %zu inputs, expected %zu",
+                  context.inputs.size(), expected);
+  return Status();
+}
+
+Status check_dtype(const InferContext& context, size_t i, const char* what, DType expected) {
+  const DType dtype = context.inputs[i].type.dtype;
+  QRT_MODEL_CHECK(dtype == expected, "input %zu (%s) is %s, expected %s", i, what,
+                  dtype_name(dtype), dtype_name(expected));
+  return Status();
+}
+
+Status check_rank(const InferContext& context, size_t i, const char* what, int expected,
+                  const char* layout) {
+  const Shape& shape = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(shape.rank() == expected,
+                  "input %zu (%s) has shape %s of rank %d, expected %d %s", i, what,
+                  shape.to_string().c_str(), shape.rank(), expected, layout);
+  QRT_MODEL_CHECK(shape.elements() >= 0, "input %zu (%s) has shape %s, more than 2^40 elements", i,
+                  what, shape.to_string().c_str());
+  return Status();
+}
+
+Status check_image(const InferContext& context, size_t i) {
+  QRT_TRY(check_dtype(context, i, "x", DType::kUInt8));
+  QRT_TRY(check_rank(context, i, "x", 4, "[n, h, w, c]"));
+  const Shape& shape = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(shape[1] >= 1 && shape[2] >= 1 && shape[3] >= 1,
+                  "input %zu (x) has shape %s, expected height, width and channels of at least 1",
+                  i, shape.to_string().c_str());
+  return Status();
+}
+
+Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
+                      size_t bytes) {
+  const OpInput& input = context.inputs[i];
+  QRT_MODEL_CHECK(input.data != nullptr && input.tensor != nullptr,
+                  "input %zu (%s) is not a constant", i, what);
+  QRT_MODEL_CHECK(input.tensor->packing() == packing,
+                  "input %zu (%s) has packing %d, expected %d (%s)", i, what,
+                  static_cast<int>(input.tensor->packing()), static_cast<int>(packing),
+                  fb::EnumNamePacking(packing));
+  QRT_MODEL_CHECK(input.data_bytes == bytes, "input %zu (%s) holds %zu bytes, expected %zu", i,
+                  what, input.data_bytes, bytes);
+  return Status();
+}
+
+Status check_bias(const InferContext& context, size_t i, size_t channels) {
+  QRT_TRY(check_dtype(context, i, "bias", DType::kInt32));
+  const Shape& shape = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(shape.rank() == 1 && static_cast<uint64_t>(shape[0]) == channels,
+                  "input %zu (bias) has shape %s, expected [%zu]", i, shape.to_string().c_str(),
+                  channels);
+  return check_constant(context, i, "bias", fb::Packing::NONE, channels * sizeof(int32_t));
+}
+
+Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels) {
+  const size_t size = weight_sum ? weight_sum->size() : 0;
+  QRT_MODEL_CHECK(size == channels, "weight_sum has %zu values, expected one per channel (%zu)",
+                  size, channels);
+  return Status();
+}
+
+Status declared_output_dtype(const InferContext& context, DType* dtype) {
+  const auto* outputs = context.op->outputs();
+  const auto* tensors = context.model->tensors();
+  QRT_MODEL_CHECK(outputs && outputs->size() == 1, "has %zu outputs, expected 1",
+                  outputs ? static_cast<size_t>(outputs->size()) : 0);
+  QRT_MODEL_CHECK(tensors && outputs->Get(0) < tensors->size(), "output 0 is tensor %u of %zu",
+                  outputs->Get(0), tensors ? static_cast<size_t>(tensors->size()) : 0);
+  const int value = static_cast<int>(tensors->Get(outputs->Get(0))->dtype());
+  QRT_MODEL_CHECK(value < kDTypeCount, "output 0 has the unknown element type %d", value);
+  *dtype = static_cast<DType>(value);
+  return Status();
+}
+
+Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs) {
+  QRT_MODEL_CHECK(shape.elements() >= 0, "the output has shape %s, more than 2^40 elements",
+                  shape.to_string().c_str());
+  outputs->push_back({dtype, shape});
+  return Status();
+}
+
+Status check_range(const char* what, int64_t value, int64_t lo, int64_t hi) {
+  QRT_MODEL_CHECK(lo <= value && value <= hi, "%s is %lld, expected %lld to %lld", what,
+                  static_cast<long long>(value), static_cast<long long>(lo),
+                  static_cast<long long>(hi));
+  return Status();
+}
+
+Status check_boundary(const TensorType& x, const flatbuffers::Vector<uint32_t>* scale,
+                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, int32_t zp_lo,
+                      int32_t zp_hi, bool allow_infinite_scale) {
+  const size_t scales = scale ? scale->size() : 0;
+  const size_t zero_points = zero_point ? zero_point->size() : 0;
+  size_t expected = 1;
+  if (axis != -1) {
+    QRT_MODEL_CHECK(axis >= 0 && axis < x.shape.rank(), "axis is %d, expected -1 or 0 to %d", axis,
+                    x.shape.rank() - 1);
+    expected = static_cast<size_t>(x.shape[axis]);
+  }
+  QRT_MODEL_CHECK(scales == expected, "has %zu scales, expected %zu", scales, expected);
+  QRT_MODEL_CHECK(zero_points == expected, "has %zu zero points, expected %zu", zero_points,
+                  expected);
+  for (size_t i = 0; i < expected; ++i) {
+    const auto at = static_cast<flatbuffers::uoffset_t>(i);
+    const float s = float_of(scale->Get(at));
+    QRT_MODEL_CHECK(!std::isnan(s) && (allow_infinite_scale || !std::isinf(s)),
+                    "scale %zu is %g, expected %s", i, static_cast<double>(s),
+                    allow_infinite_scale ? "a number" : "a finite number");
+    const int32_t zp = zero_point->Get(at);
+    QRT_MODEL_CHECK(zp >= zp_lo && zp <= zp_hi, "zero point %zu is %d, expected %d to %d", i, zp,
+                    zp_lo, zp_hi);
+  }
+  return Status();
+}
+
+}  // namespace qrt

@@ -1,0 +1,65 @@
+// Legality checks shared by the operators' infer() functions. All return kInvalidModel with the
+// offending value and what is accepted; none reads outside the verified flatbuffer.
+#ifndef QRT_RUNTIME_OPS_CHECK_H_
+#define QRT_RUNTIME_OPS_CHECK_H_
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// The operator's options table, which a file may lack.
+template <class T>
+Status get_options(const InferContext& context, const T** options) {
+  *options = context.op->template options_as<T>();
+  QRT_MODEL_CHECK(*options != nullptr, "the operator has no options table");
+  return Status();
+}
+
+Status check_input_count(const InferContext& context, size_t expected);
+
+// `what` names the input in messages ("x", "weights").
+Status check_dtype(const InferContext& context, size_t i, const char* what, DType expected);
+Status check_rank(const InferContext& context, size_t i, const char* what, int expected,
+                  const char* layout);
+
+// Input i is a uint8 image [n, h, w, c] with h, w, c >= 1.
+Status check_image(const InferContext& context, size_t i);
+
+// Input i is a constant of the given packing holding exactly `bytes` bytes.
+Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
+                      size_t bytes);
+
+// Input i is a constant int32 vector of `channels` biases.
+Status check_bias(const InferContext& context, size_t i, size_t channels);
+
+// weight_sum holds one value per channel.
+Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels);
+
+// The element type the file declares for output 0, for operators that may produce several.
+Status declared_output_dtype(const InferContext& context, DType* dtype);
+
+// Appends the type, unless its dimensions overflow.
+Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs);
+
+// lo <= value <= hi
+Status check_range(const char* what, int64_t value, int64_t lo, int64_t hi);
+
+// Scales (float32 bits) and zero points of a boundary operator: one pair, or one per index of
+// `axis` of x.
+Status check_boundary(const TensorType& x, const flatbuffers::Vector<uint32_t>* scale,
+                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, int32_t zp_lo,
+                      int32_t zp_hi, bool allow_infinite_scale);
+
+inline float float_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_CHECK_H_

@@ -1,0 +1,334 @@
+// Conv2D as matrix products, in one of three forms:
+//
+//   dense     1x1, stride 1, no padding: every pixel of every image is a row; one product per group
+//   indirect  TapLayout PIXEL otherwise: a table of one image's pixels, [out_h * out_w][taps], made
+//             by bind(); positions outside the image point to a row of zero points
+//   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
+//   output
+//             row is one product over a zero-point-padded copy of the image rows it needs
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/gemm/pack.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/image.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Padded rows of one task should stay in the first-level cache beside the weights.
+constexpr size_t kStripBytes = 24 << 10;
+
+struct Geometry {
+  size_t images, in_h, in_w, in_c;
+  size_t out_h, out_w, out_c, kernel_h, kernel_w;
+  size_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+  size_t groups, terms;
+  bool row_taps, is_dense, is_padded;
+  size_t taps, k;  // of one product
+};
+
+Status analyse(const InferContext& context, Geometry* g) {
+  const fb::Conv2DOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 3));
+  QRT_TRY(check_image(context, 0));
+  QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
+  QRT_TRY(check_rank(context, 1, "weights", 4, "[out, kh, kw, in / groups]"));
+  const Shape& x = context.inputs[0].type.shape;
+  const Shape& w = context.inputs[1].type.shape;
+  const int64_t groups = options->groups();
+  QRT_MODEL_CHECK(groups >= 1 && x[3] % groups == 0,
+                  "groups is %lld, expected a divisor of the %lld input channels",
+                  static_cast<long long>(groups), static_cast<long long>(x[3]));
+  QRT_MODEL_CHECK(w[0] >= 1 && w[0] % groups == 0 && w[3] == x[3] / groups,
+                  "weights have shape %s, expected [out, kh, kw, %lld] with out a multiple of %lld "
+                  "groups",
+                  w.to_string().c_str(), static_cast<long long>(x[3] / groups),
+                  static_cast<long long>(groups));
+  WindowAxis height{x[1],
+                    w[1],
+                    options->stride_h(),
+                    options->dilation_h(),
+                    options->pad_top(),
+                    options->pad_bottom()};
+  WindowAxis width{x[2],
+                   w[2],
+                   options->stride_w(),
+                   options->dilation_w(),
+                   options->pad_left(),
+                   options->pad_right()};
+  QRT_TRY(infer_window("height", &height));
+  QRT_TRY(infer_window("width", &width));
+  QRT_TRY(check_range("terms", options->terms(), 1, 2));
+  QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
+  g->row_taps = options->tap_layout() == fb::TapLayout::ROW;
+  QRT_MODEL_CHECK(!g->row_taps || (groups == 1 && options->dilation_w() == 1),
+                  "tap_layout ROW with groups %lld and dilation_w %d, expected 1 and 1",
+                  static_cast<long long>(groups), options->dilation_w());
+
+  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
+  g->images = size(x[0]), g->in_h = size(x[1]), g->in_w = size(x[2]), g->in_c = size(x[3]);
+  g->out_h = size(height.out), g->out_w = size(width.out), g->out_c = size(w[0]);
+  g->kernel_h = size(w[1]), g->kernel_w = size(w[2]);
+  g->stride_h = options->stride_h(), g->stride_w = options->stride_w();
+  g->dilation_h = options->dilation_h(), g->dilation_w = options->dilation_w();
+  g->pad_top = options->pad_top(), g->pad_left = options->pad_left();
+  g->groups = size(groups), g->terms = options->terms();
+  g->is_padded = (options->pad_top() | options->pad_left() | options->pad_bottom() |
+                  options->pad_right()) != 0;
+  g->is_dense =
+      g->kernel_h == 1 && g->kernel_w == 1 && g->stride_h == 1 && g->stride_w == 1 && !g->is_padded;
+  g->taps = g->terms * g->kernel_h * (g->row_taps ? 1 : g->kernel_w);
+  g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
+
+  const size_t packed = g->groups * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
+  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM, packed));
+  QRT_TRY(check_bias(context, 2, g->out_c));
+  QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
+  return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  Geometry g;
+  QRT_TRY(analyse(context, &g));
+  const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
+  const bool acc = requant->kind() == fb::RequantKind::ACC;
+  return add_output(acc ? DType::kInt32 : DType::kUInt8,
+                    {context.inputs[0].type.shape[0], static_cast<int64_t>(g.out_h),
+                     static_cast<int64_t>(g.out_w), static_cast<int64_t>(g.out_c)},
+                    outputs);
+}
+
+struct Params {
+  Geometry geometry;
+  GemmStep gemm;
+  uint8_t input_zero_point;
+  size_t zero_bytes;  // indirect: of the row of zero points, which the table follows
+
+  // Form "rows". A task pads strip_rows output rows' input at a time into its scratch; with two
+  // terms, or with nothing to pad, see run_rows().
+  size_t row_tasks, padded_w, strip_rows, task_scratch;
+};
+
+void run_dense(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  GemmArgs args{};
+  const uint8_t* x = context.in(step, 0);
+  args.a_stride = p.geometry.in_c;
+  args.a_tap_stride = 0;  // both terms of a weight see the same pixel
+  args.c = context.out(step, 0);
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
+    GemmArgs a = args;
+    a.a = x + group * p.geometry.k;
+    run_gemm_part(p.gemm, a, group, part);
+  });
+}
+
+// State: the row of zero points, then the table.
+void bind_indirect(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  const uint8_t* x = context.in(step, 0);
+  memset(context.state, p.input_zero_point, p.zero_bytes);
+  const uint8_t** entry = reinterpret_cast<const uint8_t**>(context.state + p.zero_bytes);
+  for (size_t y = 0; y < g.out_h; ++y) {
+    for (size_t xo = 0; xo < g.out_w; ++xo) {
+      for (size_t term = 0; term < g.terms; ++term) {
+        for (size_t ky = 0; ky < g.kernel_h; ++ky) {
+          // Positions before the image wrap around to values beyond its size.
+          const size_t iy = y * g.stride_h + ky * g.dilation_h - g.pad_top;
+          for (size_t kx = 0; kx < g.kernel_w; ++kx) {
+            const size_t ix = xo * g.stride_w + kx * g.dilation_w - g.pad_left;
+            const bool inside = iy < g.in_h && ix < g.in_w;
+            *entry++ = inside ? x + (iy * g.in_w + ix) * g.in_c : context.state;
+          }
+        }
+      }
+    }
+  }
+}
+
+void run_indirect(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  GemmArgs args{};
+  args.indirection = reinterpret_cast<const uint8_t* const*>(context.state + p.zero_bytes);
+  args.zero = context.state;
+  uint8_t* y = context.out(step, 0);
+  const size_t image_bytes = g.in_h * g.in_w * g.in_c;
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
+    const size_t image = outer / g.groups, group = outer % g.groups;
+    GemmArgs a = args;
+    a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
+    a.c = y + image * p.gemm.m * p.gemm.c_stride();
+    run_gemm_part(p.gemm, a, group, part);
+  });
+}
+
+// Image row iy (any value outside the image: modulo 2^64) with its padding, to `to`.
+void pad_row(const Params& p, const uint8_t* image, size_t iy, uint8_t* to) {
+  const Geometry& g = p.geometry;
+  if (iy >= g.in_h) {
+    memset(to, p.input_zero_point, p.padded_w * g.in_c);
+    return;
+  }
+  const size_t left = std::min(g.pad_left, p.padded_w);
+  const size_t inside = std::min(g.in_w, p.padded_w - left);
+  const size_t right = p.padded_w - left - inside;
+  memset(to, p.input_zero_point, left * g.in_c);
+  memcpy(to + left * g.in_c, image + iy * g.in_w * g.in_c, inside * g.in_c);
+  memset(to + (left + inside) * g.in_c, p.input_zero_point, right * g.in_c);
+}
+
+// Output rows [begin, end) of all images' rows, read from the image itself: nothing to pad.
+void run_rows_unpadded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin, size_t end) {
+  const Geometry& g = p.geometry;
+  const size_t row_bytes = g.in_w * g.in_c;
+  GemmArgs args{};
+  args.a_stride = g.stride_w * g.in_c;
+  args.a_tap_stride = row_bytes * g.dilation_h;
+  for (size_t row = begin; row < end; ++row) {
+    const size_t image = row / g.out_h, out_y = row % g.out_h;
+    args.a = x + (image * g.in_h + out_y * g.stride_h) * row_bytes;
+    args.c = y + row * g.out_w * p.gemm.c_stride();
+    run_gemm_part(p.gemm, args, 0, 0);
+  }
+}
+
+// The same from padded copies in `scratch`. With one term: the input rows of strip_rows output
+// rows. With two: the kernel's rows of one output row, twice, as the taps stand.
+void run_rows_padded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin, size_t end,
+                     uint8_t* scratch) {
+  const Geometry& g = p.geometry;
+  const size_t row_bytes = p.padded_w * g.in_c;
+  GemmArgs args{};
+  args.a_stride = g.stride_w * g.in_c;
+  args.a_tap_stride = g.terms == 1 ? row_bytes * g.dilation_h : row_bytes;
+  for (size_t row = begin; row < end;) {
+    const size_t image = row / g.out_h, out_y = row % g.out_h;
+    const size_t rows = std::min({p.strip_rows, end - row, g.out_h - out_y});
+    const uint8_t* pixels = x + image * g.in_h * g.in_w * g.in_c;
+    const size_t first = out_y * g.stride_h - g.pad_top;
+    if (g.terms == 1) {
+      const size_t needed = (rows - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1;
+      for (size_t i = 0; i < needed; ++i) pad_row(p, pixels, first + i, scratch + i * row_bytes);
+    } else {
+      for (size_t t = 0; t < g.taps; ++t)
+        pad_row(p, pixels, first + t % g.kernel_h * g.dilation_h, scratch + t * row_bytes);
+    }
+    for (size_t i = 0; i < rows; ++i, ++row) {
+      args.a = scratch + i * g.stride_h * row_bytes;
+      args.c = y + row * g.out_w * p.gemm.c_stride();
+      run_gemm_part(p.gemm, args, 0, 0);
+    }
+  }
+}
+
+void run_rows(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  const uint8_t* x = context.in(step, 0);
+  uint8_t* y = context.out(step, 0);
+  for_pieces(*context.parallel, p.row_tasks, g.images * g.out_h, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               if (p.task_scratch == 0) {
+                 run_rows_unpadded(p, x, y, begin, end);
+               } else {
+                 run_rows_padded(p, x, y, begin, end, context.scratch + task * p.task_scratch);
+               }
+             });
+}
+
+Status prepare_indirect(Params* p, Step* step) {
+  const Geometry& g = p->geometry;
+  p->zero_bytes = round_up(p->gemm.kc + kSlack, kAlignment);
+  size_t entries, table;
+  if (!checked_mul(g.out_h * g.out_w, g.taps, &entries) ||
+      !checked_mul(entries, sizeof(uint8_t*), &table) ||
+      !checked_add(table, p->zero_bytes, &step->state_bytes)) {
+    return error(Code::kOutOfMemory, "the indirection table of %zu x %zu pixels by %zu taps",
+                 g.out_h, g.out_w, g.taps);
+  }
+  step->bind = bind_indirect;
+  step->run = run_indirect;
+  return Status();
+}
+
+Status prepare_rows(size_t threads, Params* p, Step* step) {
+  const Geometry& g = p->geometry;
+  const double ns = static_cast<double>(step->macs) / speed_of(p->gemm.kernel->isa).macs;
+  p->row_tasks = task_count(ns, g.images * g.out_h, threads);
+  p->padded_w = (g.out_w - 1) * g.stride_w + g.kernel_w;
+  p->strip_rows = 1;
+  p->task_scratch = 0;
+  step->run = run_rows;
+  if (!g.is_padded && g.terms == 1) return Status();
+
+  const size_t row_bytes = p->padded_w * g.in_c;
+  size_t rows = g.terms == 1 ? (g.kernel_h - 1) * g.dilation_h + 1 : g.taps;
+  if (g.terms == 1) {
+    while (p->strip_rows < g.out_h && (rows + g.stride_h) * row_bytes <= kStripBytes) {
+      rows += g.stride_h;
+      ++p->strip_rows;
+    }
+  }
+  size_t bytes;
+  if (!checked_mul(rows, row_bytes, &bytes) || !checked_add(bytes, 2 * kSlack, &bytes) ||
+      !checked_align(bytes, kAlignment, &p->task_scratch) ||
+      !checked_mul(p->task_scratch, p->row_tasks, &step->scratch_bytes)) {
+    return error(Code::kOutOfMemory, "%zu padded rows of %zu bytes", rows, row_bytes);
+  }
+  return Status();
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  if (context.outputs[0].shape.elements() == 0) return Status();
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  auto params = std::make_shared<Params>();
+  Geometry& g = params->geometry;
+  QRT_TRY(analyse(context, &g));
+  params->input_zero_point = options->input_zero_point();
+
+  GemmStep& gemm = params->gemm;
+  const bool as_rows = g.row_taps && !g.is_dense;
+  gemm.groups = g.groups;
+  gemm.n = g.out_c / g.groups;
+  gemm.taps = g.taps;
+  gemm.kc = round_up(g.k, 4);
+  if (g.is_dense) {
+    gemm.outer = g.groups;
+    gemm.m = g.images * g.in_h * g.in_w;
+  } else if (as_rows) {
+    gemm.m = g.out_w;
+  } else {
+    gemm.outer = g.images * g.groups;
+    gemm.m = g.out_h * g.out_w;
+  }
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
+             options->requant(), options->pair_safe()},
+            context.isas, as_rows ? 1 : context.threads, &gemm);
+  step->kernel = gemm.kernel->name;
+  step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
+               (g.in_c / g.groups);
+  if (g.is_dense) {
+    step->run = run_dense;
+  } else if (as_rows) {
+    QRT_TRY(prepare_rows(context.threads, params.get(), step));
+  } else {
+    QRT_TRY(prepare_indirect(params.get(), step));
+  }
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kConv2DOp = {"Conv2D", fb::OpOptions::Conv2D, false, infer, prepare};
+
+}  // namespace qrt

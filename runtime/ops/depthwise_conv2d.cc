@@ -1,0 +1,155 @@
+// DepthwiseConv2D: one filter per channel, cut into output rows of all images.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/depthwise/depthwise.h"
+#include "kernels/depthwise/pack.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/image.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status analyse(const InferContext& context, DepthwiseShape* s) {
+  const fb::DepthwiseConv2DOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 3));
+  QRT_TRY(check_image(context, 0));
+  QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
+  QRT_TRY(check_rank(context, 1, "weights", 3, "[kh, kw, out]"));
+  const Shape& x = context.inputs[0].type.shape;
+  const Shape& w = context.inputs[1].type.shape;
+  const int64_t multiplier = options->multiplier();
+  QRT_MODEL_CHECK(multiplier >= 1 && w[2] % multiplier == 0 && w[2] / multiplier == x[3],
+                  "weights have shape %s, expected [kh, kw, %lld channels * multiplier %lld]",
+                  w.to_string().c_str(), static_cast<long long>(x[3]),
+                  static_cast<long long>(multiplier));
+  WindowAxis height{x[1],
+                    w[0],
+                    options->stride_h(),
+                    options->dilation_h(),
+                    options->pad_top(),
+                    options->pad_bottom()};
+  WindowAxis width{x[2],
+                   w[1],
+                   options->stride_w(),
+                   options->dilation_w(),
+                   options->pad_left(),
+                   options->pad_right()};
+  QRT_TRY(infer_window("height", &height));
+  QRT_TRY(infer_window("width", &width));
+
+  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
+  s->in_h = size(x[1]), s->in_w = size(x[2]), s->in_c = size(x[3]);
+  s->out_h = size(height.out), s->out_w = size(width.out);
+  s->kernel_h = size(w[0]), s->kernel_w = size(w[1]);
+  s->stride_h = options->stride_h(), s->stride_w = options->stride_w();
+  s->dilation_h = options->dilation_h(), s->dilation_w = options->dilation_w();
+  s->pad_top = options->pad_top(), s->pad_left = options->pad_left();
+  s->multiplier = size(multiplier);
+
+  const size_t out_c = size(w[2]);
+  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::DEPTHWISE,
+                         depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w)));
+  QRT_TRY(check_bias(context, 2, out_c));
+  QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
+  return check_requant(options->requant(), out_c, /*allow_acc=*/false);
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  DepthwiseShape s;
+  QRT_TRY(analyse(context, &s));
+  return add_output(DType::kUInt8,
+                    {context.inputs[0].type.shape[0], static_cast<int64_t>(s.out_h),
+                     static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)},
+                    outputs);
+}
+
+struct Params {
+  DepthwiseShape shape;
+  const DepthwiseKernel* kernel;
+  size_t images, tasks, task_scratch, zero_bytes;
+  uint8_t input_zero_point;
+  const int8_t* weights;
+  std::vector<int32_t> bias;
+  RequantParams requant;
+};
+
+// State: the row of zero points.
+void bind(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  memset(context.state, p.input_zero_point, p.zero_bytes);
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const DepthwiseShape& s = p.shape;
+  const uint8_t* x = context.in(step, 0);
+  uint8_t* y = context.out(step, 0);
+  const size_t in_bytes = s.in_h * s.in_w * s.in_c;
+  const size_t out_bytes = s.out_h * s.out_w * s.in_c * s.multiplier;
+  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               DepthwiseArgs args{};
+               args.shape = s;
+               args.zero = context.state;
+               args.weights = p.weights;
+               args.bias = p.bias.data();
+               args.requant = p.requant.requant;
+               args.scratch = context.scratch + task * p.task_scratch;
+               while (begin < end) {
+                 const size_t image = begin / s.out_h, first = begin % s.out_h;
+                 const size_t rows = std::min(end - begin, s.out_h - first);
+                 args.input = x + image * in_bytes;
+                 args.output = y + image * out_bytes;
+                 args.row_begin = first;
+                 args.row_end = first + rows;
+                 p.kernel->fn(args);
+                 begin += rows;
+               }
+             });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  if (context.outputs[0].shape.elements() == 0) return Status();
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
+  auto params = std::make_shared<Params>();
+  DepthwiseShape& s = params->shape;
+  QRT_TRY(analyse(context, &s));
+  const size_t channels = s.in_c * s.multiplier;
+  params->kernel = select_depthwise(context.isas, s);
+  params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  params->input_zero_point = options->input_zero_point();
+  params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
+  params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  params->bias = fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels,
+                           params->kernel->signed_lhs);
+  params->requant = make_requant(*options->requant(), channels);
+  spread_groups(channels, channels, &params->requant);
+
+  step->kernel = params->kernel->name;
+  step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
+  const double ns = static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels;
+  params->tasks = task_count(ns, params->images * s.out_h, context.threads);
+  if (!checked_align(params->kernel->scratch_bytes(s), kAlignment, &params->task_scratch) ||
+      !checked_mul(params->task_scratch, params->tasks, &step->scratch_bytes)) {
+    return error(Code::kOutOfMemory, "scratch of %zu tasks", params->tasks);
+  }
+  step->state_bytes = params->zero_bytes;
+  step->bind = bind;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kDepthwiseConv2DOp = {"DepthwiseConv2D", fb::OpOptions::DepthwiseConv2D, false, infer,
+                                  prepare};
+
+}  // namespace qrt

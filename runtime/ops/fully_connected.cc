@@ -1,0 +1,86 @@
+// FullyConnected: x [..., in] times packed weights [out, in]; the leading dimensions are the rows
+// of one matrix product.
+#include "kernels/gemm/pack.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::FullyConnectedOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 3));
+  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
+  QRT_TRY(check_rank(context, 1, "weights", 2, "[out, in]"));
+  const Shape& x = context.inputs[0].type.shape;
+  const Shape& weights = context.inputs[1].type.shape;
+  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() >= 0,
+                  "input 0 (x) has shape %s, expected [..., in]", x.to_string().c_str());
+  const int64_t in = x[x.rank() - 1];
+  QRT_MODEL_CHECK(weights[0] >= 1 && weights[1] >= 1 && weights[1] == in,
+                  "weights have shape %s, expected [out, in] with in = %lld, the last dimension of "
+                  "x, and both at least 1",
+                  weights.to_string().c_str(), static_cast<long long>(in));
+  QRT_TRY(check_range("terms", options->terms(), 1, 2));
+  const size_t out = static_cast<size_t>(weights[0]);
+  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
+                         gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in))));
+  QRT_TRY(check_bias(context, 2, out));
+  QRT_TRY(check_weight_sum(options->weight_sum(), out));
+  QRT_TRY(check_requant(options->requant(), out, /*allow_acc=*/true));
+  Shape y = x;
+  y[y.rank() - 1] = weights[0];
+  const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
+  return add_output(acc ? DType::kInt32 : DType::kUInt8, y, outputs);
+}
+
+struct Params {
+  GemmStep gemm;
+  size_t in;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  GemmArgs args{};
+  args.a = context.in(step, 0);
+  args.a_stride = p.in;
+  args.a_tap_stride = 0;  // both terms of a weight see the same input
+  args.c = context.out(step, 0);
+  for_gemm_parts(p.gemm, *context.parallel,
+                 [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
+  const Shape& y = context.outputs[0].shape;
+  step->run = run_nothing;
+  if (y.elements() == 0) return Status();
+
+  auto params = std::make_shared<Params>();
+  params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
+  GemmStep& gemm = params->gemm;
+  gemm.n = static_cast<size_t>(y[y.rank() - 1]);
+  gemm.m = static_cast<size_t>(y.elements()) / gemm.n;
+  gemm.taps = options->terms();
+  gemm.kc = round_up(params->in, 4);
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
+             options->requant(), options->pair_safe()},
+            context.isas, context.threads, &gemm);
+  step->kernel = gemm.kernel->name;
+  step->macs = uint64_t{gemm.m} * gemm.n * params->in;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kFullyConnectedOp = {"FullyConnected", fb::OpOptions::FullyConnected, false, infer,
+                                 prepare};
+
+}  // namespace qrt

@@ -1,0 +1,130 @@
+// Parameters and cutting of matrix products; see gemm_step.h.
+#include "runtime/ops/gemm_step.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/checked.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kReadAhead = 64;  // channels readable beyond the last
+
+// groups x group values to groups x channel_stride(group) values and kReadAhead more.
+template <class T>
+void spread(size_t channels, size_t group, std::vector<T>* values) {
+  const size_t stride = channel_stride(group), groups = channels / group;
+  std::vector<T> result(groups * stride + kReadAhead, values->back());
+  for (size_t g = 0; g < groups; ++g)
+    std::copy_n(values->begin() + static_cast<ptrdiff_t>(g * group), group,
+                result.begin() + static_cast<ptrdiff_t>(g * stride));
+  *values = std::move(result);
+}
+
+// Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
+// time of a part is its tiles' arithmetic plus the bytes it streams: rows share the weights,
+// columns the input, so a product with few rows is cut by channels and one with many by rows.
+void cut(size_t threads, GemmStep* gemm) {
+  const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
+  const double k = static_cast<double>(gemm->taps * gemm->kc);
+  const size_t mr = gemm->kernel->mr, nr = gemm->kernel->nr;
+  const size_t m_tiles = ceil_div(gemm->m, mr), n_tiles = ceil_div(gemm->n, nr);
+  const auto part_ns = [&](size_t m_parts, size_t n_parts) {
+    const double rows = static_cast<double>(std::min(ceil_div(m_tiles, m_parts) * mr, gemm->m));
+    const double columns = static_cast<double>(ceil_div(n_tiles, n_parts) * nr);
+    return k * (rows * columns / macs_per_ns + (rows + columns) / kReuseBytesPerNs);
+  };
+  const size_t workers =
+      task_count(static_cast<double>(gemm->outer) * part_ns(1, 1), size_t{256}, threads);
+  if (workers == 1) return;
+  double best = 0;
+  for (size_t n_parts = 1; n_parts <= std::min(n_tiles, workers); ++n_parts) {
+    for (size_t m_parts = 1; m_parts <= m_tiles; ++m_parts) {
+      const size_t parts = m_parts * n_parts;
+      if (parts > 1 && gemm->outer * parts > 4 * workers) break;
+      const double ns =
+          static_cast<double>(ceil_div(gemm->outer * parts, workers)) * part_ns(m_parts, n_parts);
+      if (best == 0 || ns < best) {
+        best = ns;
+        gemm->m_parts = m_parts;
+        gemm->n_parts = n_parts;
+      }
+    }
+  }
+  gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
+}
+
+}  // namespace
+
+std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
+                               size_t channels, size_t group, bool signed_lhs) {
+  std::vector<int32_t> folded(channels);
+  memcpy(folded.data(), bias, channels * sizeof(int32_t));
+  for (size_t c = 0; signed_lhs && c < channels; ++c) {
+    const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
+    folded[c] = static_cast<int32_t>(static_cast<uint32_t>(folded[c]) + 128 * sum);
+  }
+  spread(channels, group, &folded);
+  return folded;
+}
+
+void spread_groups(size_t channels, size_t group, RequantParams* params) {
+  Requant& r = params->requant;
+  if (r.kind == RequantKind::kF32) {
+    spread(channels, group, &params->scale);
+    r.scale = params->scale.data();
+  }
+  for (int i = 0; i < r.stage_count; ++i) {
+    spread(channels, group, &params->multiplier[i]);
+    spread(channels, group, &params->shift[i]);
+    r.stages[i].multiplier = params->multiplier[i].data();
+    r.stages[i].shift = params->shift[i].data();
+  }
+}
+
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm) {
+  const size_t channels = gemm->groups * gemm->n;
+  gemm->requant = make_requant(*constants.requant, channels);
+  spread_groups(channels, gemm->n, &gemm->requant);
+  const RequantKind kind = gemm->requant.requant.kind;
+  gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
+  gemm->kernel =
+      select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, constants.pair_safe});
+  gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
+  gemm->bias =
+      fold_bias(constants.bias, constants.weight_sum, channels, gemm->n, gemm->kernel->signed_lhs);
+  cut(threads, gemm);
+}
+
+void run_gemm_part(const GemmStep& gemm, GemmArgs args, size_t group, size_t part) {
+  const size_t mr = gemm.kernel->mr, nr = gemm.kernel->nr;
+  const size_t m_tiles = ceil_div(gemm.m, mr), n_tiles = ceil_div(gemm.n, nr);
+  const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
+  const size_t m_begin = m_tiles * mp / gemm.m_parts * mr;
+  const size_t m_end = std::min(m_tiles * (mp + 1) / gemm.m_parts * mr, gemm.m);
+  const size_t n_begin = n_tiles * np / gemm.n_parts * nr;
+  const size_t n_end = std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n);
+
+  const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
+  const size_t channel = group * channel_stride(gemm.n) + n_begin;
+  args.m = m_end - m_begin;
+  args.n = n_end - n_begin;
+  args.taps = gemm.taps;
+  args.kc = gemm.kc;
+  if (args.indirection) {
+    args.indirection += m_begin * gemm.taps;
+  } else {
+    args.a += m_begin * args.a_stride;
+  }
+  args.weights = gemm.weights + channel / 16 * block_bytes;
+  args.bias = gemm.bias.data() + channel;
+  args.requant = gemm.requant.requant.at(channel);
+  args.c = static_cast<uint8_t*>(args.c) + m_begin * gemm.c_stride() +
+           (group * gemm.n + n_begin) * gemm.element_bytes;
+  args.c_stride = gemm.c_stride();
+  gemm.kernel->fn(args);
+}
+
+}  // namespace qrt

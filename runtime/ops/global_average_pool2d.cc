@@ -1,0 +1,84 @@
+// GlobalAveragePool2D: integer sum over an image's pixels, requantised; cut into blocks of channels
+// of all images.
+#include <algorithm>
+
+#include "kernels/pool/pool.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+#include "runtime/requant_params.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 64;  // channels; contract of the kernel
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::GlobalAveragePool2DOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 1));
+  QRT_TRY(check_image(context, 0));
+  const Shape& x = context.inputs[0].type.shape;
+  int64_t pixels;
+  QRT_MODEL_CHECK(!__builtin_mul_overflow(x[1], x[2], &pixels) && pixels < (1 << 23),
+                  "x has images of %lld x %lld pixels, expected fewer than 2^23 pixels",
+                  static_cast<long long>(x[1]), static_cast<long long>(x[2]));
+  QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false));
+  return add_output(DType::kUInt8, {x[0], 1, 1, x[3]}, outputs);
+}
+
+struct Params {
+  const PoolKernel* kernel;
+  RequantParams requant;
+  GlobalSumArgs args{};
+  size_t images, tasks;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const size_t blocks = ceil_div(p.args.c, kBlock);
+  for_pieces(*context.parallel, p.tasks, p.images * blocks, 1,
+             [&](size_t, size_t begin, size_t end) {
+               GlobalSumArgs args = p.args;
+               while (begin < end) {
+                 const size_t image = begin / blocks, block = begin % blocks;
+                 const size_t count = std::min(end - begin, blocks - block);
+                 args.input = context.in(step, 0) + image * args.pixels * args.c;
+                 args.output = context.out(step, 0) + image * args.c;
+                 args.channel_begin = block * kBlock;
+                 args.channel_end = std::min((block + count) * kBlock, args.c);
+                 p.kernel->global_sum(args);
+                 begin += count;
+               }
+             });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  const Shape& x = context.inputs[0].type.shape;
+  if (x.elements() == 0) return Status();
+  const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
+  auto params = std::make_shared<Params>();
+  params->kernel = select_pool(context.isas);
+  params->requant = make_requant(*options->requant(), 1);
+  params->images = static_cast<size_t>(x[0]);
+  params->args.pixels = static_cast<size_t>(x[1] * x[2]);
+  params->args.c = static_cast<size_t>(x[3]);
+  params->args.input_zero_point = options->input_zero_point();
+  params->args.requant = params->requant.requant;
+  params->tasks =
+      task_count(static_cast<double>(x.elements()) / speed_of(params->kernel->isa).elements,
+                 params->images * ceil_div(params->args.c, kBlock), context.threads);
+  step->kernel = params->kernel->name;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kGlobalAveragePool2DOp = {"GlobalAveragePool2D", fb::OpOptions::GlobalAveragePool2D,
+                                      false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,44 @@
+// Window geometry; see image.h.
+#include "runtime/ops/image.h"
+
+namespace qrt {
+namespace {
+
+using ll = long long;
+
+}  // namespace
+
+Status infer_window(const char* name, WindowAxis* axis) {
+  QRT_MODEL_CHECK(axis->kernel >= 1, "kernel %s is %lld, expected at least 1", name,
+                  ll{axis->kernel});
+  QRT_MODEL_CHECK(axis->stride >= 1, "stride of the %s is 0, expected at least 1", name);
+  QRT_MODEL_CHECK(axis->dilation >= 1, "dilation of the %s is 0, expected at least 1", name);
+  const int64_t extent = (axis->kernel - 1) * axis->dilation + 1;
+  const int64_t padded = axis->in + axis->pad_begin + axis->pad_end;
+  QRT_MODEL_CHECK(extent <= padded,
+                  "kernel %s %lld with dilation %lld covers %lld positions, the padded input has "
+                  "only %lld",
+                  name, ll{axis->kernel}, ll{axis->dilation}, ll{extent}, ll{padded});
+  axis->out = (padded - extent) / axis->stride + 1;
+  return Status();
+}
+
+Status check_windows_inside(const char* name, const WindowAxis& axis) {
+  const int64_t last = (axis.out - 1) * axis.stride - axis.pad_begin;
+  QRT_MODEL_CHECK(last < axis.in,
+                  "padding after the %s is %lld: the last window starts at %lld, outside the image "
+                  "of %lld",
+                  name, ll{axis.pad_end}, ll{last}, ll{axis.in});
+  // Windows that start before the image: the first position at or past 0 has to be inside.
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const int64_t start = o * axis.stride - axis.pad_begin;
+    if (start >= 0) break;
+    const int64_t i = (-start + axis.dilation - 1) / axis.dilation;
+    QRT_MODEL_CHECK(i < axis.kernel && start + i * axis.dilation < axis.in,
+                    "padding before the %s is %lld: window %lld lies outside the image of %lld",
+                    name, ll{axis.pad_begin}, ll{o}, ll{axis.in});
+  }
+  return Status();
+}
+
+}  // namespace qrt

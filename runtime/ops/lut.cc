@@ -1,0 +1,87 @@
+// Lut: a table of 256 bytes applied to every element, or one table per index of the last axis.
+#include "kernels/lut/lut.h"
+
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::LutOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 1));
+  const TensorType& x = context.inputs[0].type;
+  DType output;
+  QRT_TRY(declared_output_dtype(context, &output));
+  QRT_MODEL_CHECK(is_byte(x.dtype) && is_byte(output),
+                  "maps %s to %s, expected uint8 or int8 to uint8 or int8", dtype_name(x.dtype),
+                  dtype_name(output));
+  const int rank = x.shape.rank();
+  QRT_MODEL_CHECK(!options->per_channel() || rank >= 1,
+                  "x has rank 0, expected at least 1 with a table per channel");
+  const int64_t tables = options->per_channel() ? x.shape[rank - 1] : 1;
+  Result<const fb::Buffer*> buffer = context.buffer(options->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  const size_t bytes = (*buffer)->data() ? (*buffer)->data()->size() : 0;
+  QRT_MODEL_CHECK(bytes % 256 == 0 && bytes / 256 == static_cast<uint64_t>(tables),
+                  "the table holds %zu bytes, expected 256 * %lld", bytes,
+                  static_cast<long long>(tables));
+  return add_output(output, x.shape, outputs);
+}
+
+struct Params {
+  const LutKernel* kernel;
+  const uint8_t* table;
+  size_t elements, channels, tasks;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               p.kernel->map(p.table, context.in(step, 0) + begin, context.out(step, 0) + begin,
+                             end - begin);
+             });
+}
+
+void run_channels(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+             [&](size_t, size_t begin, size_t end) {
+               p.kernel->map_channels(p.table, context.in(step, 0) + begin * p.channels,
+                                      context.out(step, 0) + begin * p.channels, end - begin,
+                                      p.channels);
+             });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  const Shape& shape = context.outputs[0].shape;
+  if (shape.elements() == 0) return Status();
+  const auto* options = context.op->options_as<fb::LutOptions>();
+  Result<const fb::Buffer*> buffer = context.buffer(options->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  auto params = std::make_shared<Params>();
+  params->kernel = select_lut(context.isas);
+  params->table = (*buffer)->data()->data();
+  params->elements = static_cast<size_t>(shape.elements());
+  params->channels = options->per_channel() ? static_cast<size_t>(shape[shape.rank() - 1]) : 1;
+  params->tasks =
+      task_count(static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,
+                 options->per_channel() ? params->elements / params->channels : params->elements,
+                 context.threads);
+  step->kernel = params->kernel->name;
+  step->run = options->per_channel() ? run_channels : run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kLutOp = {"Lut", fb::OpOptions::Lut, false, infer, prepare};
+
+}  // namespace qrt

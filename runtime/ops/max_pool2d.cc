@@ -1,0 +1,54 @@
+// MaxPool2D: the greatest byte of every window; a kernel of 0 x 0 is the whole image.
+#include "runtime/ops/ops.h"
+#include "runtime/ops/pool_step.h"
+
+namespace qrt {
+namespace {
+
+Status analyse(const InferContext& context, PoolShape* shape) {
+  const fb::MaxPool2DOptions* o;
+  QRT_TRY(get_options(context, &o));
+  QRT_TRY(check_input_count(context, 1));
+  QRT_TRY(check_image(context, 0));
+  const Shape& x = context.inputs[0].type.shape;
+  if (o->kernel_h() == 0 && o->kernel_w() == 0) {
+    QRT_MODEL_CHECK(
+        o->pad_top() == 0 && o->pad_left() == 0 && o->pad_bottom() == 0 && o->pad_right() == 0,
+        "padding %d, %d, %d, %d of a global pool, expected 0", o->pad_top(), o->pad_left(),
+        o->pad_bottom(), o->pad_right());
+    return infer_pool(context, {0, x[1], 1, 1, 0, 0}, {0, x[2], 1, 1, 0, 0}, shape);
+  }
+  return infer_pool(
+      context, {0, o->kernel_h(), o->stride_h(), o->dilation_h(), o->pad_top(), o->pad_bottom()},
+      {0, o->kernel_w(), o->stride_w(), o->dilation_w(), o->pad_left(), o->pad_right()}, shape);
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  PoolShape shape;
+  QRT_TRY(analyse(context, &shape));
+  return add_pool_output(context, shape, outputs);
+}
+
+void run(const Step& step, const RunContext& context) {
+  const PoolStep& pool = step.as<PoolStep>();
+  run_pool(pool, *context.parallel, context.in(step, 0), context.out(step, 0), MaxPoolArgs{},
+           pool.kernel->max);
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  if (context.outputs[0].shape.elements() == 0) return Status();
+  auto pool = std::make_shared<PoolStep>();
+  QRT_TRY(analyse(context, &pool->shape));
+  make_pool(context, pool.get());
+  step->kernel = pool->kernel->name;
+  step->run = run;
+  step->params = std::move(pool);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kMaxPool2DOp = {"MaxPool2D", fb::OpOptions::MaxPool2D, false, infer, prepare};
+
+}  // namespace qrt

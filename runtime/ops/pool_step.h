@@ -1,0 +1,55 @@
+// What MaxPool2D and AveragePool2D share: the geometry and the cutting into output rows.
+#ifndef QRT_RUNTIME_OPS_POOL_STEP_H_
+#define QRT_RUNTIME_OPS_POOL_STEP_H_
+
+#include <algorithm>
+
+#include "kernels/pool/pool.h"
+#include "runtime/op.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/image.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+
+// Options that both pools have; the axes' windows come without input sizes.
+Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis width,
+                  PoolShape* shape);
+
+// Output of the pool.
+Status add_pool_output(const InferContext& context, const PoolShape& shape,
+                       std::vector<TensorType>* outputs);
+
+struct PoolStep {
+  const PoolKernel* kernel;
+  PoolShape shape;
+  size_t images;
+  size_t tasks;
+};
+
+// Everything but the shape. REQUIRES: the output is not empty.
+void make_pool(const PrepareContext& context, PoolStep* pool);
+
+// Calls the kernel entry `fn` with `args` (parameters set) for every output row of every image.
+template <class Args>
+void run_pool(const PoolStep& pool, const Parallel& parallel, const uint8_t* x, uint8_t* y,
+              const Args& parameters, void (*fn)(const Args&)) {
+  const PoolShape& s = pool.shape;
+  for_pieces(parallel, pool.tasks, pool.images * s.out_h, 1, [&](size_t, size_t begin, size_t end) {
+    Args args = parameters;
+    args.shape = s;
+    while (begin < end) {
+      const size_t image = begin / s.out_h;
+      args.row_begin = begin % s.out_h;
+      args.row_end = std::min(args.row_begin + (end - begin), s.out_h);
+      args.input = x + image * s.in_h * s.in_w * s.c;
+      args.output = y + image * s.out_h * s.out_w * s.c;
+      fn(args);
+      begin += args.row_end - args.row_begin;
+    }
+  });
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_POOL_STEP_H_

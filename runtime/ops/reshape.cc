@@ -1,0 +1,54 @@
+// Reshape: the same elements under another shape. A view: nothing runs.
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::ReshapeOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 1));
+  const TensorType& x = context.inputs[0].type;
+  const int64_t elements = x.shape.elements();
+  const uint32_t rank = options->shape() ? options->shape()->size() : 0;
+  QRT_MODEL_CHECK(rank <= kMaxTensorRank, "shape has %u dimensions, expected at most %d", rank,
+                  kMaxTensorRank);
+  Shape shape;
+  int inferred = -1;
+  int64_t known = 1;
+  for (uint32_t i = 0; i < rank; ++i) {
+    const int32_t d = options->shape()->Get(i);
+    QRT_MODEL_CHECK(d >= -1, "shape[%u] is %d, expected -1 or more", i, d);
+    shape.push_back(d);
+    if (d == -1) {
+      QRT_MODEL_CHECK(inferred == -1, "shape has -1 at %d and at %u, expected at most one",
+                      inferred, i);
+      inferred = static_cast<int>(i);
+    } else {
+      QRT_MODEL_CHECK(!__builtin_mul_overflow(known, int64_t{d}, &known) && known <= kMaxElements,
+                      "shape has more than 2^40 elements");
+    }
+  }
+  if (inferred >= 0) {
+    QRT_MODEL_CHECK(known > 0 && elements % known == 0,
+                    "shape[%d] is -1, but the %lld elements of x do not divide into %lld", inferred,
+                    static_cast<long long>(elements), static_cast<long long>(known));
+    shape[inferred] = elements / known;
+  }
+  QRT_MODEL_CHECK(elements >= 0 && shape.elements() == elements,
+                  "x has shape %s and does not fit into %s: both need the same number of elements",
+                  x.shape.to_string().c_str(), shape.to_string().c_str());
+  return add_output(x.dtype, shape, outputs);
+}
+
+Status prepare(const PrepareContext&, Step* step) {
+  step->kernel = "view";
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kReshapeOp = {"Reshape", fb::OpOptions::Reshape, true, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,94 @@
+// Softmax over the last axis by a table of 256 exponentials; cut into rows.
+#include "kernels/softmax/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kTable = 256;
+
+// The table's values; a file's bytes need not be aligned.
+Status read_table(const InferContext& context, uint32_t index, float table[kTable]) {
+  Result<const fb::Buffer*> buffer = context.buffer(index);
+  if (!buffer.ok()) return std::move(buffer.status());
+  const size_t bytes = (*buffer)->data() ? (*buffer)->data()->size() : 0;
+  QRT_MODEL_CHECK(bytes == kTable * sizeof(float), "the table holds %zu bytes, expected %zu", bytes,
+                  kTable * sizeof(float));
+  memcpy(table, (*buffer)->data()->data(), bytes);
+  return Status();
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const fb::SoftmaxOptions* options;
+  QRT_TRY(get_options(context, &options));
+  QRT_TRY(check_input_count(context, 1));
+  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  const Shape& x = context.inputs[0].type.shape;
+  QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
+  QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
+  float table[kTable];
+  QRT_TRY(read_table(context, options->table(), table));
+  float greatest = 0;
+  for (size_t i = 0; i < kTable; ++i) {
+    QRT_MODEL_CHECK(std::isfinite(table[i]) && table[i] >= 0,
+                    "table[%zu] is %g, expected a finite number >= 0", i,
+                    static_cast<double>(table[i]));
+    greatest = std::max(greatest, table[i]);
+  }
+  // The sum of a row holds table[255] at least.
+  const double k = static_cast<double>(float_of(options->k()));
+  const double product = static_cast<double>(greatest) * k, least = static_cast<double>(table[255]);
+  QRT_MODEL_CHECK(std::isnormal(table[255]), "table[255] is %g, expected a normal number > 0",
+                  least);
+  QRT_MODEL_CHECK(
+      std::isfinite(k) && k >= 0 && product < 3.4e38 && product / least < 2147483000.0,
+      "k is %g, expected a finite number >= 0 with k * %g / %g (greatest over last value "
+      "of the table) < 2^31",
+      k, static_cast<double>(greatest), least);
+  return add_output(DType::kUInt8, x, outputs);
+}
+
+struct Params {
+  float table[kTable];
+  SoftmaxParams softmax;
+  size_t rows, n, tasks;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_rows(p.softmax, context.in(step, 0) + begin * p.n, context.out(step, 0) + begin * p.n,
+                 end - begin, p.n);
+  });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  step->run = run_nothing;
+  const Shape& shape = context.outputs[0].shape;
+  if (shape.elements() == 0) return Status();
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  auto params = std::make_shared<Params>();
+  QRT_TRY(read_table(context, options->table(), params->table));
+  params->softmax = {params->table, float_of(options->k()), options->zero_point()};
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  // A chain of float additions and a division per element: about 5 ns.
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_u8_scalar";
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kSoftmaxOp = {"Softmax", fb::OpOptions::Softmax, false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,48 @@
+// How much work is worth another task, and how ranges are cut. A step's number of tasks is decided
+// by prepare() from an estimate of its time; run() only cuts.
+#ifndef QRT_RUNTIME_OPS_TASKS_H_
+#define QRT_RUNTIME_OPS_TASKS_H_
+
+#include <cstddef>
+
+#include "kernels/isa.h"
+#include "runtime/parallel.h"
+
+namespace qrt {
+
+// A task shorter than this is not worth waking a thread (a wake-up costs 2 to 10 us).
+constexpr double kMinTaskNs = 20000;
+
+// Rough speed of one core; a wrong guess costs balance, never results.
+struct Speed {
+  double macs;      // multiply-accumulates of the gemm family per ns
+  double channels;  // depthwise multiply-accumulates per ns
+  double elements;  // bytes of element-wise work (add, tables, quantisation) per ns
+};
+Speed speed_of(Isa isa);
+
+constexpr double kCopyBytesPerNs = 10;   // streams through the shared cache
+constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly from L2
+
+// At least 1, at most `units` and `threads`, each task at least kMinTaskNs long.
+size_t task_count(double ns, size_t units, size_t threads);
+
+// The work of every operator that produces an empty tensor.
+struct Step;
+struct RunContext;
+void run_nothing(const Step& step, const RunContext& context);
+
+// f(task, begin, end) over [0, total) in at most `tasks` pieces; borders are multiples of `grain`.
+template <class F>
+void for_pieces(const Parallel& parallel, size_t tasks, size_t total, size_t grain, const F& f) {
+  const size_t units = (total + grain - 1) / grain;
+  const size_t n = tasks < units ? tasks : units;
+  parallel.run(n, [&](size_t i) {
+    const size_t begin = units * i / n * grain, end = units * (i + 1) / n * grain;
+    f(i, begin, end < total ? end : total);
+  });
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_TASKS_H_

@@ -1,0 +1,216 @@
+#include "runtime/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/arena.h"
+#include "runtime/checked.h"
+#include "runtime/infer.h"
+
+namespace qrt {
+namespace {
+
+constexpr uint32_t kNoStep = UINT32_MAX;
+
+// A view whose output may not share its input's memory.
+void copy_view(const Step& step, const RunContext& context) {
+  memcpy(context.out(step, 0), context.in(step, 0), step.as<size_t>());
+}
+
+class Planner {
+ public:
+  Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options)
+      : file_(model->file()), options_(options), plan_(std::make_shared<Plan>()) {
+    plan_->model = std::move(model);
+    plan_->threads = std::max<size_t>(options.threads, 1);
+    plan_->keep_all = options.keep_all;
+  }
+
+  Result<std::shared_ptr<const Plan>> run() {
+    QRT_TRY(choose_batch());
+    QRT_TRY(prepare_steps());
+    alias_views();
+    assign_outputs();
+    QRT_TRY(place_tensors());
+    QRT_TRY(place_state());
+    return std::shared_ptr<const Plan>(std::move(plan_));
+  }
+
+ private:
+  Status choose_batch() {
+    const size_t own = plan_->model->default_batch();
+    plan_->batch = options_.batch == 0 ? own : options_.batch;
+    if (plan_->batch != own && !plan_->model->has_batch()) {
+      return error(Code::kInvalidArgument, "the model's batch is fixed to %zu, not %zu", own,
+                   plan_->batch);
+    }
+    if (plan_->batch > INT32_MAX) {
+      return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
+    }
+    Status status = infer_types(file_, static_cast<int64_t>(plan_->batch), &plan_->types);
+    if (!status.ok() && plan_->batch != own) {
+      return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
+                   status.message());
+    }
+    return status;
+  }
+
+  Status prepare_steps() {
+    plan_->steps.resize(file_.operators()->size());
+    for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
+      Status status = prepare_step(i);
+      if (!status.ok()) return std::move(status).at(op_label(file_, i));
+    }
+    return {};
+  }
+
+  Status prepare_step(uint32_t index) {
+    PrepareContext context;
+    static_cast<InferContext&>(context) = infer_context(file_, index, plan_->types);
+    context.isas = options_.isas;
+    context.threads = plan_->threads;
+    Step& step = plan_->steps[index];
+    step.op = context.op;
+    step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
+    step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
+    for (uint32_t t : step.outputs) context.outputs.push_back(plan_->types[t]);
+    return find_op(context.op->options_type())->prepare(context, &step);
+  }
+
+  // roots_[t]: the tensor whose memory t uses. A view shares its input's, but a model output never
+  // a model input's.
+  void alias_views() {
+    const size_t n = plan_->types.size();
+    roots_.resize(n);
+    for (uint32_t t = 0; t < n; ++t) roots_[t] = t;
+    std::vector<bool> is_input(n), is_output(n);
+    for (uint32_t t : *file_.inputs()) is_input[t] = true;
+    for (uint32_t t : *file_.outputs()) is_output[t] = true;
+    for (Step& step : plan_->steps) {
+      if (step.run != nullptr) continue;
+      const uint32_t root = roots_[step.inputs[0]];
+      if (is_input[root] && is_output[step.outputs[0]]) {
+        step.params = std::make_shared<size_t>(plan_->slot_bytes(step.outputs[0]));
+        step.run = copy_view;
+        step.kernel = "copy";
+      } else {
+        roots_[step.outputs[0]] = root;
+        step.kernel = "view";
+      }
+    }
+  }
+
+  void assign_outputs() {
+    for (uint32_t t : *file_.outputs()) {
+      const bool is_input =
+          std::find(file_.inputs()->begin(), file_.inputs()->end(), t) != file_.inputs()->end();
+      uint32_t slot = t;
+      if (is_input) {
+        slot = static_cast<uint32_t>(plan_->types.size());
+        plan_->output_copies.push_back({t, slot, plan_->slot_bytes(t)});
+        plan_->types.push_back(TensorType(plan_->types[t]));
+        roots_.push_back(slot);
+      }
+      plan_->output_slots.push_back(slot);
+    }
+  }
+
+  struct Lifetime {
+    uint32_t first = kNoStep, last = 0;
+  };
+
+  void use(uint32_t slot, uint32_t step) {
+    Lifetime& life = lifetimes_[roots_[slot]];
+    life.first = std::min(life.first, step);
+    life.last = std::max(life.last, step);
+  }
+
+  void find_lifetimes() {
+    const uint32_t end = static_cast<uint32_t>(plan_->steps.size());
+    lifetimes_.resize(plan_->types.size());
+    for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
+    for (uint32_t i = 0; i < end; ++i) {
+      for (uint32_t t : plan_->steps[i].inputs) use(t, i);
+      for (uint32_t t : plan_->steps[i].outputs) {
+        use(t, i);
+        if (options_.keep_all) use(t, end);
+      }
+    }
+    for (uint32_t slot : plan_->output_slots) use(slot, end);
+  }
+
+  Status place_tensors() {
+    find_lifetimes();
+    std::vector<ArenaBlock> blocks;
+    std::vector<uint32_t> owners;
+    plan_->places.resize(plan_->types.size());
+    for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
+      if (roots_[slot] != slot || lifetimes_[slot].first == kNoStep) continue;
+      if (const uint8_t* data = constant_data(slot)) {
+        plan_->places[slot] = {Place::Kind::kConstant, 0, data};
+        continue;
+      }
+      blocks.push_back(
+          {plan_->slot_bytes(slot) + kSlack, lifetimes_[slot].first, lifetimes_[slot].last});
+      owners.push_back(slot);
+    }
+    if (!place_blocks(&blocks, kMaxMemory, &plan_->arena_bytes)) return too_large();
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      plan_->places[owners[i]] = {Place::Kind::kArena, blocks[i].offset, nullptr};
+    }
+    for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
+      plan_->places[slot] = plan_->places[roots_[slot]];
+    }
+    return {};
+  }
+
+  const uint8_t* constant_data(uint32_t slot) const {
+    if (slot >= file_.tensors()->size()) return nullptr;
+    const fb::Tensor& tensor = *file_.tensors()->Get(slot);
+    if (!is_constant(tensor)) return nullptr;
+    return file_.buffers()->Get(tensor.buffer())->data()->Data();
+  }
+
+  Status place_state() {
+    for (const Step& step : plan_->steps) {
+      plan_->state_offsets.push_back(plan_->state_bytes);
+      if (!grow(step.state_bytes, plan_->state_bytes, &plan_->state_bytes)) return too_large();
+      size_t scratch = 0;
+      if (!grow(step.scratch_bytes, 0, &scratch)) return too_large();
+      plan_->scratch_bytes = std::max(plan_->scratch_bytes, scratch);
+    }
+    if (plan_->memory_bytes() > kMaxMemory) return too_large();
+    return {};
+  }
+
+  // *total = base and an aligned area of `bytes` and slack; none for 0 bytes.
+  static bool grow(size_t bytes, size_t base, size_t* total) {
+    if (bytes == 0) {
+      *total = base;
+      return true;
+    }
+    return checked_add(bytes, kSlack, &bytes) && checked_align(bytes, kAlignment, &bytes) &&
+           bytes <= kMaxMemory && checked_add(base, bytes, total) && *total <= kMaxMemory;
+  }
+
+  Status too_large() const {
+    return error(Code::kOutOfMemory, "the model needs more than %zu GiB of memory at batch %zu",
+                 kMaxMemory >> 30, plan_->batch);
+  }
+
+  const fb::Model& file_;
+  const PlanOptions options_;
+  std::shared_ptr<Plan> plan_;
+  std::vector<uint32_t> roots_;      // by slot
+  std::vector<Lifetime> lifetimes_;  // by slot; of roots
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
+                                              const PlanOptions& options) {
+  return Planner(std::move(model), options).run();
+}
+
+}  // namespace qrt

@@ -1,0 +1,73 @@
+// VerifiedModel -> Plan: everything that is fixed before the first run. Kernels chosen, every
+// tensor placed.
+#ifndef QRT_RUNTIME_PLAN_H_
+#define QRT_RUNTIME_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/isa.h"
+#include "runtime/op.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+#include "runtime/verify.h"
+
+namespace qrt {
+
+struct PlanOptions {
+  size_t batch = 0;  // 0: the model's default
+  IsaSet isas = static_cast<IsaSet>(Isa::kScalar);
+  size_t threads = 1;
+  bool keep_all = false;  // no tensor's memory is used again within a run
+};
+
+// Where a tensor lives.
+struct Place {
+  enum class Kind : uint8_t { kNone, kConstant, kArena };
+  Kind kind = Kind::kNone;        // kNone: no operator touches it
+  size_t offset = 0;              // kArena: bytes from the arena's start
+  const uint8_t* data = nullptr;  // kConstant: in the model's bytes
+};
+
+// Copied after the last step: a model output that is also a model input, so that writing the next
+// input leaves the output alone.
+struct OutputCopy {
+  uint32_t from, to;  // slots
+  size_t bytes;
+};
+
+// Immutable; sessions on several threads may share it. Keeps its model alive.
+struct Plan {
+  std::shared_ptr<const VerifiedModel> model;
+  size_t batch;
+  size_t threads;
+  bool keep_all;
+
+  std::vector<Step>
+      steps;  // steps[i] belongs to operator i; run is null where a view needs no work
+  std::vector<size_t> state_offsets;  // by step, from the state area's start
+
+  // A slot is a tensor index, or beyond the last tensor an output's own copy.
+  std::vector<TensorType> types;  // by slot
+  std::vector<Place> places;      // by slot
+  std::vector<uint32_t> output_slots;
+  std::vector<OutputCopy> output_copies;
+
+  // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.
+  size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;
+  size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes; }
+
+  size_t slot_bytes(uint32_t slot) const {
+    return static_cast<size_t>(types[slot].shape.elements()) * dtype_bytes(types[slot].dtype);
+  }
+};
+
+// kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory, kUnsupported.
+Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
+                                              const PlanOptions& options);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_PLAN_H_

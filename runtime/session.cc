@@ -1,0 +1,148 @@
+#include "runtime/session.h"
+
+#include <pthreadpool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "runtime/float_env.h"
+
+namespace qrt {
+namespace {
+
+std::string known_isas() {
+  std::string names;
+  Isa isa;
+  for (int i = 0; isa_at(i, &isa); ++i) names += (i ? ", " : "") + std::string(isa_name(isa));
+  return names;
+}
+
+// A cap makes sense only within the CPU's architecture.
+bool is_foreign(Isa isa) {
+  constexpr IsaSet kX86 = 0x00fe, kArm = 0xff00;
+  const IsaSet set = static_cast<IsaSet>(isa), own = detected_isas();
+  return ((set & kX86) != 0 && (own & kArm) != 0) || ((set & kArm) != 0 && (own & kX86) != 0);
+}
+
+}  // namespace
+
+Result<IsaSet> allowed_isas(const char* cap) {
+  const char* source = "isa";
+  if (cap == nullptr) {
+    cap = getenv("QRT_ISA");
+    source = "QRT_ISA";
+  }
+  if (cap == nullptr || cap[0] == '\0') return detected_isas();
+  Isa isa;
+  if (!parse_isa(cap, &isa)) {
+    return error(Code::kInvalidArgument, "%s: unknown instruction set '%s'; known are %s", source,
+                 cap, known_isas().c_str());
+  }
+  if (is_foreign(isa)) {
+    return error(Code::kInvalidArgument, "%s: '%s' belongs to another architecture than this CPU's",
+                 source, cap);
+  }
+  return capped(detected_isas(), isa);
+}
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
+                                                 const SessionOptions& options) {
+  Result<IsaSet> isas = allowed_isas(options.isa);
+  if (!isas.ok()) return std::move(isas.status());
+  PlanOptions plan_options;
+  plan_options.batch = options.batch;
+  plan_options.isas = *isas;
+  plan_options.threads = options.threads;
+  plan_options.keep_all = options.keep_all;
+  if (options.threads == 0) {
+    plan_options.threads = options.pool ? pthreadpool_get_threads_count(options.pool) : 1;
+  }
+  if (plan_options.threads > kMaxThreads) {
+    return error(Code::kInvalidArgument, "%zu threads, expected at most %zu", plan_options.threads,
+                 kMaxThreads);
+  }
+  Result<std::shared_ptr<const Plan>> plan = make_plan(std::move(model), plan_options);
+  if (!plan.ok()) return std::move(plan.status());
+
+  std::unique_ptr<Session> session(new Session(std::move(*plan)));
+  session->parallel_ = {plan_options.threads, options.pool, options.parallel,
+                        options.parallel_context};
+  if (plan_options.threads > 1 && options.pool == nullptr && options.parallel == nullptr) {
+    session->own_pool_ = pthreadpool_create(plan_options.threads);
+    if (session->own_pool_ == nullptr) {
+      return error(Code::kOutOfMemory, "no pool of %zu threads", plan_options.threads);
+    }
+    session->parallel_.pool = session->own_pool_;
+  }
+  QRT_TRY(session->allocate());
+  if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
+  session->bind();
+  return session;
+}
+
+Session::~Session() {
+  if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
+  ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow);
+}
+
+Status Session::allocate() {
+  const Plan& plan = *plan_;
+  if (plan.memory_bytes() != 0) {
+    void* memory = ::operator new (plan.memory_bytes(), std::align_val_t{kAlignment}, std::nothrow);
+    if (memory == nullptr) {
+      return error(Code::kOutOfMemory, "no memory for the %zu bytes of a session at batch %zu",
+                   plan.memory_bytes(), plan.batch);
+    }
+    memory_ = static_cast<uint8_t*>(memory);
+  }
+  tensors_.resize(plan.places.size());
+  for (size_t slot = 0; slot < plan.places.size(); ++slot) {
+    const Place& place = plan.places[slot];
+    if (place.kind == Place::Kind::kArena) tensors_[slot] = memory_ + place.offset;
+    if (place.kind == Place::Kind::kConstant) tensors_[slot] = const_cast<uint8_t*>(place.data);
+  }
+  // Inputs that are never set read as zeros.
+  for (uint32_t t : *plan.model->file().inputs()) memset(tensors_[t], 0, plan.slot_bytes(t));
+  return {};
+}
+
+RunContext Session::context(size_t step) const {
+  RunContext context;
+  context.tensors = tensors_.data();
+  context.parallel = &parallel_;
+  context.state = memory_ + plan_->arena_bytes + plan_->state_offsets[step];
+  context.scratch = memory_ + plan_->arena_bytes + plan_->state_bytes;
+  return context;
+}
+
+void Session::bind() {
+  const ScopedFloatEnv env;
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    if (step.bind != nullptr) step.bind(step, context(i));
+  }
+}
+
+void Session::run() {
+  const ScopedFloatEnv env;
+  if (profile_ != nullptr) profile_->start_run();
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    if (step.run == nullptr) continue;
+    step.run(step, context(i));
+    if (profile_ != nullptr) profile_->end_step(i);
+  }
+  for (const OutputCopy& copy : plan_->output_copies) {
+    memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
+  }
+}
+
+size_t Session::memory_bytes() const {
+  return plan_->memory_bytes() + tensors_.size() * sizeof(tensors_[0]) +
+         plan_->steps.size() * sizeof(Step);
+}
+
+}  // namespace qrt

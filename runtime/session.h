@@ -1,0 +1,76 @@
+// A plan with its memory: the only mutable object of the runtime.
+#ifndef QRT_RUNTIME_SESSION_H_
+#define QRT_RUNTIME_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/isa.h"
+#include "runtime/parallel.h"
+#include "runtime/plan.h"
+#include "runtime/profile.h"
+#include "runtime/status.h"
+
+namespace qrt {
+
+// As qrt_session_options of qrt.h.
+struct SessionOptions {
+  size_t batch = 0;
+  size_t threads = 0;
+  const char* isa = nullptr;
+  bool profile = false;
+  bool keep_all = false;
+  pthreadpool* pool = nullptr;
+  ParallelFn parallel = nullptr;
+  void* parallel_context = nullptr;
+};
+
+constexpr size_t kMaxThreads = 1024;
+
+// The sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
+// environment. kInvalidArgument for a name that is unknown or of another architecture.
+Result<IsaSet> allowed_isas(const char* cap);
+
+// Used by one thread at a time.
+class Session {
+ public:
+  // kInvalidArgument (options), kOutOfMemory, kUnsupported.
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
+                                                 const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Neither allocates nor fails. Gives the same bytes whatever the caller's floating-point state.
+  void run();
+
+  const Plan& plan() const { return *plan_; }
+  const Profile* profile() const { return profile_.get(); }
+  Profile* profile() { return profile_.get(); }
+
+  // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
+  uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
+
+  // Bytes this session holds.
+  size_t memory_bytes() const;
+
+ private:
+  explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+
+  Status allocate();
+  void bind();
+  RunContext context(size_t step) const;
+
+  std::shared_ptr<const Plan> plan_;
+  uint8_t* memory_ = nullptr;      // laid out as Plan says
+  std::vector<uint8_t*> tensors_;  // by slot
+  Parallel parallel_;
+  pthreadpool* own_pool_ = nullptr;
+  std::unique_ptr<Profile> profile_;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_SESSION_H_

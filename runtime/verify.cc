@@ -1,0 +1,254 @@
+#include "runtime/verify.h"
+
+#include <cmath>
+#include <utility>
+
+#include "runtime/checked.h"
+#include "runtime/infer.h"
+
+namespace qrt {
+namespace {
+
+static_assert(FLATBUFFERS_LITTLEENDIAN, "models are used in place: little-endian only");
+
+constexpr size_t kSmallestFile = 16;
+
+Status check_structure(const ModelBytes& bytes) {
+  QRT_MODEL_CHECK(bytes.size() >= kSmallestFile, "%zu bytes are too few for a model", bytes.size());
+  QRT_MODEL_CHECK(bytes.size() <= kMaxFileBytes, "%zu bytes are too many for a model (limit %zu)",
+                  bytes.size(), kMaxFileBytes);
+  QRT_MODEL_CHECK(fb::ModelBufferHasIdentifier(bytes.data()), "not a .qrt file (no '%s' at byte 4)",
+                  fb::ModelIdentifier());
+  constexpr flatbuffers::uoffset_t kDepth = 16, kTables = 1u << 22;
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDepth, kTables);
+  QRT_MODEL_CHECK(fb::VerifyModelBuffer(verifier),
+                  "the file is damaged: its flatbuffer structure is not sound");
+  return {};
+}
+
+Status check_header(const fb::Model& model) {
+  if (model.version() > kFormatVersion) {
+    return error(Code::kUnsupported, "format version %u is newer than this build reads (%u)",
+                 model.version(), kFormatVersion);
+  }
+  QRT_MODEL_CHECK(model.version() >= 1, "format version 0 does not exist");
+  QRT_MODEL_CHECK(model.default_batch() >= 1 && model.default_batch() <= INT32_MAX,
+                  "default_batch is %u, expected 1 to %d", model.default_batch(), INT32_MAX);
+  QRT_MODEL_CHECK(model.tensors() != nullptr && model.operators() != nullptr &&
+                      model.inputs() != nullptr && model.outputs() != nullptr &&
+                      model.buffers() != nullptr,
+                  "tensors, operators, inputs, outputs or buffers are missing");
+  QRT_MODEL_CHECK(model.tensors()->size() <= kMaxTensors, "%u tensors, expected at most %zu",
+                  model.tensors()->size(), kMaxTensors);
+  QRT_MODEL_CHECK(model.operators()->size() <= kMaxOperators, "%u operators, expected at most %zu",
+                  model.operators()->size(), kMaxOperators);
+  QRT_MODEL_CHECK(model.inputs()->size() <= kMaxModelInputs, "%u inputs, expected at most %zu",
+                  model.inputs()->size(), kMaxModelInputs);
+  QRT_MODEL_CHECK(model.outputs()->size() >= 1 && model.outputs()->size() <= kMaxModelInputs,
+                  "%u outputs, expected 1 to %zu", model.outputs()->size(), kMaxModelInputs);
+  return {};
+}
+
+Status check_buffers(const fb::Model& model, const ModelBytes& bytes) {
+  const auto& buffers = *model.buffers();
+  QRT_MODEL_CHECK(buffers.size() >= 1, "buffers is empty, expected an empty buffer 0");
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    const auto* data = buffers.Get(i)->data();
+    if (data == nullptr || data->size() == 0) continue;
+    QRT_MODEL_CHECK(i != 0, "buffer 0 has %u bytes, expected none", data->size());
+    const size_t begin = static_cast<size_t>(data->Data() - bytes.data());
+    QRT_MODEL_CHECK(begin % kAlignment == 0, "buffer %u stands at byte %zu, not a multiple of %zu",
+                    i, begin, kAlignment);
+    const size_t behind = bytes.size() - begin - data->size();
+    QRT_MODEL_CHECK(behind >= kSlack, "buffer %u has %zu bytes of file behind it, expected %zu", i,
+                    behind, kSlack);
+  }
+  return {};
+}
+
+Status check_quantization(const fb::Quantization& q, const TensorType& type) {
+  const size_t scales = q.scale() != nullptr ? q.scale()->size() : 0;
+  const size_t zero_points = q.zero_point() != nullptr ? q.zero_point()->size() : 0;
+  QRT_MODEL_CHECK(scales == zero_points, "%zu quantization scales, but %zu zero points", scales,
+                  zero_points);
+  QRT_MODEL_CHECK(q.axis() >= -1 && q.axis() < type.shape.rank(),
+                  "quantization axis is %d, expected -1 to %d", q.axis(), type.shape.rank() - 1);
+  QRT_MODEL_CHECK(q.axis() < 0 || type.shape[q.axis()] >= 0, "quantization axis %d is the batch",
+                  q.axis());
+  const size_t expected = q.axis() < 0 ? 1 : static_cast<size_t>(type.shape[q.axis()]);
+  QRT_MODEL_CHECK(scales == expected || (scales == 0 && q.axis() < 0),
+                  "%zu quantization scales, expected %zu", scales, expected);
+  int64_t lo = INT32_MIN, hi = INT32_MAX;
+  if (type.dtype == DType::kUInt8) lo = 0, hi = 255;
+  if (type.dtype == DType::kInt8) lo = -128, hi = 127;
+  if (type.dtype == DType::kUInt16) lo = 0, hi = 65535;
+  if (type.dtype == DType::kInt16) lo = -32768, hi = 32767;
+  for (uint32_t i = 0; i < scales; ++i) {
+    const float scale = q.scale()->Get(i);
+    const int32_t zp = q.zero_point()->Get(i);
+    QRT_MODEL_CHECK(std::isfinite(scale) && scale > 0.0f,
+                    "quantization scale %u is %g, expected finite and above 0", i,
+                    static_cast<double>(scale));
+    QRT_MODEL_CHECK(zp >= lo && zp <= hi, "zero point %u is %d, out of the range of %s", i, zp,
+                    dtype_name(type.dtype));
+  }
+  return {};
+}
+
+Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const TensorType& type) {
+  QRT_MODEL_CHECK(tensor.buffer() < model.buffers()->size(),
+                  "buffer index %u is out of range (there are %u)", tensor.buffer(),
+                  model.buffers()->size());
+  const auto* data = model.buffers()->Get(tensor.buffer())->data();
+  const size_t bytes = data != nullptr ? data->size() : 0;
+  QRT_MODEL_CHECK(bytes != 0, "its buffer %u is empty", tensor.buffer());
+  if (tensor.packing() != fb::Packing::NONE) {
+    // How many bytes that takes is known to the operator that reads it.
+    QRT_MODEL_CHECK(type.dtype == DType::kInt8, "packed weights are %s, expected int8",
+                    dtype_name(type.dtype));
+    return {};
+  }
+  const size_t expected = static_cast<size_t>(type.shape.elements()) * dtype_bytes(type.dtype);
+  QRT_MODEL_CHECK(bytes == expected, "its buffer has %zu bytes, but %s of %s takes %zu", bytes,
+                  type.shape.to_string().c_str(), dtype_name(type.dtype), expected);
+  return {};
+}
+
+Status check_tensor(const fb::Model& model, const fb::Tensor& tensor) {
+  QRT_MODEL_CHECK(static_cast<int>(tensor.dtype()) < kDTypeCount, "dtype is %d, expected 0 to %d",
+                  static_cast<int>(tensor.dtype()), kDTypeCount - 1);
+  QRT_MODEL_CHECK(tensor.packing() <= fb::Packing::DEPTHWISE, "packing is %d, expected 0 to 2",
+                  static_cast<int>(tensor.packing()));
+  const uint32_t rank = tensor.shape() != nullptr ? tensor.shape()->size() : 0;
+  QRT_MODEL_CHECK(rank <= kMaxTensorRank, "it has %u dimensions, expected at most %d", rank,
+                  kMaxTensorRank);
+  for (uint32_t i = 0; i < rank; ++i) {
+    const int32_t d = tensor.shape()->Get(i);
+    QRT_MODEL_CHECK(d >= 0 || (d == -1 && i == 0 && !is_constant(tensor)),
+                    "dimension %u is %d, expected at least 0 (or -1 where the batch may stand)", i,
+                    d);
+    if (d == 0) return error(Code::kUnsupported, "dimension %u is 0: empty tensors do not run", i);
+  }
+  const TensorType type = stored_type(tensor, model.default_batch());
+  const int64_t elements = type.shape.elements();
+  QRT_MODEL_CHECK(elements >= 1 && elements <= kMaxTensorElements,
+                  "the shape %s has too many elements (limit %lld)", type.shape.to_string().c_str(),
+                  static_cast<long long>(kMaxTensorElements));
+  if (is_constant(tensor)) {
+    QRT_TRY(check_constant(model, tensor, type));
+  } else {
+    QRT_MODEL_CHECK(tensor.packing() == fb::Packing::NONE, "it is packed, but not a constant");
+  }
+  if (tensor.quantization() != nullptr) {
+    QRT_TRY(check_quantization(*tensor.quantization(), stored_type(tensor, -1)));
+  }
+  return {};
+}
+
+Status check_tensors(const fb::Model& model) {
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    Status status = check_tensor(model, *model.tensors()->Get(i));
+    if (!status.ok()) return std::move(status).at(tensor_label(model, i));
+  }
+  return {};
+}
+
+// Walks the operators in order and keeps book of the tensors that have a value.
+class GraphCheck {
+ public:
+  explicit GraphCheck(const fb::Model& model) : model_(model), ready_(model.tensors()->size()) {
+    for (uint32_t i = 0; i < ready_.size(); ++i) ready_[i] = is_constant(*model.tensors()->Get(i));
+  }
+
+  Status run() {
+    for (uint32_t index : *model_.inputs()) {
+      QRT_TRY(check_index(index, "a model input"));
+      QRT_MODEL_CHECK(!ready_[index], "model input %s is a constant, or stands twice",
+                      tensor_label(model_, index).c_str());
+      ready_[index] = true;
+    }
+    for (uint32_t i = 0; i < model_.operators()->size(); ++i) {
+      Status status = check_op(*model_.operators()->Get(i));
+      if (!status.ok()) return std::move(status).at(op_label(model_, i));
+    }
+    for (uint32_t index : *model_.outputs()) {
+      QRT_TRY(check_index(index, "a model output"));
+      QRT_MODEL_CHECK(ready_[index], "model output %s is written by no operator",
+                      tensor_label(model_, index).c_str());
+      QRT_MODEL_CHECK(model_.tensors()->Get(index)->packing() == fb::Packing::NONE,
+                      "model output %s is packed", tensor_label(model_, index).c_str());
+    }
+    return {};
+  }
+
+ private:
+  Status check_index(uint32_t index, const char* role) const {
+    QRT_MODEL_CHECK(index < ready_.size(), "%s is tensor %u, but there are %zu", role, index,
+                    ready_.size());
+    return {};
+  }
+
+  Status check_op(const fb::Operator& op) {
+    if (find_op(op.options_type()) == nullptr && op.options_type() != fb::OpOptions::NONE) {
+      return error(Code::kUnsupported, "operator type %d is unknown to this build",
+                   static_cast<int>(op.options_type()));
+    }
+    QRT_MODEL_CHECK(op.options_type() != fb::OpOptions::NONE && op.options() != nullptr,
+                    "its options are missing");
+    QRT_MODEL_CHECK(op.inputs() != nullptr && op.outputs() != nullptr && op.outputs()->size() != 0,
+                    "its inputs or outputs are missing");
+    operands_ += size_t{op.inputs()->size()} + op.outputs()->size();
+    QRT_MODEL_CHECK(operands_ <= kMaxOperands, "the operators have more than %zu operands",
+                    kMaxOperands);
+    for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
+      const uint32_t index = op.inputs()->Get(i);
+      QRT_TRY(check_index(index, "an input"));
+      QRT_MODEL_CHECK(ready_[index], "input %s is not written before",
+                      tensor_label(model_, index).c_str());
+      QRT_MODEL_CHECK(
+          model_.tensors()->Get(index)->packing() == fb::Packing::NONE || is_weights(op, i),
+          "input %s is packed, but not read as weights", tensor_label(model_, index).c_str());
+    }
+    for (uint32_t index : *op.outputs()) {
+      QRT_TRY(check_index(index, "an output"));
+      QRT_MODEL_CHECK(!ready_[index], "output %s has a value already",
+                      tensor_label(model_, index).c_str());
+      ready_[index] = true;
+    }
+    return {};
+  }
+
+  // Only these look at how a constant is packed.
+  static bool is_weights(const fb::Operator& op, uint32_t input) {
+    return input == 1 && (op.options_type() == fb::OpOptions::Conv2D ||
+                          op.options_type() == fb::OpOptions::DepthwiseConv2D ||
+                          op.options_type() == fb::OpOptions::FullyConnected);
+  }
+
+  const fb::Model& model_;
+  std::vector<bool> ready_;
+  size_t operands_ = 0;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes) {
+  QRT_TRY(check_structure(bytes));
+  const fb::Model& model = *fb::GetModel(bytes.data());
+  QRT_TRY(check_header(model));
+  QRT_TRY(check_buffers(model, bytes));
+  QRT_TRY(check_tensors(model));
+  QRT_TRY(GraphCheck(model).run());
+  std::vector<TensorType> types;
+  QRT_TRY(infer_types(model, model.default_batch(), &types));
+
+  auto verified = std::make_shared<VerifiedModel>();
+  for (uint32_t index : *model.inputs()) {
+    const auto* shape = model.tensors()->Get(index)->shape();
+    if (shape != nullptr && shape->size() != 0 && shape->Get(0) == -1) verified->has_batch_ = true;
+  }
+  verified->bytes_ = std::move(bytes);
+  return std::shared_ptr<const VerifiedModel>(std::move(verified));
+}
+
+}  // namespace qrt
