@@ -1,0 +1,202 @@
+// A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
+// first in the file, the constants' bytes behind them, and an empty buffer at the very end, so that
+// 64 bytes behind every constant can be read (schema/README.md).
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "converter/convert.h"
+#include "qrt/qrt.h"
+#include "runtime/model_bytes.h"
+#include "runtime/plan.h"
+#include "runtime/verify.h"
+
+namespace qrt::convert {
+namespace {
+
+std::string_view bytes_of(const std::vector<uint8_t>& data) {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+class Writer {
+ public:
+  explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
+  Status run(std::vector<uint8_t>* bytes);
+
+ private:
+  void collect();
+  void add_tensor(ValueId id);
+  void add_buffer(const std::vector<uint8_t>& data);
+  // More than the file will take, without building it.
+  size_t size_bound() const;
+  Status check_sizes() const;
+  void write_buffers();
+  flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
+  flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
+  std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
+
+  const Graph& graph_;
+  std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
+  std::vector<ValueId> tensors_;                              // by tensor index
+  std::unordered_map<std::string_view, uint32_t> buffer_of_;  // content -> buffer index
+  std::vector<const std::vector<uint8_t>*> buffers_;          // by buffer index - 1
+  std::vector<flatbuffers::Offset<fb::Buffer>> written_;      // by buffer index
+  flatbuffers::FlatBufferBuilder fbb_;
+};
+
+// Lut and Softmax name their table by buffer, all other inputs are tensors.
+bool input_is_table(const Node& node, size_t slot) {
+  return slot == 1 && (node.options.AsLut() || node.options.AsSoftmax());
+}
+
+void Writer::add_buffer(const std::vector<uint8_t>& data) {
+  if (buffer_of_.emplace(bytes_of(data), buffers_.size() + 1).second) buffers_.push_back(&data);
+}
+
+void Writer::add_tensor(ValueId id) {
+  if (tensor_of_[id] != kNoValue) return;
+  tensor_of_[id] = static_cast<uint32_t>(tensors_.size());
+  tensors_.push_back(id);
+  if (graph_.values[id].is_constant) add_buffer(graph_.values[id].data);
+}
+
+void Writer::collect() {
+  for (ValueId id : graph_.inputs) add_tensor(id);
+  for (const Node& node : graph_.nodes) {
+    for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
+      if (input_is_table(node, slot))
+        add_buffer(graph_.values[node.inputs[slot]].data);
+      else
+        add_tensor(node.inputs[slot]);
+    }
+    for (ValueId id : node.outputs) add_tensor(id);
+  }
+  for (ValueId id : graph_.outputs) add_tensor(id);
+}
+
+size_t Writer::size_bound() const {
+  size_t bound = 4096 + graph_.name.size() + graph_.source_producer.size();
+  for (const auto* data : buffers_) bound += data->size() + 2 * kAlignment;
+  for (ValueId id : tensors_) {
+    const Value& v = graph_.values[id];
+    bound += 256 + v.name.size() + 8 * v.quantization.scale.size();
+    // Of weights: sums, scales or multipliers and shifts of two stages, per channel.
+    if (v.is_constant && v.type.dtype == DType::kInt32) bound += 6 * v.data.size();
+  }
+  for (const Node& node : graph_.nodes)
+    bound += 512 + node.name.size() + node.source_op.size() + 4 * node.inputs.size();
+  return bound;
+}
+
+Status Writer::check_sizes() const {
+  for (ValueId id : tensors_)
+    for (int64_t d : graph_.values[id].type.shape)
+      if (d > std::numeric_limits<int32_t>::max())
+        return error(Code::kUnsupported, "tensor '%s' has a dimension of %lld, the limit is %d",
+                     graph_.values[id].name.c_str(), static_cast<long long>(d),
+                     std::numeric_limits<int32_t>::max());
+  if (size_bound() > kMaxFileBytes)
+    return error(Code::kUnsupported,
+                 "the model would take about %zu bytes; a .qrt file is limited to 2 GB",
+                 size_bound());
+  return {};
+}
+
+// A builder fills its file from the end: what is written first comes last.
+void Writer::write_buffers() {
+  const auto write = [&](const uint8_t* data, size_t size) {
+    fbb_.ForceVectorAlignment(size, sizeof(uint8_t), kAlignment);
+    return fb::CreateBuffer(fbb_, fbb_.CreateVector(data, size));
+  };
+  const std::vector<uint8_t> slack(kSlack, 0);
+  const auto last = write(slack.data(), slack.size());
+  written_.assign(buffers_.size() + 2, last);
+  for (size_t i = buffers_.size(); i-- > 0;)
+    written_[i + 1] = write(buffers_[i]->data(), buffers_[i]->size());
+  written_[0] = fb::CreateBuffer(fbb_);
+}
+
+flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
+  const Value& v = graph_.values[id];
+  fb::TensorT t;
+  t.name = v.name;
+  t.dtype = static_cast<fb::DType>(v.type.dtype);
+  for (int64_t d : v.type.shape) t.shape.push_back(static_cast<int32_t>(d));
+  if (v.is_constant) t.buffer = buffer_of_.at(bytes_of(v.data));
+  t.packing = v.packing;
+  if (!v.quantization.scale.empty()) {
+    t.quantization = std::make_unique<fb::QuantizationT>();
+    t.quantization->scale = v.quantization.scale;
+    t.quantization->zero_point = v.quantization.zero_point;
+    t.quantization->axis = v.quantization.axis;
+  }
+  return fb::CreateTensor(fbb_, &t);
+}
+
+std::vector<uint32_t> Writer::tensors(const std::vector<ValueId>& ids) const {
+  std::vector<uint32_t> indices;
+  for (ValueId id : ids) indices.push_back(tensor_of_[id]);
+  return indices;
+}
+
+flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
+  fb::OperatorT op;
+  op.name = node.name;
+  op.source_op = node.source_op;
+  op.options = node.options;
+  std::vector<ValueId> inputs = node.inputs;
+  if (inputs.size() > 1 && input_is_table(node, 1)) {
+    const uint32_t table = buffer_of_.at(bytes_of(graph_.values[inputs[1]].data));
+    if (auto* lut = op.options.AsLut()) lut->table = table;
+    if (auto* softmax = op.options.AsSoftmax()) softmax->table = table;
+    inputs.resize(1);
+  }
+  op.inputs = tensors(inputs);
+  op.outputs = tensors(node.outputs);
+  return fb::CreateOperator(fbb_, &op);
+}
+
+Status Writer::run(std::vector<uint8_t>* bytes) {
+  collect();
+  QRT_TRY(check_sizes());
+  write_buffers();
+  std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
+  for (ValueId id : tensors_) tensor_offsets.push_back(write_tensor(id));
+  std::vector<flatbuffers::Offset<fb::Operator>> operators;
+  for (const Node& node : graph_.nodes) operators.push_back(write_operator(node));
+  const std::string producer = "qrt " + std::to_string(QRT_VERSION_MAJOR) + "." +
+                               std::to_string(QRT_VERSION_MINOR) + "." +
+                               std::to_string(QRT_VERSION_PATCH);
+  const std::vector<uint32_t> inputs = tensors(graph_.inputs), outputs = tensors(graph_.outputs);
+  const auto model = fb::CreateModelDirect(
+      fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
+      graph_.reference.c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
+      &tensor_offsets, &operators, &inputs, &outputs, &written_);
+  fb::FinishModelBuffer(fbb_, model);
+  bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
+  return {};
+}
+
+// What a user's first step with the file would say.
+Status reload(const std::vector<uint8_t>& bytes) {
+  const auto load = [&]() -> Status {
+    auto borrowed = ModelBytes::borrow(bytes.data(), bytes.size());
+    QRT_TRY(std::move(borrowed.status()));
+    auto model = verify(std::move(*borrowed));
+    QRT_TRY(std::move(model.status()));
+    return std::move(make_plan(*model, PlanOptions{}).status());
+  };
+  Status status = load();
+  if (status.ok() || status.code() == Code::kOutOfMemory) return status;
+  return error(Code::kInternal, "qrt refuses the file it has just written (please report this): %s",
+               status.message());
+}
+
+}  // namespace
+
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
+  QRT_TRY(Writer(graph).run(bytes));
+  return reload(*bytes);
+}
+
+}  // namespace qrt::convert
