@@ -22,8 +22,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report);
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
-// write.cc: a final graph as bytes, already reloaded through the runtime's verifier (kInternal if
-// that refuses them).
+// write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
+// (kUnsupported if these refuse them, or beyond 2 GB).
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes);
 
 }  // namespace qrt::convert

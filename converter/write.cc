@@ -1,6 +1,6 @@
 // A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
-// first in the file, the constants' bytes behind them, and an empty buffer at the very end, so that
-// 64 bytes behind every constant can be read (schema/README.md).
+// first in the file, the constants' bytes behind them, and 64 zero bytes at the very end, so that
+// as many can be read behind every constant (schema/README.md).
 #include <limits>
 #include <string_view>
 #include <unordered_map>
@@ -108,9 +108,8 @@ void Writer::write_buffers() {
     fbb_.ForceVectorAlignment(size, sizeof(uint8_t), kAlignment);
     return fb::CreateBuffer(fbb_, fbb_.CreateVector(data, size));
   };
-  const std::vector<uint8_t> slack(kSlack, 0);
-  const auto last = write(slack.data(), slack.size());
-  written_.assign(buffers_.size() + 2, last);
+  fbb_.CreateVector(std::vector<uint8_t>(kSlack, 0));  // nothing refers to it
+  written_.resize(buffers_.size() + 1);
   for (size_t i = buffers_.size(); i-- > 0;)
     written_[i + 1] = write(buffers_[i]->data(), buffers_[i]->size());
   written_[0] = fb::CreateBuffer(fbb_);
@@ -188,7 +187,7 @@ Status reload(const std::vector<uint8_t>& bytes) {
   };
   Status status = load();
   if (status.ok() || status.code() == Code::kOutOfMemory) return status;
-  return error(Code::kInternal, "qrt refuses the file it has just written (please report this): %s",
+  return error(Code::kUnsupported, "the converted model is beyond what the runtime accepts: %s",
                status.message());
 }
 

@@ -53,6 +53,8 @@ void open_batch(Graph* graph) {
   for (ValueId id : graph->outputs)
     if (!carries[id]) return;
   for (ValueId id = 0; id < carries.size(); ++id)
+    if (carries[id] && graph->values[id].quantization.axis == 0) return;
+  for (ValueId id = 0; id < carries.size(); ++id)
     if (carries[id]) graph->values[id].type.shape[0] = -1;
   for (Node& node : graph->nodes)
     if (auto* reshape = node.options.AsReshape()) {

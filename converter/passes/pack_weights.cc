@@ -65,6 +65,7 @@ ValueId add_packed(Graph* graph, ValueId weights, const std::vector<int8_t>& pac
   v.name = graph->values[weights].name;
   v.type = {DType::kInt8, graph->values[weights].type.shape};
   v.quantization = graph->values[weights].quantization;
+  for (int32_t& zero_point : v.quantization.zero_point) zero_point = 0;  // subtracted already
   v.is_constant = true;
   v.packing = packing;
   v.data.assign(packed.begin(), packed.end());

@@ -64,7 +64,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                    options->pad_right()};
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
-  QRT_TRY(check_range("terms", options->terms(), 1, 2));
+  QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
   g->row_taps = options->tap_layout() == fb::TapLayout::ROW;
   QRT_MODEL_CHECK(!g->row_taps || (groups == 1 && options->dilation_w() == 1),

@@ -26,7 +26,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "weights have shape %s, expected [out, in] with in = %lld, the last dimension of "
                   "x, and both at least 1",
                   weights.to_string().c_str(), static_cast<long long>(in));
-  QRT_TRY(check_range("terms", options->terms(), 1, 2));
+  QRT_TRY(check_range("terms", options->terms(), 1, 3));
   const size_t out = static_cast<size_t>(weights[0]);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
                          gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in))));
