@@ -1,12 +1,11 @@
 // The operator table, made from schema/ops.inc, and what every operator shares.
 #include "runtime/op.h"
 
+#include "runtime/ops/ops.h"
+
 namespace qrt {
 
 // clang-format off
-#define QRT_OP(Name, stem) extern const OpDef k##Name##Op __attribute__((weak));
-#include "schema/ops.inc"
-
 const OpDef* find_op(fb::OpOptions type) {
   switch (type) {
 #define QRT_OP(Name, stem) case fb::OpOptions::Name: return &k##Name##Op;

@@ -34,6 +34,8 @@ struct OpInput {
   size_t data_bytes = 0;
 };
 
+// infer() may rely on what verify checked before: the flatbuffer's structure, all indices and tensor
+// types, shapes of 1 to kMaxTensorElements elements, an options table of the operator's type.
 struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;

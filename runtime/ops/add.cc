@@ -11,8 +11,7 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::AddOptions* o;
-  QRT_TRY(get_options(context, &o));
+  const auto* o = context.op->options_as<fb::AddOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 1));
   const double a = static_cast<double>(float_of(o->a_scale()));
@@ -50,9 +49,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
   const Shape& shape = context.outputs[0].shape;
-  if (shape.elements() == 0) return Status();
   const auto* o = context.op->options_as<fb::AddOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);

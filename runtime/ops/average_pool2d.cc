@@ -8,8 +8,7 @@ namespace qrt {
 namespace {
 
 Status analyse(const InferContext& context, PoolShape* shape) {
-  const fb::AveragePool2DOptions* o;
-  QRT_TRY(get_options(context, &o));
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
   const float in = float_of(o->input_scale()), out = float_of(o->output_scale());
@@ -53,8 +52,6 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   auto params = std::make_shared<Params>();
   QRT_TRY(analyse(context, &params->pool.shape));

@@ -25,7 +25,7 @@ struct BoundaryStep {
   bool is_last() const { return channels > 1 && inner == 1; }
 };
 
-// REQUIRES: check_boundary() succeeded and x is not empty.
+// REQUIRES: check_boundary() succeeded.
 void make_boundary(const PrepareContext& context, const flatbuffers::Vector<uint32_t>& scale,
                    const flatbuffers::Vector<int32_t>& zero_point, int32_t axis,
                    BoundaryStep* step);

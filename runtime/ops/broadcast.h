@@ -27,7 +27,7 @@ struct Broadcast {
   size_t tasks = 1;
 };
 
-// REQUIRES: infer_broadcast() succeeded with `out`, which is not empty.
+// REQUIRES: infer_broadcast() succeeded with `out`.
 Broadcast plan_broadcast(const Shape& a, const Shape& b, const Shape& out);
 
 // Runs with index [begin, end), of each the elements [run_begin, run_end): f(ElementwiseRun).

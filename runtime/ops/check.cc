@@ -22,26 +22,18 @@ Status check_rank(const InferContext& context, size_t i, const char* what, int e
   QRT_MODEL_CHECK(shape.rank() == expected,
                   "input %zu (%s) has shape %s of rank %d, expected %d %s", i, what,
                   shape.to_string().c_str(), shape.rank(), expected, layout);
-  QRT_MODEL_CHECK(shape.elements() >= 0, "input %zu (%s) has shape %s, more than 2^40 elements", i,
-                  what, shape.to_string().c_str());
   return Status();
 }
 
 Status check_image(const InferContext& context, size_t i) {
   QRT_TRY(check_dtype(context, i, "x", DType::kUInt8));
-  QRT_TRY(check_rank(context, i, "x", 4, "[n, h, w, c]"));
-  const Shape& shape = context.inputs[i].type.shape;
-  QRT_MODEL_CHECK(shape[1] >= 1 && shape[2] >= 1 && shape[3] >= 1,
-                  "input %zu (x) has shape %s, expected height, width and channels of at least 1",
-                  i, shape.to_string().c_str());
-  return Status();
+  return check_rank(context, i, "x", 4, "[n, h, w, c]");
 }
 
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
                       size_t bytes) {
   const OpInput& input = context.inputs[i];
-  QRT_MODEL_CHECK(input.data != nullptr && input.tensor != nullptr,
-                  "input %zu (%s) is not a constant", i, what);
+  QRT_MODEL_CHECK(input.data != nullptr, "input %zu (%s) is not a constant", i, what);
   QRT_MODEL_CHECK(input.tensor->packing() == packing,
                   "input %zu (%s) has packing %d, expected %d (%s)", i, what,
                   static_cast<int>(input.tensor->packing()), static_cast<int>(packing),
@@ -68,15 +60,9 @@ Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t c
 }
 
 Status declared_output_dtype(const InferContext& context, DType* dtype) {
-  const auto* outputs = context.op->outputs();
-  const auto* tensors = context.model->tensors();
-  QRT_MODEL_CHECK(outputs && outputs->size() == 1, "has %zu outputs, expected 1",
-                  outputs ? static_cast<size_t>(outputs->size()) : 0);
-  QRT_MODEL_CHECK(tensors && outputs->Get(0) < tensors->size(), "output 0 is tensor %u of %zu",
-                  outputs->Get(0), tensors ? static_cast<size_t>(tensors->size()) : 0);
-  const int value = static_cast<int>(tensors->Get(outputs->Get(0))->dtype());
-  QRT_MODEL_CHECK(value < kDTypeCount, "output 0 has the unknown element type %d", value);
-  *dtype = static_cast<DType>(value);
+  const auto& outputs = *context.op->outputs();
+  QRT_MODEL_CHECK(outputs.size() == 1, "has %u outputs, expected 1", outputs.size());
+  *dtype = static_cast<DType>(context.model->tensors()->Get(outputs.Get(0))->dtype());
   return Status();
 }
 

@@ -1,5 +1,5 @@
 // Legality checks shared by the operators' infer() functions. All return kInvalidModel with the
-// offending value and what is accepted; none reads outside the verified flatbuffer.
+// offending value and what is accepted.
 #ifndef QRT_RUNTIME_OPS_CHECK_H_
 #define QRT_RUNTIME_OPS_CHECK_H_
 
@@ -11,14 +11,6 @@
 
 namespace qrt {
 
-// The operator's options table, which a file may lack.
-template <class T>
-Status get_options(const InferContext& context, const T** options) {
-  *options = context.op->template options_as<T>();
-  QRT_MODEL_CHECK(*options != nullptr, "the operator has no options table");
-  return Status();
-}
-
 Status check_input_count(const InferContext& context, size_t expected);
 
 // `what` names the input in messages ("x", "weights").
@@ -26,7 +18,7 @@ Status check_dtype(const InferContext& context, size_t i, const char* what, DTyp
 Status check_rank(const InferContext& context, size_t i, const char* what, int expected,
                   const char* layout);
 
-// Input i is a uint8 image [n, h, w, c] with h, w, c >= 1.
+// Input i is a uint8 image [n, h, w, c].
 Status check_image(const InferContext& context, size_t i);
 
 // Input i is a constant of the given packing holding exactly `bytes` bytes.

@@ -33,8 +33,7 @@ struct Geometry {
 };
 
 Status analyse(const InferContext& context, Geometry* g) {
-  const fb::Conv2DOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
   QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_image(context, 0));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
@@ -45,7 +44,7 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_MODEL_CHECK(groups >= 1 && x[3] % groups == 0,
                   "groups is %lld, expected a divisor of the %lld input channels",
                   static_cast<long long>(groups), static_cast<long long>(x[3]));
-  QRT_MODEL_CHECK(w[0] >= 1 && w[0] % groups == 0 && w[3] == x[3] / groups,
+  QRT_MODEL_CHECK(w[0] % groups == 0 && w[3] == x[3] / groups,
                   "weights have shape %s, expected [out, kh, kw, %lld] with out a multiple of %lld "
                   "groups",
                   w.to_string().c_str(), static_cast<long long>(x[3] / groups),
@@ -110,8 +109,8 @@ struct Params {
   uint8_t input_zero_point;
   size_t zero_bytes;  // indirect: of the row of zero points, which the table follows
 
-  // Form "rows". A task pads strip_rows output rows' input at a time into its scratch; with two
-  // terms, or with nothing to pad, see run_rows().
+  // Form "rows". A task pads the input of strip_rows output rows at a time into its scratch
+  // (task_scratch 0: there is nothing to pad).
   size_t row_tasks, padded_w, strip_rows, task_scratch;
 };
 
@@ -120,7 +119,7 @@ void run_dense(const Step& step, const RunContext& context) {
   GemmArgs args{};
   const uint8_t* x = context.in(step, 0);
   args.a_stride = p.geometry.in_c;
-  args.a_tap_stride = 0;  // both terms of a weight see the same pixel
+  args.a_tap_stride = 0;  // all terms of a weight see the same pixel
   args.c = context.out(step, 0);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
     GemmArgs a = args;
@@ -201,7 +200,7 @@ void run_rows_unpadded(const Params& p, const uint8_t* x, uint8_t* y, size_t beg
 }
 
 // The same from padded copies in `scratch`. With one term: the input rows of strip_rows output
-// rows. With two: the kernel's rows of one output row, twice, as the taps stand.
+// rows. With more: the kernel's rows of one output row, once per term, as the taps stand.
 void run_rows_padded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin, size_t end,
                      uint8_t* scratch) {
   const Geometry& g = p.geometry;
@@ -287,8 +286,6 @@ Status prepare_rows(size_t threads, Params* p, Step* step) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
   Geometry& g = params->geometry;

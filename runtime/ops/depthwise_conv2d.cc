@@ -15,8 +15,7 @@ namespace qrt {
 namespace {
 
 Status analyse(const InferContext& context, DepthwiseShape* s) {
-  const fb::DepthwiseConv2DOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_image(context, 0));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
@@ -115,8 +114,6 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;

@@ -9,8 +9,7 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::DequantizeOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::DequantizeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
   int32_t lo = 0, hi = 0;  // of the zero points
@@ -72,8 +71,6 @@ void run_int32(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
   const DType dtype = context.inputs[0].type.dtype;
   auto params = std::make_shared<Params>();

@@ -11,21 +11,20 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::FullyConnectedOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
   QRT_TRY(check_rank(context, 1, "weights", 2, "[out, in]"));
   const Shape& x = context.inputs[0].type.shape;
   const Shape& weights = context.inputs[1].type.shape;
-  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() >= 0,
-                  "input 0 (x) has shape %s, expected [..., in]", x.to_string().c_str());
+  QRT_MODEL_CHECK(x.rank() >= 1, "input 0 (x) has shape %s, expected [..., in]",
+                  x.to_string().c_str());
   const int64_t in = x[x.rank() - 1];
-  QRT_MODEL_CHECK(weights[0] >= 1 && weights[1] >= 1 && weights[1] == in,
-                  "weights have shape %s, expected [out, in] with in = %lld, the last dimension of "
-                  "x, and both at least 1",
-                  weights.to_string().c_str(), static_cast<long long>(in));
+  QRT_MODEL_CHECK(
+      weights[1] == in,
+      "weights have shape %s, expected [out, in] with in = %lld, the last dimension of x",
+      weights.to_string().c_str(), static_cast<long long>(in));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   const size_t out = static_cast<size_t>(weights[0]);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
@@ -49,7 +48,7 @@ void run(const Step& step, const RunContext& context) {
   GemmArgs args{};
   args.a = context.in(step, 0);
   args.a_stride = p.in;
-  args.a_tap_stride = 0;  // both terms of a weight see the same input
+  args.a_tap_stride = 0;  // all terms of a weight see the same input
   args.c = context.out(step, 0);
   for_gemm_parts(p.gemm, *context.parallel,
                  [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
@@ -58,8 +57,6 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   const Shape& y = context.outputs[0].shape;
-  step->run = run_nothing;
-  if (y.elements() == 0) return Status();
 
   auto params = std::make_shared<Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);

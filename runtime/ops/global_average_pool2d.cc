@@ -15,8 +15,7 @@ namespace {
 constexpr size_t kBlock = 64;  // channels; contract of the kernel
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::GlobalAveragePool2DOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
   const Shape& x = context.inputs[0].type.shape;
@@ -55,9 +54,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
   const Shape& x = context.inputs[0].type.shape;
-  if (x.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_pool(context.isas);

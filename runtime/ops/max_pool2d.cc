@@ -6,8 +6,7 @@ namespace qrt {
 namespace {
 
 Status analyse(const InferContext& context, PoolShape* shape) {
-  const fb::MaxPool2DOptions* o;
-  QRT_TRY(get_options(context, &o));
+  const auto* o = context.op->options_as<fb::MaxPool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
   const Shape& x = context.inputs[0].type.shape;
@@ -36,8 +35,6 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   auto pool = std::make_shared<PoolStep>();
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());

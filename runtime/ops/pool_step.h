@@ -27,7 +27,7 @@ struct PoolStep {
   size_t tasks;
 };
 
-// Everything but the shape. REQUIRES: the output is not empty.
+// Everything but the shape.
 void make_pool(const PrepareContext& context, PoolStep* pool);
 
 // Calls the kernel entry `fn` with `args` (parameters set) for every output row of every image.

@@ -7,8 +7,7 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::QuantizeOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::QuantizeOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
   DType output;
@@ -45,8 +44,6 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
-  if (context.outputs[0].shape.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
   make_boundary(context, *options->scale(), *options->zero_point(), options->axis(),

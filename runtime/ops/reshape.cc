@@ -6,8 +6,7 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::ReshapeOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::ReshapeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
   const int64_t elements = x.shape.elements();
@@ -42,10 +41,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   return add_output(x.dtype, shape, outputs);
 }
 
-Status prepare(const PrepareContext&, Step* step) {
-  step->kernel = "view";
-  return Status();
-}
+Status prepare(const PrepareContext&, Step*) { return Status(); }
 
 }  // namespace
 

@@ -17,7 +17,7 @@ constexpr size_t kTable = 256;
 Status read_table(const InferContext& context, uint32_t index, float table[kTable]) {
   Result<const fb::Buffer*> buffer = context.buffer(index);
   if (!buffer.ok()) return std::move(buffer.status());
-  const size_t bytes = (*buffer)->data() ? (*buffer)->data()->size() : 0;
+  const size_t bytes = (*buffer)->data()->size();
   QRT_MODEL_CHECK(bytes == kTable * sizeof(float), "the table holds %zu bytes, expected %zu", bytes,
                   kTable * sizeof(float));
   memcpy(table, (*buffer)->data()->data(), bytes);
@@ -25,8 +25,7 @@ Status read_table(const InferContext& context, uint32_t index, float table[kTabl
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::SoftmaxOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
@@ -69,9 +68,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
   const Shape& shape = context.outputs[0].shape;
-  if (shape.elements() == 0) return Status();
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<Params>();
   QRT_TRY(read_table(context, options->table(), params->table));

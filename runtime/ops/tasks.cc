@@ -1,8 +1,6 @@
 // Cost estimates; see tasks.h.
 #include "runtime/ops/tasks.h"
 
-#include "runtime/op.h"
-
 namespace qrt {
 
 Speed speed_of(Isa isa) {
@@ -25,7 +23,5 @@ size_t task_count(double ns, size_t units, size_t threads) {
   if (n > units) n = units;
   return n < 1 ? 1 : n;
 }
-
-void run_nothing(const Step&, const RunContext&) {}
 
 }  // namespace qrt

@@ -27,11 +27,6 @@ constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly
 // At least 1, at most `units` and `threads`, each task at least kMinTaskNs long.
 size_t task_count(double ns, size_t units, size_t threads);
 
-// The work of every operator that produces an empty tensor.
-struct Step;
-struct RunContext;
-void run_nothing(const Step& step, const RunContext& context);
-
 // f(task, begin, end) over [0, total) in at most `tasks` pieces; borders are multiples of `grain`.
 template <class F>
 void for_pieces(const Parallel& parallel, size_t tasks, size_t total, size_t grain, const F& f) {

@@ -8,8 +8,7 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const fb::TransposeOptions* options;
-  QRT_TRY(get_options(context, &options));
+  const auto* options = context.op->options_as<fb::TransposeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
   const uint32_t rank = options->perm() ? options->perm()->size() : 0;
@@ -43,9 +42,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  step->run = run_nothing;
   const TensorType& x = context.inputs[0].type;
-  if (x.shape.elements() == 0) return Status();
   const auto* perm = context.op->options_as<fb::TransposeOptions>()->perm();
   auto params = std::make_shared<Params>();
   params->kernel = select_copy(context.isas);
