@@ -43,14 +43,14 @@ void ModelBytes::release() {
 
 Result<ModelBytes> ModelBytes::map_file(const char* path) {
   const File file(path);
-  if (file.fd < 0) return error(Code::kIoError, "%s: %s", path, strerror(errno));
+  if (file.fd < 0) return error(Code::kIoError, "%s", strerror(errno));
   struct stat info;
-  if (fstat(file.fd, &info) != 0) return error(Code::kIoError, "%s: %s", path, strerror(errno));
-  if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "%s: not a regular file", path);
-  if (info.st_size == 0) return error(Code::kInvalidModel, "%s: the file is empty", path);
+  if (fstat(file.fd, &info) != 0) return error(Code::kIoError, "%s", strerror(errno));
+  if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "not a regular file");
+  if (info.st_size == 0) return error(Code::kInvalidModel, "the file is empty");
   const size_t size = static_cast<size_t>(info.st_size);
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (data == MAP_FAILED) return error(Code::kIoError, "%s: %s", path, strerror(errno));
+  if (data == MAP_FAILED) return error(Code::kIoError, "%s", strerror(errno));
   ModelBytes bytes;
   bytes.data_ = static_cast<const uint8_t*>(data);
   bytes.size_ = size;

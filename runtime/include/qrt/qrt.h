@@ -122,7 +122,8 @@ typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size
 typedef struct qrt_session_options {
   size_t struct_size;      /* sizeof(qrt_session_options); set by qrt_session_options_init */
   size_t batch;            /* 0: the model's default */
-  size_t threads;          /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make */
+  size_t threads;          /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make; 0:
+                              as many as the pthreadpool has threads */
   const char* isa;         /* best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap */
   int profile;             /* record a time per operator at every run (about 50 ns each) */
   int keep_all;            /* give every tensor memory of its own, readable after run (debugging; more memory) */

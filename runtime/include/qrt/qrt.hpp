@@ -1,0 +1,204 @@
+// qrt for C++17: owning handles, typed spans and exceptions over qrt.h, header only. Adds no
+// behaviour; what a function does is said in qrt.h. Failures throw qrt::Error; programs without
+// exceptions use qrt.h.
+//
+//   const qrt::Model model = qrt::Model::load_file("model.qrt");
+//   qrt::Session session(model);
+//   qrt::Span<float> x = session.input<float>(0);
+//   std::copy(image.begin(), image.end(), x.begin());
+//   session.run();
+//   for (float p : session.output<float>(0)) ...
+#ifndef QRT_QRT_HPP_
+#define QRT_QRT_HPP_
+
+#include <qrt/qrt.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace qrt {
+inline namespace api {
+
+class Error : public std::runtime_error {
+ public:
+  Error(qrt_status status, const std::string& message)
+      : std::runtime_error(message), status_(status) {}
+  qrt_status status() const { return status_; }
+
+ private:
+  qrt_status status_;
+};
+
+// Elements of memory owned by a session.
+template <class T>
+class Span {
+ public:
+  Span(T* data, std::size_t size) : data_(data), size_(size) {}
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + size_; }
+  T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_;
+  std::size_t size_;
+};
+
+namespace detail {
+
+inline void check(qrt_status status, const char* message) {
+  if (status == QRT_OK) return;
+  throw Error(status, message != nullptr && message[0] != '\0' ? message : qrt_status_name(status));
+}
+
+// True if T is how elements of `dtype` are read. 16-bit floats are read as uint16_t.
+template <class T>
+constexpr bool fits(qrt_dtype dtype) {
+  switch (dtype) {
+    case QRT_UINT8: return std::is_same_v<T, std::uint8_t>;
+    case QRT_INT8: return std::is_same_v<T, std::int8_t>;
+    case QRT_INT16: return std::is_same_v<T, std::int16_t>;
+    case QRT_UINT16:
+    case QRT_FLOAT16:
+    case QRT_BFLOAT16: return std::is_same_v<T, std::uint16_t>;
+    case QRT_INT32: return std::is_same_v<T, std::int32_t>;
+    case QRT_INT64: return std::is_same_v<T, std::int64_t>;
+    case QRT_FLOAT32: return std::is_same_v<T, float>;
+  }
+  return false;
+}
+
+template <class T>
+void check_type(const qrt_tensor_info& info) {
+  if (!fits<T>(info.dtype)) {
+    throw Error(QRT_INVALID_ARGUMENT, std::string("'") + info.name + "' holds " +
+                                          qrt_dtype_name(info.dtype) +
+                                          ", another type was asked for");
+  }
+}
+
+struct Deleter {
+  void operator()(qrt_model* model) const { qrt_model_destroy(model); }
+  void operator()(qrt_session* session) const { qrt_session_destroy(session); }
+};
+
+}  // namespace detail
+
+// Movable. May be used by several threads at once.
+class Model {
+ public:
+  static Model load_file(const std::string& path) {
+    qrt_model* model = nullptr;
+    qrt_error error{};
+    detail::check(qrt_model_load_file(path.c_str(), &model, &error), error.message);
+    return Model(model);
+  }
+  static Model load_memory(const void* data, std::size_t size, unsigned flags = 0) {
+    qrt_model* model = nullptr;
+    qrt_error error{};
+    detail::check(qrt_model_load_memory(data, size, flags, &model, &error), error.message);
+    return Model(model);
+  }
+
+  std::size_t input_count() const { return qrt_model_input_count(get()); }
+  std::size_t output_count() const { return qrt_model_output_count(get()); }
+  qrt_tensor_info input_info(std::size_t i) const {
+    qrt_tensor_info info{};
+    detail::check(qrt_model_input_info(get(), i, &info), "no such input");
+    return info;
+  }
+  qrt_tensor_info output_info(std::size_t i) const {
+    qrt_tensor_info info{};
+    detail::check(qrt_model_output_info(get(), i, &info), "no such output");
+    return info;
+  }
+  std::size_t default_batch() const { return qrt_model_default_batch(get()); }
+  std::optional<std::string_view> metadata(const char* key) const {
+    const char* value = qrt_model_metadata(get(), key);
+    if (value == nullptr) return std::nullopt;
+    return value;
+  }
+
+  qrt_model* get() const { return handle_.get(); }
+
+ private:
+  explicit Model(qrt_model* model) : handle_(model) {}
+  std::unique_ptr<qrt_model, detail::Deleter> handle_;
+};
+
+struct SessionOptions : qrt_session_options {
+  SessionOptions() { qrt_session_options_init(this); }
+};
+
+// Movable. One thread at a time. May outlive its model.
+class Session {
+ public:
+  explicit Session(const Model& model, const SessionOptions& options = SessionOptions()) {
+    qrt_session* session = nullptr;
+    qrt_error error{};
+    detail::check(qrt_session_create(model.get(), &options, &session, &error), error.message);
+    handle_.reset(session);
+  }
+
+  qrt_tensor_info input_info(std::size_t i) const {
+    qrt_tensor_info info{};
+    detail::check(qrt_session_input_info(get(), i, &info), "no such input");
+    return info;
+  }
+  qrt_tensor_info output_info(std::size_t i) const {
+    qrt_tensor_info info{};
+    detail::check(qrt_session_output_info(get(), i, &info), "no such output");
+    return info;
+  }
+
+  void set_input(std::size_t i, const void* data, std::size_t bytes) {
+    qrt_error error{};
+    detail::check(qrt_session_set_input(get(), i, data, bytes, &error), error.message);
+  }
+  void get_output(std::size_t i, void* data, std::size_t bytes) const {
+    qrt_error error{};
+    detail::check(qrt_session_get_output(get(), i, data, bytes, &error), error.message);
+  }
+
+  // The session's own buffer of input i; T must be its element type.
+  template <class T>
+  Span<T> input(std::size_t i) {
+    const qrt_tensor_info info = input_info(i);
+    detail::check_type<T>(info);
+    return {static_cast<T*>(qrt_session_input_data(get(), i)), info.bytes / sizeof(T)};
+  }
+  template <class T>
+  Span<const T> output(std::size_t i) const {
+    const qrt_tensor_info info = output_info(i);
+    detail::check_type<T>(info);
+    return {static_cast<const T*>(qrt_session_output_data(get(), i)), info.bytes / sizeof(T)};
+  }
+
+  void run() { detail::check(qrt_session_run(get()), nullptr); }
+
+  std::size_t memory() const { return qrt_session_memory(get()); }
+  std::size_t op_count() const { return qrt_session_op_count(get()); }
+  qrt_op_info op_info(std::size_t i) const {
+    qrt_op_info info{};
+    detail::check(qrt_session_op_info(get(), i, &info), "no such operator");
+    return info;
+  }
+  void profile_reset() { qrt_session_profile_reset(get()); }
+
+  qrt_session* get() const { return handle_.get(); }
+
+ private:
+  std::unique_ptr<qrt_session, detail::Deleter> handle_;
+};
+
+}  // namespace api
+}  // namespace qrt
+
+#endif  // QRT_QRT_HPP_
