@@ -104,12 +104,8 @@ struct OpDef {
   Status (*prepare)(const PrepareContext& context, Step* step);
 };
 
-// One per row of schema/ops.inc: runtime/ops/<stem>.cc defines k<Name>Op ("const OpDef
-// kConv2DOp{...}").
-#define QRT_OP(Name, stem) extern const OpDef k##Name##Op;
-#include "schema/ops.inc"
-
-// Null for a type this build does not know.
+// k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
+// runtime/ops/ops.h. Null for a type this build does not know.
 const OpDef* find_op(fb::OpOptions type);
 
 // Arithmetic level of an operator: 0 (I0: no float instruction needed between the edges), 1 (I1:
