@@ -60,7 +60,17 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
     QRT_UNROLL
     for (int i = 0; i < MR; ++i, p += g.taps) {
       __asm__("" : "+r"(p));
-      a[i] = *p == g.zero ? *p : *p + g.a_offset;
+      a[i] = *p;
+    }
+    const ptrdiff_t offset = g.a_offset;
+    if (offset == 0) return;
+    const uint8_t* const zero = g.zero;
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      // Ready before it is chosen, so that this is no branch: borders would mispredict.
+      const uint8_t* moved = a[i] + offset;
+      __asm__("" : "+r"(moved));
+      a[i] = a[i] == zero ? zero : moved;
     }
   }
 }
