@@ -32,6 +32,10 @@ struct Table {
   __m256i step[16];
 };
 
+// Keeps the steps in sequence: left alone, g++ 12 reassociates them and stores every result of
+// VPSHUFB before it joins them, at two thirds of the speed.
+inline void in_sequence(__m256i& a, __m256i& b) { asm("" : "+x"(a), "+x"(b)); }
+
 }  // namespace
 
 void lut_map_avx2(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n) {
@@ -47,8 +51,10 @@ void lut_map_avx2(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t
       for (int k = 1; k < 16; ++k) {
         i0 = k <= 8 ? _mm256_sub_epi8(i0, sixteen) : _mm256_subs_epi8(i0, sixteen);
         i1 = k <= 8 ? _mm256_sub_epi8(i1, sixteen) : _mm256_subs_epi8(i1, sixteen);
+        in_sequence(i0, i1);
         y0 = _mm256_xor_si256(y0, _mm256_shuffle_epi8(t.step[k], i0));
         y1 = _mm256_xor_si256(y1, _mm256_shuffle_epi8(t.step[k], i1));
+        in_sequence(y0, y1);
       }
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), y0);
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + 32), y1);

@@ -1,0 +1,109 @@
+// Rows of boundary.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those
+// read and written.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/boundary/boundary.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kChannels = 64;
+
+struct Buffers {
+  explicit Buffers(size_t n) : real(n), bytes(n), accumulators(n) {
+    for (size_t i = 0; i < n; ++i) {
+      real[i] = static_cast<float>(i % 509) * 0.07f - 15.0f;
+      bytes[i] = static_cast<uint8_t>(i * 37);
+      accumulators[i] = static_cast<int32_t>(i * 2654435761u);
+    }
+  }
+  std::vector<float> real;
+  std::vector<uint8_t> bytes;
+  std::vector<int32_t> accumulators;
+};
+
+void report(benchmark::State& state, size_t n, size_t element_bytes) {
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * element_bytes));
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+}
+
+void quantize(benchmark::State& state, const BoundaryKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  for (auto _ : state) {
+    kernel.quantize(data.real.data(), n, 0.11f, 120, 0, 255, data.bytes.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, n, 5);
+}
+
+void quantize_channels(benchmark::State& state, const BoundaryKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  const std::vector<float> scale(kChannels, 0.11f);
+  const std::vector<int32_t> zp(kChannels, 120);
+  for (auto _ : state) {
+    kernel.quantize_channels(data.real.data(), n / kChannels, kChannels, scale.data(), zp.data(), 0,
+                             255, data.bytes.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, n, 5);
+}
+
+void dequantize(benchmark::State& state, const BoundaryKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  for (auto _ : state) {
+    kernel.dequantize(data.bytes.data(), false, n, 0.11f, 120, data.real.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, n, 5);
+}
+
+void dequantize_i32(benchmark::State& state, const BoundaryKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  const std::vector<float> scale(kChannels, 0.11f);
+  for (auto _ : state) {
+    kernel.dequantize_i32(data.accumulators.data(), n / kChannels, kChannels, scale.data(),
+                          data.real.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, n, 8);
+}
+
+int register_all() {
+  struct Case {
+    const char* name;
+    void (*run)(benchmark::State&, const BoundaryKernel&);
+  };
+  size_t count;
+  const BoundaryKernel* rows = boundary_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    const BoundaryKernel& kernel = rows[i];
+    const std::string name = kernel.name;
+    if (!has(detected_isas(), kernel.isa)) {
+      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
+        state.SkipWithError("this CPU lacks the instruction set");
+      });
+      continue;
+    }
+    for (const Case& c :
+         {Case{"/quantize", quantize}, Case{"/quantize_channels", quantize_channels},
+          Case{"/dequantize", dequantize}, Case{"/dequantize_i32", dequantize_i32}})
+      // 150,528: an image of 224 x 224 x 3.
+      benchmark::RegisterBenchmark((name + c.name).c_str(), c.run, kernel)
+          ->Arg(4096)
+          ->Arg(150528)
+          ->Arg(1 << 23);
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int registered = register_all();
+
+}  // namespace
+}  // namespace qrt

@@ -1,0 +1,93 @@
+// Rows of elementwise.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those
+// read and written.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/elementwise/elementwise.h"
+
+namespace qrt {
+namespace {
+
+struct Buffers {
+  explicit Buffers(size_t n) : a(n), b(n), y(n) {
+    for (size_t i = 0; i < n; ++i) {
+      a[i] = static_cast<uint8_t>(i * 37);
+      b[i] = static_cast<uint8_t>(i * 101 >> 3);
+    }
+  }
+  std::vector<uint8_t> a, b, y;
+};
+
+void add(benchmark::State& state, const ElementwiseKernel& kernel, const AddParams& params) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  for (auto _ : state) {
+    kernel.add(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 3));
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+}
+
+void mul(benchmark::State& state, const ElementwiseKernel& kernel, const MulParams& params) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  for (auto _ : state) {
+    kernel.mul(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 3));
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+}
+
+void lengths(benchmark::internal::Benchmark* bench, const ElementwiseKernel& kernel) {
+  if (kernel.isa == Isa::kScalar) {
+    bench->Arg(4096);
+    return;
+  }
+  // 576: a pixel row of a small feature map; 2^24 of each operand lies beyond L2.
+  for (const int64_t n : {576, 4096, 200704, 1 << 24}) bench->Arg(n);
+}
+
+int register_all() {
+  static const float scale = 0.0041f;
+  size_t count;
+  const ElementwiseKernel* rows = elementwise_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    const ElementwiseKernel& kernel = rows[i];
+    const std::string name = kernel.name;
+    if (!has(detected_isas(), kernel.isa)) {
+      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
+        state.SkipWithError("this CPU lacks the instruction set");
+      });
+      continue;
+    }
+    AddParams fma{0.71f, 0.55f, -30.5f, false, false, 0, 0, 0, 0, 255};
+    AddParams fma_signed = fma, multiply_add = fma;
+    fma_signed.a_offset = fma_signed.b_offset = -128;
+    fma_signed.output_offset = 128;
+    multiply_add.multiply_add = true;
+    MulParams product{17, 201, Requant{}};
+    product.requant.kind = RequantKind::kF32;
+    product.requant.round = Round::kHalfEven;
+    product.requant.zero_point = 99;
+    product.requant.zero_point_before = true;
+    product.requant.hi = 255;
+    product.requant.scale = &scale;
+    lengths(benchmark::RegisterBenchmark((name + "/add_fma").c_str(), add, kernel, fma), kernel);
+    lengths(benchmark::RegisterBenchmark((name + "/add_fma_int8").c_str(), add, kernel, fma_signed),
+            kernel);
+    lengths(
+        benchmark::RegisterBenchmark((name + "/add_mul_add").c_str(), add, kernel, multiply_add),
+        kernel);
+    lengths(benchmark::RegisterBenchmark((name + "/mul").c_str(), mul, kernel, product), kernel);
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int registered = register_all();
+
+}  // namespace
+}  // namespace qrt

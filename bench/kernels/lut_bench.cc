@@ -1,0 +1,71 @@
+// Rows of lut.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those read and
+// written.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/lut/lut.h"
+
+namespace qrt {
+namespace {
+
+std::vector<uint8_t> bytes(size_t n) {
+  std::vector<uint8_t> v(n);
+  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+  return v;
+}
+
+void map(benchmark::State& state, const LutKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  const std::vector<uint8_t> table = bytes(256), x = bytes(n);
+  std::vector<uint8_t> y(n);
+  for (auto _ : state) {
+    kernel.map(table.data(), x.data(), y.data(), n);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 2));
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+}
+
+void map_channels(benchmark::State& state, const LutKernel& kernel) {
+  const size_t rows = static_cast<size_t>(state.range(0));
+  const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
+  const std::vector<uint8_t> tables = bytes(256 * channels), x = bytes(n);
+  std::vector<uint8_t> y(n);
+  for (auto _ : state) {
+    kernel.map_channels(tables.data(), x.data(), y.data(), rows, channels);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 2));
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+}
+
+int register_all() {
+  size_t count;
+  const LutKernel* rows = lut_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    const LutKernel& kernel = rows[i];
+    const std::string name = kernel.name;
+    if (!has(detected_isas(), kernel.isa)) {
+      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
+        state.SkipWithError("this CPU lacks the instruction set");
+      });
+      continue;
+    }
+    benchmark::RegisterBenchmark((name + "/map").c_str(), map, kernel)
+        ->Arg(576)
+        ->Arg(4096)
+        ->Arg(200704)
+        ->Arg(1 << 24);
+    benchmark::RegisterBenchmark((name + "/map_channels").c_str(), map_channels, kernel)
+        ->Args({3136, 64})
+        ->Args({196, 512});
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int registered = register_all();
+
+}  // namespace
+}  // namespace qrt
