@@ -1,0 +1,319 @@
+// Sessions: what a run depends on and what it does not, where data lives and how long.
+#include "runtime/session.h"
+
+#include <gtest/gtest.h>
+#include <pthreadpool.h>
+
+#include <cfenv>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/every_op_model.h"
+#include "tests/support/runner.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::ModelBuilder;
+using testing::run_model;
+using testing::RunOptions;
+using testing::RunResult;
+
+// Inputs of every_op_model() for a batch.
+std::vector<Bytes> inputs_for(size_t batch, uint64_t seed = 1) {
+  std::mt19937_64 engine(seed);
+  std::vector<float> image(batch * 256);
+  for (float& v : image) v = std::uniform_real_distribution<float>(-7, 7)(engine);
+  Bytes gate(batch * 16);
+  for (uint8_t& v : gate) v = static_cast<uint8_t>(engine());
+  return {testing::to_bytes(image), gate};
+}
+
+RunResult run_every_op(size_t batch, const RunOptions& options) {
+  RunOptions o = options;
+  o.batch = batch;
+  const RunResult result = run_model(testing::every_op_model().build(), inputs_for(batch), o);
+  EXPECT_EQ(result.status, QRT_OK) << result.message;
+  return result;
+}
+
+TEST(Session, GivesTheSameBytesOnEveryInstructionSetAndThreadCount) {
+  RunOptions scalar;
+  scalar.isa = "scalar";
+  for (size_t batch : {1, 2, 5}) {
+    const RunResult expected = run_every_op(batch, scalar);
+    for (const char* isa : testing::machine_isas()) {
+      for (size_t threads : {1, 2, 3}) {
+        RunOptions o;
+        o.isa = isa;
+        o.threads = threads;
+        ASSERT_EQ(run_every_op(batch, o).outputs, expected.outputs)
+            << isa << ", " << threads << " threads, batch " << batch;
+      }
+    }
+  }
+}
+
+TEST(Session, RunsABatchAsItsImagesOneByOne) {
+  const RunResult together = run_every_op(3, {});
+  const std::vector<Bytes> inputs = inputs_for(3);
+  for (size_t i = 0; i < 3; ++i) {
+    std::vector<Bytes> one;
+    for (const Bytes& all : inputs) {
+      const size_t n = all.size() / 3;
+      one.emplace_back(all.begin() + static_cast<ptrdiff_t>(i * n),
+                       all.begin() + static_cast<ptrdiff_t>((i + 1) * n));
+    }
+    const RunResult alone = run_model(testing::every_op_model().build(), one);
+    ASSERT_EQ(alone.status, QRT_OK);
+    for (size_t o = 0; o < alone.outputs.size(); ++o) {
+      const size_t n = alone.outputs[o].size();
+      const auto begin = together.outputs[o].begin() + static_cast<ptrdiff_t>(i * n);
+      ASSERT_EQ(alone.outputs[o], Bytes(begin, begin + static_cast<ptrdiff_t>(n)));
+    }
+  }
+}
+
+TEST(Session, OutputsDependOnInputs) {
+  const Bytes file = testing::every_op_model().build();
+  ASSERT_NE(run_model(file, inputs_for(1, 1)).outputs, run_model(file, inputs_for(1, 2)).outputs);
+}
+
+class LiveSession : public ::testing::Test {
+ protected:
+  void load(const ModelBuilder& m) {
+    file_ = m.build();
+    qrt_error error = {};
+    ASSERT_EQ(qrt_model_load_memory(file_.data(), file_.size(), QRT_LOAD_COPY, &model_, &error),
+              QRT_OK)
+        << error.message;
+  }
+  void start(const qrt_session_options* options = nullptr) {
+    qrt_error error = {};
+    ASSERT_EQ(qrt_session_create(model_, options, &session_, &error), QRT_OK) << error.message;
+  }
+  void set_inputs(const std::vector<Bytes>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      ASSERT_EQ(qrt_session_set_input(session_, i, inputs[i].data(), inputs[i].size(), nullptr),
+                QRT_OK);
+    }
+  }
+  std::vector<Bytes> outputs() const {
+    std::vector<Bytes> all;
+    for (size_t i = 0; i < qrt_model_output_count(model_); ++i) {
+      qrt_tensor_info info;
+      EXPECT_EQ(qrt_session_output_info(session_, i, &info), QRT_OK);
+      const uint8_t* data = static_cast<const uint8_t*>(qrt_session_output_data(session_, i));
+      all.emplace_back(data, data + info.bytes);
+    }
+    return all;
+  }
+  void TearDown() override {
+    qrt_session_destroy(session_);
+    qrt_model_destroy(model_);
+  }
+
+  Bytes file_;
+  qrt_model* model_ = nullptr;
+  qrt_session* session_ = nullptr;
+};
+
+TEST_F(LiveSession, InputsSurviveARunAndOutputsTheNextInput) {
+  load(testing::every_op_model());
+  start();
+  const std::vector<Bytes> first = inputs_for(1, 1), second = inputs_for(1, 2);
+  set_inputs(first);
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  const std::vector<Bytes> result = outputs();
+  ASSERT_EQ(memcmp(qrt_session_input_data(session_, 0), first[0].data(), first[0].size()), 0);
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(outputs(), result);
+  set_inputs(second);
+  ASSERT_EQ(outputs(), result);
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_NE(outputs(), result);
+}
+
+TEST_F(LiveSession, BuffersAreAlignedTo64) {
+  load(testing::every_op_model());
+  start();
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(qrt_session_input_data(session_, i)) % 64, 0u);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(qrt_session_output_data(session_, i)) % 64, 0u);
+  }
+  ASSERT_EQ(qrt_session_input_data(session_, 2), nullptr);
+  ASSERT_EQ(qrt_session_output_data(session_, 2), nullptr);
+}
+
+TEST_F(LiveSession, UnsetInputsAreZero) {
+  load(testing::every_op_model());
+  start();
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  const std::vector<Bytes> result = outputs();
+  set_inputs({Bytes(1024), Bytes(16)});
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(outputs(), result);
+}
+
+TEST_F(LiveSession, OutlivesItsModel) {
+  load(testing::every_op_model());
+  start();
+  set_inputs(inputs_for(1));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  const std::vector<Bytes> result = outputs();
+  qrt_model_destroy(std::exchange(model_, nullptr));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(memcmp(qrt_session_output_data(session_, 0), result[0].data(), result[0].size()), 0);
+}
+
+TEST_F(LiveSession, IgnoresAndRestoresTheCallersFloatingPointState) {
+  load(testing::every_op_model());
+  start();
+  set_inputs(inputs_for(1));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  const std::vector<Bytes> expected = outputs();
+  for (int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    fesetround(mode);
+#if defined(__x86_64__)
+    const unsigned state = _mm_getcsr() | 0x8040;  // and flush to zero, denormals are zero
+    _mm_setcsr(state);
+#endif
+    const qrt_status status = qrt_session_run(session_);
+#if defined(__x86_64__)
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(after & ~0x8040u);
+    EXPECT_EQ(after & ~0x3fu, state & ~0x3fu);
+#endif
+    EXPECT_EQ(fegetround(), mode);
+    fesetround(FE_TONEAREST);
+    ASSERT_EQ(status, QRT_OK);
+    ASSERT_EQ(outputs(), expected) << "rounding mode " << mode;
+  }
+}
+
+TEST_F(LiveSession, UsesThePoolsOfTheCaller) {
+  load(testing::every_op_model());
+  const std::vector<Bytes> expected = run_every_op(1, {}).outputs;
+
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  pthreadpool* pool = pthreadpool_create(2);
+  options.pthreadpool = pool;
+  start(&options);
+  set_inputs(inputs_for(1));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(outputs(), expected);
+  qrt_session_destroy(std::exchange(session_, nullptr));
+  pthreadpool_destroy(pool);
+
+  qrt_session_options_init(&options);
+  options.threads = 3;
+  options.parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < count; ++i) threads.emplace_back(task, argument, i);
+    for (std::thread& t : threads) t.join();
+  };
+  start(&options);
+  set_inputs(inputs_for(1));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(outputs(), expected);
+}
+
+TEST_F(LiveSession, ProfilesEveryOperator) {
+  load(testing::every_op_model());
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.profile = 1;
+  start(&options);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  uint64_t total = 0;
+  for (size_t i = 0; i < qrt_session_op_count(session_); ++i) {
+    qrt_op_info info;
+    ASSERT_EQ(qrt_session_op_info(session_, i, &info), QRT_OK);
+    ASSERT_EQ(info.runs, 3u);
+    ASSERT_STRNE(info.kernel, "");
+    ASSERT_GT(info.bytes, 0u);
+    total += info.total_ns;
+  }
+  ASSERT_GT(total, 0u);
+  qrt_session_profile_reset(session_);
+  qrt_op_info info;
+  ASSERT_EQ(qrt_session_op_info(session_, 1, &info), QRT_OK);
+  ASSERT_EQ(info.runs, 0u);
+  ASSERT_EQ(info.total_ns, 0u);
+  ASSERT_STREQ(info.type, "Conv2D");
+  ASSERT_EQ(info.macs, 8u * 8 * 8 * 9 * 4);
+  ASSERT_EQ(info.level, 1);
+}
+
+TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
+  load(testing::every_op_model());
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.keep_all = 1;
+  start(&options);
+  set_inputs(inputs_for(1));
+  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(outputs(), run_every_op(1, {}).outputs);
+  const size_t n = qrt_session_tensor_count(session_);
+  ASSERT_EQ(n, qrt_session_op_count(session_));
+  qrt_tensor_info info;
+  const void* data = nullptr;
+  ASSERT_EQ(qrt_session_tensor(session_, 0, &info, &data), QRT_OK);
+  ASSERT_STREQ(info.name, "x");
+  const float* image = static_cast<const float*>(qrt_session_input_data(session_, 0));
+  for (size_t i = 0; i < info.bytes; ++i) {
+    const float v = std::nearbyint(image[i] / 0.05f) + 128;
+    ASSERT_EQ(static_cast<const uint8_t*>(data)[i], static_cast<uint8_t>(v < 0     ? 0
+                                                                         : v > 255 ? 255
+                                                                                   : v));
+  }
+  ASSERT_EQ(qrt_session_tensor(session_, n, &info, &data), QRT_INVALID_ARGUMENT);
+}
+
+TEST(Session, ReportsUnknownInstructionSets) {
+  RunOptions options;
+  options.isa = "mmx";
+  const RunResult result = run_model(testing::every_op_model().build(), {}, options);
+  ASSERT_EQ(result.status, QRT_INVALID_ARGUMENT);
+  ASSERT_NE(result.message.find("scalar, avx2, avxvnni"), std::string::npos) << result.message;
+}
+
+TEST(Session, TakesTheCapFromTheEnvironment) {
+  setenv("QRT_ISA", "scalar", 1);
+  Result<IsaSet> isas = allowed_isas(nullptr);
+  ASSERT_TRUE(isas.ok());
+  ASSERT_EQ(*isas, static_cast<IsaSet>(Isa::kScalar));
+  ASSERT_EQ(*allowed_isas(isa_name(Isa::kScalar)), static_cast<IsaSet>(Isa::kScalar));
+  setenv("QRT_ISA", "nonsense", 1);
+  ASSERT_EQ(allowed_isas(nullptr).status().code(), Code::kInvalidArgument);
+  ASSERT_TRUE(allowed_isas("scalar").ok());
+  unsetenv("QRT_ISA");
+  ASSERT_EQ(*allowed_isas(nullptr), detected_isas());
+}
+
+TEST(Session, RefusesABatchBeyondMemory) {
+  RunOptions options;
+  options.batch = 2000000000;
+  RunResult result = run_model(testing::every_op_model().build(), {}, options);
+  ASSERT_EQ(result.status, QRT_INVALID_ARGUMENT);
+  ASSERT_NE(result.message.find("batch 2000000000"), std::string::npos) << result.message;
+}
+
+TEST(Session, RefusesTooManyThreads) {
+  RunOptions options;
+  options.threads = 1000000;
+  ASSERT_EQ(run_model(testing::every_op_model().build(), {}, options).status, QRT_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace qrt

@@ -1,0 +1,171 @@
+// A small model with every operator of schema/ops.inc, open batch, two inputs and two outputs:
+// what tests of whole files start from.
+#ifndef QRT_TESTS_SUPPORT_EVERY_OP_MODEL_H_
+#define QRT_TESTS_SUPPORT_EVERY_OP_MODEL_H_
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tests/support/model_builder.h"
+
+namespace qrt::testing {
+
+// Deterministic values in lo..hi.
+template <class T>
+std::vector<T> pattern(size_t n, int lo, int hi, int seed = 0) {
+  std::vector<T> v(n);
+  for (size_t i = 0; i < n; ++i) {
+    v[i] = static_cast<T>(lo + static_cast<int>((i * 37 + static_cast<size_t>(seed) * 11) %
+                                                static_cast<size_t>(hi - lo + 1)));
+  }
+  return v;
+}
+
+// image FLOAT32 [batch, 8, 8, 4] and gate UINT8 [batch, 16] -> probabilities FLOAT32 [batch, 10]
+// and flat UINT8 [batch, 16, 16].
+inline ModelBuilder every_op_model() {
+  ModelBuilder m;
+  const uint32_t image = m.input({-1, 8, 8, 4}, DType::kFloat32, "image");
+  const uint32_t gate = m.input({-1, 16}, DType::kUInt8, "gate");
+
+  const uint32_t x = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "x");
+  fb::QuantizeOptionsT quantize;
+  quantize.scale = float_bits(std::vector<float>{0.05f});
+  quantize.zero_point = {128};
+  m.op(quantize, {image}, {x});
+
+  const uint32_t conv = m.tensor({-1, 8, 8, 8}, DType::kUInt8, "conv");
+  fb::Conv2DOptionsT conv_options;
+  conv_options.pad_top = conv_options.pad_left = 1;
+  conv_options.pad_bottom = conv_options.pad_right = 1;
+  conv_options.input_zero_point = 128;
+  const std::vector<int8_t> conv_weights = pattern<int8_t>(8 * 9 * 4, -20, 20);
+  for (size_t o = 0; o < 8; ++o) {
+    int32_t sum = 0;
+    for (size_t i = 0; i < 36; ++i) sum += conv_weights[o * 36 + i];
+    conv_options.weight_sum.push_back(sum);
+  }
+  std::vector<int32_t> conv_bias;
+  for (int32_t sum : conv_options.weight_sum) conv_bias.push_back(64 - 128 * sum);
+  conv_options.requant =
+      requant_f32({0.004f, 0.005f, 0.006f, 0.007f, 0.008f, 0.009f, 0.01f, 0.011f}, 100);
+  m.op(std::move(conv_options), {x, m.gemm_weights({8, 3, 3, 4}, conv_weights), m.bias(conv_bias)},
+       {conv});
+
+  const uint32_t depthwise = m.tensor({-1, 8, 8, 8}, DType::kUInt8, "depthwise");
+  fb::DepthwiseConv2DOptionsT depthwise_options;
+  depthwise_options.pad_top = depthwise_options.pad_left = 1;
+  depthwise_options.pad_bottom = depthwise_options.pad_right = 1;
+  depthwise_options.input_zero_point = 100;
+  const std::vector<int8_t> depthwise_weights = pattern<int8_t>(9 * 8, -60, 60, 1);
+  for (size_t c = 0; c < 8; ++c) {
+    int32_t sum = 0;
+    for (size_t i = 0; i < 9; ++i) sum += depthwise_weights[i * 8 + c];
+    depthwise_options.weight_sum.push_back(sum);
+  }
+  depthwise_options.requant = requant_int(1 << 20, 28, 90);
+  m.op(std::move(depthwise_options),
+       {conv, m.depthwise_weights({3, 3, 8}, depthwise_weights),
+        m.bias(pattern<int32_t>(8, -50, 50))},
+       {depthwise});
+
+  const uint32_t sum = m.tensor({-1, 8, 8, 8}, DType::kUInt8, "sum");
+  fb::AddOptionsT add;
+  add.a_scale = float_bits(0.5f);
+  add.b_scale = float_bits(0.625f);
+  add.constant = float_bits(-7.25f);
+  m.op(add, {conv, depthwise}, {sum});
+
+  const uint32_t mapped = m.tensor({-1, 8, 8, 8}, DType::kUInt8, "mapped");
+  fb::LutOptionsT lut;
+  lut.table = m.buffer(pattern<uint8_t>(256, 0, 255, 3));
+  m.op(lut, {sum}, {mapped});
+
+  const uint32_t most = m.tensor({-1, 4, 4, 8}, DType::kUInt8, "most");
+  fb::MaxPool2DOptionsT max_pool;
+  max_pool.kernel_h = max_pool.kernel_w = 2;
+  max_pool.stride_h = max_pool.stride_w = 2;
+  m.op(max_pool, {mapped}, {most});
+
+  const uint32_t mean = m.tensor({-1, 4, 4, 8}, DType::kUInt8, "mean");
+  fb::AveragePool2DOptionsT average;
+  average.kernel_h = average.kernel_w = 3;
+  average.stride_h = average.stride_w = 2;
+  average.pad_top = average.pad_left = 1;
+  average.input_scale = float_bits(0.02f);
+  average.input_zero_point = 7;
+  average.output_scale = float_bits(0.03f);
+  average.output_zero_point = 11;
+  m.op(average, {mapped}, {mean});
+
+  const uint32_t both = m.tensor({-1, 4, 4, 16}, DType::kUInt8, "both");
+  fb::ConcatOptionsT concat;
+  concat.axis = 3;
+  m.op(concat, {most, mean}, {both});
+
+  const uint32_t pixels = m.tensor({-1, 16, 16}, DType::kUInt8, "pixels");
+  fb::ReshapeOptionsT to_pixels;
+  to_pixels.shape = {-1, 16, 16};
+  m.op(to_pixels, {both}, {pixels});
+
+  const uint32_t flat = m.output({-1, 16, 16}, DType::kUInt8, "flat");
+  fb::TransposeOptionsT transpose;
+  transpose.perm = {0, 2, 1};
+  m.op(transpose, {pixels}, {flat});
+
+  const uint32_t pooled = m.tensor({-1, 1, 1, 16}, DType::kUInt8, "pooled");
+  fb::GlobalAveragePool2DOptionsT global;
+  global.input_zero_point = 5;
+  global.requant = requant_f32({1.0f / 16}, 5);
+  m.op(std::move(global), {both}, {pooled});
+
+  const uint32_t features = m.tensor({-1, 16}, DType::kUInt8, "features");
+  fb::ReshapeOptionsT to_features;
+  to_features.shape = {-1, 16};
+  m.op(to_features, {pooled}, {features});
+
+  const uint32_t gated = m.tensor({-1, 16}, DType::kUInt8, "gated");
+  fb::MulOptionsT mul;
+  mul.a_zero_point = 5;
+  mul.requant = requant_f32({0.005f}, 20);
+  m.op(std::move(mul), {features, gate}, {gated});
+
+  const uint32_t logits = m.tensor({-1, 10}, DType::kUInt8, "logits");
+  fb::FullyConnectedOptionsT dense;
+  const std::vector<int8_t> dense_weights = pattern<int8_t>(10 * 16, -30, 30, 2);
+  for (size_t o = 0; o < 10; ++o) {
+    int32_t total = 0;
+    for (size_t i = 0; i < 16; ++i) total += dense_weights[o * 16 + i];
+    dense.weight_sum.push_back(total);
+  }
+  dense.requant = requant_f32({0.02f}, 110);
+  m.op(std::move(dense),
+       {gated, m.gemm_weights({10, 16}, dense_weights), m.bias(pattern<int32_t>(10, -500, 500))},
+       {logits});
+
+  const uint32_t softmax = m.tensor({-1, 10}, DType::kUInt8, "softmax");
+  std::vector<float> table(256);
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = std::exp((static_cast<float>(i) - 255.0f) * 0.1f);
+  }
+  fb::SoftmaxOptionsT softmax_options;
+  softmax_options.table = m.buffer(table);
+  softmax_options.k = float_bits(256.0f);
+  m.op(softmax_options, {logits}, {softmax});
+
+  const uint32_t probabilities = m.output({-1, 10}, DType::kFloat32, "probabilities");
+  fb::DequantizeOptionsT dequantize;
+  dequantize.scale = float_bits(std::vector<float>{1.0f / 256});
+  dequantize.zero_point = {0};
+  m.op(dequantize, {softmax}, {probabilities});
+  m.at(softmax).quantization = std::make_unique<fb::QuantizationT>();
+  m.at(softmax).quantization->scale = {1.0f / 256};
+  m.at(softmax).quantization->zero_point = {0};
+  return m;
+}
+
+}  // namespace qrt::testing
+
+#endif  // QRT_TESTS_SUPPORT_EVERY_OP_MODEL_H_
