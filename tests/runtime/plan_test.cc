@@ -1,0 +1,212 @@
+// Plans: what shares memory and what must not, batches, and what a model may not ask for.
+#include "runtime/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "runtime/session.h"
+#include "tests/support/every_op_model.h"
+#include "tests/support/runner.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::ModelBuilder;
+using testing::pattern;
+
+std::shared_ptr<const VerifiedModel> verified(const Bytes& file) {
+  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
+  EXPECT_TRUE(bytes.ok());
+  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return *model;
+}
+
+std::shared_ptr<const Plan> planned(const ModelBuilder& m, const PlanOptions& options = {}) {
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return *plan;
+}
+
+fb::LutOptionsT identity(ModelBuilder* m) {
+  Bytes table(256);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i);
+  fb::LutOptionsT lut;
+  lut.table = m->buffer(table);
+  return lut;
+}
+
+fb::ReshapeOptionsT reshape(std::vector<int32_t> shape) {
+  fb::ReshapeOptionsT options;
+  options.shape = std::move(shape);
+  return options;
+}
+
+TEST(Plan, AViewSharesItsInputsMemory) {
+  ModelBuilder m;
+  const uint32_t x = m.input({4, 6});
+  const uint32_t a = m.tensor({4, 6}), b = m.tensor({24});
+  const uint32_t y = m.output({24});
+  const fb::LutOptionsT lut = identity(&m);
+  m.op(lut, {x}, {a});
+  m.op(reshape({24}), {a}, {b});
+  m.op(lut, {b}, {y});
+  const auto plan = planned(m);
+  ASSERT_EQ(plan->places[a].offset, plan->places[b].offset);
+  ASSERT_EQ(plan->steps[1].run, nullptr);
+  ASSERT_NE(plan->places[a].offset, plan->places[x].offset);
+  ASSERT_NE(plan->places[b].offset, plan->places[y].offset);
+}
+
+TEST(Plan, AViewKeepsItsInputsMemoryAlive) {
+  ModelBuilder m;
+  const uint32_t x = m.input({64});
+  const uint32_t a = m.tensor({64}), view = m.tensor({8, 8}), b = m.tensor({64}),
+                 c = m.tensor({64});
+  const uint32_t y = m.output({128});
+  const fb::LutOptionsT lut = identity(&m);
+  m.op(lut, {x}, {a});
+  m.op(reshape({8, 8}), {a}, {view});
+  m.op(lut, {x}, {b});
+  const uint32_t flat = m.tensor({64});
+  m.op(reshape({64}), {view}, {flat});
+  m.op(lut, {b}, {c});
+  m.op(fb::ConcatOptionsT(), {flat, c}, {y});
+  const auto plan = planned(m);
+  ASSERT_EQ(plan->places[flat].offset, plan->places[a].offset);
+  ASSERT_NE(plan->places[b].offset, plan->places[a].offset);
+  ASSERT_NE(plan->places[c].offset, plan->places[a].offset);
+}
+
+TEST(Plan, AnOutputThatViewsAnInputHasItsOwnMemory) {
+  ModelBuilder m;
+  const uint32_t x = m.input({4, 6});
+  const uint32_t y = m.output({24});
+  m.op(reshape({24}), {x}, {y});
+  const auto plan = planned(m);
+  ASSERT_NE(plan->places[x].offset, plan->places[y].offset);
+  const Bytes data = pattern<uint8_t>(24, 0, 255);
+  ASSERT_EQ(testing::run_model(m.build(), {data}).outputs, std::vector<Bytes>{data});
+}
+
+TEST(Plan, AnOutputMayBeAnInputAConstantOrStandTwice) {
+  ModelBuilder m;
+  const uint32_t x = m.input({8});
+  const Bytes values = pattern<uint8_t>(8, 10, 20);
+  const uint32_t constant = m.constant({8}, DType::kUInt8, values);
+  const uint32_t y = m.output({8});
+  m.op(identity(&m), {x}, {y});
+  m.mark_output(x);
+  m.mark_output(constant);
+  m.mark_output(y);
+  const auto plan = planned(m);
+  ASSERT_NE(plan->places[plan->output_slots[1]].offset, plan->places[x].offset);
+  const Bytes data = pattern<uint8_t>(8, 100, 200);
+  const testing::RunResult result = testing::run_model(m.build(), {data});
+  ASSERT_EQ(result.status, QRT_OK) << result.message;
+  ASSERT_EQ(result.outputs, (std::vector<Bytes>{data, data, values, data}));
+}
+
+TEST(Plan, AViewOfAConstantReadsTheFile) {
+  ModelBuilder m;
+  const Bytes values = pattern<uint8_t>(8, 10, 20);
+  const uint32_t x = m.input({8});
+  const uint32_t constant = m.constant({2, 4}, DType::kUInt8, values);
+  const uint32_t view = m.tensor({8});
+  const uint32_t y = m.output({16});
+  m.op(reshape({8}), {constant}, {view});
+  m.op(fb::ConcatOptionsT(), {x, view}, {y});
+  const testing::RunResult result = testing::run_model(m.build(), {Bytes(8, 1)});
+  ASSERT_EQ(result.status, QRT_OK) << result.message;
+  ASSERT_EQ(result.outputs[0], (Bytes{1, 1, 1, 1, 1, 1, 1, 1, 10, 14, 18, 11, 15, 19, 12, 16}));
+}
+
+TEST(Plan, InputsAreNeverOverwritten) {
+  ModelBuilder m;
+  const uint32_t x = m.input({100}), unused = m.input({100});
+  uint32_t last = x;
+  const fb::LutOptionsT lut = identity(&m);
+  for (int i = 0; i < 5; ++i) {
+    const uint32_t next = m.tensor({100});
+    m.op(lut, {last}, {next});
+    last = next;
+  }
+  m.mark_output(last);
+  const auto plan = planned(m);
+  for (uint32_t t = 0; t < plan->types.size(); ++t) {
+    ASSERT_EQ(plan->places[t].offset == plan->places[x].offset, t == x);
+    ASSERT_EQ(plan->places[t].offset == plan->places[unused].offset, t == unused);
+  }
+  // Two inputs and two places for the chain.
+  ASSERT_EQ(plan->arena_bytes, 4 * 192u);
+}
+
+TEST(Plan, KeepAllSharesNothing) {
+  ModelBuilder m;
+  uint32_t last = m.input({100});
+  const fb::LutOptionsT lut = identity(&m);
+  for (int i = 0; i < 5; ++i) {
+    const uint32_t next = m.tensor({100});
+    m.op(lut, {last}, {next});
+    last = next;
+  }
+  m.mark_output(last);
+  PlanOptions options;
+  options.keep_all = true;
+  ASSERT_EQ(planned(m, options)->arena_bytes, 6 * 192u);
+}
+
+TEST(Plan, PutsTheBatchInForTheOpenDimension) {
+  PlanOptions options;
+  options.batch = 7;
+  const auto plan = planned(testing::every_op_model(), options);
+  for (const TensorType& type : plan->types) {
+    for (int64_t d : type.shape) ASSERT_GT(d, 0);
+  }
+  ASSERT_EQ(plan->types[0].shape, (Shape{7, 8, 8, 4}));
+}
+
+TEST(Plan, UsesTheModelsOwnBatchByDefault) {
+  ModelBuilder m = testing::every_op_model();
+  m.model().default_batch = 3;
+  ASSERT_EQ(planned(m)->batch, 3u);
+  ASSERT_EQ(planned(m)->types[0].shape[0], 3);
+}
+
+TEST(Plan, RefusesABatchForAModelWithout) {
+  ModelBuilder m;
+  const uint32_t x = m.input({4, 6});
+  m.op(identity(&m), {x}, {m.output({4, 6})});
+  PlanOptions options;
+  options.batch = 2;
+  ASSERT_EQ(make_plan(verified(m.build()), options).status().code(), Code::kInvalidArgument);
+  options.batch = 1;
+  ASSERT_TRUE(make_plan(verified(m.build()), options).ok());
+}
+
+TEST(Plan, RefusesABatchThatAShapeContradicts) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 6});
+  m.op(identity(&m), {x}, {m.output({1, 6})});
+  PlanOptions options;
+  options.batch = 2;
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
+  ASSERT_EQ(plan.status().code(), Code::kInvalidArgument);
+  ASSERT_NE(std::string(plan.status().message()).find("[1, 6], expected [2, 6]"), std::string::npos)
+      << plan.status().message();
+}
+
+TEST(Plan, RefusesMoreMemoryThanTheLimit) {
+  ModelBuilder m;
+  for (int i = 0; i < 40; ++i) m.input({-1, 1 << 20});
+  m.op(identity(&m), {0}, {m.output({-1, 1 << 20})});
+  PlanOptions options;
+  options.batch = 2047;
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
+  ASSERT_EQ(plan.status().code(), Code::kOutOfMemory);
+}
+
+}  // namespace
+}  // namespace qrt
