@@ -24,7 +24,7 @@ struct Sum {
         lo(vdupq_n_u8(c.lo)),
         hi(vdupq_n_u8(c.hi)) {
     // Entry 0xff is outside the register: zero.
-    const uint32x4_t lanes = vshlq_n_u32(uint32x4_t{0, 1, 2, 3}, 24);
+    const uint32x4_t lanes = {0u << 24, 1u << 24, 2u << 24, 3u << 24};
     for (uint32_t part = 0; part < 4; ++part)
       top[part] = vreinterpretq_u8_u32(vaddq_u32(lanes, vdupq_n_u32(part << 26 | 0x00ffffff)));
   }
