@@ -1,0 +1,109 @@
+// Rows of pool.inc on images of usual networks. Items are window positions read per second.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/pool/pool.h"
+
+namespace qrt {
+namespace {
+
+std::vector<uint8_t> bytes(size_t n) {
+  std::vector<uint8_t> v(n);
+  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+  return v;
+}
+
+// Arguments: side, channels, kernel, stride, pad.
+PoolShape shape_of(const benchmark::State& state) {
+  const auto arg = [&](size_t i) { return static_cast<size_t>(state.range(i)); };
+  const size_t out = (arg(0) + 2 * arg(4) - arg(2)) / arg(3) + 1;
+  return {arg(0), arg(0), arg(1), out, out, arg(2), arg(2), arg(3), arg(3), 1, 1, arg(4), arg(4)};
+}
+
+void report(benchmark::State& state, size_t items) {
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * items));
+}
+
+size_t positions(const PoolShape& s) { return s.out_h * s.out_w * s.kernel_h * s.kernel_w * s.c; }
+
+void max(benchmark::State& state, const PoolKernel& kernel) {
+  const PoolShape s = shape_of(state);
+  const std::vector<uint8_t> x = bytes(s.in_h * s.in_w * s.c + 64);
+  std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
+  for (auto _ : state) {
+    kernel.max({s, x.data(), y.data(), 0, s.out_h});
+    benchmark::ClobberMemory();
+  }
+  report(state, positions(s));
+}
+
+void average(benchmark::State& state, const PoolKernel& kernel) {
+  const PoolShape s = shape_of(state);
+  const std::vector<uint8_t> x = bytes(s.in_h * s.in_w * s.c + 64);
+  std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
+  constexpr float kScale = 0.02f;
+  constexpr int32_t kZeroPoint = 100;
+  std::vector<float> value(256);
+  for (int i = 0; i < 256; ++i)
+    value[static_cast<size_t>(i)] = kScale * static_cast<float>(i - kZeroPoint);
+  for (auto _ : state) {
+    kernel.average({s, value.data(), kScale, kZeroPoint, 0.018f, 90, 0, false, x.data(), y.data(),
+                    0, s.out_h});
+    benchmark::ClobberMemory();
+  }
+  report(state, positions(s));
+}
+
+// Arguments: pixels, channels.
+void global_sum(benchmark::State& state, const PoolKernel& kernel) {
+  const size_t pixels = static_cast<size_t>(state.range(0));
+  const size_t c = static_cast<size_t>(state.range(1));
+  const std::vector<uint8_t> x = bytes(pixels * c + 64);
+  std::vector<uint8_t> y(c);
+  const std::vector<float> scale(c + 64, 0.9f / static_cast<float>(pixels));
+  Requant requant{};
+  requant.kind = RequantKind::kF32;
+  requant.scale = scale.data();
+  requant.hi = 255;
+  for (auto _ : state) {
+    kernel.global_sum({x.data(), pixels, c, 3, requant, y.data(), 0, c});
+    benchmark::ClobberMemory();
+  }
+  report(state, pixels * c);
+}
+
+int register_all() {
+  size_t count;
+  const PoolKernel* rows = pool_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    const PoolKernel& kernel = rows[i];
+    const std::string name = kernel.name;
+    if (!has(detected_isas(), kernel.isa)) {
+      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
+        state.SkipWithError("this CPU lacks the instruction set");
+      });
+      continue;
+    }
+    for (const auto& [form, run] : {std::pair{"/max", max}, std::pair{"/average", average}}) {
+      benchmark::RegisterBenchmark((name + form).c_str(), run, kernel)
+          ->Args({112, 64, 3, 2, 1})
+          ->Args({56, 128, 2, 2, 0})
+          ->Args({28, 192, 3, 1, 1})
+          ->Args({20, 256, 5, 1, 2})
+          ->Args({8, 16, 2, 2, 0});
+    }
+    benchmark::RegisterBenchmark((name + "/global_sum").c_str(), global_sum, kernel)
+        ->Args({49, 1280})
+        ->Args({64, 512})
+        ->Args({3136, 24});
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int registered = register_all();
+
+}  // namespace
+}  // namespace qrt
