@@ -1,0 +1,152 @@
+// qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
+// in convert.h.
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "bench/tool.h"
+#include "converter/convert.h"
+
+namespace qrt {
+namespace {
+
+using convert::Finding;
+using convert::Graph;
+using convert::Outcome;
+using convert::Report;
+
+struct Options {
+  std::string input, output, from, explain, require_level;
+  bool verbose = false;
+};
+
+// A line on the terminal for conversions that take over a second.
+class Progress {
+ public:
+  void show(const char* what) {
+    using std::chrono::steady_clock;
+    if (!tool::is_terminal() || steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    fprintf(stderr, "\r\033[Kqrt_convert: %s ...", what);
+    shown_ = true;
+  }
+  void clear() {
+    if (shown_) fprintf(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
+// "onnx", "tflite" or "espdl" by the file's first bytes. ONNX has no mark of its own.
+Status recognise(const std::string& path, std::string* format) {
+  std::vector<uint8_t> head;
+  QRT_TRY(tool::read_head(path, 8, &head));
+  if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", path.c_str());
+  const auto has = [&](size_t at, const char* mark) {
+    return head.size() >= at + 4 && memcmp(head.data() + at, mark, 4) == 0;
+  };
+  if (has(4, "QRT1")) return error(Code::kInvalidModel, "%s: is a .qrt file already", path.c_str());
+  *format = has(4, "TFL3") ? "tflite" : has(0, "EDL1") || has(0, "EDL2") ? "espdl" : "onnx";
+  return {};
+}
+
+Status import_model(const Options& options, Graph* graph, Report* report) {
+  QRT_TRY(tool::check_readable(options.input));
+  std::string format;
+  QRT_TRY(recognise(options.input, &format));
+  if (!options.from.empty()) format = options.from;
+  if (format == "onnx") return convert::import_onnx(options.input, graph, report);
+  return error(Code::kUnsupported, "%s: %s models are not supported by this version (onnx is)",
+               options.input.c_str(), format.c_str());
+}
+
+// The nodes that keep the model from `level`.
+int check_level(const Report& report, const std::string& level) {
+  int above = 0;
+  for (const Finding& f : report.findings())
+    if (level == "I0" && f.outcome == Outcome::kConverted && f.level == "I1") {
+      fprintf(stderr, "above I0: %s (%s) -> %s [%s]\n", f.node.c_str(), f.op.c_str(),
+              f.result.c_str(), f.level.c_str());
+      ++above;
+    }
+  return above;
+}
+
+// On success to stdout. Of a refused model: JSON to stdout, text to stderr.
+void print_report(const Options& options, const Report& report, bool refused) {
+  if (options.explain == "json") fputs(report.json().c_str(), stdout);
+  if (refused)
+    fputs(report.text(options.explain == "text").c_str(), stderr);
+  else if (options.explain == "text")
+    fputs(report.text(true).c_str(), stdout);
+}
+
+int convert_model(const Options& options) {
+  Graph graph;
+  Report report;
+  Progress progress;
+  Status status = import_model(options, &graph, &report);
+  if (!status.ok()) {
+    print_report(options, report, report.has_refusals());
+    return tool::fail(status);
+  }
+  const auto step = [&](const char* what) { progress.show(what); };
+  std::vector<uint8_t> bytes;
+  step("passes");
+  if (options.verbose) fprintf(stderr, "imported %s\n", dump(graph).c_str());
+  status = convert::run_passes(&graph, step);
+  if (status.ok() && options.verbose) fprintf(stderr, "final %s\n", dump(graph).c_str());
+  step("writing");
+  if (status.ok()) status = convert::write_model(graph, &bytes);
+  progress.clear();
+  print_report(options, report, false);
+  if (!status.ok()) return tool::fail(std::move(status).at(options.input));
+  if (const int above = check_level(report, options.require_level); above > 0) {
+    tool::complain(options.input + ": " + std::to_string(above) + " nodes are above level " +
+                   options.require_level);
+    return tool::kCheckFailed;
+  }
+  if (options.output.empty()) return tool::kDone;
+  status = tool::write_file(options.output, bytes.data(), bytes.size());
+  return status.ok() ? tool::kDone : tool::fail(status);
+}
+
+int convert_main(int argc, char** argv) {
+  CLI::App app;
+  tool::set_up(&app, "Converts a quantised model into a .qrt file.",
+               "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
+               "  qrt_convert model.onnx --explain              what each node becomes\n"
+               "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1");
+  Options options;
+  app.add_option("INPUT", options.input, "Source model; its format is recognised by content")
+      ->required();
+  app.add_option("-o,--output", options.output, "File to write; may be left out with --explain");
+  app.add_option("--from", options.from, "Source format, instead of recognising it")
+      ->check(CLI::IsMember({"onnx", "tflite", "espdl"}));
+  app.add_flag("--explain{text}", options.explain,
+               "Report every node: what it became, or why not; --explain=json for programs");
+  app.add_option("--require-level", options.require_level,
+                 "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
+                 "float32)")
+      ->check(CLI::IsMember({"I0", "I1"}));
+  app.add_flag("--verbose", options.verbose,
+               "Print the graph before and after the passes (stderr)");
+  int exit;
+  if (!tool::parse(&app, argc, argv, &exit)) return exit;
+  if (!options.explain.empty() && options.explain != "text" && options.explain != "json") {
+    tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
+    return tool::kUsage;
+  }
+  if (options.output.empty() && options.explain.empty()) {
+    tool::complain("-o is required (see --help)");
+    return tool::kUsage;
+  }
+  return convert_model(options);
+}
+
+}  // namespace
+}  // namespace qrt
+
+int main(int argc, char** argv) { return qrt::tool::guarded(qrt::convert_main, argc, argv); }
