@@ -130,7 +130,7 @@ Status deliver_all(const Options& options, const Session& session, size_t output
     qrt_tensor_info info{};
     const void* data = nullptr;
     if (qrt_session_tensor(session.get(), i, &info, &data) != QRT_OK) continue;
-    char number[16];
+    char number[32];
     snprintf(number, sizeof number, "tensor_%04zu", i);
     const std::string name = options.output_dir.empty() ? "" : "_" + file_part(info.name);
     QRT_TRY(deliver(options, number + name, info, data));
