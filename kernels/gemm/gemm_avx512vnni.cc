@@ -11,6 +11,8 @@ namespace {
 struct Avx512Vnni {
   static constexpr int kLanes = 16;
   static constexpr int kFewSteps = 8;
+  static constexpr int kPhases = 1;
+  static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 2048;
   using Acc = __m512i;
   using Lhs = __m512i;
@@ -19,8 +21,8 @@ struct Avx512Vnni {
 
   QRT_INLINE Acc zero() { return _mm512_setzero_si512(); }
   QRT_INLINE Acc load_acc(const int32_t* p) { return _mm512_loadu_si512(p); }
-  QRT_INLINE Rhs load_rhs(const int8_t* p) { return _mm512_loadu_si512(p); }
-  QRT_INLINE Lhs splat_lhs(const uint8_t* p) {
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return _mm512_loadu_si512(p); }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) {
     int32_t v;
     __builtin_memcpy(&v, p, 4);
     return _mm512_set1_epi32(v);

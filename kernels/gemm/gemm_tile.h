@@ -3,6 +3,8 @@
 //
 //   kLanes                      channels of one accumulator vector (a divisor of 16)
 //   kFewSteps                   independent k chains for products of few rows
+//   kPhases                     passes over a k step, each with its own part of the operands
+//   kLhsBytes                   bytes of one k of a left-hand row
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
 //   Epilogue                    requantisation in vectors: handles(), make()
@@ -30,6 +32,9 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16;  // channels of a packed block
+
+// Products of so few rows are bound by the stream of weights.
+constexpr size_t kFewRows = 4;
 
 // Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
@@ -119,17 +124,21 @@ void run_column(const Column<P>& column) {
       const uint8_t* a[MR];
       load_rows<MR>(g, row, tap, a);
       for (size_t k = 0; k < kc; k += 4, w += 4 * kBlock) {
-        typename P::Rhs b[NV];
         QRT_UNROLL
-        for (int v = 0; v < NV; ++v) {
-          b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                             static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes);
-        }
-        QRT_UNROLL
-        for (int i = 0; i < MR; ++i) {
-          const typename P::Lhs x = P::splat_lhs(a[i] + k);
+        for (int phase = 0; phase < P::kPhases; ++phase) {
+          typename P::Rhs b[NV];
           QRT_UNROLL
-          for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
+          for (int v = 0; v < NV; ++v) {
+            b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                                   static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                               phase);
+          }
+          QRT_UNROLL
+          for (int i = 0; i < MR; ++i) {
+            const typename P::Lhs x = P::splat_lhs(a[i] + k * P::kLhsBytes, phase);
+            QRT_UNROLL
+            for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
+          }
         }
       }
     }
@@ -165,16 +174,18 @@ void run_few_rows(const Column<P>& column) {
       }
     }
     const auto step = [&](int s, const uint8_t* const(&a)[MR], size_t k) QRT_INLINE_LAMBDA {
-      typename P::Rhs b[NV];
       QRT_UNROLL
-      for (int v = 0; v < NV; ++v) b[v] = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes);
-      w += 4 * kBlock;
-      QRT_UNROLL
-      for (int i = 0; i < MR; ++i) {
-        const typename P::Lhs x = P::splat_lhs(a[i] + k);
+      for (int phase = 0; phase < P::kPhases; ++phase) {
         QRT_UNROLL
-        for (int v = 0; v < NV; ++v) P::dot(part[s][i][v], x, b[v]);
+        for (int v = 0; v < NV; ++v) {
+          const typename P::Rhs b = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes, phase);
+          QRT_UNROLL
+          for (int i = 0; i < MR; ++i) {
+            P::dot(part[s][i][v], P::splat_lhs(a[i] + k * P::kLhsBytes, phase), b);
+          }
+        }
       }
+      w += 4 * kBlock;
     };
     for (size_t tap = 0; tap < g.taps; ++tap) {
       const uint8_t* a[MR];
@@ -259,7 +270,6 @@ QRT_INLINE void gemm(const GemmArgs& g) {
     vector_epilogue = P::Epilogue::make(g.requant, g.n);
     epilogue = &vector_epilogue;
   }
-  constexpr size_t kFewRows = 4;
   if (g.m <= kFewRows) {
     run_few_rows_of<P, kFewRows>(g.m, {&g, epilogue, 0, 1, 0, g.n, g.weights});
     return;

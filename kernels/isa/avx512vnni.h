@@ -38,10 +38,7 @@ struct RequantF32 {
   static RequantF32 make(const Requant& r, size_t channels) {
     __mmask16 large = 0;
     for (size_t j = 0; j < channels; j += 16) {
-      const __mmask16 valid =
-          channels - j < 16 ? static_cast<__mmask16>((1u << (channels - j)) - 1) : 0xffff;
-      large |= _mm512_mask_cmp_ps_mask(valid, _mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1),
-                                       _CMP_GE_OQ);
+      large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
     }
     return {r.scale,
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),

@@ -1,0 +1,110 @@
+// gemm on AVX2, exact in two ways. VPMADDWD on weights and activations widened to 16 bits: for
+// every product. VPMADDUBSW on bytes: for weights of which no pair of products leaves 16 bits (it
+// saturates). 6 x 16 tiles.
+//
+// Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the
+// high bytes): two phases, so that 6 x 2 accumulators, the weights of one phase and a splat fit
+// into 16 registers. Activations are widened once for all panels of weights.
+#include "kernels/gemm/kernels.h"
+#include "kernels/gemm/policy256.h"
+
+namespace qrt {
+namespace {
+
+// acc += a * b, sums of two adjacent 16-bit products. Inline assembly for the reason given in
+// isa/avx512vnni.h.
+QRT_INLINE void multiply_add(__m256i& acc, __m256i a, __m256i b) {
+  __m256i t;
+  __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(a), "x"(b));
+}
+
+struct Words : Policy256 {
+  static constexpr int kPhases = 2;
+
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int phase) {
+    const __m256i b = load(p);
+    return _mm256_srai_epi16(phase == 0 ? _mm256_slli_epi16(b, 8) : b, 8);
+  }
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) { multiply_add(acc, a, b); }
+};
+
+struct Avx2 : Words {
+  static constexpr int kLhsBytes = 1;
+
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int phase) {
+    const __m256i a = splat(p);
+    return phase == 0 ? _mm256_and_si256(a, _mm256_set1_epi16(0xff)) : _mm256_srli_epi16(a, 8);
+  }
+};
+
+// Left-hand rows as widen() leaves them.
+struct Avx2Widened : Words {
+  static constexpr int kLhsBytes = 2;
+
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int phase) { return splat(p + 4 * phase); }
+};
+
+struct Avx2Pairs : Policy256 {
+  static constexpr int kPhases = 1;
+  static constexpr int kLhsBytes = 1;
+
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
+    __m256i t;
+    __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+            : "+x"(acc), "=&x"(t)
+            : "x"(a), "x"(b), "m"(kOnes));
+  }
+  alignas(32) static constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+};
+
+// kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12 bytes
+// past the row, writes up to 24 past its end.
+QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
+  const __m128i mask = _mm_set1_epi16(0xff);
+  for (size_t k = 0; k < kc; k += 16, row += 16, out += 32) {
+    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row));
+    const __m128i even = _mm_and_si128(a, mask), odd = _mm_srli_epi16(a, 8);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_unpacklo_epi32(even, odd));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16), _mm_unpackhi_epi32(even, odd));
+  }
+}
+
+constexpr size_t kTileRows = 6;
+constexpr size_t kWidenedBytes = 56 * 1024;  // of the stack: six rows of the 4608 k of ResNet-50
+constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of weights
+
+}  // namespace
+
+void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
+  const size_t row_bytes = 2 * args.taps * args.kc;
+  if (args.m <= kFewRows || kTileRows * row_bytes > kWidenedBytes) return gemm<Avx2, 4, 2>(args);
+  alignas(64) uint8_t widened[kWidenedBytes + 32];
+  size_t block = kGoodWidenedBytes / row_bytes / kTileRows * kTileRows;
+  if (block < kTileRows) block = kTileRows;
+  // Evenly, so that the last block is not a few rows.
+  const size_t blocks = (args.m + block - 1) / block;
+  for (size_t b = 0; b < blocks; ++b) {
+    const size_t begin = args.m * b / blocks, end = args.m * (b + 1) / blocks;
+    for (size_t i = begin; i < end; ++i) {
+      for (size_t t = 0; t < args.taps; ++t) {
+        const uint8_t* row[1];
+        load_rows<1>(args, i, t, row);
+        widen(row[0], args.kc, widened + (i - begin) * row_bytes + 2 * t * args.kc);
+      }
+    }
+    GemmArgs part = args;
+    part.m = end - begin;
+    part.a = widened;
+    part.a_stride = row_bytes;
+    part.a_tap_stride = 2 * args.kc;
+    part.indirection = nullptr;
+    part.c = static_cast<uint8_t*>(args.c) + begin * args.c_stride;
+    gemm<Avx2Widened, kTileRows, 2>(part);
+  }
+}
+
+void gemm_u8s8_6x16_k4_pairs_avx2(const GemmArgs& args) { gemm<Avx2Pairs, 6, 2>(args); }
+
+}  // namespace qrt

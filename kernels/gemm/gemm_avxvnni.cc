@@ -1,0 +1,24 @@
+// gemm on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding, 6 x 16 tiles.
+#include "kernels/gemm/kernels.h"
+#include "kernels/gemm/policy256.h"
+
+namespace qrt {
+namespace {
+
+struct AvxVnni : Policy256 {
+  static constexpr int kPhases = 1;
+  static constexpr int kLhsBytes = 1;
+
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
+  // Inline assembly for the reason given in isa/avx512vnni.h.
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  }
+};
+
+}  // namespace
+
+void gemm_u8s8_6x16_k4_avxvnni(const GemmArgs& args) { gemm<AvxVnni, 6, 2>(args); }
+
+}  // namespace qrt

@@ -1,0 +1,85 @@
+// What the 256-bit policies of gemm_tile.h have in common: registers of 8 channels, two of them per
+// tile, and the store of a tile.
+#ifndef QRT_KERNELS_GEMM_POLICY256_H_
+#define QRT_KERNELS_GEMM_POLICY256_H_
+
+#include "kernels/gemm/gemm_tile.h"
+#include "kernels/isa/avx2.h"
+
+namespace qrt {
+namespace {
+
+struct Policy256 {
+  static constexpr int kLanes = 8;
+  static constexpr int kFewSteps = 4;
+  static constexpr size_t kPrefetchBytes = 2048;
+  using Acc = __m256i;
+  using Lhs = __m256i;
+  using Rhs = __m256i;
+  using Epilogue = avx2::RequantF32;
+
+  QRT_INLINE __m256i load(const void* p) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+  }
+  QRT_INLINE __m256i splat(const void* p) {
+    int32_t v;
+    __builtin_memcpy(&v, p, 4);
+    return _mm256_set1_epi32(v);
+  }
+  QRT_INLINE Acc zero() { return _mm256_setzero_si256(); }
+  QRT_INLINE Acc load_acc(const int32_t* p) { return load(p); }
+  QRT_INLINE Acc add(Acc a, Acc b) { return _mm256_add_epi32(a, b); }
+  QRT_INLINE void spill(Acc acc, int32_t* p) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), acc);
+  }
+  QRT_INLINE void prefetch(const int8_t* p, int bytes) {
+    QRT_UNROLL
+    for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
+  }
+
+  template <int NV>
+  struct Store {
+    static_assert(NV == 2, "two rows of two vectors make 32 bytes");
+    Epilogue e;
+    __m256 s0, s1;
+    size_t columns;
+
+    __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
+                                            size_t columns_to_store) {
+      e = epilogue;
+      s0 = _mm256_loadu_ps(e.scale + channel);
+      s1 = _mm256_loadu_ps(e.scale + channel + 8);
+      columns = columns_to_store;
+    }
+
+    template <bool kPlain, int MR>
+    __attribute__((always_inline)) void rows_as(const Acc (&acc)[MR][NV], uint8_t* c,
+                                                size_t c_stride) const {
+      QRT_UNROLL
+      for (int i = 0; i < MR; i += 2, c += 2 * c_stride) {
+        const int next = i + 1 < MR ? i + 1 : i;
+        const __m256i b = Epilogue::in_order(e.template bytes<kPlain>(
+            acc[i][0], acc[i][1], acc[next][0], acc[next][1], s0, s1, s0, s1));
+        avx2::store_bytes(c, _mm256_castsi256_si128(b), columns);
+        if (i + 1 < MR) {
+          avx2::store_bytes(c + c_stride, _mm256_extracti128_si256(b, 1), columns);
+        }
+      }
+    }
+
+    template <int MR>
+    __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
+                                             size_t c_stride) const {
+      if (e.plain) {
+        rows_as<true>(acc, c, c_stride);
+      } else {
+        rows_as<false>(acc, c, c_stride);
+      }
+    }
+  };
+};
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_GEMM_POLICY256_H_
