@@ -33,7 +33,7 @@ struct Avx2 : Words {
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int phase) {
     const __m256i a = splat(p);
-    return phase == 0 ? _mm256_and_si256(a, _mm256_set1_epi16(0xff)) : _mm256_srli_epi16(a, 8);
+    return _mm256_srli_epi16(phase == 0 ? _mm256_slli_epi16(a, 8) : a, 8);
   }
 };
 

@@ -176,13 +176,16 @@ void run_few_rows(const Column<P>& column) {
     const auto step = [&](int s, const uint8_t* const(&a)[MR], size_t k) QRT_INLINE_LAMBDA {
       QRT_UNROLL
       for (int phase = 0; phase < P::kPhases; ++phase) {
+        typename P::Rhs b[NV];
         QRT_UNROLL
         for (int v = 0; v < NV; ++v) {
-          const typename P::Rhs b = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes, phase);
+          b[v] = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes, phase);
+        }
+        QRT_UNROLL
+        for (int i = 0; i < MR; ++i) {
+          const typename P::Lhs x = P::splat_lhs(a[i] + k * P::kLhsBytes, phase);
           QRT_UNROLL
-          for (int i = 0; i < MR; ++i) {
-            P::dot(part[s][i][v], P::splat_lhs(a[i] + k * P::kLhsBytes, phase), b);
-          }
+          for (int v = 0; v < NV; ++v) P::dot(part[s][i][v], x, b[v]);
         }
       }
       w += 4 * kBlock;

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Usage: disassembly_check.sh OBJDUMP NM OBJECT...
+#
+# Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
+#  - no weak symbol: the linker might take this copy of a shared inline function for a CPU without the set;
+#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm):
+#    accumulators in memory cost more than half of the speed and no other test would notice.
+# Exit status 1 if anything is found, 77 if there was nothing to look at.
+objdump=$1
+nm=$2
+shift 2
+checked=0
+status=0
+for object in "$@"; do
+  name=${object##*/}
+  case $name in
+    *_scalar.cc.o) continue ;;
+    *_avx2.cc.o | *_avxvnni.cc.o | *_avx512*.cc.o | *_neon.cc.o | *_neondot.cc.o | *_i8mm.cc.o) ;;
+    *) continue ;;
+  esac
+  checked=$((checked + 1))
+  weak=$("$nm" -C "$object" | grep -E ' [WwVvu] ')
+  if [ -n "$weak" ]; then
+    echo "$name: weak symbols:"
+    echo "$weak"
+    status=1
+  fi
+  case $name in
+    gemm_*) ;;
+    *) continue ;;
+  esac
+  "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" '
+    # One function is collected, then its loops are examined.
+    function examine(    i, j, k, inner, multiplies, traffic) {
+      for (i = 1; i <= count; ++i) {
+        if (target[i] == "" || !(target[i] in at) || at[target[i]] > i) continue
+        j = at[target[i]]
+        inner = 1
+        multiplies = traffic = 0
+        for (k = j; k <= i; ++k) {
+          if (k < i && target[k] != "" && (target[k] in at) && at[target[k]] <= k && at[target[k]] >= j) inner = 0
+          if (text[k] ~ /^(vpdpbusd|vpmadd|[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla)/) multiplies = 1
+          if (text[k] ~ /%[xyz]mm/ && (text[k] ~ /\(%rsp/ || (framed && text[k] ~ /\(%rbp/))) traffic = k
+          if (text[k] ~ /^(ldr|str|ldp|stp|ldur|stur)[ \t]+[qd][0-9]/ && text[k] ~ /\[(sp|x29)/) traffic = k
+        }
+        if (inner && multiplies && traffic) {
+          printf "%s: %s: vector stack traffic in a loop of %d instructions: %s\n", object, name, i - j + 1, text[traffic]
+          found = 1
+        }
+      }
+      count = 0
+      framed = 0
+      split("", at)
+      split("", target)
+    }
+    /^[0-9a-f]+ <.*>:$/ {
+      examine()
+      name = $2
+      next
+    }
+    /^ *[0-9a-f]+:\t/ {
+      ++count
+      address = $1
+      sub(/:$/, "", address)
+      at[address] = count
+      line = $0
+      sub(/^ *[0-9a-f]+:\t/, "", line)
+      gsub(/\t/, " ", line)
+      text[count] = line
+      target[count] = ""
+      if (line ~ /^(j[a-z]+|b[.a-z]*|cbn?z|tbn?z) /) {
+        words = split(line, word, /[ ,]+/)
+        for (w = 2; w <= words; ++w) if (word[w] ~ /^[0-9a-f]+$/) target[count] = word[w]
+      }
+      if (line ~ /^mov +%rsp,%rbp/) framed = 1
+    }
+    END {
+      examine()
+      exit found
+    }' || status=1
+done
+[ $checked -eq 0 ] && exit 77
+[ $status -eq 0 ] && echo "$checked objects are clean"
+exit $status
