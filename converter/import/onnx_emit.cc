@@ -1,0 +1,114 @@
+// The building blocks handlers add to the graph: values, tables, data movement.
+#include "converter/import/onnx_importer.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+Quantization stored_quantization(const Quant& quant) {
+  Quantization q;
+  q.scale = quant.scale;
+  q.axis = quant.axis;
+  for (size_t i = 0; i < quant.zero_point.size(); ++i)
+    q.zero_point.push_back(quant.stored_zero_point(i));
+  return q;
+}
+
+bool same(const Quantization& a, const Quantization& b) {
+  return a.scale == b.scale && a.zero_point == b.zero_point && a.axis == b.axis;
+}
+
+// A permuted reading of per-axis parameters.
+Quantization permuted(Quantization q, const std::vector<int>& perm) {
+  if (q.axis < 0) return q;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != q.axis) continue;
+    q.axis = static_cast<int>(i);
+    break;
+  }
+  return q;
+}
+
+}  // namespace
+
+ValueId Importer::new_value(const std::string& name, DType dtype, const Shape& shape,
+                            const Quant* quant) {
+  Value v;
+  v.name = name;
+  v.type = {dtype, shape};
+  if (quant) v.quantization = stored_quantization(*quant);
+  return graph_->add_value(std::move(v));
+}
+
+ValueId Importer::new_lut(const NodeView& node, ValueId x, const std::vector<uint8_t>& table,
+                          bool per_channel, const std::string& name, const Quant* quant) {
+  const Shape shape = shape_of(x);
+  Node lut = make_node<fb::LutOptionsT>(node.name(), node.op(), {x}, {});
+  options<fb::LutOptionsT>(lut).per_channel = per_channel;
+  const Shape table_shape =
+      per_channel ? Shape{static_cast<int64_t>(table.size() / 256), 256} : Shape{256};
+  lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, table_shape, table));
+  const ValueId y = new_value(name, DType::kUInt8, shape, quant);
+  lut.outputs.push_back(y);
+  graph_->nodes.push_back(std::move(lut));
+  if (in_nhwc(x)) mark_nhwc(y);
+  return y;
+}
+
+ValueId Importer::transpose(const NodeView& node, ValueId x, const std::vector<int>& perm,
+                            const std::string& name) {
+  const TensorType type = graph_->values[x].type;
+  Shape shape;
+  for (int p : perm) shape.push_back(type.shape[p]);
+  const ValueId y = new_value(name, type.dtype, shape);
+  graph_->values[y].quantization = permuted(graph_->values[x].quantization, perm);
+  Node n = make_node<fb::TransposeOptionsT>(node.name(), node.op(), {x}, {y});
+  options<fb::TransposeOptionsT>(n).perm.assign(perm.begin(), perm.end());
+  graph_->nodes.push_back(std::move(n));
+  return y;
+}
+
+ValueId Importer::reshape(const NodeView& node, ValueId x, const Shape& shape,
+                          const std::string& name) {
+  const ValueId y = new_value(name, graph_->values[x].type.dtype, shape);
+  if (graph_->values[x].quantization.axis < 0 || shape == shape_of(x))
+    graph_->values[y].quantization = graph_->values[x].quantization;
+  Node n = make_node<fb::ReshapeOptionsT>(node.name(), node.op(), {x}, {y});
+  options<fb::ReshapeOptionsT>(n).shape.assign(shape.begin(), shape.end());
+  graph_->nodes.push_back(std::move(n));
+  return y;
+}
+
+ValueId Importer::to_nhwc(const NodeView& node, ValueId x) {
+  if (const auto known = nhwc_form_.find(x); known != nhwc_form_.end()) return known->second;
+  const ValueId y = transpose(node, x, {0, 2, 3, 1});
+  nhwc_form_.emplace(x, y);
+  return y;
+}
+
+ValueId Importer::from_nhwc(const NodeView& node, ValueId x, const std::string& name) {
+  const ValueId y = transpose(node, x, {0, 3, 1, 2}, name);
+  nhwc_form_.emplace(y, x);
+  return y;
+}
+
+ValueId Importer::with_quant(const NodeView& node, ValueId x, const Quant& quant) {
+  const Quantization wanted = stored_quantization(quant);
+  if (graph_->values[x].quantization.scale.empty()) graph_->values[x].quantization = wanted;
+  if (same(graph_->values[x].quantization, wanted)) return x;
+  const ValueId copy = reshape(node, x, shape_of(x));
+  graph_->values[copy].quantization = wanted;
+  if (in_nhwc(x)) mark_nhwc(copy);
+  return copy;
+}
+
+ValueId Importer::stored_constant(const Constant& constant, const Quant& quant,
+                                  const std::string& name) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(constant.elements()));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<uint8_t>(constant.integer(static_cast<int64_t>(i)) + quant.offset());
+  const ValueId id = graph_->add_constant(name, DType::kUInt8, constant.shape, bytes);
+  graph_->values[id].quantization = stored_quantization(quant);
+  return id;
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,188 @@
+// The graph's outputs, and the removal of what none of them needs.
+#include <algorithm>
+#include <map>
+
+#include "converter/import/onnx_importer.h"
+#include "converter/import/onnx_linear.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+std::vector<uint8_t> sign_flip_table() {
+  std::vector<uint8_t> table(256);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
+  return table;
+}
+
+// The int8 quantisation of a tensor stored as uint8.
+Quantization signed_quantization(Quantization q) {
+  for (int32_t& z : q.zero_point) z -= 128;
+  return q;
+}
+
+}  // namespace
+
+Status Importer::export_outputs() {
+  for (const onnx::ValueInfoProto& info : model_.graph().output()) {
+    QRT_TRY(constant_state(info.name()));
+    const Tensor tensor = tensors_[info.name()];
+    if (tensor.kind == Tensor::Kind::kRefused) continue;
+    const int at = model_.producer(info.name());
+    const NodeView* node = at < 0 ? nullptr : nodes_[static_cast<size_t>(at)].get();
+    ValueId value = kNoValue;
+    QRT_TRY(export_output(info.name(), tensor, node, &value));
+    if (value == kNoValue) continue;
+    const Value& v = graph_->values[value];
+    const auto is = [value](const std::vector<ValueId>& list) {
+      return std::find(list.begin(), list.end(), value) != list.end();
+    };
+    if (v.is_constant || is(graph_->inputs) || is(graph_->outputs))
+      value = copy(info.name(), value);
+    graph_->values[value].name = info.name();
+    graph_->outputs.push_back(value);
+  }
+  if (graph_->outputs.size() != static_cast<size_t>(model_.graph().output_size()) &&
+      !report_->has_refusals())
+    return error(Code::kInternal, "an output was lost without a reason");
+  // Quantisation of int8 inputs, known from the stored form behind their sign flip.
+  for (const Node& node : graph_->nodes) {
+    const bool flip = node.options.type == fb::OpOptions::Lut && !node.inputs.empty() &&
+                      graph_->values[node.inputs[0]].type.dtype == DType::kInt8;
+    if (flip)
+      graph_->values[node.inputs[0]].quantization =
+          signed_quantization(graph_->values[node.outputs[0]].quantization);
+  }
+  return Status();
+}
+
+ValueId Importer::copy(const std::string& name, ValueId x) {
+  const Shape shape = shape_of(x);
+  const ValueId y = new_value(name, graph_->values[x].type.dtype, shape);
+  graph_->values[y].quantization = graph_->values[x].quantization;
+  Node n = make_node<fb::ReshapeOptionsT>(name, "output", {x}, {y});
+  options<fb::ReshapeOptionsT>(n).shape.assign(shape.begin(), shape.end());
+  graph_->nodes.push_back(std::move(n));
+  return y;
+}
+
+Status Importer::export_output(const std::string& name, const Tensor& t, const NodeView* node,
+                               ValueId* result) {
+  if (t.is_constant()) {
+    std::vector<float> real;
+    if (t.quant) {
+      if (!constant_floats(t, &real))
+        return refuse_output(name, node, "it is a constant of an unsupported type");
+      *result = graph_->add_constant(name, DType::kFloat32, t.shape, real);
+      return Status();
+    }
+    DType dtype;
+    if (!ir_type(t.type, &dtype))
+      return refuse_output(name, node,
+                           std::string("it is a constant of type ") + element_type_name(t.type));
+    *result = graph_->add_constant(name, dtype, t.shape, t.constant->data);
+    return Status();
+  }
+  if (t.is_pending()) {
+    const std::shared_ptr<Pending> pending = t.pending;
+    const bool limited = pending->lo != -std::numeric_limits<float>::infinity() ||
+                         pending->hi != std::numeric_limits<float>::infinity();
+    if (!pending->emit_float || limited || uses(name) != 1)
+      return refuse(
+          *pending->node,
+          "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
+          name, "end the model with QuantizeLinear and DequantizeLinear");
+    QRT_TRY(pending->emit_float(result));
+    if (*result == kNoValue) return Status();
+    for (int f : pending->followers) became(f, "fused into " + pending->node->op(), "I0");
+    for (const auto& move : pending->moves) QRT_TRY(move(result));
+    return Status();
+  }
+  if (t.is_table()) return dequantize_output(name, t, node, result);
+  *result = t.value;
+  if (t.type != kInt8) return Status();
+  Node lut = make_node<fb::LutOptionsT>(name, "output", {t.value}, {});
+  *result = new_value(name, DType::kInt8, t.shape);
+  graph_->values[*result].quantization = signed_quantization(graph_->values[t.value].quantization);
+  lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, {256}, sign_flip_table()));
+  lut.outputs.push_back(*result);
+  graph_->nodes.push_back(std::move(lut));
+  return Status();
+}
+
+// A table as a float output: DequantizeLinear, where needed behind a Lut that maps each byte to the
+// one whose dequantised value the table has. Relu and Clip at grid values are of that kind.
+Status Importer::dequantize_output(const std::string& name, const Tensor& t, const NodeView* node,
+                                   ValueId* result) {
+  ValueId x = t.value;
+  if (t.table) {
+    std::map<float, int> byte_of;
+    bool exact = t.quant->per_tensor() && t.table_axis < 0 && is_usable_scale(t.quant->scale[0]);
+    for (int i = 0; exact && i < 256; ++i)
+      byte_of.emplace(static_cast<float>(i - t.quant->stored_zero_point()) * t.quant->scale[0], i);
+    std::vector<uint8_t> bytes(256);
+    for (size_t i = 0; exact && i < 256; ++i) {
+      const auto found = byte_of.find((*t.table)[i]);
+      exact = found != byte_of.end();
+      if (exact) bytes[i] = static_cast<uint8_t>(found->second);
+    }
+    if (!exact) return refuse_output(name, node, "its values are not those of a quantised tensor");
+    if (node) x = new_lut(*node, x, bytes, false, "", &*t.quant);
+  }
+  Node d = make_node<fb::DequantizeOptionsT>(name, "DequantizeLinear", {x}, {});
+  auto& o = options<fb::DequantizeOptionsT>(d);
+  for (size_t i = 0; i < t.quant->scale.size(); ++i) {
+    o.scale.push_back(float_bits(t.quant->scale[i]));
+    o.zero_point.push_back(t.quant->stored_zero_point(i));
+  }
+  o.axis = t.quant->axis;
+  *result = new_value(name, DType::kFloat32, t.shape);
+  d.outputs.push_back(*result);
+  graph_->nodes.push_back(std::move(d));
+  if (node) became(*node, "Dequantize", "edge");
+  return Status();
+}
+
+Status Importer::refuse_output(const std::string& name, const NodeView* node,
+                               const std::string& why) {
+  const std::string rule = "the model's output '" + name + "' stays float: " + why;
+  const std::string remedy = "end the model with QuantizeLinear and DequantizeLinear";
+  if (node) return refuse(*node, rule, name, remedy);
+  report_->refused(name, "output", rule, name, remedy);
+  return Status();
+}
+
+void Importer::drop_unread_nodes() {
+  std::vector<bool> read(graph_->values.size(), false);
+  for (ValueId v : graph_->outputs) read[v] = true;
+  std::vector<Node> kept;
+  for (size_t i = graph_->nodes.size(); i-- > 0;) {
+    Node& node = graph_->nodes[i];
+    const bool needed =
+        std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return read[v]; });
+    if (!needed) continue;
+    for (ValueId v : node.inputs) read[v] = true;
+    kept.push_back(std::move(node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  graph_->nodes = std::move(kept);
+  for (ValueId v : graph_->inputs) read[v] = true;
+  std::vector<ValueId> renumbered(graph_->values.size(), kNoValue);
+  std::vector<Value> values;
+  for (ValueId v = 0; v < renumbered.size(); ++v) {
+    if (!read[v]) continue;
+    renumbered[v] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph_->values[v]));
+  }
+  graph_->values = std::move(values);
+  const auto renumber = [&](std::vector<ValueId>* ids) {
+    for (ValueId& v : *ids) v = renumbered[v];
+  };
+  for (Node& node : graph_->nodes) {
+    renumber(&node.inputs);
+    renumber(&node.outputs);
+  }
+  renumber(&graph_->inputs);
+  renumber(&graph_->outputs);
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,211 @@
+// The state of one import: what each ONNX tensor has become so far, and the graph that grows from
+// it. Nodes are visited in execution order; a handler reads its inputs' states and writes its
+// outputs'.
+//
+// The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
+// until a QuantizeLinear (or a graph output) says what it becomes:
+//   Table    a function of one stored byte: DequantizeLinear and any elementwise operators behind
+//   it. Becomes a Lut. Pending  an operator with integer arithmetic of its own (Conv, Add ...) and
+//   what may follow it. Becomes that operator.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
+#define QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "converter/import/onnx_constant.h"
+#include "converter/import/onnx_model.h"
+#include "converter/import/onnx_node.h"
+#include "converter/ir.h"
+#include "converter/report.h"
+
+namespace qrt::convert::from_onnx {
+
+// The graph's type for elements of a source type; false where there is none.
+bool ir_type(int type, DType* dtype);
+
+// Parameters of a quantised tensor in the source's own domain.
+struct Quant {
+  int type = kUint8;  // ElementType of the integers
+  std::vector<float> scale;
+  std::vector<int32_t> zero_point;  // as many as scales
+  int axis = -1;                    // -1: per tensor
+
+  bool per_tensor() const { return axis < 0; }
+  // Added to a source integer to give the stored one.
+  int offset() const { return type == kInt8 ? 128 : 0; }
+  int stored_zero_point(size_t i = 0) const { return zero_point[i] + offset(); }
+};
+bool operator==(const Quant& a, const Quant& b);
+inline bool operator!=(const Quant& a, const Quant& b) { return !(a == b); }
+
+inline uint32_t float_bits(float f) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &f, 4);
+  return bits;
+}
+
+// Limits of an output byte, stored domain.
+struct Limits {
+  int lo = 0, hi = 255;
+};
+
+struct Pending;
+
+struct Tensor {
+  enum class Kind {
+    kRefused,   // comes from a refused node: what reads it is skipped
+    kConstant,  // `constant`; with `quant` its dequantised reading
+    kValue,     // `value` of the graph, elements of `type` (int8 lies in it as uint8)
+    kTable,     // function of the bytes of `value`
+    kPending,   // `pending`
+  };
+  Kind kind = Kind::kRefused;
+  Shape shape;
+  ConstantPtr constant;
+  int type = kUndefined;  // of the source tensor
+  ValueId value = kNoValue;
+  std::optional<Quant> quant;  // kConstant: see there; kTable: of `value`
+  // kTable: entry [c * 256 + byte] for index c of `table_axis` (-1: one table). Null: the
+  // dequantised value itself.
+  std::shared_ptr<const std::vector<float>> table;
+  int table_axis = -1;
+  std::shared_ptr<Pending> pending;
+
+  bool is_constant() const { return kind == Kind::kConstant; }
+  bool is_value() const { return kind == Kind::kValue; }
+  bool is_table() const { return kind == Kind::kTable; }
+  bool is_pending() const { return kind == Kind::kPending; }
+  // DequantizeLinear of a stored tensor and nothing else.
+  bool is_dequantized() const { return is_table() && !table; }
+  // The plain tensor of a value or constant that holds integers or floats.
+  bool is_plain_constant() const { return is_constant() && !quant; }
+};
+
+// A float result that waits for its QuantizeLinear. Elementwise limits and data movement met on the
+// way are kept.
+struct Pending {
+  const NodeView* node = nullptr;  // the operator itself
+  std::string ops;                 // "Conv+Relu"
+  std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
+  float lo, hi;                    // composition of the Relus and Clips, real domain
+  // Makes the operator with this output quantisation; *out stays kNoValue where it was refused.
+  std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
+  // Makes a float result where no QuantizeLinear follows; null: there is none.
+  std::function<Status(ValueId* result)> emit_float;
+  // Data movement behind it, on the integers.
+  std::vector<std::function<Status(ValueId* value)>> moves;
+};
+
+class Importer {
+ public:
+  Importer(const Model& model, Graph* graph, Report* report);
+
+  Status run();
+
+  // --- the model
+  int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
+  int uses(const std::string& tensor) const { return model_.uses(tensor); }
+  Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
+    return read_constant(proto, &files_, constant);
+  }
+
+  // --- tensors by ONNX name. REQUIRES for input(): node.has_input(i); all inputs of a handled node
+  // have a state.
+  const Tensor& input(const NodeView& node, int i) const;
+  void set_output(const NodeView& node, int i, Tensor tensor);
+
+  // --- report. Refusing is not an error: the node's outputs become kRefused and the import goes
+  // on.
+  Status refuse(const NodeView& node, const std::string& rule, const std::string& tensor,
+                const std::string& remedy);
+  // What a node became; nodes that say nothing count as folded.
+  void became(int node_index, const std::string& result, const std::string& level);
+  void became(const NodeView& node, const std::string& result, const std::string& level) {
+    became(node.index(), result, level);
+  }
+  // Says that a needed input is still float, naming what would help.
+  Status refuse_float(const NodeView& node, int i);
+
+  // --- the graph
+  Graph& graph() { return *graph_; }
+  const Shape& shape_of(ValueId value) const { return graph_->values[value].type.shape; }
+  // A value that is not constant yet written by no node.
+  ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
+                    const Quant* quant = nullptr);
+  ValueId new_lut(const NodeView& node, ValueId x, const std::vector<uint8_t>& table,
+                  bool per_channel, const std::string& name, const Quant* quant);
+  ValueId transpose(const NodeView& node, ValueId x, const std::vector<int>& perm,
+                    const std::string& name = "");
+  ValueId reshape(const NodeView& node, ValueId x, const Shape& shape,
+                  const std::string& name = "");
+  // [n, c, h, w] <-> [n, h, w, c]; a value made by from_nhwc() gives its origin back.
+  ValueId to_nhwc(const NodeView& node, ValueId x);
+  ValueId from_nhwc(const NodeView& node, ValueId x, const std::string& name);
+  // The value with this quantisation as its metadata: itself, or a copy where it already has
+  // another one.
+  ValueId with_quant(const NodeView& node, ValueId x, const Quant& quant);
+  // A constant's integers as a stored-domain UINT8 constant of the graph. REQUIRES: an 8-bit
+  // integer type.
+  ValueId stored_constant(const Constant& constant, const Quant& quant, const std::string& name);
+  // ONNX Runtime keeps what a convolution made in NHWC until data movement ends it; its broadcasts
+  // depend on that.
+  bool in_nhwc(ValueId value) const { return nhwc_.count(value) != 0; }
+  void mark_nhwc(ValueId value) { nhwc_.insert(value); }
+
+  // --- tables and pending operators (onnx_table.cc)
+  // The entries of a table, made explicit. False: too large, refused.
+  bool entries(const Tensor& table, std::vector<float>* out) const;
+  // The float reading of a constant. False: it is neither dequantised nor of a float type.
+  bool constant_floats(const Tensor& constant, std::vector<float>* out) const;
+  Status quantize_table(const NodeView& node, const Tensor& table, const Quant& out, Limits limits,
+                        const std::string& name, ValueId* result);
+  // Output 0 of the node is input i after f, elementwise.
+  Status map_table(const NodeView& node, int i, const std::function<float(float)>& f);
+  // Starts a pending operator as output 0 of a node.
+  std::shared_ptr<Pending> defer(const NodeView& node, const Shape& shape);
+  // True when output 0 of the node that made input i may be taken over by `node`: nothing else
+  // reads it.
+  bool sole_reader(const NodeView& node, int i) const;
+  Status resolve(const NodeView& quantize, const Tensor& tensor, const Quant& out, ValueId* result);
+
+ private:
+  Status import_inputs();
+  Status visit(const NodeView& node);
+  Status export_outputs();
+  // `node` wrote the tensor; null for inputs and initialisers.
+  Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
+                       ValueId* result);
+  Status dequantize_output(const std::string& name, const Tensor& tensor, const NodeView* node,
+                           ValueId* result);
+  Status refuse_output(const std::string& name, const NodeView* node, const std::string& why);
+  ValueId copy(const std::string& name, ValueId x);
+  Status constant_state(const std::string& name);
+  void drop_unread_nodes();
+  void write_report();
+
+  struct NodeOutcome {
+    std::string result = "folded", level = "I0";
+    bool skipped = false;
+  };
+
+  const Model& model_;
+  Graph* graph_;
+  Report* report_;
+  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
+  std::vector<NodeOutcome> outcomes_;             // by index in the file
+  std::unordered_map<std::string, Tensor> tensors_;
+  std::unordered_set<ValueId> nhwc_;
+  std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
+  ExternalFiles files_;
+};
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_

@@ -1,0 +1,58 @@
+// What convolutions and matrix products share: constant weights, biases and the scales of their
+// requantisation.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_LINEAR_H_
+#define QRT_CONVERTER_IMPORT_ONNX_LINEAR_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "converter/import/onnx_importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// fl32(fl32(alpha * x_scale) * w_scale[oc]) for each output channel, or one value where w has one
+// scale. alpha 1 is exact.
+std::vector<float> product_scales(float alpha, float x_scale, const Quant& w);
+
+// Requantisation to 8 bits with scale[i] = fl32(products[i] / y_scale). Null: a scale is not normal
+// and positive, refused.
+std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& node,
+                                          const std::vector<float>& products, const Quant& out,
+                                          Limits limits);
+
+// True for a normal positive number.
+bool is_usable_scale(float scale);
+
+// u8 x u8, u8 x s8 and s8 x s8 only, and input and output of one type; false where refused.
+bool types_fit(Importer& importer, const NodeView& node, int x, int w, int y, Status* status);
+
+// The bias as ONNX Runtime takes it. Integers behind a DequantizeLinear are used as they are (with
+// `check_scale`: if the scale is about x * w), float constants are quantised with `products`. One
+// value for each of `channels`; a bias of one element is repeated. *bias stays empty where it is
+// refused.
+Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
+                 const std::vector<float>& products, bool check_scale,
+                 std::optional<std::vector<int32_t>>* bias);
+
+// element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
+// that FullyConnected takes; `offset` finds the source element.
+template <class Offset>
+std::vector<int16_t> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
+                                     const Offset& offset) {
+  std::vector<int16_t> centred(static_cast<size_t>(out * in));
+  size_t at = 0;
+  for (int64_t o = 0; o < out; ++o) {
+    const int32_t zero = quant.zero_point[quant.per_tensor() ? 0 : static_cast<size_t>(o)];
+    for (int64_t i = 0; i < in; ++i)
+      centred[at++] = static_cast<int16_t>(w.integer(offset(o, i)) - zero);
+  }
+  return centred;
+}
+
+// Quantisation of the centred weights, for tools: zero points are 0.
+Quantization centred_quantization(const Quant& w, int axis);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_LINEAR_H_

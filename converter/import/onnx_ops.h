@@ -1,0 +1,92 @@
+// The operators the ONNX front end knows, one handler each. A handler refuses what cannot be
+// integer (Importer::refuse) and fails only for models that are damaged.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPS_H_
+
+#include <optional>
+#include <string>
+
+#include "converter/import/onnx_importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// REQUIRES: no input of the node is refused.
+using Handler = Status (*)(Importer& importer, const NodeView& node);
+
+struct OpEntry {
+  const char* domain;  // "" is also "ai.onnx"
+  const char* op;
+  Handler handler;
+  int inputs;  // at least so many must be present
+};
+// Null for an operator that is not known.
+const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
+
+// onnx_qdq.cc
+Status import_quantize(Importer& importer, const NodeView& node);
+Status import_dequantize(Importer& importer, const NodeView& node);
+// Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a tensor of
+// `shape`. *quant stays empty where they were refused. `axis` counts for scales with more than one
+// element.
+Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
+                  const Shape& shape, int64_t axis, std::optional<Quant>* quant);
+
+// The same for a tensor that must be quantised as a whole.
+Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
+                         int type, std::optional<Quant>* quant);
+
+// onnx_fold.cc
+Status import_constant(Importer& importer, const NodeView& node);
+Status import_cast(Importer& importer, const NodeView& node);
+Status import_shape(Importer& importer, const NodeView& node);
+Status import_gather(Importer& importer, const NodeView& node);
+Status import_slice(Importer& importer, const NodeView& node);
+// Arithmetic of integer constants (shapes). False: not all inputs are such constants.
+bool fold_integers(Importer& importer, const NodeView& node);
+
+// onnx_ops_move.cc
+Status import_identity(Importer& importer, const NodeView& node);
+Status import_reshape(Importer& importer, const NodeView& node);
+Status import_flatten(Importer& importer, const NodeView& node);
+Status import_squeeze(Importer& importer, const NodeView& node);
+Status import_unsqueeze(Importer& importer, const NodeView& node);
+Status import_transpose(Importer& importer, const NodeView& node);
+
+// onnx_ops_concat.cc
+Status import_concat(Importer& importer, const NodeView& node);
+Status import_qlinear_concat(Importer& importer, const NodeView& node);
+
+// onnx_ops_conv.cc
+Status import_conv(Importer& importer, const NodeView& node);
+Status import_qlinear_conv(Importer& importer, const NodeView& node);
+
+// onnx_ops_matmul.cc
+Status import_gemm(Importer& importer, const NodeView& node);
+Status import_matmul(Importer& importer, const NodeView& node);
+Status import_qgemm(Importer& importer, const NodeView& node);
+Status import_qlinear_matmul(Importer& importer, const NodeView& node);
+
+// onnx_ops_binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu and the QLinear forms
+Status import_binary(Importer& importer, const NodeView& node);
+Status import_qlinear_binary(Importer& importer, const NodeView& node);
+
+// onnx_ops_unary.cc: everything that is a table, and what QLinear forms there are of it
+Status import_relu(Importer& importer, const NodeView& node);
+Status import_clip(Importer& importer, const NodeView& node);
+Status import_unary(Importer& importer, const NodeView& node);
+Status import_qlinear_unary(Importer& importer, const NodeView& node);
+
+// onnx_ops_softmax.cc
+Status import_softmax(Importer& importer, const NodeView& node);
+Status import_qlinear_softmax(Importer& importer, const NodeView& node);
+
+// onnx_ops_pool.cc
+Status import_max_pool(Importer& importer, const NodeView& node);
+Status import_average_pool(Importer& importer, const NodeView& node);
+Status import_global_pool(Importer& importer, const NodeView& node);
+Status import_qlinear_average_pool(Importer& importer, const NodeView& node);
+Status import_qlinear_global_average_pool(Importer& importer, const NodeView& node);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPS_H_

@@ -1,0 +1,178 @@
+// Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
+#include "converter/import/onnx_linear.h"
+#include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_window.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct Convolution {
+  ValueId x = kNoValue;
+  Quant x_quant, w_quant;
+  ConstantPtr weights;  // [out, in / groups, (kh,) kw]
+  Image image;
+  Window window;
+  int64_t groups = 1, out = 0;
+  std::vector<float> products;
+  std::vector<int32_t> bias;
+};
+
+// Geometry and types; *known stays false where the node was refused.
+Status read_convolution(Importer& importer, const NodeView& node, const Shape& x, const Tensor& w,
+                        bool channels_last, Convolution* conv, bool* known) {
+  QRT_TRY(read_image(importer, node, x, channels_last, &conv->image, known));
+  if (!*known) return Status();
+  *known = false;
+  conv->weights = w.constant;
+  const Shape& ws = w.shape;
+  QRT_MODEL_CHECK(ws.rank() == x.rank(), "the weights have shape %s, the input %s",
+                  ws.to_string().c_str(), x.to_string().c_str());
+  conv->groups = node.integer("group", 1);
+  conv->out = ws[0];
+  QRT_MODEL_CHECK(
+      conv->groups >= 1 && conv->out >= 1 && conv->out % conv->groups == 0 && ws[1] >= 1 &&
+          conv->image.c % conv->groups == 0 && conv->image.c / conv->groups == ws[1],
+      "weights of shape %s do not fit %lld input channels in %lld groups", ws.to_string().c_str(),
+      static_cast<long long>(conv->image.c), static_cast<long long>(conv->groups));
+  const std::vector<int64_t> kernel(ws.begin() + 2, ws.end());
+  QRT_MODEL_CHECK(!node.has("kernel_shape") || node.integers("kernel_shape") == kernel,
+                  "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
+  QRT_TRY(read_window(node, conv->image, kernel, false, &conv->window));
+  if (!conv->w_quant.per_tensor() && conv->w_quant.axis != 0)
+    return importer.refuse(node,
+                           "the weights are quantised along axis " +
+                               std::to_string(conv->w_quant.axis) + ", not per output channel",
+                           node.input(1), "quantise the weights per tensor or along axis 0");
+  conv->products = product_scales(1.0f, conv->x_quant.scale[0], conv->w_quant);
+  *known = true;
+  return Status();
+}
+
+Status emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
+            const Quant& out, Limits limits, ValueId* result) {
+  Status status;
+  if (!types_fit(importer, node, c.x_quant.type, c.weights->type, out.type, &status)) return status;
+  auto requant = f32_requant(importer, node, c.products, out, limits);
+  if (!requant) return Status();
+
+  Graph& graph = importer.graph();
+  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
+  const bool depthwise = in == 1 && c.groups > 1;
+  // Source order [out, in, tap]; stored [out, tap, in], depthwise [tap, out].
+  std::vector<int16_t> centred =
+      centred_weights(*c.weights, c.w_quant, c.out, taps * in,
+                      [&](int64_t o, int64_t i) { return (o * in + i % in) * taps + i / in; });
+  Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
+  if (depthwise) {
+    weights_shape = {c.window.kernel[0], c.window.kernel[1], c.out};
+    std::vector<int16_t> by_tap(centred.size());
+    for (int64_t o = 0; o < c.out; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        by_tap[static_cast<size_t>(t * c.out + o)] = centred[static_cast<size_t>(o * taps + t)];
+    centred = std::move(by_tap);
+  }
+  const ValueId weights = graph.add_constant(node.input(1), DType::kInt16, weights_shape, centred);
+  graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
+  const ValueId bias = graph.add_constant("", DType::kInt32, {c.out}, c.bias);
+
+  const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  const ValueId y = importer.new_value(
+      "", DType::kUInt8, {c.image.n, c.window.output[0], c.window.output[1], c.out}, &out);
+  const uint8_t padding = static_cast<uint8_t>(c.x_quant.stored_zero_point());
+  Node n;
+  if (depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+    set_window(c.window, &o);
+    set_dilation(c.window, &o);
+    o.multiplier = static_cast<uint32_t>(c.out / c.groups);
+    o.input_zero_point = padding;
+    o.requant = std::move(requant);
+  } else {
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+    auto& o = options<fb::Conv2DOptionsT>(n);
+    set_window(c.window, &o);
+    set_dilation(c.window, &o);
+    o.groups = static_cast<uint32_t>(c.groups);
+    o.input_zero_point = padding;
+    o.requant = std::move(requant);
+  }
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", "I1");
+  *result = image_from_nhwc(importer, node, c.image, y);
+  if (!c.image.channels_last) importer.mark_nhwc(*result);
+  return Status();
+}
+
+}  // namespace
+
+Status import_conv(Importer& importer, const NodeView& node) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!w.is_constant() || !w.quant) return importer.refuse_float(node, 1);
+  int lo, hi;
+  if (!quantized_range(w.type, &lo, &hi)) return importer.refuse_float(node, 1);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  Convolution conv;
+  conv.x = x.value;
+  conv.x_quant = *x.quant;
+  conv.w_quant = *w.quant;
+  bool known;
+  QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
+  if (!known) return Status();
+  std::optional<std::vector<int32_t>> bias;
+  QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, true, &bias));
+  if (!bias) return Status();
+  conv.bias = std::move(*bias);
+  const auto pending = importer.defer(node, conv.image.shape(conv.out, conv.window.output));
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
+    return emit(importer, node, *ops, conv, out, limits, result);
+  };
+  return Status();
+}
+
+Status import_qlinear_conv(Importer& importer, const NodeView& node) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  int lo, hi;
+  if (!w.is_plain_constant() || !quantized_range(w.type, &lo, &hi))
+    return importer.refuse_float(node, 3);
+  std::optional<Quant> x_quant, w_quant, y_quant;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
+  if (!x_quant) return Status();
+  QRT_TRY(read_quant(importer, node, 4, 5, w.type, w.shape, 0, &w_quant));
+  if (!w_quant) return Status();
+  QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &y_quant));
+  if (!y_quant) return Status();
+  Convolution conv;
+  conv.x = importer.with_quant(node, x.value, *x_quant);
+  conv.x_quant = *x_quant;
+  conv.w_quant = *w_quant;
+  bool known;
+  const bool channels_last = node.integer("channels_last", 0) != 0;
+  QRT_TRY(read_convolution(importer, node, x.shape, w, channels_last, &conv, &known));
+  if (!known) return Status();
+  conv.bias.assign(static_cast<size_t>(conv.out), 0);
+  if (node.has_input(8)) {
+    const Tensor& b = importer.input(node, 8);
+    if (!b.is_plain_constant() || b.type != kInt32) return importer.refuse_float(node, 8);
+    QRT_MODEL_CHECK(b.constant->elements() == conv.out, "the bias has %lld elements, expected %lld",
+                    static_cast<long long>(b.constant->elements()),
+                    static_cast<long long>(conv.out));
+    conv.bias.assign(b.constant->as<int32_t>(), b.constant->as<int32_t>() + conv.out);
+  }
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = y_quant->type;
+  y.shape = conv.image.shape(conv.out, conv.window.output);
+  QRT_TRY(emit(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *y_quant);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

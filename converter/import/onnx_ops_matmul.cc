@@ -1,0 +1,307 @@
+// Gemm, MatMul and their QLinear forms with a constant right side: FullyConnected. Without a
+// QuantizeLinear behind it the result is the int32 accumulator, dequantised.
+#include "converter/import/onnx_linear.h"
+#include "converter/import/onnx_ops.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct Product {
+  ValueId x = kNoValue;
+  Shape x_shape;  // what FullyConnected reads, [..., in]; a reshape or transpose of x where it
+                  // differs
+  bool transpose_x = false;
+  Quant x_quant, w_quant;
+  ConstantPtr weights;
+  bool out_first = false;  // weights are [out, in], else [in, out]
+  int64_t in = 0, out = 0;
+  std::vector<float> products;
+  std::vector<int32_t> bias;
+  Shape result;
+};
+
+// The node up to its accumulators; the requantisation (or ACC) is `requant`.
+ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
+             std::unique_ptr<fb::RequantT> requant, DType dtype, const Quant* out) {
+  Graph& graph = importer.graph();
+  const std::vector<int16_t> centred = centred_weights(
+      *p.weights, p.w_quant, p.out, p.in,
+      [&](int64_t o, int64_t i) { return p.out_first ? o * p.in + i : i * p.out + o; });
+  const int weights_input = node.op() == "Gemm" || node.op() == "MatMul" ? 1 : 3;
+  const ValueId weights =
+      graph.add_constant(node.input(weights_input), DType::kInt16, {p.out, p.in}, centred);
+  graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
+  const ValueId bias = graph.add_constant("", DType::kInt32, {p.out}, p.bias);
+  ValueId x = p.x;
+  if (p.transpose_x) x = importer.transpose(node, x, {1, 0});
+  if (importer.shape_of(x) != p.x_shape) x = importer.reshape(node, x, p.x_shape);
+  Shape shape = p.x_shape;
+  shape[shape.rank() - 1] = p.out;
+  const ValueId y = importer.new_value("", dtype, shape, out);
+  Node n = make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+  options<fb::FullyConnectedOptionsT>(n).requant = std::move(requant);
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "FullyConnected", dtype == DType::kInt32 ? "I0" : "I1");
+  return y;
+}
+
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
+                      const Product& p, const Quant& out, Limits limits, ValueId* result) {
+  Status status;
+  if (!types_fit(importer, node, p.x_quant.type, p.weights->type, out.type, &status)) return status;
+  auto requant = f32_requant(importer, node, p.products, out, limits);
+  if (!requant) return Status();
+  *result = emit(importer, node, ops, p, std::move(requant), DType::kUInt8, &out);
+  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  return Status();
+}
+
+Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Product& p, ValueId* result) {
+  Status status;
+  if (!types_fit(importer, node, p.x_quant.type, p.weights->type, p.x_quant.type, &status))
+    return status;
+  for (float s : p.products)
+    if (!is_usable_scale(s))
+      return importer.refuse(node, "the product of its scales is not a normal positive number",
+                             node.output(0), "quantise the model with scales of usual size");
+  auto requant = std::make_unique<fb::RequantT>();
+  requant->kind = fb::RequantKind::ACC;
+  const ValueId acc = emit(importer, node, ops, p, std::move(requant), DType::kInt32, nullptr);
+  const Shape shape = importer.shape_of(acc);
+  const ValueId y = importer.new_value("", DType::kFloat32, shape);
+  Node d = make_node<fb::DequantizeOptionsT>(node.name(), ops, {acc}, {y});
+  auto& o = options<fb::DequantizeOptionsT>(d);
+  for (float s : p.products) o.scale.push_back(float_bits(s));
+  o.zero_point.assign(p.products.size(), 0);
+  o.axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
+  importer.graph().nodes.push_back(std::move(d));
+  *result = shape == p.result ? y : importer.reshape(node, y, p.result);
+  return Status();
+}
+
+// Geometry of Gemm and QGemm.
+Status gemm_shape(const NodeView& node, const Shape& x, const Shape& w, Product* p) {
+  p->transpose_x = node.integer("transA", 0) != 0;
+  p->out_first = node.integer("transB", 0) != 0;
+  QRT_MODEL_CHECK(x.rank() == 2 && w.rank() == 2, "shapes %s and %s are not matrices",
+                  x.to_string().c_str(), w.to_string().c_str());
+  p->in = w[p->out_first ? 1 : 0];
+  p->out = w[p->out_first ? 0 : 1];
+  const int64_t rows = x[p->transpose_x ? 1 : 0];
+  QRT_MODEL_CHECK(x[p->transpose_x ? 0 : 1] == p->in && p->in > 0 && p->out > 0,
+                  "shapes %s and %s cannot be multiplied", x.to_string().c_str(),
+                  w.to_string().c_str());
+  p->x_shape = {rows, p->in};
+  p->result = {rows, p->out};
+  return Status();
+}
+
+// Geometry of MatMul and QLinearMatMul. *known stays false where it is refused.
+Status matmul_shape(Importer& importer, const NodeView& node, const Shape& x, const Shape& w,
+                    Product* p, bool* known) {
+  QRT_MODEL_CHECK(x.rank() >= 1 && w.rank() >= 1, "a scalar cannot be multiplied");
+  p->in = w[w.rank() == 1 ? 0 : w.rank() - 2];
+  p->out = w.rank() == 1 ? 1 : w[w.rank() - 1];
+  QRT_MODEL_CHECK(x[x.rank() - 1] == p->in && p->in > 0 && p->out > 0,
+                  "shapes %s and %s cannot be multiplied", x.to_string().c_str(),
+                  w.to_string().c_str());
+  *known = w.elements() == p->in * p->out;
+  if (!*known)
+    return importer.refuse(
+        node, "the constant of shape " + w.to_string() + " is a batch of matrices",
+        node.input(node.op() == "MatMul" ? 1 : 3), "split the product into one for each matrix");
+  std::vector<int64_t> dims(x.begin(), x.end());
+  if (dims.size() == 1) dims.insert(dims.begin(), 1);
+  QRT_TRY(make_shape(dims, &p->x_shape));
+  // numpy's rules: batch dimensions of both sides, then rows unless x is a vector, then columns
+  // unless w is one.
+  std::vector<int64_t> result(static_cast<size_t>(std::max(0, w.rank() - std::max(2, x.rank()))),
+                              1);
+  result.insert(result.end(), x.begin(), x.end() - 1);
+  if (w.rank() > 1) result.push_back(p->out);
+  return make_shape(result, &p->result);
+}
+
+Status check_weights_axis(Importer& importer, const NodeView& node, const Product& p, int input,
+                          bool* fits) {
+  const int columns = p.out_first ? 0 : p.weights->shape.rank() - 1;
+  *fits = p.w_quant.per_tensor() || (p.w_quant.axis == columns && p.weights->shape.rank() > 1);
+  if (*fits) return Status();
+  return importer.refuse(node,
+                         "the weights are quantised along axis " + std::to_string(p.w_quant.axis) +
+                             ", not per output column",
+                         node.input(input), "quantise the weights per tensor or per output column");
+}
+
+bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
+  const Shape& shape = importer.input(node, input).shape;
+  return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
+}
+
+void defer_product(Importer& importer, const NodeView& node, Product p, bool float_result) {
+  const auto pending = importer.defer(node, p.result);
+  const std::string* ops = &pending->ops;
+  if (float_result)
+    pending->emit_float = [&importer, &node, p, ops](ValueId* result) {
+      return emit_float(importer, node, *ops, p, result);
+    };
+  pending->emit = [&importer, &node, p = std::move(p), ops](const Quant& out, Limits limits,
+                                                            ValueId* result) {
+    return emit_quantized(importer, node, *ops, p, out, limits, result);
+  };
+}
+
+// Checks the operands of Gemm and MatMul: x dequantised per tensor, constant quantised weights.
+Status read_operands(Importer& importer, const NodeView& node, Product* p, bool* known) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  *known = false;
+  int lo, hi;
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
+    return importer.refuse_float(node, 1);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  p->x = x.value;
+  p->x_quant = *x.quant;
+  p->w_quant = *w.quant;
+  p->weights = w.constant;
+  *known = true;
+  return Status();
+}
+
+// The operands of QGemm and QLinearMatMul, inputs 0 to 5.
+Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w_axis, Product* p,
+                             bool* known) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
+  *known = false;
+  int lo, hi;
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  if (!w.is_plain_constant() || !quantized_range(w.type, &lo, &hi))
+    return importer.refuse_float(node, 3);
+  std::optional<Quant> x_quant, w_quant;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
+  if (!x_quant) return Status();
+  QRT_TRY(read_quant(importer, node, 4, 5, w.type, w.shape, w_axis, &w_quant));
+  if (!w_quant) return Status();
+  p->x = importer.with_quant(node, x.value, *x_quant);
+  p->x_quant = *x_quant;
+  p->w_quant = *w_quant;
+  p->weights = w.constant;
+  *known = true;
+  return Status();
+}
+
+}  // namespace
+
+Status import_gemm(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(gemm_shape(node, importer.input(node, 0).shape, p.weights->shape, &p));
+  QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
+  if (!known) return Status();
+  const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
+  if (node.has_input(2) && (alpha != 1.0f || beta != 1.0f))
+    return importer.refuse(
+        node, "alpha or beta is not 1 while there is a bias: ONNX Runtime computes it in float",
+        node.output(0), "fold alpha and beta into weights and bias");
+  if (is_row_bias(node, 2, importer))
+    return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
+                           node.input(2), "use a bias of one value per output column");
+  std::optional<std::vector<int32_t>> bias;
+  QRT_TRY(read_bias(importer, node, 2, p.out, product_scales(1.0f, p.x_quant.scale[0], p.w_quant),
+                    false, &bias));
+  if (!bias) return Status();
+  p.bias = std::move(*bias);
+  p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
+  const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  defer_product(importer, node, std::move(p), !float_bias);
+  return Status();
+}
+
+Status import_matmul(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(
+      matmul_shape(importer, node, importer.input(node, 0).shape, p.weights->shape, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  defer_product(importer, node, std::move(p), true);
+  return Status();
+}
+
+Status import_qgemm(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(
+      read_qlinear_operands(importer, node, node.integer("transB", 0) != 0 ? 0 : 1, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(gemm_shape(node, importer.input(node, 0).shape, p.weights->shape, &p));
+  p.products = product_scales(node.real("alpha", 1.0f), p.x_quant.scale[0], p.w_quant);
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  if (is_row_bias(node, 6, importer))
+    return importer.refuse(node, "the bias '" + node.input(6) + "' differs from row to row",
+                           node.input(6), "use a bias of one value per output column");
+  if (node.has_input(6)) {
+    const Tensor& b = importer.input(node, 6);
+    if (!b.is_plain_constant() || b.type != kInt32) return importer.refuse_float(node, 6);
+    const int64_t n = b.constant->elements();
+    QRT_MODEL_CHECK(n == p.out || n == 1, "the bias has %lld elements, expected %lld",
+                    static_cast<long long>(n), static_cast<long long>(p.out));
+    for (int64_t i = 0; i < p.out; ++i)
+      p.bias[static_cast<size_t>(i)] = b.constant->as<int32_t>()[n == 1 ? 0 : i];
+  }
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.shape = p.result;
+  if (!node.has_input(7)) {
+    y.type = kFloat;
+    QRT_TRY(emit_float(importer, node, node.op(), p, &y.value));
+    if (y.value == kNoValue) return Status();
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 7, 8, kUndefined, &out));
+  if (!out) return Status();
+  y.type = out->type;
+  QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_qlinear_matmul(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(read_qlinear_operands(importer, node, -1, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(
+      matmul_shape(importer, node, importer.input(node, 0).shape, p.weights->shape, &p, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &out));
+  if (!out) return Status();
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = p.result;
+  QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

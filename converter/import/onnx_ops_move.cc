@@ -1,0 +1,255 @@
+// Data movement: Reshape and its kin, Transpose, Identity. It acts on the integers, whatever stands
+// for them.
+#include <algorithm>
+#include <cstring>
+
+#include "converter/import/onnx_ops.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// A Transpose (perm not empty) or a Reshape.
+struct Movement {
+  Shape from, to;
+  std::vector<int> perm;
+
+  bool nothing() const {
+    if (perm.empty()) return from == to;
+    for (size_t i = 0; i < perm.size(); ++i)
+      if (perm[i] != static_cast<int>(i)) return false;
+    return true;
+  }
+  ValueId apply(Importer& importer, const NodeView& node, ValueId x) const {
+    return perm.empty() ? importer.reshape(node, x, to) : importer.transpose(node, x, perm);
+  }
+  // Where an axis goes, or -1 where a Reshape does not keep it whole.
+  int axis(int a) const {
+    if (!perm.empty())
+      return static_cast<int>(std::find(perm.begin(), perm.end(), a) - perm.begin());
+    int64_t before = 1, passed = 1;
+    for (int i = 0; i < a; ++i) before *= from[i];
+    for (int i = 0; i < to.rank(); passed *= to[i++])
+      if (passed == before && to[i] == from[a]) return i;
+    return -1;
+  }
+};
+
+ConstantPtr move_constant(const Constant& c, const Movement& m) {
+  auto moved = std::make_shared<Constant>(c);
+  moved->shape = m.to;
+  if (m.perm.empty() || c.data.empty()) return moved;
+  const size_t rank = m.perm.size(), bytes = element_bytes(c.type);
+  std::vector<int64_t> stride(rank, 1), step(rank), index(rank, 0);
+  for (size_t i = rank; i-- > 1;) stride[i - 1] = stride[i] * c.shape[static_cast<int>(i)];
+  for (size_t i = 0; i < rank; ++i) step[i] = stride[static_cast<size_t>(m.perm[i])];
+  int64_t at = 0;
+  for (size_t n = 0; n < static_cast<size_t>(c.elements()); ++n) {
+    memcpy(moved->data.data() + n * bytes, c.data.data() + static_cast<size_t>(at) * bytes, bytes);
+    for (size_t i = rank; i-- > 0;) {
+      at += step[i];
+      if (++index[i] < m.to[static_cast<int>(i)]) break;
+      at -= step[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return moved;
+}
+
+Status move(Importer& importer, const NodeView& node, const Movement& m) {
+  const Tensor& x = importer.input(node, 0);
+  Tensor y = x;
+  y.shape = m.to;
+  if (m.nothing()) {
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  const auto follow = [&](int* axis) {
+    const bool per_axis = *axis >= 0;
+    if (per_axis) *axis = m.axis(*axis);
+    return !per_axis || *axis >= 0;
+  };
+  if ((y.quant && !follow(&y.quant->axis)) || !follow(&y.table_axis))
+    return importer.refuse(
+        node, "it takes apart the axis along which '" + node.input(0) + "' is quantised",
+        node.input(0), "quantise per tensor");
+  switch (x.kind) {
+    case Tensor::Kind::kConstant: y.constant = move_constant(*x.constant, m); break;
+    case Tensor::Kind::kValue:
+    case Tensor::Kind::kTable:
+      y.value = m.apply(importer, node, x.value);
+      importer.became(node, m.perm.empty() ? "Reshape" : "Transpose", "I0");
+      break;
+    case Tensor::Kind::kPending:
+      if (!importer.sole_reader(node, 0)) return importer.refuse_float(node, 0);
+      y.pending->followers.push_back(node.index());
+      y.pending->moves.push_back([&importer, &node, m](ValueId* v) {
+        *v = m.apply(importer, node, *v);
+        return Status();
+      });
+      break;
+    case Tensor::Kind::kRefused: break;
+  }
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status move_to(Importer& importer, const NodeView& node, const std::vector<int64_t>& dims) {
+  Movement m;
+  m.from = importer.input(node, 0).shape;
+  QRT_TRY(make_shape(dims, &m.to));
+  QRT_MODEL_CHECK(m.from.elements() == m.to.elements(), "shape %s cannot become %s",
+                  m.from.to_string().c_str(), m.to.to_string().c_str());
+  return move(importer, node, m);
+}
+
+// Axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. *known: false where
+// they are refused.
+Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
+                 bool* given, bool* known) {
+  std::vector<int64_t> axes = node.integers("axes");
+  *known = true;
+  *given = node.has("axes");
+  if (node.has_input(1)) {
+    const Tensor& t = importer.input(node, 1);
+    *known = t.is_plain_constant() && t.constant->is_integer();
+    if (!*known)
+      return importer.refuse(node, "the axes '" + node.input(1) + "' are not constant",
+                             node.input(1),
+                             "simplify the model (constant folding) before conversion");
+    *given = true;
+    axes.clear();
+    for (int64_t i = 0; i < t.constant->elements(); ++i) axes.push_back(t.constant->integer(i));
+  }
+  marked->assign(static_cast<size_t>(rank), false);
+  for (int64_t a : axes) {
+    QRT_MODEL_CHECK(a >= -rank && a < rank, "axis %lld is outside %d dimensions",
+                    static_cast<long long>(a), rank);
+    const size_t at = static_cast<size_t>(a < 0 ? a + rank : a);
+    QRT_MODEL_CHECK(!(*marked)[at], "axis %lld is named twice", static_cast<long long>(a));
+    (*marked)[at] = true;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status import_identity(Importer& importer, const NodeView& node) {
+  if (node.op() == "Dropout") {
+    if (node.has_output(1) && importer.uses(node.output(1)) > 0)
+      return importer.refuse(node, "its mask is used", node.output(1), "export for inference");
+    if (node.has_input(2)) {
+      const Tensor& training = importer.input(node, 2);
+      const bool off = training.is_plain_constant() && training.constant->is_integer() &&
+                       training.constant->elements() == 1 && training.constant->integer(0) == 0;
+      if (!off)
+        return importer.refuse(node, "it is in training mode", node.input(2),
+                               "export for inference");
+    }
+  }
+  Tensor y = importer.input(node, 0);
+  if (y.is_pending()) {
+    if (!importer.sole_reader(node, 0)) return importer.refuse_float(node, 0);
+    y.pending->followers.push_back(node.index());
+  }
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_reshape(Importer& importer, const NodeView& node) {
+  const Tensor& target = importer.input(node, 1);
+  if (!target.is_plain_constant() || target.type != kInt64 || target.shape.rank() != 1)
+    return importer.refuse(node, "the target shape '" + node.input(1) + "' is not a constant",
+                           node.input(1),
+                           "simplify the model (constant folding) before conversion");
+  const Shape& from = importer.input(node, 0).shape;
+  const bool keep_zero = node.integer("allowzero", 0) != 0;
+  QRT_MODEL_CHECK(target.shape[0] <= 64, "the target shape has %lld dimensions",
+                  static_cast<long long>(target.shape[0]));
+  std::vector<int64_t> dims;
+  int inferred = -1;
+  int64_t known = 1;
+  for (int i = 0; i < static_cast<int>(target.shape[0]); ++i) {
+    int64_t d = target.constant->integer(i);
+    if (d == 0 && !keep_zero) {
+      QRT_MODEL_CHECK(i < from.rank(), "dimension %d of the target copies one that is not there",
+                      i);
+      d = from[i];
+    }
+    QRT_MODEL_CHECK(d >= -1 && (d != -1 || inferred < 0), "the target shape holds %lld",
+                    static_cast<long long>(d));
+    if (d == -1) inferred = i;
+    QRT_MODEL_CHECK(d == -1 || !__builtin_mul_overflow(known, d, &known),
+                    "the target shape is too large");
+    dims.push_back(d);
+  }
+  if (inferred >= 0) {
+    QRT_MODEL_CHECK(known > 0 && from.elements() % known == 0,
+                    "shape %s has no whole dimension for -1", from.to_string().c_str());
+    dims[static_cast<size_t>(inferred)] = from.elements() / known;
+  }
+  return move_to(importer, node, dims);
+}
+
+Status import_flatten(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  int64_t axis = node.integer("axis", 1);
+  QRT_MODEL_CHECK(axis >= -from.rank() && axis <= from.rank(), "axis %lld is outside %d dimensions",
+                  static_cast<long long>(axis), from.rank());
+  if (axis < 0) axis += from.rank();
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < from.rank(); ++i) (i < axis ? outer : inner) *= from[i];
+  return move_to(importer, node, {outer, inner});
+}
+
+Status import_squeeze(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  std::vector<bool> drop;
+  bool given, known;
+  QRT_TRY(read_axes(importer, node, from.rank(), &drop, &given, &known));
+  if (!known) return Status();
+  std::vector<int64_t> dims;
+  for (int i = 0; i < from.rank(); ++i) {
+    const bool named = drop[static_cast<size_t>(i)];
+    QRT_MODEL_CHECK(!named || from[i] == 1, "axis %d of %s is not 1", i, from.to_string().c_str());
+    if (!(given ? named : from[i] == 1)) dims.push_back(from[i]);
+  }
+  return move_to(importer, node, dims);
+}
+
+Status import_unsqueeze(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  int64_t added = static_cast<int64_t>(node.integers("axes").size());
+  if (node.has_input(1)) added = importer.input(node, 1).shape.elements();
+  QRT_MODEL_CHECK(added <= 64, "it adds %lld dimensions", static_cast<long long>(added));
+  std::vector<bool> fresh;
+  bool given, known;
+  QRT_TRY(read_axes(importer, node, from.rank() + static_cast<int>(added), &fresh, &given, &known));
+  if (!known) return Status();
+  std::vector<int64_t> dims;
+  int next = 0;
+  for (bool is_new : fresh) dims.push_back(is_new ? 1 : from[next++]);
+  return move_to(importer, node, dims);
+}
+
+Status import_transpose(Importer& importer, const NodeView& node) {
+  Movement m;
+  m.from = importer.input(node, 0).shape;
+  const int rank = m.from.rank();
+  std::vector<int64_t> perm = node.integers("perm");
+  if (!node.has("perm"))
+    for (int i = rank; i-- > 0;) perm.push_back(i);
+  std::vector<bool> seen(static_cast<size_t>(rank), false);
+  QRT_MODEL_CHECK(static_cast<int>(perm.size()) == rank,
+                  "perm has %zu entries, its input %d dimensions", perm.size(), rank);
+  for (int64_t p : perm) {
+    QRT_MODEL_CHECK(p >= 0 && p < rank && !seen[static_cast<size_t>(p)],
+                    "perm is not a permutation");
+    seen[static_cast<size_t>(p)] = true;
+    m.perm.push_back(static_cast<int>(p));
+    m.to.push_back(m.from[static_cast<int>(p)]);
+  }
+  if (rank == 0) m.to = m.from;
+  return move(importer, node, m);
+}
+
+}  // namespace qrt::convert::from_onnx

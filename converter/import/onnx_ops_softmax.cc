@@ -1,0 +1,102 @@
+// Softmax with a QuantizeLinear behind it, and QLinearSoftmax.
+#include <cmath>
+
+#include "converter/import/onnx_linear.h"
+#include "converter/import/onnx_lut.h"
+#include "converter/import/onnx_ops.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
+            int64_t axis, const Quant& out, ValueId* result) {
+  const Shape shape = importer.shape_of(x);
+  const int rank = shape.rank();
+  QRT_MODEL_CHECK(rank > 0 && axis >= -rank && axis < rank, "axis %lld is outside %d dimensions",
+                  static_cast<long long>(axis), rank);
+  const int at = static_cast<int>(axis < 0 ? axis + rank : axis);
+  // Before opset 13 all dimensions from the axis on are one row.
+  int64_t length = 1, outer = 1;
+  for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
+  if (opset >= 13) length = shape[at];
+  if (in.type != out.type)
+    return importer.refuse(node, "input and output differ in type", node.output(0),
+                           "quantise both to uint8 or both to int8");
+  const float k = std::floor(1.0f / out.scale[0]);
+  std::vector<float> table(256);
+  if (length > 0 && is_usable_scale(in.scale[0]))
+    ort_softmax_table(in.scale[0], length, table.data());
+  const bool usable = length > 0 && is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]) &&
+                      k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f;
+  if (!usable)
+    return importer.refuse(node,
+                           "rows of " + std::to_string(length) + " elements with input scale " +
+                               std::to_string(in.scale[0]) + " and output scale " +
+                               std::to_string(out.scale[0]) + " are beyond its arithmetic",
+                           node.output(0), "quantise the output with scale 1/256");
+  std::vector<int> perm, back(static_cast<size_t>(rank));
+  for (int i = 0; i < rank; ++i)
+    if (i != at) perm.push_back(i);
+  perm.push_back(at);
+  for (int i = 0; i < rank; ++i) back[static_cast<size_t>(perm[static_cast<size_t>(i)])] = i;
+  const bool flat = opset < 13 && at != rank - 1, turned = opset >= 13 && at != rank - 1;
+  if (flat) x = importer.reshape(node, x, {outer, length});
+  if (turned) x = importer.transpose(node, x, perm);
+  Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
+  auto& o = options<fb::SoftmaxOptionsT>(n);
+  o.k = float_bits(k);
+  o.zero_point = out.stored_zero_point();
+  n.inputs.push_back(importer.graph().add_constant("", DType::kFloat32, {256}, table));
+  ValueId y = importer.new_value("", DType::kUInt8, importer.shape_of(x), &out);
+  n.outputs = {y};
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "Softmax", "I1");
+  if (flat) y = importer.reshape(node, y, shape);
+  if (turned) y = importer.transpose(node, y, back);
+  *result = y;
+  return Status();
+}
+
+}  // namespace
+
+Status import_softmax(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  const int64_t opset = importer.opset(node);
+  const int64_t axis = node.integer("axis", opset >= 13 ? -1 : 1);
+  const ValueId value = x.value;
+  const Quant in = *x.quant;
+  const auto pending = importer.defer(node, x.shape);
+  pending->emit = [&importer, &node, value, in, opset, axis](const Quant& out, Limits limits,
+                                                             ValueId* result) {
+    if (limits.lo > 0 || limits.hi < 255)
+      return importer.refuse(node, "a Relu or Clip follows it", node.output(0), "remove it");
+    return emit(importer, node, value, in, opset, axis, out, result);
+  };
+  return Status();
+}
+
+Status import_qlinear_softmax(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  std::optional<Quant> in, out;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &in));
+  if (!in) return Status();
+  QRT_TRY(read_tensor_quant(importer, node, 3, 4, kUndefined, &out));
+  if (!out) return Status();
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = x.shape;
+  QRT_TRY(emit(importer, node, importer.with_quant(node, x.value, *in), *in,
+               node.integer("opset", 13), node.integer("axis", -1), *out, &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx
