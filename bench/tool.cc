@@ -89,7 +89,7 @@ int fail(const Status& status) {
 void set_up(CLI::App* app, const std::string& description, const std::string& examples) {
   app->description(description);
   app->footer("Examples:\n" + examples +
-              "\nExit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is "
+              "\n\nExit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is "
               "bad,\n4 valid but not supported, 5 I/O or memory. Messages go to stderr, data to "
               "stdout.");
   app->set_version_flag("--version", version_text, "Print version, commit and instruction sets");

@@ -112,8 +112,7 @@ inline void add(const AddParams& p, const ElementwiseRun& run) {
 template <template <bool, bool> class Product>
 inline void mul(const MulParams& p, const ElementwiseRun& run) {
   const Requant& r = p.requant;
-  // Integer stages have no vector form yet needed by a model; the second limit is add()'s: |p| <=
-  // 65,025.
+  // Integer stages have no vector form; the second condition is that of add(), with |p| <= 65,025.
   if (r.kind != RequantKind::kF32 || !(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
   const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);
   const ProductConstants c{static_cast<int16_t>(p.a_zero_point),

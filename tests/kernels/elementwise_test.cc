@@ -267,18 +267,57 @@ TEST_P(ElementwiseTest, MultipliesAllPairsWithTheZeroPointBefore) {
   }
 }
 
-// A sum a place below one half that the float addition of the zero point rounds up to the tie: the
-// fused and the two-step form differ there, and both differ from adding the zero point after.
-TEST_P(ElementwiseTest, MultiplyRoundsTheSumWithTheZeroPoint) {
-  const float scale = std::nextafterf(0.5f, 0.0f);
-  for (const bool fused : {false, true}) {
-    for (const int zero_point : {1, 128, 255}) {
-      MulParams p{0, 0, f32_requant(&scale, zero_point)};
-      p.requant.zero_point_before = true;
-      p.requant.fused = fused;
-      ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+// Scales and constants searched for a sum so near a tie that the order of the operands, or rounding
+// the product by itself, gives another byte.
+TEST_P(ElementwiseTest, AddKeepsTheFormsApart) {
+  SCOPED_TRACE(random_.trace());
+  int found = 0;
+  for (int attempt = 0; attempt < 200000 && found < 60; ++attempt) {
+    const uint8_t a = static_cast<uint8_t>(random_.integer(1, 255));
+    const uint8_t b = static_cast<uint8_t>(random_.integer(1, 255));
+    const float a_scale = random_.real(0.01f, 1.0f), b_scale = random_.real(0.01f, 1.0f);
+    const double tie = static_cast<double>(random_.integer(0, 254)) + 0.5;
+    const AddParams b_inner = add_params(
+        a_scale, b_scale, static_cast<float>(tie - double{a_scale} * a - double{b_scale} * b));
+    AddParams a_inner = b_inner, multiply_add = b_inner;
+    a_inner.a_is_inner = true;
+    multiply_add.multiply_add = true;
+    const int32_t separate = add_f32(multiply_add, a, b);
+    if (add_f32(a_inner, a, b) == separate && add_f32(b_inner, a, b) == separate) continue;
+    ++found;
+    for (const AddParams& p : {a_inner, b_inner, multiply_add}) {
+      SCOPED_TRACE(describe(p));
+      ASSERT_NO_FATAL_FAILURE(expect_add(p, {pairs_.a.data(), &b, false, true, y_.data(), 256}));
+      ASSERT_NO_FATAL_FAILURE(expect_add(p, {&a, pairs_.a.data(), true, false, y_.data(), 256}));
     }
   }
+  ASSERT_EQ(found, 60);
+}
+
+// Scales searched for a product that the float addition of the zero point rounds to a tie, so that
+// fused, two-step and the zero point after the rounding give different bytes.
+TEST_P(ElementwiseTest, MultiplyKeepsTheFormsApart) {
+  SCOPED_TRACE(random_.trace());
+  int found = 0;
+  for (int attempt = 0; attempt < 200000 && found < 60; ++attempt) {
+    const uint8_t a = static_cast<uint8_t>(random_.integer(1, 255));
+    const uint8_t b = static_cast<uint8_t>(random_.integer(1, 255));
+    const int zero_point = static_cast<int>(random_.integer(1, 200));
+    const double tie = static_cast<double>(random_.integer(0, 50)) + 0.5;
+    float scale = static_cast<float>(tie / (a * b));
+    if (random_.coin()) scale = std::nextafterf(scale, random_.coin() ? 1.0f : 0.0f);
+    MulParams after{0, 0, f32_requant(&scale, zero_point)};
+    MulParams separate = after;
+    separate.requant.zero_point_before = true;
+    MulParams fused = separate;
+    fused.requant.fused = true;
+    const int32_t want = requantize(separate.requant, a * b, 0);
+    if (requantize(fused.requant, a * b, 0) == want) continue;
+    ++found;
+    for (const MulParams& p : {after, separate, fused})
+      ASSERT_NO_FATAL_FAILURE(expect_mul(p, {pairs_.a.data(), &b, false, true, y_.data(), 256}));
+  }
+  ASSERT_EQ(found, 60);
 }
 
 // ONNX Runtime's QLinearMul in hardware float, independent of requant.h.
