@@ -27,14 +27,26 @@ inline __m256i steps(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
   return _mm256_cvtps_epi32(_mm256_min_ps(v, hi));
 }
 
-// The low bytes of the first n lanes.
-inline void store_bytes(uint8_t* y, __m256i v, size_t n) {
+// The low bytes of the eight lanes.
+inline void store_bytes(uint8_t* y, __m256i v) {
   const __m256i low = _mm256_and_si256(v, _mm256_set1_epi32(255));
   const __m128i words =
       _mm_packs_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-  uint8_t bytes[8];
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), _mm_packus_epi16(words, words));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(y), _mm_packus_epi16(words, words));
+}
+
+// Stores n bytes only.
+inline void store_bytes(uint8_t* y, __m256i v, size_t n) {
+  uint8_t bytes[kLanes];
+  store_bytes(bytes, v);
   memcpy(y, bytes, n);
+}
+
+// steps() and the zero point, which is the lane's own.
+inline __m256i quantize(__m256 x, __m256 scale, __m256i zp, __m256i lo, __m256i hi) {
+  const __m256 low = _mm256_cvtepi32_ps(_mm256_sub_epi32(lo, zp));
+  const __m256 high = _mm256_cvtepi32_ps(_mm256_sub_epi32(hi, zp));
+  return _mm256_add_epi32(steps(x, scale, low, high), zp);
 }
 
 template <bool kSigned>
@@ -120,14 +132,19 @@ void boundary_quantize_channels_avx2(const float* x, size_t rows, size_t channel
                                      uint8_t* y) {
   const __m256i low = _mm256_set1_epi32(lo), high = _mm256_set1_epi32(hi);
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-    for (size_t c = 0; c < channels; c += kLanes) {
-      const size_t k = lanes(channels - c);
-      const __m256i m = first_lanes(k);
-      const __m256i z = _mm256_maskload_epi32(zp + c, m);
-      const __m256i v = steps(_mm256_maskload_ps(x + c, m), _mm256_maskload_ps(scale + c, m),
-                              _mm256_cvtepi32_ps(_mm256_sub_epi32(low, z)),
-                              _mm256_cvtepi32_ps(_mm256_sub_epi32(high, z)));
-      store_bytes(y + c, _mm256_add_epi32(v, z), k);
+    size_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      const __m256i z = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(zp + c));
+      store_bytes(y + c,
+                  quantize(_mm256_loadu_ps(x + c), _mm256_loadu_ps(scale + c), z, low, high));
+    }
+    if (c < channels) {
+      const size_t n = channels - c;
+      const __m256i m = first_lanes(n);
+      store_bytes(y + c,
+                  quantize(_mm256_maskload_ps(x + c, m), _mm256_maskload_ps(scale + c, m),
+                           _mm256_maskload_epi32(zp + c, m), low, high),
+                  n);
     }
   }
 }

@@ -2,12 +2,11 @@
 // block by the form of the parameters, and the walk over a run in blocks of 64. For those kernel
 // files only; everything here is local to the including file. A row supplies two block templates,
 //
-//   template <bool kFma, bool kFirstSigned, bool kSecondSigned> struct Sum;   Sum(const
-//   SumConstants&) template <bool kFused, bool kHalfUp> struct Product; Product(const
-//   ProductConstants&)
+//   template <bool kFma, bool kFirstSigned, bool kSecondSigned> struct Sum;
+//   template <bool kFused, bool kHalfUp> struct Product;
 //
-// each with whole(a, b, y), which computes kBlock outputs, and part(a, b, y, n), which touches only
-// the first n of them, 0 < n < kBlock.
+// made from SumConstants and ProductConstants, each with whole(a, b, y), which computes kBlock
+// outputs, and part(a, b, y, n), which touches only the first n of them, 0 < n < kBlock.
 #ifndef QRT_KERNELS_ELEMENTWISE_WALK_H_
 #define QRT_KERNELS_ELEMENTWISE_WALK_H_
 
