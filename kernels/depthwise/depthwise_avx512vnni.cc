@@ -1,28 +1,38 @@
-// Depthwise for AVX512-VNNI: VPDPBUSD on 64 channels, or on 32 for a last block that small.
-#include "kernels/depthwise/depthwise_ymm.h"
+// Depthwise for AVX512-VNNI: VPDPBUSD on 64 channels, or on 32 or 16 of two or four rows.
+#include <immintrin.h>
+
+#include "kernels/depthwise/depthwise_tile.h"
 
 namespace qrt {
 namespace {
 
-struct Narrow : YmmBytes {
-  static constexpr int kOutputs = 1;
-
-  template <int kPixels>
-  static QRT_INLINE void dot(Acc (*acc)[4], int q, const Data* data, const uint8_t* weights) {
-    const __m256i& w = *reinterpret_cast<const __m256i*>(weights);
-    asm("vpdpbusd %2, %1, %0" : "+v"(acc[0][q]) : "v"(data[0]), "m"(w));
-  }
-};
-
+// kBandCount: 1, 2 for rows of 32 channels, 4 for rows of 16.
+template <int kBandCount>
 struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
+  static constexpr int kBands = kBandCount;
   static constexpr int kOutputs = 2;
   using Row = __m512i;
   using Acc = __m512i;
   using Data = __m512i;
 
   static QRT_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
-  static QRT_INLINE Row load_row(const uint8_t* p) { return load(p); }
+  static QRT_INLINE Row load_row(const uint8_t* const* p) {
+    if constexpr (kBands == 1) {
+      return load(p[0]);
+    } else if constexpr (kBands == 2) {
+      const __m256i* second = reinterpret_cast<const __m256i*>(p[1]);
+      return _mm512_inserti64x4(
+          _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p[0]))),
+          _mm256_loadu_si256(second), 1);
+    } else {
+      __m128i lane[4];
+      for (int k = 0; k < 4; ++k) lane[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p[k]));
+      const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(lane[0]), lane[1], 1);
+      const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(lane[2]), lane[3], 1);
+      return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    }
+  }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
 
@@ -37,13 +47,10 @@ struct Zmm {
     _mm512_storeu_si512(cells + 192, _mm512_unpackhi_epi16(high01, high23));
   }
 
+  static QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
-  template <int kPixels>
-  static QRT_INLINE void dot(Acc (*acc)[4], int q, const Data* data, const uint8_t* weights) {
-    const __m512i w = load(weights);
-#pragma GCC unroll 4
-    for (int x = 0; x < kPixels; ++x)
-      asm("vpdpbusd %2, %1, %0" : "+v"(acc[x][q]) : "v"(data[x]), "v"(w));
+  static QRT_INLINE void dot(Acc& acc, Data data, __m512i weights) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "v"(weights));
   }
 
   static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
@@ -73,7 +80,8 @@ struct Zmm {
           mask(~uint64_t{0} >> (64 - n)) {}
 
     template <bool kClamp>
-    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out) const {
+    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out, size_t band_bytes,
+                          size_t bands) const {
       __m512i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
@@ -87,7 +95,23 @@ struct Zmm {
       }
       __m512i bytes = _mm512_packus_epi16(low, high);
       if (kClamp) bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, lo), hi);
-      _mm512_mask_storeu_epi8(out, mask, bytes);
+      if constexpr (kBands == 1) {
+        _mm512_mask_storeu_epi8(out, mask, bytes);
+      } else if constexpr (kBands == 2) {
+        const __mmask32 half = static_cast<__mmask32>(mask);
+        _mm256_mask_storeu_epi8(out, half, _mm512_castsi512_si256(bytes));
+        if (bands > 1)
+          _mm256_mask_storeu_epi8(out + band_bytes, half, _mm512_extracti64x4_epi64(bytes, 1));
+      } else {
+        const __mmask16 lane = static_cast<__mmask16>(mask);
+        _mm_mask_storeu_epi8(out, lane, _mm512_castsi512_si128(bytes));
+        if (bands > 1)
+          _mm_mask_storeu_epi8(out + band_bytes, lane, _mm512_extracti32x4_epi32(bytes, 1));
+        if (bands > 2)
+          _mm_mask_storeu_epi8(out + 2 * band_bytes, lane, _mm512_extracti32x4_epi32(bytes, 2));
+        if (bands > 3)
+          _mm_mask_storeu_epi8(out + 3 * band_bytes, lane, _mm512_extracti32x4_epi32(bytes, 3));
+      }
     }
 
     __m512i zero_point, lo, hi;
@@ -97,6 +121,6 @@ struct Zmm {
 
 }  // namespace
 
-void depthwise_u8s8_avx512vnni(const DepthwiseArgs& args) { run<Zmm, Narrow>(args); }
+void depthwise_u8s8_avx512vnni(const DepthwiseArgs& args) { run<Zmm<1>, Zmm<2>, Zmm<4>>(args); }
 
 }  // namespace qrt

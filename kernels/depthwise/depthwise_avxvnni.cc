@@ -4,19 +4,19 @@
 namespace qrt {
 namespace {
 
-struct AvxVnni : YmmBytes {
-  static constexpr int kOutputs = 1;
-
+template <int kBandCount>
+struct AvxVnni : YmmBytes<kBandCount> {
+  static QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
+    return reinterpret_cast<const __m256i*>(p);
+  }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
-  template <int kPixels>
-  static QRT_INLINE void dot(Acc (*acc)[4], int q, const Data* data, const uint8_t* weights) {
-    const __m256i& w = *reinterpret_cast<const __m256i*>(weights);
-    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc[0][q]) : "x"(data[0]), "m"(w));
+  static QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
   }
 };
 
 }  // namespace
 
-void depthwise_u8s8_avxvnni(const DepthwiseArgs& args) { run<AvxVnni>(args); }
+void depthwise_u8s8_avxvnni(const DepthwiseArgs& args) { run<AvxVnni<1>, AvxVnni<2>>(args); }
 
 }  // namespace qrt

@@ -2,15 +2,20 @@
 // gives a policy V, which is all that depends on the instruction set:
 //
 //   kTile                                  its DepthwiseTile
+//   kBands                                 output rows side by side in one register, see below
 //   kOutputs                               output pixels of a row computed together
-//   Row, load_row(p)                       16 * lanes bytes of an image row
-//   interleave(rows, cell)                 group_rows rows to 4 cells
+//   Row, load_row(p[kBands])               16 * lanes bytes of image rows
+//   interleave(rows, cells)                group_rows rows to 4 cells
 //   Acc, load_acc(p), Data, load_data(p)   one quad; Acc holds int32
-//   dot(acc, data, weights)                acc += data * weights at address `weights`
+//   load_weights(p)                        one cell, or where it is if `dot` takes it from memory
+//   dot(acc, data, weights)                acc += data * weights
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
-//     store<kClamp>(acc[4], scale, out)    requantise and store n bytes
+//     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
 //   store_acc(acc[4], int32 out)           accumulators in channel order
+//
+// Bands: where few channels are left, the lanes of a register hold the same channels of several
+// output rows, so that 16 channels keep a 64-byte register busy.
 //
 // Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_TILE_H_
@@ -40,6 +45,23 @@ QRT_INLINE Four load_four(const void* p) {
 }
 
 QRT_INLINE void store_four(void* p, Four v) { memcpy(p, &v, 16); }
+
+// f(Index<0>), f(Index<1>), ...: loops over registers. g++ 12 keeps an array in registers only if
+// every index is a constant before its loop passes run, which #pragma GCC unroll is too late for.
+template <int kValue>
+struct Index {
+  constexpr operator int() const { return kValue; }
+};
+
+template <int kCount, int kFirst = 0, class F>
+QRT_INLINE void unroll(const F& f) {
+  if constexpr (kFirst < kCount) {
+    f(Index<kFirst>());
+    unroll<kCount, kFirst + 1>(f);
+  }
+}
+
+#define QRT_INLINE_LAMBDA __attribute__((always_inline))
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
 enum class Store { kPlain, kClamp, kGeneric };
@@ -88,11 +110,12 @@ void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
   constexpr size_t kCell = V::kTile.quad_bytes, kLaneBytes = kCell / kLanes;
   const DepthwiseShape& s = b.args.shape;
+  constexpr size_t kBandLanes = kLanes / V::kBands;
   const size_t quads = (s.kernel_h + 3) / 4, pass_rows = b.plan.pass_rows;
   uint8_t* constants = b.args.scratch;
   for (size_t q = 0; q < 4; ++q) {
     for (size_t l = 0; l < kLanes; ++l) {
-      const size_t from = b.c + l * 16 + q * 4;
+      const size_t from = b.c + l % kBandLanes * 16 + q * 4;
       uint8_t* to = constants + (q * kLanes + l) * 16;
       store_four(to, load_four(b.args.bias + from));
       if (b.store != Store::kGeneric)
@@ -100,7 +123,7 @@ void prepare(const Block& b) {
     }
   }
   for (size_t l = 0; l < kLanes; ++l) {
-    const size_t block16 = b.c / 16 + l;
+    const size_t block16 = b.c / 16 + l % kBandLanes;
     const bool exists = block16 * 16 < b.channels;
     const int8_t* lines = b.args.weights + block16 * quads * s.kernel_w * 64;
     for (size_t kx = 0; kx < s.kernel_w; ++kx) {
@@ -134,170 +157,247 @@ class Pixels {
     for (size_t i = 0; i < kBytes; ++i)
       source_[i] = static_cast<uint8_t>((b.c + i) / multiplier_ - first_);
   }
-  bool is_direct() const { return multiplier_ == 1; }
   size_t first() const { return first_; }
-  typename V::Row load(const uint8_t* pixel) const {
-    uint8_t repeated[kBytes];
-    for (size_t i = 0; i < kBytes; ++i) repeated[i] = pixel[source_[i]];
-    return V::load_row(repeated);
+  QRT_INLINE typename V::Row load(const uint8_t* const* p) const {
+    return multiplier_ == 1 ? V::load_row(p) : repeat(p);
   }
 
  private:
-  static constexpr size_t kBytes = 16 * V::kTile.lanes;
+  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+
+  __attribute__((noinline)) typename V::Row repeat(const uint8_t* const* p) const {
+    uint8_t repeated[V::kBands][kBytes];
+    const uint8_t* rows[V::kBands];
+    for (int k = 0; k < V::kBands; ++k) {
+      for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
+      rows[k] = repeated[k];
+    }
+    return V::load_row(rows);
+  }
+
   size_t multiplier_, first_;
   uint8_t source_[kBytes];
 };
 
-// `count` columns of one group, from image column `ix` on; columns outside the image are padding.
-// rows: the image rows of the group at the block's channels, step: bytes between their pixels (0
-// for a row of padding).
+// One image row of a group: where its pixels are, one address per band, and the bytes from one to
+// the next (0 for a row of padding).
 template <class V>
-void interleave_columns(const Block& b, const Pixels<V>& pixels, const uint8_t* const* rows,
-                        const size_t* step, ptrdiff_t ix, size_t count, uint8_t* cells) {
-  constexpr size_t kRows = V::kTile.group_rows;
+struct SourceRow {
+  const uint8_t* p[V::kBands];
+  size_t step[V::kBands];
+};
+
+// `count` columns of one group, from image column `ix` on; columns outside the image are padding.
+template <class V>
+void interleave_columns(const Block& b, const Pixels<V>& pixels,
+                        const SourceRow<V> (&source)[V::kTile.group_rows], ptrdiff_t ix,
+                        size_t count, uint8_t* cells) {
+  constexpr int kRows = V::kTile.group_rows;
   const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
-  const uint8_t* zero = b.args.zero + pixels.first();
+  const Pixels<V> from = pixels;
+  const uint8_t* zero[V::kBands];
+  for (const uint8_t*& z : zero) z = b.args.zero + from.first();
   size_t i = 0;
   const auto border = [&](ptrdiff_t until) {
-    if (i >= count || ix + static_cast<ptrdiff_t>(i) >= until) return;
-    typename V::Row row[kRows];
-    for (size_t r = 0; r < kRows; ++r)
-      row[r] = pixels.is_direct() ? V::load_row(zero) : pixels.load(zero);
-    for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i)
+    for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
+      typename V::Row row[kRows];
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = from.load(zero); });
       V::interleave(row, cells + i * column_bytes);
+    }
   };
   border(0);
   if (i < count && ix + static_cast<ptrdiff_t>(i) < width) {
     const size_t start = static_cast<size_t>(ix + static_cast<ptrdiff_t>(i));
     const size_t inside = static_cast<size_t>(width) - start;
     const size_t end = count - i < inside ? count : i + inside;
-    const uint8_t* p[kRows];
-    for (size_t r = 0; r < kRows; ++r) p[r] = rows[r] + start * step[r];
+    SourceRow<V> next[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      next[r] = source[r];
+      for (int k = 0; k < V::kBands; ++k) next[r].p[k] += start * next[r].step[k];
+    }
     for (; i < end; ++i) {
       typename V::Row row[kRows];
-      for (size_t r = 0; r < kRows; ++r) {
-        row[r] = pixels.is_direct() ? V::load_row(p[r]) : pixels.load(p[r]);
-        p[r] += step[r];
-      }
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        row[r] = from.load(next[r].p);
+        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
+      });
       V::interleave(row, cells + i * column_bytes);
     }
   }
   border(PTRDIFF_MAX);
 }
 
-// The columns of output pixels x.. of a pass whose first output row is y.
+// Output rows y + band * rows + 0..rows - 1 (rows: 1 or 2 in every band) of pixels x.., of which
+// those before `end` are wanted.
+struct Area {
+  size_t y, end, rows, x, outputs;
+};
+
+// The columns that the output pixels of an area need.
 template <class V>
-void interleave_tile(const Block& b, const Pixels<V>& pixels, size_t y, size_t x, size_t outputs) {
+void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) {
   constexpr size_t kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
-  const ptrdiff_t ix = static_cast<ptrdiff_t>(x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
-  const size_t count = (outputs - 1) * s.stride_w + b.plan.span;
-  const size_t used = s.kernel_h + (b.plan.pass_rows - 1) * s.stride_h;
+  const ptrdiff_t ix =
+      static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
+  const size_t count = (area.outputs - 1) * s.stride_w + b.plan.span;
+  const size_t used = s.kernel_h + (area.rows - 1) * s.stride_h;
   for (size_t g = 0; g < b.plan.groups; ++g) {
-    const uint8_t* rows[kRows];
-    size_t step[kRows];
+    SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
       const size_t ky = g * kRows + r;
-      const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
-      const bool inside = ky < used && iy < s.in_h;
-      rows[r] = (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
-      step[r] = inside ? s.in_c : 0;
+      for (size_t k = 0; k < V::kBands; ++k) {
+        const size_t y = area.y + k * area.rows;
+        const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
+        const bool inside = ky < used && y < area.end && iy < s.in_h;
+        source[r].p[k] =
+            (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
+        source[r].step[k] = inside ? s.in_c : 0;
+      }
     }
-    interleave_columns(b, pixels, rows, step, ix, count,
+    interleave_columns(b, pixels, source, ix, count,
                        b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes);
   }
 }
 
-// kRows x kPixels output pixels from their interleaved columns.
-template <class V, int kRows, int kPixels, Store kStore>
-QRT_INLINE void compute(const Block& b, const typename V::Finish& finish, const uint8_t* columns,
-                        uint8_t* out) {
-  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
-  const DepthwiseShape& s = b.args.shape;
-  const uint8_t* constants = b.args.scratch;
-  const uint8_t* weights = b.args.scratch + b.plan.weights_offset;
-  // Undilated columns are contiguous, as are their weights: one loop over all groups.
-  const bool contiguous = s.dilation_w == 1;
-  const size_t outer = contiguous ? 1 : s.kernel_w;
-  const size_t inner = contiguous ? s.kernel_w * b.plan.groups : b.plan.groups;
-  const size_t pixel_step = s.stride_w * b.plan.column_bytes;
-  const size_t quad_step = b.plan.pass_rows * kCell;
+// What the inner loop needs, copied so that the compiler knows it does not change.
+struct Loop {
+  const uint8_t* constants;
+  const uint8_t* weights;
+  size_t outer, outer_step;          // kernel columns, if their distance is not that of the taps
+  size_t taps, tap_step, quad_step;  // bytes of columns, bytes of weights
+  size_t pixel_step;                 // bytes of columns from one output pixel to the next
+  size_t channels, row_bytes;        // of the output
+};
 
+// kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
+// taps, 0 if only the loop knows it.
+template <class V, int kRows, int kPixels, int kTaps, Store kStore>
+QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Finish& finish,
+                        const uint8_t* columns, uint8_t* out, size_t rows_left) {
+  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
   typename V::Acc acc[kRows][kPixels][4];
-#pragma GCC unroll 4
-  for (int q = 0; q < 4; ++q)
-#pragma GCC unroll 2
-    for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 4
-      for (int x = 0; x < kPixels; ++x) acc[r][x][q] = V::load_acc(constants + q * kVector);
-  for (size_t o = 0; o < outer; ++o) {
-    const uint8_t* data = columns + o * s.dilation_w * b.plan.column_bytes;
-    for (size_t i = 0; i < inner; ++i) {
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        typename V::Data d[kPixels];
-#pragma GCC unroll 4
-        for (int x = 0; x < kPixels; ++x)
-          d[x] = V::load_data(data + static_cast<size_t>(x) * pixel_step + q * kCell);
-#pragma GCC unroll 2
-        for (int r = 0; r < kRows; ++r)
-          V::template dot<kPixels>(acc[r], q, d, weights + q * quad_step + r * kCell);
+  unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+        acc[r][x][q] = V::load_acc(loop.constants + q * kVector);
+      });
+    });
+  });
+  const auto tap = [&](const uint8_t* data, const uint8_t* weights) QRT_INLINE_LAMBDA {
+    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+      typename V::Data d[kPixels];
+      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+        d[x] = V::load_data(data + x * loop.pixel_step + q * kCell);
+      });
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        const auto w = V::load_weights(weights + q * loop.quad_step + r * kCell);
+        unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d[x], w); });
+      });
+    });
+  };
+  if constexpr (kTaps > 0) {
+    unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA {
+      tap(columns + t * 4 * kCell, loop.weights + t * 4 * loop.quad_step);
+    });
+  } else {
+    const uint8_t* weights = loop.weights;
+    for (size_t o = 0; o < loop.outer; ++o) {
+      const uint8_t* data = columns + o * loop.outer_step;
+      for (size_t t = 0; t < loop.taps; ++t) {
+        tap(data, weights);
+        data += loop.tap_step;
+        weights += 4 * loop.quad_step;
       }
-      data += 4 * kCell;
-      weights += 4 * quad_step;
     }
   }
-#pragma GCC unroll 2
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-    for (int x = 0; x < kPixels; ++x) {
-      uint8_t* to = out + (static_cast<size_t>(r) * s.out_w + x) * b.channels;
+  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+    unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+      uint8_t* to = out + r * loop.row_bytes + x * loop.channels;
+      const size_t bands = (rows_left + kRows - 1 - r) / kRows;
       if constexpr (kStore == Store::kGeneric) {
+        constexpr size_t kInts = kVector / V::kBands;
         int32_t result[4 * V::kTile.lanes * 4];
         V::store_acc(acc[r][x], result);
-        depthwise_requantize(b.args.requant, result, b.c, b.n, to);
+        for (size_t k = 0; k < bands && k < V::kBands; ++k)
+          depthwise_requantize(b.args.requant, result + k * kInts, b.c, b.n,
+                               to + k * kRows * loop.row_bytes);
       } else {
-        finish.template store<kStore == Store::kClamp>(acc[r][x], constants + 4 * kVector, to);
+        finish.template store<kStore == Store::kClamp>(acc[r][x], loop.constants + 4 * kVector, to,
+                                                       kRows * loop.row_bytes, bands);
       }
-    }
-  }
+    });
+  });
 }
 
-template <class V, int kRows, Store kStore>
-void compute_tile(const Block& b, size_t y, size_t x, size_t outputs) {
+template <class V, int kRows, int kTaps, Store kStore>
+void compute_area(const Block& b, const Loop& shared, const Area& area) {
+  Loop loop = shared;
+  if (kRows == 2) loop.quad_step = 2 * V::kTile.quad_bytes;
   const typename V::Finish finish(b.args.requant, b.n);
   const uint8_t* columns = b.args.scratch + b.plan.columns_offset;
-  const size_t pixel_step = b.args.shape.stride_w * b.plan.column_bytes;
-  uint8_t* out = b.args.output + (y * b.args.shape.out_w + x) * b.channels + b.c;
+  uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
+  const size_t rows_left = area.end - area.y;
   size_t i = 0;
-  for (; i + V::kOutputs <= outputs; i += V::kOutputs)
-    compute<V, kRows, V::kOutputs, kStore>(b, finish, columns + i * pixel_step,
-                                           out + i * b.channels);
-  if (V::kOutputs > 1)
-    for (; i < outputs; ++i)
-      compute<V, kRows, 1, kStore>(b, finish, columns + i * pixel_step, out + i * b.channels);
+  for (; i + V::kOutputs <= area.outputs; i += V::kOutputs) {
+    compute<V, kRows, V::kOutputs, kTaps, kStore>(b, loop, finish, columns, out, rows_left);
+    columns += V::kOutputs * loop.pixel_step;
+    out += V::kOutputs * loop.channels;
+  }
+  if constexpr (V::kOutputs > 1) {
+    for (; i < area.outputs; ++i) {
+      compute<V, kRows, 1, kTaps, kStore>(b, loop, finish, columns, out, rows_left);
+      columns += loop.pixel_step;
+      out += loop.channels;
+    }
+  }
 }
 
 template <class V, Store kStore>
 void compute_rows(const Block& b, size_t y, size_t end) {
+  constexpr size_t kGroupRows = V::kTile.group_rows;
+  constexpr int kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const Pixels<V> pixels(b);
-  const size_t out_w = b.args.shape.out_w;
-  for (; y < end; y += b.plan.pass_rows) {
-    for (size_t x = 0; x < out_w; x += b.plan.tile_outputs) {
-      const size_t outputs = out_w - x < b.plan.tile_outputs ? out_w - x : b.plan.tile_outputs;
-      interleave_tile(b, pixels, y, x, outputs);
-      if (V::kTile.group_rows > 1 && b.plan.pass_rows == 2 && end - y >= 2)
-        compute_tile<V, 2, kStore>(b, y, x, outputs);
-      else
-        compute_tile<V, 1, kStore>(b, y, x, outputs);
+  const DepthwiseShape& s = b.args.shape;
+  const DepthwisePlan& p = b.plan;
+  // Undilated columns are contiguous, as are their weights: one loop over all groups.
+  const bool contiguous = s.dilation_w == 1;
+  const Loop loop = {b.args.scratch,
+                     b.args.scratch + p.weights_offset,
+                     contiguous ? 1 : s.kernel_w,
+                     s.dilation_w * p.column_bytes,
+                     contiguous ? s.kernel_w * p.groups : p.groups,
+                     4 * V::kTile.quad_bytes,
+                     p.pass_rows * V::kTile.quad_bytes,
+                     s.stride_w * p.column_bytes,
+                     b.channels,
+                     s.out_w * b.channels};
+  const bool is_3x3 = contiguous && loop.taps == kTaps3x3 && kStore != Store::kGeneric;
+  for (size_t rows = 0; y < end; y += rows * V::kBands) {
+    rows = p.pass_rows == 2 && end - y > V::kBands ? 2 : 1;
+    for (size_t x = 0; x < s.out_w; x += p.tile_outputs) {
+      const size_t outputs = s.out_w - x < p.tile_outputs ? s.out_w - x : p.tile_outputs;
+      const Area area = {y, end, rows, x, outputs};
+      interleave_area(b, pixels, area);
+      if (kGroupRows > 1 && rows == 2) {
+        if (is_3x3)
+          compute_area<V, 2, kTaps3x3, kStore>(b, loop, area);
+        else
+          compute_area<V, 2, 0, kStore>(b, loop, area);
+      } else {
+        if (is_3x3)
+          compute_area<V, 1, kTaps3x3, kStore>(b, loop, area);
+        else
+          compute_area<V, 1, 0, kStore>(b, loop, area);
+      }
     }
   }
 }
 
 template <class V>
-void compute_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, size_t y,
-                   size_t end) {
+void run_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, size_t y,
+               size_t end) {
   const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
   const Requant& r = args.requant;
   Block b = {args, plan, channels, c, n, Store::kGeneric};
@@ -314,20 +414,29 @@ void compute_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t 
   }
 }
 
-// The whole call. Narrow serves a last block that fits its lanes.
-template <class V, class Narrow = V>
+// The block of channels c.. for output rows y..end - 1, by the last policy whose bands hold the
+// channels that are left.
+template <class V, class... Narrower>
+void compute_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, size_t y,
+                   size_t end) {
+  if constexpr (sizeof...(Narrower) > 0) {
+    if (n <= 16 * V::kTile.lanes / (2 * V::kBands))
+      return compute_block<Narrower...>(args, channels, c, n, y, end);
+  }
+  run_block<V>(args, channels, c, n, y, end);
+}
+
+// The whole call. V, Narrower...: one policy with 1, 2, ... bands.
+template <class V, class... Narrower>
 void run(const DepthwiseArgs& args) {
-  constexpr size_t kBlock = 16 * V::kTile.lanes, kNarrow = 16 * Narrow::kTile.lanes;
+  constexpr size_t kBlock = 16 * V::kTile.lanes;
   const size_t channels = args.shape.in_c * args.shape.multiplier;
   const size_t strip = depthwise_plan(V::kTile, args.shape).strip_rows;
   for (size_t y = args.row_begin; y < args.row_end; y += strip) {
     const size_t end = args.row_end - y < strip ? args.row_end : y + strip;
     for (size_t c = 0; c < channels; c += kBlock) {
       const size_t n = channels - c < kBlock ? channels - c : kBlock;
-      if (n <= kNarrow)
-        compute_block<Narrow>(args, channels, c, n, y, end);
-      else
-        compute_block<V>(args, channels, c, n, y, end);
+      compute_block<V, Narrower...>(args, channels, c, n, y, end);
     }
   }
 }

@@ -9,7 +9,11 @@
 namespace qrt {
 namespace {
 
+// kBandCount: 1, or 2 for rows of 16 channels.
+template <int kBandCount>
 struct Ymm {
+  static constexpr int kBands = kBandCount;
+  static constexpr int kOutputs = 1;
   using Row = __m256i;
   using Acc = __m256i;
   using Data = __m256i;
@@ -20,7 +24,15 @@ struct Ymm {
   static QRT_INLINE void save(void* p, __m256i v) {
     _mm256_storeu_si256(static_cast<__m256i*>(p), v);
   }
-  static QRT_INLINE Row load_row(const uint8_t* p) { return load(p); }
+  static QRT_INLINE __m128i load_half(const void* p) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(p));
+  }
+  static QRT_INLINE Row load_row(const uint8_t* const* p) {
+    if constexpr (kBands == 1)
+      return load(p[0]);
+    else
+      return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(p[0])), load_half(p[1]), 1);
+  }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
 
@@ -45,20 +57,18 @@ struct Ymm {
     }
   }
 
-  // n < 32 bytes.
-  static QRT_INLINE void store_some(__m256i v, uint8_t* out, size_t n) {
-    __m128i part = _mm256_castsi256_si128(v);
-    if (n & 16) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), part);
-      part = _mm256_extracti128_si256(v, 1);
-      out += 16;
+  // n <= 16 bytes.
+  static QRT_INLINE void store_half(__m128i v, uint8_t* out, size_t n) {
+    if (n == 16) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), v);
+      return;
     }
     if (n & 8) {
-      _mm_storel_epi64(reinterpret_cast<__m128i*>(out), part);
-      part = _mm_srli_si128(part, 8);
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v);
+      v = _mm_srli_si128(v, 8);
       out += 8;
     }
-    uint64_t rest = static_cast<uint64_t>(_mm_cvtsi128_si64(part));
+    uint64_t rest = static_cast<uint64_t>(_mm_cvtsi128_si64(v));
     for (size_t i = 0; i < (n & 7); ++i, rest >>= 8) out[i] = static_cast<uint8_t>(rest);
   }
 
@@ -70,7 +80,8 @@ struct Ymm {
           n(channels) {}
 
     template <bool kClamp>
-    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out) const {
+    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out, size_t band_bytes,
+                          size_t bands) const {
       __m256i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
@@ -84,10 +95,17 @@ struct Ymm {
       }
       __m256i bytes = _mm256_packus_epi16(low, high);
       if (kClamp) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, lo), hi);
-      if (n == 32)
+      const __m128i first = _mm256_castsi256_si128(bytes);
+      const __m128i second = _mm256_extracti128_si256(bytes, 1);
+      if constexpr (kBands == 2) {
+        store_half(first, out, n);
+        if (bands > 1) store_half(second, out + band_bytes, n);
+      } else if (n == 32) {
         save(out, bytes);
-      else
-        store_some(bytes, out, n);
+      } else {
+        store_half(first, out, n < 16 ? n : 16);
+        if (n > 16) store_half(second, out + 16, n - 16);
+      }
     }
 
     __m256i zero_point, lo, hi;
@@ -96,18 +114,20 @@ struct Ymm {
 };
 
 // Quads of bytes for VPDPBUSD.
-struct YmmBytes : Ymm {
+template <int kBandCount>
+struct YmmBytes : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmm;
+  using Base = Ymm<kBandCount>;
 
-  static QRT_INLINE void interleave(const Row row[4], uint8_t* cells) {
+  static QRT_INLINE void interleave(const __m256i row[4], uint8_t* cells) {
     const __m256i low01 = _mm256_unpacklo_epi8(row[0], row[1]);
     const __m256i high01 = _mm256_unpackhi_epi8(row[0], row[1]);
     const __m256i low23 = _mm256_unpacklo_epi8(row[2], row[3]);
     const __m256i high23 = _mm256_unpackhi_epi8(row[2], row[3]);
-    save(cells, _mm256_unpacklo_epi16(low01, low23));
-    save(cells + 32, _mm256_unpackhi_epi16(low01, low23));
-    save(cells + 64, _mm256_unpacklo_epi16(high01, high23));
-    save(cells + 96, _mm256_unpackhi_epi16(high01, high23));
+    Base::save(cells, _mm256_unpacklo_epi16(low01, low23));
+    Base::save(cells + 32, _mm256_unpackhi_epi16(low01, low23));
+    Base::save(cells + 64, _mm256_unpacklo_epi16(high01, high23));
+    Base::save(cells + 96, _mm256_unpackhi_epi16(high01, high23));
   }
 };
 

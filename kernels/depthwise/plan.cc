@@ -34,7 +34,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   p.tile_outputs = (columns - p.span) / s.stride_w + 1;
   const size_t row_bytes = s.in_w * s.in_c;
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
-  p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 2 * 2;
+  p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
   p.weights_offset = 2 * 4 * 16 * tile.lanes;
   p.columns_offset = p.weights_offset + s.kernel_w * p.groups * 4 * p.pass_rows * tile.quad_bytes;
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
