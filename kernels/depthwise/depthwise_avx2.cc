@@ -10,14 +10,14 @@ struct Avx2 : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmmPairs;
   using Base = Ymm<kBandCount>;
 
-  static QRT_INLINE void interleave(const __m256i row[2], uint8_t* cells) {
+  static QRT_INLINE void interleave(const __m256i row[2], __m256i cells[4]) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i low = _mm256_unpacklo_epi8(row[0], row[1]);
     const __m256i high = _mm256_unpackhi_epi8(row[0], row[1]);
-    Base::save(cells, _mm256_unpacklo_epi8(low, zero));
-    Base::save(cells + 32, _mm256_unpackhi_epi8(low, zero));
-    Base::save(cells + 64, _mm256_unpacklo_epi8(high, zero));
-    Base::save(cells + 96, _mm256_unpackhi_epi8(high, zero));
+    cells[0] = _mm256_unpacklo_epi8(low, zero);
+    cells[1] = _mm256_unpackhi_epi8(low, zero);
+    cells[2] = _mm256_unpacklo_epi8(high, zero);
+    cells[3] = _mm256_unpackhi_epi8(high, zero);
   }
 
   static QRT_INLINE const uint8_t* load_weights(const uint8_t* p) { return p; }

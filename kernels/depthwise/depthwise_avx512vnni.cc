@@ -12,6 +12,7 @@ struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
   static constexpr int kBands = kBandCount;
   static constexpr int kOutputs = 2;
+  static constexpr bool kSlides = true;
   using Row = __m512i;
   using Acc = __m512i;
   using Data = __m512i;
@@ -35,22 +36,27 @@ struct Zmm {
   }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+  static QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
 
-  static QRT_INLINE void interleave(const Row row[4], uint8_t* cells) {
+  static QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
     const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
     const __m512i high01 = _mm512_unpackhi_epi8(row[0], row[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]);
     const __m512i high23 = _mm512_unpackhi_epi8(row[2], row[3]);
-    _mm512_storeu_si512(cells, _mm512_unpacklo_epi16(low01, low23));
-    _mm512_storeu_si512(cells + 64, _mm512_unpackhi_epi16(low01, low23));
-    _mm512_storeu_si512(cells + 128, _mm512_unpacklo_epi16(high01, high23));
-    _mm512_storeu_si512(cells + 192, _mm512_unpackhi_epi16(high01, high23));
+    cells[0] = _mm512_unpacklo_epi16(low01, low23);
+    cells[1] = _mm512_unpackhi_epi16(low01, low23);
+    cells[2] = _mm512_unpacklo_epi16(high01, high23);
+    cells[3] = _mm512_unpackhi_epi16(high01, high23);
   }
 
   static QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
   static QRT_INLINE void dot(Acc& acc, Data data, __m512i weights) {
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "v"(weights));
+  }
+  static QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
+    const __m512i& w = *reinterpret_cast<const __m512i*>(weights);
+    asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "m"(w));
   }
 
   static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {

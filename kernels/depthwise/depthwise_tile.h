@@ -5,10 +5,14 @@
 //   kBands                                 output rows side by side in one register, see below
 //   kOutputs                               output pixels of a row computed together
 //   Row, load_row(p[kBands])               16 * lanes bytes of image rows
-//   interleave(rows, cells)                group_rows rows to 4 cells
-//   Acc, load_acc(p), Data, load_data(p)   one quad; Acc holds int32
+//   Data, load_data(p), store_data(p, v)   one cell
+//   interleave(rows, Data[4])              group_rows rows to the cells of a column
+//   Acc, load_acc(p)                       int32 of the 4 channels per lane of a cell
 //   load_weights(p)                        one cell, or where it is if `dot` takes it from memory
 //   dot(acc, data, weights)                acc += data * weights
+//   kSlides                                whether registers hold three columns and the
+//                                          accumulators of two rows; if so, there is
+//   dot(acc, data, p)                      also with the weights in memory
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
@@ -31,6 +35,9 @@
 #include "kernels/depthwise/requantize.h"
 
 #define QRT_INLINE inline __attribute__((always_inline))
+#define QRT_INLINE_LAMBDA __attribute__((always_inline))
+// Where a kernel's registers are allotted: g++ 12 gives up on a function that has several in it.
+#define QRT_NOINLINE __attribute__((noinline))
 
 namespace qrt {
 namespace {
@@ -60,8 +67,6 @@ QRT_INLINE void unroll(const F& f) {
     unroll<kCount, kFirst + 1>(f);
   }
 }
-
-#define QRT_INLINE_LAMBDA __attribute__((always_inline))
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
 enum class Store { kPlain, kClamp, kGeneric };
@@ -106,7 +111,7 @@ QRT_INLINE void put_weights(Four quad, size_t first, uint8_t* cell) {
 
 // Weights and constants of a block to scratch, in the lane order of the interleaved columns.
 template <class V>
-void prepare(const Block& b) {
+QRT_NOINLINE void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
   constexpr size_t kCell = V::kTile.quad_bytes, kLaneBytes = kCell / kLanes;
   const DepthwiseShape& s = b.args.shape;
@@ -165,7 +170,7 @@ class Pixels {
  private:
   static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
 
-  __attribute__((noinline)) typename V::Row repeat(const uint8_t* const* p) const {
+  QRT_NOINLINE typename V::Row repeat(const uint8_t* const* p) const {
     uint8_t repeated[V::kBands][kBytes];
     const uint8_t* rows[V::kBands];
     for (int k = 0; k < V::kBands; ++k) {
@@ -189,21 +194,27 @@ struct SourceRow {
 
 // `count` columns of one group, from image column `ix` on; columns outside the image are padding.
 template <class V>
-void interleave_columns(const Block& b, const Pixels<V>& pixels,
-                        const SourceRow<V> (&source)[V::kTile.group_rows], ptrdiff_t ix,
-                        size_t count, uint8_t* cells) {
+QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
+                                     const SourceRow<V> (&source)[V::kTile.group_rows],
+                                     ptrdiff_t ix, size_t count, uint8_t* cells) {
   constexpr int kRows = V::kTile.group_rows;
   const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
   const Pixels<V> from = pixels;
   const uint8_t* zero[V::kBands];
   for (const uint8_t*& z : zero) z = b.args.zero + from.first();
+  const auto store = [](const typename V::Row(&row)[kRows], uint8_t* to) QRT_INLINE_LAMBDA {
+    typename V::Data column[4];
+    V::interleave(row, column);
+    unroll<4>([&](auto q)
+                  QRT_INLINE_LAMBDA { V::store_data(to + q * V::kTile.quad_bytes, column[q]); });
+  };
   size_t i = 0;
   const auto border = [&](ptrdiff_t until) {
     for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
       typename V::Row row[kRows];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = from.load(zero); });
-      V::interleave(row, cells + i * column_bytes);
+      store(row, cells + i * column_bytes);
     }
   };
   border(0);
@@ -222,7 +233,7 @@ void interleave_columns(const Block& b, const Pixels<V>& pixels,
         row[r] = from.load(next[r].p);
         unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
       });
-      V::interleave(row, cells + i * column_bytes);
+      store(row, cells + i * column_bytes);
     }
   }
   border(PTRDIFF_MAX);
@@ -234,28 +245,36 @@ struct Area {
   size_t y, end, rows, x, outputs;
 };
 
+// The image rows of group g of an area.
+template <class V>
+QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
+                          SourceRow<V> (&source)[V::kTile.group_rows]) {
+  constexpr size_t kRows = V::kTile.group_rows;
+  const DepthwiseShape& s = b.args.shape;
+  const size_t used = s.kernel_h + (area.rows - 1) * s.stride_h;
+  for (size_t r = 0; r < kRows; ++r) {
+    const size_t ky = g * kRows + r;
+    for (size_t k = 0; k < V::kBands; ++k) {
+      const size_t y = area.y + k * area.rows;
+      const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
+      const bool inside = ky < used && y < area.end && iy < s.in_h;
+      source[r].p[k] =
+          (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
+      source[r].step[k] = inside ? s.in_c : 0;
+    }
+  }
+}
+
 // The columns that the output pixels of an area need.
 template <class V>
 void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) {
-  constexpr size_t kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const ptrdiff_t ix =
       static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
   const size_t count = (area.outputs - 1) * s.stride_w + b.plan.span;
-  const size_t used = s.kernel_h + (area.rows - 1) * s.stride_h;
   for (size_t g = 0; g < b.plan.groups; ++g) {
-    SourceRow<V> source[kRows];
-    for (size_t r = 0; r < kRows; ++r) {
-      const size_t ky = g * kRows + r;
-      for (size_t k = 0; k < V::kBands; ++k) {
-        const size_t y = area.y + k * area.rows;
-        const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
-        const bool inside = ky < used && y < area.end && iy < s.in_h;
-        source[r].p[k] =
-            (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
-        source[r].step[k] = inside ? s.in_c : 0;
-      }
-    }
+    SourceRow<V> source[V::kTile.group_rows];
+    find_rows(b, pixels, area, g, source);
     interleave_columns(b, pixels, source, ix, count,
                        b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes);
   }
@@ -270,6 +289,24 @@ struct Loop {
   size_t pixel_step;                 // bytes of columns from one output pixel to the next
   size_t channels, row_bytes;        // of the output
 };
+
+// One output pixel of the first `bands` bands, which are band_bytes apart.
+template <class V, Store kStore>
+QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V::Finish& finish,
+                             const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
+                             size_t bands) {
+  constexpr size_t kInts = 16 * V::kTile.lanes;
+  if constexpr (kStore == Store::kGeneric) {
+    int32_t result[kInts];
+    V::store_acc(acc, result);
+    for (size_t k = 0; k < bands && k < V::kBands; ++k)
+      depthwise_requantize(b.args.requant, result + k * (kInts / V::kBands), b.c, b.n,
+                           out + k * band_bytes);
+  } else {
+    finish.template store<kStore == Store::kClamp>(acc, loop.constants + 4 * kInts, out, band_bytes,
+                                                   bands);
+  }
+}
 
 // kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
 // taps, 0 if only the loop knows it.
@@ -314,25 +351,15 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
   unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
     unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
-      uint8_t* to = out + r * loop.row_bytes + x * loop.channels;
-      const size_t bands = (rows_left + kRows - 1 - r) / kRows;
-      if constexpr (kStore == Store::kGeneric) {
-        constexpr size_t kInts = kVector / V::kBands;
-        int32_t result[4 * V::kTile.lanes * 4];
-        V::store_acc(acc[r][x], result);
-        for (size_t k = 0; k < bands && k < V::kBands; ++k)
-          depthwise_requantize(b.args.requant, result + k * kInts, b.c, b.n,
-                               to + k * kRows * loop.row_bytes);
-      } else {
-        finish.template store<kStore == Store::kClamp>(acc[r][x], loop.constants + 4 * kVector, to,
-                                                       kRows * loop.row_bytes, bands);
-      }
+      store_output<V, kStore>(b, loop, finish, acc[r][x],
+                              out + r * loop.row_bytes + x * loop.channels, kRows * loop.row_bytes,
+                              (rows_left + kRows - 1 - r) / kRows);
     });
   });
 }
 
 template <class V, int kRows, int kTaps, Store kStore>
-void compute_area(const Block& b, const Loop& shared, const Area& area) {
+QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& area) {
   Loop loop = shared;
   if (kRows == 2) loop.quad_step = 2 * V::kTile.quad_bytes;
   const typename V::Finish finish(b.args.requant, b.n);
@@ -354,10 +381,92 @@ void compute_area(const Block& b, const Loop& shared, const Area& area) {
   }
 }
 
-template <class V, Store kStore>
-void compute_rows(const Block& b, size_t y, size_t end) {
+// Whole rows of a kernel of 3 x 4 taps or fewer: each column is interleaved in registers and
+// leaves them after the third output that it touches.
+template <class V, int kRows, Store kStore>
+QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixels,
+                        const Area& area) {
+  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
+  constexpr int kGroupRows = V::kTile.group_rows;
+  const DepthwiseShape& s = b.args.shape;
+  const size_t quad_step = kRows == 2 ? 2 * kCell : loop.quad_step;
+  const typename V::Finish finish(b.args.requant, b.n);
+  const Pixels<V> from = pixels;
+  const size_t rows_left = area.end - area.y;
+  uint8_t* out = b.args.output + area.y * loop.row_bytes + b.c;
+  SourceRow<V> image[kGroupRows], next[kGroupRows];
+  find_rows(b, pixels, area, 0, image);
+  for (SourceRow<V>& row : next) {
+    for (int k = 0; k < V::kBands; ++k) {
+      row.p[k] = b.args.zero + pixels.first();
+      row.step[k] = 0;
+    }
+  }
+  // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
+  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
+  ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
+  typename V::Data column[3][4] = {};
+  size_t missing = 3;  // columns before the next output
+  for (size_t left = s.out_w; left > 0; ++ix) {
+    if (__builtin_expect(ix == turn, 0)) {
+      unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
+        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
+          next[r].p[k] = turn == 0 ? image[r].p[k] : b.args.zero + pixels.first();
+          next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
+        });
+      });
+      turn = width;
+    }
+    typename V::Row row[kGroupRows];
+    unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
+      row[r] = from.load(next[r].p);
+      unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
+    });
+    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+      column[0][q] = column[1][q];
+      column[1][q] = column[2][q];
+    });
+    V::interleave(row, column[2]);
+    if (--missing > 0) continue;
+    missing = s.stride_w;
+    --left;
+    typename V::Acc acc[kRows][4];
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        acc[r][q] = V::load_acc(loop.constants + q * kVector);
+        unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
+          V::dot(acc[r][q], column[kx][q], loop.weights + (kx * 4 + q) * quad_step + r * kCell);
+        });
+      });
+      store_output<V, kStore>(b, loop, finish, acc[r], out + r * loop.row_bytes,
+                              kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+    });
+    out += loop.channels;
+  }
+}
+
+template <class V, int kRows, Store kStore>
+void compute_pass(const Block& b, const Loop& loop, const Pixels<V>& pixels, Area area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr int kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
+  const DepthwiseShape& s = b.args.shape;
+  if constexpr (V::kSlides && kStore != Store::kGeneric) {
+    if (s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1)
+      return slide<V, kRows, kStore>(b, loop, pixels, area);
+  }
+  for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
+    const size_t left = s.out_w - area.x;
+    area.outputs = left < b.plan.tile_outputs ? left : b.plan.tile_outputs;
+    interleave_area(b, pixels, area);
+    if (!V::kSlides && kStore != Store::kGeneric && loop.outer == 1 && loop.taps == kTaps3x3)
+      compute_area<V, kRows, kTaps3x3, kStore>(b, loop, area);
+    else
+      compute_area<V, kRows, 0, kStore>(b, loop, area);
+  }
+}
+
+template <class V, Store kStore>
+void compute_rows(const Block& b, size_t y, size_t end) {
   const Pixels<V> pixels(b);
   const DepthwiseShape& s = b.args.shape;
   const DepthwisePlan& p = b.plan;
@@ -373,25 +482,12 @@ void compute_rows(const Block& b, size_t y, size_t end) {
                      s.stride_w * p.column_bytes,
                      b.channels,
                      s.out_w * b.channels};
-  const bool is_3x3 = contiguous && loop.taps == kTaps3x3 && kStore != Store::kGeneric;
   for (size_t rows = 0; y < end; y += rows * V::kBands) {
     rows = p.pass_rows == 2 && end - y > V::kBands ? 2 : 1;
-    for (size_t x = 0; x < s.out_w; x += p.tile_outputs) {
-      const size_t outputs = s.out_w - x < p.tile_outputs ? s.out_w - x : p.tile_outputs;
-      const Area area = {y, end, rows, x, outputs};
-      interleave_area(b, pixels, area);
-      if (kGroupRows > 1 && rows == 2) {
-        if (is_3x3)
-          compute_area<V, 2, kTaps3x3, kStore>(b, loop, area);
-        else
-          compute_area<V, 2, 0, kStore>(b, loop, area);
-      } else {
-        if (is_3x3)
-          compute_area<V, 1, kTaps3x3, kStore>(b, loop, area);
-        else
-          compute_area<V, 1, 0, kStore>(b, loop, area);
-      }
-    }
+    if (V::kTile.group_rows > 1 && rows == 2)
+      compute_pass<V, 2, kStore>(b, loop, pixels, {y, end, 2, 0, 0});
+    else
+      compute_pass<V, 1, kStore>(b, loop, pixels, {y, end, 1, 0, 0});
   }
 }
 

@@ -14,6 +14,7 @@ template <int kBandCount>
 struct Ymm {
   static constexpr int kBands = kBandCount;
   static constexpr int kOutputs = 1;
+  static constexpr bool kSlides = false;
   using Row = __m256i;
   using Acc = __m256i;
   using Data = __m256i;
@@ -35,6 +36,7 @@ struct Ymm {
   }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+  static QRT_INLINE void store_data(uint8_t* p, Data v) { save(p, v); }
 
   static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
     const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
@@ -117,17 +119,16 @@ struct Ymm {
 template <int kBandCount>
 struct YmmBytes : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmm;
-  using Base = Ymm<kBandCount>;
 
-  static QRT_INLINE void interleave(const __m256i row[4], uint8_t* cells) {
+  static QRT_INLINE void interleave(const __m256i row[4], __m256i cells[4]) {
     const __m256i low01 = _mm256_unpacklo_epi8(row[0], row[1]);
     const __m256i high01 = _mm256_unpackhi_epi8(row[0], row[1]);
     const __m256i low23 = _mm256_unpacklo_epi8(row[2], row[3]);
     const __m256i high23 = _mm256_unpackhi_epi8(row[2], row[3]);
-    Base::save(cells, _mm256_unpacklo_epi16(low01, low23));
-    Base::save(cells + 32, _mm256_unpackhi_epi16(low01, low23));
-    Base::save(cells + 64, _mm256_unpacklo_epi16(high01, high23));
-    Base::save(cells + 96, _mm256_unpackhi_epi16(high01, high23));
+    cells[0] = _mm256_unpacklo_epi16(low01, low23);
+    cells[1] = _mm256_unpackhi_epi16(low01, low23);
+    cells[2] = _mm256_unpacklo_epi16(high01, high23);
+    cells[3] = _mm256_unpackhi_epi16(high01, high23);
   }
 };
 
