@@ -1,0 +1,52 @@
+// Report: text for people, JSON for programs.
+#include "converter/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace qrt::convert {
+namespace {
+
+Report sample() {
+  Report r;
+  r.converted("conv1", "Conv", "Conv2D", "I1");
+  r.refused("#7 (Erf)", "Erf", "input 'x' is float32: not quantised", "x", "quantise it");
+  return r;
+}
+
+TEST(Report, KnowsWhetherAnythingWasRefused) {
+  EXPECT_TRUE(sample().has_refusals());
+  Report fine;
+  fine.converted("a", "Relu", "folded", "I0");
+  EXPECT_FALSE(fine.has_refusals());
+}
+
+TEST(Report, TextNamesNodeRuleTensorAndRemedy) {
+  const std::string text = sample().text(false);
+  EXPECT_EQ(text,
+            "refused  #7 (Erf) (Erf): input 'x' is float32: not quantised\n"
+            "         tensor: x\n"
+            "         remedy: quantise it\n"
+            "1 of 2 nodes refused\n");
+  EXPECT_NE(sample().text(true).find("ok       conv1 (Conv) -> Conv2D [I1]\n"), std::string::npos);
+}
+
+TEST(Report, JsonHoldsEveryFinding) {
+  const auto json = nlohmann::json::parse(sample().json());
+  EXPECT_EQ(json["refused"], 1);
+  EXPECT_EQ(json["converted"], 1);
+  EXPECT_EQ(json["nodes"][0]["outcome"], "converted");
+  EXPECT_EQ(json["nodes"][0]["level"], "I1");
+  EXPECT_EQ(json["nodes"][1]["outcome"], "refused");
+  EXPECT_EQ(json["nodes"][1]["tensor"], "x");
+}
+
+TEST(Report, JsonSurvivesNamesThatAreNotUtf8) {
+  Report r;
+  r.refused("bad\xff", "Op\x80", "rule", "", "");
+  EXPECT_EQ(nlohmann::json::parse(r.json())["refused"], 1);
+}
+
+}  // namespace
+}  // namespace qrt::convert
