@@ -1,0 +1,102 @@
+// Lut against indexing: one table, one per channel, 8-bit types; models it has to refuse.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/support/op_tester.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+
+void check(const Shape& shape, bool per_channel, DType from = DType::kUInt8,
+           DType to = DType::kUInt8) {
+  SCOPED_TRACE(shape.to_string());
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t channels = per_channel ? static_cast<size_t>(shape[shape.rank() - 1]) : 1;
+  Bytes table(256 * channels);
+  for (uint8_t& v : table) v = static_cast<uint8_t>(random.integer(0, 255));
+  testing::ModelBuilder m;
+  const uint32_t x = m.input(shape, from), y = m.output(shape, to);
+  fb::LutOptionsT o;
+  o.table = m.buffer(table);
+  o.per_channel = per_channel;
+  m.op(o, {x}, {y});
+  for (const int64_t batch : {1, 3}) {
+    Shape concrete = shape;
+    if (shape.rank() == 0 && batch != 1) continue;
+    if (shape.rank() != 0) concrete[0] = batch;
+    Bytes input(static_cast<size_t>(concrete.elements())), expected;
+    random.fill(input, 0, 255);
+    for (size_t i = 0; i < input.size(); ++i)
+      expected.push_back(table[i % channels * 256 + input[i]]);
+    testing::expect_outputs(m, static_cast<size_t>(batch), {input}, {expected});
+  }
+}
+
+TEST(Lut, OneTable) {
+  for (const int64_t n : {1, 63, 64, 65, 1000}) check({-1, n}, false);
+  check({}, false);
+}
+
+TEST(Lut, ATablePerChannel) {
+  for (const int64_t c : {1, 3, 16, 65}) check({-1, 4, 5, c}, true);
+}
+
+TEST(Lut, SignedBytesIndexByTheirUnsignedValue) {
+  check({-1, 300}, false, DType::kInt8, DType::kInt8);
+  check({-1, 300}, false, DType::kInt8, DType::kUInt8);
+  check({-1, 300}, false, DType::kUInt8, DType::kInt8);
+}
+
+// Large enough to be cut on every instruction set.
+TEST(Lut, ManyTasks) {
+  check({-1, 700001}, false);
+  check({-1, 100, 70, 96}, true);
+}
+
+using Damage = std::function<void(testing::ModelBuilder&, fb::LutOptionsT&)>;
+
+void reject(const std::string& part, const Damage& damage) {
+  SCOPED_TRACE(part);
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 6, 4}), y = m.output({-1, 6, 4});
+  fb::LutOptionsT o;
+  o.table = m.buffer(Bytes(256));
+  fb::OperatorT& op = m.op(o, {x}, {y});
+  Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
+  ASSERT_TRUE(sound.ok()) << sound.status().message();
+  damage(m, *op.options.AsLut());
+  testing::expect_rejected(m, part);
+}
+
+TEST(Lut, RejectsBadModels) {
+  using M = testing::ModelBuilder;
+  using O = fb::LutOptionsT;
+  reject("has 2 inputs, expected 1", [](M& m, O&) { m.model().operators[0]->inputs.push_back(0); });
+  reject("has 2 outputs, expected 1", [](M& m, O&) {
+    const uint32_t t = m.output({-1, 6, 4});
+    m.model().operators[0]->outputs.push_back(t);
+  });
+  reject("maps int16 to uint8", [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
+  reject("maps uint8 to float32", [](M& m, O&) { m.at(1).dtype = fb::DType::FLOAT32; });
+  reject("buffer index 9 is out of range", [](M&, O& o) { o.table = 9; });
+  reject("buffer index 0 is out of range", [](M&, O& o) { o.table = 0; });
+  reject("the table holds 256 bytes, expected 256 * 4", [](M&, O& o) { o.per_channel = true; });
+  reject("the table holds 255 bytes, expected 256 * 1",
+         [](M& m, O& o) { o.table = m.buffer(Bytes(255)); });
+  reject("the table holds 512 bytes, expected 256 * 1",
+         [](M& m, O& o) { o.table = m.buffer(Bytes(512)); });
+  reject("x has rank 0, expected at least 1 with a table per channel", [](M& m, O& o) {
+    m.at(0).shape.clear();
+    m.at(1).shape.clear();
+    o.per_channel = true;
+  });
+  reject("has the shape [1, 24], expected [1, 6, 4]", [](M& m, O&) { m.at(1).shape = {-1, 24}; });
+}
+
+}  // namespace
+}  // namespace qrt

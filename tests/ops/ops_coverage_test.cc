@@ -1,0 +1,55 @@
+// Every operator of schema/ops.inc has a definition under its own name and type, and a test file.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "runtime/op.h"
+
+namespace qrt {
+namespace {
+
+struct Entry {
+  const char* name;
+  const char* stem;
+  fb::OpOptions type;
+};
+
+const Entry kEntries[] = {
+#define QRT_OP(Name, stem) {#Name, #stem, fb::OpOptions::Name},
+#include "schema/ops.inc"
+};
+
+const std::string kRoot = QRT_SOURCE_DIR "/";
+
+bool exists(const std::string& path) { return std::ifstream(path).good(); }
+
+TEST(Ops, EveryEntryHasADefinition) {
+  for (const Entry& e : kEntries) {
+    const OpDef* def = find_op(e.type);
+    ASSERT_NE(def, nullptr) << e.name;
+    ASSERT_STREQ(def->name, e.name);
+    ASSERT_EQ(static_cast<int>(def->type), static_cast<int>(e.type)) << e.name;
+    ASSERT_NE(def->infer, nullptr) << e.name;
+    ASSERT_NE(def->prepare, nullptr) << e.name;
+  }
+}
+
+TEST(Ops, EveryTypeOfTheSchemaIsAnEntry) {
+  size_t types = 0;
+  for (const fb::OpOptions type : fb::EnumValuesOpOptions())
+    if (type != fb::OpOptions::NONE) ++types;
+  ASSERT_EQ(types, sizeof kEntries / sizeof kEntries[0]);
+  ASSERT_EQ(find_op(fb::OpOptions::NONE), nullptr);
+}
+
+TEST(Ops, EveryEntryHasItsFiles) {
+  for (const Entry& e : kEntries) {
+    const std::string stem = e.stem;
+    EXPECT_TRUE(exists(kRoot + "runtime/ops/" + stem + ".cc")) << stem;
+    EXPECT_TRUE(exists(kRoot + "tests/ops/" + stem + "_test.cc")) << stem;
+  }
+}
+
+}  // namespace
+}  // namespace qrt

@@ -1,0 +1,121 @@
+// Softmax against the formula of softmax.h in float32; models it has to refuse.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "tests/support/op_tester.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+
+std::vector<float> exponentials(float scale) {
+  std::vector<float> table(256);
+  for (int i = 0; i < 256; ++i)
+    table[static_cast<size_t>(i)] = std::exp(scale * static_cast<float>(i - 255));
+  return table;
+}
+
+void check(const Shape& shape, float scale, float k, int zero_point) {
+  SCOPED_TRACE(shape.to_string());
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const std::vector<float> table = exponentials(scale);
+  testing::ModelBuilder m;
+  const uint32_t x = m.input(shape), y = m.output(shape);
+  fb::SoftmaxOptionsT o;
+  o.table = m.buffer(table);
+  o.k = testing::float_bits(k);
+  o.zero_point = zero_point;
+  m.op(o, {x}, {y});
+  for (const int64_t batch : {1, 3}) {
+    Shape concrete = shape;
+    concrete[0] = batch;
+    const size_t n = static_cast<size_t>(shape[shape.rank() - 1]);
+    Bytes input(static_cast<size_t>(concrete.elements())), expected;
+    random.fill(input, 0, 255);
+    for (size_t row = 0; row < input.size(); row += n) {
+      const uint8_t* r = &input[row];
+      const int greatest = *std::max_element(r, r + n);
+      const auto e = [&](size_t j) { return table[static_cast<size_t>(255 + r[j] - greatest)]; };
+      float sum = 0;
+      for (size_t j = 0; j < n; ++j) sum = sum + e(j);
+      for (size_t j = 0; j < n; ++j) {
+        const float scaled = e(j) * k;
+        const long v = std::lrint(scaled / sum) + zero_point;  // half to even
+        expected.push_back(static_cast<uint8_t>(std::clamp(v, 0L, 255L)));
+      }
+    }
+    testing::expect_outputs(m, static_cast<size_t>(batch), {input}, {expected});
+  }
+}
+
+TEST(Softmax, AnySize) {
+  for (const int64_t n : {1, 2, 10, 100, 1000}) check({-1, n}, 0.1f, 256.0f, 0);
+  check({-1, 3, 5, 7}, 0.03f, 256.0f, 0);
+}
+
+TEST(Softmax, ZeroPointAndScale) {
+  check({-1, 40}, 0.05f, 128.0f, 128);
+  check({-1, 40}, 0.05f, 1000.0f, 255);
+}
+
+// Large enough to be cut.
+TEST(Softmax, ManyTasks) { check({-1, 40, 1001}, 0.05f, 256.0f, 0); }
+
+using Damage = std::function<void(testing::ModelBuilder&, fb::SoftmaxOptionsT&)>;
+
+void reject(const std::string& part, const Damage& damage) {
+  SCOPED_TRACE(part);
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 10}), y = m.output({-1, 10});
+  fb::SoftmaxOptionsT o;
+  o.table = m.buffer(exponentials(0.1f));
+  o.k = testing::float_bits(256.0f);
+  fb::OperatorT& op = m.op(o, {x}, {y});
+  Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
+  ASSERT_TRUE(sound.ok()) << sound.status().message();
+  damage(m, *op.options.AsSoftmax());
+  testing::expect_rejected(m, part);
+}
+
+// The table with entry i replaced.
+Damage with_entry(size_t i, float value) {
+  return [i, value](testing::ModelBuilder& m, fb::SoftmaxOptionsT& o) {
+    std::vector<float> table = exponentials(0.1f);
+    table[i] = value;
+    o.table = m.buffer(table);
+  };
+}
+
+TEST(Softmax, RejectsBadModels) {
+  using M = testing::ModelBuilder;
+  using O = fb::SoftmaxOptionsT;
+  reject("has 2 inputs, expected 1", [](M& m, O&) { m.model().operators[0]->inputs.push_back(0); });
+  reject("input 0 (x) is int8, expected uint8", [](M& m, O&) { m.at(0).dtype = fb::DType::INT8; });
+  reject("x has rank 0, expected at least 1", [](M& m, O&) {
+    m.at(0).shape.clear();
+    m.at(1).shape.clear();
+  });
+  reject("zero_point is 256, expected 0 to 255", [](M&, O& o) { o.zero_point = 256; });
+  reject("zero_point is -1", [](M&, O& o) { o.zero_point = -1; });
+  reject("buffer index 7 is out of range", [](M&, O& o) { o.table = 7; });
+  reject("the table holds 256 bytes, expected 1024",
+         [](M& m, O& o) { o.table = m.buffer(Bytes(256)); });
+  reject("table[3] is -1, expected a finite number >= 0", with_entry(3, -1.0f));
+  reject("table[4] is nan", with_entry(4, std::nanf("")));
+  reject("table[5] is inf", with_entry(5, INFINITY));
+  reject("table[255] is 0, expected a normal number > 0", with_entry(255, 0.0f));
+  reject("k is 256, expected a finite number >= 0 with k * 0.904837 / 1e-30",
+         with_entry(255, 1e-30f));
+  reject("k is nan", [](M&, O& o) { o.k = 0x7fc00000; });
+  reject("k is -1", [](M&, O& o) { o.k = testing::float_bits(-1.0f); });
+  reject("k is 2.14748e+09", [](M&, O& o) { o.k = testing::float_bits(2147483648.0f); });
+}
+
+}  // namespace
+}  // namespace qrt
