@@ -95,6 +95,7 @@ inline void expect_outputs(const ModelBuilder& builder, size_t batch,
           const uint32_t slot = plan.output_slots[k];
           ASSERT_EQ(plan.slot_bytes(slot), outputs[k].size());
           const uint8_t* actual = (*session)->data(slot);
+          if (memcmp(actual, outputs[k].data(), outputs[k].size()) == 0) continue;
           for (size_t j = 0; j < outputs[k].size(); ++j)
             ASSERT_EQ(actual[j], outputs[k][j]) << "output " << k << ", byte " << j << ", run "
                                                 << run << ", " << plan.steps[0].kernel;
