@@ -29,7 +29,9 @@ endforeach()
 
 # Kernel code: no exceptions, no RTTI, no contraction of a * b + c, optimised in Debug too unless sanitised.
 set(QRT_KERNEL_OPTIONS -fno-exceptions -fno-rtti -ffp-contract=off -fno-math-errno -fvisibility=hidden -fvisibility-inlines-hidden)
-if(NOT QRT_SANITIZE)
+if(QRT_SANITIZE)
+  list(APPEND QRT_KERNEL_OPTIONS -O1 -DQRT_NO_UNROLL)
+else()
   list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:Debug>:-O2>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
