@@ -18,6 +18,16 @@ struct Zmm {
   using Data = __m512i;
 
   static QRT_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
+  static QRT_INLINE __m128i load_lane(const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  static QRT_INLINE Row load_lanes(const uint8_t* const* p) {
+    const __m256i low =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[0])), load_lane(p[1]), 1);
+    const __m256i high =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[2])), load_lane(p[3]), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
   static QRT_INLINE Row load_row(const uint8_t* const* p) {
     if constexpr (kBands == 1) {
       return load(p[0]);
@@ -27,11 +37,7 @@ struct Zmm {
           _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p[0]))),
           _mm256_loadu_si256(second), 1);
     } else {
-      __m128i lane[4];
-      for (int k = 0; k < 4; ++k) lane[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p[k]));
-      const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(lane[0]), lane[1], 1);
-      const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(lane[2]), lane[3], 1);
-      return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+      return load_lanes(p);
     }
   }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }

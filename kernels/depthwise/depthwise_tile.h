@@ -4,7 +4,8 @@
 //   kTile                                  its DepthwiseTile
 //   kBands                                 output rows side by side in one register, see below
 //   kOutputs                               output pixels of a row computed together
-//   Row, load_row(p[kBands])               16 * lanes bytes of image rows
+//   Row, load_row(p[kBands])               16 * lanes bytes of image rows, a band from each address
+//   load_lanes(p[lanes])                   a Row from 16 bytes at each address
 //   Data, load_data(p), store_data(p, v)   one cell
 //   interleave(rows, Data[4])              group_rows rows to the cells of a column
 //   Acc, load_acc(p)                       int32 of the 4 channels per lane of a cell
@@ -42,17 +43,6 @@
 namespace qrt {
 namespace {
 
-// Four channels; a compiler's vector extension, the same on every architecture.
-using Four = uint32_t __attribute__((vector_size(16)));
-
-QRT_INLINE Four load_four(const void* p) {
-  Four v;
-  memcpy(&v, p, 16);
-  return v;
-}
-
-QRT_INLINE void store_four(void* p, Four v) { memcpy(p, &v, 16); }
-
 // f(Index<0>), f(Index<1>), ...: loops over registers. g++ 12 keeps an array in registers only if
 // every index is a constant before its loop passes run, which #pragma GCC unroll is too late for.
 template <int kValue>
@@ -80,74 +70,106 @@ struct Block {
   Store store;
 };
 
-// The weights of four channels and four rows, moved down by `shift` rows (0..3) of which `previous`
-// supplies the upper ones.
-QRT_INLINE Four shift_rows(Four quad, Four previous, size_t shift) {
-  if (shift == 0) return quad;
-  const uint32_t left = static_cast<uint32_t>(8 * shift);
-  return (quad << left) | (previous >> (32 - left));
-}
+// The weights of a quad in every lane, [lanes][4 channels][4 rows]: a compiler's vector extension,
+// the same on every architecture.
+template <class V>
+struct Quads {
+  typedef uint32_t Unsigned __attribute__((vector_size(16 * V::kTile.lanes)));
+  typedef int32_t Signed __attribute__((vector_size(16 * V::kTile.lanes)));
 
-// Rows first..first + group_rows - 1 of the four rows of a quad, as a cell's data type.
-template <size_t kGroupRows>
-QRT_INLINE void put_weights(Four quad, size_t first, uint8_t* cell) {
-  using Signed = int32_t __attribute__((vector_size(16)));
-  const auto row = [&](size_t i) {
+  // 16 bytes per lane.
+  static QRT_INLINE Unsigned load(const uint8_t* const* p) {
+    const typename V::Row row = V::load_lanes(p);
+    Unsigned v;
+    memcpy(&v, &row, sizeof(v));
+    return v;
+  }
+
+  // Moved down by `shift` rows, 1..3, of which `previous` supplies the upper ones.
+  static QRT_INLINE Unsigned shift_rows(Unsigned quad, Unsigned previous, size_t shift) {
+    const uint32_t left = static_cast<uint32_t>(8 * shift);
+    return (quad << left) | (previous >> (32 - left));
+  }
+
+  // Row i of every quad, sign-extended.
+  static QRT_INLINE Signed row(Unsigned quad, size_t i) {
     return reinterpret_cast<Signed>(quad << static_cast<uint32_t>(24 - 8 * i)) >> 24;
-  };
-  if constexpr (kGroupRows == 4) {
-    store_four(cell, quad);
-  } else if constexpr (kGroupRows == 2) {
-    const Four low = reinterpret_cast<Four>(row(first)) & 0xffff;
-    store_four(cell, low | reinterpret_cast<Four>(row(first + 1)) << 16);
-  } else {
-    const Signed v = row(first);
-    for (size_t i = 0; i < 4; ++i) {
-      const int16_t w = static_cast<int16_t>(v[i]);
-      memcpy(cell + 2 * i, &w, 2);
+  }
+
+  // Rows first..first + group_rows - 1 as a cell.
+  static QRT_INLINE void store(Unsigned quad, size_t first, uint8_t* cell) {
+    if constexpr (V::kTile.group_rows == 4) {
+      memcpy(cell, &quad, sizeof(quad));
+    } else if constexpr (V::kTile.group_rows == 2) {
+      const Unsigned pairs = (reinterpret_cast<Unsigned>(row(quad, first)) & 0xffff) |
+                             reinterpret_cast<Unsigned>(row(quad, first + 1)) << 16;
+      memcpy(cell, &pairs, sizeof(pairs));
+    } else {
+      const Signed wide = row(quad, first);
+      int32_t v[4 * V::kTile.lanes];
+      memcpy(v, &wide, sizeof(v));
+      for (size_t i = 0; i < 4 * V::kTile.lanes; ++i) {
+        const int16_t w = static_cast<int16_t>(v[i]);
+        memcpy(cell + 2 * i, &w, 2);
+      }
     }
   }
-}
+};
 
 // Weights and constants of a block to scratch, in the lane order of the interleaved columns.
 template <class V>
 QRT_NOINLINE void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
-  constexpr size_t kCell = V::kTile.quad_bytes, kLaneBytes = kCell / kLanes;
+  constexpr size_t kCell = V::kTile.quad_bytes, kBandLanes = kLanes / V::kBands;
+  using Q = Quads<V>;
+  static constexpr uint8_t kNone[64] = {};  // weights of channels past the last 16 that exist
   const DepthwiseShape& s = b.args.shape;
-  constexpr size_t kBandLanes = kLanes / V::kBands;
-  const size_t quads = (s.kernel_h + 3) / 4, pass_rows = b.plan.pass_rows;
-  uint8_t* constants = b.args.scratch;
-  for (size_t q = 0; q < 4; ++q) {
-    for (size_t l = 0; l < kLanes; ++l) {
-      const size_t from = b.c + l % kBandLanes * 16 + q * 4;
-      uint8_t* to = constants + (q * kLanes + l) * 16;
-      store_four(to, load_four(b.args.bias + from));
-      if (b.store != Store::kGeneric)
-        store_four(to + 4 * kLanes * 16, load_four(b.args.requant.scale + from));
-    }
-  }
+  const size_t kernel_w = s.kernel_w, groups = b.plan.groups, pass_rows = b.plan.pass_rows;
+  const size_t shift = s.stride_h;
+
+  const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
+    const uint8_t* from = static_cast<const uint8_t*>(array) + 4 * b.c;
+    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+      const uint8_t* p[kLanes];
+      for (size_t l = 0; l < kLanes; ++l) p[l] = from + l % kBandLanes * 64 + q * 16;
+      const typename Q::Unsigned v = Q::load(p);
+      memcpy(to + q * sizeof(v), &v, sizeof(v));
+    });
+  };
+  copy_constants(b.args.bias, b.args.scratch);
+  if (b.store != Store::kGeneric)
+    copy_constants(b.args.requant.scale, b.args.scratch + 64 * kLanes);
+
+  const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
+  const uint8_t* lines[kLanes];
+  size_t step[kLanes];
   for (size_t l = 0; l < kLanes; ++l) {
     const size_t block16 = b.c / 16 + l % kBandLanes;
     const bool exists = block16 * 16 < b.channels;
-    const int8_t* lines = b.args.weights + block16 * quads * s.kernel_w * 64;
-    for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-      for (size_t g = 0; g < b.plan.groups; ++g) {
-        uint8_t* cells = b.args.scratch + b.plan.weights_offset + l * kLaneBytes +
-                         (kx * b.plan.groups + g) * 4 * pass_rows * kCell;
-        const size_t quad = g * kGroupRows / 4;
-        for (size_t q = 0; q < 4; ++q) {
-          const auto rows = [&](size_t i) {
-            return exists && i < quads ? load_four(lines + (i * s.kernel_w + kx) * 64 + q * 16)
-                                       : Four{};
-          };
-          const Four own = rows(quad), previous = quad > 0 ? rows(quad - 1) : Four{};
-          for (size_t r = 0; r < pass_rows; ++r) {
-            put_weights<kGroupRows>(shift_rows(own, previous, r * s.stride_h), g * kGroupRows % 4,
-                                    cells + (q * pass_rows + r) * kCell);
-          }
+    lines[l] =
+        exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
+    step[l] = exists ? 64 : 0;
+  }
+  uint8_t* cells = b.args.scratch + b.plan.weights_offset;
+  for (size_t kx = 0; kx < kernel_w; ++kx) {
+    for (size_t g = 0; g < groups; ++g) {
+      const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
+      const auto load = [&](size_t line, int q) QRT_INLINE_LAMBDA {
+        const uint8_t* p[kLanes];
+        for (size_t l = 0; l < kLanes; ++l) p[l] = lines[l] + line * step[l] + q * 16;
+        return Q::load(p);
+      };
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        const typename Q::Unsigned own = load(quad * kernel_w + kx, q);
+        Q::store(own, first, cells);
+        cells += kCell;
+        if (pass_rows == 2) {
+          const typename Q::Unsigned previous =
+              quad > 0 ? load((quad - 1) * kernel_w + kx, q) : typename Q::Unsigned{};
+          Q::store(Q::shift_rows(own, previous, shift), first, cells);
+          cells += kCell;
         }
-      }
+      });
     }
   }
 }
@@ -157,8 +179,9 @@ template <class V>
 class Pixels {
  public:
   explicit Pixels(const Block& b) : multiplier_(b.args.shape.multiplier) {
-    first_ = b.c / multiplier_;
+    first_ = b.c;
     if (multiplier_ == 1) return;
+    first_ = b.c / multiplier_;
     for (size_t i = 0; i < kBytes; ++i)
       source_[i] = static_cast<uint8_t>((b.c + i) / multiplier_ - first_);
   }
@@ -492,9 +515,8 @@ void compute_rows(const Block& b, size_t y, size_t end) {
 }
 
 template <class V>
-void run_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, size_t y,
-               size_t end) {
-  const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
+void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
+               size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
   Block b = {args, plan, channels, c, n, Store::kGeneric};
   if (r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before)
@@ -513,13 +535,13 @@ void run_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, s
 // The block of channels c.. for output rows y..end - 1, by the last policy whose bands hold the
 // channels that are left.
 template <class V, class... Narrower>
-void compute_block(const DepthwiseArgs& args, size_t channels, size_t c, size_t n, size_t y,
-                   size_t end) {
+void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
+                   size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
     if (n <= 16 * V::kTile.lanes / (2 * V::kBands))
-      return compute_block<Narrower...>(args, channels, c, n, y, end);
+      return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
-  run_block<V>(args, channels, c, n, y, end);
+  run_block<V>(args, plan, channels, c, n, y, end);
 }
 
 // The whole call. V, Narrower...: one policy with 1, 2, ... bands.
@@ -527,12 +549,12 @@ template <class V, class... Narrower>
 void run(const DepthwiseArgs& args) {
   constexpr size_t kBlock = 16 * V::kTile.lanes;
   const size_t channels = args.shape.in_c * args.shape.multiplier;
-  const size_t strip = depthwise_plan(V::kTile, args.shape).strip_rows;
-  for (size_t y = args.row_begin; y < args.row_end; y += strip) {
-    const size_t end = args.row_end - y < strip ? args.row_end : y + strip;
+  const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
+  for (size_t y = args.row_begin; y < args.row_end; y += plan.strip_rows) {
+    const size_t end = args.row_end - y < plan.strip_rows ? args.row_end : y + plan.strip_rows;
     for (size_t c = 0; c < channels; c += kBlock) {
       const size_t n = channels - c < kBlock ? channels - c : kBlock;
-      compute_block<V, Narrower...>(args, channels, c, n, y, end);
+      compute_block<V, Narrower...>(args, plan, channels, c, n, y, end);
     }
   }
 }

@@ -28,11 +28,11 @@ struct Ymm {
   static QRT_INLINE __m128i load_half(const void* p) {
     return _mm_loadu_si128(static_cast<const __m128i*>(p));
   }
+  static QRT_INLINE Row load_lanes(const uint8_t* const* p) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(p[0])), load_half(p[1]), 1);
+  }
   static QRT_INLINE Row load_row(const uint8_t* const* p) {
-    if constexpr (kBands == 1)
-      return load(p[0]);
-    else
-      return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(p[0])), load_half(p[1]), 1);
+    return kBands == 1 ? load(p[0]) : load_lanes(p);
   }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
