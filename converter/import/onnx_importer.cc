@@ -54,11 +54,22 @@ Status Importer::run() {
     graph_->source_producer += " " + model_.proto().producer_version();
   graph_->reference = "ort-x64-fma";
   QRT_TRY(import_inputs());
-  for (int i : model_.order()) {
-    const NodeView& node = *nodes_[static_cast<size_t>(i)];
-    QRT_TRY(visit(node));
-    if (!node.problem().ok()) return error(Code::kInvalidModel, "%s", node.problem().message());
-  }
+  const std::vector<int> constant = constant_nodes();
+  std::vector<bool> visited(nodes_.size(), false);
+  const auto visit_all = [&](const std::vector<int>& order) {
+    for (int i : order) {
+      if (visited[static_cast<size_t>(i)]) continue;
+      visited[static_cast<size_t>(i)] = true;
+      const NodeView& node = *nodes_[static_cast<size_t>(i)];
+      QRT_TRY(visit(node));
+      if (!node.problem().ok()) return error(Code::kInvalidModel, "%s", node.problem().message());
+    }
+    return Status();
+  };
+  QRT_TRY(visit_all(constant));
+  QRT_TRY(load_quant_parameters());
+  merge_double_pairs();
+  QRT_TRY(visit_all(model_.order()));
   QRT_TRY(export_outputs());
   write_report();
   if (report_->has_refusals()) {
@@ -68,6 +79,32 @@ Status Importer::run() {
                  nodes_.size());
   }
   drop_unread_nodes();
+  return Status();
+}
+
+// Nodes that depend on no graph input, in execution order.
+std::vector<int> Importer::constant_nodes() const {
+  std::vector<int> result;
+  std::unordered_set<std::string> constant;
+  for (int i : model_.order()) {
+    const NodeView& node = *nodes_[static_cast<size_t>(i)];
+    bool all = true;
+    for (int k = 0; k < node.input_count(); ++k)
+      all = all && (!node.has_input(k) || constant.count(node.input(k)) ||
+                    model_.initializers().count(node.input(k)));
+    if (!all) continue;
+    result.push_back(i);
+    for (int k = 0; k < node.output_count(); ++k) constant.insert(node.output(k));
+  }
+  return result;
+}
+
+// Scales and zero points are needed before their nodes are visited.
+Status Importer::load_quant_parameters() {
+  for (const auto& node : nodes_) {
+    if (node->op() != "QuantizeLinear" && node->op() != "DequantizeLinear") continue;
+    for (int i = 1; i < node->input_count(); ++i) QRT_TRY(constant_state(node->input(i)));
+  }
   return Status();
 }
 

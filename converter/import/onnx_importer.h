@@ -133,6 +133,15 @@ class Importer {
   // Says that a needed input is still float, naming what would help.
   Status refuse_float(const NodeView& node, int i);
 
+  // --- double Q/DQ pairs (onnx_double_qdq.cc)
+  // The parameters that stand for a node's own after merging, or null.
+  const Quant* merged_quant(const NodeView& node) const {
+    const auto found = merged_.find(node.index());
+    return found == merged_.end() ? nullptr : &found->second;
+  }
+  // A node in the middle of two merged pairs: its output is its input.
+  bool is_bypassed(const NodeView& node) const { return bypassed_.count(node.index()) != 0; }
+
   // --- the graph
   Graph& graph() { return *graph_; }
   const Shape& shape_of(ValueId value) const { return graph_->values[value].type.shape; }
@@ -187,6 +196,13 @@ class Importer {
   Status refuse_output(const std::string& name, const NodeView* node, const std::string& why);
   ValueId copy(const std::string& name, ValueId x);
   Status constant_state(const std::string& name);
+  // The node that makes a node's first input, looking through Identity, if nothing else reads it;
+  // else null.
+  const NodeView* sole_producer(const NodeView& node) const;
+  bool pair_quant(const NodeView& q, const NodeView& dq, Quant* result) const;
+  void merge_double_pairs();
+  std::vector<int> constant_nodes() const;
+  Status load_quant_parameters();
   void drop_unread_nodes();
   void write_report();
 
@@ -203,6 +219,8 @@ class Importer {
   std::unordered_map<std::string, Tensor> tensors_;
   std::unordered_set<ValueId> nhwc_;
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
+  std::unordered_map<int, Quant> merged_;
+  std::unordered_set<int> bypassed_;
   ExternalFiles files_;
 };
 

@@ -138,11 +138,16 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
   int type = kUndefined;
   if (!node.has_input(2)) type = static_cast<int>(node.integer("output_dtype", kUndefined));
   std::optional<Quant> quant;
   QRT_TRY(read_quant(importer, node, 1, 2, type, x.shape, axis_attribute(node), &quant));
   if (!quant) return Status();
+  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
   const bool four_bit_constant = x.is_constant() && (quant->type == kInt4 || quant->type == kUint4);
   if (!is_eight_bit(quant->type) && !four_bit_constant)
     return importer.refuse(node, std::string("the output is ") + element_type_name(quant->type),
@@ -174,6 +179,10 @@ Status import_quantize(Importer& importer, const NodeView& node) {
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it is quantised in blocks", node.input(0),
                            "quantise per tensor or per axis");
@@ -183,6 +192,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   std::optional<Quant> quant;
   QRT_TRY(read_quant(importer, node, 1, 2, x.type, x.shape, axis_attribute(node), &quant));
   if (!quant) return Status();
+  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
   Tensor y = x;
   if (x.is_constant()) {
     if (!x.constant->is_integer())
