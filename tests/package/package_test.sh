@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs libqrt, moves the installed tree, and builds and runs consumers of it.
+# package_test.sh CMAKE BUILD_DIR SOURCE_DIR MODEL CC CXX
+set -eu
+cmake=$1 build=$2 source=$3 model=$4 CC=$5 CXX=$6
+export CC CXX
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; exit 1; }; }
+
+quietly "$cmake" --install "$build" --prefix "$work/first" --component qrt
+mv "$work/first" "$work/moved"
+if grep -rq "$work/first\|$source\|$build" "$work/moved" --include='*.cmake' --include='*.pc'; then
+  echo "the package files name paths of the build"; exit 1
+fi
+libdir=$(dirname "$(find "$work/moved" -name pkgconfig -type d)")
+
+for c_only in OFF ON; do
+  echo "find_package, C_ONLY=$c_only"
+  quietly "$cmake" -S "$source/tests/package" -B "$work/$c_only" -DC_ONLY=$c_only -DCMAKE_PREFIX_PATH="$work/moved"
+  quietly "$cmake" --build "$work/$c_only"
+  "$work/$c_only/consumer_c" "$model"
+done
+"$work/OFF/consumer_cc" "$model"
+
+if command -v pkg-config >/dev/null; then
+  echo "pkg-config"
+  export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
+  quietly $CC -std=c11 -Wall -Wextra -Werror -pedantic "$source/tests/package/consumer.c" $(pkg-config --cflags --libs qrt) -o "$work/c"
+  quietly $CXX -std=c++17 -Wall -Wextra -Werror "$source/tests/package/consumer.cc" $(pkg-config --cflags --libs qrt) -o "$work/cc"
+  "$work/c" "$model"
+  "$work/cc" "$model"
+fi
+
+echo "add_subdirectory"
+quietly "$cmake" -S "$source/tests/package" -B "$work/sub" -DQRT_SOURCE_DIR="$source"
+echo "package_test: passed"

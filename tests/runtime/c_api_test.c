@@ -1,0 +1,163 @@
+/* The C API from C11, on the model of tests/support/every_op_model.h (file named by the argument). Linked against the
+ * shared library: every function used here is exported. */
+#include <math.h>
+#include <qrt/qrt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check(int ok, const char* what, int line) {
+  if (ok) return;
+  fprintf(stderr, "c_api_test.c:%d: %s\n", line, what);
+  exit(1);
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+static void library(void) {
+  CHECK(strncmp(qrt_version(), "0.1.0 (", 7) == 0);
+  CHECK(strcmp(qrt_status_name(QRT_OUT_OF_MEMORY), "OUT_OF_MEMORY") == 0);
+  CHECK(strcmp(qrt_status_name((qrt_status)99), "unknown") == 0);
+  CHECK(strcmp(qrt_dtype_name(QRT_BFLOAT16), "bfloat16") == 0);
+  CHECK(qrt_dtype_size(QRT_INT64) == 8);
+  CHECK(strcmp(qrt_isa(0), "scalar") == 0);
+  size_t n = 0;
+  while (qrt_isa(n) != NULL) ++n;
+  CHECK(n >= 1 && qrt_isa(n + 1) == NULL);
+}
+
+/* Every entry point takes NULL without harm. */
+static void null_arguments(void) {
+  qrt_error error;
+  qrt_model* model = (qrt_model*)&error;
+  qrt_session* session = (qrt_session*)&error;
+  qrt_tensor_info info;
+  CHECK(qrt_model_load_file(NULL, &model, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(model == NULL && strcmp(error.message, "path is NULL") == 0);
+  CHECK(qrt_model_load_file("x", NULL, NULL) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_load_memory(NULL, 5, 0, &model, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_load_memory("12345", 5, 64, &model, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_create(NULL, NULL, &session, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(session == NULL && strcmp(error.message, "model is NULL") == 0);
+  CHECK(qrt_model_input_count(NULL) == 0 && qrt_model_output_count(NULL) == 0);
+  CHECK(qrt_model_input_info(NULL, 0, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_output_info(NULL, 0, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_default_batch(NULL) == 0);
+  CHECK(qrt_model_metadata(NULL, "name") == NULL);
+  CHECK(qrt_session_input_info(NULL, 0, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_output_info(NULL, 0, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_set_input(NULL, 0, "", 1, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_get_output(NULL, 0, &info, 1, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_input_data(NULL, 0) == NULL && qrt_session_output_data(NULL, 0) == NULL);
+  CHECK(qrt_session_run(NULL) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_memory(NULL) == 0 && qrt_session_op_count(NULL) == 0);
+  CHECK(qrt_session_op_info(NULL, 0, NULL) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_tensor_count(NULL) == 0);
+  CHECK(qrt_session_tensor(NULL, 0, NULL, NULL) == QRT_INVALID_ARGUMENT);
+  qrt_session_profile_reset(NULL);
+  qrt_session_options_init(NULL);
+  qrt_model_destroy(NULL);
+  qrt_session_destroy(NULL);
+}
+
+static void model_queries(const qrt_model* model) {
+  qrt_tensor_info info;
+  CHECK(qrt_model_input_count(model) == 2 && qrt_model_output_count(model) == 2);
+  CHECK(qrt_model_default_batch(model) == 1);
+  CHECK(qrt_model_input_info(model, 0, &info) == QRT_OK);
+  CHECK(strcmp(info.name, "image") == 0 && info.dtype == QRT_FLOAT32 && info.rank == 4);
+  CHECK(info.dims[0] == -1 && info.dims[1] == 8 && info.dims[2] == 8 && info.dims[3] == 4);
+  CHECK(info.bytes == 1024 && info.quantization.count == 0 && info.quantization.axis == -1);
+  CHECK(qrt_model_input_info(model, 2, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_output_info(model, 1, &info) == QRT_OK);
+  CHECK(strcmp(info.name, "probabilities") == 0 && info.bytes == 40);
+  CHECK(strcmp(qrt_model_metadata(model, "reference"), "ort-x64-fma") == 0);
+  CHECK(strcmp(qrt_model_metadata(model, "producer"), "qrt tests") == 0);
+  CHECK(qrt_model_metadata(model, "no such key") == NULL);
+  CHECK(qrt_model_metadata(model, NULL) == NULL);
+}
+
+static void options_struct(const qrt_model* model) {
+  struct {
+    qrt_session_options options;
+    int newer[4];
+  } longer = {0};
+  qrt_session* session = NULL;
+  qrt_error error;
+  qrt_session_options* options = &longer.options;
+  CHECK(qrt_session_create(model, options, &session, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "qrt_session_options_init") != NULL);
+  qrt_session_options_init(options);
+  CHECK(options->struct_size == sizeof *options && options->threads == 0);
+  /* A caller built against a newer header works as long as it leaves the new fields alone. */
+  options->struct_size = sizeof longer;
+  CHECK(qrt_session_create(model, options, &session, &error) == QRT_OK);
+  CHECK(error.message[0] == '\0');
+  qrt_session_destroy(session);
+  longer.newer[1] = 1;
+  CHECK(qrt_session_create(model, options, &session, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(session == NULL);
+}
+
+static void run(qrt_model* model) {
+  qrt_session* session = NULL;
+  qrt_session_options options;
+  qrt_error error;
+  qrt_tensor_info info;
+  qrt_op_info op;
+  static float image[2 * 8 * 8 * 4];
+  unsigned char gate[2 * 16];
+  float probabilities[2 * 10];
+
+  qrt_session_options_init(&options);
+  options.batch = 2;
+  options.threads = 2;
+  CHECK(qrt_session_create(model, &options, &session, &error) == QRT_OK);
+  qrt_model_destroy(model);
+  CHECK(qrt_session_input_info(session, 0, &info) == QRT_OK);
+  CHECK(info.dims[0] == 2 && info.bytes == sizeof image);
+  CHECK(qrt_session_output_info(session, 1, &info) == QRT_OK);
+  CHECK(info.bytes == sizeof probabilities);
+
+  for (size_t i = 0; i < sizeof image / sizeof image[0]; ++i) image[i] = (float)(i % 17) - 8;
+  memset(gate, 200, sizeof gate);
+  CHECK(qrt_session_set_input(session, 0, image, sizeof image, &error) == QRT_OK);
+  CHECK(qrt_session_set_input(session, 1, gate, sizeof gate, NULL) == QRT_OK);
+  CHECK(qrt_session_set_input(session, 1, gate, 5, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(strcmp(error.message, "input 1 takes 32 bytes, not 5") == 0);
+  CHECK(qrt_session_set_input(session, 2, gate, 5, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(strcmp(error.message, "there is no input 2: the model has 2") == 0);
+  CHECK(qrt_session_run(session) == QRT_OK);
+  CHECK(qrt_session_get_output(session, 1, probabilities, sizeof probabilities, &error) == QRT_OK);
+  CHECK(memcmp(qrt_session_output_data(session, 1), probabilities, sizeof probabilities) == 0);
+  for (int row = 0; row < 2; ++row) {
+    float sum = 0;
+    for (int i = 0; i < 10; ++i) sum += probabilities[row * 10 + i];
+    CHECK(fabsf(sum - 1) < 0.05f);
+  }
+  CHECK(qrt_session_get_output(session, 2, probabilities, 4, &error) == QRT_INVALID_ARGUMENT);
+
+  CHECK(qrt_session_memory(session) > sizeof image);
+  CHECK(qrt_session_op_count(session) == 16);
+  CHECK(qrt_session_op_info(session, 0, &op) == QRT_OK);
+  CHECK(strcmp(op.type, "Quantize") == 0 && op.level == -1 && op.runs == 0);
+  CHECK(qrt_session_op_info(session, 16, &op) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_tensor_count(session) == 0);
+  qrt_session_destroy(session);
+}
+
+int main(int argc, char** argv) {
+  qrt_model* model = NULL;
+  qrt_error error;
+  CHECK(argc == 2);
+  library();
+  null_arguments();
+  if (qrt_model_load_file(argv[1], &model, &error) != QRT_OK) {
+    fprintf(stderr, "%s\n", error.message);
+    return 1;
+  }
+  model_queries(model);
+  options_struct(model);
+  run(model);
+  puts("c_api_test: passed");
+  return 0;
+}
