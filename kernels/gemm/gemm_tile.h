@@ -5,6 +5,7 @@
 //   kFewSteps                   independent k chains for products of few rows
 //   kPhases                     passes over a k step, each with its own part of the operands
 //   kLhsBytes                   bytes of one k of a left-hand row
+//   kLhsSteps                   k steps in a left-hand register; beyond 1: load_lhs, dot by lane
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
 //   Epilogue                    requantisation in vectors: handles(), make()
@@ -123,7 +124,27 @@ void run_column(const Column<P>& column) {
     for (size_t tap = 0; tap < taps; ++tap) {
       const uint8_t* a[MR];
       load_rows<MR>(g, row, tap, a);
-      for (size_t k = 0; k < kc; k += 4, w += 4 * kBlock) {
+      size_t k = 0;
+      if constexpr (P::kLhsSteps > 1) {
+        for (; k + 4 * P::kLhsSteps <= kc; k += 4 * P::kLhsSteps) {
+          typename P::Lhs x[MR];
+          QRT_UNROLL
+          for (int i = 0; i < MR; ++i) x[i] = P::load_lhs(a[i] + k);
+          QRT_UNROLL
+          for (int step = 0; step < P::kLhsSteps; ++step, w += 4 * kBlock) {
+            QRT_UNROLL
+            for (int v = 0; v < NV; ++v) {
+              const typename P::Rhs b =
+                  P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                                  static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                              0);
+              QRT_UNROLL
+              for (int i = 0; i < MR; ++i) P::dot(acc[i][v], x[i], b, step);
+            }
+          }
+        }
+      }
+      for (; k < kc; k += 4, w += 4 * kBlock) {
         QRT_UNROLL
         for (int phase = 0; phase < P::kPhases; ++phase) {
           typename P::Rhs b[NV];

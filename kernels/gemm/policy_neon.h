@@ -1,0 +1,79 @@
+// What the NEON policies of gemm_tile.h have in common: panels of 16 channels in four vectors, and
+// the store of a tile.
+#ifndef QRT_KERNELS_GEMM_POLICY_NEON_H_
+#define QRT_KERNELS_GEMM_POLICY_NEON_H_
+
+#include "kernels/gemm/gemm_tile.h"
+#include "kernels/isa/neon.h"
+
+namespace qrt {
+namespace {
+
+struct PolicyNeon {
+  static constexpr int kLanes = 4;
+  static constexpr int kFewSteps = 4;
+  static constexpr int kPhases = 1;
+  static constexpr int kLhsBytes = 1;
+  static constexpr size_t kPrefetchBytes = 1024;
+  using Lhs = uint8x16_t;
+  using Rhs = int8x16_t;
+  using Epilogue = neon::RequantF32;
+
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return vld1q_s8(p); }
+  QRT_INLINE Lhs splat(const uint8_t* p) {
+    uint32_t v;
+    __builtin_memcpy(&v, p, 4);
+    return vreinterpretq_u8_u32(vdupq_n_u32(v));
+  }
+  // x - 128 as a signed byte.
+  QRT_INLINE Lhs flip(Lhs x) { return veorq_u8(x, vdupq_n_u8(0x80)); }
+  QRT_INLINE void prefetch(const int8_t* p, int bytes) {
+    QRT_UNROLL
+    for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i);
+  }
+};
+
+// Store of a policy P whose P::sum(acc) gives four int32 of four channels.
+template <class P>
+struct StoreNeon {
+  neon::RequantF32 e;
+  float32x4_t s[4];
+  size_t columns;
+
+  __attribute__((always_inline)) void set(const neon::RequantF32& epilogue, size_t channel,
+                                          size_t columns_to_store) {
+    e = epilogue;
+    QRT_UNROLL
+    for (int v = 0; v < 4; ++v) s[v] = vld1q_f32(e.scale + channel + 4 * static_cast<size_t>(v));
+    columns = columns_to_store;
+  }
+
+  template <class Acc, int MR>
+  __attribute__((always_inline)) void rows(const Acc (&acc)[MR][4], uint8_t* c,
+                                           size_t c_stride) const {
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i, c += c_stride) {
+      neon::store_bytes(
+          c, e.bytes(P::sum(acc[i][0]), P::sum(acc[i][1]), P::sum(acc[i][2]), P::sum(acc[i][3]), s),
+          columns);
+    }
+  }
+};
+
+// Policies whose accumulators are four int32 of four channels, and whose left-hand registers hold
+// 16 k of a row, selected by lane: SDOT and USDOT.
+struct PolicyDot : PolicyNeon {
+  static constexpr int kLhsSteps = 4;
+  using Acc = int32x4_t;
+
+  QRT_INLINE Acc zero() { return vdupq_n_s32(0); }
+  QRT_INLINE Acc load_acc(const int32_t* p) { return vld1q_s32(p); }
+  QRT_INLINE Acc add(Acc a, Acc b) { return vaddq_s32(a, b); }
+  QRT_INLINE void spill(Acc acc, int32_t* p) { vst1q_s32(p, acc); }
+  QRT_INLINE int32x4_t sum(Acc acc) { return acc; }
+};
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_GEMM_POLICY_NEON_H_
