@@ -63,6 +63,10 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node);
 // onnx_ops_matmul.cc
 Status import_gemm(Importer& importer, const NodeView& node);
 Status import_matmul(Importer& importer, const NodeView& node);
+// An Add whose input `product` waits for its quantisation as a MatMul and whose other input is a
+// constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does
+// not apply.
+Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken);
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 

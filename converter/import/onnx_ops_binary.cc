@@ -251,6 +251,11 @@ Status import_binary(Importer& importer, const NodeView& node) {
     };
     return Status();
   }
+  for (int product = 0; op == "Add" && product < 2; ++product) {
+    bool taken;
+    QRT_TRY(import_matmul_add(importer, node, product, &taken));
+    if (taken) return Status();
+  }
   if (a.is_table() && b.is_constant()) return combine_with_constant(importer, node, 0);
   if (a.is_constant() && b.is_table() && op != "PRelu")
     return combine_with_constant(importer, node, 1);

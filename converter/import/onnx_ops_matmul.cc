@@ -139,17 +139,21 @@ bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
   return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
 }
 
-void defer_product(Importer& importer, const NodeView& node, Product p, bool float_result) {
+// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
+std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
+                                       const NodeView& owner, Product p, bool float_result) {
   const auto pending = importer.defer(node, p.result);
+  pending->node = &owner;
   const std::string* ops = &pending->ops;
   if (float_result)
-    pending->emit_float = [&importer, &node, p, ops](ValueId* result) {
-      return emit_float(importer, node, *ops, p, result);
+    pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
+      return emit_float(importer, owner, *ops, p, result);
     };
-  pending->emit = [&importer, &node, p = std::move(p), ops](const Quant& out, Limits limits,
-                                                            ValueId* result) {
-    return emit_quantized(importer, node, *ops, p, out, limits, result);
+  pending->emit = [&importer, &owner, p = std::move(p), ops](const Quant& out, Limits limits,
+                                                             ValueId* result) {
+    return emit_quantized(importer, owner, *ops, p, out, limits, result);
   };
+  return pending;
 }
 
 // Checks the operands of Gemm and MatMul: x dequantised per tensor, constant quantised weights.
@@ -218,7 +222,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.bias = std::move(*bias);
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
-  defer_product(importer, node, std::move(p), !float_bias);
+  defer_product(importer, node, node, std::move(p), !float_bias);
   return Status();
 }
 
@@ -234,7 +238,35 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   p.bias.assign(static_cast<size_t>(p.out), 0);
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
-  defer_product(importer, node, std::move(p), true);
+  defer_product(importer, node, node, std::move(p), true);
+  return Status();
+}
+
+Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken) {
+  const Tensor &x = importer.input(add, product), &bias = importer.input(add, 1 - product);
+  *taken = false;
+  if (!x.is_pending() || x.pending->node->op() != "MatMul" || !bias.is_constant()) return Status();
+  const NodeView& matmul = *x.pending->node;
+  const bool plain = x.pending->followers.empty() && importer.sole_reader(add, product) &&
+                     importer.input(matmul, 0).shape.rank() >= 2 &&
+                     importer.input(matmul, 1).shape.rank() == 2 && bias.shape.rank() == 1 &&
+                     bias.shape[0] == x.shape[x.shape.rank() - 1];
+  if (!plain) return Status();
+  *taken = true;
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, matmul, &p, &known));
+  QRT_TRY(matmul_shape(importer, matmul, importer.input(matmul, 0).shape, p.weights->shape, &p,
+                       &known));
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  std::optional<std::vector<int32_t>> integers;
+  QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, false, &integers));
+  if (!integers) return Status();
+  p.bias = std::move(*integers);
+  const bool float_bias = bias.type == kFloat;
+  const auto pending = defer_product(importer, add, matmul, std::move(p), !float_bias);
+  pending->ops = "MatMul+Add";
+  pending->followers.push_back(add.index());
   return Status();
 }
 
