@@ -1,10 +1,9 @@
 // Rows of boundary.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those
 // read and written.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/boundary/boundary.h"
 
 namespace qrt {
@@ -25,19 +24,13 @@ struct Buffers {
   std::vector<int32_t> accumulators;
 };
 
-void report(benchmark::State& state, size_t n, size_t element_bytes) {
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * element_bytes));
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
-}
-
 void quantize(benchmark::State& state, const BoundaryKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(5 * n), nullptr}, [&] {
     kernel.quantize(data.real.data(), n, 0.11f, 120, 0, 255, data.bytes.data());
     benchmark::ClobberMemory();
-  }
-  report(state, n, 5);
+  });
 }
 
 void quantize_channels(benchmark::State& state, const BoundaryKernel& kernel) {
@@ -45,34 +38,31 @@ void quantize_channels(benchmark::State& state, const BoundaryKernel& kernel) {
   Buffers data(n);
   const std::vector<float> scale(kChannels, 0.11f);
   const std::vector<int32_t> zp(kChannels, 120);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(5 * n), nullptr}, [&] {
     kernel.quantize_channels(data.real.data(), n / kChannels, kChannels, scale.data(), zp.data(), 0,
                              255, data.bytes.data());
     benchmark::ClobberMemory();
-  }
-  report(state, n, 5);
+  });
 }
 
 void dequantize(benchmark::State& state, const BoundaryKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(5 * n), nullptr}, [&] {
     kernel.dequantize(data.bytes.data(), false, n, 0.11f, 120, data.real.data());
     benchmark::ClobberMemory();
-  }
-  report(state, n, 5);
+  });
 }
 
 void dequantize_i32(benchmark::State& state, const BoundaryKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   const std::vector<float> scale(kChannels, 0.11f);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(8 * n), nullptr}, [&] {
     kernel.dequantize_i32(data.accumulators.data(), n / kChannels, kChannels, scale.data(),
                           data.real.data());
     benchmark::ClobberMemory();
-  }
-  report(state, n, 8);
+  });
 }
 
 int register_all() {
@@ -86,19 +76,14 @@ int register_all() {
     const BoundaryKernel& kernel = rows[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
-      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
-        state.SkipWithError("this CPU lacks the instruction set");
-      });
+      bench::register_skipped(name);
       continue;
     }
     for (const Case& c :
          {Case{"/quantize", quantize}, Case{"/quantize_channels", quantize_channels},
           Case{"/dequantize", dequantize}, Case{"/dequantize_i32", dequantize_i32}})
       // 150,528: an image of 224 x 224 x 3.
-      benchmark::RegisterBenchmark((name + c.name).c_str(), c.run, kernel)
-          ->Arg(4096)
-          ->Arg(150528)
-          ->Arg(1 << 23);
+      bench::register_measured(name + c.name, c.run, kernel)->Arg(4096)->Arg(150528)->Arg(1 << 23);
   }
   return 0;
 }

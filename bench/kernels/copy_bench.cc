@@ -1,9 +1,8 @@
-// Rows of copy.inc: transpositions of usual networks. Bytes are those stored.
-#include <benchmark/benchmark.h>
-
+// Rows of copy.inc: transpositions of usual networks. Bytes are those read and written.
 #include <string>
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/copy/copy.h"
 
 namespace qrt {
@@ -39,11 +38,10 @@ void transpose(benchmark::State& state, const CopyKernel& kernel, const Case& c)
   std::vector<uint64_t> y(size / 8 + 1);
   const TransposePlan plan =
       plan_transpose(c.dims.data(), c.dims.size(), c.perm.data(), c.element_bytes);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(2 * size), nullptr}, [&] {
     kernel.transpose(plan, x.data(), y.data(), 0, plan.dims[0]);
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * size));
+  });
 }
 
 // Arguments: rows, bytes of a row. Half of what a concatenation of two writes.
@@ -52,11 +50,10 @@ void rows(benchmark::State& state, const CopyKernel& kernel) {
   const size_t bytes = static_cast<size_t>(state.range(1));
   const std::vector<uint8_t> x(count * bytes, 7);
   std::vector<uint8_t> y(count * bytes * 2);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(2 * count * bytes), nullptr}, [&] {
     kernel.rows(x.data(), bytes, y.data(), 2 * bytes, count, bytes);
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * count * bytes));
+  });
 }
 
 int register_all() {
@@ -66,14 +63,12 @@ int register_all() {
     const CopyKernel& kernel = table[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
-      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
-        state.SkipWithError("this CPU lacks the instruction set");
-      });
+      bench::register_skipped(name);
       continue;
     }
     for (const Case& c : cases())
-      benchmark::RegisterBenchmark((name + "/transpose/" + c.name).c_str(), transpose, kernel, c);
-    benchmark::RegisterBenchmark((name + "/rows").c_str(), rows, kernel)
+      bench::register_measured(name + "/transpose/" + c.name, transpose, kernel, c);
+    bench::register_measured(name + "/rows", rows, kernel)
         ->Args({3136, 3})
         ->Args({3136, 24})
         ->Args({784, 128});

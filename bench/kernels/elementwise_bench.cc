@@ -1,10 +1,9 @@
 // Rows of elementwise.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those
 // read and written.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/elementwise/elementwise.h"
 
 namespace qrt {
@@ -23,23 +22,19 @@ struct Buffers {
 void add(benchmark::State& state, const ElementwiseKernel& kernel, const AddParams& params) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
     kernel.add(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 3));
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+  });
 }
 
 void mul(benchmark::State& state, const ElementwiseKernel& kernel, const MulParams& params) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
     kernel.mul(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 3));
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+  });
 }
 
 void lengths(benchmark::internal::Benchmark* bench, const ElementwiseKernel& kernel) {
@@ -59,9 +54,7 @@ int register_all() {
     const ElementwiseKernel& kernel = rows[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
-      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
-        state.SkipWithError("this CPU lacks the instruction set");
-      });
+      bench::register_skipped(name);
       continue;
     }
     AddParams fma{0.71f, 0.55f, -30.5f, false, false, 0, 0, 0, 0, 255};
@@ -76,13 +69,10 @@ int register_all() {
     product.requant.zero_point_before = true;
     product.requant.hi = 255;
     product.requant.scale = &scale;
-    lengths(benchmark::RegisterBenchmark((name + "/add_fma").c_str(), add, kernel, fma), kernel);
-    lengths(benchmark::RegisterBenchmark((name + "/add_fma_int8").c_str(), add, kernel, fma_signed),
-            kernel);
-    lengths(
-        benchmark::RegisterBenchmark((name + "/add_mul_add").c_str(), add, kernel, multiply_add),
-        kernel);
-    lengths(benchmark::RegisterBenchmark((name + "/mul").c_str(), mul, kernel, product), kernel);
+    lengths(bench::register_measured(name + "/add_fma", add, kernel, fma), kernel);
+    lengths(bench::register_measured(name + "/add_fma_int8", add, kernel, fma_signed), kernel);
+    lengths(bench::register_measured(name + "/add_mul_add", add, kernel, multiply_add), kernel);
+    lengths(bench::register_measured(name + "/mul", mul, kernel, product), kernel);
   }
   return 0;
 }

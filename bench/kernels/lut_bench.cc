@@ -1,10 +1,9 @@
 // Rows of lut.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those read and
 // written.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/lut/lut.h"
 
 namespace qrt {
@@ -20,12 +19,10 @@ void map(benchmark::State& state, const LutKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   const std::vector<uint8_t> table = bytes(256), x = bytes(n);
   std::vector<uint8_t> y(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(2 * n), nullptr}, [&] {
     kernel.map(table.data(), x.data(), y.data(), n);
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 2));
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+  });
 }
 
 void map_channels(benchmark::State& state, const LutKernel& kernel) {
@@ -33,12 +30,10 @@ void map_channels(benchmark::State& state, const LutKernel& kernel) {
   const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
   const std::vector<uint8_t> tables = bytes(256 * channels), x = bytes(n);
   std::vector<uint8_t> y(n);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(2 * n), nullptr}, [&] {
     kernel.map_channels(tables.data(), x.data(), y.data(), rows, channels);
     benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * 2));
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * n));
+  });
 }
 
 int register_all() {
@@ -48,17 +43,15 @@ int register_all() {
     const LutKernel& kernel = rows[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
-      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
-        state.SkipWithError("this CPU lacks the instruction set");
-      });
+      bench::register_skipped(name);
       continue;
     }
-    benchmark::RegisterBenchmark((name + "/map").c_str(), map, kernel)
+    bench::register_measured(name + "/map", map, kernel)
         ->Arg(576)
         ->Arg(4096)
         ->Arg(200704)
         ->Arg(1 << 24);
-    benchmark::RegisterBenchmark((name + "/map_channels").c_str(), map_channels, kernel)
+    bench::register_measured(name + "/map_channels", map_channels, kernel)
         ->Args({3136, 64})
         ->Args({196, 512});
   }

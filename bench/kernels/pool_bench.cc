@@ -1,10 +1,9 @@
-// Rows of pool.inc on images of usual networks. Items are window positions read per second.
-#include <benchmark/benchmark.h>
-
+// Rows of pool.inc on images of usual networks. Bytes are those of the input and the output.
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/pool/pool.h"
 
 namespace qrt {
@@ -23,21 +22,14 @@ PoolShape shape_of(const benchmark::State& state) {
   return {arg(0), arg(0), arg(1), out, out, arg(2), arg(2), arg(3), arg(3), 1, 1, arg(4), arg(4)};
 }
 
-void report(benchmark::State& state, size_t items) {
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * items));
-}
-
-size_t positions(const PoolShape& s) { return s.out_h * s.out_w * s.kernel_h * s.kernel_w * s.c; }
-
 void max(benchmark::State& state, const PoolKernel& kernel) {
   const PoolShape s = shape_of(state);
   const std::vector<uint8_t> x = bytes(s.in_h * s.in_w * s.c + 64);
   std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
     kernel.max({s, x.data(), y.data(), 0, s.out_h});
     benchmark::ClobberMemory();
-  }
-  report(state, positions(s));
+  });
 }
 
 void average(benchmark::State& state, const PoolKernel& kernel) {
@@ -49,12 +41,11 @@ void average(benchmark::State& state, const PoolKernel& kernel) {
   std::vector<float> value(256);
   for (int i = 0; i < 256; ++i)
     value[static_cast<size_t>(i)] = kScale * static_cast<float>(i - kZeroPoint);
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
     kernel.average({s, value.data(), kScale, kZeroPoint, 0.018f, 90, 0, false, x.data(), y.data(),
                     0, s.out_h});
     benchmark::ClobberMemory();
-  }
-  report(state, positions(s));
+  });
 }
 
 // Arguments: pixels, channels.
@@ -68,11 +59,10 @@ void global_sum(benchmark::State& state, const PoolKernel& kernel) {
   requant.kind = RequantKind::kF32;
   requant.scale = scale.data();
   requant.hi = 255;
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
     kernel.global_sum({x.data(), pixels, c, 3, requant, y.data(), 0, c});
     benchmark::ClobberMemory();
-  }
-  report(state, pixels * c);
+  });
 }
 
 int register_all() {
@@ -82,20 +72,18 @@ int register_all() {
     const PoolKernel& kernel = rows[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
-      benchmark::RegisterBenchmark((name + "/skipped").c_str(), [](benchmark::State& state) {
-        state.SkipWithError("this CPU lacks the instruction set");
-      });
+      bench::register_skipped(name);
       continue;
     }
     for (const auto& [form, run] : {std::pair{"/max", max}, std::pair{"/average", average}}) {
-      benchmark::RegisterBenchmark((name + form).c_str(), run, kernel)
+      bench::register_measured(name + form, run, kernel)
           ->Args({112, 64, 3, 2, 1})
           ->Args({56, 128, 2, 2, 0})
           ->Args({28, 192, 3, 1, 1})
           ->Args({20, 256, 5, 1, 2})
           ->Args({8, 16, 2, 2, 0});
     }
-    benchmark::RegisterBenchmark((name + "/global_sum").c_str(), global_sum, kernel)
+    bench::register_measured(name + "/global_sum", global_sum, kernel)
         ->Args({49, 1280})
         ->Args({64, 512})
         ->Args({3136, 24});

@@ -1,8 +1,7 @@
-// softmax_rows() on classifiers and attention rows. Items are elements.
-#include <benchmark/benchmark.h>
-
+// softmax_rows() on classifiers and attention rows. Bytes are those read and written.
 #include <vector>
 
+#include "bench/kernels/measure.h"
 #include "kernels/softmax/softmax.h"
 
 namespace qrt {
@@ -17,14 +16,18 @@ void softmax(benchmark::State& state) {
   std::vector<float> table(256);
   for (size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i * i + 1);
   const SoftmaxParams params{table.data(), 256.0f, 0};
-  for (auto _ : state) {
+  bench::measure(state, {0, static_cast<double>(2 * rows * n), nullptr}, [&] {
     softmax_rows(params, x.data(), y.data(), rows, n);
     benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * rows * n));
+  });
 }
 
-BENCHMARK(softmax)->Args({1, 10})->Args({1, 1000})->Args({2364, 197});
+int register_all() {
+  bench::register_measured("softmax", softmax)->Args({1, 10})->Args({1, 1000})->Args({2364, 197});
+  return 0;
+}
+
+[[maybe_unused]] const int registered = register_all();
 
 }  // namespace
 }  // namespace qrt

@@ -1,0 +1,31 @@
+// Layer shapes for kernel benchmarks, from the text files of bench/shapes (README.md there).
+#ifndef QRT_BENCH_KERNELS_LAYERS_H_
+#define QRT_BENCH_KERNELS_LAYERS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace qrt::bench {
+
+struct Layer {
+  enum class Kind { kConv, kDepthwise, kProduct };
+  Kind kind;
+  std::string name;  // "resnet50/conv_56x56x64_64_3x3s1"
+
+  // kConv, kDepthwise (out_c = in_c): square kernels and equal padding on all sides.
+  size_t in_h, in_w, in_c, out_c, kernel, stride, pad;
+  size_t out_h() const { return (in_h + 2 * pad - kernel) / stride + 1; }
+  size_t out_w() const { return (in_w + 2 * pad - kernel) / stride + 1; }
+
+  // kProduct: c[m][n] = a[m][k] * w[k][n]. A 1x1 convolution of stride 1 is one, too.
+  size_t m, k, n;
+};
+
+// Every layer of every file, file by file in order of their names, each layer once per file. Ends
+// the program with a message if a file is missing or malformed.
+std::vector<Layer> read_layers();
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_KERNELS_LAYERS_H_

@@ -1,0 +1,110 @@
+// How kernel benchmarks take time: short samples in turns with samples of the core's peak, medians
+// of both. A neighbour that slows the core down slows both; one that takes it away spoils single
+// samples only.
+#ifndef QRT_BENCH_KERNELS_MEASURE_H_
+#define QRT_BENCH_KERNELS_MEASURE_H_
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "bench/peak.h"
+
+namespace qrt::bench {
+
+// What one call of a kernel does.
+struct Work {
+  double macs = 0;                 // 0: a kernel that moves bytes
+  double bytes = 0;                // read and written
+  const PeakLoop* peak = nullptr;  // with macs: the loop that bounds it
+};
+
+// Bytes on a 64-byte boundary; zeros but for what the caller writes.
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes)
+      : data_(static_cast<uint8_t*>(aligned_alloc(64, (bytes + 63) / 64 * 64))) {
+    std::fill_n(data_, bytes, uint8_t{0});
+  }
+  ~Buffer() { free(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  uint8_t* data() const { return data_; }
+
+ private:
+  uint8_t* data_;
+};
+
+// The same values at every run, in no order.
+inline void fill(uint8_t* data, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+}
+
+// The whole benchmark: Time is the median time of a call; counters GMAC/s (where there are macs),
+// GB/s and peak_% (medians). peak_% is the share of work.peak, and for kernels without macs the
+// bytes per second over those of a plain copy within as much memory. REQUIRES: registered with
+// Iterations(1) and UseManualTime().
+template <class Run>
+void measure(benchmark::State& state, const Work& work, const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kSampleNs = 50e3, kTotalNs = 300e6;
+  constexpr size_t kSamples = 101, kLeast = 5;
+  const auto ns_of = [&](size_t calls) {
+    const auto start = Clock::now();
+    for (size_t i = 0; i < calls; ++i) run();
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  };
+  const size_t bytes = static_cast<size_t>(work.bytes);
+  const Buffer area(work.macs == 0 ? bytes + 4096 : 64);
+  for (auto _ : state) {
+    run();
+    size_t calls = 1;
+    while (ns_of(calls) < kSampleNs && calls < (size_t{1} << 30)) calls *= 2;
+    std::vector<double> times, shares;
+    const auto start = Clock::now();
+    const auto is_done = [&] {
+      const std::chrono::duration<double, std::nano> spent = Clock::now() - start;
+      return times.size() >= kSamples || (times.size() >= kLeast && spent.count() > kTotalNs);
+    };
+    while (!is_done()) {
+      const double peak = work.peak != nullptr ? sample_gmacs(*work.peak)
+                          : work.macs == 0     ? sample_copy_gbs(area.data(), bytes)
+                                               : 0;
+      if (work.macs == 0) run();  // the copy took the caches
+      const double ns = ns_of(calls) / static_cast<double>(calls);
+      times.push_back(ns);
+      if (peak > 0) shares.push_back((work.macs > 0 ? work.macs : work.bytes) / ns / peak);
+    }
+    const double ns = median(times);
+    state.SetIterationTime(ns * 1e-9);
+    if (work.macs > 0) state.counters["GMAC/s"] = work.macs / ns;
+    if (work.bytes > 0) state.counters["GB/s"] = work.bytes / ns;
+    if (!shares.empty()) state.counters["peak_%"] = 100 * median(shares);
+  }
+}
+
+// Registers measure()-based benchmarks the way they need it.
+template <class... Args>
+benchmark::internal::Benchmark* register_measured(const std::string& name, Args&&... args) {
+  return benchmark::RegisterBenchmark(name.c_str(), std::forward<Args>(args)...)
+      ->Iterations(1)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+// A row for a kernel that this CPU cannot run, so that it is seen to be missing.
+inline void register_skipped(const std::string& kernel) {
+  benchmark::RegisterBenchmark((kernel + "/skipped").c_str(), [](benchmark::State& state) {
+    state.SkipWithError("this CPU lacks the instruction set");
+  });
+}
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_KERNELS_MEASURE_H_

@@ -1,0 +1,20 @@
+// The loops behind peak.h that are written per architecture: peak_x86.cc, peak_arm.cc,
+// peak_generic.cc, of which a build has one.
+#ifndef QRT_BENCH_PEAK_LOOPS_H_
+#define QRT_BENCH_PEAK_LOOPS_H_
+
+#include "bench/peak.h"
+
+namespace qrt::bench {
+
+// Best set first, without the scalar loop.
+const PeakLoop* vector_loops(size_t* count);
+
+// Widest vectors of this CPU. bytes: a multiple of 512. read() loads everything once, copy() copies
+// in ascending order; both from and to 64-aligned addresses.
+void read_bytes(const uint8_t* from, size_t bytes);
+void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_PEAK_LOOPS_H_
