@@ -22,17 +22,26 @@ bool Report::has_refusals() const {
                      [](const Finding& f) { return f.outcome == Outcome::kRefused; });
 }
 
+namespace {
+
+// A node without a name is called "#17 (Conv)" already.
+std::string label(const Finding& f) {
+  return !f.node.empty() && f.node[0] == '#' ? f.node : f.node + " (" + f.op + ")";
+}
+
+}  // namespace
+
 std::string Report::text(bool all) const {
   std::string s;
   size_t refused = 0;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {
       ++refused;
-      s += "refused  " + f.node + " (" + f.op + "): " + f.rule + "\n";
+      s += "refused  " + label(f) + ": " + f.rule + "\n";
       if (!f.tensor.empty()) s += "         tensor: " + f.tensor + "\n";
       if (!f.remedy.empty()) s += "         remedy: " + f.remedy + "\n";
     } else if (all) {
-      s += "ok       " + f.node + " (" + f.op + ") -> " + f.result;
+      s += "ok       " + label(f) + " -> " + f.result;
       if (!f.level.empty()) s += " [" + f.level + "]";
       s += "\n";
     }

@@ -25,7 +25,7 @@ TEST(Report, KnowsWhetherAnythingWasRefused) {
 TEST(Report, TextNamesNodeRuleTensorAndRemedy) {
   const std::string text = sample().text(false);
   EXPECT_EQ(text,
-            "refused  #7 (Erf) (Erf): input 'x' is float32: not quantised\n"
+            "refused  #7 (Erf): input 'x' is float32: not quantised\n"
             "         tensor: x\n"
             "         remedy: quantise it\n"
             "1 of 2 nodes refused\n");

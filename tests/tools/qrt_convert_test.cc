@@ -1,0 +1,185 @@
+// qrt_convert as a user or a script meets it. The models are made here, through ONNX's own
+// protobuf.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "onnx/onnx_pb.h"
+#include "tests/support/command.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+
+class Convert : public testing::CommandTest {
+ protected:
+  Convert() {
+    model_.set_ir_version(8);
+    model_.set_producer_name("tests");
+    model_.add_opset_import()->set_version(13);
+    auto* graph = model_.mutable_graph();
+    graph->set_name("g");
+    describe(graph->add_input(), "x");
+    describe(graph->add_output(), "y");
+    auto* scale = graph->add_initializer();
+    scale->set_name("s");
+    scale->set_data_type(onnx::TensorProto::FLOAT);
+    scale->add_float_data(0.25f);
+    auto* zero_point = graph->add_initializer();
+    zero_point->set_name("z");
+    zero_point->set_data_type(onnx::TensorProto::UINT8);
+    zero_point->add_int32_data(100);
+  }
+
+  static void describe(onnx::ValueInfoProto* info, const std::string& name) {
+    info->set_name(name);
+    auto* type = info->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(onnx::TensorProto::FLOAT);
+    for (int64_t d : {1, 4}) type->mutable_shape()->add_dim()->set_dim_value(d);
+  }
+
+  void node(const std::string& op, const std::vector<std::string>& inputs,
+            const std::string& output) {
+    auto* n = model_.mutable_graph()->add_node();
+    n->set_op_type(op);
+    n->set_name("the_" + output);
+    for (const std::string& i : inputs) n->add_input(i);
+    n->add_output(output);
+  }
+
+  // x -> Q -> DQ -> [op ->] Q -> DQ -> y
+  std::string quantised(const std::string& op) {
+    node("QuantizeLinear", {"x", "s", "z"}, "q");
+    node("DequantizeLinear", {"q", "s", "z"}, "f");
+    node(op, {"f"}, "g");
+    node("QuantizeLinear", {"g", "s", "z"}, "p");
+    node("DequantizeLinear", {"p", "s", "z"}, "y");
+    return write("model.onnx", model_.SerializeAsString());
+  }
+
+  onnx::ModelProto model_;
+};
+
+TEST_F(Convert, WritesAModelThatRuns) {
+  const std::string onnx = quantised("Relu");
+  const CommandResult r = run("qrt_convert", {onnx, "-o", path("m.qrt")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out + r.err, "");
+  EXPECT_EQ(run("qrt_inspect", {path("m.qrt")}).status, 0);
+  struct stat info;
+  ASSERT_EQ(stat(path("m.qrt").c_str(), &info), 0);
+  const mode_t mask = umask(0);
+  umask(mask);
+  EXPECT_EQ(info.st_mode & 0777u, 0666u & ~mask);
+  for (const auto& entry : std::filesystem::directory_iterator(path("")))
+    EXPECT_EQ(entry.path().string().find("m.qrt."), std::string::npos) << "left behind";
+}
+
+TEST_F(Convert, TheSameModelGivesTheSameBytes) {
+  const std::string onnx = quantised("Sigmoid");
+  ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("a.qrt")}).status, 0);
+  ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("b.qrt"), "--from", "onnx"}).status, 0);
+  EXPECT_EQ(read(path("a.qrt")), read(path("b.qrt")));
+}
+
+TEST_F(Convert, ExplainsEveryNode) {
+  const std::string onnx = quantised("Relu");
+  const CommandResult text = run("qrt_convert", {"--explain", onnx});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("the_g (Relu) -> "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("0 of 5 nodes refused"), std::string::npos) << text.out;
+  const CommandResult json = run("qrt_convert", {onnx, "--explain=json", "-o", path("m.qrt")});
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)["converted"], 5);
+  EXPECT_TRUE(std::filesystem::exists(path("m.qrt")));
+  expect_failure("qrt_convert", {onnx, "--explain=xml"}, 2, "xml");
+}
+
+TEST_F(Convert, RefusesWithAReportOfAllNodes) {
+  node("Erf", {"x"}, "a");
+  node("Det", {"a"}, "b");
+  const std::string onnx = quantised("Relu");
+  const CommandResult r = run("qrt_convert", {onnx, "-o", path("m.qrt")});
+  EXPECT_EQ(r.status, 4);
+  EXPECT_EQ(r.err.rfind("refused  the_a (Erf): ", 0), 0u) << r.err;
+  EXPECT_EQ(r.out, "");
+  EXPECT_FALSE(std::filesystem::exists(path("m.qrt")));
+  const CommandResult json = run("qrt_convert", {onnx, "--explain=json"});
+  EXPECT_EQ(json.status, 4);
+  EXPECT_GE(nlohmann::json::parse(json.out)["refused"], 1);
+}
+
+TEST_F(Convert, ChecksTheLevelAskedFor) {
+  const std::string tables = quantised("Relu");
+  EXPECT_EQ(run("qrt_convert", {tables, "-o", path("m.qrt"), "--require-level", "I0"}).status, 0);
+  model_.mutable_graph()->clear_node();
+  node("QuantizeLinear", {"x", "s", "z"}, "q");
+  node("DequantizeLinear", {"q", "s", "z"}, "f");
+  node("Add", {"f", "f"}, "g");
+  node("QuantizeLinear", {"g", "s", "z"}, "p");
+  node("DequantizeLinear", {"p", "s", "z"}, "y");
+  const std::string add = write("add.onnx", model_.SerializeAsString());
+  EXPECT_EQ(run("qrt_convert", {add, "-o", path("n.qrt"), "--require-level", "I1"}).status, 0);
+  std::filesystem::remove(path("n.qrt"));
+  expect_failure("qrt_convert", {add, "-o", path("n.qrt"), "--require-level", "I0"}, 1,
+                 "the_g (Add)");
+  EXPECT_FALSE(std::filesystem::exists(path("n.qrt")));
+}
+
+TEST_F(Convert, TellsBadInputsApart) {
+  const std::vector<std::string> out = {"-o", path("m.qrt")};
+  const auto expect = [&](const std::string& input, int status, const std::string& part) {
+    expect_failure("qrt_convert", {input, out[0], out[1]}, status, part);
+    EXPECT_FALSE(std::filesystem::exists(path("m.qrt")));
+  };
+  expect(path("none.onnx"), 5, "none.onnx: No such file");
+  expect(path(""), 3, "is a directory");
+  expect(write("empty.onnx", ""), 3, "empty");
+  expect(write("zeros.onnx", std::string(4096, '\0')), 3, "zeros.onnx");
+  expect(write("a.qrt", std::string("\x10\0\0\0QRT1\0\0\0\0", 12)), 3, "is a .qrt file already");
+  expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 4, "tflite");
+  expect(write("m.espdl", "EDL2 and more"), 4, "espdl");
+}
+
+TEST_F(Convert, ChecksItsArguments) {
+  const std::string onnx = quantised("Relu");
+  expect_failure("qrt_convert", {}, 2, "INPUT is required");
+  expect_failure("qrt_convert", {onnx}, 2, "-o is required");
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--from", "caffe"}, 2, "--from");
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--require-level", "I2"}, 2,
+                 "--require-level");
+  expect_failure("qrt_convert", {onnx, "-o", path("no/such/m.qrt")}, 5, "no/such/m.qrt");
+}
+
+TEST_F(Convert, LeavesTheOldFileWhenItFails) {
+  const std::string onnx = quantised("Det");
+  write("m.qrt", "old");
+  EXPECT_EQ(run("qrt_convert", {onnx, "-o", path("m.qrt")}).status, 4);
+  EXPECT_EQ(read(path("m.qrt")), "old");
+}
+
+TEST_F(Convert, WritesToPipesAndDevices) {
+  EXPECT_EQ(run("qrt_convert", {quantised("Relu"), "-o", "/dev/null"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_F(Convert, VerboseShowsTheGraph) {
+  const CommandResult r = run("qrt_convert", {quantised("Relu"), "-o", path("m.qrt"), "--verbose"});
+  EXPECT_EQ(r.status, 0);
+  EXPECT_NE(r.err.find("final graph 'g'"), std::string::npos) << r.err;
+  EXPECT_EQ(r.out, "");
+}
+
+TEST_F(Convert, DamagedModelsNeverCrash) {
+  const std::string good = read(quantised("Relu"));
+  for (size_t size = 0; size < good.size(); size += 13) {
+    const CommandResult r =
+        run("qrt_convert", {write("d.onnx", good.substr(0, size)), "-o", path("m.qrt")});
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << size << ": " << r.status << " " << r.err;
+  }
+}
+
+}  // namespace
+}  // namespace qrt

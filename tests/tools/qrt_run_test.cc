@@ -1,0 +1,243 @@
+// qrt_run, qrt_bench and qrt_inspect as a user or a script meets them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/npy.h"
+#include "tests/support/command.h"
+#include "tests/support/model_builder.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+
+class Tools : public testing::CommandTest {
+ protected:
+  // y[batch, 3] = table of a[batch, 3]; z = a fully connected layer of it. Input b is added to a.
+  Tools() {
+    testing::ModelBuilder m;
+    const uint32_t a = m.input({-1, 3}, DType::kUInt8, "a"),
+                   b = m.input({-1, 3}, DType::kUInt8, "b=2");
+    const uint32_t sum = m.tensor({-1, 3}, DType::kUInt8, "sum/1");
+    const uint32_t y = m.output({-1, 3}, DType::kUInt8, "y \"quoted\"");
+    const uint32_t z = m.output({-1, 2}, DType::kUInt8, "z");
+    fb::AddOptionsT add;
+    add.a_scale = add.b_scale = testing::float_bits(1.0f);
+    m.op(std::move(add), {a, b}, {sum});
+    std::vector<uint8_t> table(256);
+    for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+    fb::LutOptionsT lut;
+    lut.table = m.buffer(table);
+    m.op(std::move(lut), {sum}, {y});
+    fb::FullyConnectedOptionsT fc;
+    fc.weight_sum = {3, 6};
+    fc.requant = testing::requant_f32({1.0f});
+    const uint32_t w = m.gemm_weights({2, 3}, {1, 1, 1, 2, 2, 2});
+    m.op(std::move(fc), {y, w, m.bias({0, -700})}, {z});
+    model_ = write("model.qrt", m.build());
+    a_ = npy("a.npy", {1, 3}, {1, 2, 3});
+    b_ = npy("b.npy", {1, 3}, {10, 20, 240});
+  }
+
+  std::string npy(const std::string& name, const Shape& shape, const std::vector<uint8_t>& data) {
+    EXPECT_TRUE(tool::write_npy(path(name), DType::kUInt8, shape, data.data(), data.size()).ok());
+    return path(name);
+  }
+
+  tool::NpyArray output(const std::string& name) {
+    tool::NpyArray array;
+    const Status status = tool::read_npy(path(name), &array);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return array;
+  }
+
+  std::string model_, a_, b_;
+};
+
+TEST_F(Tools, RunWritesOutputs) {
+  const CommandResult r = run("qrt_run", {model_, a_, b_, "--output-dir", path("out")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out + r.err, "");
+  EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{244, 233, 12}));
+  EXPECT_EQ(output("out/output_1.npy").data, (std::vector<uint8_t>{255, 255}));
+  EXPECT_EQ(output("out/output_1.npy").shape, (Shape{1, 2}));
+}
+
+TEST_F(Tools, RunTakesInputsByName) {
+  for (const std::vector<std::string>& inputs :
+       {std::vector<std::string>{"--input", "b=2=" + b_, "--input", "a=" + a_},
+        {"--input", "b=2=" + b_, a_},
+        {a_, "--input=b=2=" + b_}}) {
+    std::vector<std::string> arguments = {model_, "--output-dir", path("out")};
+    arguments.insert(arguments.end(), inputs.begin(), inputs.end());
+    const CommandResult r = run("qrt_run", arguments);
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{244, 233, 12}));
+  }
+}
+
+TEST_F(Tools, RunTakesTheBatchFromTheInputs) {
+  const std::string a = npy("a2.npy", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                    b = npy("b2.npy", {2, 3}, {0, 0, 0, 1, 1, 1});
+  const CommandResult r = run("qrt_run", {model_, a, b, "--output-dir", path("out")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{254, 253, 252, 250, 249, 248}));
+  expect_failure("qrt_run", {model_, a, b_}, 3, "batch of 1, other inputs have 2");
+}
+
+TEST_F(Tools, RunPrintsDigestsThatDoNotDependOnIsaAndThreads) {
+  const CommandResult r = run("qrt_run", {model_, a_, b_});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out.rfind("output_0 'y \"quoted\"' uint8 [1, 3] fnv1a:", 0), 0u) << r.out;
+  EXPECT_EQ(run("qrt_run", {model_, a_, b_, "--isa", "scalar", "--threads", "2"}).out, r.out);
+}
+
+TEST_F(Tools, RunDumpsEveryTensor) {
+  const CommandResult r =
+      run("qrt_run", {model_, a_, b_, "--dump-all", "--output-dir", path("out")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(output("out/tensor_0000_sum_1.npy").data, (std::vector<uint8_t>{11, 22, 243}));
+  EXPECT_NE(run("qrt_run", {model_, a_, b_, "--dump-all"}).out.find("tensor_0000 'sum/1' uint8"),
+            std::string::npos);
+}
+
+TEST_F(Tools, RunRefusesInputsThatDoNotFit) {
+  expect_failure("qrt_run", {model_, a_}, 2, "no file for input 1 'b=2' (uint8 [-1, 3])");
+  expect_failure("qrt_run", {model_, a_, b_, a_}, 2, "1 input files are left over");
+  expect_failure("qrt_run", {model_, a_, b_, "--input", "c=" + a_}, 2, "no input of the model");
+  expect_failure("qrt_run", {model_, a_, "--input", "a=" + a_, "--input", "a=" + a_}, 2,
+                 "given twice");
+  expect_failure("qrt_run", {model_, a_, npy("w.npy", {1, 4}, {1, 2, 3, 4})}, 3,
+                 "it holds uint8 [1, 4], expected input 1 'b=2' (uint8 [-1, 3])");
+  const float wrong[3] = {};
+  ASSERT_TRUE(tool::write_npy(path("f.npy"), DType::kFloat32, {1, 3}, wrong, 12).ok());
+  expect_failure("qrt_run", {model_, path("f.npy"), b_}, 3, "it holds float32 [1, 3]");
+  expect_failure("qrt_run", {model_, write("bad.npy", "nonsense"), b_}, 3, "not an npy file");
+  expect_failure("qrt_run", {model_, path("none.npy"), b_}, 5, "none.npy: No such file");
+}
+
+TEST_F(Tools, EveryToolTellsBadModelsApart) {
+  for (const char* tool : {"qrt_run", "qrt_bench", "qrt_inspect"}) {
+    SCOPED_TRACE(tool);
+    expect_failure(tool, {path("none.qrt")}, 5, "none.qrt: No such file");
+    expect_failure(tool, {path("")}, 3, "is a directory");
+    expect_failure(tool, {write("empty.qrt", "")}, 3, "empty.qrt");
+    expect_failure(tool, {write("zeros.qrt", std::string(4096, '\0'))}, 3, "zeros.qrt");
+    expect_failure(tool, {write("cut.qrt", read(model_).substr(0, 900))}, 3, "cut.qrt");
+    expect_failure(tool, {}, 2, "MODEL is required");
+    expect_failure(tool, {model_, "--no-such-option"}, 2, "--no-such-option");
+    expect_failure(tool, {model_, a_, b_, "--isa", "sse9"}, 2, "sse9");
+  }
+}
+
+TEST_F(Tools, EveryToolHasHelpAndVersion) {
+  for (const char* tool : {"qrt_run", "qrt_bench", "qrt_inspect", "qrt_convert"}) {
+    const CommandResult help = run(tool, {"--help"}), version = run(tool, {"--version"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:\n  " + std::string(tool)), std::string::npos) << help.out;
+    EXPECT_NE(help.out.find("Exit status: 0 done"), std::string::npos);
+    EXPECT_EQ(version.status, 0);
+    EXPECT_EQ(version.out.rfind(std::string(tool) + " 0.", 0), 0u) << version.out;
+    EXPECT_NE(version.out.find("scalar"), std::string::npos) << version.out;
+    EXPECT_EQ(help.err + version.err, "");
+  }
+}
+
+TEST_F(Tools, OutputFailuresAreReported) {
+  expect_failure("qrt_run", {model_, a_, b_, "--output-dir", path("no/such")}, 5, "no/such");
+  expect_failure("qrt_run", {model_, a_, b_, "--output-dir", a_}, 5, "a.npy");
+}
+
+TEST_F(Tools, BenchReportsAsJson) {
+  const CommandResult r = run("qrt_bench", {model_, "--seconds", "0.01", "--format", "json",
+                                            "--profile", "--threads", "2", "--batch", "4"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto json = nlohmann::json::parse(r.out);
+  double last = 0;
+  for (const char* key : {"min", "median", "p90", "p99"}) {
+    EXPECT_GE(json["latency_ms"][key].get<double>(), last) << key;
+    last = json["latency_ms"][key];
+  }
+  EXPECT_GT(json["latency_ms"]["mean"].get<double>(), 0);
+  EXPECT_GE(json["runs"].get<int>(), 5);
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["batch"], 4);
+  EXPECT_EQ(json["model"], model_);
+  EXPECT_GT(json["peak_memory_bytes"].get<uint64_t>(), 100000u);
+  ASSERT_EQ(json["ops"].size(), 3u);
+  EXPECT_EQ(json["ops"][2]["type"], "FullyConnected");
+  EXPECT_EQ(json["ops"][2]["macs"], 4 * 6);
+  double share = 0;
+  for (const auto& op : json["ops"]) share += op["share"].get<double>();
+  EXPECT_NEAR(share, 1.0, 1e-6);
+}
+
+TEST_F(Tools, BenchNamesTheInstructionSetUsed) {
+  const auto isa = [&](const char* cap) {
+    const CommandResult r =
+        run("qrt_bench", {model_, "--seconds", "0", "--format", "json", "--isa", cap});
+    return nlohmann::json::parse(r.out)["isa"].get<std::string>();
+  };
+  EXPECT_EQ(isa("scalar"), "scalar");
+  EXPECT_FALSE(
+      nlohmann::json::parse(run("qrt_bench", {model_, "--seconds", "0", "--format", "json"}).out)
+          .contains("ops"));
+}
+
+TEST_F(Tools, BenchReportsAsTextAndCsv) {
+  const CommandResult text = run("qrt_bench", {model_, "--seconds", "0.01", "--profile"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  for (const char* part : {"latency          median", "isa, threads", "peak", "FullyConnected"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
+  const CommandResult csv = run("qrt_bench", {model_, "--seconds", "0", "--format", "csv"});
+  EXPECT_EQ(csv.out.rfind("model,isa,threads,", 0), 0u) << csv.out;
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 2);
+  const CommandResult ops =
+      run("qrt_bench", {model_, "--seconds", "0", "--format", "csv", "--profile"});
+  EXPECT_EQ(std::count(ops.out.begin(), ops.out.end(), '\n'), 4) << ops.out;
+}
+
+TEST_F(Tools, BenchChecksItsArguments) {
+  expect_failure("qrt_bench", {model_, "--threads", "0"}, 2, "--threads");
+  expect_failure("qrt_bench", {model_, "--seconds", "-1"}, 2, "--seconds");
+  expect_failure("qrt_bench", {model_, "--format", "xml"}, 2, "--format");
+  expect_failure("qrt_bench", {model_, "--batch", "none"}, 2, "--batch");
+}
+
+TEST_F(Tools, InspectReportsTensorsOperatorsAndMemory) {
+  const CommandResult r = run("qrt_inspect", {model_, "--format", "json", "--batch", "2"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto json = nlohmann::json::parse(r.out);
+  EXPECT_EQ(json["model"]["level"], "I1");
+  EXPECT_EQ(json["model"]["batch"], 2);
+  EXPECT_EQ(json["model"]["reference"], "ort-x64-fma");
+  EXPECT_GT(json["memory"]["arena_bytes"].get<uint64_t>(), 0u);
+  EXPECT_EQ(json["operators"][0]["arithmetic"], "EW_F32, fma");
+  EXPECT_EQ(json["operators"][1]["level"], "I0");
+  EXPECT_EQ(json["operators"][2]["arithmetic"], "RQ_F32, half even");
+  EXPECT_EQ(json["tensors"][0]["shape"], (std::vector<int>{2, 3}));
+  EXPECT_EQ(json["tensors"][5]["packing"], "GEMM");
+  const CommandResult text = run("qrt_inspect", {model_});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("constant (GEMM)"), std::string::npos) << text.out;
+}
+
+TEST_F(Tools, InspectDrawsTheGraph) {
+  const CommandResult r = run("qrt_inspect", {model_, "--format", "dot"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out.rfind("digraph model {", 0), 0u);
+  EXPECT_NE(r.out.find("op0 -> op1 [label=\"uint8 [1, 3]\"];"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("label=\"y \\\"quoted\\\"\""), std::string::npos) << r.out;
+}
+
+TEST_F(Tools, DamagedModelsNeverCrash) {
+  const std::string good = read(model_);
+  for (size_t size = 0; size < good.size(); size += 97) {
+    const CommandResult r = run("qrt_run", {write("d.qrt", good.substr(0, size)), a_, b_});
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << size << ": " << r.status << " " << r.err;
+  }
+}
+
+}  // namespace
+}  // namespace qrt
