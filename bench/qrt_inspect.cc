@@ -266,7 +266,7 @@ Status inspect(const Options& options) {
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
   QRT_TRY(std::move(isas.status()));
   auto bytes = ModelBytes::map_file(options.model.c_str());
-  QRT_TRY(std::move(bytes.status()));
+  QRT_TRY(std::move(bytes.status()).at(options.model));
   auto model = verify(std::move(*bytes));
   QRT_TRY(std::move(model.status()).at(options.model));
   PlanOptions plan_options;

@@ -104,14 +104,19 @@ Status Writer::check_sizes() const {
 
 // A builder fills its file from the end: what is written first comes last.
 void Writer::write_buffers() {
-  const auto write = [&](const uint8_t* data, size_t size) {
-    fbb_.ForceVectorAlignment(size, sizeof(uint8_t), kAlignment);
-    return fb::CreateBuffer(fbb_, fbb_.CreateVector(data, size));
+  const auto write = [&](const std::vector<uint8_t>& data) {
+    fbb_.ForceVectorAlignment(data.size(), sizeof(uint8_t), kAlignment);
+    return fb::CreateBuffer(fbb_, fbb_.CreateVector(data));
   };
-  fbb_.CreateVector(std::vector<uint8_t>(kSlack, 0));  // nothing refers to it
+  // Nothing refers to it. With its length it takes kSlack bytes: a file cut short, be it by one
+  // byte, lacks slack behind the last buffer, if that needs no padding behind it.
+  fbb_.CreateVector(std::vector<uint8_t>(kSlack - sizeof(flatbuffers::uoffset_t), 0));
   written_.resize(buffers_.size() + 1);
+  size_t last = 0;
+  while (last < buffers_.size() && buffers_[last]->size() % kAlignment != 0) ++last;
+  if (last < buffers_.size()) written_[last + 1] = write(*buffers_[last]);
   for (size_t i = buffers_.size(); i-- > 0;)
-    written_[i + 1] = write(buffers_[i]->data(), buffers_[i]->size());
+    if (i != last) written_[i + 1] = write(*buffers_[i]);
   written_[0] = fb::CreateBuffer(fbb_);
 }
 

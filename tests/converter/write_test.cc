@@ -47,6 +47,16 @@ TEST(Write, BuffersAreAlignedAndHaveSlackBehindThem) {
   }
 }
 
+TEST(Write, EveryTruncationIsNoticed) {
+  GraphBuilder b = small_model();
+  ASSERT_TRUE(run_passes(&b.graph, nullptr).ok());
+  Bytes file = write(b.graph);
+  while (!file.empty()) {
+    file.pop_back();
+    ASSERT_EQ(testing::run_model(file, {}).status, QRT_INVALID_MODEL) << file.size();
+  }
+}
+
 TEST(Write, KeepsNamesSourceAndProducer) {
   GraphBuilder b = small_model();
   ASSERT_TRUE(run_passes(&b.graph, nullptr).ok());
