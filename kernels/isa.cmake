@@ -35,6 +35,8 @@ else()
   list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:Debug>:-O2>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # On AArch64 g++ schedules before register allocation and spills the accumulators of the dot product tiles.
+  list(APPEND QRT_KERNEL_OPTIONS -fno-schedule-insns)
   # g++ 12 warns about the undefined operands inside its own AVX-512 intrinsics.
   list(APPEND QRT_KERNEL_OPTIONS -Wno-psabi -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()

@@ -11,6 +11,7 @@ namespace {
 struct Avx512Vnni {
   static constexpr int kLanes = 16;
   static constexpr int kLhsSteps = 1;
+  static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 8;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;

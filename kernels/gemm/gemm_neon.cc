@@ -9,6 +9,8 @@ namespace {
 
 struct Neon : PolicyNeon {
   static constexpr int kLhsSteps = 1;
+  static constexpr int kFewRows = 2;
+  static constexpr int kFewSteps = 2;
   template <int NV>
   using Store = StoreNeon<Neon>;
 

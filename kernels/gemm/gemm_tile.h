@@ -2,7 +2,8 @@
 // tile for row and channel tails. What differs between instruction sets is a policy P:
 //
 //   kLanes                      channels of one accumulator vector (a divisor of 16)
-//   kFewSteps                   independent k chains for products of few rows
+//   kFewRows, kFewSteps         products of so few rows are bound by the stream of weights; their
+//                               independent k chains (rows times chains)
 //   kPhases                     passes over a k step, each with its own part of the operands
 //   kLhsBytes                   bytes of one k of a left-hand row
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: load_lhs, dot by lane
@@ -33,9 +34,6 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16;  // channels of a packed block
-
-// Products of so few rows are bound by the stream of weights.
-constexpr size_t kFewRows = 4;
 
 // Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
@@ -294,8 +292,8 @@ QRT_INLINE void gemm(const GemmArgs& g) {
     vector_epilogue = P::Epilogue::make(g.requant, g.n);
     epilogue = &vector_epilogue;
   }
-  if (g.m <= kFewRows) {
-    run_few_rows_of<P, kFewRows>(g.m, {&g, epilogue, 0, 1, 0, g.n, g.weights});
+  if (g.m <= P::kFewRows) {
+    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 0, g.n, g.weights});
     return;
   }
   size_t block = kRowBlockBytes / (g.taps * g.kc) / MR * MR;

@@ -12,6 +12,7 @@ namespace {
 struct Policy256 {
   static constexpr int kLanes = 8;
   static constexpr int kLhsSteps = 1;
+  static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
   static constexpr size_t kPrefetchBytes = 2048;
   using Acc = __m256i;

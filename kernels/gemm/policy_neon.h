@@ -11,7 +11,6 @@ namespace {
 
 struct PolicyNeon {
   static constexpr int kLanes = 4;
-  static constexpr int kFewSteps = 4;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 1024;
@@ -64,6 +63,8 @@ struct StoreNeon {
 // 16 k of a row, selected by lane: SDOT and USDOT.
 struct PolicyDot : PolicyNeon {
   static constexpr int kLhsSteps = 4;
+  static constexpr int kFewRows = 4;
+  static constexpr int kFewSteps = 4;
   using Acc = int32x4_t;
 
   QRT_INLINE Acc zero() { return vdupq_n_s32(0); }
