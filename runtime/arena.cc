@@ -8,23 +8,24 @@
 namespace qrt {
 namespace {
 
-bool meet(const ArenaBlock& a, const ArenaBlock& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
+// A block with its place, by value: the scan below is what planning a deep model costs.
+struct Placed {
+  size_t offset, end;
+  uint32_t first, last;
+};
 
 // The tightest gap between those of `placed` (ascending offsets) that live at the same time, or the
 // first byte behind them.
-size_t find_offset(const ArenaBlock& block, size_t size,
-                   const std::vector<const ArenaBlock*>& placed) {
+size_t find_offset(const ArenaBlock& block, size_t size, const std::vector<Placed>& placed) {
   size_t best = SIZE_MAX, best_gap = SIZE_MAX;
   size_t end = 0;  // first byte behind all blocks seen
-  for (const ArenaBlock* other : placed) {
-    if (!meet(block, *other)) continue;
-    if (other->offset > end) {
-      const size_t gap = other->offset - end;
+  for (const Placed& other : placed) {
+    if (block.first > other.last || other.first > block.last) continue;
+    if (other.offset > end) {
+      const size_t gap = other.offset - end;
       if (gap >= size && gap < best_gap) best = end, best_gap = gap;
     }
-    end = std::max(end, other->offset + round_up(other->bytes, kAlignment));
+    end = std::max(end, other.end);
   }
   return best != SIZE_MAX ? best : end;
 }
@@ -41,18 +42,18 @@ bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) 
   std::stable_sort(order.begin(), order.end(),
                    [](const ArenaBlock* a, const ArenaBlock* b) { return a->bytes > b->bytes; });
 
-  std::vector<const ArenaBlock*> placed;  // ascending offsets
+  std::vector<Placed> placed;  // ascending offsets
   placed.reserve(order.size());
   for (ArenaBlock* block : order) {
     const size_t size = round_up(block->bytes, kAlignment);
     block->offset = find_offset(*block, size, placed);
     if (block->offset > limit || size > limit - block->offset) return false;
-    *total = std::max(*total, block->offset + size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block,
-                                   [](const ArenaBlock* a, const ArenaBlock* b) {
-                                     return a->offset < b->offset;
-                                   }),
-                  block);
+    const Placed place = {block->offset, block->offset + size, block->first, block->last};
+    *total = std::max(*total, place.end);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), place,
+                         [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
+        place);
   }
   return true;
 }

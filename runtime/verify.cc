@@ -153,6 +153,25 @@ Status check_tensors(const fb::Model& model) {
   return {};
 }
 
+template <class T>
+size_t length(const flatbuffers::Vector<T>* v) {
+  return v != nullptr ? v->size() : 0;
+}
+
+// How many channels an operator has parameters for: what its plan takes grows with that, and a
+// crafted file can let any number of operators share the same values.
+size_t channel_values(const fb::Operator& op) {
+  switch (op.options_type()) {
+    case fb::OpOptions::Conv2D: return length(op.options_as_Conv2D()->weight_sum());
+    case fb::OpOptions::DepthwiseConv2D:
+      return length(op.options_as_DepthwiseConv2D()->weight_sum());
+    case fb::OpOptions::FullyConnected: return length(op.options_as_FullyConnected()->weight_sum());
+    case fb::OpOptions::Quantize: return length(op.options_as_Quantize()->scale());
+    case fb::OpOptions::Dequantize: return length(op.options_as_Dequantize()->scale());
+    default: return 0;
+  }
+}
+
 // Walks the operators in order and keeps book of the tensors that have a value.
 class GraphCheck {
  public:
@@ -200,6 +219,9 @@ class GraphCheck {
     operands_ += size_t{op.inputs()->size()} + op.outputs()->size();
     QRT_MODEL_CHECK(operands_ <= kMaxOperands, "the operators have more than %zu operands",
                     kMaxOperands);
+    channel_values_ += channel_values(op);
+    QRT_MODEL_CHECK(channel_values_ <= kMaxChannelValues,
+                    "the operators have parameters for more than %zu channels", kMaxChannelValues);
     for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
       const uint32_t index = op.inputs()->Get(i);
       QRT_TRY(check_index(index, "an input"));
@@ -227,7 +249,7 @@ class GraphCheck {
 
   const fb::Model& model_;
   std::vector<bool> ready_;
-  size_t operands_ = 0;
+  size_t operands_ = 0, channel_values_ = 0;
 };
 
 }  // namespace

@@ -26,8 +26,9 @@ constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;  // flatbuffers' own
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kMaxOperators = size_t{1} << 15;
-constexpr size_t kMaxOperands = size_t{1} << 20;  // inputs and outputs of all operators
-constexpr size_t kMaxModelInputs = 4096;          // and outputs
+constexpr size_t kMaxOperands = size_t{1} << 20;       // inputs and outputs of all operators
+constexpr size_t kMaxChannelValues = size_t{1} << 24;  // per-channel parameters of all operators
+constexpr size_t kMaxModelInputs = 4096;               // and outputs
 constexpr int64_t kMaxTensorElements = (int64_t{1} << 31) - 1;
 constexpr size_t kMaxMemory = size_t{1} << 36;  // bytes of a session
 

@@ -277,6 +277,31 @@ TEST(Verify, RefusesRequantisationOutOfRange) {
                  QRT_INVALID_MODEL, conv + " is missing");
 }
 
+// A file of 4 MB whose operators share one vector of scales: its plan would take gigabytes.
+TEST(Verify, RefusesOperatorsThatShareHugeParameters) {
+  constexpr uint32_t kChannels = 1 << 19, kOperators = 200;
+  flatbuffers::FlatBufferBuilder fbb;
+  const auto scale = fbb.CreateVector(std::vector<uint32_t>(kChannels, 0x3f800000));
+  const auto zero_point = fbb.CreateVector(std::vector<int32_t>(kChannels));
+  const std::vector<int32_t> shape = {static_cast<int32_t>(kChannels)};
+  const std::vector<uint32_t> inputs = {0}, outputs = {1};
+  std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
+      fb::CreateTensorDirect(fbb, "x", fb::DType::FLOAT32, &shape)};
+  std::vector<flatbuffers::Offset<fb::Operator>> operators;
+  const auto options = fb::CreateQuantizeOptions(fbb, scale, zero_point, 0).Union();
+  for (uint32_t i = 1; i <= kOperators; ++i) {
+    const std::vector<uint32_t> output = {i};
+    tensors.push_back(fb::CreateTensorDirect(fbb, "", fb::DType::UINT8, &shape));
+    operators.push_back(
+        fb::CreateOperatorDirect(fbb, "", "", fb::OpOptions::Quantize, options, &inputs, &output));
+  }
+  const std::vector<flatbuffers::Offset<fb::Buffer>> buffers = {fb::CreateBuffer(fbb)};
+  fb::FinishModelBuffer(fbb, fb::CreateModelDirect(fbb, 1, "", "", "", "", "", 1, &tensors,
+                                                   &operators, &inputs, &outputs, &buffers));
+  expect_refused({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
+                 QRT_INVALID_MODEL, "op 32 (Quantize ''): the operators have parameters for more");
+}
+
 TEST(Verify, NamesInMessagesAreShortAndPrintable) {
   const Bytes file = damaged([](fb::ModelT& m) {
     m.operators[3]->name = "\x1b[31mred\n" + std::string(300, 'n');
