@@ -280,6 +280,33 @@ TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
   ASSERT_EQ(qrt_session_tensor(session_, n, &info, &data), QRT_INVALID_ARGUMENT);
 }
 
+TEST_F(LiveSession, OneModelServesSeveralThreads) {
+  load(testing::every_op_model());
+  const std::vector<Bytes> inputs = inputs_for(1);
+  const std::vector<Bytes> expected = run_every_op(1, {}).outputs;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      qrt_session* session = nullptr;
+      ASSERT_EQ(qrt_session_create(model_, nullptr, &session, nullptr), QRT_OK);
+      for (int round = 0; round < 20; ++round) {
+        for (size_t i = 0; i < 2; ++i) {
+          ASSERT_EQ(qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), nullptr),
+                    QRT_OK);
+        }
+        ASSERT_EQ(qrt_session_run(session), QRT_OK);
+        for (size_t i = 0; i < 2; ++i) {
+          ASSERT_EQ(
+              memcmp(qrt_session_output_data(session, i), expected[i].data(), expected[i].size()),
+              0);
+        }
+      }
+      qrt_session_destroy(session);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
 TEST(Session, ReportsUnknownInstructionSets) {
   RunOptions options;
   options.isa = "mmx";

@@ -1,0 +1,133 @@
+// Memory: whichever allocation fails, the caller gets OUT_OF_MEMORY and nothing leaks; a run
+// allocates nothing.
+#include <gtest/gtest.h>
+#include <qrt/qrt.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/every_op_model.h"
+#include "tests/support/runner.h"
+
+namespace {
+
+std::atomic<long> fail_at{-1};  // allocations until one fails; negative: none does
+std::atomic<long> live{0};      // blocks in use
+std::atomic<long> made{0};      // allocations so far
+
+void* allocate(size_t bytes, size_t alignment) {
+  if (fail_at >= 0 && fail_at-- == 0) return nullptr;
+  void* p = nullptr;
+  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0) {
+    return nullptr;
+  }
+  ++live;
+  ++made;
+  return p;
+}
+
+void* allocate_or_throw(size_t bytes, size_t alignment) {
+  void* p = allocate(bytes, alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+void release(void* p) {
+  if (p != nullptr) --live;
+  free(p);
+}
+
+}  // namespace
+
+void* operator new(size_t n) { return allocate_or_throw(n, 16); }
+void* operator new[](size_t n) { return allocate_or_throw(n, 16); }
+void* operator new(size_t n, std::align_val_t a) { return allocate_or_throw(n, size_t(a)); }
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return allocate(n, 16); }
+void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, size_t(a));
+}
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, size_t) noexcept { release(p); }
+void operator delete[](void* p, size_t) noexcept { release(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
+
+namespace qrt {
+namespace {
+
+// Calls f() with the first, second, ... allocation failing until it succeeds. f() frees what it
+// makes and returns its status.
+template <class F>
+void expect_out_of_memory_until_success(const F& f) {
+  ASSERT_EQ(f(), QRT_OK);  // first use: what the process keeps
+  const long before = live;
+  long failures = 0;
+  for (;; ++failures) {
+    fail_at = failures;
+    const qrt_status status = f();
+    fail_at = -1;
+    ASSERT_EQ(live, before) << "leak with allocation " << failures << " failing";
+    if (status == QRT_OK) break;
+    ASSERT_EQ(status, QRT_OUT_OF_MEMORY) << "with allocation " << failures << " failing";
+  }
+  ASSERT_GT(failures, 5);
+}
+
+TEST(Allocation, LoadingReportsEveryFailure) {
+  const std::vector<uint8_t> file = testing::every_op_model().build();
+  expect_out_of_memory_until_success([&] {
+    qrt_model* model = nullptr;
+    const qrt_status status =
+        qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, nullptr);
+    qrt_model_destroy(model);
+    return status;
+  });
+}
+
+TEST(Allocation, CreatingASessionReportsEveryFailure) {
+  const std::vector<uint8_t> file = testing::every_op_model().build();
+  qrt_model* model = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.threads = 2;
+  options.profile = 1;
+  options.keep_all = 1;
+  expect_out_of_memory_until_success([&] {
+    qrt_session* session = nullptr;
+    const qrt_status status = qrt_session_create(model, &options, &session, nullptr);
+    qrt_session_destroy(session);
+    return status;
+  });
+  qrt_model_destroy(model);
+}
+
+TEST(Allocation, ARunAllocatesNothing) {
+  const std::vector<uint8_t> file = testing::every_op_model().build();
+  qrt_model* model = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  for (const char* isa : testing::machine_isas()) {
+    for (size_t threads : {1, 3}) {
+      qrt_session_options options;
+      qrt_session_options_init(&options);
+      options.isa = isa;
+      options.threads = threads;
+      options.batch = 4;
+      options.profile = 1;
+      qrt_session* session = nullptr;
+      ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+      const long before = made;
+      ASSERT_EQ(qrt_session_run(session), QRT_OK);
+      ASSERT_EQ(made, before) << isa << ", " << threads << " threads";
+      qrt_session_destroy(session);
+    }
+  }
+  qrt_model_destroy(model);
+}
+
+}  // namespace
+}  // namespace qrt
