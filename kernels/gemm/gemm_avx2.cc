@@ -79,7 +79,8 @@ constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of
 
 void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
   const size_t row_bytes = 2 * args.taps * args.kc;
-  if (args.m <= Avx2::kFewRows || kTileRows * row_bytes > kWidenedBytes) return gemm<Avx2, 4, 2>(args);
+  if (args.m <= Avx2::kFewRows || kTileRows * row_bytes > kWidenedBytes)
+    return gemm<Avx2, 4, 2>(args);
   alignas(64) uint8_t widened[kWidenedBytes + 32];
   size_t block = kGoodWidenedBytes / row_bytes / kTileRows * kTileRows;
   if (block < kTileRows) block = kTileRows;

@@ -15,7 +15,7 @@ struct Avx512Vnni {
   static constexpr int kFewSteps = 8;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
-  static constexpr size_t kPrefetchBytes = 2048;
+  static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m512i;
   using Lhs = __m512i;
   using Rhs = __m512i;
@@ -32,6 +32,7 @@ struct Avx512Vnni {
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) { avx512vnni::dot(acc, a, b); }
   QRT_INLINE Acc add(Acc a, Acc b) { return _mm512_add_epi32(a, b); }
   QRT_INLINE void spill(Acc acc, int32_t* p) { _mm512_storeu_si512(p, acc); }
+  QRT_INLINE void prefetch_far(const int8_t* p) { _mm_prefetch(p, _MM_HINT_T1); }
   QRT_INLINE void prefetch(const int8_t* p, int bytes) {
     QRT_UNROLL
     for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);

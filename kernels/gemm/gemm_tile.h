@@ -44,6 +44,7 @@ struct Column {
   const GemmArgs* g;
   const typename P::Epilogue* epilogue;  // nullptr: through memory
   size_t row, tiles;
+  size_t column_tiles;      // of all columns that share the panel
   size_t channel, columns;  // first channel, channels to store (<= NV * kLanes)
   const int8_t* weights;    // of `channel`
 };
@@ -109,6 +110,9 @@ void run_column(const Column<P>& column) {
   const bool direct = column.epilogue != nullptr;
   if (direct) store.set(*column.epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
+  // The next panel is fetched while this one is used: an even share of it in every k step.
+  const int8_t* next = weights + NV / kPerBlock * block_bytes;
+  const size_t next_step = NV / kPerBlock * 4 * kBlock / column.column_tiles;
   size_t row = column.row;
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
   for (size_t tile = column.tiles; tile > 0; --tile, row += MR, c += MR * c_stride) {
@@ -125,6 +129,8 @@ void run_column(const Column<P>& column) {
       size_t k = 0;
       if constexpr (P::kLhsSteps > 1) {
         for (; k + 4 * P::kLhsSteps <= kc; k += 4 * P::kLhsSteps) {
+          P::prefetch_far(next);
+          next += P::kLhsSteps * next_step;
           typename P::Lhs x[MR];
           QRT_UNROLL
           for (int i = 0; i < MR; ++i) x[i] = P::load_lhs(a[i] + k);
@@ -143,6 +149,8 @@ void run_column(const Column<P>& column) {
         }
       }
       for (; k < kc; k += 4, w += 4 * kBlock) {
+        P::prefetch_far(next);
+        next += next_step;
         QRT_UNROLL
         for (int phase = 0; phase < P::kPhases; ++phase) {
           typename P::Rhs b[NV];
@@ -272,8 +280,8 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
     const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    const Column<P> first = {&g, epilogue, row_begin, long_tiles, j, columns, panel};
-    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, j, columns, panel};
+    const Column<P> first = {&g, epilogue, row_begin, long_tiles, tiles, j, columns, panel};
+    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, tiles, j, columns, panel};
     if (columns <= kBlock && kPanel > kBlock) {
       if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
       run_column_of<P, kBlockVectors, MR>(short_rows, second);
@@ -293,7 +301,7 @@ QRT_INLINE void gemm(const GemmArgs& g) {
     epilogue = &vector_epilogue;
   }
   if (g.m <= P::kFewRows) {
-    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 0, g.n, g.weights});
+    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 1, 0, g.n, g.weights});
     return;
   }
   size_t block = kRowBlockBytes / (g.taps * g.kc) / MR * MR;

@@ -14,7 +14,7 @@ struct Policy256 {
   static constexpr int kLhsSteps = 1;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
-  static constexpr size_t kPrefetchBytes = 2048;
+  static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m256i;
   using Lhs = __m256i;
   using Rhs = __m256i;
@@ -34,6 +34,7 @@ struct Policy256 {
   QRT_INLINE void spill(Acc acc, int32_t* p) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), acc);
   }
+  QRT_INLINE void prefetch_far(const int8_t* p) { _mm_prefetch(p, _MM_HINT_T1); }
   QRT_INLINE void prefetch(const int8_t* p, int bytes) {
     QRT_UNROLL
     for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);

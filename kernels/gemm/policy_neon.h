@@ -26,6 +26,7 @@ struct PolicyNeon {
   }
   // x - 128 as a signed byte.
   QRT_INLINE Lhs flip(Lhs x) { return veorq_u8(x, vdupq_n_u8(0x80)); }
+  QRT_INLINE void prefetch_far(const int8_t* p) { __builtin_prefetch(p, 0, 2); }
   QRT_INLINE void prefetch(const int8_t* p, int bytes) {
     QRT_UNROLL
     for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i);
