@@ -1,50 +1,23 @@
 // qrt_bench: how long a .qrt model takes on this machine, as a whole and per operator.
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "bench/compare.h"
+#include "bench/measurement.h"
+#include "bench/report.h"
+#include "bench/roofline.h"
 #include "bench/tool.h"
 #include "kernels/isa.h"
 #include "qrt/qrt.hpp"
 
-namespace qrt {
+namespace qrt::bench {
 namespace {
 
-using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-struct Options {
-  std::string model, isa, format = "text";
-  size_t threads = 1, batch = 0;
-  double seconds = 1.0;
-  bool profile = false;
-};
-
-struct OpTime {
-  std::string name, type, source_op, kernel;
-  int level;
-  uint64_t macs, bytes;
-  double ms;     // mean of one run
-  double share;  // of all operators
-  double gmacs;  // per second
-};
-
-struct Measurement {
-  std::string isa;
-  size_t batch = 0;
-  double load_ms = 0, session_ms = 0;
-  double median = 0, min = 0, mean = 0, p90 = 0, p99 = 0;  // ms
-  size_t runs = 0;
-  uint64_t peak_memory = 0, session_memory = 0;  // bytes
-  uint64_t macs = 0;                             // of one run
-  std::vector<OpTime> ops;
-
-  double gmacs() const { return median > 0 ? static_cast<double>(macs) / median * 1e-6 : 0; }
-};
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -88,7 +61,7 @@ void run_for(Session* session, double seconds, size_t least, std::vector<double>
   for (size_t n = 0; n < least || ms_since(start) < seconds * 1e3; ++n) {
     const auto begin = Clock::now();
     session->run();
-    if (times != nullptr) times->push_back(ms_since(begin));
+    if (times != nullptr) times->push_back(std::max(ms_since(begin), 1e-6));
   }
 }
 
@@ -98,15 +71,31 @@ double percentile(const std::vector<double>& sorted, double p) {
   return sorted[std::max<size_t>(rank, 1) - 1];
 }
 
-void summarise(std::vector<double> times, Measurement* m) {
-  std::sort(times.begin(), times.end());
-  const size_t n = times.size();
-  m->runs = n;
-  m->min = times[0];
-  m->median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-  m->p90 = percentile(times, 0.90);
-  m->p99 = percentile(times, 0.99);
-  for (double t : times) m->mean += t / static_cast<double>(n);
+// REQUIRES: m->median and m->min, which are positive.
+void set_noise(const std::vector<double>& times, Measurement* m) {
+  const size_t n = times.size(), parts = std::min<size_t>(n, 10);
+  std::vector<double> medians, minima;
+  for (size_t i = 0; i < parts; ++i) {
+    const std::vector<double> part(times.begin() + static_cast<ptrdiff_t>(n * i / parts),
+                                   times.begin() + static_cast<ptrdiff_t>(n * (i + 1) / parts));
+    medians.push_back(median(part));
+    minima.push_back(*std::min_element(part.begin(), part.end()));
+  }
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  m->median_noise = (*most - *least) / m->median;
+  m->min_noise = median(minima) / m->min - 1;
+}
+
+void summarise(const std::vector<double>& times, Measurement* m) {
+  std::vector<double> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  m->runs = sorted.size();
+  m->min = sorted[0];
+  m->median = median(sorted);
+  m->p90 = percentile(sorted, 0.90);
+  m->p99 = percentile(sorted, 0.99);
+  for (double t : sorted) m->mean += t / static_cast<double>(sorted.size());
+  set_noise(times, m);
 }
 
 uint64_t peak_memory_bytes() {
@@ -124,23 +113,54 @@ Session make_session(const Model& model, const Options& options, bool profile) {
   return Session(model, o);
 }
 
-// In a session of its own: reading clocks must not be part of the latency.
+// Operators of a session that measured nothing yet.
+std::vector<OpTime> list_ops(const Session& session) {
+  std::vector<OpTime> ops;
+  for (size_t i = 0; i < session.op_count(); ++i) {
+    const qrt_op_info info = session.op_info(i);
+    ops.push_back({info.name,
+                   info.type,
+                   info.source_op,
+                   info.kernel,
+                   info.level,
+                   info.macs,
+                   info.bytes,
+                   info.constant_bytes,
+                   0,
+                   0,
+                   0,
+                   {}});
+  }
+  return ops;
+}
+
+// In a session of its own: reading clocks must not be part of the latency. With --roofline a sample
+// of each compute peak stands between two runs: what slows the core down slows both.
 void profile(const Model& model, const Options& options, Measurement* m) {
   Session session = make_session(model, options, true);
   for (size_t i = 0; i < model.input_count(); ++i) fill_input(&session, i);
   run_for(&session, options.seconds * 0.1, 2, nullptr);
-  session.profile_reset();
-  run_for(&session, options.seconds, 3, nullptr);
-  double total = 0;
-  for (size_t i = 0; i < session.op_count(); ++i) {
-    const qrt_op_info info = session.op_info(i);
-    const auto runs = static_cast<double>(std::max<uint64_t>(info.runs, 1));
-    const double ns = static_cast<double>(info.total_ns) / runs;
-    total += ns;
-    m->ops.push_back({info.name, info.type, info.source_op, info.kernel, info.level, info.macs,
-                      info.bytes, ns * 1e-6, 0, ns > 0 ? static_cast<double>(info.macs) / ns : 0});
+  m->ops = list_ops(session);
+  if (options.roofline) m->peaks = loops_of(*m);
+  std::vector<std::vector<double>> times(m->ops.size()), rates(m->peaks.size());
+  const auto start = Clock::now();
+  for (size_t n = 0; n < 3 || ms_since(start) < options.seconds * 1e3; ++n) {
+    for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
+    session.profile_reset();
+    session.run();
+    for (size_t i = 0; i < times.size(); ++i)
+      times[i].push_back(static_cast<double>(session.op_info(i).total_ns) * 1e-6);
   }
-  for (OpTime& op : m->ops) op.share = total > 0 ? op.ms * 1e6 / total : 0;
+  for (size_t i = 0; i < rates.size(); ++i) m->peaks[i].gmacs = median(rates[i]);
+  for (size_t i = 0; i < times.size(); ++i) m->ops[i].ms = median(times[i]);
+  const double total = m->ops_ms();
+  for (OpTime& op : m->ops) {
+    op.share = total > 0 ? op.ms / total : 0;
+    op.gmacs = op.ms > 0 ? static_cast<double>(op.macs) / op.ms * 1e-6 : 0;
+  }
+  if (!options.roofline) return;
+  m->memory = measure_memory();
+  set_limits(options.threads, m);
 }
 
 Measurement measure(const Model& model, const Options& options, double load_ms) {
@@ -157,97 +177,26 @@ Measurement measure(const Model& model, const Options& options, double load_ms) 
   std::vector<double> times;
   run_for(&session, options.seconds, 5, &times);
   m.peak_memory = peak_memory_bytes();
-  summarise(std::move(times), &m);
+  summarise(times, &m);
   for (size_t i = 0; i < session.op_count(); ++i) m.macs += session.op_info(i).macs;
   return m;
 }
 
-const char* level_name(int level) { return level == 0 ? "I0" : level == 1 ? "I1" : "edge"; }
-
-void print_text(const Options& options, const Measurement& m) {
-  printf("model            %s\n", options.model.c_str());
-  printf("qrt              %s\n", qrt_version());
-  printf("isa, threads     %s, %zu\n", m.isa.c_str(), options.threads);
-  if (m.batch != 0) printf("batch            %zu\n", m.batch);
-  printf("load, session    %.3f ms, %.3f ms\n", m.load_ms, m.session_ms);
-  printf("latency          median %.3f ms  min %.3f  mean %.3f  p90 %.3f  p99 %.3f  (%zu runs)\n",
-         m.median, m.min, m.mean, m.p90, m.p99, m.runs);
-  printf("work             %.1f MMAC, %.1f GMAC/s\n", static_cast<double>(m.macs) * 1e-6,
-         m.gmacs());
-  printf("memory           peak %.1f MB, session %.1f MB\n",
-         static_cast<double>(m.peak_memory) * 1e-6, static_cast<double>(m.session_memory) * 1e-6);
-  if (m.ops.empty()) return;
-  printf("\n%10s %6s %10s %8s  %-5s %-20s %-40s %s\n", "us", "share", "MMAC", "GMAC/s", "level",
-         "operator", "kernel", "name");
-  for (const OpTime& op : m.ops)
-    printf("%10.1f %5.1f%% %10.2f %8.1f  %-5s %-20s %-40s %s\n", op.ms * 1e3, op.share * 100,
-           static_cast<double>(op.macs) * 1e-6, op.gmacs, level_name(op.level), op.type.c_str(),
-           op.kernel.c_str(), op.name.c_str());
+std::string is_hexadecimal(const std::string& text) {
+  char* end;
+  strtoull(text.c_str(), &end, 16);
+  return text.empty() || *end != '\0' ? "'" + text + "' is not a hexadecimal number" : "";
 }
 
-void print_json(const Options& options, const Measurement& m) {
-  ordered_json root = {
-      {"model", options.model},
-      {"version", qrt_version()},
-      {"isa", m.isa},
-      {"threads", options.threads},
-      {"batch", m.batch},
-      {"runs", m.runs},
-      {"latency_ms",
-       {{"median", m.median}, {"min", m.min}, {"mean", m.mean}, {"p90", m.p90}, {"p99", m.p99}}},
-      {"load_ms", m.load_ms},
-      {"session_ms", m.session_ms},
-      {"peak_memory_bytes", m.peak_memory},
-      {"session_memory_bytes", m.session_memory},
-      {"macs", m.macs},
-      {"gmacs_per_second", m.gmacs()}};
-  if (options.profile) {
-    auto ops = ordered_json::array();
-    for (const OpTime& op : m.ops)
-      ops.push_back({{"name", op.name},
-                     {"type", op.type},
-                     {"source_op", op.source_op},
-                     {"kernel", op.kernel},
-                     {"level", level_name(op.level)},
-                     {"time_ms", op.ms},
-                     {"share", op.share},
-                     {"macs", op.macs},
-                     {"gmacs_per_second", op.gmacs},
-                     {"bytes", op.bytes}});
-    root["ops"] = std::move(ops);
-  }
-  puts(root.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
-}
-
-// A field of csv (RFC 4180).
-std::string quoted(const std::string& text) {
-  std::string s = "\"";
-  for (char c : text) s += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return s + "\"";
-}
-
-// One row; with --profile one for every operator instead.
-void print_csv(const Options& options, const Measurement& m) {
-  if (!options.profile) {
-    puts(
-        "model,isa,threads,batch,runs,median_ms,min_ms,mean_ms,p90_ms,p99_ms,load_ms,session_ms,"
-        "peak_memory_bytes,session_memory_bytes,macs,gmacs_per_second");
-    printf("%s,%s,%zu,%zu,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%llu,%llu,%llu,%.3f\n",
-           quoted(options.model).c_str(), m.isa.c_str(), options.threads, m.batch, m.runs, m.median,
-           m.min, m.mean, m.p90, m.p99, m.load_ms, m.session_ms,
-           static_cast<unsigned long long>(m.peak_memory),
-           static_cast<unsigned long long>(m.session_memory),
-           static_cast<unsigned long long>(m.macs), m.gmacs());
-    return;
-  }
-  puts("index,name,type,kernel,level,time_ms,share,macs,gmacs_per_second,bytes");
-  for (size_t i = 0; i < m.ops.size(); ++i) {
-    const OpTime& op = m.ops[i];
-    printf("%zu,%s,%s,%s,%s,%.6f,%.6f,%llu,%.3f,%llu\n", i, quoted(op.name).c_str(),
-           op.type.c_str(), op.kernel.c_str(), level_name(op.level), op.ms, op.share,
-           static_cast<unsigned long long>(op.macs), op.gmacs,
-           static_cast<unsigned long long>(op.bytes));
-  }
+// "0x5" or "5": the CPUs 0 and 2, for this thread and those it will start.
+Status pin(const std::string& mask) {
+  const unsigned long long bits = strtoull(mask.c_str(), nullptr, 16);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (unsigned i = 0; i < 64; ++i)
+    if (bits >> i & 1) CPU_SET(i, &set);
+  if (bits != 0 && sched_setaffinity(0, sizeof set, &set) == 0) return {};
+  return error(Code::kInvalidArgument, "--cpu-mask %s names no CPU of this machine", mask.c_str());
 }
 
 int bench_main(int argc, char** argv) {
@@ -256,7 +205,9 @@ int bench_main(int argc, char** argv) {
                "Measures a .qrt model on this machine: warm-up, then runs for the time given.",
                "  qrt_bench model.qrt\n"
                "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
-               "  qrt_bench model.qrt --profile --isa avx2        time of every operator");
+               "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
+               "  qrt_bench model.qrt --roofline                  and the least it could be\n"
+               "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
   Options options;
   app.add_option("MODEL", options.model, "A .qrt file")->required();
   app.add_option("--threads", options.threads, "Threads")
@@ -269,27 +220,37 @@ int bench_main(int argc, char** argv) {
       ->check(CLI::Range(size_t{1}, size_t{1} << 31));
   app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   app.add_flag("--profile", options.profile, "Time of every operator, in a second measurement");
+  app.add_flag("--roofline", options.roofline,
+               "--profile, and how far every operator is from the limit of computing or of memory");
+  app.add_option("--compare", options.compare,
+                 "Result of an earlier --format json; exit status 1 on a regression beyond noise");
+  app.add_option("--cpu-mask", options.cpu_mask, "CPUs to run on, hexadecimal: 5 is CPUs 0 and 2")
+      ->check(CLI::Validator(is_hexadecimal, "HEX", "HEX"));
   app.add_option("--format", options.format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   int exit;
   if (!tool::parse(&app, argc, argv, &exit)) return exit;
-  const Status readable = tool::check_readable(options.model);
-  if (!readable.ok()) return tool::fail(readable);
+  options.profile |= options.roofline;
+  Status status = tool::check_readable(options.model);
+  OldRun old_run;
+  if (status.ok() && !options.compare.empty()) status = read_old_run(options.compare, &old_run);
+  if (status.ok() && !options.cpu_mask.empty()) status = pin(options.cpu_mask);
+  if (!status.ok()) return tool::fail(status);
   const auto start = Clock::now();
   const Model model = Model::load_file(options.model);
   Measurement m = measure(model, options, ms_since(start));
+  Comparison comparison;
+  if (!options.compare.empty()) status = compare(old_run, m, options.threads, &comparison);
+  if (!status.ok()) return tool::fail(status);
   if (options.profile) profile(model, options, &m);
-  if (options.format == "json")
-    print_json(options, m);
-  else if (options.format == "csv")
-    print_csv(options, m);
-  else
-    print_text(options, m);
-  return tool::kDone;
+  print(options, m, options.compare.empty() ? nullptr : &comparison);
+  if (!comparison.is_regression) return tool::kDone;
+  tool::complain(describe(comparison, m));
+  return tool::kCheckFailed;
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::bench
 
-int main(int argc, char** argv) { return qrt::tool::guarded(qrt::bench_main, argc, argv); }
+int main(int argc, char** argv) { return qrt::tool::guarded(qrt::bench::bench_main, argc, argv); }

@@ -165,17 +165,19 @@ Status read_options(const qrt_session_options* given, qrt_session_options* optio
   return {};
 }
 
-uint64_t bytes_touched(const Plan& plan, const Step& step) {
-  uint64_t bytes = 0;
+// Bytes of a step's operands: constants as they stand in the file, tensors in memory.
+void count_bytes(const Plan& plan, const Step& step, qrt_op_info* info) {
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (uint32_t t : *operands) {
       const qrt::fb::Tensor& tensor = plan.model->tensor(t);
-      bytes += qrt::is_constant(tensor)
-                   ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
+      const bool constant = qrt::is_constant(tensor);
+      const uint64_t bytes =
+          constant ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
                    : plan.slot_bytes(t);
+      info->bytes += bytes;
+      if (constant) info->constant_bytes += bytes;
     }
   }
-  return bytes;
 }
 
 }  // namespace
@@ -409,7 +411,7 @@ qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_
   info->kernel = step.kernel;
   info->level = qrt::arithmetic_level(*step.op);
   info->macs = step.macs;
-  info->bytes = bytes_touched(s.plan(), step);
+  count_bytes(s.plan(), step, info);
   if (const qrt::Profile* profile = s.profile()) {
     info->total_ns = profile->total_ns(index);
     info->runs = profile->runs();

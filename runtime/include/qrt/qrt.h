@@ -169,6 +169,7 @@ typedef struct qrt_op_info {
   uint64_t bytes;        /* read and written by one run: inputs, constants, outputs */
   uint64_t total_ns;     /* with profile: time over all runs since the last reset */
   uint64_t runs;         /* with profile */
+  uint64_t constant_bytes; /* of `bytes`: weights, biases, tables */
 } qrt_op_info;
 
 QRT_API size_t qrt_session_op_count(const qrt_session* session);

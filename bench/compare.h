@@ -1,0 +1,39 @@
+// Two measurements of the same work: is the new one slower than its noise explains?
+#ifndef QRT_BENCH_COMPARE_H_
+#define QRT_BENCH_COMPARE_H_
+
+#include <string>
+
+#include "bench/measurement.h"
+#include "runtime/status.h"
+
+namespace qrt::bench {
+
+// What compare() reads of an earlier run's json.
+struct OldRun {
+  std::string isa;
+  size_t threads = 0, batch = 0;
+  uint64_t macs = 0;
+  double median = 0, min = 0, min_noise = 0;
+};
+
+struct Comparison {
+  OldRun old_run;
+  double median_change = 0, min_change = 0;  // new / old - 1
+  double tolerance = 0;                      // how much slower still counts as the same
+  bool is_regression = false;
+};
+
+// Reads what `qrt_bench --format json` wrote. kIoError, or kInvalidModel for something else.
+Status read_old_run(const std::string& path, OldRun* run);
+
+// A regression is a minimum that grew by more than the tolerance: the sum of both runs' min_noise,
+// but at least 2 %. The minimum, because other programs add to every other number. Five of ten
+// parts of the earlier run came within its noise, so that all of another run stay beyond it by
+// chance in one of 2^10 runs. kInvalidArgument if the runs did not do the same work (threads,
+// batch, multiply-accumulates); instruction sets may differ.
+Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_COMPARE_H_

@@ -1,0 +1,77 @@
+// What qrt_bench is asked for and what it measured; made by qrt_bench.cc, printed by report.cc.
+#ifndef QRT_BENCH_MEASUREMENT_H_
+#define QRT_BENCH_MEASUREMENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/peak.h"
+
+namespace qrt::bench {
+
+struct Options {
+  std::string model, isa, format = "text", compare, cpu_mask;
+  size_t threads = 1, batch = 0;
+  double seconds = 1.0;
+  bool profile = false, roofline = false;
+};
+
+// The least time an operator could take.
+struct Limit {
+  const PeakLoop* loop = nullptr;  // null: no multiplications
+  double compute_ms = 0, memory_ms = 0;
+  const char* memory_level = "";  // the slower of where constants and activations live
+  double ms() const { return compute_ms > memory_ms ? compute_ms : memory_ms; }
+  const char* bound() const { return compute_ms > memory_ms ? "compute" : "memory"; }
+};
+
+struct OpTime {
+  std::string name, type, source_op, kernel;
+  int level;
+  uint64_t macs, bytes, constant_bytes;
+  double ms;     // median of the runs
+  double share;  // of all operators
+  double gmacs;  // per second
+  Limit limit;   // with --roofline
+};
+
+struct PeakRate {
+  const PeakLoop* loop;
+  double gmacs;  // of one core
+};
+
+struct Measurement {
+  std::string isa;
+  size_t batch = 0;
+  double load_ms = 0, session_ms = 0;
+  double median = 0, min = 0, mean = 0, p90 = 0, p99 = 0;  // ms
+  // Of ten consecutive parts of the measurement: greatest less smallest median over the median, and
+  // the median of their minima over the minimum, less 1.
+  double median_noise = 0, min_noise = 0;
+  size_t runs = 0;
+  uint64_t peak_memory = 0, session_memory = 0;  // bytes
+  uint64_t macs = 0;                             // of one run
+  std::vector<OpTime> ops;
+
+  // With --roofline.
+  std::vector<PeakRate> peaks;  // of the loops that some operator's limit uses
+  std::vector<MemoryLevel> memory;
+
+  double gmacs() const { return median > 0 ? static_cast<double>(macs) / median * 1e-6 : 0; }
+  double ops_ms() const {
+    double ms = 0;
+    for (const OpTime& op : ops) ms += op.ms;
+    return ms;
+  }
+  double limit_ms() const {
+    double ms = 0;
+    for (const OpTime& op : ops) ms += op.limit.ms();
+    return ms;
+  }
+};
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_MEASUREMENT_H_
