@@ -35,16 +35,27 @@
 #include "kernels/depthwise/plan.h"
 #include "kernels/depthwise/requantize.h"
 
+#if defined(QRT_NO_UNROLL)  // sanitizers: their checks in unrolled code take minutes to compile
+#define QRT_INLINE inline
+#define QRT_INLINE_LAMBDA
+#else
 #define QRT_INLINE inline __attribute__((always_inline))
 #define QRT_INLINE_LAMBDA __attribute__((always_inline))
+#endif
 // Where a kernel's registers are allotted: g++ 12 gives up on a function that has several in it.
 #define QRT_NOINLINE __attribute__((noinline))
 
 namespace qrt {
 namespace {
 
-// f(Index<0>), f(Index<1>), ...: loops over registers. g++ 12 keeps an array in registers only if
-// every index is a constant before its loop passes run, which #pragma GCC unroll is too late for.
+// f(0), f(1), ...: loops over registers. g++ 12 keeps an array in registers only if every index is
+// a constant before its loop passes run, which #pragma GCC unroll is too late for.
+#if defined(QRT_NO_UNROLL)
+template <int kCount, class F>
+inline void unroll(const F& f) {
+  for (int i = 0; i < kCount; ++i) f(i);
+}
+#else
 template <int kValue>
 struct Index {
   constexpr operator int() const { return kValue; }
@@ -57,6 +68,7 @@ QRT_INLINE void unroll(const F& f) {
     unroll<kCount, kFirst + 1>(f);
   }
 }
+#endif
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
 enum class Store { kPlain, kClamp, kGeneric };
@@ -151,6 +163,7 @@ QRT_NOINLINE void prepare(const Block& b) {
     step[l] = exists ? 64 : 0;
   }
   uint8_t* cells = b.args.scratch + b.plan.weights_offset;
+  const size_t row_cells = b.plan.weight_row_bytes;
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
@@ -162,13 +175,12 @@ QRT_NOINLINE void prepare(const Block& b) {
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
         const typename Q::Unsigned own = load(quad * kernel_w + kx, q);
         Q::store(own, first, cells);
-        cells += kCell;
         if (pass_rows == 2) {
           const typename Q::Unsigned previous =
               quad > 0 ? load((quad - 1) * kernel_w + kx, q) : typename Q::Unsigned{};
-          Q::store(Q::shift_rows(own, previous, shift), first, cells);
-          cells += kCell;
+          Q::store(Q::shift_rows(own, previous, shift), first, cells + row_cells);
         }
+        cells += kCell;
       });
     }
   }
@@ -307,11 +319,19 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
 struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
-  size_t outer, outer_step;          // kernel columns, if their distance is not that of the taps
-  size_t taps, tap_step, quad_step;  // bytes of columns, bytes of weights
-  size_t pixel_step;                 // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;        // of the output
+  size_t weight_row_bytes;
+  size_t outer, outer_step;    // kernel columns, if their distance is not that of the taps
+  size_t taps;                 // in a row of columns that is contiguous
+  size_t pixel_step;           // bytes of columns from one output pixel to the next
+  size_t channels, row_bytes;  // of the output
 };
+
+// p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
+// the addresses of all weights out of it, one register each, and spills them.
+QRT_INLINE const uint8_t* opaque(const uint8_t* p) {
+  asm volatile("" : "+r"(p));
+  return p;
+}
 
 // One output pixel of the first `bands` bands, which are band_bytes apart.
 template <class V, Store kStore>
@@ -345,30 +365,31 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
       });
     });
   });
-  const auto tap = [&](const uint8_t* data, const uint8_t* weights) QRT_INLINE_LAMBDA {
+  const uint8_t* weights[kRows];
+  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+    weights[r] = opaque(loop.weights + r * loop.weight_row_bytes);
+  });
+  const auto tap = [&](const uint8_t* data, size_t offset) QRT_INLINE_LAMBDA {
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       typename V::Data d[kPixels];
       unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
         d[x] = V::load_data(data + x * loop.pixel_step + q * kCell);
       });
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        const auto w = V::load_weights(weights + q * loop.quad_step + r * kCell);
+        const auto w = V::load_weights(weights[r] + offset + q * kCell);
         unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d[x], w); });
       });
     });
   };
   if constexpr (kTaps > 0) {
-    unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA {
-      tap(columns + t * 4 * kCell, loop.weights + t * 4 * loop.quad_step);
-    });
+    unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
   } else {
-    const uint8_t* weights = loop.weights;
     for (size_t o = 0; o < loop.outer; ++o) {
       const uint8_t* data = columns + o * loop.outer_step;
       for (size_t t = 0; t < loop.taps; ++t) {
-        tap(data, weights);
-        data += loop.tap_step;
-        weights += 4 * loop.quad_step;
+        tap(data, 0);
+        data += 4 * kCell;
+        for (const uint8_t*& w : weights) w += 4 * kCell;
       }
     }
   }
@@ -383,8 +404,7 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
 
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& area) {
-  Loop loop = shared;
-  if (kRows == 2) loop.quad_step = 2 * V::kTile.quad_bytes;
+  const Loop loop = shared;
   const typename V::Finish finish(b.args.requant, b.n);
   const uint8_t* columns = b.args.scratch + b.plan.columns_offset;
   uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
@@ -404,24 +424,22 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   }
 }
 
-// Whole rows of a kernel of 3 x 4 taps or fewer: each column is interleaved in registers and
-// leaves them after the third output that it touches.
+// Whole rows of a kernel of up to 4 rows of 3 taps, multiplier 1: each column is interleaved in
+// registers and leaves them after the third output that it touches.
 template <class V, int kRows, Store kStore>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixels,
                         const Area& area) {
   constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
   constexpr int kGroupRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
-  const size_t quad_step = kRows == 2 ? 2 * kCell : loop.quad_step;
   const typename V::Finish finish(b.args.requant, b.n);
-  const Pixels<V> from = pixels;
   const size_t rows_left = area.end - area.y;
   uint8_t* out = b.args.output + area.y * loop.row_bytes + b.c;
   SourceRow<V> image[kGroupRows], next[kGroupRows];
   find_rows(b, pixels, area, 0, image);
   for (SourceRow<V>& row : next) {
     for (int k = 0; k < V::kBands; ++k) {
-      row.p[k] = b.args.zero + pixels.first();
+      row.p[k] = b.args.zero + b.c;
       row.step[k] = 0;
     }
   }
@@ -434,7 +452,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
     if (__builtin_expect(ix == turn, 0)) {
       unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
         unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-          next[r].p[k] = turn == 0 ? image[r].p[k] : b.args.zero + pixels.first();
+          next[r].p[k] = turn == 0 ? image[r].p[k] : b.args.zero + b.c;
           next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
         });
       });
@@ -442,7 +460,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
     }
     typename V::Row row[kGroupRows];
     unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
-      row[r] = from.load(next[r].p);
+      row[r] = V::load_row(next[r].p);
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
     });
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
@@ -455,10 +473,11 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
     --left;
     typename V::Acc acc[kRows][4];
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
         acc[r][q] = V::load_acc(loop.constants + q * kVector);
         unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
-          V::dot(acc[r][q], column[kx][q], loop.weights + (kx * 4 + q) * quad_step + r * kCell);
+          V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
         });
       });
       store_output<V, kStore>(b, loop, finish, acc[r], out + r * loop.row_bytes,
@@ -474,7 +493,7 @@ void compute_pass(const Block& b, const Loop& loop, const Pixels<V>& pixels, Are
   constexpr int kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
   if constexpr (V::kSlides && kStore != Store::kGeneric) {
-    if (s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1)
+    if (s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1 && s.multiplier == 1)
       return slide<V, kRows, kStore>(b, loop, pixels, area);
   }
   for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
@@ -497,11 +516,10 @@ void compute_rows(const Block& b, size_t y, size_t end) {
   const bool contiguous = s.dilation_w == 1;
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
+                     p.weight_row_bytes,
                      contiguous ? 1 : s.kernel_w,
                      s.dilation_w * p.column_bytes,
                      contiguous ? s.kernel_w * p.groups : p.groups,
-                     4 * V::kTile.quad_bytes,
-                     p.pass_rows * V::kTile.quad_bytes,
                      s.stride_w * p.column_bytes,
                      b.channels,
                      s.out_w * b.channels};

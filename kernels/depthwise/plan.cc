@@ -36,7 +36,8 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
   p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
   p.weights_offset = 2 * 4 * 16 * tile.lanes;
-  p.columns_offset = p.weights_offset + s.kernel_w * p.groups * 4 * p.pass_rows * tile.quad_bytes;
+  p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
+  p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
   p.scratch_bytes = p.columns_offset + ceil_div(columns * p.column_bytes, 64) * 64;
   return p;

@@ -10,7 +10,7 @@
 // apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. The weights of the
 // block are copied to the same order,
 //
-//   [kx][group][q][row of the pass][lanes][4 channels][group_rows]
+//   [row of the pass][kx][group][q][lanes][4 channels][group_rows]
 //
 // and one pass computes one or two output rows: two where the input rows of both fit the groups of
 // one, so that each interleaved column is used twice.
@@ -46,6 +46,7 @@ struct DepthwisePlan {
   size_t column_bytes;  // one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
   size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache
+  size_t weight_row_bytes;  // the weights of one row of the pass
   // Offsets into scratch: the constants of a block (bias, scale) first, then weights, then columns.
   size_t weights_offset, columns_offset, scratch_bytes;
 };
