@@ -1,6 +1,7 @@
 // Pass: removes nodes that no output of the model needs.
 #include <algorithm>
 
+#include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -17,7 +18,7 @@ void drop_dead(Graph* graph) {
       nodes[i].outputs.clear();
     }
   }
-  erase_joined(graph);
+  erase_removed(graph);
 }
 
 }  // namespace qrt::convert

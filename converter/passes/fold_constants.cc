@@ -1,4 +1,5 @@
 // Pass: Transpose and Reshape of constants become constants. (Front ends fold everything else.)
+#include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 #include "converter/passes/permutation.h"
 
@@ -19,7 +20,7 @@ void fold_constants(Graph* graph) {
     out.is_constant = true;
     node.outputs.clear();
   }
-  erase_joined(graph);
+  erase_removed(graph);
 }
 
 }  // namespace qrt::convert

@@ -1,6 +1,7 @@
 // Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
 #include <algorithm>
 
+#include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -35,28 +36,27 @@ bool maps_to_itself(const Graph& graph, const Node& node) {
 }  // namespace
 
 void fuse_luts(Graph* graph) {
+  Joiner joiner(graph);
   auto& nodes = graph->nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].options.AsLut()) continue;
-    const ValueId mid = nodes[i].inputs[0];
-    const int before = graph->producer(mid);
+    const ValueId in = joiner.resolve(nodes[i].inputs[0]);
+    nodes[i].inputs[0] = in;
+    const int before = joiner.producer(in);
     if (before >= 0 && nodes[static_cast<size_t>(before)].options.AsLut() &&
-        graph->consumers(mid).size() == 1 && !graph->is_output(mid)) {
-      Node& first = nodes[static_cast<size_t>(before)];
+        joiner.readers(in) == 1 && !joiner.is_output(in)) {
+      const Node& first = nodes[static_cast<size_t>(before)];
       const auto table = chain(table_of(*graph, first), table_of(*graph, nodes[i]));
-      const bool per_channel = table.size() > 256;
-      nodes[i].inputs = {
-          first.inputs[0],
+      nodes[i].inputs[1] =
           graph->add_constant(graph->values[nodes[i].outputs[0]].name + "/table", DType::kUInt8,
-                              {static_cast<int64_t>(table.size())}, table)};
+                              {static_cast<int64_t>(table.size())}, table);
       nodes[i].source_op = first.source_op + "+" + nodes[i].source_op;
-      options<fb::LutOptionsT>(nodes[i]).per_channel = per_channel;
-      first.inputs.clear();
-      first.outputs.clear();
+      options<fb::LutOptionsT>(nodes[i]).per_channel = table.size() > 256;
+      joiner.replace(static_cast<size_t>(before), i);
     }
-    if (maps_to_itself(*graph, nodes[i])) join_values(graph, i);
+    if (maps_to_itself(*graph, nodes[i])) joiner.join(i);
   }
-  erase_joined(graph);
+  joiner.finish();
 }
 
 }  // namespace qrt::convert

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 #include "converter/passes/permutation.h"
 
@@ -36,6 +37,9 @@ struct Use {
   int node;
   size_t slot;
 };
+
+// Bounds the search on crafted graphs, some seconds; real ones take a thousandth.
+constexpr int64_t kMaxWork = 4000000;
 
 class Mover {
  public:
@@ -78,13 +82,15 @@ class Mover {
   std::vector<int> producer_;           // by value; -1: model input or constant
   std::vector<std::vector<Use>> uses_;  // by root
   std::vector<Layout> layouts_;         // by node
-  std::vector<bool> foldable_;          // by node: is_foldable_flatten()
+  std::vector<bool> foldable_;          // by node: a Reshape with fully_connected_behind()
+  mutable int64_t budget_ = kMaxWork;   // calls of rest() left to the search
   std::map<std::pair<ValueId, Perm>, ValueId> written_;
 };
 
 bool is_transpose(const Node& node) { return node.options.AsTranspose() != nullptr; }
 
 Mover::Mover(Graph* graph) : graph_(graph) {
+  const Links links(*graph);
   const size_t count = graph->values.size();
   views_.resize(count);
   producer_.assign(count, -1);
@@ -97,7 +103,7 @@ Mover::Mover(Graph* graph) : graph_(graph) {
     layouts_.push_back(
         {identity_perm(shape(n.inputs[0]).rank()), identity_perm(shape(n.outputs[0]).rank())});
     if (n.options.AsAdd() || n.options.AsMul()) layouts_.back().in = layouts_.back().out;
-    foldable_.push_back(is_foldable_flatten(*graph, i));
+    foldable_.push_back(!fully_connected_behind(*graph, links, i).empty());
     if (const auto* transpose = n.options.AsTranspose()) {
       const View& from = views_[n.inputs[0]];
       views_[n.outputs[0]] = {from.root, compose(from.perm, transpose->perm)};
@@ -162,6 +168,7 @@ Perm Mover::wanted_as(const Use& use) const {
 }
 
 Perm Mover::rest(const Use& use) const {
+  --budget_;
   const View& v = view(input(use));
   return compose(compose(inverse(made_as(v.root)), v.perm), wanted_as(use));
 }
@@ -250,7 +257,10 @@ void Mover::search() {
   for (bool improved = true; improved;) {
     improved = false;
     for (const auto& uses : uses_)
-      for (const Use& use : uses) improved |= improve(use);
+      for (const Use& use : uses) {
+        if (budget_ <= 0) return;
+        improved |= improve(use);
+      }
   }
 }
 

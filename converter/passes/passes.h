@@ -1,4 +1,4 @@
-// The passes in the order run_passes() calls them, and the rewrites they share. Every pass takes
+// The passes in the order run_passes() calls them. Every pass takes
 // any graph that follows the conventions of ir.h and leaves one that does.
 #ifndef QRT_CONVERTER_PASSES_PASSES_H_
 #define QRT_CONVERTER_PASSES_PASSES_H_
@@ -6,6 +6,8 @@
 #include "converter/ir.h"
 
 namespace qrt::convert {
+
+struct Links;
 
 // Removes nodes that no output needs.
 void drop_dead(Graph* graph);
@@ -33,17 +35,10 @@ void open_batch(Graph* graph);
 // Weights into the packed forms, input zero points into the bias.
 Status pack_weights(Graph* graph);
 
-// True if the Reshape at `index` only feeds FullyConnected nodes, directly or through Lut of one
-// table, as rows of all its elements but dimension 0: a permutation of these can go into the
-// weights.
-bool is_foldable_flatten(const Graph& graph, size_t index);
-
-// Removes node `index`, whose output equals its first input, by joining the two values. False if
-// both must stay: the output is the model's and the input is the model's, too, or a constant.
-bool join_values(Graph* graph, size_t index);
-
-// Removes nodes without outputs (what join_values() leaves).
-void erase_joined(Graph* graph);
+// The FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or through
+// Lut of one table, as rows of all its elements but dimension 0: a permutation of these can go into
+// the weights. Else nothing.
+std::vector<int> fully_connected_behind(const Graph& graph, const Links& links, size_t index);
 
 }  // namespace qrt::convert
 

@@ -1,0 +1,59 @@
+// Who writes and who reads each value, looked up in constant time, and the joining of values that
+// are found to be equal.
+#ifndef QRT_CONVERTER_PASSES_LINKS_H_
+#define QRT_CONVERTER_PASSES_LINKS_H_
+
+#include <vector>
+
+#include "converter/ir.h"
+
+namespace qrt::convert {
+
+// Of the graph as it was when this was made.
+struct Links {
+  explicit Links(const Graph& graph);
+
+  std::vector<int> producer;                // by value: node, or -1
+  std::vector<std::vector<int>> consumers;  // by value: nodes; one reading it twice stands twice
+  std::vector<bool> is_output;              // by value: of the model
+};
+
+// Removes nodes whose output equals their first input, by joining the two values. The nodes' inputs
+// keep naming values that are gone until finish(): resolve() says what they are now.
+class Joiner {
+ public:
+  explicit Joiner(Graph* graph);
+
+  ValueId resolve(ValueId id) const;
+  // The node that writes a value now, or -1, and how many inputs of nodes read it.
+  int producer(ValueId id) const { return producer_[resolve(id)]; }
+  size_t readers(ValueId id) const { return readers_[resolve(id)]; }
+  bool is_output(ValueId id) const { return is_output_[resolve(id)]; }
+
+  // False, and nothing happens, if both values must stay: the node's output is the model's, and its
+  // input is the model's, too, or nothing writes it.
+  bool join(size_t node);
+
+  // Makes `node`, whose inputs the caller sets anew, a reader of what `before` reads, and removes
+  // `before`. REQUIRES: `node` alone reads `before`.
+  void replace(size_t before, size_t node);
+
+  // Rewrites all inputs and erases what was removed.
+  void finish();
+
+ private:
+  void remove(size_t node);
+
+  Graph* graph_;
+  std::vector<ValueId> joined_;  // by value: itself, or one it was joined into
+  std::vector<int> producer_;
+  std::vector<size_t> readers_;
+  std::vector<bool> is_output_;
+};
+
+// Removes nodes that have no outputs (left).
+void erase_removed(Graph* graph);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_PASSES_LINKS_H_
