@@ -65,7 +65,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->args.input_zero_point = options->input_zero_point();
   params->args.requant = params->requant.requant;
   params->tasks =
-      task_count(static_cast<double>(x.elements()) / speed_of(params->kernel->isa).elements,
+      task_count(static_cast<double>(x.elements()) / speed_of(params->kernel->isa).pooled,
                  params->images * ceil_div(params->args.c, kBlock), context.threads);
   step->kernel = params->kernel->name;
   step->run = run;

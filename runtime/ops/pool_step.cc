@@ -35,8 +35,8 @@ void make_pool(const PrepareContext& context, PoolStep* pool) {
   const PoolShape& s = pool->shape;
   const double operations = static_cast<double>(context.outputs[0].shape.elements()) *
                             static_cast<double>(s.kernel_h) * static_cast<double>(s.kernel_w);
-  pool->tasks = task_count(operations / speed_of(pool->kernel->isa).elements,
-                           pool->images * s.out_h, context.threads);
+  pool->tasks = task_count(operations / speed_of(pool->kernel->isa).pooled, pool->images * s.out_h,
+                           context.threads);
 }
 
 }  // namespace qrt

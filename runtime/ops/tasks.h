@@ -18,6 +18,7 @@ struct Speed {
   double macs;      // multiply-accumulates of the gemm family per ns
   double channels;  // depthwise multiply-accumulates per ns
   double elements;  // bytes of element-wise work (add, tables, quantisation) per ns
+  double pooled;    // positions of windows times channels per ns
 };
 Speed speed_of(Isa isa);
 

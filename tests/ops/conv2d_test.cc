@@ -260,9 +260,11 @@ TEST(Conv2D, Requantisations) {
 
 // Large enough to be cut on every instruction set; by rows, by channels.
 TEST(Conv2D, ManyTasks) {
-  ConvTester().image(28, 28, 48).kernel(128, 1, 1).test();
-  ConvTester().image(4, 4, 128).kernel(512, 1, 1).stride(1, 1).pad(1, 0, 0, 0).test();
-  ConvTester().image(12, 12, 48).kernel(96, 3, 3).pad(1, 1, 1, 1).test();
+  ConvTester().image(56, 56, 48).kernel(128, 1, 1).test();
+  ConvTester().image(7, 7, 256).kernel(1024, 1, 1).test();
+  ConvTester().image(14, 14, 64).kernel(128, 3, 3).pad(1, 1, 1, 1).test();
+  ConvTester().image(14, 14, 128).kernel(256, 3, 3).pad(1, 1, 1, 1).in_groups(4).test();
+  ConvTester().image(112, 112, 3).kernel(16, 7, 7).stride(2, 2).pad(3, 3, 3, 3).as_rows().test();
 }
 
 // ---- models to refuse

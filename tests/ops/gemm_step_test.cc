@@ -77,12 +77,12 @@ double efficiency(const GemmStep& g, size_t threads) {
 TEST(GemmStep, LargeProductsAreBalanced) {
   const struct {
     size_t m, n, k;
-  } layers[] = {{49, 1024, 1024}, {49, 512, 4608},  {3136, 64, 576},
+  } layers[] = {{49, 1024, 4096}, {49, 512, 4608},  {3136, 64, 576},
                 {12544, 64, 512}, {196, 1024, 512}, {784, 512, 128 * 9}};
   for (const auto& layer : layers) {
     for (size_t threads = 2; threads <= 16; ++threads) {
       const GemmStep g = make(layer.m, layer.n, layer.k, 1, threads);
-      EXPECT_GE(efficiency(g, threads), 0.6) << layer.m << " x " << layer.n << " on " << threads
+      EXPECT_GE(efficiency(g, threads), 0.5) << layer.m << " x " << layer.n << " on " << threads
                                              << " threads: " << g.m_parts << " x " << g.n_parts;
     }
   }

@@ -59,7 +59,7 @@ TEST(GlobalAveragePool2D, ZeroPointBefore) {
 
 // Large enough to be cut on every instruction set.
 TEST(GlobalAveragePool2D, ManyTasks) {
-  check(20, 20, 1280, testing::requant_f32({1.0f / 400}, 128));
+  check(30, 30, 1280, testing::requant_f32({1.0f / 900}, 128));
 }
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::GlobalAveragePool2DOptionsT&)>;

@@ -87,7 +87,7 @@ TEST(MaxPool2D, AKernelOfZeroIsTheWholeImage) {
 
 // Large enough to be cut on every instruction set.
 TEST(MaxPool2D, ManyTasks) {
-  MaxPoolTester().image(56, 56, 64).kernel(3, 3).stride(2, 2).pad(1, 1, 1, 1).test();
+  MaxPoolTester().image(112, 112, 64).kernel(3, 3).stride(2, 2).pad(1, 1, 1, 1).test();
 }
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::MaxPool2DOptionsT&)>;
