@@ -69,7 +69,8 @@ Status import_constant(Importer& importer, const NodeView& node) {
     const std::vector<int64_t> v = node.integers("value_ints");
     constant = make_constant(kInt64, {static_cast<int64_t>(v.size())}, v);
   } else {
-    return importer.refuse(node, "it holds neither numbers nor a tensor", node.output(0), "");
+    return importer.refuse(node, "it holds neither numbers nor a tensor", node.output(0),
+                           "store the constant as an initialiser");
   }
   importer.set_output(node, 0, constant_tensor(std::move(constant)));
   return Status();

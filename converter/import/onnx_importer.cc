@@ -171,7 +171,8 @@ Status Importer::constant_state(const std::string& name) {
   Tensor tensor;
   Status s = read_constant(*found->second, &files_, &tensor.constant);
   if (s.code() == Code::kUnsupported) {
-    report_->refused(name, "initialiser", s.message(), name, "");
+    report_->refused(name, "initialiser", s.message(), name,
+                     "store it with at most 6 dimensions and in a type of up to 64 bits");
   } else if (!s.ok()) {
     return s;
   } else {
@@ -207,7 +208,9 @@ Status Importer::visit(const NodeView& node) {
   if (outcomes_[static_cast<size_t>(node.index())].skipped) return Status();
   Status status = entry->handler(*this, node);
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
-  if (status.code() == Code::kUnsupported) return refuse(node, status.message(), "", "");
+  if (status.code() == Code::kUnsupported)
+    return refuse(node, status.message(), node.output(0),
+                  "keep tensors below 7 dimensions and 2^31 elements");
   return status.ok() ? Status() : std::move(status).at("node " + node.label());
 }
 

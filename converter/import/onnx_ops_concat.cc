@@ -53,7 +53,7 @@ Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>&
       std::vector<float> real;
       if (!importer.constant_floats(part, &real))
         return importer.refuse(node, "an input is a constant of an unsupported type",
-                               node.output(0), "");
+                               node.output(0), "quantise the constant");
       std::vector<uint8_t> bytes(real.size());
       for (size_t i = 0; i < real.size(); ++i) {
         const int q = quantize_ort(real[i], out.scale[0], out.zero_point[0], lo, hi) + out.offset();

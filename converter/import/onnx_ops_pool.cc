@@ -87,6 +87,18 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   return Status();
 }
 
+// ONNX Runtime refuses to load pools whose padding could fill a whole window.
+Status check_padding(const Window& w) {
+  for (int i = 0; i < 2; ++i) {
+    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
+    QRT_MODEL_CHECK(w.before[i] < extent && w.after[i] < extent,
+                    "padding %lld and %lld is not smaller than the window of %lld",
+                    static_cast<long long>(w.before[i]), static_cast<long long>(w.after[i]),
+                    static_cast<long long>(extent));
+  }
+  return Status();
+}
+
 // Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
 Status read_average(Importer& importer, const NodeView& node, const Shape& x, bool channels_last,
                     AveragePool* p, bool* known) {
@@ -95,6 +107,7 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
   *known = false;
   QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"),
                       node.integer("ceil_mode", 0) != 0, &p->window));
+  QRT_TRY(check_padding(p->window));
   if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
                            "use a pool without dilations");
@@ -185,11 +198,14 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   QRT_TRY(read_image(importer, node, x.shape, false, &image, &known));
   if (!known) return Status();
   Window window;
-  if (!global)
+  if (!global) {
     QRT_TRY(read_window(node, image, node.integers("kernel_shape"),
                         node.integer("ceil_mode", 0) != 0, &window));
+    QRT_TRY(check_padding(window));
+  }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
-    return importer.refuse(node, "its indices are used", node.output(1), "");
+    return importer.refuse(node, "its indices are used", node.output(1),
+                           "use only the pooled values");
   const int64_t one[2] = {1, 1};
   Tensor y = x;
   y.shape = image.shape(image.c, global ? one : window.output);

@@ -58,7 +58,7 @@ Status read_image(Importer& importer, const NodeView& node, const Shape& shape, 
     return importer.refuse(node,
                            "input '" + node.input(0) + "' has shape " + shape.to_string() +
                                ": only one and two spatial dimensions are supported",
-                           node.input(0), "");
+                           node.input(0), "reshape to one or two spatial dimensions");
   image->dimensions = shape.rank() - 2;
   image->channels_last = channels_last;
   image->n = shape[0];
