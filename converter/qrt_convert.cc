@@ -89,7 +89,7 @@ int convert_model(const Options& options) {
   Progress progress;
   Status status = import_model(options, &graph, &report);
   if (!status.ok()) {
-    print_report(options, report, report.has_refusals());
+    if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
   }
   const auto step = [&](const char* what) { progress.show(what); };
