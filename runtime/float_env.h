@@ -30,9 +30,10 @@ class ScopedFloatEnv {
   static Word read() { return _mm_getcsr(); }
   static void write(Word word) { _mm_setcsr(word); }
 #elif defined(__aarch64__)
-  // FPCR: bit 26 AHP, 25 DN, 24 FZ, 23-22 rounding, 19 FZ16, 15 and 12-8 trap enables.
+  // FPCR: bit 26 AHP, 25 DN, 24 FZ, 23-22 rounding, 19 FZ16, 15 and 12-8 trap enables, 2 NEP, 1 AH,
+  // 0 FIZ.
   using Word = uint64_t;
-  static constexpr Word kControl = 0x07c89f00, kWanted = 0;
+  static constexpr Word kControl = 0x07c89f07, kWanted = 0;
   static Word read() {
     Word word;
     __asm__ volatile("mrs %0, fpcr" : "=r"(word));

@@ -94,7 +94,8 @@ enum {
   QRT_LOAD_COPY = 1 /* copy the bytes; otherwise they are borrowed and must outlive the model and its sessions */
 };
 
-/* Maps the file and verifies it. */
+/* Maps the file and verifies it. The file must not change while the model or a session of it is in use: replace it by
+ * renaming another over it. */
 QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
 
 /* Verifies `size` bytes. Without QRT_LOAD_COPY they are used in place if `data` is aligned to 64 (else copied) and must
