@@ -83,7 +83,8 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
 // Accumulators to outputs where the policy has no vector form of the requantisation.
 template <class P, int MR, int NV>
 QRT_INLINE void store_through_memory(const GemmArgs& g, size_t channel, size_t columns,
-                                     const typename P::Acc (&acc)[MR][NV], uint8_t* c) {
+                                     const typename P::Acc (&acc)[MR][NV], uint8_t* c,
+                                     size_t rows = MR) {
   alignas(64) int32_t memory[MR * NV * P::kLanes];
   QRT_UNROLL
   for (int i = 0; i < MR; ++i) {
@@ -91,7 +92,7 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, size_t channel, size_t c
     for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
   }
   const size_t element = g.requant.kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
-  gemm_store_tile(g.requant, channel, memory, NV * P::kLanes, MR, columns, c + channel * element,
+  gemm_store_tile(g.requant, channel, memory, NV * P::kLanes, rows, columns, c + channel * element,
                   g.c_stride);
 }
 
@@ -292,6 +293,12 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
   }
 }
 
+// Rows to walk for every panel of weights, a multiple of a tile's rows.
+QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
+  const size_t tiles = kRowBlockBytes / (g.taps * g.kc) / tile_rows;
+  return tile_rows * (tiles < 4 ? 4 : tiles);
+}
+
 template <class P, int MR, int NV>
 QRT_INLINE void gemm(const GemmArgs& g) {
   typename P::Epilogue vector_epilogue;
@@ -304,8 +311,7 @@ QRT_INLINE void gemm(const GemmArgs& g) {
     run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 1, 0, g.n, g.weights});
     return;
   }
-  size_t block = kRowBlockBytes / (g.taps * g.kc) / MR * MR;
-  if (block < 4 * MR) block = 4 * MR;
+  const size_t block = rows_of_block(g, MR);
   for (size_t i = 0; i < g.m; i += block) {
     run_rows<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, epilogue);
   }

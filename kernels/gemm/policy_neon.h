@@ -49,10 +49,11 @@ struct StoreNeon {
   }
 
   template <class Acc, int MR>
-  __attribute__((always_inline)) void rows(const Acc (&acc)[MR][4], uint8_t* c,
-                                           size_t c_stride) const {
+  __attribute__((always_inline)) void rows(const Acc (&acc)[MR][4], uint8_t* c, size_t c_stride,
+                                           int valid_rows = MR) const {
     QRT_UNROLL
     for (int i = 0; i < MR; ++i, c += c_stride) {
+      if (i == valid_rows) break;
       neon::store_bytes(
           c, e.bytes(P::sum(acc[i][0]), P::sum(acc[i][1]), P::sum(acc[i][2]), P::sum(acc[i][3]), s),
           columns);
