@@ -1,6 +1,5 @@
 // The depthwise kernel for every shape and every machine, in integers only.
 #include "kernels/depthwise/depthwise.h"
-#include "kernels/depthwise/requantize.h"
 
 namespace qrt {
 namespace {
@@ -52,10 +51,10 @@ void depthwise_u8s8_scalar(const DepthwiseArgs& args) {
         uint32_t acc[16];
         for (size_t i = 0; i < 16; ++i) acc[i] = static_cast<uint32_t>(args.bias[c + i]);
         compute(args, y, x, c, acc);
-        int32_t result[16];
-        for (size_t i = 0; i < 16; ++i) result[i] = static_cast<int32_t>(acc[i]);
-        depthwise_requantize(args.requant, result, c, channels - c < 16 ? channels - c : 16,
-                             out + c);
+        const size_t n = channels - c < 16 ? channels - c : 16;
+        for (size_t i = 0; i < n; ++i)
+          out[c + i] =
+              static_cast<uint8_t>(requantize(args.requant, static_cast<int32_t>(acc[i]), c + i));
       }
     }
   }

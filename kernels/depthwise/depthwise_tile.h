@@ -18,6 +18,7 @@
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
 //   store_acc(acc[4], int32 out)           accumulators in channel order
+//   round_stage<kRound>(v, multiplier, shift, lo, hi)       a RequantStage on kStageLanes of them
 //
 // Bands: where few channels are left, the lanes of a register hold the same channels of several
 // output rows, so that 16 channels keep a 64-byte register busy.
@@ -33,7 +34,7 @@
 
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/depthwise/plan.h"
-#include "kernels/depthwise/requantize.h"
+#include "kernels/depthwise/requantize_lanes.h"
 
 #if defined(QRT_NO_UNROLL)  // sanitizers: their checks in unrolled code take minutes to compile
 #define QRT_INLINE inline
@@ -343,8 +344,8 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
     int32_t result[kInts];
     V::store_acc(acc, result);
     for (size_t k = 0; k < bands && k < V::kBands; ++k)
-      depthwise_requantize(b.args.requant, result + k * (kInts / V::kBands), b.c, b.n,
-                           out + k * band_bytes);
+      requantize_lanes<V, kInts / V::kBands>(b.args.requant, result + k * (kInts / V::kBands), b.c,
+                                             b.n, out + k * band_bytes);
   } else {
     finish.template store<kStore == Store::kClamp>(acc, loop.constants + 4 * kInts, out, band_bytes,
                                                    bands);

@@ -1,3 +1,3 @@
 qrt_add_family(depthwise
-  COMMON pack.cc plan.cc requantize.cc select.cc
+  COMMON pack.cc plan.cc select.cc
   ISAS scalar avx2 avxvnni avx512vnni neon neondot)

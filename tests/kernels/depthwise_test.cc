@@ -61,6 +61,14 @@ class Case {
     bias_limit_ = limit;
     return *this;
   }
+  Case& shifts(int lo, int hi) {
+    shift_lo_ = lo, shift_hi_ = hi;
+    return *this;
+  }
+  Case& small_multipliers() {
+    small_multipliers_ = true;
+    return *this;
+  }
   Case& rows(size_t begin, size_t end) {
     begin_ = begin, end_ = end;
     return *this;
@@ -98,7 +106,8 @@ class Case {
       bias[c] = static_cast<int32_t>(random_->integer(-bias_limit_, bias_limit_));
       scale[c] = random_->scale(exponent_);
       multiplier[c] = static_cast<int32_t>(random_->integer(1 << 30, INT32_MAX));
-      shift[c] = static_cast<uint8_t>(random_->integer(36, 43));
+      shift[c] = static_cast<uint8_t>(random_->integer(shift_lo_, shift_hi_));
+      if (small_multipliers_) multiplier[c] = static_cast<int32_t>(random_->integer(0, 3));
       uint32_t sum = 0;
       for (size_t t = 0; c < channels && t < taps; ++t)
         sum += static_cast<uint32_t>(weights[t * channels + c]);
@@ -170,6 +179,8 @@ class Case {
   size_t bottom_ = 0, right_ = 0, begin_ = 0, end_ = 0;
   int exponent_ = -10;
   int64_t bias_limit_ = 20000;
+  int shift_lo_ = 36, shift_hi_ = 43;
+  bool small_multipliers_ = false;
   Requant requant_ = plain();
 
  public:
@@ -359,6 +370,10 @@ TEST_P(DepthwiseTest, OtherRequantisations) {
       for (RequantStage& s : r.stages) s = {nullptr, nullptr, round, -70000, 70000};
       check(make().image(5, 6, 70).pad(1, 1, 1, 1).requant(r));
       check(make().image(5, 6, 21).kernel(5, 5).pad(2, 2, 2, 2).requant(r));
+      for (RequantStage& s : r.stages) s = {nullptr, nullptr, round, INT32_MIN, INT32_MAX};
+      check(make().image(9, 9, 70).requant(r).shifts(0, 62).bias_limit(INT32_MAX));
+      // Powers of two: many ties, and shifts of nothing.
+      check(make().image(9, 9, 70).requant(r).shifts(0, 9).small_multipliers().bias_limit(300));
     }
   }
 }
