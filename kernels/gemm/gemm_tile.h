@@ -44,7 +44,8 @@ struct Column {
   const GemmArgs* g;
   const typename P::Epilogue* epilogue;  // nullptr: through memory
   size_t row, tiles;
-  size_t column_tiles;      // of all columns that share the panel
+  size_t first_tile,
+      all_tiles;            // of this column among, and number of, the tiles that share the panel
   size_t channel, columns;  // first channel, channels to store (<= NV * kLanes)
   const int8_t* weights;    // of `channel`
 };
@@ -112,8 +113,9 @@ void run_column(const Column<P>& column) {
   if (direct) store.set(*column.epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
   // The next panel is fetched while this one is used: an even share of it in every k step.
-  const int8_t* next = weights + NV / kPerBlock * block_bytes;
-  const size_t next_step = NV / kPerBlock * 4 * kBlock / column.column_tiles;
+  const size_t next_step = NV / kPerBlock * 4 * kBlock / column.all_tiles;
+  const int8_t* next =
+      weights + NV / kPerBlock * block_bytes + column.first_tile * (taps * kc / 4) * next_step;
   size_t row = column.row;
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
   for (size_t tile = column.tiles; tile > 0; --tile, row += MR, c += MR * c_stride) {
@@ -281,8 +283,9 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
     const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    const Column<P> first = {&g, epilogue, row_begin, long_tiles, tiles, j, columns, panel};
-    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, tiles, j, columns, panel};
+    const Column<P> first = {&g, epilogue, row_begin, long_tiles, 0, tiles, j, columns, panel};
+    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, long_tiles, tiles,
+                              j,  columns,  panel};
     if (columns <= kBlock && kPanel > kBlock) {
       if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
       run_column_of<P, kBlockVectors, MR>(short_rows, second);
@@ -308,7 +311,7 @@ QRT_INLINE void gemm(const GemmArgs& g) {
     epilogue = &vector_epilogue;
   }
   if (g.m <= P::kFewRows) {
-    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 1, 0, g.n, g.weights});
+    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 0, 1, 0, g.n, g.weights});
     return;
   }
   const size_t block = rows_of_block(g, MR);
