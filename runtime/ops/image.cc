@@ -29,8 +29,10 @@ Status check_windows_inside(const char* name, const WindowAxis& axis) {
                   "padding after the %s is %lld: the last window starts at %lld, outside the image "
                   "of %lld",
                   name, ll{axis.pad_end}, ll{last}, ll{axis.in});
-  // Windows that start before the image: the first position at or past 0 has to be inside.
-  for (int64_t o = 0; o < axis.out; ++o) {
+  // Of the windows that start before the image, the first reaches furthest out; its first position
+  // at or past 0 is inside unless steps of `dilation` can pass over the whole image.
+  const int64_t windows = axis.dilation <= axis.in ? 1 : axis.out;
+  for (int64_t o = 0; o < windows; ++o) {
     const int64_t start = o * axis.stride - axis.pad_begin;
     if (start >= 0) break;
     const int64_t i = (-start + axis.dilation - 1) / axis.dilation;

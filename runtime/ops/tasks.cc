@@ -18,7 +18,7 @@ Speed speed_of(Isa isa) {
 }
 
 size_t task_count(double ns, size_t units, size_t threads) {
-  const double worth = ns / kMinTaskNs;
+  const double worth = ns / kMinTaskNs + 0.5;
   size_t n = worth >= static_cast<double>(threads) ? threads : static_cast<size_t>(worth);
   if (n > units) n = units;
   return n < 1 ? 1 : n;

@@ -126,6 +126,7 @@ TEST(Tasks, PiecesAreEvenAndOnBorders) {
 
 TEST(Tasks, CountFollowsTheTime) {
   EXPECT_EQ(task_count(0, 100, 8), 1u);
+  EXPECT_EQ(task_count(1.4 * kMinTaskNs, 100, 8), 1u);
   EXPECT_EQ(task_count(3 * kMinTaskNs, 100, 8), 3u);
   EXPECT_EQ(task_count(1e12, 100, 8), 8u);
   EXPECT_EQ(task_count(1e12, 5, 8), 5u);
