@@ -5,6 +5,19 @@
 
 #include "runtime/float_env.h"
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define QRT_THREAD_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define QRT_THREAD_SANITIZER 1
+#endif
+
+#ifdef QRT_THREAD_SANITIZER
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#endif
+
 namespace qrt {
 namespace {
 
@@ -13,21 +26,41 @@ struct Job {
   void* argument;
 };
 
+// ThreadSanitizer does not see how a system's pthreadpool, which is built without it, synchronises:
+// what a thread wrote before hand_over() another may read after take_over().
+inline void hand_over([[maybe_unused]] Job* job) {
+#ifdef QRT_THREAD_SANITIZER
+  __tsan_release(job);
+#endif
+}
+inline void take_over([[maybe_unused]] Job* job) {
+#ifdef QRT_THREAD_SANITIZER
+  __tsan_acquire(job);
+#endif
+}
+
 // A pool's threads have a floating-point state of their own.
-void run_task(void* job, size_t index) {
-  const ScopedFloatEnv env;
-  static_cast<const Job*>(job)->task(static_cast<const Job*>(job)->argument, index);
+void run_task(void* context, size_t index) {
+  Job* job = static_cast<Job*>(context);
+  take_over(job);
+  {
+    const ScopedFloatEnv env;
+    job->task(job->argument, index);
+  }
+  hand_over(job);
 }
 
 }  // namespace
 
 void Parallel::dispatch(void (*task)(void*, size_t), void* argument, size_t count) const {
   Job job{task, argument};
+  hand_over(&job);
   if (custom != nullptr) {
     custom(custom_context, run_task, &job, count);
   } else {
     pthreadpool_parallelize_1d(pool, run_task, &job, count, 0);
   }
+  take_over(&job);
 }
 
 }  // namespace qrt
