@@ -12,7 +12,7 @@
 namespace qrt::bench {
 
 struct Options {
-  std::string model, isa, format = "text", compare, cpu_mask;
+  std::string model, isa, format = "text", compare, cpu_mask, kernels;
   size_t threads = 1, batch = 0;
   double seconds = 1.0;
   bool profile = false, roofline = false;

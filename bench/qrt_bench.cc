@@ -110,6 +110,7 @@ Session make_session(const Model& model, const Options& options, bool profile) {
   o.threads = options.threads;
   o.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   o.profile = profile;
+  o.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   return Session(model, o);
 }
 
@@ -219,6 +220,8 @@ int bench_main(int argc, char** argv) {
   app.add_option("--batch", options.batch, "Batch (default: the model's)")
       ->check(CLI::Range(size_t{1}, size_t{1} << 31));
   app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  app.add_option("--kernels", options.kernels,
+                 "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
   app.add_flag("--profile", options.profile, "Time of every operator, in a second measurement");
   app.add_flag("--roofline", options.roofline,
                "--profile, and how far every operator is from the limit of computing or of memory");

@@ -14,7 +14,7 @@ namespace qrt {
 namespace {
 
 struct Options {
-  std::string model, output_dir, isa;
+  std::string model, output_dir, isa, kernels;
   std::vector<std::string> files, named;
   size_t threads = 1;
   bool dump_all = false;
@@ -151,6 +151,7 @@ Status run_model(const Options& options) {
   }
   session_options.threads = options.threads;
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   session_options.keep_all = options.dump_all;
   Session session(model, session_options);
   for (size_t i = 0; i < arrays.size(); ++i)
@@ -177,6 +178,8 @@ int run_main(int argc, char** argv) {
   app.add_option("--output-dir", options.output_dir, "Directory for the outputs, made if missing");
   app.add_flag("--dump-all", options.dump_all, "Every tensor that an operator writes, too");
   app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  app.add_option("--kernels", options.kernels,
+                 "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
   app.add_option("--threads", options.threads, "Threads")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

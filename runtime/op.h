@@ -84,10 +84,15 @@ inline uint8_t* RunContext::out(const Step& step, size_t i) const {
   return tensors[step.outputs[i]];
 }
 
+// Whose kernels a session runs: our own, or where XNNPACK has an operator that gives the same bytes
+// (kernels/xnnpack), or any operator, that.
+enum class Provider : uint8_t { kOwn, kXnnpack, kXnnpackInexact };
+
 struct PrepareContext : InferContext {
   std::vector<TensorType> outputs;  // as infer() gave them
   IsaSet isas;
   size_t threads;
+  Provider provider;
 };
 
 // A view operator's output may share its first input's memory: its run() may be null, the planner

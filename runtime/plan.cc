@@ -70,6 +70,7 @@ class Planner {
     static_cast<InferContext&>(context) = infer_context(file_, index, plan_->types);
     context.isas = options_.isas;
     context.threads = plan_->threads;
+    context.provider = options_.provider;
     Step& step = plan_->steps[index];
     step.op = context.op;
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());

@@ -20,6 +20,7 @@ struct PlanOptions {
   size_t batch = 0;  // 0: the model's default
   IsaSet isas = static_cast<IsaSet>(Isa::kScalar);
   size_t threads = 1;
+  Provider provider = Provider::kOwn;
   bool keep_all = false;  // no tensor's memory is used again within a run
 };
 

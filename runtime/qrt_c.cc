@@ -313,6 +313,7 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     internal.batch = o.batch;
     internal.threads = o.threads;
     internal.isa = o.isa;
+    internal.kernels = o.kernels;
     internal.profile = o.profile != 0;
     internal.keep_all = o.keep_all != 0;
     internal.pool = static_cast<pthreadpool*>(o.pthreadpool);

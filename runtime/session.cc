@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/xnnpack/xnnpack.h"
 #include "runtime/float_env.h"
 
 namespace qrt {
@@ -48,13 +49,29 @@ Result<IsaSet> allowed_isas(const char* cap) {
   return capped(detected_isas(), isa);
 }
 
+Result<Provider> provider_of(const char* kernels) {
+  if (kernels == nullptr || strcmp(kernels, "qrt") == 0) return Provider::kOwn;
+  const bool all = strcmp(kernels, "xnnpack-all") == 0;
+  if (!all && strcmp(kernels, "xnnpack") != 0) {
+    return error(Code::kInvalidArgument,
+                 "kernels: unknown provider '%s'; known are qrt, xnnpack, xnnpack-all", kernels);
+  }
+  if (!has_xnnpack()) {
+    return error(Code::kUnsupported, "kernels: this build has no XNNPACK (QRT_WITH_XNNPACK)");
+  }
+  return all ? Provider::kXnnpackInexact : Provider::kXnnpack;
+}
+
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options) {
   Result<IsaSet> isas = allowed_isas(options.isa);
   if (!isas.ok()) return std::move(isas.status());
+  Result<Provider> provider = provider_of(options.kernels);
+  if (!provider.ok()) return std::move(provider.status());
   PlanOptions plan_options;
   plan_options.batch = options.batch;
   plan_options.isas = *isas;
+  plan_options.provider = *provider;
   plan_options.threads = options.threads;
   plan_options.keep_all = options.keep_all;
   if (options.threads == 0) {

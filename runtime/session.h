@@ -20,6 +20,7 @@ struct SessionOptions {
   size_t batch = 0;
   size_t threads = 0;
   const char* isa = nullptr;
+  const char* kernels = nullptr;
   bool profile = false;
   bool keep_all = false;
   pthreadpool* pool = nullptr;
@@ -32,6 +33,10 @@ constexpr size_t kMaxThreads = 1024;
 // The sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
 // environment. kInvalidArgument for a name that is unknown or of another architecture.
 Result<IsaSet> allowed_isas(const char* cap);
+
+// "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where this
+// build or CPU lacks XNNPACK.
+Result<Provider> provider_of(const char* kernels);
 
 // Used by one thread at a time.
 class Session {

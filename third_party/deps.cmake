@@ -72,6 +72,19 @@ if(NOT TARGET qrt_pthreadpool)
 endif()
 target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
 
+# XNNPACK, for comparisons only: Debian's, whose API is that of 2022. Later ones changed it (qc8w, reshape before set-up).
+if(QRT_WITH_XNNPACK)
+  qrt_find_library(xnnpack xnnpack.h XNNPACK)
+  if(NOT TARGET qrt_xnnpack)
+    message(FATAL_ERROR "XNNPACK not found: install libxnnpack-dev (./dev setup bench), or set QRT_WITH_XNNPACK=OFF")
+  endif()
+  file(STRINGS ${QRT_XNNPACK_INCLUDE}/xnnpack.h found REGEX "xnn_create_convolution2d_nhwc_qc8\\(")
+  if(NOT found)
+    message(FATAL_ERROR "${QRT_XNNPACK_INCLUDE}/xnnpack.h lacks xnn_create_convolution2d_nhwc_qc8: another XNNPACK than Debian 12's")
+  endif()
+  target_link_libraries(qrt_xnnpack INTERFACE qrt_pthreadpool)
+endif()
+
 # The converter's: protobuf and the ONNX message classes. Too large to fetch: the system's or none.
 if(QRT_BUILD_CONVERTER)
   find_package(Protobuf QUIET)

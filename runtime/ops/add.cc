@@ -6,6 +6,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -48,6 +49,28 @@ void run(const Step& step, const RunContext& context) {
                context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
 }
 
+// The zero point of a tensor whose one pair is known, or -1.
+int32_t zero_point_of(const fb::Tensor* tensor) {
+  const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
+  return q != nullptr && q->zero_point() != nullptr && q->zero_point()->size() == 1
+             ? q->zero_point()->Get(0)
+             : -1;
+}
+
+// XNNPACK's operator, which rounds otherwise, if asked for and able.
+bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, Step* step) {
+  if (context.provider != Provider::kXnnpackInexact) return false;
+  std::vector<size_t> dims[2];
+  for (size_t i = 0; i < 2; ++i)
+    for (int64_t d : context.inputs[i].type.shape) dims[i].push_back(static_cast<size_t>(d));
+  const uint32_t y = context.op->outputs()->Get(0);
+  return use_xnnpack(
+      xnnpack_add({dims[0].data(), dims[1].data(), dims[0].size(), dims[1].size(), params,
+                   zero_point_of(context.inputs[0].tensor), zero_point_of(context.inputs[1].tensor),
+                   zero_point_of(context.model->tensors()->Get(y))}),
+      step);
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* o = context.op->options_as<fb::AddOptions>();
@@ -63,6 +86,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->add.output_offset = o->output_offset();
   params->add.lo = o->lo();
   params->add.hi = o->hi();
+  if (prepare_xnnpack(context, params->add, step)) return Status();
   Broadcast& broadcast = params->broadcast;
   broadcast = plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
   const double elements = static_cast<double>(shape.elements());

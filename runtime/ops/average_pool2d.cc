@@ -3,6 +3,7 @@
 
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -66,6 +67,11 @@ Status prepare(const PrepareContext& context, Step* step) {
   for (int i = 0; i < 256; ++i)
     params->value[i] = args.input_scale * static_cast<float>(i - args.input_zero_point);
   args.value = params->value;
+  args.shape = params->pool.shape;
+  if (context.provider == Provider::kXnnpackInexact &&
+      use_xnnpack(xnnpack_average_pool(params->pool.images, args), step)) {
+    return Status();
+  }
   step->kernel = params->pool.kernel->name;
   step->run = run;
   step->params = std::move(params);

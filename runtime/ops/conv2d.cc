@@ -16,6 +16,7 @@
 #include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -285,12 +286,40 @@ Status prepare_rows(size_t threads, Params* p, Step* step) {
   return Status();
 }
 
+// XNNPACK's operator, if asked for and able.
+bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, Step* step) {
+  if (context.provider == Provider::kOwn || g.terms != 1) return false;
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  const RequantParams requant = make_requant(*options->requant(), g.out_c);
+  const std::vector<int32_t> bias =
+      fold_bias(context.inputs[2].data, options->weight_sum(), g.out_c, g.out_c, false);
+  XnnpackConv c{};
+  c.images = g.images;
+  c.in_h = g.in_h, c.in_w = g.in_w, c.in_c = g.in_c;
+  c.out_h = g.out_h, c.out_w = g.out_w, c.out_c = g.out_c;
+  c.kernel_h = g.kernel_h, c.kernel_w = g.kernel_w;
+  c.stride_h = g.stride_h, c.stride_w = g.stride_w;
+  c.dilation_h = g.dilation_h, c.dilation_w = g.dilation_w;
+  c.pad_top = g.pad_top, c.pad_left = g.pad_left;
+  c.groups = g.groups;
+  c.input_zero_point = options->input_zero_point();
+  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  c.taps = g.taps, c.k = g.k;
+  c.bias = bias.data();
+  c.weight_sum = options->weight_sum()->data();
+  c.requant = requant.requant;
+  return use_xnnpack(xnnpack_convolution(c), step);
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
   Geometry& g = params->geometry;
   QRT_TRY(analyse(context, &g));
   params->input_zero_point = options->input_zero_point();
+  step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
+               (g.in_c / g.groups);
+  if (prepare_xnnpack(context, g, step)) return Status();
 
   GemmStep& gemm = params->gemm;
   const bool as_rows = g.row_taps && !g.is_dense;
@@ -311,8 +340,6 @@ Status prepare(const PrepareContext& context, Step* step) {
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
-  step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
-               (g.in_c / g.groups);
   if (g.is_dense) {
     step->run = run_dense;
   } else if (as_rows) {

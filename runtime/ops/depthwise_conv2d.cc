@@ -10,6 +10,7 @@
 #include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -113,14 +114,42 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
+// XNNPACK's operator, if asked for and able.
+bool prepare_xnnpack(const PrepareContext& context, size_t images, const DepthwiseShape& s,
+                     Step* step) {
+  if (context.provider == Provider::kOwn) return false;
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
+  const size_t channels = s.in_c * s.multiplier;
+  const RequantParams requant = make_requant(*options->requant(), channels);
+  const std::vector<int32_t> bias =
+      fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels, false);
+  XnnpackConv c{};
+  c.images = images;
+  c.in_h = s.in_h, c.in_w = s.in_w, c.in_c = s.in_c;
+  c.out_h = s.out_h, c.out_w = s.out_w, c.out_c = channels;
+  c.kernel_h = s.kernel_h, c.kernel_w = s.kernel_w;
+  c.stride_h = s.stride_h, c.stride_w = s.stride_w;
+  c.dilation_h = s.dilation_h, c.dilation_w = s.dilation_w;
+  c.pad_top = s.pad_top, c.pad_left = s.pad_left;
+  c.groups = s.in_c;
+  c.input_zero_point = options->input_zero_point();
+  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  c.bias = bias.data();
+  c.weight_sum = options->weight_sum()->data();
+  c.requant = requant.requant;
+  return use_xnnpack(xnnpack_depthwise(c), step);
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;
   QRT_TRY(analyse(context, &s));
   const size_t channels = s.in_c * s.multiplier;
-  params->kernel = select_depthwise(context.isas, s);
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
+  if (prepare_xnnpack(context, params->images, s, step)) return Status();
+  params->kernel = select_depthwise(context.isas, s);
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
@@ -130,7 +159,6 @@ Status prepare(const PrepareContext& context, Step* step) {
   spread_groups(channels, channels, &params->requant);
 
   step->kernel = params->kernel->name;
-  step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
   const double ns = static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels;
   params->tasks = task_count(ns, params->images * s.out_h, context.threads);
   if (!checked_align(params->kernel->scratch_bytes(s), kAlignment, &params->task_scratch) ||

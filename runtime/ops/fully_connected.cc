@@ -6,6 +6,7 @@
 #include "runtime/ops/gemm_step.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -54,6 +55,26 @@ void run(const Step& step, const RunContext& context) {
                  [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
 }
 
+// XNNPACK's 1x1 convolution over rows as images, if asked for: it has no fully connected operator
+// with a scale per channel.
+bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k, Step* step) {
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
+  if (context.provider == Provider::kOwn || options->terms() != 1) return false;
+  const RequantParams requant = make_requant(*options->requant(), n);
+  const std::vector<int32_t> bias =
+      fold_bias(context.inputs[2].data, options->weight_sum(), n, n, false);
+  XnnpackConv c{};
+  c.images = m, c.in_c = k, c.out_c = n;
+  c.in_h = c.in_w = c.out_h = c.out_w = c.groups = 1;
+  c.kernel_h = c.kernel_w = c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = 1;
+  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  c.taps = 1, c.k = k;
+  c.bias = bias.data();  // without padding the zero point may stay in the bias
+  c.weight_sum = options->weight_sum()->data();
+  c.requant = requant.requant;
+  return use_xnnpack(xnnpack_convolution(c), step);
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   const Shape& y = context.outputs[0].shape;
@@ -65,11 +86,12 @@ Status prepare(const PrepareContext& context, Step* step) {
   gemm.m = static_cast<size_t>(y.elements()) / gemm.n;
   gemm.taps = options->terms();
   gemm.kc = round_up(params->in, 4);
+  step->macs = uint64_t{gemm.m} * gemm.n * params->in;
+  if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, context.threads, &gemm);
   step->kernel = gemm.kernel->name;
-  step->macs = uint64_t{gemm.m} * gemm.n * params->in;
   step->run = run;
   step->params = std::move(params);
   return Status();

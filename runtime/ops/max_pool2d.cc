@@ -1,6 +1,7 @@
 // MaxPool2D: the greatest byte of every window; a kernel of 0 x 0 is the whole image.
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
+#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -38,6 +39,10 @@ Status prepare(const PrepareContext& context, Step* step) {
   auto pool = std::make_shared<PoolStep>();
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
+  if (context.provider != Provider::kOwn &&
+      use_xnnpack(xnnpack_max_pool(pool->images, pool->shape), step)) {
+    return Status();
+  }
   step->kernel = pool->kernel->name;
   step->run = run;
   step->params = std::move(pool);

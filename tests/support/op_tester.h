@@ -1,5 +1,5 @@
-// Runs models of one operator: on every instruction set of this CPU, cut for 1, 2 and 3 threads,
-// twice. Expects the given bytes, or expects a model to be refused.
+// Runs models of one operator: on every instruction set of this CPU and by XNNPACK where it is built
+// in, cut for 1, 2 and 3 threads, twice. Expects the given bytes, or expects a model to be refused.
 #ifndef QRT_TESTS_SUPPORT_OP_TESTER_H_
 #define QRT_TESTS_SUPPORT_OP_TESTER_H_
 
@@ -14,6 +14,7 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/xnnpack/xnnpack.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
 #include "tests/support/model_builder.h"
@@ -62,22 +63,35 @@ inline void set_threads(size_t threads, SessionOptions* options) {
   }
 }
 
+// Whose kernels to run: null, our own on one instruction set, or "xnnpack".
+struct Kernels {
+  const char* isa;
+  const char* provider;
+};
+
+inline std::vector<Kernels> all_kernels() {
+  std::vector<Kernels> all;
+  Isa isa;
+  for (int i = 0; isa_at(i, &isa); ++i)
+    if (has(detected_isas(), isa)) all.push_back({isa_name(isa), nullptr});
+  if (has_xnnpack()) all.push_back({nullptr, "xnnpack"});
+  return all;
+}
+
 inline void expect_outputs(const ModelBuilder& builder, size_t batch,
                            const std::vector<Bytes>& inputs, const std::vector<Bytes>& outputs) {
   Result<std::shared_ptr<const VerifiedModel>> model = load(builder);
   ASSERT_TRUE(model.ok()) << model.status().message();
   const auto& file = (*model)->file();
-  const IsaSet set = detected_isas();
-  Isa isa;
-  for (int i = 0; isa_at(i, &isa); ++i) {
-    if (!has(set, isa)) continue;
+  for (const Kernels& kernels : all_kernels()) {
     for (size_t threads = 1; threads <= 3; ++threads) {
-      SCOPED_TRACE(std::string(isa_name(isa)) + ", threads " + std::to_string(threads) +
-                   ", batch " + std::to_string(batch));
+      SCOPED_TRACE(std::string(kernels.isa != nullptr ? kernels.isa : kernels.provider) +
+                   ", threads " + std::to_string(threads) + ", batch " + std::to_string(batch));
       SessionOptions options;
       options.batch = batch;
       set_threads(threads, &options);
-      options.isa = isa_name(isa);
+      options.isa = kernels.isa;
+      options.kernels = kernels.provider;
       Result<std::unique_ptr<Session>> session = Session::create(*model, options);
       ASSERT_TRUE(session.ok()) << session.status().message();
       const Plan& plan = (*session)->plan();

@@ -131,6 +131,8 @@ typedef struct qrt_session_options {
   void* pthreadpool;       /* a pthreadpool_t of the caller's to use; must outlive the session */
   qrt_parallel_fn parallel; /* or the caller's own pool */
   void* parallel_context;
+  const char* kernels;     /* NULL or "qrt"; for comparisons, where built in: "xnnpack", XNNPACK's operators where
+                              they give the same bytes; "xnnpack-all", and where they do not */
 } qrt_session_options;
 
 QRT_API void qrt_session_options_init(qrt_session_options* options);
