@@ -16,7 +16,7 @@ static void check(int ok, const char* what, int line) {
 static void library(void) {
   CHECK(strncmp(qrt_version(), "0.1.0 (", 7) == 0);
   CHECK(strcmp(qrt_status_name(QRT_OUT_OF_MEMORY), "OUT_OF_MEMORY") == 0);
-  CHECK(strcmp(qrt_status_name((qrt_status)99), "unknown") == 0);
+  CHECK(strcmp(qrt_status_name((qrt_status)7), "unknown") == 0);
   CHECK(strcmp(qrt_dtype_name(QRT_BFLOAT16), "bfloat16") == 0);
   CHECK(qrt_dtype_size(QRT_INT64) == 8);
   CHECK(strcmp(qrt_isa(0), "scalar") == 0);

@@ -17,6 +17,9 @@ target_compile_options(c_api_test PRIVATE -pedantic)
 target_link_libraries(c_api_test PRIVATE qrt_for_tests qrt_warnings m)
 set_target_properties(c_api_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests C_EXTENSIONS OFF)
 add_dependencies(c_api_test every_op_model_file)
+if(QRT_SANITIZE)  # their run-time library for C++ stands in the executable
+  set_target_properties(c_api_test PROPERTIES LINKER_LANGUAGE CXX)
+endif()
 add_test(NAME runtime.c_api_test COMMAND c_api_test ${model})
 add_test(NAME runtime.exports_test
          COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/runtime/exports_test.sh ${CMAKE_NM} $<TARGET_FILE:qrt_for_tests>
