@@ -71,6 +71,7 @@ class ExternalFiles {
   explicit ExternalFiles(const std::string& model_path);
   Status read(const std::string& location, uint64_t offset, uint64_t bytes,
               std::vector<uint8_t>* data);
+  uint64_t total_bytes() const { return total_; }  // of the files opened so far
 
  private:
   std::string directory_;

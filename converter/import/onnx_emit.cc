@@ -54,6 +54,17 @@ ValueId Importer::new_lut(const NodeView& node, ValueId x, const std::vector<uin
   return y;
 }
 
+ValueId Importer::flip_sign(const std::string& name, const char* source_op, ValueId x,
+                            DType dtype) {
+  std::vector<uint8_t> table(256);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
+  const ValueId y = new_value(name, dtype, shape_of(x));
+  Node lut = make_node<fb::LutOptionsT>(name, source_op, {x}, {y});
+  lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, {256}, table));
+  graph_->nodes.push_back(std::move(lut));
+  return y;
+}
+
 ValueId Importer::transpose(const NodeView& node, ValueId x, const std::vector<int>& perm,
                             const std::string& name) {
   const TensorType type = graph_->values[x].type;

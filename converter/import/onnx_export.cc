@@ -8,12 +8,6 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-std::vector<uint8_t> sign_flip_table() {
-  std::vector<uint8_t> table(256);
-  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
-  return table;
-}
-
 // The int8 quantisation of a tensor stored as uint8.
 Quantization signed_quantization(Quantization q) {
   for (int32_t& z : q.zero_point) z -= 128;
@@ -23,6 +17,8 @@ Quantization signed_quantization(Quantization q) {
 }  // namespace
 
 Status Importer::export_outputs() {
+  // Values that have their name already: inputs, and one output each.
+  std::unordered_set<ValueId> taken(graph_->inputs.begin(), graph_->inputs.end());
   for (const onnx::ValueInfoProto& info : model_.graph().output()) {
     QRT_TRY(constant_state(info.name()));
     const Tensor tensor = tensors_[info.name()];
@@ -33,11 +29,7 @@ Status Importer::export_outputs() {
     QRT_TRY(export_output(info.name(), tensor, node, &value));
     if (value == kNoValue) continue;
     const Value& v = graph_->values[value];
-    const auto is = [value](const std::vector<ValueId>& list) {
-      return std::find(list.begin(), list.end(), value) != list.end();
-    };
-    if (v.is_constant || is(graph_->inputs) || is(graph_->outputs))
-      value = copy(info.name(), value);
+    if (v.is_constant || !taken.insert(value).second) value = copy(info.name(), value);
     graph_->values[value].name = info.name();
     graph_->outputs.push_back(value);
   }
@@ -100,12 +92,8 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
   if (t.is_table()) return dequantize_output(name, t, node, result);
   *result = t.value;
   if (t.type != kInt8) return Status();
-  Node lut = make_node<fb::LutOptionsT>(name, "output", {t.value}, {});
-  *result = new_value(name, DType::kInt8, t.shape);
+  *result = flip_sign(name, "output", t.value, DType::kInt8);
   graph_->values[*result].quantization = signed_quantization(graph_->values[t.value].quantization);
-  lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, {256}, sign_flip_table()));
-  lut.outputs.push_back(*result);
-  graph_->nodes.push_back(std::move(lut));
   return Status();
 }
 

@@ -8,15 +8,6 @@
 #include "converter/import/onnx_ops.h"
 
 namespace qrt::convert::from_onnx {
-namespace {
-
-std::vector<uint8_t> sign_flip_table() {
-  std::vector<uint8_t> table(256);
-  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
-  return table;
-}
-
-}  // namespace
 
 bool ir_type(int type, DType* dtype) {
   switch (type) {
@@ -40,7 +31,11 @@ bool operator==(const Quant& a, const Quant& b) {
 }
 
 Importer::Importer(const Model& model, Graph* graph, Report* report)
-    : model_(model), graph_(graph), report_(report), files_(model.path()) {
+    : model_(model),
+      graph_(graph),
+      report_(report),
+      model_bytes_(model.proto().ByteSizeLong()),
+      files_(model.path()) {
   for (int i = 0; i < model.graph().node_size(); ++i)
     nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
   outcomes_.resize(nodes_.size());
@@ -146,18 +141,18 @@ Status Importer::import_inputs() {
       dims.push_back(1);
     }
     Tensor tensor;
-    if (Status s = make_shape(dims, &tensor.shape); !s.ok())
-      return std::move(s).at("graph input '" + info.name() + "'");
+    if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
+      report_->refused(info.name(), "input", s.message(), info.name(),
+                       "keep tensors below 7 dimensions and 2^31 elements");
+      tensors_.emplace(info.name(), Tensor());
+      continue;
+    }
     if (graph_->inputs.empty() && !dims.empty()) graph_->default_batch = dims[0];
     tensor.type = type.elem_type();
     tensor.value = new_value(info.name(), dtype, tensor.shape);
     graph_->inputs.push_back(tensor.value);
     if (tensor.type == kInt8) {
-      Node lut = make_node<fb::LutOptionsT>(info.name(), "input", {tensor.value}, {});
-      tensor.value = new_value(info.name(), DType::kUInt8, tensor.shape);
-      lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, {256}, sign_flip_table()));
-      lut.outputs.push_back(tensor.value);
-      graph_->nodes.push_back(std::move(lut));
+      tensor.value = flip_sign(info.name(), "input", tensor.value, DType::kUInt8);
     }
     if (!symbolic) tensor.kind = Tensor::Kind::kValue;
     tensors_.emplace(info.name(), std::move(tensor));
@@ -207,6 +202,7 @@ Status Importer::visit(const NodeView& node) {
   }
   if (outcomes_[static_cast<size_t>(node.index())].skipped) return Status();
   Status status = entry->handler(*this, node);
+  if (status.ok()) status = charge_derived();
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0),
@@ -221,7 +217,22 @@ const Tensor& Importer::input(const NodeView& node, int i) const {
 }
 
 void Importer::set_output(const NodeView& node, int i, Tensor tensor) {
+  if (tensor.constant) derived_bytes_ += tensor.constant->data.size();
+  if (tensor.table) derived_bytes_ += tensor.table->size() * sizeof(float);
   if (node.has_output(i)) tensors_[node.output(i)] = std::move(tensor);
+}
+
+// A small file may not unfold without bound, for example by a thousand nodes that transpose one
+// constant.
+Status Importer::charge_derived() {
+  for (; charged_values_ < graph_->values.size(); ++charged_values_)
+    derived_bytes_ += graph_->values[charged_values_].data.size();
+  constexpr uint64_t kAllowance = uint64_t{1} << 28, kFactor = 16;
+  if (derived_bytes_ <= kAllowance ||
+      derived_bytes_ <= kFactor * (model_bytes_ + files_.total_bytes()))
+    return Status();
+  return error(Code::kUnsupported, "the model's constants grow to %llu bytes by here",
+               static_cast<unsigned long long>(derived_bytes_));
 }
 
 Status Importer::refuse(const NodeView& node, const std::string& rule, const std::string& tensor,

@@ -150,6 +150,8 @@ class Importer {
                     const Quant* quant = nullptr);
   ValueId new_lut(const NodeView& node, ValueId x, const std::vector<uint8_t>& table,
                   bool per_channel, const std::string& name, const Quant* quant);
+  // The same 8-bit tensor as int8 or uint8: the sign bit flipped, 128 more or less.
+  ValueId flip_sign(const std::string& name, const char* source_op, ValueId x, DType dtype);
   ValueId transpose(const NodeView& node, ValueId x, const std::vector<int>& perm,
                     const std::string& name = "");
   ValueId reshape(const NodeView& node, ValueId x, const Shape& shape,
@@ -203,6 +205,7 @@ class Importer {
   void merge_double_pairs();
   std::vector<int> constant_nodes() const;
   Status load_quant_parameters();
+  Status charge_derived();
   void drop_unread_nodes();
   void write_report();
 
@@ -221,6 +224,9 @@ class Importer {
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
   std::unordered_map<int, Quant> merged_;
   std::unordered_set<int> bypassed_;
+  uint64_t derived_bytes_ = 0;  // of constants and tables that nodes made
+  size_t charged_values_ = 0;   // values of the graph that are counted in it
+  uint64_t model_bytes_;
   ExternalFiles files_;
 };
 

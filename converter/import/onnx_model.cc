@@ -87,12 +87,8 @@ Status Model::load(const std::string& path, Model* model) {
 }
 
 int64_t Model::opset(const std::string& domain) const {
-  const bool standard = domain.empty() || domain == "ai.onnx";
-  for (const auto& entry : proto_.opset_import())
-    if (entry.domain() == domain ||
-        (standard && (entry.domain().empty() || entry.domain() == "ai.onnx")))
-      return entry.version();
-  return 0;
+  const auto found = opsets_.find(domain == "ai.onnx" ? "" : domain);
+  return found == opsets_.end() ? 0 : found->second;
 }
 
 int Model::uses(const std::string& tensor) const {
@@ -107,6 +103,8 @@ int Model::producer(const std::string& tensor) const {
 
 Status Model::index() {
   const onnx::GraphProto& g = graph();
+  for (const auto& entry : proto_.opset_import())
+    opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {
     QRT_MODEL_CHECK(!t.name().empty(), "an initialiser has no name");
     QRT_MODEL_CHECK(initializers_.emplace(t.name(), &t).second, "initialiser '%s' is defined twice",

@@ -43,6 +43,7 @@ class Model {
   onnx::ModelProto proto_;
   std::vector<int> order_;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
+  std::unordered_map<std::string, int64_t> opsets_;  // by domain, "" for "ai.onnx"
   std::unordered_map<std::string, int> uses_;
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser
 };

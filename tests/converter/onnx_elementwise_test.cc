@@ -1,6 +1,7 @@
 // Add, Mul and everything that becomes a table, against formulas written down once more.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "converter/import/onnx_lut.h"

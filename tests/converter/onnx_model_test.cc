@@ -154,8 +154,7 @@ TEST(OnnxModel, HugeShapesAreErrors) {
   b.integer_output<uint8_t>(x, 0.25f, 7);
   const Imported imported = b.import();
   EXPECT_FALSE(imported.status.ok());
-  EXPECT_NE(std::string(imported.status.message()).find("2^31"), std::string::npos)
-      << imported.status.message();
+  EXPECT_NE(imported.rule().find("2^31"), std::string::npos) << imported.report.text(true);
 }
 
 TEST(OnnxModel, OnlyTheBatchMayBeSymbolic) {

@@ -1,0 +1,191 @@
+// Pools against naive loops over [n, c, h, w].
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/onnx_builder.h"
+
+namespace qrt::testing {
+namespace {
+
+constexpr float kXScale = 0.25f, kYScale = 0.125f;  // ties are common
+constexpr int kXZero = 100, kYZero = 101;
+
+struct PoolCase {
+  int64_t channels = 3, height = 6, width = 7, kernel_h = 3, kernel_w = 2, stride_h = 2,
+          stride_w = 2;
+  Dims pads = {0, 0, 0, 0};
+  int ceil_mode = 0, include_pad = 0;
+
+  int64_t out(int axis) const {
+    const int64_t size = axis ? width : height, k = axis ? kernel_w : kernel_h,
+                  s = axis ? stride_w : stride_h;
+    const int64_t before = pads[static_cast<size_t>(axis)],
+                  after = pads[static_cast<size_t>(axis + 2)];
+    const int64_t room = size + before + after - k;
+    int64_t n = room / s + 1;
+    if (ceil_mode && room % s != 0 && n * s < size + before) ++n;
+    return n;
+  }
+  std::vector<Attr> attributes() const {
+    return {{"kernel_shape", Dims{kernel_h, kernel_w}},
+            {"strides", Dims{stride_h, stride_w}},
+            {"pads", pads},
+            {"ceil_mode", ceil_mode}};
+  }
+  // f(values inside the image, window area) for every output.
+  template <class F>
+  std::vector<uint8_t> reference(const std::vector<uint8_t>& x, const F& f) const {
+    std::vector<uint8_t> y;
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < out(0); ++i)
+        for (int64_t j = 0; j < out(1); ++j) {
+          std::vector<int> inside;
+          for (int64_t a = 0; a < kernel_h; ++a)
+            for (int64_t b = 0; b < kernel_w; ++b) {
+              const int64_t r = i * stride_h - pads[0] + a, s = j * stride_w - pads[1] + b;
+              if (r >= 0 && s >= 0 && r < height && s < width)
+                inside.push_back(x[static_cast<size_t>((c * height + r) * width + s)]);
+            }
+          y.push_back(f(inside));
+        }
+    return y;
+  }
+};
+
+std::vector<PoolCase> cases() {
+  std::vector<PoolCase> all(4);
+  all[1].pads = {1, 0, 2, 1};
+  all[2].pads = {1, 1, 1, 1};
+  all[2].ceil_mode = 1;
+  all[2].width = 8;
+  all[3].ceil_mode = 1;
+  all[3].stride_w = 3;
+  return all;
+}
+
+TEST(OnnxPool, MaxMovesIntegers) {
+  Random random;
+  for (const PoolCase& c : cases()) {
+    const auto x =
+        random_integers<uint8_t>(&random, static_cast<size_t>(c.channels * c.height * c.width));
+    OnnxBuilder b;
+    const std::string in =
+        b.integer_input<uint8_t>({1, c.channels, c.height, c.width}, kXScale, kXZero);
+    const auto a = c.attributes();
+    b.integer_output<uint8_t>(b.node("MaxPool", {in}, {a[0], a[1], a[2], a[3]}), kXScale, kXZero);
+    ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), c.reference(x, [](const std::vector<int>& v) {
+      return static_cast<uint8_t>(*std::max_element(v.begin(), v.end()));
+    }));
+  }
+}
+
+TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
+  Random random;
+  for (PoolCase c : cases())
+    for (const int include_pad : {0, 1}) {
+      const auto x =
+          random_integers<uint8_t>(&random, static_cast<size_t>(c.channels * c.height * c.width));
+      OnnxBuilder b;
+      const std::string in =
+          b.integer_input<uint8_t>({1, c.channels, c.height, c.width}, kXScale, kXZero);
+      const auto a = c.attributes();
+      b.integer_output<uint8_t>(
+          b.node("AveragePool", {in}, {a[0], a[1], a[2], a[3], {"count_include_pad", include_pad}}),
+          kYScale, kYZero);
+      const float area = static_cast<float>(c.kernel_h * c.kernel_w);
+      ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), c.reference(x, [&](const std::vector<int>& v) {
+        float sum = 0;
+        for (int q : v) sum += kXScale * static_cast<float>(q - kXZero);
+        const float mean = sum / (include_pad ? area : static_cast<float>(v.size()));
+        const float r = std::nearbyint(mean / kYScale + static_cast<float>(kYZero));
+        return static_cast<uint8_t>(r < 0 ? 0 : r > 255 ? 255 : r);
+      }));
+    }
+}
+
+TEST(OnnxPool, AverageOfTheWholeImageIsTheGlobalForm) {
+  Random random;
+  const auto x = random_integers<uint8_t>(&random, 2 * 3 * 4 * 6);
+  std::vector<uint8_t> expected;
+  for (size_t i = 0; i < 6; ++i) {
+    int32_t acc = 0;
+    for (size_t k = 0; k < 24; ++k) acc += x[i * 24 + k] - kXZero;
+    const float divisor = kYScale * 24.0f;
+    expected.push_back(requantize_reference<uint8_t>(acc, kXScale / divisor, kYZero));
+  }
+  for (const bool global : {true, false}) {
+    OnnxBuilder b;
+    const std::string in = b.integer_input<uint8_t>({2, 3, 4, 6}, kXScale, kXZero);
+    b.integer_output<uint8_t>(global ? b.node("GlobalAveragePool", {in})
+                                     : b.node("AveragePool", {in}, {{"kernel_shape", Dims{4, 6}}}),
+                              kYScale, kYZero);
+    const Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok());
+    EXPECT_EQ(imported.count(fb::OpOptions::GlobalAveragePool2D), 1);
+    ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), expected);
+  }
+}
+
+TEST(OnnxPool, GlobalMaxAndOneDimension) {
+  Random random;
+  const auto x = random_integers<int8_t>(&random, 3 * 10);
+  OnnxBuilder b;
+  const std::string in = b.integer_input<int8_t>({1, 3, 10}, kXScale, 5);
+  b.integer_output<int8_t>(b.node("GlobalMaxPool", {in}), kXScale, 5);
+  b.integer_output<int8_t>(b.node("MaxPool", {in}, {{"kernel_shape", Dims{10}}}), kXScale, 5);
+  const auto outputs = b.run({to_bytes(x)});
+  ASSERT_EQ(outputs.size(), 2u);
+  std::vector<int8_t> expected;
+  for (int c = 0; c < 3; ++c)
+    expected.push_back(*std::max_element(x.begin() + 10 * c, x.begin() + 10 * c + 10));
+  ASSERT_EQ(from_bytes<int8_t>(outputs[0]), expected);
+  ASSERT_EQ(outputs[0], outputs[1]);
+}
+
+TEST(OnnxPool, FollowsAConvolutionBeforeItsQuantize) {
+  OnnxBuilder b;
+  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {2}), 1.0f, 0);
+  std::string y = b.node("Conv", {b.integer_input<uint8_t>({1, 1, 2, 2}, 1.0f, 10), w});
+  y = b.node("MaxPool", {b.node("Relu", {y})}, {{"kernel_shape", Dims{2, 2}}});
+  b.integer_output<uint8_t>(y, 1.0f, 0);
+  ASSERT_EQ(b.run_to<uint8_t>({{1, 15, 12, 3}}), (std::vector<uint8_t>{10}));
+}
+
+TEST(OnnxPool, QLinearFormsTakeBothChannelOrders) {
+  Random random;
+  const auto first = random_integers<uint8_t>(&random, 3 * 4 * 5);
+  std::vector<uint8_t> last(first.size());
+  for (size_t c = 0; c < 3; ++c)
+    for (size_t p = 0; p < 20; ++p) last[p * 3 + c] = first[c * 20 + p];
+  std::vector<Bytes> results;
+  for (const int channels_last : {0, 1}) {
+    OnnxBuilder b;
+    const Dims dims = channels_last ? Dims{1, 4, 5, 3} : Dims{1, 3, 4, 5};
+    const Names in = {b.input<uint8_t>(dims), b.scalar(kXScale), b.scalar<uint8_t>(kXZero),
+                      b.scalar(kYScale), b.scalar<uint8_t>(kYZero)};
+    b.output(b.node("QLinearGlobalAveragePool", in, {{"channels_last", channels_last}},
+                    "com.microsoft"));
+    const std::string y =
+        b.node("QLinearAveragePool", in,
+               {{"kernel_shape", Dims{4, 1}}, {"channels_last", channels_last}}, "com.microsoft");
+    b.output(channels_last ? b.node("Transpose", {y}, {{"perm", Dims{0, 3, 1, 2}}}) : y);
+    for (Bytes& out : b.run({to_bytes(channels_last ? last : first)}))
+      results.push_back(std::move(out));
+  }
+  ASSERT_EQ(results.size(), 4u);
+  ASSERT_EQ(results[0], results[2]);
+  ASSERT_EQ(results[1], results[3]);
+}
+
+TEST(OnnxPool, PaddingThatFillsAWindowIsInvalid) {
+  OnnxBuilder b;
+  const std::string in = b.integer_input<uint8_t>({1, 1, 4, 4}, 1.0f, 0);
+  b.integer_output<uint8_t>(
+      b.node("MaxPool", {in}, {{"kernel_shape", Dims{2, 2}}, {"pads", Dims{2, 0, 0, 0}}}), 1.0f, 0);
+  EXPECT_EQ(b.import().status.code(), Code::kInvalidModel);
+}
+
+}  // namespace
+}  // namespace qrt::testing
