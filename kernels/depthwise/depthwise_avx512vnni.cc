@@ -41,7 +41,12 @@ struct Zmm {
     }
   }
   static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+  // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
+  static QRT_INLINE Data load_data(const uint8_t* p) {
+    Data v;
+    asm("vmovdqu64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const __m512i*>(p)));
+    return v;
+  }
   static QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
 
   static QRT_INLINE void interleave(const Row row[4], Data cells[4]) {

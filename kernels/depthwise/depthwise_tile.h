@@ -187,36 +187,38 @@ QRT_NOINLINE void prepare(const Block& b) {
   }
 }
 
-// How to read pixels of a block: directly, or repeating every input channel `multiplier` times.
+// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times.
 template <class V>
 class Pixels {
  public:
-  explicit Pixels(const Block& b) : multiplier_(b.args.shape.multiplier) {
-    first_ = b.c;
-    if (multiplier_ == 1) return;
-    first_ = b.c / multiplier_;
+  explicit Pixels(const Block& b) : first_(b.c), repeats_(b.args.shape.multiplier != 1) {
+    if (!repeats_) return;
+    const size_t multiplier = b.args.shape.multiplier;
+    first_ = b.c / multiplier;
+    // Channels that do not exist repeat the last that does.
     for (size_t i = 0; i < kBytes; ++i)
-      source_[i] = static_cast<uint8_t>((b.c + i) / multiplier_ - first_);
+      source_[i] = static_cast<uint8_t>((b.c + (i < b.n ? i : b.n - 1)) / multiplier - first_);
   }
   size_t first() const { return first_; }
-  QRT_INLINE typename V::Row load(const uint8_t* const* p) const {
-    return multiplier_ == 1 ? V::load_row(p) : repeat(p);
-  }
-
- private:
-  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+  bool repeats() const { return repeats_; }
 
   QRT_NOINLINE typename V::Row repeat(const uint8_t* const* p) const {
     uint8_t repeated[V::kBands][kBytes];
     const uint8_t* rows[V::kBands];
     for (int k = 0; k < V::kBands; ++k) {
-      for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
+      if (source_[kBytes - 1] == 0)
+        memset(repeated[k], p[k][0], kBytes);
+      else
+        for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
       rows[k] = repeated[k];
     }
     return V::load_row(rows);
   }
 
-  size_t multiplier_, first_;
+ private:
+  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+  size_t first_;
+  bool repeats_;
   uint8_t source_[kBytes];
 };
 
@@ -229,27 +231,32 @@ struct SourceRow {
 };
 
 // `count` columns of one group, from image column `ix` on; columns outside the image are padding.
-template <class V>
+template <class V, bool kRepeats>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
                                      const SourceRow<V> (&source)[V::kTile.group_rows],
                                      ptrdiff_t ix, size_t count, uint8_t* cells) {
   constexpr int kRows = V::kTile.group_rows;
   const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
-  const Pixels<V> from = pixels;
   const uint8_t* zero[V::kBands];
-  for (const uint8_t*& z : zero) z = b.args.zero + from.first();
+  for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
   const auto store = [](const typename V::Row(&row)[kRows], uint8_t* to) QRT_INLINE_LAMBDA {
     typename V::Data column[4];
     V::interleave(row, column);
     unroll<4>([&](auto q)
                   QRT_INLINE_LAMBDA { V::store_data(to + q * V::kTile.quad_bytes, column[q]); });
   };
+  const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
+    if constexpr (kRepeats)
+      return pixels.repeat(p);
+    else
+      return V::load_row(p);
+  };
   size_t i = 0;
   const auto border = [&](ptrdiff_t until) {
     for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
       typename V::Row row[kRows];
-      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = from.load(zero); });
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = load(zero); });
       store(row, cells + i * column_bytes);
     }
   };
@@ -266,7 +273,7 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
     for (; i < end; ++i) {
       typename V::Row row[kRows];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        row[r] = from.load(next[r].p);
+        row[r] = load(next[r].p);
         unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
       });
       store(row, cells + i * column_bytes);
@@ -311,8 +318,11 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
   for (size_t g = 0; g < b.plan.groups; ++g) {
     SourceRow<V> source[V::kTile.group_rows];
     find_rows(b, pixels, area, g, source);
-    interleave_columns(b, pixels, source, ix, count,
-                       b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes);
+    uint8_t* cells = b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes;
+    if (pixels.repeats())
+      interleave_columns<V, true>(b, pixels, source, ix, count, cells);
+    else
+      interleave_columns<V, false>(b, pixels, source, ix, count, cells);
   }
 }
 
