@@ -10,7 +10,7 @@ struct Avx2 : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmmPairs;
   using Base = Ymm<kBandCount>;
 
-  static QRT_INLINE void interleave(const __m256i row[2], __m256i cells[4]) {
+  QRT_INLINE void interleave(const __m256i row[2], __m256i cells[4]) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i low = _mm256_unpacklo_epi8(row[0], row[1]);
     const __m256i high = _mm256_unpackhi_epi8(row[0], row[1]);
@@ -20,9 +20,9 @@ struct Avx2 : Ymm<kBandCount> {
     cells[3] = _mm256_unpackhi_epi8(high, zero);
   }
 
-  static QRT_INLINE const uint8_t* load_weights(const uint8_t* p) { return p; }
+  QRT_INLINE const uint8_t* load_weights(const uint8_t* p) { return p; }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
-  static QRT_INLINE void dot(__m256i& acc, __m256i data, const uint8_t* weights) {
+  QRT_INLINE void dot(__m256i& acc, __m256i data, const uint8_t* weights) {
     const __m256i products = _mm256_madd_epi16(data, Base::load(weights));
     asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));
   }

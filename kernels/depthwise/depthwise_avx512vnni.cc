@@ -17,18 +17,18 @@ struct Zmm {
   using Acc = __m512i;
   using Data = __m512i;
 
-  static QRT_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
-  static QRT_INLINE __m128i load_lane(const uint8_t* p) {
+  QRT_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
+  QRT_INLINE __m128i load_lane(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
-  static QRT_INLINE Row load_lanes(const uint8_t* const* p) {
+  QRT_INLINE Row load_lanes(const uint8_t* const* p) {
     const __m256i low =
         _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[0])), load_lane(p[1]), 1);
     const __m256i high =
         _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[2])), load_lane(p[3]), 1);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
   }
-  static QRT_INLINE Row load_row(const uint8_t* const* p) {
+  QRT_INLINE Row load_row(const uint8_t* const* p) {
     if constexpr (kBands == 1) {
       return load(p[0]);
     } else if constexpr (kBands == 2) {
@@ -40,16 +40,16 @@ struct Zmm {
       return load_lanes(p);
     }
   }
-  static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
+  QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
-  static QRT_INLINE Data load_data(const uint8_t* p) {
+  QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const __m512i*>(p)));
     return v;
   }
-  static QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
+  QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
 
-  static QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
+  QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
     const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
     const __m512i high01 = _mm512_unpackhi_epi8(row[0], row[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]);
@@ -60,17 +60,17 @@ struct Zmm {
     cells[3] = _mm512_unpackhi_epi16(high01, high23);
   }
 
-  static QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
+  QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
-  static QRT_INLINE void dot(Acc& acc, Data data, __m512i weights) {
+  QRT_INLINE void dot(Acc& acc, Data data, __m512i weights) {
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "v"(weights));
   }
-  static QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
+  QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
     const __m512i& w = *reinterpret_cast<const __m512i*>(weights);
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "m"(w));
   }
 
-  static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
+  QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
     __mmask16 all = 0xffff;
     for (int q = 0; q < 4; ++q) {
       const __m512 bias = _mm512_abs_ps(_mm512_cvtepi32_ps(load(constants + q * 64)));
@@ -81,7 +81,7 @@ struct Zmm {
     return all == 0xffff;
   }
 
-  static QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
+  QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     // A transposition of 4 x 4 lanes.
     const __m512i even0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0xdd);
@@ -97,7 +97,7 @@ struct Zmm {
 
   // v = ROUND(product / 2^s), limited; s in 0..62. `half` is 0 if nothing is shifted out.
   template <Round kRound>
-  static QRT_INLINE __m512i round_products(__m512i product, __m512i s, __m512i lo, __m512i hi) {
+  QRT_INLINE __m512i round_products(__m512i product, __m512i s, __m512i lo, __m512i hi) {
     const __m512i one = _mm512_set1_epi64(1);
     const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(one, s), 1);
     __m512i v = product;
@@ -118,8 +118,8 @@ struct Zmm {
 
   static constexpr size_t kStageLanes = 16;
   template <Round kRound>
-  static QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                                     int32_t clip_lo, int32_t clip_hi) {
+  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
+                              int32_t clip_lo, int32_t clip_hi) {
     const __m512i lo = _mm512_set1_epi64(clip_lo), hi = _mm512_set1_epi64(clip_hi);
     const __m512i x = load(v), m = load(multiplier);
     const __m512i s = _mm512_cvtepu8_epi32(load_lane(shift));
@@ -139,8 +139,8 @@ struct Zmm {
           mask(~uint64_t{0} >> (64 - n)) {}
 
     template <bool kClamp>
-    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out, size_t band_bytes,
-                          size_t bands) const {
+    __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
+                                              size_t band_bytes, size_t bands) const {
       __m512i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {

@@ -6,11 +6,11 @@ namespace {
 
 template <int kBandCount>
 struct AvxVnni : YmmBytes<kBandCount> {
-  static QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
+  QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
     return reinterpret_cast<const __m256i*>(p);
   }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
-  static QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
+  QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
     asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
   }
 };

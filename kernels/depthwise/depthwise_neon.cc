@@ -10,10 +10,10 @@ struct NeonWide : Neon {
   static constexpr bool kSlides = false;
   using Data = int16x4_t;
 
-  static QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
-  static QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpret_s16_u8(vld1_u8(p)); }
-  static QRT_INLINE void store_data(uint8_t* p, Data v) { vst1_u8(p, vreinterpret_u8_s16(v)); }
-  static QRT_INLINE void interleave(const Row row[1], Data cells[4]) {
+  QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
+  QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpret_s16_u8(vld1_u8(p)); }
+  QRT_INLINE void store_data(uint8_t* p, Data v) { vst1_u8(p, vreinterpret_u8_s16(v)); }
+  QRT_INLINE void interleave(const Row row[1], Data cells[4]) {
     const int16x8_t low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(row[0])));
     const int16x8_t high = vreinterpretq_s16_u16(vmovl_high_u8(row[0]));
     cells[0] = vget_low_s16(low);
@@ -21,10 +21,8 @@ struct NeonWide : Neon {
     cells[2] = vget_low_s16(high);
     cells[3] = vget_high_s16(high);
   }
-  static QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
-  static QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
-    acc = vmlal_s16(acc, data, weights);
-  }
+  QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
+  QRT_INLINE void dot(Acc& acc, Data data, Data weights) { acc = vmlal_s16(acc, data, weights); }
 };
 
 }  // namespace

@@ -14,10 +14,10 @@ struct Neon {
   using Row = uint8x16_t;
   using Acc = int32x4_t;
 
-  static QRT_INLINE Row load_lanes(const uint8_t* const* p) { return vld1q_u8(p[0]); }
-  static QRT_INLINE Acc load_acc(const uint8_t* p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
+  QRT_INLINE Row load_lanes(const uint8_t* const* p) { return vld1q_u8(p[0]); }
+  QRT_INLINE Acc load_acc(const uint8_t* p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
 
-  static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
+  QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
     uint32x4_t all = vdupq_n_u32(~0u);
     for (int q = 0; q < 4; ++q) {
       const float32x4_t bias = vabsq_f32(vcvtq_f32_s32(load_acc(constants + q * 16)));
@@ -28,13 +28,13 @@ struct Neon {
     return vminvq_u32(all) != 0;
   }
 
-  static QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
+  QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     for (int q = 0; q < 4; ++q) vst1q_s32(out + q * 4, acc[q]);
   }
 
   // ROUND(product / 2^s), saturated to int32; s in 0..62. `half` is 0 if nothing is shifted out.
   template <Round kRound>
-  static QRT_INLINE int32x2_t round_products(int64x2_t product, int64x2_t s) {
+  QRT_INLINE int32x2_t round_products(int64x2_t product, int64x2_t s) {
     const int64x2_t bit = vshlq_s64(vdupq_n_s64(1), s);
     const int64x2_t half = vshrq_n_s64(bit, 1);
     const int64x2_t something = vreinterpretq_s64_u64(vtstq_s64(half, half));
@@ -51,8 +51,8 @@ struct Neon {
 
   static constexpr size_t kStageLanes = 4;
   template <Round kRound>
-  static QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                                     int32_t clip_lo, int32_t clip_hi) {
+  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
+                              int32_t clip_lo, int32_t clip_hi) {
     const int32x4_t x = vld1q_s32(v), m = vld1q_s32(multiplier);
     const int64x2_t s0 = {shift[0], shift[1]}, s1 = {shift[2], shift[3]};
     const int32x2_t low = round_products<kRound>(vmull_s32(vget_low_s32(x), vget_low_s32(m)), s0);
@@ -69,8 +69,8 @@ struct Neon {
           n(channels) {}
 
     template <bool kClamp>
-    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out, size_t,
-                          size_t) const {
+    __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
+                                              size_t, size_t) const {
       int16x4_t v[4];
       for (int q = 0; q < 4; ++q) {
         const float32x4_t s = vreinterpretq_f32_u8(vld1q_u8(scale + q * 16));

@@ -10,12 +10,12 @@ struct NeonDot : Neon {
   static constexpr bool kSlides = true;
   using Data = int8x16_t;
 
-  static QRT_INLINE Row load_row(const uint8_t* const* p) {
+  QRT_INLINE Row load_row(const uint8_t* const* p) {
     return veorq_u8(vld1q_u8(p[0]), vdupq_n_u8(0x80));
   }
-  static QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
-  static QRT_INLINE void store_data(uint8_t* p, Data v) { vst1q_u8(p, vreinterpretq_u8_s8(v)); }
-  static QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
+  QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
+  QRT_INLINE void store_data(uint8_t* p, Data v) { vst1q_u8(p, vreinterpretq_u8_s8(v)); }
+  QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
     const uint16x8_t low01 = vreinterpretq_u16_u8(vzip1q_u8(row[0], row[1]));
     const uint16x8_t high01 = vreinterpretq_u16_u8(vzip2q_u8(row[0], row[1]));
     const uint16x8_t low23 = vreinterpretq_u16_u8(vzip1q_u8(row[2], row[3]));
@@ -25,11 +25,9 @@ struct NeonDot : Neon {
     cells[2] = vreinterpretq_s8_u16(vzip1q_u16(high01, high23));
     cells[3] = vreinterpretq_s8_u16(vzip2q_u16(high01, high23));
   }
-  static QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
-  static QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
-    acc = vdotq_s32(acc, data, weights);
-  }
-  static QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
+  QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
+  QRT_INLINE void dot(Acc& acc, Data data, Data weights) { acc = vdotq_s32(acc, data, weights); }
+  QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
     acc = vdotq_s32(acc, data, load_data(weights));
   }
 };

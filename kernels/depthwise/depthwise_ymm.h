@@ -19,26 +19,24 @@ struct Ymm {
   using Acc = __m256i;
   using Data = __m256i;
 
-  static QRT_INLINE __m256i load(const void* p) {
+  QRT_INLINE __m256i load(const void* p) {
     return _mm256_loadu_si256(static_cast<const __m256i*>(p));
   }
-  static QRT_INLINE void save(void* p, __m256i v) {
-    _mm256_storeu_si256(static_cast<__m256i*>(p), v);
-  }
-  static QRT_INLINE __m128i load_half(const void* p) {
+  QRT_INLINE void save(void* p, __m256i v) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+  QRT_INLINE __m128i load_half(const void* p) {
     return _mm_loadu_si128(static_cast<const __m128i*>(p));
   }
-  static QRT_INLINE Row load_lanes(const uint8_t* const* p) {
+  QRT_INLINE Row load_lanes(const uint8_t* const* p) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(p[0])), load_half(p[1]), 1);
   }
-  static QRT_INLINE Row load_row(const uint8_t* const* p) {
+  QRT_INLINE Row load_row(const uint8_t* const* p) {
     return kBands == 1 ? load(p[0]) : load_lanes(p);
   }
-  static QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  static QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
-  static QRT_INLINE void store_data(uint8_t* p, Data v) { save(p, v); }
+  QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
+  QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+  QRT_INLINE void store_data(uint8_t* p, Data v) { save(p, v); }
 
-  static QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
+  QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
     const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
     __m256 all = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
     for (int q = 0; q < 4; ++q) {
@@ -51,7 +49,7 @@ struct Ymm {
     return _mm256_movemask_ps(all) == 0xff;
   }
 
-  static QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
+  QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     save(out, _mm256_permute2x128_si256(acc[0], acc[1], 0x20));
     save(out + 8, _mm256_permute2x128_si256(acc[2], acc[3], 0x20));
     save(out + 16, _mm256_permute2x128_si256(acc[0], acc[1], 0x31));
@@ -60,7 +58,7 @@ struct Ymm {
 
   // v = ROUND(product / 2^s), limited; s in 0..62. `half` is 0 if nothing is shifted out.
   template <Round kRound>
-  static QRT_INLINE __m256i round_products(__m256i product, __m256i s, __m256i lo, __m256i hi) {
+  QRT_INLINE __m256i round_products(__m256i product, __m256i s, __m256i lo, __m256i hi) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i bit = _mm256_sllv_epi64(_mm256_set1_epi64x(1), s);
     const __m256i half = _mm256_srli_epi64(bit, 1);
@@ -83,8 +81,8 @@ struct Ymm {
 
   static constexpr size_t kStageLanes = 8;
   template <Round kRound>
-  static QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                                     int32_t clip_lo, int32_t clip_hi) {
+  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
+                              int32_t clip_lo, int32_t clip_hi) {
     const __m256i lo = _mm256_set1_epi64x(clip_lo), hi = _mm256_set1_epi64x(clip_hi);
     const __m256i x = load(v), m = load(multiplier);
     const __m256i s =
@@ -98,7 +96,7 @@ struct Ymm {
   }
 
   // n <= 16 bytes.
-  static QRT_INLINE void store_half(__m128i v, uint8_t* out, size_t n) {
+  QRT_INLINE void store_half(__m128i v, uint8_t* out, size_t n) {
     if (n == 16) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), v);
       return;
@@ -120,8 +118,8 @@ struct Ymm {
           n(channels) {}
 
     template <bool kClamp>
-    QRT_INLINE void store(const Acc acc[4], const uint8_t* scale, uint8_t* out, size_t band_bytes,
-                          size_t bands) const {
+    __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
+                                              size_t band_bytes, size_t bands) const {
       __m256i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
@@ -158,7 +156,7 @@ template <int kBandCount>
 struct YmmBytes : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmm;
 
-  static QRT_INLINE void interleave(const __m256i row[4], __m256i cells[4]) {
+  QRT_INLINE void interleave(const __m256i row[4], __m256i cells[4]) {
     const __m256i low01 = _mm256_unpacklo_epi8(row[0], row[1]);
     const __m256i high01 = _mm256_unpackhi_epi8(row[0], row[1]);
     const __m256i low23 = _mm256_unpacklo_epi8(row[2], row[3]);

@@ -1,0 +1,162 @@
+// One block of channels of a depthwise convolution, and its weights and constants in scratch memory
+// in the order of plan.h: what happens before the first pixel is read. Part of depthwise_tile.h.
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_BLOCK_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_BLOCK_H_
+
+#include <string.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/depthwise/depthwise.h"
+#include "kernels/depthwise/plan.h"
+#include "kernels/isa/inline.h"
+
+// Where a kernel's registers are allotted: g++ 12 gives up on a function that has several in it.
+#define QRT_NOINLINE __attribute__((noinline))
+
+namespace qrt {
+namespace {
+
+// f(0), f(1), ...: loops over registers. g++ 12 keeps an array in registers only if every index is
+// a constant before its loop passes run, which #pragma GCC unroll is too late for.
+#if defined(QRT_NO_UNROLL)
+template <int kCount, class F>
+inline void unroll(const F& f) {
+  for (int i = 0; i < kCount; ++i) f(i);
+}
+#else
+template <int kValue>
+struct Index {
+  constexpr operator int() const { return kValue; }
+};
+
+template <int kCount, int kFirst = 0, class F>
+QRT_INLINE void unroll(const F& f) {
+  if constexpr (kFirst < kCount) {
+    f(Index<kFirst>());
+    unroll<kCount, kFirst + 1>(f);
+  }
+}
+#endif
+
+// Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
+enum class Store { kPlain, kClamp, kGeneric };
+
+// One block of channels: where it is and what was prepared for it.
+struct Block {
+  const DepthwiseArgs& args;
+  const DepthwisePlan& plan;
+  size_t channels;  // of the whole output
+  size_t c, n;      // this block's first channel and number of channels
+  Store store;
+};
+
+// The weights of a quad in every lane, [lanes][4 channels][4 rows]: a compiler's vector extension,
+// the same on every architecture.
+template <class V>
+struct Quads {
+  typedef uint32_t Unsigned __attribute__((vector_size(16 * V::kTile.lanes)));
+  typedef int32_t Signed __attribute__((vector_size(16 * V::kTile.lanes)));
+
+  // 16 bytes per lane.
+  QRT_INLINE Unsigned load(const uint8_t* const* p) {
+    const typename V::Row row = V::load_lanes(p);
+    Unsigned v;
+    memcpy(&v, &row, sizeof(v));
+    return v;
+  }
+
+  // Moved down by `shift` rows, 1..3, of which `previous` supplies the upper ones.
+  QRT_INLINE Unsigned shift_rows(Unsigned quad, Unsigned previous, size_t shift) {
+    const uint32_t left = static_cast<uint32_t>(8 * shift);
+    return (quad << left) | (previous >> (32 - left));
+  }
+
+  // Row i of every quad, sign-extended.
+  QRT_INLINE Signed row(Unsigned quad, size_t i) {
+    return reinterpret_cast<Signed>(quad << static_cast<uint32_t>(24 - 8 * i)) >> 24;
+  }
+
+  // Rows first..first + group_rows - 1 as a cell.
+  QRT_INLINE void store(Unsigned quad, size_t first, uint8_t* cell) {
+    if constexpr (V::kTile.group_rows == 4) {
+      memcpy(cell, &quad, sizeof(quad));
+    } else if constexpr (V::kTile.group_rows == 2) {
+      const Unsigned pairs = (reinterpret_cast<Unsigned>(row(quad, first)) & 0xffff) |
+                             reinterpret_cast<Unsigned>(row(quad, first + 1)) << 16;
+      memcpy(cell, &pairs, sizeof(pairs));
+    } else {
+      const Signed wide = row(quad, first);
+      int32_t v[4 * V::kTile.lanes];
+      memcpy(v, &wide, sizeof(v));
+      for (size_t i = 0; i < 4 * V::kTile.lanes; ++i) {
+        const int16_t w = static_cast<int16_t>(v[i]);
+        memcpy(cell + 2 * i, &w, 2);
+      }
+    }
+  }
+};
+
+// Weights and constants of a block to scratch, in the lane order of the interleaved columns.
+template <class V>
+QRT_NOINLINE void prepare(const Block& b) {
+  constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
+  constexpr size_t kCell = V::kTile.quad_bytes, kBandLanes = kLanes / V::kBands;
+  using Q = Quads<V>;
+  static constexpr uint8_t kNone[64] = {};  // weights of channels past the last 16 that exist
+  const DepthwiseShape& s = b.args.shape;
+  const size_t kernel_w = s.kernel_w, groups = b.plan.groups, pass_rows = b.plan.pass_rows;
+  const size_t shift = s.stride_h;
+
+  const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
+    const uint8_t* from = static_cast<const uint8_t*>(array) + 4 * b.c;
+    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+      const uint8_t* p[kLanes];
+      for (size_t l = 0; l < kLanes; ++l) p[l] = from + l % kBandLanes * 64 + q * 16;
+      const typename Q::Unsigned v = Q::load(p);
+      memcpy(to + q * sizeof(v), &v, sizeof(v));
+    });
+  };
+  copy_constants(b.args.bias, b.args.scratch);
+  if (b.store != Store::kGeneric)
+    copy_constants(b.args.requant.scale, b.args.scratch + 64 * kLanes);
+
+  const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
+  const uint8_t* lines[kLanes];
+  size_t step[kLanes];
+  for (size_t l = 0; l < kLanes; ++l) {
+    const size_t block16 = b.c / 16 + l % kBandLanes;
+    const bool exists = block16 * 16 < b.channels;
+    lines[l] =
+        exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
+    step[l] = exists ? 64 : 0;
+  }
+  uint8_t* cells = b.args.scratch + b.plan.weights_offset;
+  const size_t row_cells = b.plan.weight_row_bytes;
+  for (size_t kx = 0; kx < kernel_w; ++kx) {
+    for (size_t g = 0; g < groups; ++g) {
+      const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
+      const auto load = [&](size_t line, int q) QRT_INLINE_LAMBDA {
+        const uint8_t* p[kLanes];
+        for (size_t l = 0; l < kLanes; ++l) p[l] = lines[l] + line * step[l] + q * 16;
+        return Q::load(p);
+      };
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        const typename Q::Unsigned own = load(quad * kernel_w + kx, q);
+        Q::store(own, first, cells);
+        if (pass_rows == 2) {
+          const typename Q::Unsigned previous =
+              quad > 0 ? load((quad - 1) * kernel_w + kx, q) : typename Q::Unsigned{};
+          Q::store(Q::shift_rows(own, previous, shift), first, cells + row_cells);
+        }
+        cells += kCell;
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_BLOCK_H_
