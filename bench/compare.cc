@@ -25,13 +25,13 @@ Status read_old_run(const std::string& path, OldRun* run) {
     run->batch = root.at("batch").get<size_t>();
     run->macs = root.at("macs").get<uint64_t>();
     run->median = latency.at("median").get<double>();
-    run->min = latency.at("min").get<double>();
+    run->least = root.value("cpu_ms", latency).at("min").get<double>();
     run->min_noise = root.at("noise").at("min").get<double>();
   } catch (const nlohmann::json::exception& e) {
     return error(Code::kInvalidModel, "%s: not what qrt_bench --format json writes: %s",
                  path.c_str(), e.what());
   }
-  if (!(run->median > 0 && run->min > 0 && run->min_noise >= 0)) {
+  if (!(run->median > 0 && run->least > 0 && run->min_noise >= 0)) {
     return error(Code::kInvalidModel, "%s: its times are not positive", path.c_str());
   }
   return {};
@@ -47,10 +47,10 @@ Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comp
   }
   result->old_run = old_run;
   result->median_change = m.median / old_run.median - 1;
-  result->min_change = m.min / old_run.min - 1;
+  result->least_change = m.least_ms() / old_run.least - 1;
   result->tolerance = std::max(kLeastTolerance, old_run.min_noise + m.min_noise);
   result->is_regression =
-      result->median_change > result->tolerance && result->min_change > result->tolerance / 2;
+      result->median_change > result->tolerance && result->least_change > result->tolerance / 2;
   return {};
 }
 

@@ -14,21 +14,22 @@ struct OldRun {
   std::string isa;
   size_t threads = 0, batch = 0;
   uint64_t macs = 0;
-  double median = 0, min = 0, min_noise = 0;
+  double median = 0, least = 0, min_noise = 0;
 };
 
 struct Comparison {
   OldRun old_run;
-  double median_change = 0, min_change = 0;  // new / old - 1
-  double tolerance = 0;                      // how much slower still counts as the same
+  double median_change = 0, least_change = 0;  // new / old - 1
+  double tolerance = 0;                        // how much slower still counts as the same
   bool is_regression = false;
 };
 
 // Reads what `qrt_bench --format json` wrote. kIoError, or kInvalidModel for something else.
 Status read_old_run(const std::string& path, OldRun* run);
 
-// A regression is a minimum that grew by more than the tolerance: the sum of both runs' min_noise,
-// but at least 2 %. The minimum, because other programs add to every other number. Five of ten
+// A regression is a least time that grew by more than the tolerance: the sum of both runs'
+// min_noise, but at least 2 %. The least time, because other programs add to every other number:
+// with one thread that of the thread's running time, else of the latency. Five of ten
 // parts of the earlier run came within its noise, so that all of another run stay beyond it by
 // chance in one of 2^10 runs. kInvalidArgument if the runs did not do the same work (threads,
 // batch, multiply-accumulates); instruction sets may differ.

@@ -37,7 +37,7 @@ const PeakLoop& peak_loop(Isa isa, bool pairs);
 // serves names without one.
 const PeakLoop& peak_loop_of_kernel(const std::string& kernel, Isa fallback);
 
-// GMAC/s of one short sample (some 50 us). Take several: other processes may interrupt one.
+// GMAC/s of one short sample (some 100 us). Take several: other processes may interrupt one.
 double sample_gmacs(const PeakLoop& loop);
 
 // The median of `samples` of them.
@@ -62,6 +62,10 @@ const MemoryLevel& level_of(const std::vector<MemoryLevel>& levels, uint64_t byt
 // GB/s (read plus written) of one copy of `bytes` / 2 within an area of `bytes`, which is made warm
 // before. `area`: 64-aligned.
 double sample_copy_gbs(uint8_t* area, size_t bytes);
+
+// Nanoseconds that the calling thread has been running: other programs on its core do not count.
+// Reading it costs some 0.3 us.
+double thread_ns();
 
 double median(std::vector<double> values);
 

@@ -55,13 +55,21 @@ void fill_input(Session* session, size_t i) {
   for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
 }
 
-// Runs until `seconds` have passed, at least `least` times; times in ms if `times` is given.
-void run_for(Session* session, double seconds, size_t least, std::vector<double>* times) {
+struct Times {
+  std::vector<double> wall, cpu;  // ms, positive
+};
+
+// Runs until `seconds` have passed, at least `least` times.
+void run_for(Session* session, double seconds, size_t least, Times* times) {
   const auto start = Clock::now();
   for (size_t n = 0; n < least || ms_since(start) < seconds * 1e3; ++n) {
+    const double cpu_begin = thread_ns();
     const auto begin = Clock::now();
     session->run();
-    if (times != nullptr) times->push_back(std::max(ms_since(begin), 1e-6));
+    const double wall = ms_since(begin);
+    if (times == nullptr) continue;
+    times->cpu.push_back(std::max((thread_ns() - cpu_begin) * 1e-6, 1e-6));
+    times->wall.push_back(std::max(wall, 1e-6));
   }
 }
 
@@ -71,23 +79,24 @@ double percentile(const std::vector<double>& sorted, double p) {
   return sorted[std::max<size_t>(rank, 1) - 1];
 }
 
-// REQUIRES: m->median and m->min, which are positive.
-void set_noise(const std::vector<double>& times, Measurement* m) {
-  const size_t n = times.size(), parts = std::min<size_t>(n, 10);
-  std::vector<double> medians, minima;
+template <class F>
+std::vector<double> of_ten_parts(const std::vector<double>& values, const F& f) {
+  const size_t n = values.size(), parts = std::min<size_t>(n, 10);
+  std::vector<double> results;
   for (size_t i = 0; i < parts; ++i) {
-    const std::vector<double> part(times.begin() + static_cast<ptrdiff_t>(n * i / parts),
-                                   times.begin() + static_cast<ptrdiff_t>(n * (i + 1) / parts));
-    medians.push_back(median(part));
-    minima.push_back(*std::min_element(part.begin(), part.end()));
+    results.push_back(
+        f(std::vector<double>(values.begin() + static_cast<ptrdiff_t>(n * i / parts),
+                              values.begin() + static_cast<ptrdiff_t>(n * (i + 1) / parts))));
   }
-  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
-  m->median_noise = (*most - *least) / m->median;
-  m->min_noise = median(minima) / m->min - 1;
+  return results;
 }
 
-void summarise(const std::vector<double>& times, Measurement* m) {
-  std::vector<double> sorted = times;
+double least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+void summarise(const Times& times, size_t threads, Measurement* m) {
+  std::vector<double> sorted = times.wall;
   std::sort(sorted.begin(), sorted.end());
   m->runs = sorted.size();
   m->min = sorted[0];
@@ -95,7 +104,15 @@ void summarise(const std::vector<double>& times, Measurement* m) {
   m->p90 = percentile(sorted, 0.90);
   m->p99 = percentile(sorted, 0.99);
   for (double t : sorted) m->mean += t / static_cast<double>(sorted.size());
-  set_noise(times, m);
+  if (threads == 1) {
+    m->cpu_median = median(times.cpu);
+    m->cpu_min = least(times.cpu);
+  }
+  const std::vector<double> medians = of_ten_parts(times.wall, median);
+  const auto [lowest, highest] = std::minmax_element(medians.begin(), medians.end());
+  m->median_noise = (*highest - *lowest) / m->median;
+  m->min_noise =
+      median(of_ten_parts(threads == 1 ? times.cpu : times.wall, least)) / m->least_ms() - 1;
 }
 
 uint64_t peak_memory_bytes() {
@@ -175,10 +192,10 @@ Measurement measure(const Model& model, const Options& options, double load_ms) 
   m.batch = options.batch != 0 ? options.batch : model.default_batch();
   for (size_t i = 0; i < model.input_count(); ++i) fill_input(&session, i);
   run_for(&session, options.seconds * 0.1, 2, nullptr);  // warm-up
-  std::vector<double> times;
+  Times times;
   run_for(&session, options.seconds, 5, &times);
   m.peak_memory = peak_memory_bytes();
-  summarise(times, &m);
+  summarise(times, options.threads, &m);
   for (size_t i = 0; i < session.op_count(); ++i) m.macs += session.op_info(i).macs;
   return m;
 }

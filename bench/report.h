@@ -10,7 +10,7 @@ namespace qrt::bench {
 // To stdout, in options.format. `comparison` may be null; csv leaves it out.
 void print(const Options& options, const Measurement& m, const Comparison* comparison);
 
-// "minimum 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %, median -0.5 %: no regression"
+// "least 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %, median -0.5 %: no regression"
 std::string describe(const Comparison& comparison, const Measurement& m);
 
 }  // namespace qrt::bench

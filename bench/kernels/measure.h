@@ -1,13 +1,12 @@
-// How kernel benchmarks take time: short samples in turns with samples of the core's peak, medians
-// of both. A neighbour that slows the core down slows both; one that takes it away spoils single
-// samples only.
+// How kernel benchmarks take time: short samples of the thread's own running time, in turns with
+// samples of the core's peak, medians of both. Programs that take the core away do not count; a
+// neighbour that slows it down slows both.
 #ifndef QRT_BENCH_KERNELS_MEASURE_H_
 #define QRT_BENCH_KERNELS_MEASURE_H_
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -52,13 +51,12 @@ inline void fill(uint8_t* data, size_t bytes) {
 // Iterations(1) and UseManualTime().
 template <class Run>
 void measure(benchmark::State& state, const Work& work, const Run& run) {
-  using Clock = std::chrono::steady_clock;
-  constexpr double kSampleNs = 50e3, kTotalNs = 300e6;
+  constexpr double kSampleNs = 100e3, kTotalNs = 300e6;
   constexpr size_t kSamples = 101, kLeast = 5;
   const auto ns_of = [&](size_t calls) {
-    const auto start = Clock::now();
+    const double start = thread_ns();
     for (size_t i = 0; i < calls; ++i) run();
-    return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    return thread_ns() - start;
   };
   const size_t bytes = static_cast<size_t>(work.bytes);
   const Buffer area(work.macs == 0 ? bytes + 4096 : 64);
@@ -67,10 +65,9 @@ void measure(benchmark::State& state, const Work& work, const Run& run) {
     size_t calls = 1;
     while (ns_of(calls) < kSampleNs && calls < (size_t{1} << 30)) calls *= 2;
     std::vector<double> times, shares;
-    const auto start = Clock::now();
+    const double start = thread_ns();
     const auto is_done = [&] {
-      const std::chrono::duration<double, std::nano> spent = Clock::now() - start;
-      return times.size() >= kSamples || (times.size() >= kLeast && spent.count() > kTotalNs);
+      return times.size() >= kSamples || (times.size() >= kLeast && thread_ns() - start > kTotalNs);
     };
     while (!is_done()) {
       const double peak = work.peak != nullptr ? sample_gmacs(*work.peak)

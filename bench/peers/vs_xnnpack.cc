@@ -1,0 +1,131 @@
+// XNNPACK beside qrt on the layers of bench/shapes: one thread, one process, samples in turns.
+// XNNPACK runs on signed data as it likes it: no flips, which `--kernels=xnnpack` needs.
+//
+//   vs_xnnpack [TEXT]     layers whose name contains TEXT, "resnet50/"; "-" for all; the default
+//                            leaves out growth/
+#include <cstdio>
+#include <string>
+
+#include "bench/kernels/problems.h"
+#include "kernels/xnnpack/xnnpack.h"
+
+namespace qrt::bench {
+namespace {
+
+constexpr double kSampleNs = 100e3, kTotalNs = 300e6;
+
+// Mean time of `calls` calls.
+template <class Run>
+double sample_ns(size_t calls, const Run& run) {
+  const double start = thread_ns();
+  for (size_t i = 0; i < calls; ++i) run();
+  return (thread_ns() - start) / static_cast<double>(calls);
+}
+
+// Calls that take kSampleNs.
+template <class Run>
+size_t calls_of(const Run& run) {
+  run();
+  size_t calls = 1;
+  while (sample_ns(calls, run) * static_cast<double>(calls) < kSampleNs) calls *= 2;
+  return calls;
+}
+
+struct Times {
+  double ours, theirs, ratio;  // medians: ns, ns, theirs / ours
+};
+
+template <class Ours>
+Times compare(const Ours& ours, XnnpackOperator* theirs) {
+  theirs->bind(nullptr, nullptr, nullptr, nullptr);  // it works on memory of its own
+  fill(theirs->flipped_input(), theirs->input_bytes());
+  std::vector<double> a, b, ratios;
+  const auto run_theirs = [&] { theirs->run(); };
+  const size_t our_calls = calls_of(ours), their_calls = calls_of(run_theirs);
+  const double start = thread_ns();
+  const auto is_done = [&] {
+    return a.size() >= 101 || (a.size() >= 5 && thread_ns() - start > kTotalNs);
+  };
+  while (!is_done()) {
+    a.push_back(sample_ns(our_calls, ours));
+    b.push_back(sample_ns(their_calls, run_theirs));
+    ratios.push_back(b.back() / a.back());
+  }
+  return {median(a), median(b), median(ratios)};
+}
+
+XnnpackConv conv_of(const Layer& l) {
+  XnnpackConv c{};
+  c.images = 1;
+  c.in_h = l.in_h, c.in_w = l.in_w, c.in_c = l.in_c;
+  c.out_h = l.out_h(), c.out_w = l.out_w(), c.out_c = l.out_c;
+  c.kernel_h = c.kernel_w = l.kernel;
+  c.stride_h = c.stride_w = l.stride;
+  c.dilation_h = c.dilation_w = 1;
+  c.pad_top = c.pad_left = l.pad;
+  c.groups = 1;
+  c.input_zero_point = 128;
+  return c;
+}
+
+// A product is a 1x1 convolution over m pixels.
+Layer as_conv(Layer l) {
+  if (l.kind != Layer::Kind::kProduct) return l;
+  l.in_h = l.m, l.in_w = 1, l.in_c = l.k, l.out_c = l.n;
+  l.kernel = l.stride = 1;
+  return l;
+}
+
+void print(const Layer& layer, const char* kernel, double macs, const Times& t) {
+  printf("%-48s %-40s %10.2f %8.1f %10.2f %8.1f %7.2f\n", layer.name.c_str(), kernel, t.ours * 1e-3,
+         macs / t.ours, t.theirs * 1e-3, macs / t.theirs, t.ratio);
+  fflush(stdout);
+}
+
+void run_layer(const Layer& layer) {
+  const Layer as = as_conv(layer);
+  XnnpackConv conv = conv_of(as);
+  const std::vector<int32_t> bias(as.out_c, 1000), weight_sum(as.out_c, 0);
+  conv.bias = bias.data();
+  conv.weight_sum = weight_sum.data();
+  XnnpackPointer theirs;
+  if (layer.kind == Layer::Kind::kDepthwise) {
+    const DepthwiseKernel& kernel = *select_depthwise(detected_isas(), depthwise_shape(layer));
+    const DepthwiseProblem problem(layer, kernel);
+    conv.groups = as.in_c;
+    conv.weights = problem.weights();
+    conv.requant = problem.requant();
+    if ((theirs = xnnpack_depthwise(conv)) == nullptr) return;
+    print(layer, kernel.name, problem.work().macs, compare([&] { problem.run(); }, theirs.get()));
+  } else {
+    const size_t k = as.in_c * as.kernel * as.kernel;
+    const GemmKernel& kernel = *select_gemm(
+        detected_isas(), {as.out_h() * as.out_w(), as.out_c, 1, k, RequantKind::kF32, false});
+    const GemmProblem problem(layer, kernel);
+    conv.weights = problem.weights();
+    conv.taps = problem.taps();
+    conv.k = problem.k();
+    conv.requant = problem.requant();
+    if ((theirs = xnnpack_convolution(conv)) == nullptr) return;
+    print(layer, kernel.name, problem.work().macs, compare([&] { problem.run(); }, theirs.get()));
+  }
+}
+
+}  // namespace
+}  // namespace qrt::bench
+
+int main(int argc, char** argv) {
+  if (argc > 2 || !qrt::has_xnnpack()) {
+    fprintf(stderr, argc > 2 ? "usage: vs_xnnpack [TEXT]\n" : "XNNPACK lacks this CPU\n");
+    return argc > 2 ? 2 : 4;
+  }
+  const std::string text = argc > 1 ? argv[1] : "";
+  printf("%-48s %-40s %10s %8s %10s %8s %7s\n", "layer", "qrt's kernel", "qrt us", "GMAC/s",
+         "xnnpack us", "GMAC/s", "ratio");
+  for (const qrt::bench::Layer& layer : qrt::bench::read_layers()) {
+    const bool growth = layer.name.rfind("growth/", 0) == 0;
+    if (text.empty() ? growth : text != "-" && layer.name.find(text) == std::string::npos) continue;
+    qrt::bench::run_layer(layer);
+  }
+  return 0;
+}
