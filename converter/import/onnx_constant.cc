@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -200,8 +201,12 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
   auto known = sizes_.find(location);
   if (known == sizes_.end()) {
     struct stat info;
-    if (stat(path.c_str(), &info) != 0)
-      return error(Code::kIoError, "external data file '%s' cannot be read", path.c_str());
+    if (stat(path.c_str(), &info) != 0) {
+      // Without that file the model is incomplete: not the system's fault.
+      const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+      return error(is_missing ? Code::kInvalidModel : Code::kIoError,
+                   "external data file '%s' cannot be read: %s", path.c_str(), strerror(errno));
+    }
     QRT_MODEL_CHECK(S_ISREG(info.st_mode), "external data '%s' is not a regular file",
                     path.c_str());
     known = sizes_.emplace(location, static_cast<uint64_t>(info.st_size)).first;

@@ -252,7 +252,7 @@ TEST_F(ExternalData, IsBounded) {
   EXPECT_EQ(import("w.bin", "18446744073709551612", "4").code(), Code::kInvalidModel);
   EXPECT_EQ(import("w.bin", "-8", "4").code(), Code::kInvalidModel);
   EXPECT_EQ(import("", "8", "4").code(), Code::kInvalidModel);
-  EXPECT_EQ(import("missing.bin", "0", "4").code(), Code::kIoError);
+  EXPECT_EQ(import("missing.bin", "0", "4").code(), Code::kInvalidModel);
   EXPECT_EQ(import(".", "0", "4").code(), Code::kInvalidModel);
 }
 
