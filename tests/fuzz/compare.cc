@@ -1,0 +1,183 @@
+#include "tests/fuzz/compare.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "kernels/isa.h"
+#include "runtime/session.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace qrt::fuzz {
+namespace {
+
+constexpr size_t kSmallMemory = size_t{8} << 20;
+constexpr uint64_t kSmallWork = uint64_t{1} << 22;
+
+using Outputs = std::vector<std::vector<uint8_t>>;
+
+struct Way {
+  Isa isa;
+  size_t threads;
+  bool keep_all;
+};
+
+// Extremes, specials and values of all sizes.
+float random_float(std::mt19937_64* random) {
+  static constexpr float kSpecial[] = {0.0f,
+                                       -0.0f,
+                                       0.5f,
+                                       -0.5f,
+                                       1e30f,
+                                       -1e30f,
+                                       std::numeric_limits<float>::infinity(),
+                                       -std::numeric_limits<float>::infinity(),
+                                       std::numeric_limits<float>::quiet_NaN(),
+                                       std::numeric_limits<float>::denorm_min()};
+  const uint64_t r = (*random)();
+  if (r % 16 == 0) return kSpecial[r / 16 % (sizeof(kSpecial) / sizeof(kSpecial[0]))];
+  return static_cast<float>(static_cast<int64_t>(r)) / 4.6e16f;  // within 200 of 0
+}
+
+void fill_input(DType dtype, size_t bytes, std::mt19937_64* random, uint8_t* data) {
+  if (dtype == DType::kFloat32) {
+    for (size_t i = 0; i < bytes; i += sizeof(float)) {
+      const float f = random_float(random);
+      memcpy(data + i, &f, sizeof f);
+    }
+    return;
+  }
+  const bool extremes = (*random)() % 3 == 0;
+  for (size_t i = 0; i < bytes; ++i) {
+    const uint64_t r = (*random)();
+    data[i] = static_cast<uint8_t>(extremes ? (r & 1 ? 255 : 0) : r >> 8);
+  }
+}
+
+uint64_t window_positions(const fb::Operator& op) {
+  if (const auto* o = op.options_as_MaxPool2D()) return uint64_t{o->kernel_h()} * o->kernel_w();
+  if (const auto* o = op.options_as_AveragePool2D()) return uint64_t{o->kernel_h()} * o->kernel_w();
+  return 0;
+}
+
+Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, size_t batch, const Way& way) {
+  SessionOptions options;
+  options.batch = batch;
+  options.threads = way.threads;
+  options.keep_all = way.keep_all;
+  options.isa = isa_name(way.isa);
+  // Tasks in the opposite order: none may rest on another's result.
+  options.parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
+    while (count-- > 0) task(argument, count);
+  };
+  return Session::create(model, options);
+}
+
+bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed, Outputs* outputs) {
+  Result<std::unique_ptr<Session>> session = make_session(model, batch, way);
+  if (!session.ok()) {
+    // A batch can be too large for the model's shapes; nothing else may fail here.
+    if (batch != 0) return false;
+    failed(std::string("a verified model makes no session: ") + session.status().message());
+  }
+  const Plan& plan = (*session)->plan();
+  if (!is_small(plan)) return false;
+  std::mt19937_64 random(seed);
+  for (uint32_t slot : *model->file().inputs())
+    fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
+  (*session)->run();
+  outputs->clear();
+  for (uint32_t slot : plan.output_slots)
+    outputs->emplace_back((*session)->data(slot), (*session)->data(slot) + plan.slot_bytes(slot));
+  return true;
+}
+
+std::string describe(const Way& way) {
+  return std::string(isa_name(way.isa)) + ", threads " + std::to_string(way.threads) +
+         (way.keep_all ? ", all tensors kept" : "");
+}
+
+void compare(const Outputs& expected, const Outputs& actual, const Way& way) {
+  for (size_t k = 0; k < expected.size(); ++k)
+    for (size_t i = 0; i < expected[k].size(); ++i)
+      if (actual[k][i] != expected[k][i])
+        failed("output " + std::to_string(k) + ", byte " + std::to_string(i) + ": " +
+               std::to_string(actual[k][i]) + " with " + describe(way) + ", " +
+               std::to_string(expected[k][i]) + " with the scalar kernels");
+}
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  const IsaSet set = detected_isas();
+  Isa isa;
+  for (int i = 0; isa_at(i, &isa); ++i)
+    if (has(set, isa)) ways.push_back({isa, 1, false});
+  ways.push_back({ways.back().isa, 3, false});
+  ways.push_back({ways.back().isa, 1, true});
+  return ways;
+}
+
+}  // namespace
+
+void failed(const std::string& message) {
+  fprintf(stderr, "fuzz: %s\n", message.c_str());
+  abort();
+}
+
+ModelPtr load(const uint8_t* data, size_t size, Status* status) {
+  Result<ModelBytes> bytes = ModelBytes::copy(data, size);
+  if (!bytes.ok()) {
+    *status = std::move(bytes.status());
+    return nullptr;
+  }
+  Result<ModelPtr> model = verify(std::move(*bytes));
+  if (!model.ok()) {
+    *status = std::move(model.status());
+    return nullptr;
+  }
+  return std::move(*model);
+}
+
+bool is_small(const Plan& plan) {
+  if (plan.memory_bytes() > kSmallMemory) return false;
+  uint64_t work = 0;
+  for (const Step& step : plan.steps) {
+    work += step.macs;
+    for (uint32_t slot : step.outputs) {
+      const auto elements = static_cast<uint64_t>(plan.types[slot].shape.elements());
+      uint64_t windows;
+      if (__builtin_mul_overflow(elements, 1 + window_positions(*step.op), &windows)) return false;
+      if (__builtin_add_overflow(work, windows, &work)) return false;
+    }
+    if (work > kSmallWork) return false;
+  }
+  return true;
+}
+
+void compare_runs(const ModelPtr& model, uint64_t seed) {
+  static const std::vector<Way> ways = all_ways();
+  Outputs expected, actual;
+  const size_t more = model->has_batch() ? model->default_batch() + 1 : 0;
+  for (size_t batch : {size_t{0}, more}) {
+    if (!run_way(model, batch, ways[0], seed, &expected)) return;
+    for (size_t i = 1; i < ways.size(); ++i) {
+      if (!run_way(model, batch, ways[i], seed, &actual)) continue;
+      compare(expected, actual, ways[i]);
+    }
+    if (more == 0) return;
+  }
+}
+
+void run_once(const ModelPtr& model, uint64_t seed) {
+  Isa best = Isa::kScalar, isa;
+  for (int i = 0; isa_at(i, &isa); ++i)
+    if (has(detected_isas(), isa)) best = isa;
+  Outputs outputs;
+  run_way(model, 0, {best, 1, false}, seed, &outputs);
+}
+
+}  // namespace qrt::fuzz

@@ -1,0 +1,35 @@
+// Runs one model in many ways and compares the bytes.
+#ifndef QRT_TESTS_FUZZ_COMPARE_H_
+#define QRT_TESTS_FUZZ_COMPARE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/plan.h"
+#include "runtime/verify.h"
+
+namespace qrt::fuzz {
+
+using ModelPtr = std::shared_ptr<const VerifiedModel>;
+
+// Null, with the status, where the bytes are no model.
+ModelPtr load(const uint8_t* data, size_t size, Status* status);
+
+// True if sessions of the plan stay below some megabytes and a run below some tens of milliseconds
+// of the scalar kernels.
+bool is_small(const Plan& plan);
+
+// Runs the model at its own batch, and at one more where that is open, and compares with
+// the scalar kernels on one thread: every instruction set; the best one cut for three threads; the
+// best one with every tensor kept. Models that are not small are left alone. Inputs are made from
+// `seed`.
+void compare_runs(const ModelPtr& model, uint64_t seed);
+
+// Runs the model once on the best instruction set, if it is small.
+void run_once(const ModelPtr& model, uint64_t seed);
+
+}  // namespace qrt::fuzz
+
+#endif  // QRT_TESTS_FUZZ_COMPARE_H_

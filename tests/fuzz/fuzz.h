@@ -1,0 +1,43 @@
+// The fuzzers' entry functions. Each takes any bytes and returns; what must not happen ends the
+// process: a crash, a sanitizer's report, or failed() below. libFuzzer calls them through
+// libfuzzer.cc, ctest replays tests/fuzz/regressions through them (replay_test.cc).
+#ifndef QRT_TESTS_FUZZ_FUZZ_H_
+#define QRT_TESTS_FUZZ_FUZZ_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qrt::fuzz {
+
+// Bytes -> verify -> plan on every instruction set and thread count.
+void fuzz_load(const uint8_t* data, size_t size);
+
+// Bytes -> verify -> run on every instruction set of this machine: all give the same bytes.
+void fuzz_run(const uint8_t* data, size_t size);
+
+// Bytes are choices: a valid model of random operators is made of them, which must load and give
+// the same bytes on every instruction set.
+void fuzz_graph(const uint8_t* data, size_t size);
+
+// Bytes -> import_onnx -> passes -> write -> load -> run.
+void fuzz_onnx(const uint8_t* data, size_t size);
+
+struct Target {
+  const char* name;
+  void (*run)(const uint8_t* data, size_t size);
+};
+constexpr Target kTargets[] = {
+    {"fuzz_load", fuzz_load},
+    {"fuzz_run", fuzz_run},
+    {"fuzz_graph", fuzz_graph},
+    {"fuzz_onnx", fuzz_onnx},
+};
+
+// Prints the message and aborts: a property does not hold.
+[[noreturn]] void failed(const std::string& message);
+
+}  // namespace qrt::fuzz
+
+#endif  // QRT_TESTS_FUZZ_FUZZ_H_

@@ -1,0 +1,27 @@
+#include "kernels/isa.h"
+#include "tests/fuzz/compare.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace qrt::fuzz {
+
+void fuzz_load(const uint8_t* data, size_t size) {
+  Status status;
+  const ModelPtr model = load(data, size, &status);
+  if (model == nullptr) {
+    if (status.message()[0] == '\0') failed("a refusal without a message");
+    return;
+  }
+  for (const bool keep_all : {false, true}) {
+    for (const size_t threads : {1, 4}) {
+      PlanOptions options;
+      options.threads = threads;
+      options.keep_all = keep_all;
+      options.isas = keep_all ? static_cast<IsaSet>(Isa::kScalar) : detected_isas();
+      auto plan = make_plan(model, options);
+      if (!plan.ok() && plan.status().code() != Code::kOutOfMemory)
+        failed(std::string("a verified model has no plan: ") + plan.status().message());
+    }
+  }
+}
+
+}  // namespace qrt::fuzz
