@@ -2,7 +2,7 @@
 #ifndef QRT_BENCH_TOOL_H_
 #define QRT_BENCH_TOOL_H_
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
