@@ -1,16 +1,16 @@
 // The building blocks handlers add to the graph: values, tables, data movement.
+#include <cmath>
+
 #include "converter/import/onnx_importer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 
 Quantization stored_quantization(const Quant& quant) {
-  Quantization q;
-  q.scale = quant.scale;
-  q.axis = quant.axis;
+  std::vector<int32_t> zero_points;
   for (size_t i = 0; i < quant.zero_point.size(); ++i)
-    q.zero_point.push_back(quant.stored_zero_point(i));
-  return q;
+    zero_points.push_back(quant.stored_zero_point(i));
+  return quantization_of(quant.scale, std::move(zero_points), quant.axis);
 }
 
 bool same(const Quantization& a, const Quantization& b) {
@@ -29,6 +29,13 @@ Quantization permuted(Quantization q, const std::vector<int>& perm) {
 }
 
 }  // namespace
+
+Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_t> zero_point,
+                             int axis) {
+  for (float s : scale)
+    if (!std::isfinite(s) || !(s > 0.0f)) return Quantization();
+  return {scale, std::move(zero_point), axis};
+}
 
 ValueId Importer::new_value(const std::string& name, DType dtype, const Shape& shape,
                             const Quant* quant) {

@@ -51,6 +51,11 @@ inline uint32_t float_bits(float f) {
   return bits;
 }
 
+// Metadata of a tensor with these scales and zero points. The format wants finite positive scales:
+// for others, which are legal at the model's edges, there is none.
+Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_t> zero_point,
+                             int axis);
+
 // Limits of an output byte, stored domain.
 struct Limits {
   int lo = 0, hi = 255;

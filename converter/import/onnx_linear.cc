@@ -55,7 +55,15 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
   return requant;
 }
 
-bool types_fit(Importer& importer, const NodeView& node, int x, int w, int y, Status* status) {
+bool types_fit(Importer& importer, const NodeView& node, const Quant& in, int w, int y,
+               Status* status) {
+  const int x = in.type;
+  if (!is_usable_scale(in.scale[0])) {
+    *status = importer.refuse(
+        node, "the input's scale is " + number(in.scale[0]) + ", not a normal positive number",
+        node.input(0), "quantise the model with positive scales of usual size");
+    return false;
+  }
   const bool unsigned_weights = w == kUint8 || w == kUint4;
   if (x == y && !(x == kInt8 && unsigned_weights)) return true;
   const std::string types = std::string(element_type_name(x)) + " input, " + element_type_name(w) +
@@ -118,11 +126,8 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
 }
 
 Quantization centred_quantization(const Quant& w, int axis) {
-  Quantization q;
-  q.scale = w.scale;
-  q.zero_point.assign(w.scale.size(), 0);
-  q.axis = w.per_tensor() ? -1 : axis;
-  return q;
+  return quantization_of(w.scale, std::vector<int32_t>(w.scale.size(), 0),
+                         w.per_tensor() ? -1 : axis);
 }
 
 }  // namespace qrt::convert::from_onnx

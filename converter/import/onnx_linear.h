@@ -24,8 +24,10 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
 // True for a normal positive number.
 bool is_usable_scale(float scale);
 
-// u8 x u8, u8 x s8 and s8 x s8 only, and input and output of one type; false where refused.
-bool types_fit(Importer& importer, const NodeView& node, int x, int w, int y, Status* status);
+// u8 x u8, u8 x s8 and s8 x s8 only, input and output of one type, a usable input scale; false
+// where refused.
+bool types_fit(Importer& importer, const NodeView& node, const Quant& x, int w, int y,
+               Status* status);
 
 // The bias as ONNX Runtime takes it. Integers behind a DequantizeLinear are used as they are (with
 // `check_scale`: if the scale is about x * w), float constants are quantised with `products`. One

@@ -51,7 +51,7 @@ Status read_convolution(Importer& importer, const NodeView& node, const Shape& x
 Status emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
             const Quant& out, Limits limits, ValueId* result) {
   Status status;
-  if (!types_fit(importer, node, c.x_quant.type, c.weights->type, out.type, &status)) return status;
+  if (!types_fit(importer, node, c.x_quant, c.weights->type, out.type, &status)) return status;
   auto requant = f32_requant(importer, node, c.products, out, limits);
   if (!requant) return Status();
 

@@ -48,7 +48,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Product& p, const Quant& out, Limits limits, ValueId* result) {
   Status status;
-  if (!types_fit(importer, node, p.x_quant.type, p.weights->type, out.type, &status)) return status;
+  if (!types_fit(importer, node, p.x_quant, p.weights->type, out.type, &status)) return status;
   auto requant = f32_requant(importer, node, p.products, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, p, std::move(requant), DType::kUInt8, &out);
@@ -59,7 +59,7 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
 Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p, ValueId* result) {
   Status status;
-  if (!types_fit(importer, node, p.x_quant.type, p.weights->type, p.x_quant.type, &status))
+  if (!types_fit(importer, node, p.x_quant, p.weights->type, p.x_quant.type, &status))
     return status;
   for (float s : p.products)
     if (!is_usable_scale(s))

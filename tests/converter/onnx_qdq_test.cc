@@ -133,6 +133,17 @@ TEST(OnnxQdq, ReluAtAFloatOutputIsExactOnTheGrid) {
   ASSERT_EQ(b.run_to<float>({{0, 7, 9}}), (std::vector<float>{0, 0, 2 * 0.3f}));
 }
 
+TEST(OnnxQdq, EdgesTakeScalesThatAreNoUseAsMetadata) {
+  for (const float scale : {-0.5f, 0.0f, 1e-42f}) {
+    OnnxBuilder b;
+    b.output(b.q<uint8_t>(b.input({4}), scale, 10));
+    const std::vector<float> x = {-1, 0, 1e-42f, 3};
+    std::vector<uint8_t> expected;
+    for (float v : x) expected.push_back(static_cast<uint8_t>(quantize_ort(v, scale, 10, 0, 255)));
+    ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), expected) << scale;
+  }
+}
+
 TEST(OnnxQdq, RefusesOtherWidths) {
   OnnxBuilder b;
   const std::string zero = b.scalar<int32_t>(0);
