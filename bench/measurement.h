@@ -70,6 +70,11 @@ struct Measurement {
     for (const OpTime& op : ops) ms += op.ms;
     return ms;
   }
+  double compute_ms() const {
+    double ms = 0;
+    for (const OpTime& op : ops) ms += op.limit.compute_ms;
+    return ms;
+  }
   double limit_ms() const {
     double ms = 0;
     for (const OpTime& op : ops) ms += op.limit.ms();

@@ -28,6 +28,8 @@ void print_ops(const Measurement& m) {
 void print_roofline(const Options& options, const Measurement& m) {
   printf("roofline         %.1f %% of the limit (%.3f of %.3f ms)",
          percent(m.limit_ms(), m.ops_ms()), m.limit_ms(), m.ops_ms());
+  printf("\npeak             %.1f %% of it in the least time (%.3f of %.3f ms)",
+         percent(m.compute_ms(), m.least_ms()), m.compute_ms(), m.least_ms());
   for (const PeakRate& peak : m.peaks)
     printf("; %s %.1f GMAC/s a core", peak.loop->name, peak.gmacs);
   printf("\nbandwidth        GB/s read/copy of one core:");
@@ -90,10 +92,10 @@ ordered_json ops_json(const Options& options, const Measurement& m) {
 }
 
 ordered_json roofline_json(const Measurement& m) {
-  ordered_json root = {{"limit_ms", m.limit_ms()},
-                       {"of_limit", percent(m.limit_ms(), m.ops_ms()) / 100},
-                       {"peaks", ordered_json::array()},
-                       {"memory", ordered_json::array()}};
+  ordered_json root = {
+      {"limit_ms", m.limit_ms()},       {"of_limit", percent(m.limit_ms(), m.ops_ms()) / 100},
+      {"compute_ms", m.compute_ms()},   {"of_peak", percent(m.compute_ms(), m.least_ms()) / 100},
+      {"peaks", ordered_json::array()}, {"memory", ordered_json::array()}};
   for (const PeakRate& peak : m.peaks)
     root["peaks"].push_back({{"loop", peak.loop->name}, {"gmacs_per_second", peak.gmacs}});
   for (const MemoryLevel& level : m.memory)
