@@ -1,6 +1,5 @@
 // Rows of pool.inc on images of usual networks. Bytes are those of the input and the output.
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/kernels/measure.h"
@@ -65,6 +64,11 @@ void global_sum(benchmark::State& state, const PoolKernel& kernel) {
   });
 }
 
+struct Case {
+  const char* name;
+  void (*run)(benchmark::State&, const PoolKernel&);
+};
+
 int register_all() {
   size_t count;
   const PoolKernel* rows = pool_kernels(&count);
@@ -75,8 +79,8 @@ int register_all() {
       bench::register_skipped(name);
       continue;
     }
-    for (const auto& [form, run] : {std::pair{"/max", max}, std::pair{"/average", average}}) {
-      bench::register_measured(name + form, run, kernel)
+    for (const Case& c : {Case{"/max", max}, Case{"/average", average}}) {
+      bench::register_measured(name + c.name, c.run, kernel)
           ->Args({112, 64, 3, 2, 1})
           ->Args({56, 128, 2, 2, 0})
           ->Args({28, 192, 3, 1, 1})
