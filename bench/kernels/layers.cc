@@ -79,6 +79,12 @@ bool parse(const std::string& line, const std::string& where, const std::string&
 
 }  // namespace
 
+double Layer::macs() const {
+  if (kind == Kind::kProduct) return static_cast<double>(m * k * n);
+  const size_t outputs = out_h() * out_w() * out_c * kernel * kernel;
+  return static_cast<double>(kind == Kind::kConv ? outputs * in_c : outputs);
+}
+
 std::vector<Layer> read_layers() {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;

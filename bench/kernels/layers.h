@@ -20,6 +20,8 @@ struct Layer {
 
   // kProduct: c[m][n] = a[m][k] * w[k][n]. A 1x1 convolution of stride 1 is one, too.
   size_t m, k, n;
+
+  double macs() const;
 };
 
 // Every layer of every file, file by file in order of their names, each layer once per file. Ends
