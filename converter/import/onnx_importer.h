@@ -149,7 +149,8 @@ class Importer {
 
   // --- the graph
   Graph& graph() { return *graph_; }
-  const Shape& shape_of(ValueId value) const { return graph_->values[value].type.shape; }
+  // By value: adding to the graph moves its values.
+  Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
   // A value that is not constant yet written by no node.
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
                     const Quant* quant = nullptr);
