@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
+#include "kernels/isa/requantize_avx512vnni.h"
 
 namespace qrt {
 namespace {
@@ -15,6 +16,7 @@ struct Zmm {
   static constexpr bool kSlides = true;
   using Row = __m512i;
   using Acc = __m512i;
+  using Lanes = avx512vnni::Lanes;
   using Data = __m512i;
 
   QRT_INLINE __m512i load(const void* p) { return _mm512_loadu_si512(p); }
@@ -93,42 +95,6 @@ struct Zmm {
     _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(odd0, order, odd1));
     _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi64(even0, next, even1));
     _mm512_storeu_si512(out + 48, _mm512_permutex2var_epi64(odd0, next, odd1));
-  }
-
-  // v = ROUND(product / 2^s), limited; s in 0..62. `half` is 0 if nothing is shifted out.
-  template <Round kRound>
-  QRT_INLINE __m512i round_products(__m512i product, __m512i s, __m512i lo, __m512i hi) {
-    const __m512i one = _mm512_set1_epi64(1);
-    const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(one, s), 1);
-    __m512i v = product;
-    if constexpr (kRound != Round::kFloor) v = _mm512_add_epi64(product, half);
-    if constexpr (kRound == Round::kHalfAway) {
-      const __mmask8 negative = _mm512_movepi64_mask(product) & _mm512_test_epi64_mask(half, half);
-      v = _mm512_mask_sub_epi64(v, negative, v, one);
-    }
-    if constexpr (kRound == Round::kHalfEven) {
-      const __m512i bit = _mm512_sllv_epi64(one, s);
-      const __mmask8 even =
-          _mm512_testn_epi64_mask(product, bit) & _mm512_test_epi64_mask(half, half);
-      v = _mm512_mask_sub_epi64(v, even, v, one);
-    }
-    v = _mm512_srav_epi64(v, s);
-    return _mm512_min_epi64(_mm512_max_epi64(v, lo), hi);
-  }
-
-  static constexpr size_t kStageLanes = 16;
-  template <Round kRound>
-  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                              int32_t clip_lo, int32_t clip_hi) {
-    const __m512i lo = _mm512_set1_epi64(clip_lo), hi = _mm512_set1_epi64(clip_hi);
-    const __m512i x = load(v), m = load(multiplier);
-    const __m512i s = _mm512_cvtepu8_epi32(load_lane(shift));
-    const __m512i even = round_products<kRound>(
-        _mm512_mul_epi32(x, m), _mm512_and_si512(s, _mm512_set1_epi64(0xff)), lo, hi);
-    const __m512i odd =
-        round_products<kRound>(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(m, 32)),
-                               _mm512_srli_epi64(s, 32), lo, hi);
-    _mm512_storeu_si512(v, _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)));
   }
 
   struct Finish {

@@ -11,6 +11,7 @@
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/depthwise/plan.h"
 #include "kernels/isa/inline.h"
+#include "kernels/isa/requantize_tile.h"
 
 // Where a kernel's registers are allotted: g++ 12 gives up on a function that has several in it.
 #define QRT_NOINLINE __attribute__((noinline))
@@ -50,6 +51,7 @@ struct Block {
   size_t channels;  // of the whole output
   size_t c, n;      // this block's first channel and number of channels
   Store store;
+  StageForms forms;  // kGeneric
 };
 
 // The weights of a quad in every lane, [lanes][4 channels][4 rows]: a compiler's vector extension,

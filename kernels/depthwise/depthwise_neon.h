@@ -5,6 +5,7 @@
 #include <arm_neon.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
+#include "kernels/isa/requantize_neon.h"
 
 namespace qrt {
 namespace {
@@ -13,6 +14,7 @@ struct Neon {
   static constexpr int kBands = 1;
   using Row = uint8x16_t;
   using Acc = int32x4_t;
+  using Lanes = neon::Lanes;
 
   QRT_INLINE Row load_lanes(const uint8_t* const* p) { return vld1q_u8(p[0]); }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
@@ -30,35 +32,6 @@ struct Neon {
 
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     for (int q = 0; q < 4; ++q) vst1q_s32(out + q * 4, acc[q]);
-  }
-
-  // ROUND(product / 2^s), saturated to int32; s in 0..62. `half` is 0 if nothing is shifted out.
-  template <Round kRound>
-  QRT_INLINE int32x2_t round_products(int64x2_t product, int64x2_t s) {
-    const int64x2_t bit = vshlq_s64(vdupq_n_s64(1), s);
-    const int64x2_t half = vshrq_n_s64(bit, 1);
-    const int64x2_t something = vreinterpretq_s64_u64(vtstq_s64(half, half));
-    int64x2_t v = product;
-    if constexpr (kRound != Round::kFloor) v = vaddq_s64(v, half);
-    if constexpr (kRound == Round::kHalfAway)
-      v = vaddq_s64(v, vandq_s64(vshrq_n_s64(product, 63), something));
-    if constexpr (kRound == Round::kHalfEven) {
-      const int64x2_t odd = vreinterpretq_s64_u64(vtstq_s64(product, bit));
-      v = vaddq_s64(v, vbicq_s64(something, odd));
-    }
-    return vqmovn_s64(vshlq_s64(v, vnegq_s64(s)));
-  }
-
-  static constexpr size_t kStageLanes = 4;
-  template <Round kRound>
-  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                              int32_t clip_lo, int32_t clip_hi) {
-    const int32x4_t x = vld1q_s32(v), m = vld1q_s32(multiplier);
-    const int64x2_t s0 = {shift[0], shift[1]}, s1 = {shift[2], shift[3]};
-    const int32x2_t low = round_products<kRound>(vmull_s32(vget_low_s32(x), vget_low_s32(m)), s0);
-    const int32x2_t high = round_products<kRound>(vmull_high_s32(x, m), s1);
-    const int32x4_t r = vmaxq_s32(vcombine_s32(low, high), vdupq_n_s32(clip_lo));
-    vst1q_s32(v, vminq_s32(r, vdupq_n_s32(clip_hi)));
   }
 
   struct Finish {

@@ -18,7 +18,7 @@
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
 //   store_acc(acc[4], int32 out)           accumulators in channel order
-//   round_stage<kRound>(v, multiplier, shift, lo, hi)       a RequantStage on kStageLanes of them
+//   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
 // Bands: where few channels are left, the lanes of a register hold the same channels of several
 // output rows, so that 16 channels keep a 64-byte register busy.
@@ -33,7 +33,7 @@
 #include <cstdint>
 
 #include "kernels/depthwise/depthwise_block.h"
-#include "kernels/depthwise/requantize_lanes.h"
+#include "kernels/isa/requantize_tile.h"
 
 namespace qrt {
 namespace {
@@ -204,9 +204,9 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
   if constexpr (kStore == Store::kGeneric) {
     int32_t result[kInts];
     V::store_acc(acc, result);
-    for (size_t k = 0; k < bands && k < V::kBands; ++k)
-      requantize_lanes<V, kInts / V::kBands>(b.args.requant, result + k * (kInts / V::kBands), b.c,
-                                             b.n, out + k * band_bytes);
+    requantize_tile<typename V::Lanes>(b.args.requant, b.forms, b.c, result,
+                                       bands < V::kBands ? bands : V::kBands, kInts / V::kBands,
+                                       b.n, out, band_bytes);
   } else {
     finish.template store<kStore == Store::kClamp>(acc, loop.constants + 4 * kInts, out, band_bytes,
                                                    bands);
@@ -398,13 +398,14 @@ template <class V>
 void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
-  Block b = {args, plan, channels, c, n, Store::kGeneric};
+  Block b = {args, plan, channels, c, n, Store::kGeneric, {}};
   if (r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before)
     b.store = r.zero_point == 0 && r.lo == 0 && r.hi == 255 ? Store::kPlain : Store::kClamp;
   prepare<V>(b);
   // |sum of x * w| <= 255 * 128 per tap
   const float reach = static_cast<float>(32640 * args.shape.kernel_h * args.shape.kernel_w);
   if (b.store != Store::kGeneric && !V::is_bounded(args.scratch, reach)) b.store = Store::kGeneric;
+  b.forms = forms_of(r, c, n);
   switch (b.store) {
     case Store::kPlain: return compute_rows<V, Store::kPlain>(b, y, end);
     case Store::kClamp: return compute_rows<V, Store::kClamp>(b, y, end);

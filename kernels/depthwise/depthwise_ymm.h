@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
+#include "kernels/isa/requantize_avx2.h"
 
 namespace qrt {
 namespace {
@@ -17,6 +18,7 @@ struct Ymm {
   static constexpr bool kSlides = false;
   using Row = __m256i;
   using Acc = __m256i;
+  using Lanes = avx2::Lanes;
   using Data = __m256i;
 
   QRT_INLINE __m256i load(const void* p) {
@@ -54,45 +56,6 @@ struct Ymm {
     save(out + 8, _mm256_permute2x128_si256(acc[2], acc[3], 0x20));
     save(out + 16, _mm256_permute2x128_si256(acc[0], acc[1], 0x31));
     save(out + 24, _mm256_permute2x128_si256(acc[2], acc[3], 0x31));
-  }
-
-  // v = ROUND(product / 2^s), limited; s in 0..62. `half` is 0 if nothing is shifted out.
-  template <Round kRound>
-  QRT_INLINE __m256i round_products(__m256i product, __m256i s, __m256i lo, __m256i hi) {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i bit = _mm256_sllv_epi64(_mm256_set1_epi64x(1), s);
-    const __m256i half = _mm256_srli_epi64(bit, 1);
-    const __m256i nothing = _mm256_cmpeq_epi64(half, zero);
-    __m256i v = product;
-    if constexpr (kRound != Round::kFloor) v = _mm256_add_epi64(product, half);
-    if constexpr (kRound == Round::kHalfAway)
-      v = _mm256_add_epi64(v, _mm256_andnot_si256(nothing, _mm256_cmpgt_epi64(zero, product)));
-    if constexpr (kRound == Round::kHalfEven) {
-      const __m256i even = _mm256_cmpeq_epi64(_mm256_and_si256(product, bit), zero);
-      v = _mm256_add_epi64(v, _mm256_andnot_si256(nothing, even));
-    }
-    // AVX2 has no arithmetic shift of 64 bits: shifted with the sign bit flipped, which is undone.
-    const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
-    v = _mm256_sub_epi64(_mm256_srlv_epi64(_mm256_xor_si256(v, sign), s),
-                         _mm256_srlv_epi64(sign, s));
-    v = _mm256_blendv_epi8(v, lo, _mm256_cmpgt_epi64(lo, v));
-    return _mm256_blendv_epi8(v, hi, _mm256_cmpgt_epi64(v, hi));
-  }
-
-  static constexpr size_t kStageLanes = 8;
-  template <Round kRound>
-  QRT_INLINE void round_stage(int32_t* v, const int32_t* multiplier, const uint8_t* shift,
-                              int32_t clip_lo, int32_t clip_hi) {
-    const __m256i lo = _mm256_set1_epi64x(clip_lo), hi = _mm256_set1_epi64x(clip_hi);
-    const __m256i x = load(v), m = load(multiplier);
-    const __m256i s =
-        _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(shift)));
-    const __m256i even = round_products<kRound>(
-        _mm256_mul_epi32(x, m), _mm256_and_si256(s, _mm256_set1_epi64x(0xff)), lo, hi);
-    const __m256i odd =
-        round_products<kRound>(_mm256_mul_epi32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(m, 32)),
-                               _mm256_srli_epi64(s, 32), lo, hi);
-    save(v, _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa));
   }
 
   // n <= 16 bytes.

@@ -4,6 +4,7 @@
 #include "kernels/gemm/gemm_tile.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/isa/avx512vnni.h"
+#include "kernels/isa/requantize_avx512vnni.h"
 
 namespace qrt {
 namespace {
@@ -20,6 +21,7 @@ struct Avx512Vnni {
   using Lhs = __m512i;
   using Rhs = __m512i;
   using Epilogue = avx512vnni::RequantF32;
+  using Lanes = avx512vnni::Lanes;
 
   QRT_INLINE Acc zero() { return _mm512_setzero_si512(); }
   QRT_INLINE Acc load_acc(const int32_t* p) { return _mm512_loadu_si512(p); }

@@ -59,8 +59,8 @@ QRT_INLINE void multiply_step(int32x4_t (&acc)[P][kChannelPairs], const uint8_t*
 
 // Pairs of rows of one tile, `rows` of them valid (2 P or 2 P - 1), against a block of channels.
 template <int P>
-void run_pairs(const GemmArgs& g, const neon::RequantF32* epilogue, size_t row, int rows,
-               size_t channel, size_t columns, const int8_t* w) {
+void run_pairs(const GemmArgs& g, const Output<I8mm>& output, size_t row, int rows, size_t channel,
+               size_t columns, const int8_t* w) {
   int32x4_t acc[P][kChannelPairs];
   QRT_UNROLL
   for (int v = 0; v < kChannelPairs; ++v) {
@@ -98,38 +98,33 @@ void run_pairs(const GemmArgs& g, const neon::RequantF32* epilogue, size_t row, 
     }
   }
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
-  if (epilogue == nullptr) {
-    store_through_memory<I8mm, 2 * P, 4>(g, channel, columns, rows_of_four, c,
+  if (output.epilogue == nullptr) {
+    store_through_memory<I8mm, 2 * P, 4>(g, output, channel, columns, rows_of_four, c,
                                          static_cast<size_t>(rows));
     return;
   }
   StoreNeon<I8mm> store;
-  store.set(*epilogue, channel, columns);
+  store.set(*output.epilogue, channel, columns);
   store.rows(rows_of_four, c + channel, g.c_stride, rows);
 }
 
-void run_tile(int rows, const GemmArgs& g, const neon::RequantF32* epilogue, size_t row,
-              size_t channel, size_t columns, const int8_t* w) {
+void run_tile(int rows, const GemmArgs& g, const Output<I8mm>& output, size_t row, size_t channel,
+              size_t columns, const int8_t* w) {
   if (rows > 4) {
-    run_pairs<3>(g, epilogue, row, rows, channel, columns, w);
+    run_pairs<3>(g, output, row, rows, channel, columns, w);
   } else if (rows > 2) {
-    run_pairs<2>(g, epilogue, row, rows, channel, columns, w);
+    run_pairs<2>(g, output, row, rows, channel, columns, w);
   } else {
-    run_pairs<1>(g, epilogue, row, rows, channel, columns, w);
+    run_pairs<1>(g, output, row, rows, channel, columns, w);
   }
 }
 
 }  // namespace
 
 void gemm_u8s8_6x16_k8_i8mm(const GemmArgs& args) {
-  neon::RequantF32 vector_epilogue;
-  const neon::RequantF32* epilogue = nullptr;
-  if (neon::RequantF32::handles(args.requant)) {
-    vector_epilogue = neon::RequantF32::make(args.requant, args.n);
-    epilogue = &vector_epilogue;
-  }
+  const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) {
-    const Column<I8mm> all = {&args, epilogue, 0, 1, 0, 1, 0, args.n, args.weights};
+    const Column<I8mm> all = {&args, &output, 0, 1, 0, 1, 0, args.n, args.weights};
     return run_few_rows_of<I8mm, I8mm::kFewRows>(args.m, all);
   }
   const size_t block_bytes = args.taps * args.kc * kBlock;
@@ -140,7 +135,7 @@ void gemm_u8s8_6x16_k8_i8mm(const GemmArgs& args) {
       const size_t columns = args.n - j < kBlock ? args.n - j : kBlock;
       for (size_t row = i; row < end; row += kTileRows) {
         const int rows = end - row < kTileRows ? static_cast<int>(end - row) : kTileRows;
-        run_tile(rows, args, epilogue, row, j, columns, args.weights + j / kBlock * block_bytes);
+        run_tile(rows, args, output, row, j, columns, args.weights + j / kBlock * block_bytes);
       }
     }
   }

@@ -9,7 +9,8 @@
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: load_lhs, dot by lane
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
-//   Epilogue                    requantisation in vectors: handles(), make()
+//   Epilogue                    requantisation in accumulator registers: handles(), make()
+//   Lanes                       policy of isa/requantize_tile.h, for what Epilogue does not handle
 //   Store<NV>                   an Epilogue for NV vectors of channels: rows(acc, c, c_stride)
 //
 // Register tile, MR rows by NV vectors; each k step of 4 reads NV lines of weights and MR splats:
@@ -29,6 +30,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/store.h"
 #include "kernels/isa/inline.h"
+#include "kernels/isa/requantize_tile.h"
 
 namespace qrt {
 namespace {
@@ -38,11 +40,27 @@ constexpr size_t kBlock = 16;  // channels of a packed block
 // Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
+// How a call's accumulators become outputs.
+template <class P>
+struct Output {
+  explicit Output(const GemmArgs& g) : epilogue(nullptr), forms(forms_of(g.requant, 0, g.n)) {
+    if (P::Epilogue::handles(g.requant)) {
+      registers = P::Epilogue::make(g.requant, g.n);
+      epilogue = &registers;
+    }
+  }
+  Output(const Output&) = delete;
+
+  typename P::Epilogue registers;
+  const typename P::Epilogue* epilogue;  // &registers, or nullptr: through memory
+  StageForms forms;
+};
+
 // A column of tiles: `tiles` tiles of MR rows from `row` on, all against one panel of weights.
 template <class P>
 struct Column {
   const GemmArgs* g;
-  const typename P::Epilogue* epilogue;  // nullptr: through memory
+  const Output<P>* output;
   size_t row, tiles;
   size_t first_tile,
       all_tiles;            // of this column among, and number of, the tiles that share the panel
@@ -81,20 +99,25 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
   }
 }
 
-// Accumulators to outputs where the policy has no vector form of the requantisation.
+// Accumulators to outputs by passes over the tile in memory.
 template <class P, int MR, int NV>
-QRT_INLINE void store_through_memory(const GemmArgs& g, size_t channel, size_t columns,
-                                     const typename P::Acc (&acc)[MR][NV], uint8_t* c,
-                                     size_t rows = MR) {
-  alignas(64) int32_t memory[MR * NV * P::kLanes];
+QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
+                                     size_t columns, const typename P::Acc (&acc)[MR][NV],
+                                     uint8_t* c, size_t rows = MR) {
+  constexpr size_t kColumns = static_cast<size_t>(NV) * P::kLanes;
+  alignas(64) int32_t memory[MR * kColumns];
   QRT_UNROLL
   for (int i = 0; i < MR; ++i) {
     QRT_UNROLL
     for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
   }
-  const size_t element = g.requant.kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
-  gemm_store_tile(g.requant, channel, memory, NV * P::kLanes, rows, columns, c + channel * element,
-                  g.c_stride);
+  if (g.requant.kind == RequantKind::kAcc) {
+    gemm_store_tile(g.requant, channel, memory, kColumns, rows, columns,
+                    c + channel * sizeof(int32_t), g.c_stride);
+  } else {
+    requantize_tile<typename P::Lanes>(g.requant, output.forms, channel, memory, rows, kColumns,
+                                       columns, c + channel, g.c_stride);
+  }
 }
 
 template <class P, int MR, int NV>
@@ -109,8 +132,8 @@ void run_column(const Column<P>& column) {
     bias[v] = P::load_acc(g.bias + column.channel + static_cast<size_t>(v) * P::kLanes);
   }
   typename P::template Store<NV> store;
-  const bool direct = column.epilogue != nullptr;
-  if (direct) store.set(*column.epilogue, column.channel, column.columns);
+  const typename P::Epilogue* const epilogue = column.output->epilogue;
+  if (epilogue != nullptr) store.set(*epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
   // The next panel is fetched while this one is used: an even share of it in every k step.
   const size_t next_step = NV / kPerBlock * 4 * kBlock / column.all_tiles;
@@ -172,10 +195,10 @@ void run_column(const Column<P>& column) {
         }
       }
     }
-    if (direct) {
+    if (epilogue != nullptr) {
       store.rows(acc, c + column.channel, c_stride);
     } else {
-      store_through_memory<P, MR, NV>(g, column.channel, column.columns, acc, c);
+      store_through_memory<P, MR, NV>(g, *column.output, column.channel, column.columns, acc, c);
     }
   }
 }
@@ -241,12 +264,12 @@ void run_few_rows(const Column<P>& column) {
       }
     }
     const size_t columns = g.n - j < kBlock ? g.n - j : kBlock;
-    if (column.epilogue != nullptr) {
+    if (column.output->epilogue != nullptr) {
       typename P::template Store<NV> store;
-      store.set(*column.epilogue, j, columns);
+      store.set(*column.output->epilogue, j, columns);
       store.rows(acc, c + j, g.c_stride);
     } else {
-      store_through_memory<P, MR, NV>(g, j, columns, acc, c);
+      store_through_memory<P, MR, NV>(g, *column.output, j, columns, acc, c);
     }
   }
 }
@@ -272,8 +295,7 @@ void run_few_rows_of(size_t rows, const Column<P>& column) {
 // tiles, so that none is too small to hide the latency of the dot product; a tail of one block of
 // channels takes narrow tiles.
 template <class P, int MR, int NV>
-void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
-              const typename P::Epilogue* epilogue) {
+void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<P>& output) {
   constexpr size_t kPanel = static_cast<size_t>(NV) * P::kLanes;
   constexpr int kBlockVectors = static_cast<int>(kBlock) / P::kLanes;
   const size_t block_bytes = g.taps * g.kc * kBlock;
@@ -283,9 +305,9 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end,
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
     const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    const Column<P> first = {&g, epilogue, row_begin, long_tiles, 0, tiles, j, columns, panel};
-    const Column<P> second = {&g, epilogue, middle, tiles - long_tiles, long_tiles, tiles,
-                              j,  columns,  panel};
+    const Column<P> first = {&g, &output, row_begin, long_tiles, 0, tiles, j, columns, panel};
+    const Column<P> second = {&g, &output, middle, tiles - long_tiles, long_tiles, tiles,
+                              j,  columns, panel};
     if (columns <= kBlock && kPanel > kBlock) {
       if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
       run_column_of<P, kBlockVectors, MR>(short_rows, second);
@@ -304,19 +326,14 @@ QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
 
 template <class P, int MR, int NV>
 QRT_INLINE void gemm(const GemmArgs& g) {
-  typename P::Epilogue vector_epilogue;
-  const typename P::Epilogue* epilogue = nullptr;
-  if (P::Epilogue::handles(g.requant)) {
-    vector_epilogue = P::Epilogue::make(g.requant, g.n);
-    epilogue = &vector_epilogue;
-  }
+  const Output<P> output(g);
   if (g.m <= P::kFewRows) {
-    run_few_rows_of<P, P::kFewRows>(g.m, {&g, epilogue, 0, 1, 0, 1, 0, g.n, g.weights});
+    run_few_rows_of<P, P::kFewRows>(g.m, {&g, &output, 0, 1, 0, 1, 0, g.n, g.weights});
     return;
   }
   const size_t block = rows_of_block(g, MR);
   for (size_t i = 0; i < g.m; i += block) {
-    run_rows<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, epilogue);
+    run_rows<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, output);
   }
 }
 

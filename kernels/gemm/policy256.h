@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/gemm_tile.h"
 #include "kernels/isa/avx2.h"
+#include "kernels/isa/requantize_avx2.h"
 
 namespace qrt {
 namespace {
@@ -19,6 +20,7 @@ struct Policy256 {
   using Lhs = __m256i;
   using Rhs = __m256i;
   using Epilogue = avx2::RequantF32;
+  using Lanes = avx2::Lanes;
 
   QRT_INLINE __m256i load(const void* p) {
     return _mm256_loadu_si256(static_cast<const __m256i*>(p));

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/gemm_tile.h"
 #include "kernels/isa/neon.h"
+#include "kernels/isa/requantize_neon.h"
 
 namespace qrt {
 namespace {
@@ -17,6 +18,7 @@ struct PolicyNeon {
   using Lhs = uint8x16_t;
   using Rhs = int8x16_t;
   using Epilogue = neon::RequantF32;
+  using Lanes = neon::Lanes;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return vld1q_s8(p); }
   QRT_INLINE Lhs splat(const uint8_t* p) {

@@ -10,6 +10,7 @@
 #include "kernels/depthwise/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
+#include "tests/support/requant_walk.h"
 
 namespace qrt {
 namespace {
@@ -345,6 +346,32 @@ TEST_P(DepthwiseTest, TiesAndSteps) {
               .requant(with_limits(120, 0, 255)));
     if (HasFatalFailure()) return;
   }
+}
+
+// Weights are zero, so that the biases are the accumulators.
+TEST_P(DepthwiseTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
+  const DepthwiseKernel& kernel = *kernel_;
+  if (!kernel.supports({2, 1, 64, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1})) GTEST_SKIP();
+  testing::for_all_requantisations(random_, [&](const testing::RequantWalk& walk) {
+    if (HasFatalFailure()) return;
+    const size_t n = walk.channels();
+    DepthwiseArgs args = {};
+    args.shape = {2, 1, n, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1};
+    const std::vector<uint8_t> input(2 * n + 64), zero(n + 64);
+    const std::vector<int8_t> weights(depthwise_packed_bytes(n, 1, 1) + 64);
+    Guarded<uint8_t> output(2 * n), scratch(round_up(kernel.scratch_bytes(args.shape), 64));
+    args.input = input.data();
+    args.zero = zero.data();
+    args.weights = weights.data();
+    args.bias = walk.acc().data();
+    args.requant = walk.requant();
+    args.output = output.data();
+    args.row_end = 2;
+    args.scratch = scratch.data();
+    kernel.fn(args);
+    for (size_t i = 0; i < 2 * n; ++i)
+      ASSERT_EQ(output[i], walk.expected(i % n)) << walk.describe(i % n);
+  });
 }
 
 TEST_P(DepthwiseTest, OtherRequantisations) {

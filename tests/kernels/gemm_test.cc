@@ -12,6 +12,7 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
+#include "tests/support/requant_walk.h"
 
 namespace qrt {
 namespace {
@@ -319,6 +320,37 @@ TEST_P(GemmTest, EveryRequantisation) {
         run(tester().kind(RequantKind::kInt).round(round).stages(stages).limits(2, 251));
     }
   }
+}
+
+// Weights are zero, so that the biases are the accumulators.
+TEST_P(GemmTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
+  const GemmKernel& kernel = GetParam();
+  const std::vector<uint8_t> a(4 + kSlack);
+  testing::for_all_requantisations(random_, [&](const testing::RequantWalk& walk) {
+    if (HasFatalFailure()) return;
+    const size_t n = walk.channels();
+    const std::vector<int8_t> weights(gemm_packed_bytes(n, 1, 4) + kSlack);
+    for (size_t m : {size_t{1}, size_t{kernel.mr}, size_t{kernel.mr} + 3}) {
+      std::vector<uint8_t> c(m * n);
+      GemmArgs args = {};
+      args.m = m;
+      args.n = n;
+      args.taps = 1;
+      args.kc = 4;
+      args.a = a.data();
+      args.weights = weights.data();
+      args.bias = walk.acc().data();
+      args.requant = walk.requant();
+      args.c = c.data();
+      args.c_stride = n;
+      kernel.fn(args);
+      for (size_t j = 0; j < n; ++j) {
+        const int32_t expected = walk.expected(j);
+        for (size_t i = 0; i < m; ++i)
+          ASSERT_EQ(c[i * n + j], expected) << walk.describe(j) << " row " << i << " of " << m;
+      }
+    }
+  });
 }
 
 std::vector<GemmKernel> all_kernels() {
