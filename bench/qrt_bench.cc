@@ -136,10 +136,12 @@ std::vector<OpTime> list_ops(const Session& session) {
   std::vector<OpTime> ops;
   for (size_t i = 0; i < session.op_count(); ++i) {
     const qrt_op_info info = session.op_info(i);
+    std::string kernel = info.kernel;
+    if (info.runs_in != i) kernel += std::string(" in ") + session.op_info(info.runs_in).name;
     ops.push_back({info.name,
                    info.type,
                    info.source_op,
-                   info.kernel,
+                   kernel,
                    info.level,
                    info.macs,
                    info.bytes,

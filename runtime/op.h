@@ -34,8 +34,9 @@ struct OpInput {
   size_t data_bytes = 0;
 };
 
-// infer() may rely on what verify checked before: the flatbuffer's structure, all indices and tensor
-// types, shapes of 1 to kMaxTensorElements elements, an options table of the operator's type.
+// infer() may rely on what verify checked before: the flatbuffer's structure, all indices and
+// tensor types, shapes of 1 to kMaxTensorElements elements, an options table of the operator's
+// type.
 struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;
@@ -71,6 +72,15 @@ struct Step {
   const char* kernel = "";  // name of the kernel, for profiles
   uint64_t macs = 0;        // multiply-accumulates of one run
 
+  // Fusion (runtime/fuse.h). A step whose run() hands every piece of its output to follow() can
+  // lead; one that makes element i of its output from the elements i of its inputs can follow: then
+  // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
+  bool can_lead = false;
+  void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
+                       size_t count) = nullptr;
+  const Step* follower = nullptr;
+  const Step* leader = nullptr;  // does this step's work; run is null
+
   template <class T>
   const T& as() const {
     return *static_cast<const T*>(params.get());
@@ -82,6 +92,15 @@ inline const uint8_t* RunContext::in(const Step& step, size_t i) const {
 }
 inline uint8_t* RunContext::out(const Step& step, size_t i) const {
   return tensors[step.outputs[i]];
+}
+
+// The leader has written `rows` pieces of `count` elements of its output, `stride` apart, the first
+// at element `begin`: its follower's work on them.
+inline void follow(const Step& leader, const RunContext& context, size_t begin, size_t rows,
+                   size_t count, size_t stride) {
+  const Step& step = *leader.follower;
+  if (count == stride) count *= rows, rows = 1;
+  for (; rows > 0; --rows, begin += stride) step.run_elements(step, context, begin, count);
 }
 
 // Whose kernels a session runs: our own, or where XNNPACK has an operator that gives the same bytes

@@ -6,6 +6,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/checked.h"
+#include "runtime/fuse.h"
 #include "runtime/infer.h"
 
 namespace qrt {
@@ -31,6 +32,7 @@ class Planner {
     QRT_TRY(choose_batch());
     QRT_TRY(prepare_steps());
     alias_views();
+    if (!options_.keep_all) fuse();
     assign_outputs();
     QRT_TRY(place_tensors());
     QRT_TRY(place_state());
@@ -99,6 +101,14 @@ class Planner {
         roots_[step.outputs[0]] = root;
         step.kernel = "view";
       }
+    }
+  }
+
+  // A leader writes into its follower's output, which the follower then changes in place.
+  void fuse() {
+    fuse_steps(file_, plan_->types, &plan_->steps);
+    for (const Step& step : plan_->steps) {
+      if (step.follower != nullptr) roots_[step.outputs[0]] = roots_[step.follower->outputs[0]];
     }
   }
 

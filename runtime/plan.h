@@ -46,8 +46,8 @@ struct Plan {
   size_t threads;
   bool keep_all;
 
-  std::vector<Step>
-      steps;  // steps[i] belongs to operator i; run is null where a view needs no work
+  // steps[i] belongs to operator i; run is null where a view needs no work or another step does it.
+  std::vector<Step> steps;
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.

@@ -412,6 +412,8 @@ qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_
   info->kernel = step.kernel;
   info->level = qrt::arithmetic_level(*step.op);
   info->macs = step.macs;
+  info->runs_in =
+      step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
   count_bytes(s.plan(), step, info);
   if (const qrt::Profile* profile = s.profile()) {
     info->total_ns = profile->total_ns(index);

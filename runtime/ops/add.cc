@@ -49,6 +49,12 @@ void run(const Step& step, const RunContext& context) {
                context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
 }
 
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  p.kernel->add(p.add, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                        context.out(step, 0) + begin, count});
+}
+
 // The zero point of a tensor whose one pair is known, or -1.
 int32_t zero_point_of(const fb::Tensor* tensor) {
   const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
@@ -94,6 +100,7 @@ Status prepare(const PrepareContext& context, Step* step) {
                                static_cast<size_t>(shape.elements()), context.threads);
   step->kernel = params->kernel->name;
   step->run = run;
+  if (broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

@@ -25,6 +25,9 @@ struct Broadcast {
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
   size_t tasks = 1;
+
+  // Both tensors have the output's shape.
+  bool is_plain() const { return rank == 0 && !a_is_scalar && !b_is_scalar; }
 };
 
 // REQUIRES: infer_broadcast() succeeded with `out`.

@@ -125,7 +125,7 @@ void run_dense(const Step& step, const RunContext& context) {
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
     GemmArgs a = args;
     a.a = x + group * p.geometry.k;
-    run_gemm_part(p.gemm, a, group, part);
+    run_leading_part(step, context, p.gemm, a, 0, group, part);
   });
 }
 
@@ -166,7 +166,7 @@ void run_indirect(const Step& step, const RunContext& context) {
     GemmArgs a = args;
     a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
     a.c = y + image * p.gemm.m * p.gemm.c_stride();
-    run_gemm_part(p.gemm, a, group, part);
+    run_leading_part(step, context, p.gemm, a, image, group, part);
   });
 }
 
@@ -340,6 +340,7 @@ Status prepare(const PrepareContext& context, Step* step) {
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
+  step->can_lead = !as_rows;
   if (g.is_dense) {
     step->run = run_dense;
   } else if (as_rows) {

@@ -12,6 +12,13 @@ namespace {
 
 constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 
+// A follower's piece: output that it finds in the first-level cache, but at least kFollowTiles
+// tiles of rows for every reading of the weights. Weights of kFollowWeights bytes, which crowd the
+// second level, are read once.
+constexpr size_t kFollowBytes = 24 << 10;
+constexpr size_t kFollowTiles = 4;
+constexpr size_t kFollowWeights = 512 << 10;
+
 // groups x group values to groups x channel_stride(group) values and kReadAhead more.
 template <class T>
 void spread(size_t channels, size_t group, std::vector<T>* values) {
@@ -98,33 +105,52 @@ void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, Gemm
   cut(threads, gemm);
 }
 
-void run_gemm_part(const GemmStep& gemm, GemmArgs args, size_t group, size_t part) {
+GemmRange gemm_range(const GemmStep& gemm, size_t part) {
   const size_t mr = gemm.kernel->mr, nr = gemm.kernel->nr;
   const size_t m_tiles = ceil_div(gemm.m, mr), n_tiles = ceil_div(gemm.n, nr);
   const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
-  const size_t m_begin = m_tiles * mp / gemm.m_parts * mr;
-  const size_t m_end = std::min(m_tiles * (mp + 1) / gemm.m_parts * mr, gemm.m);
-  const size_t n_begin = n_tiles * np / gemm.n_parts * nr;
-  const size_t n_end = std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n);
+  return {
+      m_tiles * mp / gemm.m_parts * mr, std::min(m_tiles * (mp + 1) / gemm.m_parts * mr, gemm.m),
+      n_tiles * np / gemm.n_parts * nr, std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
+}
 
+void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range) {
   const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
-  const size_t channel = group * channel_stride(gemm.n) + n_begin;
-  args.m = m_end - m_begin;
-  args.n = n_end - n_begin;
+  const size_t channel = group * channel_stride(gemm.n) + range.n_begin;
+  args.m = range.m_end - range.m_begin;
+  args.n = range.n_end - range.n_begin;
   args.taps = gemm.taps;
   args.kc = gemm.kc;
   if (args.indirection) {
-    args.indirection += m_begin * gemm.taps;
+    args.indirection += range.m_begin * gemm.taps;
   } else {
-    args.a += m_begin * args.a_stride;
+    args.a += range.m_begin * args.a_stride;
   }
   args.weights = gemm.weights + channel / 16 * block_bytes;
   args.bias = gemm.bias.data() + channel;
   args.requant = gemm.requant.requant.at(channel);
-  args.c = static_cast<uint8_t*>(args.c) + m_begin * gemm.c_stride() +
-           (group * gemm.n + n_begin) * gemm.element_bytes;
+  args.c = static_cast<uint8_t*>(args.c) + range.m_begin * gemm.c_stride() +
+           (group * gemm.n + range.n_begin) * gemm.element_bytes;
   args.c_stride = gemm.c_stride();
   gemm.kernel->fn(args);
+}
+
+void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
+                      const GemmArgs& args, size_t image, size_t group, size_t part) {
+  const GemmRange range = gemm_range(gemm, part);
+  if (step.follower == nullptr) return run_gemm_range(gemm, args, group, range);
+  const size_t mr = gemm.kernel->mr, columns = range.n_end - range.n_begin;
+  const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights;
+  const size_t rows = is_whole ? range.m_end - range.m_begin
+                               : std::max(kFollowBytes / columns / mr, kFollowTiles) * mr;
+  GemmRange block = range;
+  for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
+    block.m_end = std::min(block.m_begin + rows, range.m_end);
+    run_gemm_range(gemm, args, group, block);
+    const size_t row = image * gemm.m + block.m_begin, stride = gemm.groups * gemm.n;
+    follow(step, context, row * stride + group * gemm.n + range.n_begin,
+           block.m_end - block.m_begin, columns, stride);
+  }
 }
 
 }  // namespace qrt

@@ -56,9 +56,25 @@ struct GemmConstants {
 // set; outer, m, n >= 1.
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm);
 
-// Computes part `part` < m_parts * n_parts of one product of group `group`. `args` holds the left
-// side (of that group) and c (of the first group's first row).
-void run_gemm_part(const GemmStep& gemm, GemmArgs args, size_t group, size_t part);
+// Rows and channels of one product.
+struct GemmRange {
+  size_t m_begin, m_end, n_begin, n_end;
+};
+// Of part `part` < m_parts * n_parts.
+GemmRange gemm_range(const GemmStep& gemm, size_t part);
+
+// Computes a range of one product of group `group`. `args` holds the left side (of that group) and
+// c (of the first group's first row). REQUIRES: n_begin is a multiple of the kernel's nr.
+void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range);
+
+inline void run_gemm_part(const GemmStep& gemm, const GemmArgs& args, size_t group, size_t part) {
+  run_gemm_range(gemm, args, group, gemm_range(gemm, part));
+}
+
+// The same for a step that may lead: where it has a follower, by blocks of rows, which that finds
+// in the cache. `image` counts the products of m rows before this one in the output.
+void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
+                      const GemmArgs& args, size_t image, size_t group, size_t part);
 
 // f(outer index, part) for every part of every product.
 template <class F>

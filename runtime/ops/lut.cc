@@ -47,6 +47,11 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  p.kernel->map(p.table, context.in(step, 0) + begin, context.out(step, 0) + begin, count);
+}
+
 void run_channels(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
@@ -73,6 +78,7 @@ Status prepare(const PrepareContext& context, Step* step) {
                  context.threads);
   step->kernel = params->kernel->name;
   step->run = options->per_channel() ? run_channels : run;
+  if (!options->per_channel()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

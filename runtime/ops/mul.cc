@@ -31,6 +31,12 @@ void run(const Step& step, const RunContext& context) {
                context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->mul(p.mul, r); });
 }
 
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  p.kernel->mul(p.mul, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                        context.out(step, 0) + begin, count});
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::MulOptions>();
@@ -45,6 +51,7 @@ Status prepare(const PrepareContext& context, Step* step) {
                                static_cast<size_t>(shape.elements()), context.threads);
   step->kernel = params->kernel->name;
   step->run = run;
+  if (broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

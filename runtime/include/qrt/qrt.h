@@ -173,6 +173,8 @@ typedef struct qrt_op_info {
   uint64_t total_ns;     /* with profile: time over all runs since the last reset */
   uint64_t runs;         /* with profile */
   uint64_t constant_bytes; /* of `bytes`: weights, biases, tables */
+  size_t runs_in;        /* index of the operator that does this one's work on every piece of its own
+                            output, and whose time includes it; of this operator itself otherwise */
 } qrt_op_info;
 
 QRT_API size_t qrt_session_op_count(const qrt_session* session);

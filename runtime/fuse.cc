@@ -1,0 +1,49 @@
+// Which steps run inside another; see fuse.h.
+#include "runtime/fuse.h"
+
+#include <cstdint>
+
+namespace qrt {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// The step that makes the last of the inputs, or kNone where no step makes any.
+uint32_t last_producer(const Step& step, const std::vector<uint32_t>& producer) {
+  uint32_t last = kNone;
+  for (uint32_t t : step.inputs)
+    if (producer[t] != kNone && (last == kNone || producer[t] > last)) last = producer[t];
+  return last;
+}
+
+}  // namespace
+
+void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
+                std::vector<Step>* steps) {
+  std::vector<uint32_t> producer(types.size(), kNone);
+  std::vector<uint32_t> readers(types.size());  // steps and model outputs
+  for (uint32_t t : *model.outputs()) ++readers[t];
+  for (uint32_t i = 0; i < steps->size(); ++i) {
+    const Step& step = (*steps)[i];
+    for (uint32_t t : step.outputs) producer[t] = i;
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      bool is_first = true;
+      for (size_t before = 0; before < k; ++before)
+        is_first &= step.inputs[before] != step.inputs[k];
+      readers[step.inputs[k]] += is_first;
+    }
+  }
+  for (Step& step : *steps) {
+    const uint32_t last = last_producer(step, producer);
+    if (step.run_elements == nullptr || last == kNone) continue;
+    Step& leader = (*steps)[last];
+    if (!leader.can_lead || leader.follower != nullptr) continue;
+    const uint32_t between = leader.outputs[0], output = step.outputs[0];
+    if (readers[between] != 1 || types[between].dtype != types[output].dtype) continue;
+    leader.follower = &step;
+    step.leader = &leader;
+    step.run = nullptr;
+  }
+}
+
+}  // namespace qrt

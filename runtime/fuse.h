@@ -1,0 +1,21 @@
+// Fusion that keeps the bytes: an elementwise step runs inside the step that writes its last input,
+// on every piece of that while it is in the cache. Its arithmetic is its own, after the other's
+// requantisation; the tensor between them has no memory of its own.
+#ifndef QRT_RUNTIME_FUSE_H_
+#define QRT_RUNTIME_FUSE_H_
+
+#include <vector>
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// Sets leader, follower and run of the steps that run inside another: those that can follow, and
+// read the output, of their own type, of a step that can lead, which nothing else reads and which
+// is made after all other inputs. `types` is indexed by tensor.
+void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
+                std::vector<Step>* steps);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_FUSE_H_

@@ -1,0 +1,236 @@
+// Fusion: elementwise operators that run inside a convolution give the bytes of the two run one
+// after the other, on every instruction set and thread count, and the pairs that must stay apart
+// do.
+#include "runtime/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "runtime/plan.h"
+#include "tests/support/every_op_model.h"
+#include "tests/support/random.h"
+#include "tests/support/runner.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::ModelBuilder;
+
+enum class Follower { kAdd, kAddSwapped, kAddTwice, kMul, kLut };
+
+struct Case {
+  Shape image;  // [n, h, w, c]
+  int64_t channels = 16;
+  int kernel = 1;
+  size_t groups = 1;
+  Follower follower = Follower::kAdd;
+};
+
+fb::AddOptionsT add_options() {
+  fb::AddOptionsT o;
+  o.a_scale = testing::float_bits(0.4375f);
+  o.b_scale = testing::float_bits(0.61f);
+  o.constant = testing::float_bits(-11.3f);
+  return o;
+}
+
+fb::LutOptionsT lut_options(ModelBuilder* m) {
+  fb::LutOptionsT o;
+  o.table = m->buffer(testing::pattern<uint8_t>(256, 0, 255, 3));
+  return o;
+}
+
+// A convolution of `x` that keeps its height and width; the tensor it writes.
+uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* random) {
+  const Shape& s = c.image;
+  const int64_t in = s[3] / static_cast<int64_t>(c.groups);
+  const size_t terms = static_cast<size_t>(c.kernel * c.kernel * in);
+  std::vector<int8_t> weights(static_cast<size_t>(c.channels) * terms);
+  random->fill(weights, -128, 127);
+  fb::Conv2DOptionsT o;
+  o.groups = static_cast<uint16_t>(c.groups);
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = static_cast<uint16_t>(c.kernel / 2);
+  o.input_zero_point = 131;
+  std::vector<int32_t> bias;
+  for (size_t i = 0; i < static_cast<size_t>(c.channels); ++i) {
+    int32_t sum = 0;
+    for (size_t k = 0; k < terms; ++k) sum += weights[i * terms + k];
+    o.weight_sum.push_back(sum);
+    bias.push_back(static_cast<int32_t>(random->integer(-2000, 2000)) - 131 * sum);
+  }
+  o.requant = testing::requant_f32({0.004f}, 120);
+  const uint32_t y = m->tensor({s[0], s[1], s[2], c.channels});
+  const Shape shape{c.channels, c.kernel, c.kernel, in};
+  m->op(std::move(o), {x, m->gemm_weights(shape, weights, c.groups), m->bias(bias)}, {y});
+  return y;
+}
+
+// Inputs 0 (of the convolution) and 1, output 0; with `apart` the tensor between the operators is
+// output 1, which forbids fusion.
+ModelBuilder model_of(const Case& c, bool apart) {
+  ModelBuilder m;
+  testing::Random random;
+  const Shape shape{c.image[0], c.image[1], c.image[2], c.channels};
+  const uint32_t x = m.input(c.image), other = m.input(shape);
+  const uint32_t between = convolve(&m, x, c, &random);
+  const uint32_t y = m.output(shape);
+  switch (c.follower) {
+    case Follower::kAdd: m.op(add_options(), {between, other}, {y}); break;
+    case Follower::kAddSwapped: m.op(add_options(), {other, between}, {y}); break;
+    case Follower::kAddTwice: m.op(add_options(), {between, between}, {y}); break;
+    case Follower::kLut: m.op(lut_options(&m), {between}, {y}); break;
+    case Follower::kMul:
+      fb::MulOptionsT mul;
+      mul.a_zero_point = 5;
+      mul.requant = testing::requant_f32({0.006f}, 20);
+      m.op(std::move(mul), {between, other}, {y});
+  }
+  if (apart) m.mark_output(between);
+  return m;
+}
+
+std::shared_ptr<const Plan> planned(const ModelBuilder& m, const PlanOptions& options = {}) {
+  const Bytes file = m.build();
+  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
+  EXPECT_TRUE(bytes.ok());
+  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  Result<std::shared_ptr<const Plan>> plan = make_plan(std::move(*model), options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return std::move(*plan);
+}
+
+void check(const Case& c) {
+  const ModelBuilder fused = model_of(c, false), apart = model_of(c, true);
+  const auto plan = planned(fused);
+  ASSERT_EQ(plan->steps[1].leader, &plan->steps[0]);
+  ASSERT_EQ(planned(apart)->steps[1].leader, nullptr);
+  testing::Random random;
+  std::vector<Bytes> inputs;
+  for (const int64_t channels : {c.image[3], c.channels}) {
+    inputs.emplace_back(static_cast<size_t>(c.image[0] * c.image[1] * c.image[2] * channels));
+    random.fill(inputs.back(), 0, 255);
+  }
+  for (const char* isa : testing::machine_isas()) {
+    for (const size_t threads : {1, 3}) {
+      SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads) + ", " +
+                   random.trace());
+      testing::RunOptions options;
+      options.isa = isa;
+      options.threads = threads;
+      const testing::RunResult expected = testing::run_model(apart.build(), inputs, options);
+      const testing::RunResult result = testing::run_model(fused.build(), inputs, options);
+      ASSERT_EQ(result.status, QRT_OK) << result.message;
+      ASSERT_EQ(result.kernels, expected.kernels);
+      ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+    }
+  }
+}
+
+TEST(Fuse, AddInsideADenseConvolution) {
+  check({{1, 40, 40, 16}, 64});  // several pieces
+  check({{1, 7, 7, 64}, 24});    // one
+  check({{3, 11, 13, 8}, 17});   // rows and channels off every tile
+  check({{1, 1, 1, 4}, 1});
+}
+
+TEST(Fuse, AddInsideAnIndirectConvolution) {
+  check({{1, 28, 28, 8}, 96, 3});
+  check({{2, 9, 7, 12}, 40, 3});
+}
+
+TEST(Fuse, AddInsideAGroupedConvolution) {
+  check({{1, 20, 20, 16}, 48, 1, 2});
+  check({{2, 15, 15, 24}, 60, 3, 3});
+}
+
+TEST(Fuse, WeightsThatCrowdTheCacheAreReadOnce) { check({{1, 4, 5, 512}, 1040}); }
+
+TEST(Fuse, OtherFollowers) {
+  for (const Follower f :
+       {Follower::kAddSwapped, Follower::kAddTwice, Follower::kMul, Follower::kLut}) {
+    check({{1, 30, 31, 16}, 40, 1, 1, f});
+    check({{1, 14, 14, 16}, 33, 3, 1, f});
+  }
+}
+
+TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {
+  const auto plan = planned(model_of({{1, 8, 8, 16}}, false));
+  const Step& conv = plan->steps[0];
+  ASSERT_EQ(plan->places[conv.outputs[0]].offset, plan->places[plan->steps[1].outputs[0]].offset);
+  ASSERT_EQ(plan->steps[1].run, nullptr);
+}
+
+TEST(Fuse, NothingWhenEveryTensorIsKept) {
+  PlanOptions options;
+  options.keep_all = true;
+  const auto plan = planned(model_of({{1, 8, 8, 16}}, false), options);
+  ASSERT_EQ(plan->steps[0].follower, nullptr);
+  ASSERT_EQ(plan->steps[1].leader, nullptr);
+  ASSERT_NE(plan->steps[1].run, nullptr);
+}
+
+TEST(Fuse, NotWhereAnotherStepReadsTheTensorBetween) {
+  ModelBuilder m;
+  testing::Random random;
+  const uint32_t x = m.input({1, 8, 8, 16}), other = m.input({1, 8, 8, 16});
+  const uint32_t between = convolve(&m, x, {{1, 8, 8, 16}}, &random);
+  m.op(add_options(), {between, other}, {m.output({1, 8, 8, 16})});
+  m.op(add_options(), {other, between}, {m.output({1, 8, 8, 16})});
+  const auto plan = planned(m);
+  ASSERT_EQ(plan->steps[0].follower, nullptr);
+}
+
+TEST(Fuse, OnlyInTheStepThatMakesTheLastInput) {
+  ModelBuilder m;
+  testing::Random random;
+  const uint32_t x = m.input({1, 8, 8, 16});
+  const uint32_t first = convolve(&m, x, {{1, 8, 8, 16}}, &random);
+  const uint32_t second = convolve(&m, x, {{1, 8, 8, 16}}, &random);
+  const uint32_t mapped = m.tensor({1, 8, 8, 16}), sum = m.tensor({1, 8, 8, 16});
+  m.op(add_options(), {first, second}, {sum});
+  const uint32_t third = convolve(&m, x, {{1, 8, 8, 16}}, &random);
+  m.op(lut_options(&m), {sum}, {mapped});
+  m.op(add_options(), {third, mapped}, {m.output({1, 8, 8, 16})});
+  const auto plan = planned(m);
+  ASSERT_EQ(plan->steps[0].follower, nullptr);
+  ASSERT_EQ(plan->steps[1].follower, &plan->steps[2]);
+  ASSERT_EQ(plan->steps[3].follower, nullptr);  // `mapped` comes after it
+  ASSERT_EQ(plan->steps[5].leader, nullptr);
+}
+
+TEST(Fuse, NotWhereTheOtherOperandIsRepeated) {
+  ModelBuilder m;
+  testing::Random random;
+  const uint32_t x = m.input({1, 8, 8, 16}), row = m.input({16});
+  const uint32_t between = convolve(&m, x, {{1, 8, 8, 16}}, &random);
+  m.op(add_options(), {between, row}, {m.output({1, 8, 8, 16})});
+  ASSERT_EQ(planned(m)->steps[1].leader, nullptr);
+}
+
+TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
+  const Bytes file = model_of({{1, 8, 8, 16}}, false).build();
+  qrt_model* model = nullptr;
+  qrt_session* session = nullptr;
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.profile = 1;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session), QRT_OK);
+  qrt_op_info info;
+  ASSERT_EQ(qrt_session_op_info(session, 0, &info), QRT_OK);
+  ASSERT_EQ(info.runs_in, 0u);
+  ASSERT_GT(info.total_ns, 0u);
+  ASSERT_EQ(qrt_session_op_info(session, 1, &info), QRT_OK);
+  ASSERT_EQ(info.runs_in, 0u);
+  ASSERT_EQ(info.total_ns, 0u);
+  ASSERT_NE(std::string(info.kernel).find("elementwise"), std::string::npos);
+  qrt_session_destroy(session);
+  qrt_model_destroy(model);
+}
+
+}  // namespace
+}  // namespace qrt
