@@ -9,6 +9,19 @@ size_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w)
   return (channels + 15) / 16 * ((kernel_h + 3) / 4) * kernel_w * 64;
 }
 
+bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kernel_h,
+                              size_t kernel_w) {
+  const size_t quads = (kernel_h + 3) / 4, last_bytes = kernel_w * 64;
+  if (kernel_h % 4 == 0) return true;
+  for (size_t block = 0; block < (channels + 15) / 16; ++block) {
+    const int8_t* last = packed + ((block + 1) * quads - 1) * last_bytes;
+    for (size_t i = 0; i < last_bytes; ++i) {
+      if (i % 4 >= kernel_h % 4 && last[i] != 0) return false;
+    }
+  }
+  return true;
+}
+
 void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
                     int8_t* packed) {
   memset(packed, 0, depthwise_packed_bytes(channels, kernel_h, kernel_w));

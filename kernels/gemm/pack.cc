@@ -29,6 +29,18 @@ void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* p
   }
 }
 
+bool gemm_tails_are_zero(const int8_t* packed, size_t n, size_t taps, size_t k) {
+  const size_t groups = groups_of(k, kGroup), line_bytes = kBlock * kGroup;
+  if (k % kGroup == 0) return true;
+  for (size_t row = 0; row < groups_of(n, kBlock) * taps; ++row) {
+    const int8_t* last = packed + ((row + 1) * groups - 1) * line_bytes;
+    for (size_t i = 0; i < line_bytes; ++i) {
+      if (i % kGroup >= k % kGroup && last[i] != 0) return false;
+    }
+  }
+  return true;
+}
+
 bool gemm_pair_safe(const int8_t* weights, size_t n, size_t taps, size_t k) {
   // 255 * 128 = 32640 fits int16, 255 * 129 does not; the negative side has the same limit.
   constexpr int kLimit = 128;

@@ -1,6 +1,8 @@
 // Legality checks shared by the operators; see check.h.
 #include "runtime/ops/check.h"
 
+#include "kernels/gemm/pack.h"
+
 namespace qrt {
 
 Status check_input_count(const InferContext& context, size_t expected) {
@@ -40,6 +42,16 @@ Status check_constant(const InferContext& context, size_t i, const char* what, f
                   fb::EnumNamePacking(packing));
   QRT_MODEL_CHECK(input.data_bytes == bytes, "input %zu (%s) holds %zu bytes, expected %zu", i,
                   what, input.data_bytes, bytes);
+  return Status();
+}
+
+Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
+                        size_t k) {
+  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  for (size_t g = 0; g < groups; ++g) {
+    QRT_MODEL_CHECK(gemm_tails_are_zero(packed + g * gemm_packed_bytes(n, taps, k), n, taps, k),
+                    "input 1 (weights) is not zero where its packing rounds %zu up to 4", k);
+  }
   return Status();
 }
 

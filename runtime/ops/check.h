@@ -25,6 +25,11 @@ Status check_image(const InferContext& context, size_t i);
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
                       size_t bytes);
 
+// Groups of packed gemm weights (input 1, of the right size) have zeros where the packing has no
+// weight.
+Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
+                        size_t k);
+
 // Input i is a constant int32 vector of `channels` biases.
 Status check_bias(const InferContext& context, size_t i, size_t channels);
 

@@ -88,6 +88,7 @@ Status analyse(const InferContext& context, Geometry* g) {
 
   const size_t packed = g->groups * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM, packed));
+  QRT_TRY(check_gemm_tails(context, g->groups, g->out_c / g->groups, g->taps, g->k));
   QRT_TRY(check_bias(context, 2, g->out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
   return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);

@@ -55,6 +55,10 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
   const size_t out_c = size(w[2]);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::DEPTHWISE,
                          depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w)));
+  QRT_MODEL_CHECK(depthwise_tails_are_zero(reinterpret_cast<const int8_t*>(context.inputs[1].data),
+                                           out_c, s->kernel_h, s->kernel_w),
+                  "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
+                  s->kernel_h);
   QRT_TRY(check_bias(context, 2, out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
   return check_requant(options->requant(), out_c, /*allow_acc=*/false);

@@ -30,6 +30,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const size_t out = static_cast<size_t>(weights[0]);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
                          gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in))));
+  QRT_TRY(check_gemm_tails(context, 1, out, options->terms(), static_cast<size_t>(in)));
   QRT_TRY(check_bias(context, 2, out));
   QRT_TRY(check_weight_sum(options->weight_sum(), out));
   QRT_TRY(check_requant(options->requant(), out, /*allow_acc=*/true));

@@ -109,6 +109,35 @@ TEST(Verify, RefusesIndicesOutOfRange) {
                  QRT_INVALID_MODEL, "op 4 (Lut 'op4'): buffer index 0");
 }
 
+// Kernels multiply what the packing adds with whatever lies there: it has to be zero.
+TEST(Verify, RefusesPackedWeightsWithMoreThanTheWeights) {
+  const auto weights = [](fb::ModelT& m, fb::OpOptions type) -> std::vector<uint8_t>& {
+    for (auto& op : m.operators) {
+      if (op->options.type == type) return m.buffers[m.tensors[op->inputs[1]]->buffer]->data;
+    }
+    abort();
+  };
+  for (size_t last : {size_t{3}, size_t{64 * 3 - 1}}) {  // 3 x 3: row 3 of the first, of the last
+    expect_refused(
+        damaged([&](fb::ModelT& m) { weights(m, fb::OpOptions::DepthwiseConv2D)[last] = 1; }),
+        QRT_INVALID_MODEL, "rounds 3 rows up to 4");
+  }
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 5}), y = m.output({-1, 2});
+  fb::FullyConnectedOptionsT dense;
+  dense.weight_sum = {10, 10};
+  dense.requant = testing::requant_f32({0.5f});
+  m.op(std::move(dense), {x, m.gemm_weights({2, 5}, std::vector<int8_t>(10, 2)), m.bias({0, 0})},
+       {y});
+  ASSERT_EQ(testing::run_model(m.build(), {}).status, QRT_OK);
+  std::vector<uint8_t>& packed = weights(m.model(), fb::OpOptions::FullyConnected);
+  ASSERT_EQ(packed.size(), 128u);
+  packed[64] = 3;  // k = 4, the fifth: a weight
+  ASSERT_EQ(testing::run_model(m.build(), {}).status, QRT_OK);
+  packed[65] = 1;  // k = 5
+  expect_refused(m.build(), QRT_INVALID_MODEL, "op 0 (FullyConnected 'op0'): input 1 (weights)");
+}
+
 TEST(Verify, RefusesAnOrderThatReadsBeforeWriting) {
   expect_refused(damaged([](fb::ModelT& m) { std::swap(m.operators[0], m.operators[1]); }),
                  QRT_INVALID_MODEL, "op 0 (Conv2D 'op1'): input tensor 2 ('x') is not written");
