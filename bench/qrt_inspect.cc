@@ -53,8 +53,12 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::GlobalAveragePool2D:
       return requant_name(op.options_as_GlobalAveragePool2D()->requant());
     case fb::OpOptions::Add:
-      return op.options_as_Add()->kind() == fb::AddKind::F32_FMA ? "EW_F32, fma"
-                                                                 : "EW_F32, mul, add";
+      switch (op.options_as_Add()->kind()) {
+        case fb::AddKind::F32_FMA: return "EW_F32, fma";
+        case fb::AddKind::F32_MUL_ADD: return "EW_F32, mul, add";
+        case fb::AddKind::INT: break;
+      }
+      return "EW_INT";
     case fb::OpOptions::AveragePool2D: return "ordered float32 sum";
     case fb::OpOptions::Softmax: return "table, ordered float32 sum";
     case fb::OpOptions::Lut:

@@ -70,15 +70,29 @@ inline int64_t rounding_shift(int64_t v, int s, Round round) {
   return v >> s;
 }
 
+// The value after `count` stages; v and every result are within int32.
+inline int64_t apply_stages(const RequantStage* stages, int32_t count, int64_t v, size_t c) {
+  for (int i = 0; i < count; ++i) {
+    const RequantStage& s = stages[i];
+    v = rounding_shift(v * s.multiplier[c], s.shift[c], s.round);
+    v = clamp_int(v, s.clip_lo, s.clip_hi);
+  }
+  return v;
+}
+
+// A bound of a stage's results where |v| <= bound <= 2^31, of channel 0.
+static inline int64_t bound_of_stage(const RequantStage& s, int64_t bound) {
+  const int64_t below = (int64_t{1} << s.shift[0]) - 1;
+  const int64_t result = (bound * s.multiplier[0] + below) >> s.shift[0];
+  const int64_t low = -int64_t{s.clip_lo}, high = s.clip_hi;
+  const int64_t clip = low > high ? low : high;
+  return result < clip ? result : clip;
+}
+
 // The output for accumulator `acc` of output channel `c`; kinds kF32 and kInt. In [lo, hi].
 inline int32_t requantize(const Requant& r, int32_t acc, size_t c) {
   if (r.kind == RequantKind::kInt) {
-    int64_t v = acc;
-    for (int i = 0; i < r.stage_count; ++i) {
-      const RequantStage& s = r.stages[i];
-      v = rounding_shift(v * s.multiplier[c], s.shift[c], s.round);
-      v = clamp_int(v, s.clip_lo, s.clip_hi);
-    }
+    const int64_t v = apply_stages(r.stages, r.stage_count, acc, c);
     return static_cast<int32_t>(clamp_int(v + r.zero_point, r.lo, r.hi));
   }
   const soft::Bits a = soft::from_int(acc), scale = soft::bits_of(r.scale[c]);
@@ -119,6 +133,24 @@ inline int32_t add_f32(const AddParams& p, uint8_t a, uint8_t b) {
     v = soft::fma(x, rx, soft::fma(y, ry, f));
   }
   return static_cast<int32_t>(clamp_int(soft::to_int(v) + p.output_offset, p.lo, p.hi));
+}
+
+// Elementwise add in integers (EW_INT). A bound of each operand's term, and of their sum, is
+// checked at load: schema/qrt_model.fbs, AddOptions.
+struct AddIntParams {
+  int32_t a_zero_point, b_zero_point;  // 0..255
+  int32_t left_shift;                  // 0..23
+  bool subtract;
+  int32_t a_stage_count, b_stage_count;                     // 0..kMaxStages
+  RequantStage a_stages[kMaxStages], b_stages[kMaxStages];  // of channel 0
+  Requant requant;                                          // kInt; channel 0
+};
+
+inline int32_t add_int(const AddIntParams& p, uint8_t a, uint8_t b) {
+  const int64_t scale = int64_t{1} << p.left_shift;
+  const int64_t x = apply_stages(p.a_stages, p.a_stage_count, (a - p.a_zero_point) * scale, 0);
+  const int64_t y = apply_stages(p.b_stages, p.b_stage_count, (b - p.b_zero_point) * scale, 0);
+  return requantize(p.requant, static_cast<int32_t>(p.subtract ? x - y : x + y), 0);
 }
 
 }  // namespace qrt

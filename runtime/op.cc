@@ -43,7 +43,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::Mul: return level_of(op.options_as_Mul()->requant());
     case fb::OpOptions::GlobalAveragePool2D:
       return level_of(op.options_as_GlobalAveragePool2D()->requant());
-    case fb::OpOptions::Add:
+    case fb::OpOptions::Add: return op.options_as_Add()->kind() == fb::AddKind::INT ? 0 : 1;
     case fb::OpOptions::AveragePool2D:
     case fb::OpOptions::Softmax: return 1;
     case fb::OpOptions::Concat:

@@ -15,15 +15,15 @@ size_t length(const Vector* v) {
   return v != nullptr ? v->size() : 0;
 }
 
-Status check_length(const char* what, size_t n, size_t channels) {
+Status check_length(const char* what, const char* field, size_t n, size_t channels) {
   QRT_MODEL_CHECK(n == 1 || (n != 0 && n == channels),
-                  "requant.%s has %zu values, expected 1 or one per output channel (%zu)", what, n,
-                  channels);
+                  "%s.%s has %zu values, expected 1 or one per output channel (%zu)", what, field,
+                  n, channels);
   return {};
 }
 
 Status check_f32(const fb::Requant& r, size_t channels) {
-  QRT_TRY(check_length("scale", length(r.scale()), channels));
+  QRT_TRY(check_length("requant", "scale", length(r.scale()), channels));
   for (uint32_t i = 0; i < r.scale()->size(); ++i) {
     const uint32_t bits = r.scale()->Get(i);
     QRT_MODEL_CHECK(bits >= kSmallestNormal && bits <= kLargestFinite,
@@ -43,22 +43,21 @@ Status check_f32(const fb::Requant& r, size_t channels) {
   return {};
 }
 
-Status check_stage(const fb::RequantStage& s, size_t channels) {
-  QRT_TRY(check_length("stages.multiplier", length(s.multiplier()), channels));
+Status check_stage(const char* what, const fb::RequantStage& s, size_t channels) {
+  QRT_TRY(check_length(what, "multiplier", length(s.multiplier()), channels));
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
-                  "requant.stages.shift has %zu values, expected as many as multiplier (%u)",
+                  "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
   for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
-    QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0,
-                    "requant.stages.multiplier[%u] is %d, expected >= 0", i,
+    QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0, "%s.multiplier[%u] is %d, expected >= 0", what, i,
                     s.multiplier()->Get(i));
-    QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "requant.stages.shift[%u] is %d, expected 0 to 62", i,
+    QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "%s.shift[%u] is %d, expected 0 to 62", what, i,
                     s.shift()->Get(i));
   }
-  QRT_MODEL_CHECK(s.rounding() <= fb::Rounding::FLOOR,
-                  "requant.stages.rounding is %d, expected 0 to 3", static_cast<int>(s.rounding()));
-  QRT_MODEL_CHECK(s.clip_lo() <= s.clip_hi(),
-                  "requant.stages clip limits are %d to %d, not a range", s.clip_lo(), s.clip_hi());
+  QRT_MODEL_CHECK(s.rounding() <= fb::Rounding::FLOOR, "%s.rounding is %d, expected 0 to 3", what,
+                  static_cast<int>(s.rounding()));
+  QRT_MODEL_CHECK(s.clip_lo() <= s.clip_hi(), "%s clip limits are %d to %d, not a range", what,
+                  s.clip_lo(), s.clip_hi());
   return {};
 }
 
@@ -66,7 +65,7 @@ Status check_int(const fb::Requant& r, size_t channels) {
   const size_t stages = length(r.stages());
   QRT_MODEL_CHECK(stages >= 1 && stages <= kMaxStages,
                   "requant.stages has %zu stages, expected 1 to %d", stages, kMaxStages);
-  for (const fb::RequantStage* stage : *r.stages()) QRT_TRY(check_stage(*stage, channels));
+  QRT_TRY(check_stages("requant.stages", r.stages(), channels));
   QRT_MODEL_CHECK(r.zero_point() >= 0 && r.zero_point() <= 255,
                   "requant.zero_point is %d, expected 0 to 255", r.zero_point());
   return {};
@@ -93,6 +92,29 @@ float float_of(uint32_t bits) {
 }
 
 }  // namespace
+
+Status check_stages(const char* what, const StageVector* stages, size_t channels) {
+  QRT_MODEL_CHECK(length(stages) <= kMaxStages, "%s has %zu stages, expected at most %d", what,
+                  length(stages), kMaxStages);
+  for (uint32_t i = 0; i < length(stages); ++i)
+    QRT_TRY(check_stage(what, *stages->Get(i), channels));
+  return {};
+}
+
+StageParams::StageParams(const StageVector* source) {
+  for (uint32_t i = 0; i < length(source); ++i, ++count) {
+    const fb::RequantStage& s = *source->Get(i);
+    multiplier[i] = s.multiplier()->Get(0);
+    shift[i] = s.shift()->Get(0);
+    stages[i] = {&multiplier[i], &shift[i], static_cast<Round>(s.rounding()), s.clip_lo(),
+                 s.clip_hi()};
+  }
+}
+
+int64_t StageParams::bound(int64_t bound) const {
+  for (int i = 0; i < count; ++i) bound = bound_of_stage(stages[i], bound);
+  return bound;
+}
 
 Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc) {
   QRT_MODEL_CHECK(requant != nullptr, "requant is missing");

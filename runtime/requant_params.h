@@ -14,6 +14,26 @@ namespace qrt {
 // Every field in range for `channels` output channels; `allow_acc`: kind ACC is accepted.
 Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc);
 
+// At most kMaxStages stages, each field in range, for `channels` output channels; `what` names the
+// field in messages. Missing: none.
+using StageVector = flatbuffers::Vector<flatbuffers::Offset<fb::RequantStage>>;
+Status check_stages(const char* what, const StageVector* stages, size_t channels);
+
+// Integer stages per tensor. Immovable: the stages point to the members before them.
+struct StageParams {
+  // REQUIRES: check_stages(stages, 1) succeeded.
+  explicit StageParams(const StageVector* stages);
+  StageParams(const StageParams&) = delete;
+
+  // A bound of the results for inputs of |v| <= bound <= 2^31.
+  int64_t bound(int64_t bound) const;
+
+  int32_t multiplier[kMaxStages] = {};
+  uint8_t shift[kMaxStages] = {};
+  int32_t count = 0;
+  RequantStage stages[kMaxStages] = {};
+};
+
 // A kernels' Requant and the arrays it points to; per-channel arrays are padded to a multiple of 64
 // channels. Movable, not copyable (the Requant points into the vectors).
 struct RequantParams {

@@ -33,6 +33,7 @@ struct ElementwiseKernel {
   const char* name;  // "elementwise_u8_avx2"
   Isa isa;
   void (*add)(const AddParams& params, const ElementwiseRun& run);
+  void (*add_int)(const AddIntParams& params, const ElementwiseRun& run);
   void (*mul)(const MulParams& params, const ElementwiseRun& run);
 };
 

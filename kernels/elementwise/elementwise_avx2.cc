@@ -1,7 +1,8 @@
-// Elementwise add and mul in float, 64 bytes at a time.
+// Elementwise add and mul: in float 64 bytes at a time, in integers by chunks.h.
 #include <immintrin.h>
 
 #include "kernels/elementwise/walk.h"
+#include "kernels/isa/requantize_avx2.h"
 
 namespace qrt {
 namespace {
@@ -121,8 +122,12 @@ void elementwise_add_avx2(const AddParams& params, const ElementwiseRun& run) {
   add<Sum>(params, run);
 }
 
+void elementwise_add_int_avx2(const AddIntParams& params, const ElementwiseRun& run) {
+  add_in_chunks<avx2::Lanes>(params, run);
+}
+
 void elementwise_mul_avx2(const MulParams& params, const ElementwiseRun& run) {
-  mul<Product>(params, run);
+  mul<Product, avx2::Lanes>(params, run);
 }
 
 }  // namespace qrt

@@ -1,7 +1,8 @@
-// Elementwise add and mul in float, 64 bytes at a time.
+// Elementwise add and mul: in float 64 bytes at a time, in integers by chunks.h.
 #include <immintrin.h>
 
 #include "kernels/elementwise/walk.h"
+#include "kernels/isa/requantize_avx512vnni.h"
 
 namespace qrt {
 namespace {
@@ -126,8 +127,12 @@ void elementwise_add_avx512vnni(const AddParams& params, const ElementwiseRun& r
   add<Sum>(params, run);
 }
 
+void elementwise_add_int_avx512vnni(const AddIntParams& params, const ElementwiseRun& run) {
+  add_in_chunks<avx512vnni::Lanes>(params, run);
+}
+
 void elementwise_mul_avx512vnni(const MulParams& params, const ElementwiseRun& run) {
-  mul<Product>(params, run);
+  mul<Product, avx512vnni::Lanes>(params, run);
 }
 
 }  // namespace qrt

@@ -11,6 +11,13 @@ void elementwise_add_scalar(const AddParams& params, const ElementwiseRun& run) 
   }
 }
 
+void elementwise_add_int_scalar(const AddIntParams& params, const ElementwiseRun& run) {
+  for (size_t i = 0; i < run.n; ++i) {
+    const uint8_t a = run.a[run.a_is_scalar ? 0 : i], b = run.b[run.b_is_scalar ? 0 : i];
+    run.y[i] = static_cast<uint8_t>(add_int(params, a, b));
+  }
+}
+
 void elementwise_mul_scalar(const MulParams& params, const ElementwiseRun& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const int32_t a = run.a[run.a_is_scalar ? 0 : i] - params.a_zero_point;

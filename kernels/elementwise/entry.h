@@ -1,4 +1,4 @@
-// Entry points of the elementwise family's files, one pair for each row of elementwise.inc. Only
+// Entry points of the elementwise family's files, three for each row of elementwise.inc. Only
 // for this folder: others take a row from elementwise.h.
 #ifndef QRT_KERNELS_ELEMENTWISE_ENTRY_H_
 #define QRT_KERNELS_ELEMENTWISE_ENTRY_H_
@@ -7,8 +7,9 @@
 
 namespace qrt {
 
-#define QRT_ELEMENTWISE(isa, suffix)                                                 \
-  void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run); \
+#define QRT_ELEMENTWISE(isa, suffix)                                                        \
+  void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run);        \
+  void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseRun& run); \
   void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run);
 #include "kernels/elementwise/elementwise.inc"
 

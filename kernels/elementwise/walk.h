@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "kernels/elementwise/entry.h"
+#include "kernels/elementwise/chunks.h"
 
 namespace qrt {
 namespace {
@@ -108,11 +108,13 @@ inline void add(const AddParams& p, const ElementwiseRun& run) {
   }
 }
 
-template <template <bool, bool> class Product>
+// Lanes: policy of isa/requantize_tile.h.
+template <template <bool, bool> class Product, class Lanes>
 inline void mul(const MulParams& p, const ElementwiseRun& run) {
   const Requant& r = p.requant;
-  // Integer stages have no vector form; the second condition is that of add(), with |p| <= 65,025.
-  if (r.kind != RequantKind::kF32 || !(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
+  if (r.kind == RequantKind::kInt) return mul_in_chunks<Lanes>(p, run);
+  // The condition is that of add(), with |p| <= 65,025.
+  if (!(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
   const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);
   const ProductConstants c{static_cast<int16_t>(p.a_zero_point),
                            static_cast<int16_t>(p.b_zero_point),

@@ -64,7 +64,7 @@ inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64
   return narrow ? StageForm::kNarrow : StageForm::kWide;
 }
 
-// The forms of an integer requantisation's stages.
+// The forms of an integer requantisation's stages, for any accumulators.
 struct StageForms {
   StageForm of[kMaxStages];
 };
@@ -75,15 +75,6 @@ inline StageForms forms_of(const Requant& r, size_t c, size_t channels, int64_t 
   for (int i = 0; i < r.stage_count; ++i, bound = kAnyInt32)
     forms.of[i] = form_of(r.stages[i], c, channels, bound);
   return forms;
-}
-
-// A bound of the results of a stage for inputs |x| <= bound <= 2^31; channel 0.
-inline int64_t bound_of(const RequantStage& s, int64_t bound) {
-  const int64_t last = (int64_t{1} << s.shift[0]) - 1;
-  const int64_t result = (bound * s.multiplier[0] + last) >> s.shift[0];
-  const int64_t low = -int64_t{s.clip_lo}, high = s.clip_hi;
-  const int64_t limit = low > high ? low : high;
-  return result < limit ? result : limit;
 }
 
 template <class V, class S, class Parameters>

@@ -1,4 +1,6 @@
-// Add: elementwise addition of two uint8 tensors in float32 arithmetic, broadcast as in numpy.
+// Add: elementwise sum or difference of two uint8 tensors in float32 or integer arithmetic,
+// broadcast as in numpy.
+#include <cinttypes>
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"
@@ -7,14 +9,12 @@
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/ops/xnnpack_step.h"
+#include "runtime/requant_params.h"
 
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  const auto* o = context.op->options_as<fb::AddOptions>();
-  QRT_TRY(check_input_count(context, 2));
-  QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 1));
+Status check_float(const fb::AddOptions* o) {
   const double a = static_cast<double>(float_of(o->a_scale()));
   const double b = static_cast<double>(float_of(o->b_scale()));
   const double f = static_cast<double>(float_of(o->constant()));
@@ -32,6 +32,30 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "output_offset is %d, expected 0 or 128", o->output_offset());
   QRT_MODEL_CHECK(0 <= o->lo() && o->lo() <= o->hi() && o->hi() <= 255,
                   "limits are %d to %d, expected 0 <= lo <= hi <= 255", o->lo(), o->hi());
+  return {};
+}
+
+Status check_int(const fb::AddOptions* o) {
+  QRT_TRY(check_range("left_shift", o->left_shift(), 0, 23));
+  QRT_TRY(check_stages("a_stages", o->a_stages(), 1));
+  QRT_TRY(check_stages("b_stages", o->b_stages(), 1));
+  QRT_TRY(check_requant(o->requant(), 1, /*allow_acc=*/false));
+  QRT_MODEL_CHECK(o->requant()->kind() == fb::RequantKind::INT,
+                  "requant.kind is %d, an add of kind INT takes INT (2)",
+                  static_cast<int>(o->requant()->kind()));
+  const int64_t operand = int64_t{255} << o->left_shift();
+  const int64_t a = StageParams(o->a_stages()).bound(operand);
+  const int64_t b = StageParams(o->b_stages()).bound(operand);
+  QRT_MODEL_CHECK(a + b <= INT32_MAX,
+                  "the terms reach %" PRId64 " and %" PRId64 ", expected a sum below 2^31", a, b);
+  return {};
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* o = context.op->options_as<fb::AddOptions>();
+  QRT_TRY(check_input_count(context, 2));
+  QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 2));
+  QRT_TRY(o->kind() == fb::AddKind::INT ? check_int(o) : check_float(o));
   Shape shape;
   QRT_TRY(infer_broadcast(context, &shape));
   return add_output(DType::kUInt8, shape, outputs);
@@ -53,6 +77,29 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
   const Params& p = step.as<Params>();
   p.kernel->add(p.add, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
                         context.out(step, 0) + begin, count});
+}
+
+struct IntParams {
+  explicit IntParams(const fb::AddOptions& o)
+      : a_stages(o.a_stages()), b_stages(o.b_stages()), requant(make_requant(*o.requant(), 1)) {}
+
+  const ElementwiseKernel* kernel;
+  StageParams a_stages, b_stages;
+  RequantParams requant;
+  AddIntParams add;
+  Broadcast broadcast;
+};
+
+void run_int(const Step& step, const RunContext& context) {
+  const IntParams& p = step.as<IntParams>();
+  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
+               context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add_int(p.add, r); });
+}
+
+void run_int_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const IntParams& p = step.as<IntParams>();
+  p.kernel->add_int(p.add, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                            context.out(step, 0) + begin, count});
 }
 
 // The zero point of a tensor whose one pair is known, or -1.
@@ -77,31 +124,59 @@ bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, Ste
       step);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+// The same for both kinds of parameters.
+template <class P>
+void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
+                 decltype(Step::run) run_step, decltype(Step::run_elements) run_elements_step,
+                 Step* step) {
   const Shape& shape = context.outputs[0].shape;
-  const auto* o = context.op->options_as<fb::AddOptions>();
-  auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);
-  params->add.a_scale = float_of(o->a_scale());
-  params->add.b_scale = float_of(o->b_scale());
-  params->add.constant = float_of(o->constant());
-  params->add.multiply_add = o->kind() == fb::AddKind::F32_MUL_ADD;
-  params->add.a_is_inner = o->a_is_inner();
-  params->add.a_offset = o->a_offset();
-  params->add.b_offset = o->b_offset();
-  params->add.output_offset = o->output_offset();
-  params->add.lo = o->lo();
-  params->add.hi = o->hi();
-  if (prepare_xnnpack(context, params->add, step)) return Status();
   Broadcast& broadcast = params->broadcast;
   broadcast = plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
   const double elements = static_cast<double>(shape.elements());
   broadcast.tasks = task_count(elements / speed_of(params->kernel->isa).elements,
                                static_cast<size_t>(shape.elements()), context.threads);
   step->kernel = params->kernel->name;
-  step->run = run;
-  if (broadcast.is_plain()) step->run_elements = run_elements;
+  step->run = run_step;
+  if (broadcast.is_plain()) step->run_elements = run_elements_step;
   step->params = std::move(params);
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const auto* o = context.op->options_as<fb::AddOptions>();
+  if (o->kind() == fb::AddKind::INT) {
+    auto params = std::make_shared<IntParams>(*o);
+    AddIntParams& p = params->add;
+    p = {o->a_zero_point(),
+         o->b_zero_point(),
+         o->left_shift(),
+         o->subtract(),
+         params->a_stages.count,
+         params->b_stages.count,
+         {},
+         {},
+         params->requant.requant};
+    for (int i = 0; i < kMaxStages; ++i) {
+      p.a_stages[i] = params->a_stages.stages[i];
+      p.b_stages[i] = params->b_stages.stages[i];
+    }
+    finish_step(context, std::move(params), run_int, run_int_elements, step);
+    return Status();
+  }
+  auto params = std::make_shared<Params>();
+  AddParams& p = params->add;
+  p.a_scale = float_of(o->a_scale());
+  p.b_scale = float_of(o->b_scale());
+  p.constant = float_of(o->constant());
+  p.multiply_add = o->kind() == fb::AddKind::F32_MUL_ADD;
+  p.a_is_inner = o->a_is_inner();
+  p.a_offset = o->a_offset();
+  p.b_offset = o->b_offset();
+  p.output_offset = o->output_offset();
+  p.lo = o->lo();
+  p.hi = o->hi();
+  if (prepare_xnnpack(context, p, step)) return Status();
+  finish_step(context, std::move(params), run, run_elements, step);
   return Status();
 }
 

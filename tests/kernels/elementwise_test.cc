@@ -120,6 +120,67 @@ Requant f32_requant(const float* scale, int32_t zero_point) {
   return r;
 }
 
+// Stages of an add of integers, with what they point to.
+class IntAdd {
+ public:
+  enum Term { kA, kB, kOutput };
+
+  IntAdd(int a_zero_point, int b_zero_point, int output_zero_point, int left_shift) {
+    p_.a_zero_point = a_zero_point;
+    p_.b_zero_point = b_zero_point;
+    p_.left_shift = left_shift;
+    p_.requant.kind = RequantKind::kInt;
+    p_.requant.zero_point = output_zero_point;
+    p_.requant.hi = 255;
+  }
+  IntAdd(const IntAdd&) = delete;
+
+  IntAdd& stage(Term term, int32_t multiplier, int shift, Round round, int32_t lo = INT32_MIN,
+                int32_t hi = INT32_MAX) {
+    int32_t& count = term == kA   ? p_.a_stage_count
+                     : term == kB ? p_.b_stage_count
+                                  : p_.requant.stage_count;
+    multiplier_[term][count] = multiplier;
+    shift_[term][count] = static_cast<uint8_t>(shift);
+    RequantStage* stages = term == kA ? p_.a_stages : term == kB ? p_.b_stages : p_.requant.stages;
+    stages[count] = {&multiplier_[term][count], &shift_[term][count], round, lo, hi};
+    ++count;
+    return *this;
+  }
+  AddIntParams& params() { return p_; }
+
+ private:
+  AddIntParams p_ = {};
+  int32_t multiplier_[3][kMaxStages];
+  uint8_t shift_[3][kMaxStages];
+};
+
+// TFLite's quantised multiplier: real = m / 2^31 * 2^shift.
+struct TfliteMultiplier {
+  explicit TfliteMultiplier(double real) {
+    const double fraction = std::frexp(real, &shift);
+    const int64_t q = std::llround(fraction * 2147483648.0);
+    m = static_cast<int32_t>(q == int64_t{1} << 31 ? q / 2 : q);
+    if (q == int64_t{1} << 31) ++shift;
+  }
+  int32_t m;
+  int shift;
+};
+
+// TFLite's MultiplyByQuantizedMultiplier for shift <= 0, as gemmlowp has it: with double rounding,
+// a saturating rounding doubling high product and a division that rounds half away from zero.
+int32_t tflite_multiply(int32_t x, const TfliteMultiplier& q, bool double_rounding) {
+  const int64_t product = int64_t{x} * q.m;
+  if (!double_rounding) {
+    const int total = 31 - q.shift;
+    return static_cast<int32_t>((product + (int64_t{1} << (total - 1))) >> total);
+  }
+  const int64_t nudge = product >= 0 ? 1 << 30 : 1 - (1 << 30);
+  const int32_t high = static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
+  const int32_t mask = (1 << -q.shift) - 1, remainder = high & mask;
+  return (high >> -q.shift) + (remainder > (mask >> 1) + (high < 0 ? 1 : 0));
+}
+
 class ElementwiseTest : public ::testing::TestWithParam<size_t> {
  protected:
   void SetUp() override {
@@ -136,6 +197,29 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
     kernel_.add(p, run);
     for (size_t i = 0; i < run.n; ++i)
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
+  }
+
+  void expect_add_int(const AddIntParams& p, const ElementwiseRun& run) {
+    std::vector<uint8_t> want(run.n);
+    for (size_t i = 0; i < run.n; ++i)
+      want[i] = static_cast<uint8_t>(
+          add_int(p, run.a[run.a_is_scalar ? 0 : i], run.b[run.b_is_scalar ? 0 : i]));
+    kernel_.add_int(p, run);
+    for (size_t i = 0; i < run.n; ++i)
+      ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
+  }
+
+  // All pairs, then each operand as a scalar, in runs around a chunk.
+  void expect_add_int_everywhere(const AddIntParams& p) {
+    const uint8_t* all = pairs_.a.data();
+    ASSERT_NO_FATAL_FAILURE(
+        expect_add_int(p, {all, pairs_.b.data(), false, false, y_.data(), kPairs}));
+    const uint8_t one = static_cast<uint8_t>(random_.integer(0, 255));
+    for (const size_t n : {1, 15, 16, 300, 1023, 1025, 2051}) {
+      ASSERT_NO_FATAL_FAILURE(expect_add_int(p, {&one, all, true, false, y_.data(), n}));
+      ASSERT_NO_FATAL_FAILURE(expect_add_int(p, {all, &one, false, true, y_.data(), n}));
+      ASSERT_NO_FATAL_FAILURE(expect_add_int(p, {&one, &one, true, true, y_.data(), n}));
+    }
   }
 
   void expect_mul(const MulParams& p, const ElementwiseRun& run) {
@@ -231,6 +315,131 @@ TEST_P(ElementwiseTest, WorksInPlace) {
     ASSERT_NO_FATAL_FAILURE(expect_add(add, {a.data(), b.data(), false, false, a.data(), n}));
     ASSERT_NO_FATAL_FAILURE(expect_mul(mul, {a.data(), b.data(), false, false, b.data(), n}));
     ASSERT_NO_FATAL_FAILURE(expect_add(add, {a.data(), a.data(), false, false, a.data(), n}));
+  }
+}
+
+// TFLite's add and sub of int8, in the stored domain (128 more), against its own functions.
+TEST_P(ElementwiseTest, AddsAsTflite) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 24; ++i) {
+    const bool double_rounding = i % 2 == 0;
+    // Powers of two make ties common.
+    const auto scale = [&] {
+      const double s = random_.scale(static_cast<int>(random_.integer(-8, -2)));
+      return i % 3 == 0 ? std::exp2(std::floor(std::log2(s))) : s;
+    };
+    const double sa = scale(), sb = scale(), so = scale() * 2, t = 2 * std::fmax(sa, sb);
+    const TfliteMultiplier ma(sa / t), mb(sb / t), mo(t / ((1 << 20) * so));
+    if (mo.shift > 0) continue;
+    const int za = static_cast<int>(random_.integer(0, 255));
+    const int zb = static_cast<int>(random_.integer(0, 255));
+    const int zo = static_cast<int>(random_.integer(0, 255));
+    IntAdd add(za, zb, zo, 20);
+    const auto multiply = [&](IntAdd::Term term, const TfliteMultiplier& q) {
+      if (double_rounding) {
+        add.stage(term, q.m, 31, Round::kHalfUp).stage(term, 1, -q.shift, Round::kHalfAway);
+      } else {
+        add.stage(term, q.m, 31 - q.shift, Round::kHalfUp);
+      }
+    };
+    multiply(IntAdd::kA, ma);
+    multiply(IntAdd::kB, mb);
+    multiply(IntAdd::kOutput, mo);
+    add.params().subtract = i % 4 >= 2;
+    ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
+    kernel_.add_int(add.params(),
+                    {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs});
+    for (size_t k = 0; k < kPairs; ++k) {
+      const int32_t x = tflite_multiply((pairs_.a[k] - za) * (1 << 20), ma, double_rounding);
+      const int32_t y = tflite_multiply((pairs_.b[k] - zb) * (1 << 20), mb, double_rounding);
+      const int32_t v =
+          tflite_multiply(add.params().subtract ? x - y : x + y, mo, double_rounding) + zo;
+      ASSERT_EQ(int{y_[k]}, v < 0 ? 0 : v > 255 ? 255 : v) << "pair " << k;
+    }
+  }
+}
+
+// ONNX Runtime's QLinearAdd on ARM64: two products, a sum, one shift that rounds half away.
+TEST_P(ElementwiseTest, AddsAsOnnxRuntimeOnArm) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 16; ++i) {
+    const float ra = random_.scale(static_cast<int>(random_.integer(-14, 7)));
+    const float rb = random_.scale(static_cast<int>(random_.integer(-14, 7)));
+    const int s = 21 - std::ilogb(std::fmax(ra, rb));
+    const int32_t ma = static_cast<int32_t>(std::nearbyint(std::ldexp(ra, s)));
+    const int32_t mb = static_cast<int32_t>(std::nearbyint(std::ldexp(rb, s)));
+    const int za = static_cast<int>(random_.integer(0, 255));
+    const int zb = static_cast<int>(random_.integer(0, 255));
+    const int zo = static_cast<int>(random_.integer(0, 255));
+    IntAdd add(za, zb, zo, 0);
+    add.stage(IntAdd::kA, ma, 0, Round::kFloor).stage(IntAdd::kB, mb, 0, Round::kFloor);
+    add.stage(IntAdd::kOutput, 1, s, Round::kHalfAway);
+    ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
+    for (size_t k = 0; k < kPairs; ++k) {
+      const int32_t sum = (pairs_.a[k] - za) * ma + (pairs_.b[k] - zb) * mb;
+      const double v = std::round(std::ldexp(static_cast<double>(sum), -s)) + zo;
+      kernel_.add_int(add.params(), {&pairs_.a[k], &pairs_.b[k], false, false, y_.data(), 1});
+      ASSERT_EQ(int{y_[0]}, v < 0 ? 0 : v > 255 ? 255 : static_cast<int>(v)) << "pair " << k;
+    }
+  }
+}
+
+// ESP-DL: operands of one exponent, a sum, a shift in the rounding of the chip.
+TEST_P(ElementwiseTest, AddsAsEsp) {
+  for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+    for (const int shift : {0, 1, 2, 5}) {
+      for (const bool subtract : {false, true}) {
+        IntAdd add(128, 128, 128, 0);
+        add.stage(IntAdd::kOutput, 1, shift, round);
+        add.params().subtract = subtract;
+        ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
+        // The first library: b is brought to the exponent of a.
+        IntAdd rescaled(128, 128, 128, 0);
+        rescaled.stage(IntAdd::kB, 1, 2, round).stage(IntAdd::kOutput, 77, shift + 5, round);
+        rescaled.params().subtract = subtract;
+        ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(rescaled.params()));
+      }
+    }
+  }
+}
+
+// Stages that leave int32 and are clipped; the bounds of the terms add up to 2^31 - 1.
+TEST_P(ElementwiseTest, AddsAtTheEndOfInt32) {
+  for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+    IntAdd add(128, 0, 10, 23);
+    add.stage(IntAdd::kA, INT32_MAX, 3, round, -1200000000, 1200000000);
+    add.stage(IntAdd::kB, 1717986918, 32, round, -947483647, 947483647);
+    add.stage(IntAdd::kOutput, 1717986918, 54, round).stage(IntAdd::kOutput, 5, 0, round);
+    ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
+    add.params().subtract = true;
+    ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
+  }
+}
+
+TEST_P(ElementwiseTest, HandlesEveryLengthInIntegers) {
+  SCOPED_TRACE(random_.trace());
+  IntAdd add(7, 100, 50, 4);
+  add.stage(IntAdd::kA, 3, 1, Round::kHalfUp).stage(IntAdd::kOutput, 1 << 20, 25, Round::kHalfEven);
+  MulParams mul{17, 201, add.params().requant};
+  for (size_t n = 0; n <= 1100; n = n < 70 ? n + 1 : n + 37) {
+    Guarded<uint8_t> a(n), b(n), y(n);
+    random_.fill(a, 0, 255);
+    random_.fill(b, 0, 255);
+    ASSERT_NO_FATAL_FAILURE(
+        expect_add_int(add.params(), {a.data(), b.data(), false, false, y.data(), n}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(mul, {a.data(), b.data(), false, false, y.data(), n}));
+    // In place.
+    ASSERT_NO_FATAL_FAILURE(
+        expect_add_int(add.params(), {a.data(), b.data(), false, false, a.data(), n}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(mul, {b.data(), b.data(), false, false, b.data(), n}));
+    std::vector<uint8_t> around(n + 128, 0xEE);
+    kernel_.add_int(add.params(), {a.data(), b.data(), false, false, around.data() + 64, n});
+    kernel_.mul(mul, {a.data(), b.data(), false, false, around.data() + 64, n});
+    for (size_t i = 0; i < around.size(); ++i) {
+      if (i < 64 || i >= 64 + n) {
+        ASSERT_EQ(int{around[i]}, 0xEE) << "n " << n << ", byte " << i;
+      }
+    }
   }
 }
 
@@ -356,19 +565,30 @@ TEST_P(ElementwiseTest, MultipliesWithScalesAtTheEndsOfTheRange) {
 
 TEST_P(ElementwiseTest, MultipliesWithIntegerStages) {
   SCOPED_TRACE(random_.trace());
-  for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
-    for (int count = 1; count <= kMaxStages; ++count) {
-      const int32_t multiplier = static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX));
-      const int32_t one = 1;
-      const uint8_t shift = 33, second_shift = 5;
-      MulParams p{static_cast<int32_t>(random_.integer(0, 255)), 7, Requant{}};
-      p.requant.kind = RequantKind::kInt;
-      p.requant.zero_point = 100;
-      p.requant.hi = 255;
-      p.requant.stage_count = count;
-      p.requant.stages[0] = {&multiplier, &shift, round, INT32_MIN, INT32_MAX};
-      p.requant.stages[1] = {&one, &second_shift, round, -90, 120};
-      ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+  struct Stages {
+    int32_t multiplier;
+    uint8_t shift, second_shift;
+  };
+  const int32_t any = static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX));
+  for (const Stages& s :
+       {Stages{any, 33, 5}, Stages{any, 38, 0}, Stages{any, 31, 9}, Stages{1, 8, 3},
+        Stages{1, 0, 7}, Stages{3, 0, 10}, Stages{1 << 20, 2, 26}, Stages{0, 7, 1}}) {
+    for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+      for (int count = 1; count <= kMaxStages; ++count) {
+        const int32_t one = 1;
+        const int32_t za = static_cast<int32_t>(random_.integer(0, 255));
+        MulParams p{za, 7, Requant{}};
+        p.requant.kind = RequantKind::kInt;
+        p.requant.zero_point = 100;
+        p.requant.lo = 4;
+        p.requant.hi = 251;
+        p.requant.stage_count = count;
+        p.requant.stages[0] = {&s.multiplier, &s.shift, round, INT32_MIN, INT32_MAX};
+        p.requant.stages[1] = {&one, &s.second_shift, Round::kHalfAway, -90, 120};
+        SCOPED_TRACE(s.multiplier);
+        SCOPED_TRACE(int{s.shift});
+        ASSERT_NO_FATAL_FAILURE(expect_mul_everywhere(p));
+      }
     }
   }
 }

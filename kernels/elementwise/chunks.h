@@ -1,0 +1,159 @@
+// Elementwise add and mul in integers, for every instruction set: chunks of a run become int32,
+// go through stages as tiles of isa/requantize_tile.h (the same constants in every column), and
+// become bytes. For the kernel files of this family only; everything here is local to the including
+// file.
+#ifndef QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
+#define QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
+
+#include <string.h>
+
+#include "kernels/elementwise/entry.h"
+#include "kernels/isa/requantize_tile.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kColumns = 16;
+constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay in L1
+
+// Stages of one channel as stages of kColumns equal ones, and their forms.
+class Chain {
+ public:
+  // Of inputs |v| <= *bound, which becomes that of the results.
+  Chain(const RequantStage* stages, int32_t count, int64_t* bound) : count_(count) {
+    for (int i = 0; i < count; ++i) {
+      for (size_t c = 0; c < kColumns; ++c) {
+        multiplier_[i][c] = *stages[i].multiplier;
+        shift_[i][c] = *stages[i].shift;
+      }
+      stages_[i] = stages[i];
+      stages_[i].multiplier = multiplier_[i];
+      stages_[i].shift = shift_[i];
+      form_[i] = form_of(stages_[i], 0, 1, *bound);
+      *bound = bound_of_stage(stages_[i], *bound);
+    }
+  }
+  Chain(const Chain&) = delete;
+
+  // In place on n values, n a multiple of kColumns.
+  template <class V>
+  void run(int32_t* v, size_t n) const {
+    for (int i = 0; i < count_; ++i)
+      stage_pass<V>(stages_[i], form_[i], 0, v, n / kColumns, kColumns);
+  }
+
+ private:
+  int32_t count_;
+  RequantStage stages_[kMaxStages];
+  StageForm form_[kMaxStages];
+  int32_t multiplier_[kMaxStages][kColumns];
+  uint8_t shift_[kMaxStages][kColumns];
+};
+
+// (x - zero_point) * 2^left_shift, through a chain.
+template <class V>
+inline void widen(const uint8_t* x, size_t n, int32_t zero_point, int32_t left_shift,
+                  const Chain& chain, int32_t* v) {
+  for (size_t i = 0; i < n; ++i) v[i] = (x[i] - zero_point) * (1 << left_shift);
+  chain.run<V>(v, n);
+}
+
+// One operand of a run: how its chunks become int32.
+template <class V>
+class Widened {
+ public:
+  // A repeated element is widened once.
+  Widened(const uint8_t* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
+          const Chain& chain)
+      : x_(x),
+        is_scalar_(is_scalar),
+        zero_point_(zero_point),
+        left_shift_(left_shift),
+        chain_(chain) {
+    if (!is_scalar) return;
+    uint8_t repeated[kColumns];
+    memset(repeated, *x, kColumns);
+    widen<V>(repeated, kColumns, zero_point, left_shift, chain, v_);
+    for (size_t i = kColumns; i < kChunk && i < n; ++i) v_[i] = v_[0];
+    // A last chunk is rounded up to whole columns.
+    for (size_t i = n; i < kChunk && i % kColumns != 0; ++i) v_[i] = v_[0];
+  }
+  Widened(const Widened&) = delete;
+
+  // The `padded` values from element i on, of which n exist and are read.
+  const int32_t* at(size_t i, size_t n, size_t padded) {
+    if (is_scalar_) return v_;
+    const size_t whole = n / kColumns * kColumns;
+    widen<V>(x_ + i, whole, zero_point_, left_shift_, chain_, v_);
+    if (whole < padded) {
+      uint8_t last[kColumns] = {};
+      memcpy(last, x_ + i + whole, n - whole);
+      widen<V>(last, kColumns, zero_point_, left_shift_, chain_, v_ + whole);
+    }
+    return v_;
+  }
+
+ private:
+  const uint8_t* x_;
+  bool is_scalar_;
+  int32_t zero_point_, left_shift_;
+  const Chain& chain_;
+  alignas(64) int32_t v_[kChunk];
+};
+
+// Chunk by chunk: join(a, b, padded, out) makes `padded` accumulators, which go through the
+// output's stages.
+template <class V, class Join>
+inline void join_chunks(Widened<V>& a, Widened<V>& b, const Chain& stages, const Requant& r,
+                        uint8_t* y, size_t n, const Join& join) {
+  const typename V::Finish finish(r.zero_point, r.lo, r.hi);
+  alignas(64) int32_t v[kChunk];
+  for (size_t i = 0; i < n; i += kChunk) {
+    const size_t count = n - i < kChunk ? n - i : kChunk;
+    const size_t padded = (count + kColumns - 1) / kColumns * kColumns;
+    join(a.at(i, count, padded), b.at(i, count, padded), padded, v);
+    stages.run<V>(v, padded);
+    for (size_t j = 0; j < count; j += kColumns)
+      finish.store(v + j, y + i + j, count - j < kColumns ? count - j : kColumns);
+  }
+}
+
+template <class V>
+inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
+  int64_t a_bound = int64_t{255} << p.left_shift, b_bound = a_bound;
+  const Chain a_chain(p.a_stages, p.a_stage_count, &a_bound);
+  const Chain b_chain(p.b_stages, p.b_stage_count, &b_bound);
+  int64_t bound = a_bound + b_bound;
+  const Chain stages(p.requant.stages, p.requant.stage_count, &bound);
+  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, a_chain);
+  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, b_chain);
+  if (p.subtract) {
+    join_chunks(a, b, stages, p.requant, run.y, run.n,
+                [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
+                  for (size_t i = 0; i < n; ++i) v[i] = x[i] - y[i];
+                });
+  } else {
+    join_chunks(a, b, stages, p.requant, run.y, run.n,
+                [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
+                  for (size_t i = 0; i < n; ++i) v[i] = x[i] + y[i];
+                });
+  }
+}
+
+template <class V>
+inline void mul_in_chunks(const MulParams& p, const ElementwiseRun& run) {
+  int64_t none = 255, bound = 255 * 255;
+  const Chain identity(nullptr, 0, &none);
+  const Chain stages(p.requant.stages, p.requant.stage_count, &bound);
+  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, 0, identity);
+  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, 0, identity);
+  join_chunks(a, b, stages, p.requant, run.y, run.n,
+              [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
+                for (size_t i = 0; i < n; ++i) v[i] = x[i] * y[i];
+              });
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
