@@ -132,22 +132,23 @@ class Generator {
       return r;
     }
     r->kind = fb::RequantKind::INT;
-    for (int s = choose_.integer(1, 2); s > 0; --s) {
-      auto stage = std::make_unique<fb::RequantStageT>();
-      stage->rounding = static_cast<fb::Rounding>(choose_.integer(0, 3));
-      const int shift = choose_.integer(0, 62);
-      for (size_t i = 0; i < n; ++i) {
-        stage->multiplier.push_back(
-            std::max(0, choose_.integer(0, 65535) << choose_.integer(0, 15)));
-        stage->shift.push_back(static_cast<uint8_t>(shift));
-      }
-      if (choose_.coin()) {
-        stage->clip_lo = choose_.integer(-32768, 0);
-        stage->clip_hi = choose_.integer(0, 32767);
-      }
-      r->stages.push_back(std::move(stage));
-    }
+    for (int s = choose_.integer(1, 2); s > 0; --s) r->stages.push_back(stage(n, choose_.coin()));
     return r;
+  }
+
+  std::unique_ptr<fb::RequantStageT> stage(size_t n, bool clips) {
+    auto s = std::make_unique<fb::RequantStageT>();
+    s->rounding = static_cast<fb::Rounding>(choose_.integer(0, 3));
+    const int shift = choose_.integer(0, 62);
+    for (size_t i = 0; i < n; ++i) {
+      s->multiplier.push_back(std::max(0, choose_.integer(0, 65535) << choose_.integer(0, 15)));
+      s->shift.push_back(static_cast<uint8_t>(shift));
+    }
+    if (clips) {
+      s->clip_lo = choose_.integer(-32768, 0);
+      s->clip_hi = choose_.integer(0, 32767);
+    }
+    return s;
   }
 
   uint32_t bias(size_t channels) {
@@ -288,6 +289,7 @@ class Generator {
     const Live x = bytes();
     const uint32_t b = operand(x);
     fb::AddOptionsT o;
+    if (choose_.integer(0, 3) == 3) return add_int(x, b);
     o.kind = choose_.coin() ? fb::AddKind::F32_MUL_ADD : fb::AddKind::F32_FMA;
     o.a_scale = float_bits(choose_.scale(-8, 4) * (choose_.integer(0, 7) == 7 ? -1.0f : 1.0f));
     o.b_scale = float_bits(choose_.scale(-8, 4));
@@ -300,6 +302,27 @@ class Generator {
     o.hi = choose_.integer(o.lo, 255);
     if (choose_.coin()) o.hi = 255;
     emit(o, {x.tensor, b}, x.shape);
+  }
+
+  void add_int(const Live& x, uint32_t b) {
+    fb::AddOptionsT o;
+    o.kind = fb::AddKind::INT;
+    o.left_shift = static_cast<uint8_t>(choose_.integer(0, 20));
+    o.a_zero_point = choose_.byte();
+    o.b_zero_point = choose_.byte();
+    o.subtract = choose_.coin();
+    for (auto* stages : {&o.a_stages, &o.b_stages}) {
+      const int count = choose_.integer(0, 2);  // the last one keeps the sum within int32
+      for (int i = 1; i <= count; ++i) stages->push_back(stage(1, i == count));
+    }
+    o.requant = std::make_unique<fb::RequantT>();
+    o.requant->kind = fb::RequantKind::INT;
+    o.requant->zero_point = choose_.byte();
+    o.requant->lo = choose_.integer(0, 255);
+    o.requant->hi = choose_.integer(o.requant->lo, 255);
+    for (int i = choose_.integer(1, 2); i > 0; --i)
+      o.requant->stages.push_back(stage(1, choose_.coin()));
+    emit(std::move(o), {x.tensor, b}, x.shape);
   }
 
   void mul() {
