@@ -4,7 +4,8 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu
+    -E LD_LIBRARY_PATH=/usr/aarch64-linux-gnu/lib)  # not the libc6:arm64 of this machine with that ld.so
 set(QRT_ARM64_LIBRARIES ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-sysroot/usr/lib/aarch64-linux-gnu)
 set(QRT_CPUINFO_LIBRARY ${QRT_ARM64_LIBRARIES}/libcpuinfo.so.0 CACHE FILEPATH "")
 set(QRT_PTHREADPOOL_LIBRARY ${QRT_ARM64_LIBRARIES}/libpthreadpool.so.0 CACHE FILEPATH "")

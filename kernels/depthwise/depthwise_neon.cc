@@ -11,7 +11,11 @@ struct NeonWide : Neon {
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
-  QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpret_s16_u8(vld1_u8(p)); }
+  QRT_INLINE Data load_data(const uint8_t* p) {
+    Data v = vreinterpret_s16_u8(vld1_u8(p));
+    __asm__ volatile("" : "+w"(v));
+    return v;
+  }
   QRT_INLINE void store_data(uint8_t* p, Data v) { vst1_u8(p, vreinterpret_u8_s16(v)); }
   QRT_INLINE void interleave(const Row row[1], Data cells[4]) {
     const int16x8_t low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(row[0])));
@@ -22,7 +26,11 @@ struct NeonWide : Neon {
     cells[3] = vget_high_s16(high);
   }
   QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
-  QRT_INLINE void dot(Acc& acc, Data data, Data weights) { acc = vmlal_s16(acc, data, weights); }
+  // Volatile: clang 14 would load the data of several taps before the first product, and spill
+  // accumulators for them.
+  QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
+    __asm__ volatile("smlal %0.4s, %1.4h, %2.4h" : "+w"(acc) : "w"(data), "w"(weights));
+  }
 };
 
 }  // namespace

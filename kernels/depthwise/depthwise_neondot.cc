@@ -26,9 +26,13 @@ struct NeonDot : Neon {
     cells[3] = vreinterpretq_s8_u16(vzip2q_u16(high01, high23));
   }
   QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
-  QRT_INLINE void dot(Acc& acc, Data data, Data weights) { acc = vdotq_s32(acc, data, weights); }
+  // Volatile: clang 14 would load the data of several taps before the first product, and spill
+  // accumulators for them.
+  QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
+    __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(data), "w"(weights));
+  }
   QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {
-    acc = vdotq_s32(acc, data, load_data(weights));
+    dot(acc, data, load_data(weights));
   }
 };
 

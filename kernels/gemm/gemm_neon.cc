@@ -1,6 +1,14 @@
-// gemm on plain NEON: SMULL to 16 bits, SADALP to 32: 8 products of two channels at a time, exact
-// for every operand (SMLAL of two products would not be: 2 * 128 * 128 leaves 16 bits). 2 x 16
-// tiles. Activations are flipped to signed as they are loaded.
+// gemm on plain NEON: 2 x 16 tiles, two k steps of 4 to each sum of products. SMULL and SMLSL
+// multiply 8 products each into 16 bits, SADALP adds pairs of them to 32: three instructions for 16
+// products, where SMULL + SADALP alone need four.
+//
+// Exact for every operand, because the second step subtracts: with a = x - 128 and ~a = 127 - x,
+//
+//   a[k] * w[k] - ~a[k + 4] * w[k + 4]       within 16384 + 16256 < 2^15
+//
+// whereas a sum of two products reaches 2 * 128 * 128 = 2^15. As -~a = a + 1, the result has the
+// sum of the weights of all second steps too much, which the kernel takes off the bias, once per
+// panel. Products of few rows do not repay that sum and take the skeleton of gemm_tile.h.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_neon.h"
 
@@ -39,8 +47,171 @@ struct Neon : PolicyNeon {
   }
 };
 
+constexpr int kRows = 2;
+constexpr size_t kChunk = 512;  // k that are flipped at a time
+
+// R rows of left-hand bytes, flipped and in the order of the loop: 8 k of each row in turn, of
+// which the second 4 are ~a.
+template <int R>
+QRT_INLINE void flip_rows(const uint8_t* const (&a)[R], size_t k, size_t count, uint8_t* flipped) {
+  const uint8x16_t mask = vreinterpretq_u8_u64(vdupq_n_u64(0x7f7f7f7f80808080u));
+  for (size_t i = 0; i < count; i += 16, flipped += 16 * R) {
+    if constexpr (R == 1) {
+      vst1q_u8(flipped, veorq_u8(vld1q_u8(a[0] + k + i), mask));
+    } else {
+      const uint64x2_t x = vreinterpretq_u64_u8(veorq_u8(vld1q_u8(a[0] + k + i), mask));
+      const uint64x2_t y = vreinterpretq_u64_u8(veorq_u8(vld1q_u8(a[1] + k + i), mask));
+      vst1q_u8(flipped, vreinterpretq_u8_u64(vzip1q_u64(x, y)));
+      vst1q_u8(flipped + 16, vreinterpretq_u8_u64(vzip2q_u64(x, y)));
+    }
+  }
+}
+
+// 4 k of each of the rows' two k steps, repeated, [row][step].
+QRT_INLINE void load_splats(const uint8_t* p, uint32x4_t (&a)[2][2]) {
+  const uint32x4x4_t v = vld4q_dup_u32(reinterpret_cast<const uint32_t*>(p));
+  a[0][0] = v.val[0], a[0][1] = v.val[1], a[1][0] = v.val[2], a[1][1] = v.val[3];
+}
+QRT_INLINE void load_splats(const uint8_t* p, uint32x4_t (&a)[1][2]) {
+  const uint32x4x2_t v = vld2q_dup_u32(reinterpret_cast<const uint32_t*>(p));
+  a[0][0] = v.val[0], a[0][1] = v.val[1];
+}
+
+// The empty assembly keeps the load ahead of the products that follow.
+QRT_INLINE int8x16_t load_line(const int8_t* p) {
+  int8x16_t b = vld1q_s8(p);
+  __asm__ volatile("" : "+w"(b));
+  return b;
+}
+
+// One k step (kPair: two) of 16 channels. The order of the instructions is kept as written: weights
+// are loaded before the products of those before them, and all products precede their sums, which
+// hides the latencies on cores that execute in order.
+template <bool kPair, int R>
+QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], const uint32x4_t (&a)[R][2],
+                              const int8_t* w) {
+  constexpr size_t kSecond = kPair ? 4 * kBlock : 0;
+  int8x16_t b = load_line(w), c = load_line(w + kSecond);
+  QRT_UNROLL
+  for (int v = 0; v < 4; ++v) {
+    const int8x16_t b_next = v < 3 ? load_line(w + 16 * (v + 1)) : b;
+    const int8x16_t c_next = v < 3 && kPair ? load_line(w + kSecond + 16 * (v + 1)) : c;
+    int16x8_t low[R], high[R];
+    QRT_UNROLL
+    for (int i = 0; i < R; ++i) {
+      __asm__ volatile("smull %0.8h, %1.8b, %2.8b" : "=w"(low[i]) : "w"(a[i][0]), "w"(b));
+      __asm__ volatile("smull2 %0.8h, %1.16b, %2.16b" : "=w"(high[i]) : "w"(a[i][0]), "w"(b));
+    }
+    if constexpr (kPair) {
+      QRT_UNROLL
+      for (int i = 0; i < R; ++i) {
+        __asm__ volatile("smlsl %0.8h, %1.8b, %2.8b" : "+w"(low[i]) : "w"(a[i][1]), "w"(c));
+        __asm__ volatile("smlsl2 %0.8h, %1.16b, %2.16b" : "+w"(high[i]) : "w"(a[i][1]), "w"(c));
+      }
+    }
+    QRT_UNROLL
+    for (int i = 0; i < R; ++i) {
+      __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(acc[i][v].low) : "w"(low[i]));
+      __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(acc[i][v].high) : "w"(high[i]));
+    }
+    b = b_next;
+    c = c_next;
+  }
+}
+
+// A panel of 16 channels.
+struct Panel {
+  const int8_t* weights;
+  const Output<Neon>* output;
+  size_t channel, columns;  // first channel, channels to store
+  int32_t start[kBlock];    // the accumulators' first values
+};
+
+// Bias less the weights of all second steps.
+QRT_INLINE void set_start(const GemmArgs& g, Panel& panel) {
+  int32x4_t start[4];
+  QRT_UNROLL
+  for (int v = 0; v < 4; ++v) {
+    start[v] = vld1q_s32(g.bias + panel.channel + 4 * static_cast<size_t>(v));
+  }
+  const int8_t* w = panel.weights;
+  for (size_t tap = 0; tap < g.taps; ++tap, w += g.kc * kBlock) {
+    for (size_t k = 4; k < g.kc; k += 8) {
+      QRT_UNROLL
+      for (int v = 0; v < 4; ++v) {
+        const int16x8_t pairs = vpaddlq_s8(vld1q_s8(w + k * kBlock + 16 * v));
+        start[v] = vsubq_s32(start[v], vpaddlq_s16(pairs));
+      }
+    }
+  }
+  QRT_UNROLL
+  for (int v = 0; v < 4; ++v) vst1q_s32(panel.start + 4 * v, start[v]);
+}
+
+template <int R>
+__attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, size_t row) {
+  Neon::Acc acc[R][4];
+  QRT_UNROLL
+  for (int i = 0; i < R; ++i) {
+    QRT_UNROLL
+    for (int v = 0; v < 4; ++v) acc[i][v] = Neon::load_acc(panel.start + 4 * v);
+  }
+  const int8_t* w = panel.weights;
+  for (size_t tap = 0; tap < g.taps; ++tap) {
+    const uint8_t* rows[R];
+    load_rows<R>(g, row, tap, rows);
+    for (size_t begin = 0; begin < g.kc; begin += kChunk) {
+      const size_t count = g.kc - begin < kChunk ? g.kc - begin : kChunk;
+      alignas(64) uint8_t flipped[R * kChunk];
+      flip_rows<R>(rows, begin, count, flipped);
+      const uint8_t* p = flipped;
+      uint32x4_t a[R][2];
+      const uint8_t* const end = flipped + R * (count / 8 * 8);
+      for (; p != end; p += 8 * R, w += 8 * kBlock) {
+        load_splats(p, a);
+        multiply_step<true, R>(acc, a, w);
+      }
+      if (count % 8 != 0) {
+        load_splats(p, a);
+        multiply_step<false, R>(acc, a, w);
+        w += 4 * kBlock;
+      }
+    }
+  }
+  uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
+  if (panel.output->epilogue == nullptr) {
+    store_through_memory<Neon, R, 4>(g, *panel.output, panel.channel, panel.columns, acc, c);
+    return;
+  }
+  StoreNeon<Neon> store;
+  store.set(*panel.output->epilogue, panel.channel, panel.columns);
+  store.rows(acc, c + panel.channel, g.c_stride);
+}
+
 }  // namespace
 
-void gemm_u8s8_2x16_k4_neon(const GemmArgs& args) { gemm<Neon, 2, 4>(args); }
+void gemm_u8s8_2x16_k8_neon(const GemmArgs& args) {
+  const Output<Neon> output(args);
+  if (args.m <= Neon::kFewRows) {
+    const Column<Neon> all = {&args, &output, 0, 1, 0, 1, 0, args.n, args.weights};
+    return run_few_rows_of<Neon, Neon::kFewRows>(args.m, all);
+  }
+  const size_t block_bytes = args.taps * args.kc * kBlock;
+  const size_t row_block = rows_of_block(args, kRows);
+  for (size_t i = 0; i < args.m; i += row_block) {
+    const size_t end = args.m - i < row_block ? args.m : i + row_block;
+    for (size_t j = 0; j < args.n; j += kBlock) {
+      Panel panel;
+      panel.weights = args.weights + j / kBlock * block_bytes;
+      panel.output = &output;
+      panel.channel = j;
+      panel.columns = args.n - j < kBlock ? args.n - j : kBlock;
+      set_start(args, panel);
+      size_t row = i;
+      for (; row + kRows <= end; row += kRows) run_tile<kRows>(args, panel, row);
+      if (row < end) run_tile<1>(args, panel, row);
+    }
+  }
+}
 
 }  // namespace qrt

@@ -12,14 +12,20 @@ struct NeonDot : PolicyDot {
 
   QRT_INLINE Lhs load_lhs(const uint8_t* p) { return flip(vld1q_u8(p)); }
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return flip(splat(p)); }
+  // The empty assembly keeps the load ahead of the products that follow in the skeleton.
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) {
+    Rhs b = vld1q_s8(p);
+    __asm__ volatile("" : "+w"(b));
+    return b;
+  }
   // acc[c] += sum over j < 4 of a[4 lane + j] * b[4 c + j]. Inline assembly for the reason given in
   // isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b, int lane = 0) {
     switch (lane) {
-      case 0: __asm__("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(acc) : "w"(b), "w"(a)); break;
-      case 1: __asm__("sdot %0.4s, %1.16b, %2.4b[1]" : "+w"(acc) : "w"(b), "w"(a)); break;
-      case 2: __asm__("sdot %0.4s, %1.16b, %2.4b[2]" : "+w"(acc) : "w"(b), "w"(a)); break;
-      default: __asm__("sdot %0.4s, %1.16b, %2.4b[3]" : "+w"(acc) : "w"(b), "w"(a)); break;
+      case 0: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(acc) : "w"(b), "w"(a)); break;
+      case 1: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[1]" : "+w"(acc) : "w"(b), "w"(a)); break;
+      case 2: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[2]" : "+w"(acc) : "w"(b), "w"(a)); break;
+      default: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[3]" : "+w"(acc) : "w"(b), "w"(a)); break;
     }
   }
 };

@@ -160,18 +160,24 @@ void run_column(const Column<P>& column) {
           typename P::Lhs x[MR];
           QRT_UNROLL
           for (int i = 0; i < MR; ++i) x[i] = P::load_lhs(a[i] + k);
+          // Each line of weights is loaded before the products of the line before it: cores that
+          // execute in order would wait for it otherwise.
+          const auto load_line = [&](int line) QRT_INLINE_LAMBDA {
+            const int v = line % NV;
+            return P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                                   static_cast<size_t>(line / NV) * 4 * kBlock +
+                                   static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                               0);
+          };
+          typename P::Rhs b = load_line(0);
           QRT_UNROLL
-          for (int step = 0; step < P::kLhsSteps; ++step, w += 4 * kBlock) {
+          for (int line = 0; line < P::kLhsSteps * NV; ++line) {
+            const typename P::Rhs b_next = line + 1 < P::kLhsSteps * NV ? load_line(line + 1) : b;
             QRT_UNROLL
-            for (int v = 0; v < NV; ++v) {
-              const typename P::Rhs b =
-                  P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                                  static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
-                              0);
-              QRT_UNROLL
-              for (int i = 0; i < MR; ++i) P::dot(acc[i][v], x[i], b, step);
-            }
+            for (int i = 0; i < MR; ++i) P::dot(acc[i][line % NV], x[i], b, line / NV);
+            b = b_next;
           }
+          w += P::kLhsSteps * 4 * kBlock;
         }
       }
       for (; k < kc; k += 4, w += 4 * kBlock) {

@@ -3,7 +3,7 @@
 #
 # Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
 #  - no weak symbol: the linker might take this copy of a shared inline function for a CPU without the set;
-#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm):
+#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm; depthwise on NEON):
 #    accumulators in memory cost more than half of the speed and no other test would notice. (d8 to d15 of AArch64,
 #    saved for the caller, do not count.)
 # Exit status 1 if anything is found, 77 if there was nothing to look at.
@@ -27,7 +27,7 @@ for object in "$@"; do
     status=1
   fi
   case $name in
-    gemm_*) ;;
+    gemm_* | depthwise_neon*) ;;
     *) continue ;;
   esac
   "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" '
@@ -42,7 +42,7 @@ for object in "$@"; do
           if (k < i && target[k] != "" && (target[k] in at) && at[target[k]] <= k && at[target[k]] >= j) inner = 0
           if (text[k] ~ /^(vpdpbusd|vpmadd|[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla)/) multiplies = 1
           if (text[k] ~ /%[xyz]mm/ && (text[k] ~ /\(%rsp/ || (framed && text[k] ~ /\(%rbp/))) traffic = k
-          if (text[k] ~ /^(ldr|str|ldp|stp|ldur|stur)[ \t]+(q|d([0-7]|1[6-9]|[23][0-9]),)/ && text[k] ~ /\[(sp|x29)/) traffic = k
+          if (text[k] ~ /^(ldr|str|ldp|stp|ldur|stur)[ \t]+(q|d([0-7]|1[6-9]|[23][0-9]),)/ && (text[k] ~ /\[sp/ || (framed && text[k] ~ /\[x29/))) traffic = k
         }
         if (inner && multiplies && traffic) {
           printf "%s: %s: vector stack traffic in a loop of %d instructions: %s\n", object, name, i - j + 1, text[traffic]
@@ -73,7 +73,7 @@ for object in "$@"; do
         words = split(line, word, /[ ,]+/)
         for (w = 2; w <= words; ++w) if (word[w] ~ /^[0-9a-f]+$/) target[count] = word[w]
       }
-      if (line ~ /^mov +%rsp,%rbp/) framed = 1
+      if (line ~ /^mov +(%rsp,%rbp|x29, sp)/ || line ~ /^add +x29, sp,/) framed = 1
     }
     END {
       examine()
