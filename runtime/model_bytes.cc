@@ -61,7 +61,7 @@ Result<ModelBytes> ModelBytes::map_file(const char* path) {
 Result<ModelBytes> ModelBytes::copy(const void* data, size_t size) {
   void* own = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   if (own == nullptr) return error(Code::kOutOfMemory, "no memory for %zu model bytes", size);
-  memcpy(own, data, size);
+  if (size != 0) memcpy(own, data, size);
   ModelBytes bytes;
   bytes.data_ = static_cast<const uint8_t*>(own);
   bytes.size_ = size;

@@ -34,8 +34,8 @@ constexpr size_t kMaxThreads = 1024;
 // environment. kInvalidArgument for a name that is unknown or of another architecture.
 Result<IsaSet> allowed_isas(const char* cap);
 
-// "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where this
-// build or CPU lacks XNNPACK.
+// "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where
+// this build or CPU lacks XNNPACK.
 Result<Provider> provider_of(const char* kernels);
 
 // Used by one thread at a time.

@@ -16,7 +16,7 @@ namespace qrt::fuzz {
 namespace {
 
 constexpr size_t kSmallMemory = size_t{8} << 20;
-constexpr uint64_t kSmallWork = uint64_t{1} << 22;
+constexpr uint64_t kSmallWork = uint64_t{1} << 20;
 
 using Outputs = std::vector<std::vector<uint8_t>>;
 

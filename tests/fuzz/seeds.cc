@@ -47,7 +47,7 @@ std::vector<uint8_t> read_file(const std::string& path) {
 
 std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   if (target == "fuzz_onnx") return {read_file(kDigits)};
-  if (target == "fuzz_graph") return random_bytes(200, 300);
+  if (target == "fuzz_graph") return random_bytes(60, 300);
   return {testing::every_op_model().build(), converted(kDigits)};
 }
 

@@ -1,5 +1,5 @@
-/* The C API from C11, on the model of tests/support/every_op_model.h (file named by the argument). Linked against the
- * shared library: every function used here is exported. */
+/* The C API from C11, on the model of tests/support/every_op_model.h (file named by the argument).
+ * Linked against the shared library: every function used here is exported. */
 #include <math.h>
 #include <qrt/qrt.h>
 #include <stdio.h>

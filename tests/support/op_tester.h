@@ -1,5 +1,6 @@
-// Runs models of one operator: on every instruction set of this CPU and by XNNPACK where it is built
-// in, cut for 1, 2 and 3 threads, twice. Expects the given bytes, or expects a model to be refused.
+// Runs models of one operator: on every instruction set of this CPU and by XNNPACK where it is
+// built in, cut for 1, 2 and 3 threads, twice. Expects the given bytes, or expects a model to be
+// refused.
 #ifndef QRT_TESTS_SUPPORT_OP_TESTER_H_
 #define QRT_TESTS_SUPPORT_OP_TESTER_H_
 

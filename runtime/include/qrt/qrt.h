@@ -1,12 +1,13 @@
-/* qrt: exact integer inference of quantised neural networks. The whole C API (C11); qrt.hpp wraps it for C++.
+/* qrt: exact integer inference of quantised neural networks. The whole C API (C11); qrt.hpp wraps
+ * it for C++.
  *
  * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
- *           qrt_session  a model ready to run at one batch size, with its memory. One thread at a time.
- * Order:    load a model, create a session, fill its inputs, run, read its outputs. After creation, qrt_session_run()
- *           neither allocates nor fails.
- * Errors:   every fallible function returns a qrt_status; where `error` is not NULL, a message is written there.
- *           Nothing throws or aborts. On failure output parameters are set to NULL or left alone.
- * Strings:  returned strings are NUL-terminated and live as long as the object they come from.
+ *           qrt_session  a model ready to run at one batch size, with its memory. One thread at a
+ * time. Order:    load a model, create a session, fill its inputs, run, read its outputs. After
+ * creation, qrt_session_run() neither allocates nor fails. Errors:   every fallible function
+ * returns a qrt_status; where `error` is not NULL, a message is written there. Nothing throws or
+ * aborts. On failure output parameters are set to NULL or left alone. Strings:  returned strings
+ * are NUL-terminated and live as long as the object they come from.
  */
 #ifndef QRT_QRT_H_
 #define QRT_QRT_H_
@@ -34,8 +35,8 @@ typedef enum qrt_status {
   QRT_INVALID_MODEL = 2,    /* the file is damaged or not a model */
   QRT_UNSUPPORTED = 3,      /* valid, but this build cannot run it */
   QRT_OUT_OF_MEMORY = 4,
-  QRT_IO_ERROR = 5,         /* the file cannot be read */
-  QRT_INTERNAL = 6          /* a bug of qrt */
+  QRT_IO_ERROR = 5, /* the file cannot be read */
+  QRT_INTERNAL = 6  /* a bug of qrt */
 } qrt_status;
 
 /* Owned by the caller. */
@@ -60,7 +61,8 @@ typedef enum qrt_dtype {
 
 #define QRT_MAX_RANK 6
 
-/* real = (q - zero_point) * scale. count 0: not quantised; 1: per tensor; else one pair per index of axis. */
+/* real = (q - zero_point) * scale. count 0: not quantised; 1: per tensor; else one pair per index
+ * of axis. */
 typedef struct qrt_quantization {
   const float* scale;
   const int32_t* zero_point;
@@ -72,8 +74,9 @@ typedef struct qrt_tensor_info {
   const char* name;
   qrt_dtype dtype;
   int rank;
-  int64_t dims[QRT_MAX_RANK]; /* row-major, in the source model's order; of a model: -1 is the batch */
-  size_t bytes;               /* of a model: at its default batch */
+  int64_t
+      dims[QRT_MAX_RANK]; /* row-major, in the source model's order; of a model: -1 is the batch */
+  size_t bytes;           /* of a model: at its default batch */
   qrt_quantization quantization;
 } qrt_tensor_info;
 
@@ -91,16 +94,18 @@ QRT_API const char* qrt_isa(size_t index);
 /* ---- model ---- */
 
 enum {
-  QRT_LOAD_COPY = 1 /* copy the bytes; otherwise they are borrowed and must outlive the model and its sessions */
+  QRT_LOAD_COPY = 1 /* copy the bytes; otherwise they are borrowed and must outlive the model and
+                       its sessions */
 };
 
-/* Maps the file and verifies it. The file must not change while the model or a session of it is in use: replace it by
- * renaming another over it. */
+/* Maps the file and verifies it. The file must not change while the model or a session of it is in
+ * use: replace it by renaming another over it. */
 QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
 
-/* Verifies `size` bytes. Without QRT_LOAD_COPY they are used in place if `data` is aligned to 64 (else copied) and must
- * not change. */
-QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags, qrt_model** model, qrt_error* error);
+/* Verifies `size` bytes. Without QRT_LOAD_COPY they are used in place if `data` is aligned to 64
+ * (else copied) and must not change. */
+QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags,
+                                         qrt_model** model, qrt_error* error);
 
 /* Sessions keep what they need: a model may be destroyed before its sessions. NULL is allowed. */
 QRT_API void qrt_model_destroy(qrt_model* model);
@@ -108,51 +113,62 @@ QRT_API void qrt_model_destroy(qrt_model* model);
 QRT_API size_t qrt_model_input_count(const qrt_model* model);
 QRT_API size_t qrt_model_output_count(const qrt_model* model);
 /* QRT_INVALID_ARGUMENT past the last. Pointers in info live as long as the model. */
-QRT_API qrt_status qrt_model_input_info(const qrt_model* model, size_t index, qrt_tensor_info* info);
-QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index, qrt_tensor_info* info);
+QRT_API qrt_status qrt_model_input_info(const qrt_model* model, size_t index,
+                                        qrt_tensor_info* info);
+QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
+                                         qrt_tensor_info* info);
 /* Batch used where the caller names none; 0 if the model's shapes hold no batch. */
 QRT_API size_t qrt_model_default_batch(const qrt_model* model);
-/* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's metadata; NULL if absent. */
+/* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
+ * metadata; NULL if absent. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
 
 /* ---- session ---- */
 
 /* Runs task(argument, i) for every i < count on any threads; returns when all are done. */
-typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size_t index), void* argument, size_t count);
+typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size_t index),
+                                void* argument, size_t count);
 
 typedef struct qrt_session_options {
-  size_t struct_size;      /* sizeof(qrt_session_options); set by qrt_session_options_init */
-  size_t batch;            /* 0: the model's default */
-  size_t threads;          /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make; 0:
-                              as many as the pthreadpool has threads */
-  const char* isa;         /* best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap */
-  int profile;             /* record a time per operator at every run (about 50 ns each) */
-  int keep_all;            /* give every tensor memory of its own, readable after run (debugging; more memory) */
-  void* pthreadpool;       /* a pthreadpool_t of the caller's to use; must outlive the session */
+  size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
+  size_t batch;       /* 0: the model's default */
+  size_t threads; /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks
+                     to make; 0: as many as the pthreadpool has threads */
+  const char*
+      isa; /* best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap */
+  int profile;  /* record a time per operator at every run (about 50 ns each) */
+  int keep_all; /* give every tensor memory of its own, readable after run (debugging; more memory)
+                 */
+  void* pthreadpool;        /* a pthreadpool_t of the caller's to use; must outlive the session */
   qrt_parallel_fn parallel; /* or the caller's own pool */
   void* parallel_context;
-  const char* kernels;     /* NULL or "qrt"; for comparisons, where built in: "xnnpack", XNNPACK's operators where
-                              they give the same bytes; "xnnpack-all", and where they do not */
+  const char*
+      kernels; /* NULL or "qrt"; for comparisons, where built in: "xnnpack", XNNPACK's operators
+                  where they give the same bytes; "xnnpack-all", and where they do not */
 } qrt_session_options;
 
 QRT_API void qrt_session_options_init(qrt_session_options* options);
 
 /* options may be NULL. */
-QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options, qrt_session** session,
-                                      qrt_error* error);
+QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
+                                      qrt_session** session, qrt_error* error);
 QRT_API void qrt_session_destroy(qrt_session* session);
 
 /* As of the model, with concrete dimensions. */
-QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info);
-QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index, qrt_tensor_info* info);
+QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
+                                          qrt_tensor_info* info);
+QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
+                                           qrt_tensor_info* info);
 
 /* Copies in; `bytes` must equal the input's. */
-QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data, size_t bytes, qrt_error* error);
+QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data,
+                                         size_t bytes, qrt_error* error);
 /* Copies out; `bytes` must equal the output's. */
-QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data, size_t bytes, qrt_error* error);
+QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
+                                          size_t bytes, qrt_error* error);
 
-/* The session's own buffers, aligned to 64: write inputs and read outputs there to save the copies. NULL past the last.
- * An input's content survives run(); an output's until the next run(). */
+/* The session's own buffers, aligned to 64: write inputs and read outputs there to save the copies.
+ * NULL past the last. An input's content survives run(); an output's until the next run(). */
 QRT_API void* qrt_session_input_data(qrt_session* session, size_t index);
 QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t index);
 
@@ -163,27 +179,29 @@ QRT_API qrt_status qrt_session_run(qrt_session* session);
 QRT_API size_t qrt_session_memory(const qrt_session* session);
 
 typedef struct qrt_op_info {
-  const char* name;      /* of the source node */
-  const char* type;      /* "Conv2D" */
-  const char* source_op; /* "Conv+Relu" */
-  const char* kernel;    /* "gemm_u8s8_6x64_k4_avx512vnni" */
-  int level;             /* 0: I0, 1: I1, -1: an edge (quantise, dequantise) */
-  uint64_t macs;         /* multiply-accumulates of one run */
-  uint64_t bytes;        /* read and written by one run: inputs, constants, outputs */
-  uint64_t total_ns;     /* with profile: time over all runs since the last reset */
-  uint64_t runs;         /* with profile */
+  const char* name;        /* of the source node */
+  const char* type;        /* "Conv2D" */
+  const char* source_op;   /* "Conv+Relu" */
+  const char* kernel;      /* "gemm_u8s8_6x64_k4_avx512vnni" */
+  int level;               /* 0: I0, 1: I1, -1: an edge (quantise, dequantise) */
+  uint64_t macs;           /* multiply-accumulates of one run */
+  uint64_t bytes;          /* read and written by one run: inputs, constants, outputs */
+  uint64_t total_ns;       /* with profile: time over all runs since the last reset */
+  uint64_t runs;           /* with profile */
   uint64_t constant_bytes; /* of `bytes`: weights, biases, tables */
-  size_t runs_in;        /* index of the operator that does this one's work on every piece of its own
-                            output, and whose time includes it; of this operator itself otherwise */
+  size_t runs_in; /* index of the operator that does this one's work on every piece of its own
+                     output, and whose time includes it; of this operator itself otherwise */
 } qrt_op_info;
 
 QRT_API size_t qrt_session_op_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info);
 QRT_API void qrt_session_profile_reset(qrt_session* session);
 
-/* With keep_all: tensors that operators wrote, in execution order. data lives until the next run. */
+/* With keep_all: tensors that operators wrote, in execution order. data lives until the next run.
+ */
 QRT_API size_t qrt_session_tensor_count(const qrt_session* session);
-QRT_API qrt_status qrt_session_tensor(const qrt_session* session, size_t index, qrt_tensor_info* info, const void** data);
+QRT_API qrt_status qrt_session_tensor(const qrt_session* session, size_t index,
+                                      qrt_tensor_info* info, const void** data);
 
 #ifdef __cplusplus
 }
