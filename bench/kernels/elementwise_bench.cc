@@ -28,6 +28,15 @@ void add(benchmark::State& state, const ElementwiseKernel& kernel, const AddPara
   });
 }
 
+void add_int(benchmark::State& state, const ElementwiseKernel& kernel, const AddIntParams& params) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  Buffers data(n);
+  bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
+    kernel.add_int(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    benchmark::ClobberMemory();
+  });
+}
+
 void mul(benchmark::State& state, const ElementwiseKernel& kernel, const MulParams& params) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
@@ -48,6 +57,8 @@ void lengths(benchmark::internal::Benchmark* bench, const ElementwiseKernel& ker
 
 int register_all() {
   static const float scale = 0.0041f;
+  static const int32_t multiplier = 1518500250, one = 1;
+  static const uint8_t shift_31 = 31, shift_1 = 1, shift_9 = 9, shift_18 = 18, shift_40 = 40;
   size_t count;
   const ElementwiseKernel* rows = elementwise_kernels(&count);
   for (size_t i = 0; i < count; ++i) {
@@ -69,6 +80,27 @@ int register_all() {
     product.requant.zero_point_before = true;
     product.requant.hi = 255;
     product.requant.scale = &scale;
+    // TFLite: double rounding of each operand and of the sum, and single rounding of a product.
+    const RequantStage high = {&multiplier, &shift_31, Round::kHalfUp, INT32_MIN, INT32_MAX};
+    const auto away = [&](const uint8_t* shift) {
+      return RequantStage{&one, shift, Round::kHalfAway, INT32_MIN, INT32_MAX};
+    };
+    AddIntParams tflite = {17, 201, 20, false, 2, 2, {high, away(&shift_1)}, {high, away(&shift_1)},
+                           {}};
+    tflite.requant.kind = RequantKind::kInt;
+    tflite.requant.zero_point = 99;
+    tflite.requant.hi = 255;
+    tflite.requant.stage_count = 2;
+    tflite.requant.stages[0] = high;
+    tflite.requant.stages[1] = away(&shift_18);
+    MulParams int_product{17, 201, tflite.requant};
+    int_product.requant.stages[1] = away(&shift_9);
+    MulParams single = int_product;
+    single.requant.stage_count = 1;
+    single.requant.stages[0].shift = &shift_40;
+    lengths(bench::register_measured(name + "/add_int", add_int, kernel, tflite), kernel);
+    lengths(bench::register_measured(name + "/mul_int_double", mul, kernel, int_product), kernel);
+    lengths(bench::register_measured(name + "/mul_int_single", mul, kernel, single), kernel);
     lengths(bench::register_measured(name + "/add_fma", add, kernel, fma), kernel);
     lengths(bench::register_measured(name + "/add_fma_int8", add, kernel, fma_signed), kernel);
     lengths(bench::register_measured(name + "/add_mul_add", add, kernel, multiply_add), kernel);
