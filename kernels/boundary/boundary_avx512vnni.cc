@@ -8,6 +8,7 @@ namespace qrt {
 namespace {
 
 constexpr size_t kLanes = 16, kBlock = 64;
+constexpr size_t kAhead = 1024;  // floats that are fetched before their use
 
 inline __mmask16 first_lanes(size_t n) {
   return static_cast<__mmask16>(n >= kLanes ? 0xffff : (1u << n) - 1);
@@ -71,6 +72,9 @@ void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t
   const __m512i to_byte = _mm512_set1_epi8(static_cast<char>(lo));
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) {
+    for (size_t i = 0; i < kBlock; i += kLanes) {
+      _mm_prefetch(reinterpret_cast<const char*>(x + kAhead + i), _MM_HINT_T0);
+    }
     const __m512i v0 = steps(_mm512_loadu_ps(x), s, low, high);
     const __m512i v1 = steps(_mm512_loadu_ps(x + 16), s, low, high);
     const __m512i v2 = steps(_mm512_loadu_ps(x + 32), s, low, high);
