@@ -18,6 +18,14 @@ namespace qrt::convert {
 // meaningful only on success.
 Status import_onnx(const std::string& path, Graph* graph, Report* report);
 
+// Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
+// TFLITE_SINGLE_ROUNDING.
+enum class TfliteReference { kDoubleRounding, kSingleRounding };
+
+// import/tflite.cc: reads a TFLite file's first subgraph into a graph. As import_onnx().
+Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
+                     Report* report);
+
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);

@@ -16,7 +16,7 @@ using convert::Outcome;
 using convert::Report;
 
 struct Options {
-  std::string input, output, from, explain, require_level;
+  std::string input, output, from, explain, require_level, reference;
   bool verbose = false;
 };
 
@@ -57,8 +57,18 @@ Status import_model(const Options& options, Graph* graph, Report* report) {
   std::string format;
   QRT_TRY(recognise(options.input, &format));
   if (!options.from.empty()) format = options.from;
+  if (format != "tflite" && !options.reference.empty())
+    return error(Code::kInvalidArgument, "--reference %s is for TFLite models, %s is %s",
+                 options.reference.c_str(), options.input.c_str(), format.c_str());
+  if (format == "tflite")
+    return convert::import_tflite(options.input,
+                                  options.reference == "tflite-single"
+                                      ? convert::TfliteReference::kSingleRounding
+                                      : convert::TfliteReference::kDoubleRounding,
+                                  graph, report);
   if (format == "onnx") return convert::import_onnx(options.input, graph, report);
-  return error(Code::kUnsupported, "%s: %s models are not supported by this version (onnx is)",
+  return error(Code::kUnsupported,
+               "%s: %s models are not supported by this version (onnx and tflite are)",
                options.input.c_str(), format.c_str());
 }
 
@@ -125,6 +135,10 @@ int convert_main(int argc, char** argv) {
   app.add_option("-o,--output", options.output, "File to write; may be left out with --explain");
   app.add_option("--from", options.from, "Source format, instead of recognising it")
       ->check(CLI::IsMember({"onnx", "tflite", "espdl"}));
+  app.add_option("--reference", options.reference,
+                 "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for "
+                 "builds with TFLITE_SINGLE_ROUNDING")
+      ->check(CLI::IsMember({"tflite-ref", "tflite-single"}));
   app.add_flag("--explain{text}", options.explain,
                "Report every node: what it became, or why not; --explain=json for programs");
   app.add_option("--require-level", options.require_level,

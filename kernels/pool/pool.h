@@ -43,6 +43,18 @@ struct AveragePoolArgs {
   size_t row_begin, row_end;
 };
 
+// y = clamp(HA(sum over the window's positions inside the image of (x - offset) / their number) +
+// offset, lo, hi). REQUIRES (checked at load): every window holds 1 to 2^23 - 1 positions inside
+// the image.
+struct AverageIntArgs {
+  PoolShape shape;  // dilations 1
+  int32_t offset;   // 0 or 128
+  int32_t lo, hi;
+  const uint8_t* input;
+  uint8_t* output;
+  size_t row_begin, row_end;
+};
+
 // y[ch] = requantize(sum over pixels of (x - input_zero_point)); pixels < 2^23
 struct GlobalSumArgs {
   const uint8_t* input;  // [pixels][c]
@@ -60,6 +72,9 @@ struct PoolKernel {
   void (*average)(const AveragePoolArgs& args);
   void (*global_sum)(const GlobalSumArgs& args);
 };
+
+// One form for every instruction set.
+void average_pool_int(const AverageIntArgs& args);
 
 const PoolKernel* pool_kernels(size_t* count);
 const PoolKernel* select_pool(IsaSet isas);

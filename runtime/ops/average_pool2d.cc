@@ -1,4 +1,5 @@
-// AveragePool2D: ordered float32 mean of every window, requantised.
+// AveragePool2D: mean of every window; an ordered float32 sum, requantised, or an integer sum,
+// divided half away from zero.
 #include <cmath>
 
 #include "runtime/ops/ops.h"
@@ -8,20 +9,40 @@
 namespace qrt {
 namespace {
 
+Status analyse_window(const InferContext& context, PoolShape* shape) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  return infer_pool(context, {0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
+                    {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}, shape);
+}
+
+Status analyse_int(const InferContext& context, PoolShape* shape) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  QRT_MODEL_CHECK(o->lo() >= 0 && o->lo() <= o->hi() && o->hi() <= 255,
+                  "limits are %d to %d, expected a range within 0 to 255", o->lo(), o->hi());
+  QRT_MODEL_CHECK(!o->count_include_pad(), "INT_HALF_AWAY has no count_include_pad");
+  QRT_TRY(analyse_window(context, shape));
+  const double window = static_cast<double>(shape->kernel_h) * static_cast<double>(shape->kernel_w);
+  QRT_MODEL_CHECK(window < 8388608.0, "kernel %zu x %zu, expected fewer than 2^23 positions",
+                  shape->kernel_h, shape->kernel_w);
+  return Status();
+}
+
 Status analyse(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
+  QRT_MODEL_CHECK(o->kind() <= fb::AverageKind::INT_HALF_AWAY, "kind is %d, expected 0 or 1",
+                  static_cast<int>(o->kind()));
+  QRT_MODEL_CHECK(o->output_offset() == 0 || o->output_offset() == 128,
+                  "output_offset is %d, expected 0 or 128", o->output_offset());
+  if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return analyse_int(context, shape);
   const float in = float_of(o->input_scale()), out = float_of(o->output_scale());
   QRT_MODEL_CHECK(std::isnormal(in) && in > 0, "input_scale is %g, expected a normal number > 0",
                   static_cast<double>(in));
   QRT_MODEL_CHECK(std::isnormal(out) && out > 0, "output_scale is %g, expected a normal number > 0",
                   static_cast<double>(out));
   QRT_TRY(check_range("output_zero_point", o->output_zero_point(), -128, 255));
-  QRT_MODEL_CHECK(o->output_offset() == 0 || o->output_offset() == 128,
-                  "output_offset is %d, expected 0 or 128", o->output_offset());
-  QRT_TRY(infer_pool(context, {0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
-                     {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}, shape));
+  QRT_TRY(analyse_window(context, shape));
   // The sum of a window is at most 255 * input_scale * kernel; twice that covers its roundings.
   const double window = static_cast<double>(shape->kernel_h) * static_cast<double>(shape->kernel_w);
   const double sum = 2 * 255.0 * static_cast<double>(in) * window;
@@ -52,8 +73,34 @@ void run(const Step& step, const RunContext& context) {
            p.pool.kernel->average);
 }
 
+struct IntParams {
+  PoolStep pool;
+  AverageIntArgs args{};
+};
+
+void run_int(const Step& step, const RunContext& context) {
+  const IntParams& p = step.as<IntParams>();
+  run_pool(p.pool, *context.parallel, context.in(step, 0), context.out(step, 0), p.args,
+           average_pool_int);
+}
+
+Status prepare_int(const PrepareContext& context, Step* step) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  auto params = std::make_shared<IntParams>();
+  QRT_TRY(analyse(context, &params->pool.shape));
+  make_pool(context, &params->pool);
+  params->args.offset = o->output_offset();
+  params->args.lo = o->lo();
+  params->args.hi = o->hi();
+  step->kernel = "average_pool_int_u8";
+  step->run = run_int;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
   auto params = std::make_shared<Params>();
   QRT_TRY(analyse(context, &params->pool.shape));
   make_pool(context, &params->pool);

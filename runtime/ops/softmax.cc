@@ -1,9 +1,11 @@
-// Softmax over the last axis by a table of 256 exponentials; cut into rows.
+// Softmax over the last axis by a table of 256 exponentials, in float32 or in integers; cut into
+// rows.
 #include "kernels/softmax/softmax.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/softmax/softmax_int.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -14,13 +16,29 @@ namespace {
 constexpr size_t kTable = 256;
 
 // The table's values; a file's bytes need not be aligned.
-Status read_table(const InferContext& context, uint32_t index, float table[kTable]) {
+template <class T>
+Status read_table(const InferContext& context, uint32_t index, T table[kTable]) {
   Result<const fb::Buffer*> buffer = context.buffer(index);
   if (!buffer.ok()) return std::move(buffer.status());
   const size_t bytes = (*buffer)->data()->size();
-  QRT_MODEL_CHECK(bytes == kTable * sizeof(float), "the table holds %zu bytes, expected %zu", bytes,
-                  kTable * sizeof(float));
+  QRT_MODEL_CHECK(bytes == kTable * sizeof(T), "the table holds %zu bytes, expected %zu", bytes,
+                  kTable * sizeof(T));
   memcpy(table, (*buffer)->data()->data(), bytes);
+  return Status();
+}
+
+Status check_int(const InferContext& context, const Shape& x) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const int64_t n = x[x.rank() - 1];
+  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxIntRow),
+                  "rows of %lld values, expected at most %zu with kind Q5_26",
+                  static_cast<long long>(n), kMaxSoftmaxIntRow);
+  int32_t table[kTable];
+  QRT_TRY(read_table(context, options->table(), table));
+  for (size_t i = 0; i < kTable; ++i)
+    QRT_MODEL_CHECK(table[i] >= -1, "table[%zu] is %d, expected >= -1", i, table[i]);
+  QRT_MODEL_CHECK(table[kTable - 1] == INT32_MAX, "table[255] is %d, expected 2^31 - 1",
+                  table[kTable - 1]);
   return Status();
 }
 
@@ -30,6 +48,12 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::Q5_26, "kind is %d, expected 0 or 1",
+                  static_cast<int>(options->kind()));
+  if (options->kind() == fb::SoftmaxKind::Q5_26) {
+    QRT_TRY(check_int(context, x));
+    return add_output(DType::kUInt8, x, outputs);
+  }
   QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
   float table[kTable];
   QRT_TRY(read_table(context, options->table(), table));
@@ -67,9 +91,38 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
+struct IntParams {
+  int32_t table[kTable];
+  size_t rows, n, tasks;
+};
+
+void run_int(const Step& step, const RunContext& context) {
+  const IntParams& p = step.as<IntParams>();
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_int_rows(p.table, context.in(step, 0) + begin * p.n, context.out(step, 0) + begin * p.n,
+                     end - begin, p.n);
+  });
+}
+
+Status prepare_int(const PrepareContext& context, Step* step) {
+  const Shape& shape = context.outputs[0].shape;
+  auto params = std::make_shared<IntParams>();
+  QRT_TRY(
+      read_table(context, context.op->options_as<fb::SoftmaxOptions>()->table(), params->table));
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(2 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_int_u8";
+  step->run = run_int;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  if (options->kind() == fb::SoftmaxKind::Q5_26) return prepare_int(context, step);
   auto params = std::make_shared<Params>();
   QRT_TRY(read_table(context, options->table(), params->table));
   params->softmax = {params->table, float_of(options->k()), options->zero_point()};

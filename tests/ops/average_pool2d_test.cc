@@ -47,6 +47,11 @@ struct AveragePoolTester {
     input_scale = in, output_scale = out;
     return *this;
   }
+  AveragePoolTester& integer(int offset, int lo, int hi) {
+    o.kind = fb::AverageKind::INT_HALF_AWAY;
+    o.output_offset = offset, o.lo = lo, o.hi = hi;
+    return *this;
+  }
   AveragePoolTester& of_int8() {
     o.output_zero_point = -17;
     o.output_offset = 128;
@@ -55,7 +60,7 @@ struct AveragePoolTester {
 
   uint8_t average(const uint8_t* pixels, int64_t out_y, int64_t out_x, int64_t ch) const {
     float sum = 0;
-    int count = 0;
+    int count = 0, integers = 0;
     for (uint32_t ky = 0; ky < o.kernel_h; ++ky) {
       for (uint32_t kx = 0; kx < o.kernel_w; ++kx) {
         const int64_t iy = out_y * o.stride_h + ky - o.pad_top;
@@ -64,8 +69,13 @@ struct AveragePoolTester {
         const int x = pixels[(iy * w + ix) * c + ch];
         const float v = input_scale * static_cast<float>(x - o.input_zero_point);
         sum = sum + v;
+        integers += x - o.output_offset;
         ++count;
       }
+    }
+    if (o.kind == fb::AverageKind::INT_HALF_AWAY) {
+      const int nudged = integers > 0 ? integers + count / 2 : integers - count / 2;
+      return static_cast<uint8_t>(std::clamp(nudged / count + o.output_offset, o.lo, o.hi));
     }
     if (o.count_include_pad) count = static_cast<int>(o.kernel_h * o.kernel_w);
     const float mean = sum / static_cast<float>(count);
@@ -118,6 +128,27 @@ TEST(AveragePool2D, TiesGoToEven) {
   AveragePoolTester().image(12, 12, 33).kernel(2, 2).stride(2, 2).scales(0.5f, 0.5f).test();
 }
 
+TEST(AveragePool2D, IntegersRoundHalfAway) {
+  for (const int offset : {0, 128}) {
+    AveragePoolTester().image(8, 8, 64).kernel(8, 8).integer(offset, 0, 255).test();
+    AveragePoolTester()
+        .image(9, 7, 65)
+        .kernel(3, 3)
+        .stride(2, 2)
+        .pad(1, 1, 1, 1)
+        .integer(offset, 0, 255)
+        .test();
+    AveragePoolTester()
+        .image(12, 12, 130)
+        .kernel(2, 2)
+        .stride(2, 2)
+        .integer(offset, 100, 150)
+        .test();
+    AveragePoolTester().image(1, 600, 3).kernel(1, 600).integer(offset, 0, 255).test();
+  }
+  AveragePoolTester().image(48, 48, 48).kernel(3, 3).pad(1, 1, 1, 1).integer(128, 0, 255).test();
+}
+
 // Large enough to be cut on every instruction set.
 TEST(AveragePool2D, ManyTasks) {
   AveragePoolTester().image(48, 48, 48).kernel(3, 3).pad(1, 1, 1, 1).test();
@@ -161,6 +192,14 @@ TEST(AveragePool2D, RejectsBadModels) {
   reject("output_zero_point is 256, expected -128 to 255",
          [](M&, O& o) { o.output_zero_point = 256; });
   reject("output_offset is 1, expected 0 or 128", [](M&, O& o) { o.output_offset = 1; });
+  const auto integer = [](fb::AveragePool2DOptionsT& o) {
+    o.kind = fb::AverageKind::INT_HALF_AWAY;
+  };
+  reject("kind is 2, expected 0 or 1", [](M&, O& o) { o.kind = static_cast<fb::AverageKind>(2); });
+  reject("limits are 9 to 8", [&](M&, O& o) { integer(o), o.lo = 9, o.hi = 8; });
+  reject("limits are 0 to 256", [&](M&, O& o) { integer(o), o.hi = 256; });
+  reject("has no count_include_pad", [&](M&, O& o) { integer(o), o.count_include_pad = true; });
+  reject("output_offset is 1", [&](M&, O& o) { integer(o), o.output_offset = 1; });
 }
 
 }  // namespace

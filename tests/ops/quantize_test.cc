@@ -14,16 +14,18 @@ namespace {
 
 using testing::Bytes;
 
-uint8_t quantize(float x, float scale, int zero_point, int lo) {
+uint8_t quantize(float x, float scale, int zero_point, int lo, bool half_away = false) {
   const float v = x / scale;
   if (std::isnan(v)) return static_cast<uint8_t>(lo);
   const float clamped = std::min(std::max(v, static_cast<float>(lo - zero_point)),
                                  static_cast<float>(lo + 255 - zero_point));
-  return static_cast<uint8_t>(std::lrint(clamped) + zero_point);  // half to even
+  const long steps = half_away ? std::lround(clamped) : std::lrint(clamped);  // else half to even
+  return static_cast<uint8_t>(steps + zero_point);
 }
 
 // One pair of scale and zero point, or one for each index of `axis`.
-void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype) {
+void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype,
+           bool half_away = false) {
   SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis));
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -39,6 +41,7 @@ void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype) 
   o.scale = testing::float_bits(scale);
   o.zero_point = zero_point;
   o.axis = axis;
+  if (half_away) o.rounding = fb::Rounding::HALF_AWAY;
   m.op(o, {x}, {y});
 
   const float special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e30f, -1e30f, 1e-42f};
@@ -57,7 +60,7 @@ void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype) 
       input[i] = kind == 0   ? special[random.integer(0, 8)]
                  : kind <= 3 ? (static_cast<float>(random.integer(-300, 300)) + 0.5f) * scale[c]
                              : random.real(-10.0f, 10.0f);
-      expected.push_back(quantize(input[i], scale[c], zero_point[c], lo));
+      expected.push_back(quantize(input[i], scale[c], zero_point[c], lo, half_away));
     }
     testing::expect_outputs(m, static_cast<size_t>(batch), {testing::bytes_of(input)}, {expected});
   }
@@ -82,6 +85,13 @@ TEST(Quantize, PerIndexOfAnyAxis) {
 TEST(Quantize, UnusualScales) {
   for (const float scale : {0.0f, -0.25f, 1e-42f, INFINITY})
     check({-1, 100}, -1, {scale}, DType::kUInt8);
+}
+
+TEST(Quantize, HalfAwayFromZero) {
+  for (const DType dtype : {DType::kUInt8, DType::kInt8}) check({-1, 333}, -1, {}, dtype, true);
+  for (const float scale : {0.0f, -0.25f, 1e-42f, 0.5f, INFINITY})
+    check({-1, 100}, -1, {scale}, DType::kUInt8, true);
+  check({-1, 400001}, -1, {0.05f}, DType::kUInt8, true);
 }
 
 // Large enough to be cut on every instruction set.
@@ -123,6 +133,9 @@ TEST(Quantize, RejectsBadModels) {
   reject("has 0 scales, expected 3", [](M&, O& o) { o.scale.clear(); });
   reject("has 2 zero points, expected 3", [](M&, O& o) { o.zero_point.pop_back(); });
   reject("scale 1 is nan, expected a number", [](M&, O& o) { o.scale[1] = 0x7fc00000; });
+  reject("rounding is 2, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
+         [](M&, O& o) { o.rounding = fb::Rounding::HALF_AWAY; });
+  reject("rounding is 1", [](M&, O& o) { o.rounding = fb::Rounding::HALF_UP; });
   reject("zero point 2 is 256, expected 0 to 255", [](M&, O& o) { o.zero_point[2] = 256; });
   reject("zero point 0 is 200, expected -128 to 127", [](M& m, O& o) {
     m.at(1).dtype = fb::DType::INT8;

@@ -1,10 +1,12 @@
-// Softmax against the formula of softmax.h in float32; models it has to refuse.
+// Softmax against the formulas of softmax.h in float32 and of softmax_int.h; models it has to
+// refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "kernels/softmax/softmax_int.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -67,6 +69,52 @@ TEST(Softmax, ZeroPointAndScale) {
 // Large enough to be cut.
 TEST(Softmax, ManyTasks) { check({-1, 40, 1001}, 0.05f, 256.0f, 0); }
 
+// exp(-0.05 * (255 - i)), below the range up to 39.
+std::vector<int32_t> integer_exponentials() {
+  std::vector<int32_t> table(256, -1);
+  for (size_t i = 40; i < 255; ++i)
+    table[i] = static_cast<int32_t>(2147483647.0 * std::exp(-0.05 * static_cast<double>(255 - i)));
+  table[255] = INT32_MAX;
+  return table;
+}
+
+// Equal values share 1 equally, so results are known: 256 / n rounded, at most 255.
+TEST(Softmax, IntegersShareEqually) {
+  for (const int64_t n : {1, 2, 3, 4, 7, 100, 500, 1001, 4095}) {
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, n}), y = m.output({-1, n});
+    fb::SoftmaxOptionsT o;
+    o.kind = fb::SoftmaxKind::Q5_26;
+    o.table = m.buffer(integer_exponentials());
+    m.op(o, {x}, {y});
+    const long share = std::min(std::lround(256.0 / static_cast<double>(n)), 255L);
+    testing::expect_outputs(m, 3, {Bytes(static_cast<size_t>(3 * n), 17)},
+                            {Bytes(static_cast<size_t>(3 * n), static_cast<uint8_t>(share))});
+  }
+}
+
+TEST(Softmax, IntegersAreCloseToTheRealFunction) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const std::vector<int32_t> table = integer_exponentials();
+  const size_t n = 300;
+  Bytes x(40 * n), y(x.size());
+  random.fill(x, 0, 255);
+  softmax_int_rows(table.data(), x.data(), y.data(), 40, n);
+  for (size_t row = 0; row < x.size(); row += n) {
+    const int greatest = *std::max_element(&x[row], &x[row] + n);
+    const auto e = [&](size_t j) {
+      return std::max(table[static_cast<size_t>(255 + x[row + j] - greatest)], 0) / 2147483648.0;
+    };
+    double sum = 0;
+    for (size_t j = 0; j < n; ++j) sum += e(j);
+    for (size_t j = 0; j < n; ++j) {
+      const double real = std::min(256 * e(j) / sum, 255.0);
+      ASSERT_LE(std::fabs(y[row + j] - real), 0.6);
+    }
+  }
+}
+
 using Damage = std::function<void(testing::ModelBuilder&, fb::SoftmaxOptionsT&)>;
 
 void reject(const std::string& part, const Damage& damage) {
@@ -114,6 +162,25 @@ TEST(Softmax, RejectsBadModels) {
          with_entry(255, 1e-30f));
   reject("k is nan", [](M&, O& o) { o.k = 0x7fc00000; });
   reject("k is -1", [](M&, O& o) { o.k = testing::float_bits(-1.0f); });
+  const auto integer = [](std::vector<int32_t> table) {
+    return [table](M& m, O& o) {
+      o.kind = fb::SoftmaxKind::Q5_26;
+      o.table = m.buffer(table);
+    };
+  };
+  std::vector<int32_t> table = integer_exponentials();
+  reject("the table holds 1000 bytes, expected 1024", integer(std::vector<int32_t>(250)));
+  table[7] = -2;
+  reject("table[7] is -2, expected >= -1", integer(table));
+  table[7] = 0;
+  table[255] = 5;
+  reject("table[255] is 5, expected 2^31 - 1", integer(table));
+  reject("kind is 2, expected 0 or 1", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(2); });
+  reject("rows of 4096 values, expected at most 4095", [](M& m, O& o) {
+    o.kind = fb::SoftmaxKind::Q5_26;
+    o.table = m.buffer(integer_exponentials());
+    m.at(0).shape = m.at(1).shape = {-1, 4096};
+  });
   reject("k is 2.14748e+09", [](M&, O& o) { o.k = testing::float_bits(2147483648.0f); });
 }
 

@@ -139,7 +139,8 @@ TEST_F(Convert, TellsBadInputsApart) {
   expect(write("empty.onnx", ""), 3, "empty");
   expect(write("zeros.onnx", std::string(4096, '\0')), 3, "zeros.onnx");
   expect(write("a.qrt", std::string("\x10\0\0\0QRT1\0\0\0\0", 12)), 3, "is a .qrt file already");
-  expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 4, "tflite");
+  expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 3,
+         "its flatbuffer is damaged");
   expect(write("m.espdl", "EDL2 and more"), 4, "espdl");
 }
 
@@ -150,6 +151,8 @@ TEST_F(Convert, ChecksItsArguments) {
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--from", "caffe"}, 2, "--from");
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--require-level", "I2"}, 2,
                  "--require-level");
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--reference", "tflite-single"}, 2,
+                 "--reference tflite-single is for TFLite models");
   expect_failure("qrt_convert", {onnx, "-o", path("no/such/m.qrt")}, 5, "no/such/m.qrt");
 }
 

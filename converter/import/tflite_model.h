@@ -1,0 +1,85 @@
+// A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
+// and before it is read, every constant as large as its type and shape say. What the operators mean
+// is not looked at here.
+#ifndef QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
+#define QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+#include "tflite_generated.h"
+
+namespace qrt::convert::from_tflite {
+
+using tflite::TensorType;
+
+const char* type_name(TensorType type);  // "int8"
+
+struct Tensor {
+  std::string name;
+  TensorType type = TensorType::FLOAT32;
+  Shape shape;
+  // Why no operator may use it, with what to do; empty: it may be used.
+  std::string problem, remedy;
+  bool is_constant = false, is_variable = false;
+  const uint8_t* data = nullptr;  // of a constant: `bytes` bytes of the file, not aligned
+  size_t bytes = 0;
+  // Quantisation as the file has it; as many zero points as scales, or none. Nothing else is
+  // checked: the axis of biases is often wrong, and nobody reads it.
+  std::vector<float> scale;
+  std::vector<int64_t> zero_point;
+  int axis = 0;
+};
+
+// One operator of the first subgraph. An absent input is -1.
+struct Op {
+  int index = 0;
+  tflite::BuiltinOperator code = tflite::BuiltinOperator::ADD;
+  std::string name;  // "CONV_2D", "custom operator 'SignalFft'"
+  std::vector<int> inputs, outputs;
+  const tflite::Operator* table = nullptr;
+
+  // Its options, or their defaults where the file has none of this type.
+  template <class Table>
+  typename Table::NativeTableType options() const {
+    typename Table::NativeTableType result;
+    if (const Table* found = table->builtin_options_as<Table>()) found->UnPackTo(&result);
+    return result;
+  }
+  bool has_input(int i) const {
+    return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
+  }
+};
+
+class Model {
+ public:
+  // kIoError, kInvalidModel, or kUnsupported (another schema version).
+  static Status load(const std::string& path, Model* model);
+
+  const std::string& name() const { return name_; }
+  const std::string& description() const { return description_; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
+
+ private:
+  Status read_file(const std::string& path);
+  Status parse();
+  Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
+  Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
+  Status read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph);
+  Status check_order() const;
+
+  std::vector<uint8_t> bytes_;
+  std::string name_, description_;
+  std::vector<Tensor> tensors_;
+  std::vector<Op> ops_;
+  std::vector<int> inputs_, outputs_;
+};
+
+}  // namespace qrt::convert::from_tflite
+
+#endif  // QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_

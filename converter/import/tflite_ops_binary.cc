@@ -1,0 +1,50 @@
+// Elementwise operators of two 8-bit tensors, broadcast as in numpy.
+#include <algorithm>
+
+#include "converter/import/tflite_ops.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+Status check_broadcast(const Importer& importer, const Op& op) {
+  const Shape &a = importer.input(op, 0).shape, &b = importer.input(op, 1).shape;
+  const int rank = std::max(a.rank(), b.rank());
+  Shape shape;
+  for (int i = 0; i < rank; ++i) {
+    const int in_a = i - rank + a.rank(), in_b = i - rank + b.rank();
+    const int64_t da = in_a < 0 ? 1 : a[in_a], db = in_b < 0 ? 1 : b[in_b];
+    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
+                    a.to_string().c_str(), b.to_string().c_str());
+    shape.push_back(std::max(da, db));
+  }
+  return check_output_shape(importer, op, shape);
+}
+
+}  // namespace
+
+Status import_mul(Importer& importer, const Op& op) {
+  Quant a, b, out;
+  if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
+    return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  const Multiplier m = importer.multiplier(
+      static_cast<double>(a.scale) * static_cast<double>(b.scale) / static_cast<double>(out.scale));
+  // Products stay below 2^16; the reference shifts them left within int32.
+  if (m.shift > 15)
+    return importer.refuse(op, "the output's scale is too small beside the inputs'",
+                           importer.output(op).name, "quantise the model with usual scales");
+  auto requant =
+      importer.requant(op, {m}, out,
+                       activation_limits(op.options<tflite::MulOptions>().fused_activation_function,
+                                         out.scale, out.zero_point, out.limits()));
+  if (!requant) return Status();
+  const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
+  auto& o = importer.add_node<fb::MulOptionsT>(op, {x, y}, importer.new_output(op, out));
+  o.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
+  o.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  o.requant = std::move(requant);
+  importer.became(op, "Mul", "I0");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

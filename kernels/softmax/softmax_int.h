@@ -1,0 +1,24 @@
+// Softmax of rows of bytes in integers (TFLite's int8 kernel), output scale 1/256, stored domain.
+// With m = max of the row and e_j = table[255 + x_j - m] (exp as Q0.31; -1: below the range, y_j =
+// 0 and no part of the sum):
+//   sum = sum of HA(e_j / 2^12)          Q12.19
+//   z = leading zeros of sum; inverse = 1 / (1 + a), a = (sum << z) - 2^31 as Q0.31
+//   y_j = clamp(HA(SRDHM(inverse, e_j) / 2^(12 - z + 23)), 0, 255)
+// The functions are those of fixed_point.h. One form for every instruction set. Thread-safe.
+#ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_
+#define QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+constexpr size_t kMaxSoftmaxIntRow = 4095;  // the sum stays below 2^31
+
+// table: 256 values >= -1, the last of them 2^31 - 1 (checked at load). 1 <= n <=
+// kMaxSoftmaxIntRow.
+void softmax_int_rows(const int32_t* table, const uint8_t* x, uint8_t* y, size_t rows, size_t n);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_

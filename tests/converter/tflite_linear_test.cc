@@ -1,0 +1,282 @@
+// CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of TFLite models, converted and run, against naive
+// loops over the file's own integers.
+#include <gtest/gtest.h>
+
+#include "tests/support/random.h"
+#include "tests/support/tflite_builder.h"
+#include "tests/support/tflite_reference.h"
+
+namespace qrt::testing {
+namespace {
+
+struct LayerCase {
+  int h = 7, w = 6, in = 4, out = 5, kh = 3, kw = 3;
+  int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1, multiplier = 1;
+  bool same = true, depthwise = false, per_channel = true, bias = true, legacy = false,
+       nibbles = false, single = false;
+  tflite::ActivationFunctionType activation = tflite::ActivationFunctionType::NONE;
+  float out_scale = 0.11f;
+};
+
+class LayerTester {
+ public:
+  explicit LayerTester(const LayerCase& c) : c_(c) {
+    if (c_.depthwise) c_.out = c_.in * c_.multiplier;
+    Random random;
+    const int lo = c_.legacy ? 0 : -128;
+    for (int i = 0; i < 2 * c_.h * c_.w * c_.in; ++i) x_.push_back(random.integer(lo, lo + 255));
+    const int per_output = c_.kh * c_.kw * (c_.depthwise ? 1 : c_.in / c_.groups);
+    for (int i = 0; i < c_.out * per_output; ++i)
+      weights_.push_back(c_.nibbles  ? random.integer(-8, 7)
+                         : c_.legacy ? random.integer(0, 255)
+                                     : random.integer(-128, 127));
+    for (int o = 0; o < c_.out; ++o) bias_.push_back(c_.bias ? random.integer(-3000, 3000) : 0);
+    for (int o = 0; o < (c_.per_channel ? c_.out : 1); ++o)
+      scale_.push_back(0.003f + 0.0007f * static_cast<float>(o));
+    x_zero_ = c_.legacy ? 119 : -9;
+    w_zero_ = c_.legacy ? 131 : 0;
+    y_zero_ = c_.legacy ? 100 : 17;
+    place(c_.h, c_.kh, c_.stride_h, c_.dilation_h, &out_h_, &pad_h_);
+    place(c_.w, c_.kw, c_.stride_w, c_.dilation_w, &out_w_, &pad_w_);
+  }
+
+  void expect_exact() {
+    TfliteBuilder b;
+    const TensorType type = c_.legacy ? TensorType::UINT8 : TensorType::INT8;
+    const int x = b.input(type, {2, c_.h, c_.w, c_.in}, kXScale, x_zero_);
+    const std::vector<int64_t> zeros(scale_.size(), w_zero_);
+    const TfliteBuilder::Dims shape =
+        c_.depthwise ? TfliteBuilder::Dims{1, c_.kh, c_.kw, c_.out}
+                     : TfliteBuilder::Dims{c_.out, c_.kh, c_.kw, c_.in / c_.groups};
+    const int w = b.constant(c_.nibbles ? TensorType::INT4 : type, shape, packed(), scale_, zeros,
+                             c_.depthwise ? 3 : 0);
+    std::vector<int> inputs = {x, w};
+    if (c_.bias) {
+      const std::vector<int32_t> bias(bias_.begin(), bias_.end());
+      inputs.push_back(b.constant(TensorType::INT32, {c_.out}, bias));
+    }
+    const int y = b.output(type, {2, out_h_, out_w_, c_.out}, c_.out_scale, y_zero_);
+    const auto padding = c_.same ? tflite::Padding::SAME : tflite::Padding::VALID;
+    if (c_.depthwise) {
+      tflite::DepthwiseConv2DOptionsT o;
+      o.depth_multiplier = c_.multiplier;
+      set(padding, &o);
+      b.op(BuiltinOperator::DEPTHWISE_CONV_2D, inputs, {y}, o);
+    } else {
+      tflite::Conv2DOptionsT o;
+      set(padding, &o);
+      b.op(BuiltinOperator::CONV_2D, inputs, {y}, o);
+    }
+    const auto reference =
+        c_.single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
+    ASSERT_EQ(b.run({bytes(x_)}, reference), std::vector<Bytes>{bytes(expected())});
+  }
+
+ private:
+  static constexpr float kXScale = 0.0473f;
+
+  void place(int in, int kernel, int stride, int dilation, int* out, int* before) const {
+    const int reach = (kernel - 1) * dilation + 1;
+    *out = c_.same ? (in + stride - 1) / stride : (in + stride - reach) / stride;
+    *before = c_.same ? std::max((*out - 1) * stride + reach - in, 0) / 2 : 0;
+  }
+  template <class Options>
+  void set(tflite::Padding padding, Options* o) const {
+    o->padding = padding;
+    o->stride_h = c_.stride_h, o->stride_w = c_.stride_w;
+    o->dilation_h_factor = c_.dilation_h, o->dilation_w_factor = c_.dilation_w;
+    o->fused_activation_function = c_.activation;
+  }
+  static Bytes bytes(const std::vector<int64_t>& values) {
+    return Bytes(values.begin(), values.end());
+  }
+  Bytes packed() const {
+    if (!c_.nibbles) return bytes(weights_);
+    Bytes result((weights_.size() + 1) / 2);
+    for (size_t i = 0; i < weights_.size(); ++i)
+      result[i / 2] = static_cast<uint8_t>(result[i / 2] | (weights_[i] & 15) << (i % 2 * 4));
+    return result;
+  }
+
+  std::vector<int64_t> expected() const {
+    std::vector<int64_t> y;
+    const int type_lo = c_.legacy ? 0 : -128;
+    int lo = type_lo, hi = type_lo + 255;
+    if (c_.activation == tflite::ActivationFunctionType::RELU6) {
+      lo = std::max(lo, y_zero_);
+      hi = std::min(hi, y_zero_ + static_cast<int>(std::round(6.0f / c_.out_scale)));
+    }
+    for (int n = 0; n < 2; ++n)
+      for (int oy = 0; oy < out_h_; ++oy)
+        for (int ox = 0; ox < out_w_; ++ox)
+          for (int o = 0; o < c_.out; ++o) {
+            const float scale = scale_[c_.per_channel ? static_cast<size_t>(o) : 0];
+            const double product = c_.legacy ? static_cast<double>(kXScale * scale)
+                                             : static_cast<double>(kXScale) * scale;
+            const auto m = reference_multiplier(product / static_cast<double>(c_.out_scale));
+            const int v = reference_multiply(sum(n, oy, ox, o), m, c_.single) + y_zero_;
+            y.push_back(std::clamp(v, lo, hi));
+          }
+    return y;
+  }
+  int32_t sum(int n, int oy, int ox, int o) const {
+    int32_t acc = static_cast<int32_t>(bias_[static_cast<size_t>(o)]);
+    const int per_group = c_.in / c_.groups, group = o / (c_.out / c_.groups);
+    for (int ky = 0; ky < c_.kh; ++ky)
+      for (int kx = 0; kx < c_.kw; ++kx) {
+        const int iy = oy * c_.stride_h + ky * c_.dilation_h - pad_h_;
+        const int ix = ox * c_.stride_w + kx * c_.dilation_w - pad_w_;
+        if (iy < 0 || iy >= c_.h || ix < 0 || ix >= c_.w) continue;
+        for (int k = 0; k < (c_.depthwise ? 1 : per_group); ++k) {
+          const int ch = c_.depthwise ? o / c_.multiplier : group * per_group + k;
+          const int at = c_.depthwise ? (ky * c_.kw + kx) * c_.out + o
+                                      : ((o * c_.kh + ky) * c_.kw + kx) * per_group + k;
+          const int64_t x = x_[static_cast<size_t>(((n * c_.h + iy) * c_.w + ix) * c_.in + ch)];
+          acc +=
+              static_cast<int32_t>((x - x_zero_) * (weights_[static_cast<size_t>(at)] - w_zero_));
+        }
+      }
+    return acc;
+  }
+
+  LayerCase c_;
+  std::vector<int64_t> x_, weights_, bias_;
+  std::vector<float> scale_;
+  int x_zero_, w_zero_, y_zero_, out_h_, out_w_, pad_h_, pad_w_;
+};
+
+void check(const LayerCase& c) { LayerTester(c).expect_exact(); }
+
+TEST(TfliteConv, Geometry) {
+  check({});
+  LayerCase c;
+  c.same = false, c.stride_h = 2, c.out = 19;
+  check(c);
+  c = {};
+  c.stride_h = 3, c.stride_w = 2, c.kw = 2;
+  check(c);
+  c = {};
+  c.dilation_h = 2, c.dilation_w = 3;
+  check(c);
+  c = {};
+  c.kh = c.kw = 1, c.in = 33, c.out = 17;
+  check(c);
+}
+
+TEST(TfliteConv, Groups) {
+  LayerCase c;
+  c.groups = 2, c.in = 6, c.out = 8;
+  check(c);
+}
+
+TEST(TfliteConv, ScalesBiasesAndLimits) {
+  LayerCase c;
+  c.per_channel = false, c.bias = false;
+  check(c);
+  c = {};
+  c.activation = tflite::ActivationFunctionType::RELU6;
+  check(c);
+}
+
+// Multipliers above 1 have one stage, those below two: both in one layer.
+TEST(TfliteConv, MultipliersAroundOne) {
+  LayerCase c;
+  c.out_scale = 0.0002f, c.kh = c.kw = 1, c.in = 1;
+  check(c);
+}
+
+TEST(TfliteConv, SingleRounding) {
+  LayerCase c;
+  c.single = true;
+  check(c);
+  c.depthwise = true;
+  check(c);
+}
+
+TEST(TfliteConv, FourBitWeightsStraddleBytes) {
+  LayerCase c;
+  c.nibbles = true, c.in = 3, c.out = 5, c.kh = 1;
+  check(c);
+  c.depthwise = true;
+  check(c);
+}
+
+TEST(TfliteConv, LegacyUint8) {
+  LayerCase c;
+  c.legacy = true, c.per_channel = false;
+  check(c);
+  c.depthwise = true, c.multiplier = 2;
+  check(c);
+}
+
+TEST(TfliteDepthwise, Geometry) {
+  LayerCase c;
+  c.depthwise = true;
+  check(c);
+  c.multiplier = 3, c.stride_h = c.stride_w = 2;
+  check(c);
+  c.same = false, c.dilation_h = 2;
+  check(c);
+}
+
+// With one weight scale the product of the scales is rounded to float first, and the weights' zero
+// point counts; per channel neither.
+void check_fully_connected(bool per_channel, bool keep_dims) {
+  Random random;
+  const int in = 37, out = 11;
+  std::vector<int8_t> weights;
+  std::vector<int32_t> bias;
+  for (int i = 0; i < in * out; ++i)
+    weights.push_back(static_cast<int8_t>(random.integer(-128, 127)));
+  for (int i = 0; i < out; ++i) bias.push_back(static_cast<int32_t>(random.integer(-4000, 4000)));
+  std::vector<float> scale;
+  for (int i = 0; i < (per_channel ? out : 1); ++i)
+    scale.push_back(0.0031f + 0.0001f * static_cast<float>(i));
+  const std::vector<int64_t> zeros(scale.size(), 3);
+  TfliteBuilder b;
+  const TfliteBuilder::Dims x_shape =
+      keep_dims ? TfliteBuilder::Dims{3, 2, in} : TfliteBuilder::Dims{6, in};
+  const TfliteBuilder::Dims y_shape =
+      keep_dims ? TfliteBuilder::Dims{3, 2, out} : TfliteBuilder::Dims{6, out};
+  const int x = b.input(TensorType::INT8, x_shape, 0.0473f, 12);
+  const int w = b.constant(TensorType::INT8, {out, in}, weights, scale, zeros);
+  const int c = b.constant(TensorType::INT32, {out}, bias);
+  const int y = b.output(TensorType::INT8, y_shape, 0.21f, -30);
+  tflite::FullyConnectedOptionsT o;
+  o.keep_num_dims = keep_dims;
+  b.op(BuiltinOperator::FULLY_CONNECTED, {x, w, c}, {y}, o);
+
+  Bytes input, expected;
+  for (int i = 0; i < 6 * in; ++i) input.push_back(static_cast<uint8_t>(random.integer(0, 255)));
+  for (int row = 0; row < 6; ++row)
+    for (int n = 0; n < out; ++n) {
+      int32_t acc = bias[static_cast<size_t>(n)];
+      for (int k = 0; k < in; ++k)
+        acc += (static_cast<int8_t>(input[static_cast<size_t>(row * in + k)]) - 12) *
+               (weights[static_cast<size_t>(n * in + k)] - (per_channel ? 0 : 3));
+      const float s = scale[per_channel ? static_cast<size_t>(n) : 0];
+      const double product =
+          per_channel ? static_cast<double>(0.0473f) * s : static_cast<double>(0.0473f * s);
+      const auto m = reference_multiplier(product / static_cast<double>(0.21f));
+      expected.push_back(
+          static_cast<uint8_t>(std::clamp(reference_multiply(acc, m, false) - 30, -128, 127)));
+    }
+  ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected});
+}
+
+TEST(TfliteFullyConnected, OneScale) { check_fully_connected(false, false); }
+TEST(TfliteFullyConnected, PerChannel) { check_fully_connected(true, false); }
+TEST(TfliteFullyConnected, KeepsDimensions) { check_fully_connected(false, true); }
+
+TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);
+  const int w = b.constant<int8_t>(TensorType::INT8, {1, 4}, {1, 2, 3, 4}, {0.01f}, {0});
+  const int c = b.constant<int32_t>(TensorType::INT32, {1}, {INT32_MAX});
+  const int y = b.output(TensorType::INT8, {1, 1}, 0.2f, 0);
+  b.op(BuiltinOperator::FULLY_CONNECTED, {x, w, c}, {y}, tflite::FullyConnectedOptionsT());
+  expect_rule(b, "beyond what the reference kernels define");
+}
+
+}  // namespace
+}  // namespace qrt::testing

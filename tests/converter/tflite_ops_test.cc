@@ -1,0 +1,301 @@
+// Tables, pools, reductions, data movement, products, Softmax and edges of TFLite models, converted
+// and run, against the reference's formulas.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "tests/support/random.h"
+#include "tests/support/tflite_builder.h"
+#include "tests/support/tflite_reference.h"
+
+namespace qrt::testing {
+namespace {
+
+using B = BuiltinOperator;
+
+Bytes every_byte() {
+  Bytes bytes(256);
+  std::iota(bytes.begin(), bytes.end(), uint8_t{0});
+  return bytes;
+}
+
+int clamp8(int64_t v) { return static_cast<int>(std::clamp<int64_t>(v, -128, 127)); }
+
+// All 256 values through an int8 operator.
+template <class Options>
+void check_unary(B code, const Options& options, float in, int in_zero, float out, int out_zero,
+                 const std::function<int(int)>& f) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 128}, in, in_zero);
+  b.op(code, {x}, {b.output(TensorType::INT8, {2, 128}, out, out_zero)}, options);
+  Bytes expected;
+  for (int i = 0; i < 256; ++i) expected.push_back(static_cast<uint8_t>(f(static_cast<int8_t>(i))));
+  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+}
+
+const tflite::ReshapeOptionsT kNone;
+
+TEST(TfliteUnary, Relu) {
+  const auto m = reference_multiplier(static_cast<double>(0.07f / 0.05f));
+  check_unary(B::RELU, kNone, 0.07f, -11, 0.05f, 9,
+              [&](int x) { return std::clamp(reference_multiply(x + 11, m, false) + 9, 9, 127); });
+  check_unary(B::RELU6, kNone, 0.07f, -11, 0.05f, 9,
+              [&](int x) { return std::clamp(x, -11, -11 + 86); });
+}
+
+TEST(TfliteUnary, LeakyReluOfEitherSlope) {
+  for (const float alpha : {0.1f, 1.5f, -0.3f}) {
+    tflite::LeakyReluOptionsT o;
+    o.alpha = alpha;
+    const auto identity = reference_multiplier(static_cast<double>(0.07f / 0.05f));
+    const float scaled = 0.07f * std::fabs(alpha);
+    const auto slope = reference_multiplier(static_cast<double>(scaled / 0.05f));
+    check_unary(B::LEAKY_RELU, o, 0.07f, 20, 0.05f, -5, [&](int x) {
+      const int v = x - 20;
+      const int steps = v >= 0 ? reference_multiply(v, identity, false)
+                               : (alpha < 0 ? -1 : 1) * reference_multiply(v, slope, false);
+      return clamp8(steps - 5);
+    });
+  }
+}
+
+TEST(TfliteUnary, Abs) {
+  const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.05f));
+  check_unary(B::ABS, kNone, 0.07f, 20, 0.05f, -5,
+              [&](int x) { return clamp8(reference_multiply(std::abs(x - 20), m, false) - 5); });
+}
+
+TEST(TfliteUnary, Requantize) {
+  const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.09f));
+  check_unary(B::QUANTIZE, kNone, 0.07f, 20, 0.09f, -5,
+              [&](int x) { return clamp8(reference_multiply(x - 20, m, false) - 5); });
+}
+
+// Fixed point stays within two steps of the real functions, and is exact where they saturate.
+TEST(TfliteUnary, TranscendentalFunctions) {
+  const auto near = [](B code, float out, int out_zero, float (*f)(float)) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {2, 128}, 0.1f, 5);
+    b.op(code, {x}, {b.output(TensorType::INT8, {2, 128}, out, out_zero)});
+    const std::vector<Bytes> y = b.run({every_byte()});
+    ASSERT_EQ(y.size(), 1u);
+    for (int i = 0; i < 256; ++i) {
+      const float real = 0.1f * static_cast<float>(static_cast<int8_t>(i) - 5);
+      const int expected = clamp8(std::lround(f(real) / out) + out_zero);
+      ASSERT_LE(std::abs(static_cast<int8_t>(y[0][static_cast<size_t>(i)]) - expected), 2) << i;
+    }
+  };
+  near(B::LOGISTIC, 1.0f / 256, -128, [](float v) { return 1 / (1 + std::exp(-v)); });
+  near(B::TANH, 1.0f / 128, 0, [](float v) { return std::tanh(v); });
+  near(B::HARD_SWISH, 0.11f, -20, [](float v) { return v * std::clamp(v + 3, 0.0f, 6.0f) / 6; });
+}
+
+TEST(TfliteUnary, PreluPerChannel) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {64, 4}, 0.07f, 20);
+  const std::vector<int8_t> alpha = {10, -50, 127, 0};
+  const int a = b.constant(TensorType::INT8, {4}, alpha, {0.01f}, {3});
+  b.op(B::PRELU, {x, a}, {b.output(TensorType::INT8, {64, 4}, 0.05f, -5)});
+  const double in = static_cast<double>(0.07f), out = static_cast<double>(0.05f);
+  const auto positive = reference_multiplier(in / out);
+  const auto negative = reference_multiplier(in * static_cast<double>(0.01f) / out);
+  Bytes expected;
+  for (int i = 0; i < 256; ++i) {
+    const int v = static_cast<int8_t>(i) - 20;
+    const int slope = alpha[static_cast<size_t>(i % 4)] - 3;
+    const int steps = v >= 0 ? reference_multiply(v, positive, false)
+                             : reference_multiply(v * slope, negative, false);
+    expected.push_back(static_cast<uint8_t>(clamp8(steps - 5)));
+  }
+  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+}
+
+struct Images {
+  int h, w, c;
+  Bytes bytes;
+  int at(int y, int x, int ch) const {
+    return static_cast<int8_t>(bytes[static_cast<size_t>((y * w + x) * c + ch)]);
+  }
+};
+
+Images random_image(int h, int w, int c) {
+  Random random;
+  Images image{h, w, c, Bytes(static_cast<size_t>(h * w * c))};
+  random.fill(image.bytes, 0, 255);
+  return image;
+}
+
+// SAME, 3 x 3 with stride 2 on 7 x 6: the padding does not count.
+void check_pool(B code, tflite::ActivationFunctionType activation, int lo, int hi) {
+  const Images image = random_image(7, 6, 21);
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 7, 6, 21}, 0.1f, -7);
+  tflite::Pool2DOptionsT o;
+  o.filter_height = o.filter_width = 3;
+  o.stride_h = o.stride_w = 2;
+  o.fused_activation_function = activation;
+  b.op(code, {x}, {b.output(TensorType::INT8, {1, 4, 3, 21}, 0.1f, -7)}, o);
+  Bytes expected;
+  for (int oy = 0; oy < 4; ++oy)
+    for (int ox = 0; ox < 3; ++ox)
+      for (int ch = 0; ch < 21; ++ch) {
+        int sum = 0, n = 0, greatest = -128;
+        for (int iy = std::max(2 * oy - 1, 0); iy < std::min(2 * oy + 2, 7); ++iy)
+          for (int ix = 2 * ox; ix < std::min(2 * ox + 3, 6); ++ix, ++n) {
+            sum += image.at(iy, ix, ch);
+            greatest = std::max(greatest, image.at(iy, ix, ch));
+          }
+        const int mean = sum > 0 ? (sum + n / 2) / n : (sum - n / 2) / n;
+        expected.push_back(
+            static_cast<uint8_t>(std::clamp(code == B::MAX_POOL_2D ? greatest : mean, lo, hi)));
+      }
+  ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+}
+
+TEST(TflitePool, Average) {
+  check_pool(B::AVERAGE_POOL_2D, tflite::ActivationFunctionType::NONE, -128, 127);
+  check_pool(B::AVERAGE_POOL_2D, tflite::ActivationFunctionType::RELU6, -7, 53);
+}
+
+TEST(TflitePool, Max) {
+  check_pool(B::MAX_POOL_2D, tflite::ActivationFunctionType::NONE, -128, 127);
+  check_pool(B::MAX_POOL_2D, tflite::ActivationFunctionType::RELU_N1_TO_1, -17, 3);
+}
+
+TEST(TfliteReduce, MeanAndSum) {
+  const Images image = random_image(5, 9, 13);
+  for (const B code : {B::MEAN, B::SUM}) {
+    const float out = code == B::MEAN ? 0.07f : 3.0f;
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 5, 9, 13}, 0.1f, -7);
+    const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {1, -2});
+    b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 13}, out, 4)}, tflite::ReducerOptionsT());
+    auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
+    if (code == B::MEAN) {
+      const int k = std::min(5, 31 + m.shift);  // 45 positions
+      m.value = static_cast<int32_t>((static_cast<int64_t>(m.value) << k) / 45);
+      m.shift -= k;
+    }
+    Bytes expected;
+    for (int ch = 0; ch < 13; ++ch) {
+      int sum = 0;
+      for (int i = 0; i < 45; ++i) sum += image.at(i / 9, i % 9, ch) + 7;
+      expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(sum, m, false) + 4)));
+    }
+    ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+  }
+}
+
+TEST(TfliteBinary, MulBroadcasts) {
+  const Images image = random_image(4, 5, 6);
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4, 5, 6}, 0.1f, -7);
+  const std::vector<int8_t> factors = {-128, -3, 0, 40, 99, 127};
+  const int f = b.constant(TensorType::INT8, {6}, factors, {0.02f}, {11});
+  b.op(B::MUL, {x, f}, {b.output(TensorType::INT8, {1, 4, 5, 6}, 0.13f, 4)}, tflite::MulOptionsT());
+  const auto m = reference_multiplier(static_cast<double>(0.1f) * static_cast<double>(0.02f) /
+                                      static_cast<double>(0.13f));
+  Bytes expected;
+  for (size_t i = 0; i < image.bytes.size(); ++i) {
+    const int product = (static_cast<int8_t>(image.bytes[i]) + 7) * (factors[i % 6] - 11);
+    expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(product, m, false) + 4)));
+  }
+  ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+}
+
+// A shape computed by operators; reshape, transposition and concatenation of bytes.
+TEST(TfliteMove, FoldsShapesAndMovesBytes) {
+  const Images image = random_image(2, 3, 4);
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 2, 3, 4}, 0.1f, -7);
+  const int dims = b.tensor(TensorType::INT32, {4}), batch = b.tensor(TensorType::INT32, {});
+  const int shape = b.tensor(TensorType::INT32, {2});
+  b.op(B::SHAPE, {x}, {dims}, tflite::ShapeOptionsT());
+  const auto number = [&](int32_t v, const TfliteBuilder::Dims& s) {
+    return b.constant<int32_t>(TensorType::INT32, s, {v});
+  };
+  tflite::StridedSliceOptionsT slice;
+  slice.shrink_axis_mask = 1;
+  b.op(B::STRIDED_SLICE, {dims, number(0, {1}), number(1, {1}), number(1, {1})}, {batch}, slice);
+  tflite::PackOptionsT pack;
+  pack.values_count = 2;
+  b.op(B::PACK, {batch, number(24, {})}, {shape}, pack);
+  const int flat = b.activation(TensorType::INT8, {1, 24}, 0.1f, -7);
+  b.op(B::RESHAPE, {x, shape}, {flat}, tflite::ReshapeOptionsT());
+  const int turned = b.activation(TensorType::INT8, {24, 1}, 0.1f, -7);
+  b.op(B::TRANSPOSE, {flat, b.constant<int32_t>(TensorType::INT32, {2}, {1, 0})}, {turned});
+  tflite::ConcatenationOptionsT join;
+  join.axis = -1;
+  b.op(B::CONCATENATION, {turned, turned}, {b.output(TensorType::INT8, {24, 2}, 0.1f, -7)}, join);
+  Bytes expected;
+  for (uint8_t byte : image.bytes) expected.insert(expected.end(), 2, byte);
+  ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+}
+
+// A copy may name other parameters: what follows reads those.
+TEST(TfliteMove, AReshapeMayChangeTheZeroPoint) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 128}, 0.1f, -7);
+  const int h = b.activation(TensorType::INT8, {2, 128}, 0.2f, 30);
+  b.op(B::RESHAPE, {x}, {h}, tflite::ReshapeOptionsT());
+  std::vector<int8_t> eye(128 * 128);
+  for (size_t i = 0; i < 128; ++i) eye[i * 129] = 1;
+  const int w = b.constant(TensorType::INT8, {128, 128}, eye, {1.0f}, {0});
+  b.op(B::FULLY_CONNECTED, {h, w}, {b.output(TensorType::INT8, {2, 128}, 0.2f, 0)},
+       tflite::FullyConnectedOptionsT());
+  Bytes expected;
+  for (int i = 0; i < 256; ++i)
+    expected.push_back(static_cast<uint8_t>(clamp8(static_cast<int8_t>(i) - 30)));
+  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+}
+
+TEST(TfliteSoftmax, IsCloseToTheRealFunction) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {25, 10}, 0.06f, 3);
+  tflite::SoftmaxOptionsT o;
+  o.beta = 1.0f;
+  b.op(B::SOFTMAX, {x}, {b.output(TensorType::INT8, {25, 10}, 1.0f / 256, -128)}, o);
+  Random random;
+  Bytes input(250);
+  random.fill(input, 0, 255);
+  const std::vector<Bytes> y = b.run({input});
+  ASSERT_EQ(y.size(), 1u);
+  for (size_t row = 0; row < 25; ++row) {
+    double sum = 0;
+    const auto e = [&](size_t j) {
+      return std::exp(0.06 * static_cast<double>(static_cast<int8_t>(input[row * 10 + j])));
+    };
+    for (size_t j = 0; j < 10; ++j) sum += e(j);
+    for (size_t j = 0; j < 10; ++j) {
+      const int expected = clamp8(std::lround(256 * e(j) / sum) - 128);
+      ASSERT_LE(std::abs(static_cast<int8_t>(y[0][row * 10 + j]) - expected), 1);
+    }
+  }
+}
+
+TEST(TfliteEdges, QuantizeRoundsHalfAwayFromZero) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::FLOAT32, {1, 70});
+  const int q = b.activation(TensorType::INT8, {1, 70}, 0.5f, 3);
+  b.op(B::QUANTIZE, {x}, {q});
+  b.op(B::DEQUANTIZE, {q}, {b.output(TensorType::FLOAT32, {1, 70})});
+  std::vector<float> input, expected;
+  for (int i = 0; i < 70; ++i) {
+    input.push_back(0.25f * static_cast<float>(i - 35));
+    expected.push_back(0.5f * std::round(input.back() / 0.5f));
+  }
+  ASSERT_EQ(b.run({to_bytes(input)}), std::vector<Bytes>{to_bytes(expected)});
+}
+
+TEST(TfliteEdges, SignedToUnsigned) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 128}, 0.1f, -7);
+  b.op(B::QUANTIZE, {x}, {b.output(TensorType::UINT8, {2, 128}, 0.1f, 121)});
+  Bytes expected = every_byte();
+  for (uint8_t& byte : expected) byte ^= 128;
+  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+}
+
+}  // namespace
+}  // namespace qrt::testing

@@ -1,0 +1,166 @@
+// Builds small TFLite models by the reader schema's object API, writes them to a temporary file and
+// imports, converts and runs them.
+#ifndef QRT_TESTS_SUPPORT_TFLITE_BUILDER_H_
+#define QRT_TESTS_SUPPORT_TFLITE_BUILDER_H_
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "converter/convert.h"
+#include "tests/support/runner.h"
+#include "tflite_generated.h"
+
+namespace qrt::testing {
+
+using convert::TfliteReference;
+using tflite::BuiltinOperator;
+using tflite::TensorType;
+
+struct TfliteImport {
+  Code code = Code::kOk;
+  std::string message;
+  convert::Report report;
+  convert::Graph graph;
+
+  // Of the first refused operator.
+  std::string rule() const {
+    for (const convert::Finding& f : report.findings())
+      if (f.outcome == convert::Outcome::kRefused) return f.rule;
+    return "";
+  }
+  int refusals() const {
+    int n = 0;
+    for (const convert::Finding& f : report.findings())
+      n += f.outcome == convert::Outcome::kRefused;
+    return n;
+  }
+};
+
+inline void import_tflite_bytes(const Bytes& bytes, TfliteReference reference, TfliteImport* to) {
+  char path[] = "/tmp/qrt_tflite_XXXXXX";
+  const int fd = mkstemp(path);
+  ASSERT_GE(fd, 0);
+  const ssize_t written = write(fd, bytes.data(), bytes.size());
+  close(fd);
+  Status status = convert::import_tflite(path, reference, &to->graph, &to->report);
+  unlink(path);
+  ASSERT_EQ(written, static_cast<ssize_t>(bytes.size()));
+  to->code = status.code();
+  to->message = status.message();
+}
+
+class TfliteBuilder {
+ public:
+  using Dims = std::vector<int32_t>;
+
+  TfliteBuilder() {
+    model.version = 3;
+    model.buffers.push_back(std::make_unique<tflite::BufferT>());
+    model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>());
+  }
+
+  tflite::SubGraphT& graph() { return *model.subgraphs[0]; }
+  tflite::TensorT& at(int tensor) { return *graph().tensors[static_cast<size_t>(tensor)]; }
+
+  int tensor(TensorType type, const Dims& shape, std::vector<float> scale = {},
+             std::vector<int64_t> zero_point = {}, int axis = 0) {
+    auto t = std::make_unique<tflite::TensorT>();
+    t->name = "t" + std::to_string(graph().tensors.size());
+    t->type = type;
+    t->shape = shape;
+    if (!scale.empty()) {
+      t->quantization = std::make_unique<tflite::QuantizationParametersT>();
+      t->quantization->scale = std::move(scale);
+      t->quantization->zero_point = std::move(zero_point);
+      t->quantization->quantized_dimension = axis;
+    }
+    graph().tensors.push_back(std::move(t));
+    return static_cast<int>(graph().tensors.size()) - 1;
+  }
+  int input(TensorType type, const Dims& shape, float scale = 0, int64_t zero_point = 0) {
+    graph().inputs.push_back(activation(type, shape, scale, zero_point));
+    return graph().inputs.back();
+  }
+  int output(TensorType type, const Dims& shape, float scale = 0, int64_t zero_point = 0) {
+    graph().outputs.push_back(activation(type, shape, scale, zero_point));
+    return graph().outputs.back();
+  }
+  int activation(TensorType type, const Dims& shape, float scale, int64_t zero_point) {
+    return scale == 0 ? tensor(type, shape) : tensor(type, shape, {scale}, {zero_point});
+  }
+  template <class T>
+  int constant(TensorType type, const Dims& shape, const std::vector<T>& values,
+               std::vector<float> scale = {}, std::vector<int64_t> zero_point = {}, int axis = 0) {
+    const int id = tensor(type, shape, std::move(scale), std::move(zero_point), axis);
+    at(id).buffer = static_cast<uint32_t>(model.buffers.size());
+    model.buffers.push_back(std::make_unique<tflite::BufferT>());
+    model.buffers.back()->data = to_bytes(values);
+    return id;
+  }
+
+  tflite::OperatorT& op(BuiltinOperator code, std::vector<int> inputs, std::vector<int> outputs) {
+    auto c = std::make_unique<tflite::OperatorCodeT>();
+    c->builtin_code = code;
+    c->deprecated_builtin_code = static_cast<int8_t>(std::min(static_cast<int>(code), 127));
+    auto o = std::make_unique<tflite::OperatorT>();
+    o->opcode_index = static_cast<uint32_t>(model.operator_codes.size());
+    o->inputs = std::move(inputs);
+    o->outputs = std::move(outputs);
+    model.operator_codes.push_back(std::move(c));
+    graph().operators.push_back(std::move(o));
+    return *graph().operators.back();
+  }
+  template <class Options>
+  tflite::OperatorT& op(BuiltinOperator code, std::vector<int> inputs, std::vector<int> outputs,
+                        Options options) {
+    tflite::OperatorT& o = op(code, std::move(inputs), std::move(outputs));
+    o.builtin_options.Set(std::move(options));
+    return o;
+  }
+
+  Bytes build() const {
+    flatbuffers::FlatBufferBuilder fbb;
+    tflite::FinishModelBuffer(fbb, tflite::CreateModel(fbb, &model));
+    return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+  }
+  void import(TfliteImport* result,
+              TfliteReference reference = TfliteReference::kDoubleRounding) const {
+    import_tflite_bytes(build(), reference, result);
+  }
+  // Converts and runs it.
+  std::vector<Bytes> run(const std::vector<Bytes>& inputs,
+                         TfliteReference reference = TfliteReference::kDoubleRounding) const {
+    TfliteImport imported;
+    import(&imported, reference);
+    EXPECT_EQ(imported.code, Code::kOk) << imported.message << "\n" << imported.report.text(true);
+    if (imported.code != Code::kOk) return {};
+    Bytes file;
+    Status status = convert::run_passes(&imported.graph, nullptr);
+    if (status.ok()) status = convert::write_model(imported.graph, &file);
+    EXPECT_TRUE(status.ok()) << status.message();
+    RunResult result = run_model(file, inputs);
+    EXPECT_EQ(result.status, QRT_OK) << result.message;
+    return result.outputs;
+  }
+
+  tflite::ModelT model;
+};
+
+// The rule by which a model's only operator is refused holds `part`.
+inline void expect_rule(const TfliteBuilder& builder, const std::string& part) {
+  TfliteImport imported;
+  builder.import(&imported);
+  ASSERT_EQ(imported.code, Code::kUnsupported) << imported.message;
+  ASSERT_NE(imported.rule().find(part), std::string::npos) << imported.report.text(true);
+}
+
+}  // namespace qrt::testing
+
+#endif  // QRT_TESTS_SUPPORT_TFLITE_BUILDER_H_
