@@ -2,6 +2,7 @@
 // pending operators: onnx_table.cc.
 #include "converter/import/onnx_importer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -125,7 +126,7 @@ Status Importer::import_inputs() {
     for (int i = 0; i < type.shape().dim_size(); ++i) {
       const auto& dim = type.shape().dim(i);
       if (dim.has_dim_value()) {
-        QRT_MODEL_CHECK(dim.dim_value() > 0, "graph input '%s': dimension %d is %lld", name, i,
+        QRT_MODEL_CHECK(dim.dim_value() >= 0, "graph input '%s': dimension %d is %lld", name, i,
                         static_cast<long long>(dim.dim_value()));
         dims.push_back(dim.dim_value());
         continue;
@@ -139,6 +140,12 @@ Status Importer::import_inputs() {
         symbolic = true;
       }
       dims.push_back(1);
+    }
+    if (std::count(dims.begin(), dims.end(), 0) > 0) {
+      report_->refused(info.name(), "input", "a dimension is 0: the tensor is empty", info.name(),
+                       "give the input at least one element");
+      tensors_.emplace(info.name(), Tensor());
+      continue;
     }
     Tensor tensor;
     if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {

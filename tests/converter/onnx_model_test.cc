@@ -171,6 +171,14 @@ TEST(OnnxModel, OnlyTheBatchMayBeSymbolic) {
   EXPECT_NE(two.rule().find("dimension 1 is symbolic ('N')"), std::string::npos) << two.rule();
 }
 
+TEST(OnnxModel, RefusesEmptyInputs) {
+  OnnxBuilder empty;
+  empty.integer_output<uint8_t>(empty.integer_input<uint8_t>({1, 0}, 0.5f, 3), 0.25f, 7);
+  const Imported imported = empty.import();
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported);
+  EXPECT_NE(imported.rule().find("a dimension is 0"), std::string::npos) << imported.rule();
+}
+
 TEST(OnnxModel, InitialisersMayBeListedAsInputs) {
   OnnxBuilder b = small_model();
   for (const auto& t : b.graph().initializer())
