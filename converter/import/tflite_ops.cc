@@ -7,6 +7,7 @@ namespace {
 using B = tflite::BuiltinOperator;
 
 constexpr Handler kHandlers[] = {
+    {B::ADD, 2, import_add},
     {B::AVERAGE_POOL_2D, 1, import_average_pool_2d},
     {B::CONCATENATION, 1, import_concatenation},
     {B::CONV_2D, 2, import_conv_2d},
@@ -24,6 +25,7 @@ constexpr Handler kHandlers[] = {
     {B::TANH, 1, import_tanh},
     {B::TRANSPOSE, 2, import_transpose},
     {B::MEAN, 2, import_mean},
+    {B::SUB, 2, import_sub},
     {B::SQUEEZE, 1, import_reshape},
     {B::STRIDED_SLICE, 4, import_strided_slice},
     {B::PRELU, 2, import_prelu},

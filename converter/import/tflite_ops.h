@@ -73,6 +73,8 @@ Status import_max_pool_2d(Importer& importer, const Op& op);
 Status import_mean(Importer& importer, const Op& op);
 Status import_sum(Importer& importer, const Op& op);
 // tflite_ops_binary.cc
+Status import_add(Importer& importer, const Op& op);
+Status import_sub(Importer& importer, const Op& op);
 Status import_mul(Importer& importer, const Op& op);
 
 }  // namespace qrt::convert::from_tflite

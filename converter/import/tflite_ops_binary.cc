@@ -20,7 +20,67 @@ Status check_broadcast(const Importer& importer, const Op& op) {
   return check_output_shape(importer, op, shape);
 }
 
+constexpr int kLeftShift = 20;
+
+// The three multipliers of a sum: of either operand to the common scale 2 * max / 2^20, and of that
+// to the output's.
+struct SumMultipliers {
+  Multiplier a, b, out;
+};
+
+// The reference computes them in double for ADD, in float for SUB.
+template <class Real>
+SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Quant& b,
+                               const Quant& out) {
+  const Real sa = a.scale, sb = b.scale, so = out.scale;
+  const Real twice = 2 * std::max(sa, sb);
+  const Real fine = static_cast<Real>(1 << kLeftShift) * so;
+  return {importer.multiplier(static_cast<double>(Real(sa / twice))),
+          importer.multiplier(static_cast<double>(Real(sb / twice))),
+          importer.multiplier(static_cast<double>(Real(twice / fine)))};
+}
+
+Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
+                         tflite::ActivationFunctionType activation) {
+  Quant a, b, out;
+  if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
+    return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  const SumMultipliers m = subtract ? sum_multipliers<float>(importer, a, b, out)
+                                    : sum_multipliers<double>(importer, a, b, out);
+  if (m.a.shift > 0 || m.b.shift > 0 || m.out.shift > 0)
+    return importer.refuse(op,
+                           "the scales make a multiplier of 1 or more, which the reference "
+                           "refuses",
+                           importer.output(op).name, "quantise the model with usual scales");
+  auto requant = importer.requant(
+      op, {m.out}, out, activation_limits(activation, out.scale, out.zero_point, out.limits()));
+  if (!requant) return Status();
+  const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
+  auto& o = importer.add_node<fb::AddOptionsT>(op, {x, y}, importer.new_output(op, out));
+  o.kind = fb::AddKind::INT;
+  o.left_shift = kLeftShift;
+  o.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
+  o.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  o.a_stages = requant_stages({m.a}, importer.rounding());
+  o.b_stages = requant_stages({m.b}, importer.rounding());
+  o.subtract = subtract;
+  o.requant = std::move(requant);
+  importer.became(op, "Add", "I0");
+  return Status();
+}
+
 }  // namespace
+
+Status import_add(Importer& importer, const Op& op) {
+  return import_sum_of_two(importer, op, false,
+                           op.options<tflite::AddOptions>().fused_activation_function);
+}
+
+Status import_sub(Importer& importer, const Op& op) {
+  return import_sum_of_two(importer, op, true,
+                           op.options<tflite::SubOptions>().fused_activation_function);
+}
 
 Status import_mul(Importer& importer, const Op& op) {
   Quant a, b, out;

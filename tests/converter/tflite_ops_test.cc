@@ -204,6 +204,58 @@ TEST(TfliteBinary, MulBroadcasts) {
   ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
 }
 
+// ADD computes its multipliers in double, SUB in float; `Real` is that type.
+template <class Real>
+void check_sum(B code, bool single, float sa, float sb, float so) {
+  const Images image = random_image(4, 5, 6);
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4, 5, 6}, sa, -7);
+  const std::vector<int8_t> terms = {-128, -3, 0, 40, 99, 127};
+  const int t = b.constant(TensorType::INT8, {6}, terms, {sb}, {11});
+  const int y = b.output(TensorType::INT8, {1, 4, 5, 6}, so, 4);
+  if (code == B::ADD) {
+    tflite::AddOptionsT o;
+    o.fused_activation_function = tflite::ActivationFunctionType::RELU;
+    b.op(code, {x, t}, {y}, o);
+  } else {
+    tflite::SubOptionsT o;
+    o.fused_activation_function = tflite::ActivationFunctionType::RELU;
+    b.op(code, {x, t}, {y}, o);
+  }
+  const Real twice = 2 * std::max<Real>(sa, sb);
+  const Real fine = static_cast<Real>(1 << 20) * static_cast<Real>(so);
+  const auto of = [](Real d) { return reference_multiplier(static_cast<double>(d)); };
+  const auto ma = of(static_cast<Real>(sa) / twice), mb = of(static_cast<Real>(sb) / twice);
+  const auto mo = of(twice / fine);
+  Bytes expected;
+  for (size_t i = 0; i < image.bytes.size(); ++i) {
+    const int a =
+        reference_multiply((static_cast<int8_t>(image.bytes[i]) + 7) * (1 << 20), ma, single);
+    const int c = reference_multiply((terms[i % 6] - 11) * (1 << 20), mb, single);
+    const int sum = reference_multiply(code == B::ADD ? a + c : a - c, mo, single);
+    expected.push_back(static_cast<uint8_t>(std::clamp(sum + 4, 4, 127)));
+  }
+  const auto reference = single ? convert::TfliteReference::kSingleRounding
+                                : convert::TfliteReference::kDoubleRounding;
+  ASSERT_EQ(b.run({image.bytes}, reference), std::vector<Bytes>{expected});
+}
+
+TEST(TfliteBinary, AddAndSubBroadcast) {
+  const float scales[][3] = {{0.1f, 0.02f, 0.13f}, {0.125f, 0.5f, 0.25f}, {0.3f, 0.3f, 0.41f}};
+  for (const bool single : {false, true})
+    for (const auto& s : scales) {
+      check_sum<double>(B::ADD, single, s[0], s[1], s[2]);
+      check_sum<float>(B::SUB, single, s[0], s[1], s[2]);
+    }
+}
+
+TEST(TfliteBinary, RefusesSumsOfATooFineOutput) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 8}, 0.5f, 0);
+  b.op(B::ADD, {x, x}, {b.output(TensorType::INT8, {1, 8}, 5e-7f, 0)}, tflite::AddOptionsT());
+  expect_rule(b, "a multiplier of 1 or more");
+}
+
 // A shape computed by operators; reshape, transposition and concatenation of bytes.
 TEST(TfliteMove, FoldsShapesAndMovesBytes) {
   const Images image = random_image(2, 3, 4);
