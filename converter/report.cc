@@ -17,9 +17,15 @@ void Report::refused(std::string node, std::string op, std::string rule, std::st
                        std::move(tensor), std::move(remedy)});
 }
 
-bool Report::has_refusals() const {
-  return std::any_of(findings_.begin(), findings_.end(),
-                     [](const Finding& f) { return f.outcome == Outcome::kRefused; });
+void Report::not_assessed(std::string node, std::string op, std::string rule) {
+  findings_.push_back(
+      {Outcome::kNotAssessed, std::move(node), std::move(op), "", "", std::move(rule), "", ""});
+}
+
+size_t Report::count(Outcome outcome) const {
+  return static_cast<size_t>(
+      std::count_if(findings_.begin(), findings_.end(),
+                    [outcome](const Finding& f) { return f.outcome == outcome; }));
 }
 
 namespace {
@@ -29,45 +35,54 @@ std::string label(const Finding& f) {
   return !f.node.empty() && f.node[0] == '#' ? f.node : f.node + " (" + f.op + ")";
 }
 
+const char* outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kConverted: return "converted";
+    case Outcome::kRefused: return "refused";
+    case Outcome::kNotAssessed: return "not assessed";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string Report::text(bool all) const {
   std::string s;
-  size_t refused = 0;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {
-      ++refused;
       s += "refused  " + label(f) + ": " + f.rule + "\n";
       if (!f.tensor.empty()) s += "         tensor: " + f.tensor + "\n";
       if (!f.remedy.empty()) s += "         remedy: " + f.remedy + "\n";
+    } else if (f.outcome == Outcome::kNotAssessed) {
+      s += "unknown  " + label(f) + ": not assessed: " + f.rule + "\n";
     } else if (all) {
       s += "ok       " + label(f) + " -> " + f.result;
       if (!f.level.empty()) s += " [" + f.level + "]";
       s += "\n";
     }
   }
-  if (all || refused > 0)
-    s += std::to_string(refused) + " of " + std::to_string(findings_.size()) + " nodes refused\n";
-  return s;
+  const size_t refused = count(Outcome::kRefused), unknown = count(Outcome::kNotAssessed);
+  if (!all && refused == 0) return s;
+  s += std::to_string(refused) + " of " + std::to_string(findings_.size()) + " nodes refused";
+  if (unknown > 0) s += ", " + std::to_string(unknown) + " not assessed";
+  return s + "\n";
 }
 
 std::string Report::json() const {
   auto nodes = nlohmann::ordered_json::array();
-  size_t refused = 0;
-  for (const Finding& f : findings_) {
-    const bool bad = f.outcome == Outcome::kRefused;
-    refused += bad;
+  for (const Finding& f : findings_)
     nodes.push_back({{"node", f.node},
                      {"op", f.op},
-                     {"outcome", bad ? "refused" : "converted"},
+                     {"outcome", outcome_name(f.outcome)},
                      {"result", f.result},
                      {"level", f.level},
                      {"rule", f.rule},
                      {"tensor", f.tensor},
                      {"remedy", f.remedy}});
-  }
-  const nlohmann::ordered_json root = {
-      {"nodes", nodes}, {"refused", refused}, {"converted", findings_.size() - refused}};
+  const nlohmann::ordered_json root = {{"nodes", nodes},
+                                       {"refused", count(Outcome::kRefused)},
+                                       {"not_assessed", count(Outcome::kNotAssessed)},
+                                       {"converted", count(Outcome::kConverted)}};
   // Names come from the model and need not be UTF-8.
   return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

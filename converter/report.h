@@ -8,7 +8,8 @@
 
 namespace qrt::convert {
 
-enum class Outcome { kConverted, kRefused };
+// kNotAssessed: an input comes from a refused node and is too little known to judge the reader.
+enum class Outcome { kConverted, kRefused, kNotAssessed };
 
 // One source node.
 struct Finding {
@@ -17,8 +18,9 @@ struct Finding {
   std::string op;      // "Conv", "com.microsoft.QLinearAdd"
   std::string result;  // converted: what it became, "Conv2D"; "folded" where it left no operator
   std::string level;   // converted: "I0", "I1", "edge"
-  std::string
-      rule;  // refused: the rule that failed, with values: "input 'x' is float32: not quantised"
+  // refused: the rule that failed, with values: "input 'x' is float32: not quantised"; not
+  // assessed: "depends on refused node conv1"
+  std::string rule;
   std::string tensor;  // refused: the tensor concerned, may be empty
   std::string remedy;  // refused: what to do
 };
@@ -29,13 +31,18 @@ class Report {
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
 
-  const std::vector<Finding>& findings() const { return findings_; }
-  bool has_refusals() const;
+  void not_assessed(std::string node, std::string op, std::string rule);
 
-  // For people: one paragraph per refused node (and with `all`, one line per converted one).
+  const std::vector<Finding>& findings() const { return findings_; }
+  size_t count(Outcome outcome) const;
+  bool has_refusals() const { return count(Outcome::kRefused) > 0; }
+
+  // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
+  // per converted node).
   std::string text(bool all) const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
-  // "refused": N, "converted": N}
+  // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
+  // "not assessed"
   std::string json() const;
 
  private:

@@ -33,9 +33,6 @@ Status Importer::export_outputs() {
     graph_->values[value].name = info.name();
     graph_->outputs.push_back(value);
   }
-  if (graph_->outputs.size() != static_cast<size_t>(model_.graph().output_size()) &&
-      !report_->has_refusals())
-    return error(Code::kInternal, "an output was lost without a reason");
   // Quantisation of int8 inputs, known from the stored form behind their sign flip.
   for (const Node& node : graph_->nodes) {
     const bool flip = node.options.type == fb::OpOptions::Lut && !node.inputs.empty() &&

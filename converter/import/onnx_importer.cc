@@ -40,6 +40,8 @@ Importer::Importer(const Model& model, Graph* graph, Report* report)
   for (int i = 0; i < model.graph().node_size(); ++i)
     nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
   outcomes_.resize(nodes_.size());
+  for (const auto& info : model.graph().value_info()) value_infos_.emplace(info.name(), &info);
+  for (const auto& info : model.graph().output()) value_infos_.emplace(info.name(), &info);
 }
 
 Status Importer::run() {
@@ -68,12 +70,11 @@ Status Importer::run() {
   QRT_TRY(visit_all(model_.order()));
   QRT_TRY(export_outputs());
   write_report();
-  if (report_->has_refusals()) {
-    size_t refused = 0;
-    for (const Finding& f : report_->findings()) refused += f.outcome == convert::Outcome::kRefused;
-    return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted", refused,
-                 nodes_.size());
-  }
+  if (report_->has_refusals())
+    return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted",
+                 report_->count(Outcome::kRefused), nodes_.size());
+  if (graph_->outputs.size() != static_cast<size_t>(model_.graph().output_size()))
+    return error(Code::kInternal, "an output was lost without a reason");
   drop_unread_nodes();
   return Status();
 }
@@ -104,6 +105,13 @@ Status Importer::load_quant_parameters() {
   return Status();
 }
 
+void Importer::refuse_input(const std::string& name, const std::string& rule,
+                            const std::string& remedy) {
+  report_->refused(name, "input", rule, name, remedy);
+  tensors_.emplace(name, Tensor());
+  origins_.emplace(name, "refused input '" + name + "'");
+}
+
 Status Importer::import_inputs() {
   for (const onnx::ValueInfoProto& info : model_.graph().input()) {
     if (model_.initializers().count(info.name())) continue;
@@ -113,11 +121,10 @@ Status Importer::import_inputs() {
     const onnx::TypeProto::Tensor& type = info.type().tensor_type();
     DType dtype;
     if (!ir_type(type.elem_type(), &dtype)) {
-      report_->refused(
-          info.name(), "input",
+      refuse_input(
+          info.name(),
           std::string("element type ") + element_type_name(type.elem_type()) + " is not supported",
-          info.name(), "declare the input as float32, uint8 or int8");
-      tensors_.emplace(info.name(), Tensor());
+          "declare the input as float32, uint8 or int8");
       continue;
     }
     QRT_MODEL_CHECK(type.has_shape(), "graph input '%s' has no shape", name);
@@ -132,26 +139,24 @@ Status Importer::import_inputs() {
         continue;
       }
       if (i > 0 && !symbolic) {
-        report_->refused(info.name(), "input",
-                         "dimension " + std::to_string(i) + " is symbolic" +
-                             (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
-                             ": only the first, the batch, may be",
-                         info.name(), "export the model with this dimension fixed");
+        refuse_input(info.name(),
+                     "dimension " + std::to_string(i) + " is symbolic" +
+                         (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
+                         ": only the first, the batch, may be",
+                     "export the model with this dimension fixed");
         symbolic = true;
       }
       dims.push_back(1);
     }
+    if (symbolic) continue;
     if (std::count(dims.begin(), dims.end(), 0) > 0) {
-      report_->refused(info.name(), "input", "a dimension is 0: the tensor is empty", info.name(),
-                       "give the input at least one element");
-      tensors_.emplace(info.name(), Tensor());
+      refuse_input(info.name(), "a dimension is 0: the tensor is empty",
+                   "give the input at least one element");
       continue;
     }
     Tensor tensor;
     if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
-      report_->refused(info.name(), "input", s.message(), info.name(),
-                       "keep tensors below 7 dimensions and 2^31 elements");
-      tensors_.emplace(info.name(), Tensor());
+      refuse_input(info.name(), s.message(), "keep tensors below 7 dimensions and 2^31 elements");
       continue;
     }
     if (graph_->inputs.empty() && !dims.empty()) graph_->default_batch = dims[0];
@@ -161,7 +166,7 @@ Status Importer::import_inputs() {
     if (tensor.type == kInt8) {
       tensor.value = flip_sign(info.name(), "input", tensor.value, DType::kUInt8);
     }
-    if (!symbolic) tensor.kind = Tensor::Kind::kValue;
+    tensor.kind = Tensor::Kind::kValue;
     tensors_.emplace(info.name(), std::move(tensor));
   }
   return Status();
@@ -175,6 +180,7 @@ Status Importer::constant_state(const std::string& name) {
   if (s.code() == Code::kUnsupported) {
     report_->refused(name, "initialiser", s.message(), name,
                      "store it with at most 6 dimensions and in a type of up to 64 bits");
+    origins_.emplace(name, "refused initialiser '" + name + "'");
   } else if (!s.ok()) {
     return s;
   } else {
@@ -201,20 +207,36 @@ Status Importer::visit(const NodeView& node) {
   QRT_MODEL_CHECK(model_.opset(node.domain()) > 0,
                   "node %s (%s): the model imports no operator set '%s'", node.label().c_str(),
                   node.op_label().c_str(), node.domain().c_str());
+  std::string depends;
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
     QRT_TRY(constant_state(node.input(i)));
-    if (input(node, i).kind == Tensor::Kind::kRefused)
-      outcomes_[static_cast<size_t>(node.index())].skipped = true;
+    if (depends.empty()) depends = origin(node.input(i));
   }
-  if (outcomes_[static_cast<size_t>(node.index())].skipped) return Status();
+  for (int i = 0; i < node.input_count(); ++i) {
+    if (!node.has_input(i) || input(node, i).kind != Tensor::Kind::kRefused || stand_in(node, i))
+      continue;
+    not_assessed(node, origin(node.input(i)));
+    QRT_TRY(note_shape(node, 0));
+    return Status();
+  }
+  for (int i = 0; i < node.output_count() && !depends.empty(); ++i)
+    origins_.emplace(node.output(i), depends);
   Status status = entry->handler(*this, node);
+  drop_float_stand_in(node);
   if (status.ok()) status = charge_derived();
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0),
                   "keep tensors below 7 dimensions and 2^31 elements");
-  return status.ok() ? Status() : std::move(status).at("node " + node.label());
+  // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
+  if (status.code() == Code::kInvalidModel && !depends.empty()) {
+    not_assessed(node, depends);
+    status = Status();
+  }
+  QRT_TRY(std::move(status).at("node " + node.label()));
+  for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(node, i));
+  return Status();
 }
 
 const Tensor& Importer::input(const NodeView& node, int i) const {
@@ -244,9 +266,22 @@ Status Importer::charge_derived() {
 
 Status Importer::refuse(const NodeView& node, const std::string& rule, const std::string& tensor,
                         const std::string& remedy) {
-  for (int i = 0; i < node.output_count(); ++i) set_output(node, i, Tensor());
-  outcomes_[static_cast<size_t>(node.index())].skipped = true;
-  report_->refused(node.label(), node.op_label(), rule, tensor, remedy);
+  NodeOutcome& outcome = outcomes_[static_cast<size_t>(node.index())];
+  if (outcome.rule.empty()) {
+    outcome.rule = rule;
+    outcome.tensor = tensor;
+    outcome.remedy = remedy;
+  }
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    const Tensor& was = tensors_[node.output(i)];
+    Tensor refused;
+    refused.shape = was.shape;
+    refused.shape_known = was.shape_known || was.kind != Tensor::Kind::kRefused;
+    set_output(node, i, std::move(refused));
+    origins_[node.output(i)] = "refused node " + node.label();
+    QRT_TRY(note_shape(node, i));
+  }
   return Status();
 }
 
@@ -285,11 +320,41 @@ void Importer::became(int node_index, const std::string& result, const std::stri
   outcomes_[static_cast<size_t>(node_index)].level = level;
 }
 
+// Operators that still wait for a QuantizeLinear when others were refused: what reads them was not
+// taken in.
+void Importer::report_unresolved() {
+  std::unordered_map<std::string, const NodeView*> reader;  // that was refused or not assessed
+  for (const auto& node : nodes_) {
+    const NodeOutcome& outcome = outcomes_[static_cast<size_t>(node->index())];
+    if (outcome.rule.empty() && outcome.not_assessed.empty()) continue;
+    for (int i = 0; i < node->input_count(); ++i) reader.emplace(node->input(i), node.get());
+  }
+  for (const auto& [name, tensor] : tensors_) {
+    if (!tensor.is_pending()) continue;
+    const auto found = reader.find(name);
+    if (found == reader.end()) continue;
+    const auto mark = [&, node = found->second](int index) {
+      NodeOutcome& outcome = outcomes_[static_cast<size_t>(index)];
+      if (outcome.result.empty() && outcome.not_assessed.empty())
+        outcome.not_assessed = "its result goes to node " + node->label();
+    };
+    mark(tensor.pending->node->index());
+    for (int follower : tensor.pending->followers) mark(follower);
+  }
+}
+
 void Importer::write_report() {
-  for (size_t i = 0; i < nodes_.size(); ++i)
-    if (!outcomes_[i].skipped)
-      report_->converted(nodes_[i]->label(), nodes_[i]->op_label(), outcomes_[i].result,
-                         outcomes_[i].level);
+  report_unresolved();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const NodeOutcome& o = outcomes_[i];
+    const std::string label = nodes_[i]->label(), op = nodes_[i]->op_label();
+    if (!o.rule.empty())
+      report_->refused(label, op, o.rule, o.tensor, o.remedy);
+    else if (!o.not_assessed.empty())
+      report_->not_assessed(label, op, o.not_assessed);
+    else
+      report_->converted(label, op, o.result.empty() ? "folded" : o.result, o.level);
+  }
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -65,7 +65,7 @@ struct Pending;
 
 struct Tensor {
   enum class Kind {
-    kRefused,   // comes from a refused node: what reads it is skipped
+    kRefused,   // comes from a refused node: what reads it is judged on a stand-in, if it can be
     kConstant,  // `constant`; with `quant` its dequantised reading
     kValue,     // `value` of the graph, elements of `type` (int8 lies in it as uint8)
     kTable,     // function of the bytes of `value`
@@ -73,6 +73,7 @@ struct Tensor {
   };
   Kind kind = Kind::kRefused;
   Shape shape;
+  bool shape_known = false;  // kRefused: `shape` is what the tensor would have
   ConstantPtr constant;
   int type = kUndefined;  // of the source tensor
   ValueId value = kNoValue;
@@ -194,6 +195,7 @@ class Importer {
 
  private:
   Status import_inputs();
+  void refuse_input(const std::string& name, const std::string& rule, const std::string& remedy);
   Status visit(const NodeView& node);
   Status export_outputs();
   // `node` wrote the tensor; null for inputs and initialisers.
@@ -213,11 +215,26 @@ class Importer {
   Status load_quant_parameters();
   Status charge_derived();
   void drop_unread_nodes();
+  // Findings of the nodes, in the file's order.
   void write_report();
+  void report_unresolved();
+
+  // --- what follows a refused node (onnx_stand_in.cc)
+  // Puts a value in the place of input i, which comes from a refused node. False: too little is
+  // known of it.
+  bool stand_in(const NodeView& node, int i);
+  // What a QuantizeLinear reads is float for its eyes only: for other readers it is not known.
+  void drop_float_stand_in(const NodeView& node);
+  // The shape of output i of a node whose outputs are refused, as far as it can be told.
+  Status note_shape(const NodeView& node, int i);
+  void not_assessed(const NodeView& node, const std::string& origin);
+  // The refused node or input that a tensor depends on, as messages name it; "" for none.
+  const std::string& origin(const std::string& tensor) const;
 
   struct NodeOutcome {
-    std::string result = "folded", level = "I0";
-    bool skipped = false;
+    std::string result, level = "I0";  // "": folded
+    std::string rule, tensor, remedy;  // rule not empty: refused
+    std::string not_assessed;          // why
   };
 
   const Model& model_;
@@ -226,6 +243,8 @@ class Importer {
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
   std::vector<NodeOutcome> outcomes_;             // by index in the file
   std::unordered_map<std::string, Tensor> tensors_;
+  std::unordered_map<std::string, std::string> origins_;  // by tensor, see origin()
+  std::unordered_map<std::string, const onnx::ValueInfoProto*> value_infos_;
   std::unordered_set<ValueId> nhwc_;
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
   std::unordered_map<int, Quant> merged_;

@@ -173,14 +173,15 @@ Status Importer::resolve(const NodeView& quantize, const Tensor& t, const Quant&
   const std::shared_ptr<Pending> pending = t.pending;  // refusing the node drops its tensor
   const Pending& p = *pending;
   auto skip = [&] {
-    for (int follower : p.followers) outcomes_[static_cast<size_t>(follower)].skipped = true;
-    outcomes_[static_cast<size_t>(quantize.index())].skipped = true;
+    for (int follower : p.followers)
+      not_assessed(*nodes_[static_cast<size_t>(follower)], origin(p.node->output(0)));
+    not_assessed(quantize, origin(p.node->output(0)));
     return Status();
   };
   if (!out.per_tensor()) {
-    (void)skip();
-    return refuse(*p.node, "its output is quantised per axis", quantize.output(0),
-                  "quantise activations per tensor");
+    QRT_TRY(refuse(*p.node, "its output is quantised per axis", quantize.output(0),
+                   "quantise activations per tensor"));
+    return skip();
   }
   int lo, hi;
   quantized_range(out.type, &lo, &hi);

@@ -39,6 +39,12 @@ Quantization edge_quantization(const Tensor& tensor) {
   return q;
 }
 
+Quantization stored_quantization(const Tensor& tensor) {
+  Quantization q = edge_quantization(tensor);
+  for (int32_t& zero_point : q.zero_point) zero_point += tensor.type == TensorType::INT8 ? 128 : 0;
+  return q;
+}
+
 }  // namespace
 
 Importer::Importer(const Model& model, Rounding rounding, Graph* graph, Report* report)
@@ -61,12 +67,8 @@ Status Importer::run() {
   }
   QRT_TRY(export_outputs());
   if (!report_->has_refusals()) return Status();
-  const auto& findings = report_->findings();
-  const auto refused = std::count_if(findings.begin(), findings.end(), [](const Finding& f) {
-    return f.outcome == convert::Outcome::kRefused;
-  });
-  return error(Code::kUnsupported, "%lld of %zu operators cannot be converted",
-               static_cast<long long>(refused), model_.ops().size());
+  return error(Code::kUnsupported, "%zu of %zu operators cannot be converted",
+               report_->count(convert::Outcome::kRefused), model_.ops().size());
 }
 
 Status Importer::import_inputs() {
@@ -82,6 +84,7 @@ Status Importer::import_inputs() {
     if (!problem.empty()) {
       report_->refused(tensor.name, "input", "the model's input " + problem, tensor.name, remedy);
       state.refused = true;
+      state.origin = "refused input '" + tensor.name + "'";
       continue;
     }
     if (graph_->inputs.empty() && tensor.shape.rank() > 0) graph_->default_batch = tensor.shape[0];
@@ -109,12 +112,16 @@ Status Importer::visit(const Op& op) {
                   "has %zu inputs, expected at least %d", op.inputs.size(), handler->inputs);
   for (int i = 0; i < handler->inputs; ++i)
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
-  bool skipped = false;
-  for (int i : op.inputs) skipped = skipped || (i >= 0 && states_[static_cast<size_t>(i)].refused);
-  if (skipped) {
-    for (int i : op.outputs) states_[static_cast<size_t>(i)].refused = true;
+  std::string origin;
+  for (int i : op.inputs) {
+    if (i < 0) continue;
+    const State& state = states_[static_cast<size_t>(i)];
+    if (origin.empty()) origin = state.origin;
+    if (!state.refused || stand_in(i)) continue;
+    not_assessed(op, state.origin);
     return Status();
   }
+  for (int i : op.outputs) states_[static_cast<size_t>(i)].origin = origin;
   const auto check = [&](int i) {
     const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
     if (!t.problem.empty())
@@ -133,6 +140,11 @@ Status Importer::visit(const Op& op) {
   Status status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)
     return refuse(op, status.message(), output(op).name, "keep the operator's parameters small");
+  // What the file says of a tensor that is never made may be wrong.
+  if (status.code() == Code::kInvalidModel && !origin.empty()) {
+    not_assessed(op, origin);
+    return Status();
+  }
   QRT_TRY(std::move(status));
   if (!reported_[static_cast<size_t>(op.index)]) became(op, "folded", "I0");
   return Status();
@@ -255,7 +267,10 @@ bool Importer::read_integers(const Op& op, int i, std::vector<int32_t>* values) 
 
 Status Importer::refuse(const Op& op, const std::string& rule, const std::string& tensor,
                         const std::string& remedy) {
-  for (int i : op.outputs) states_[static_cast<size_t>(i)].refused = true;
+  for (int i : op.outputs) {
+    states_[static_cast<size_t>(i)].refused = true;
+    states_[static_cast<size_t>(i)].origin = "refused operator " + label(op);
+  }
   reported_[static_cast<size_t>(op.index)] = true;
   report_->refused(label(op), op.name, rule, tensor, remedy);
   return Status();
@@ -264,6 +279,29 @@ Status Importer::refuse(const Op& op, const std::string& rule, const std::string
 void Importer::became(const Op& op, const std::string& result, const std::string& level) {
   reported_[static_cast<size_t>(op.index)] = true;
   report_->converted(label(op), op.name, result, level);
+}
+
+bool Importer::stand_in(int tensor) {
+  const Tensor& t = model_.tensors()[static_cast<size_t>(tensor)];
+  State& state = states_[static_cast<size_t>(tensor)];
+  const bool activation = t.type == TensorType::INT8 || t.type == TensorType::UINT8 ||
+                          t.type == TensorType::INT16 || t.type == TensorType::FLOAT32;
+  DType dtype;
+  if (!activation || !t.problem.empty() || !graph_type(t.type, &dtype)) return false;
+  state.refused = false;
+  state.value = new_value(t.name, t.type == TensorType::INT8 ? DType::kUInt8 : dtype, t.shape);
+  graph_->values[state.value].quantization = stored_quantization(t);
+  return true;
+}
+
+void Importer::not_assessed(const Op& op, const std::string& origin) {
+  if (!reported_[static_cast<size_t>(op.index)])
+    report_->not_assessed(label(op), op.name, "depends on " + origin);
+  reported_[static_cast<size_t>(op.index)] = true;
+  for (int i : op.outputs) {
+    states_[static_cast<size_t>(i)].refused = true;
+    states_[static_cast<size_t>(i)].origin = origin;
+  }
 }
 
 ValueId Importer::value(const Op& op, int i) {
@@ -325,9 +363,7 @@ ValueId Importer::flip_sign(const Tensor& tensor, const char* source_op, ValueId
   std::vector<uint8_t> table(256);
   for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
   const ValueId y = new_value(tensor.name, dtype, shape_of(x));
-  Quantization q = edge_quantization(tensor);
-  for (int32_t& zero_point : q.zero_point) zero_point += 128;
-  graph_->values[y].quantization = q;
+  graph_->values[y].quantization = stored_quantization(tensor);
   const ValueId constant = graph_->add_constant("", DType::kUInt8, {256}, table);
   graph_->nodes.push_back(make_node<fb::LutOptionsT>(tensor.name, source_op, {x, constant}, {y}));
   return y;
@@ -339,8 +375,7 @@ Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result)
   if (to.type == TensorType::INT8 || to.type == TensorType::UINT8) {
     // The file may give a copy other parameters than its source: the bytes stay, what they mean
     // does not. An identity table keeps the two apart until the passes have looked.
-    Quantization q = edge_quantization(to);
-    for (int32_t& zero_point : q.zero_point) zero_point += to.type == TensorType::INT8 ? 128 : 0;
+    Quantization q = stored_quantization(to);
     if (made.quantization.zero_point != q.zero_point || made.quantization.scale != q.scale) {
       std::vector<uint8_t> identity(256);
       for (size_t i = 0; i < 256; ++i) identity[i] = static_cast<uint8_t>(i);

@@ -92,13 +92,18 @@ class Importer {
  private:
   struct State {
     ValueId value = kNoValue;
-    bool refused = false;
+    bool refused = false;  // comes from a refused operator, and nothing stands in for it yet
+    std::string origin;    // the refused operator or input it depends on, as messages name it
     std::shared_ptr<const std::vector<int32_t>> folded;
   };
 
   Status import_inputs();
   Status visit(const Op& op);
   Status export_outputs();
+  // Puts a value in the place of an activation that a refused operator would have made, so that its
+  // readers are judged on their own merits. False: it is none.
+  bool stand_in(int tensor);
+  void not_assessed(const Op& op, const std::string& origin);
   std::string node_name(const Op& op) const;
   std::string label(const Op& op) const;
   ValueId flip_sign(const Tensor& tensor, const char* source_op, ValueId x, DType dtype);

@@ -32,6 +32,19 @@ TEST(Report, TextNamesNodeRuleTensorAndRemedy) {
   EXPECT_NE(sample().text(true).find("ok       conv1 (Conv) -> Conv2D [I1]\n"), std::string::npos);
 }
 
+TEST(Report, NamesWhatCouldNotBeAssessed) {
+  Report r = sample();
+  r.not_assessed("conv2", "Conv", "depends on refused node #7 (Erf)");
+  const std::string line =
+      "unknown  conv2 (Conv): not assessed: depends on refused node #7 (Erf)\n";
+  EXPECT_NE(r.text(false).find(line + "1 of 3 nodes refused, 1 not assessed\n"), std::string::npos)
+      << r.text(false);
+  const auto json = nlohmann::json::parse(r.json());
+  EXPECT_EQ(json["not_assessed"], 1);
+  EXPECT_EQ(json["nodes"][2]["outcome"], "not assessed");
+  EXPECT_EQ(json["nodes"][2]["rule"], "depends on refused node #7 (Erf)");
+}
+
 TEST(Report, JsonHoldsEveryFinding) {
   const auto json = nlohmann::json::parse(sample().json());
   EXPECT_EQ(json["refused"], 1);

@@ -79,6 +79,17 @@ struct Imported {
       if (f.node == node) return f.outcome == convert::Outcome::kConverted ? f.result : "refused";
     return "";
   }
+  // "Det: refused", "QuantizeLinear: depends on refused node Det2", "Add: Add" ...; every node
+  // once.
+  std::vector<std::string> outcomes() const {
+    std::vector<std::string> lines;
+    for (const convert::Finding& f : report.findings())
+      lines.push_back(f.op + ": " +
+                      (f.outcome == convert::Outcome::kConverted ? f.result
+                       : f.outcome == convert::Outcome::kRefused ? "refused"
+                                                                 : f.rule));
+    return lines;
+  }
   int count(fb::OpOptions type) const {
     int n = 0;
     for (const convert::Node& node : graph.nodes) n += node.options.type == type;
