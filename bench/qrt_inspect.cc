@@ -66,7 +66,8 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::MaxPool2D: return "maximum";
     case fb::OpOptions::Concat:
     case fb::OpOptions::Reshape:
-    case fb::OpOptions::Transpose: return "move";
+    case fb::OpOptions::Transpose:
+    case fb::OpOptions::Gather: return "move";
     case fb::OpOptions::Quantize: return "float32 division, half even";
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::NONE: break;

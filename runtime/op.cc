@@ -50,7 +50,8 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::MaxPool2D:
     case fb::OpOptions::Lut:
     case fb::OpOptions::Reshape:
-    case fb::OpOptions::Transpose: return 0;
+    case fb::OpOptions::Transpose:
+    case fb::OpOptions::Gather: return 0;
     case fb::OpOptions::Quantize:
     case fb::OpOptions::Dequantize:
     case fb::OpOptions::NONE: break;

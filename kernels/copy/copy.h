@@ -25,6 +25,33 @@ struct TransposePlan {
 TransposePlan plan_transpose(const int64_t* in_dims, size_t rank, const uint8_t* perm,
                              size_t element_bytes);
 
+// A row of gathered blocks (block_bytes each) is a list of runs, each one kind of work for many
+// blocks.
+struct GatherRun {
+  enum class Kind : uint8_t { kCopy, kFill, kBlocks };
+  Kind kind;
+  int32_t first;         // kCopy: the input's first block
+  uint32_t count;        // of blocks
+  const int32_t* index;  // kBlocks: the input's block of each output block
+};
+
+struct GatherRows {
+  const GatherRun* runs;
+  size_t run_count;
+  size_t block_bytes;
+  size_t output_bytes;  // of a row
+  uint64_t fill;        // an element's bits
+  size_t element_bytes;
+};
+
+// `rows` rows, `input_stride` bytes apart in the input and dense in the output. The same on every
+// instruction set.
+void gather_rows(const GatherRows& plan, const void* input, size_t input_stride, void* output,
+                 size_t rows);
+
+// count elements of element_bytes (1, 2, 4 or 8) with the low bytes of `bits`.
+void fill_elements(uint64_t bits, size_t element_bytes, void* output, size_t count);
+
 struct CopyKernel {
   const char* name;  // "copy_avx2"
   Isa isa;

@@ -181,6 +181,56 @@ TEST_P(CopyTest, CopiesRowsOfEveryLength) {
   }
 }
 
+// Runs of all kinds, in rows with a stride, of every block size: the row's index list says what
+// each block is.
+TEST(GatherRows, MakesEveryKindOfRunOfEveryBlockSize) {
+  using Kind = GatherRun::Kind;
+  Random random;
+  const std::vector<int32_t> scattered = {4, 0, 0, 6, 2};
+  const std::vector<GatherRun> runs = {{Kind::kFill, -1, 2, nullptr},
+                                       {Kind::kCopy, 1, 3, nullptr},
+                                       {Kind::kBlocks, 4, 5, scattered.data()},
+                                       {Kind::kCopy, 6, 1, nullptr},
+                                       {Kind::kFill, -1, 1, nullptr}};
+  const std::vector<int32_t> row = {-1, -1, 1, 2, 3, 4, 0, 0, 6, 2, 6, -1};
+  constexpr size_t kBlocks = 7;  // of an input row
+  constexpr uint64_t kFill = 0x0123456789ABCDEF;
+  for (size_t element : {1, 2, 4, 8}) {
+    for (size_t block = element; block <= 136; block += element) {
+      for (size_t rows : {1, 2, 5}) {
+        const size_t stride = kBlocks * block + static_cast<size_t>(random.integer(0, 5));
+        Guarded<uint8_t> input((rows - 1) * stride + kBlocks * block);
+        Guarded<uint8_t> output(rows * row.size() * block);
+        for (uint8_t& v : input) v = static_cast<uint8_t>(random.integer(0, 255));
+        const GatherRows plan = {runs.data(),        runs.size(), block,
+                                 row.size() * block, kFill,       element};
+        gather_rows(plan, input.data(), stride, output.data(), rows);
+        for (size_t i = 0; i < output.size(); ++i) {
+          const size_t r = i / (row.size() * block), b = i % block;
+          const int32_t index = row[i / block % row.size()];
+          const uint8_t expected = index < 0
+                                       ? static_cast<uint8_t>(kFill >> 8 * (b % element))
+                                       : input[r * stride + static_cast<size_t>(index) * block + b];
+          ASSERT_EQ(output[i], expected) << "byte " << i << ", blocks of " << block << ", " << rows
+                                         << " rows " << random.trace();
+        }
+      }
+    }
+  }
+}
+
+TEST(GatherRows, FillsElementsOfEverySize) {
+  constexpr uint64_t kBits = 0xFEDCBA9876543210;
+  for (size_t element : {1, 2, 4, 8}) {
+    for (size_t count : {0, 1, 2, 15, 16, 17, 33}) {
+      Guarded<uint8_t> output(count * element);
+      fill_elements(kBits, element, output.data(), count);
+      for (size_t i = 0; i < output.size(); ++i)
+        ASSERT_EQ(output[i], static_cast<uint8_t>(kBits >> 8 * (i % element)));
+    }
+  }
+}
+
 void expect_plan(const Dims& dims, const Perm& perm, const std::vector<size_t>& merged,
                  const std::vector<size_t>& strides) {
   const TransposePlan plan = plan_transpose(dims.data(), dims.size(), perm.data(), 1);

@@ -50,7 +50,6 @@ Options& options(fb::ModelT& m) {
 
 TEST(Verify, AcceptsAModelWithEveryOperator) {
   ModelBuilder m = testing::every_op_model();
-  ASSERT_EQ(m.model().operators.size(), 16u);
   std::vector<bool> seen(static_cast<size_t>(fb::OpOptions::MAX) + 1);
   for (auto& op : m.model().operators) seen[static_cast<size_t>(op->options.type)] = true;
   for (size_t type = 1; type < seen.size(); ++type) {

@@ -105,10 +105,20 @@ inline ModelBuilder every_op_model() {
   concat.axis = 3;
   m.op(concat, {most, mean}, {both});
 
+  const uint32_t mirrored = m.tensor({-1, 4, 4, 16}, DType::kUInt8, "mirrored");
+  fb::GatherOptionsT gather;
+  gather.fill = 9;
+  for (uint8_t axis = 1; axis <= 2; ++axis) {
+    gather.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    gather.axes.back()->axis = axis;
+    gather.axes.back()->index = {-1, 2, 1, 0};
+  }
+  m.op(std::move(gather), {both}, {mirrored});
+
   const uint32_t pixels = m.tensor({-1, 16, 16}, DType::kUInt8, "pixels");
   fb::ReshapeOptionsT to_pixels;
   to_pixels.shape = {-1, 16, 16};
-  m.op(to_pixels, {both}, {pixels});
+  m.op(to_pixels, {mirrored}, {pixels});
 
   const uint32_t flat = m.output({-1, 16, 16}, DType::kUInt8, "flat");
   fb::TransposeOptionsT transpose;

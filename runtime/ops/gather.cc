@@ -1,0 +1,192 @@
+// Gather: y[i0, i1, ...] = x[map0[i0], map1[i1], ...] by constant index maps, with a fill value.
+//
+// The last axis with a map (or, without any, the last of all) makes the rows: its indices are
+// blocks of the elements behind it. The axes in front of it only choose which row of x is read; the
+// one next to the rows, where it has no map, is walked by the kernel.
+#include <cstring>
+#include <vector>
+
+#include "kernels/copy/copy.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* options = context.op->options_as<fb::GatherOptions>();
+  QRT_TRY(check_input_count(context, 1));
+  const TensorType& x = context.inputs[0].type;
+  Shape shape = x.shape;
+  int previous = -1;
+  const uint32_t axes = options->axes() ? options->axes()->size() : 0;
+  for (uint32_t i = 0; i < axes; ++i) {
+    const fb::GatherAxis& map = *options->axes()->Get(i);
+    const int axis = map.axis();
+    QRT_MODEL_CHECK(axis > previous && axis < x.shape.rank(),
+                    "axis %u is %d, expected ascending axes below the rank %d", i, axis,
+                    x.shape.rank());
+    previous = axis;
+    const uint32_t count = map.index() ? map.index()->size() : 0;
+    QRT_MODEL_CHECK(count > 0, "axis %d has no indices", axis);
+    for (uint32_t k = 0; k < count; ++k) {
+      const int32_t index = map.index()->Get(k);
+      QRT_MODEL_CHECK(index >= -1 && index < x.shape[axis],
+                      "index %u of axis %d is %d, expected -1 to %lld", k, axis, index,
+                      static_cast<long long>(x.shape[axis] - 1));
+    }
+    shape[axis] = count;
+  }
+  return add_output(x.dtype, shape, outputs);
+}
+
+// An axis in front of the rows.
+struct Outer {
+  size_t size;           // of the output
+  size_t input_bytes;    // from one index of x to the next
+  const int32_t* index;  // null: all in order
+};
+
+struct Params {
+  GatherRows row;
+  std::vector<GatherRun> runs;
+  Outer outer[kMaxTensorRank];
+  size_t outer_count;
+  size_t rows;          // that the kernel walks by itself; they share one place of the outer axes
+  size_t input_stride;  // of those
+  size_t groups;        // product of the outer axes
+  size_t tasks;
+};
+
+// Where group g starts in x, or -1: its rows are filled.
+ptrdiff_t group_offset(const Params& p, size_t g) {
+  size_t offset = 0;
+  for (size_t i = p.outer_count; i-- > 0;) {
+    const Outer& o = p.outer[i];
+    const size_t at = g % o.size;
+    g /= o.size;
+    if (o.index && o.index[at] < 0) return -1;
+    offset += (o.index ? static_cast<size_t>(o.index[at]) : at) * o.input_bytes;
+  }
+  return static_cast<ptrdiff_t>(offset);
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.groups * p.rows, 1,
+             [&](size_t, size_t begin, size_t end) {
+               const size_t row_bytes = p.row.output_bytes;
+               const uint8_t* x = context.in(step, 0);
+               uint8_t* y = context.out(step, 0) + begin * row_bytes;
+               ptrdiff_t previous = -1;  // of a whole group right before y
+               for (size_t at = begin; at < end;) {
+                 const size_t first = at % p.rows, left = end - at;
+                 const size_t rows = left < p.rows - first ? left : p.rows - first;
+                 const size_t bytes = rows * row_bytes;
+                 const ptrdiff_t offset = group_offset(p, at / p.rows);
+                 if (offset < 0) {
+                   fill_elements(p.row.fill, p.row.element_bytes, y, bytes / p.row.element_bytes);
+                 } else if (offset == previous) {
+                   memcpy(y, y - p.rows * row_bytes, bytes);
+                 } else {
+                   gather_rows(p.row, x + offset + first * p.input_stride, p.input_stride, y, rows);
+                 }
+                 previous = first == 0 ? offset : -1;
+                 at += rows;
+                 y += bytes;
+               }
+             });
+}
+
+// Cuts a map into runs: what is contiguous in x is copied at once, short pieces go block by block.
+void make_runs(const int32_t* index, size_t count, size_t block_bytes,
+               std::vector<GatherRun>* runs) {
+  constexpr size_t kShortBytes = 32;
+  using Kind = GatherRun::Kind;
+  for (size_t i = 0; i < count;) {
+    size_t n = 1;
+    const bool fill = index[i] < 0;
+    while (i + n < count && (fill ? index[i + n] < 0 : index[i + n] == index[i + n - 1] + 1)) ++n;
+    Kind kind = fill ? Kind::kFill : Kind::kCopy;
+    if (!fill && n * block_bytes < kShortBytes) kind = Kind::kBlocks;
+    if (!fill && n == 1) kind = Kind::kBlocks;
+    if (kind == Kind::kBlocks && !runs->empty() && runs->back().kind == Kind::kBlocks) {
+      runs->back().count += static_cast<uint32_t>(n);
+    } else {
+      runs->push_back(
+          {kind, index[i], static_cast<uint32_t>(n), kind == Kind::kBlocks ? index + i : nullptr});
+    }
+    i += n;
+  }
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::GatherOptions>();
+  const Shape& from = context.inputs[0].type.shape;
+  const Shape& to = context.outputs[0].shape;
+  const size_t element_bytes = dtype_bytes(context.outputs[0].dtype);
+  const int32_t* maps[kMaxTensorRank] = {};
+  int last = 0;
+  if (options->axes()) {
+    for (const fb::GatherAxis* map : *options->axes()) {
+      last = map->axis();
+      maps[last] = map->index()->data();
+    }
+  }
+  auto params = std::make_shared<Params>();
+  Params& p = *params;
+  size_t block = element_bytes;
+  for (int d = last + 1; d < from.rank(); ++d) block *= static_cast<size_t>(from[d]);
+  const auto size = [](const Shape& shape, int d) {
+    return d < shape.rank() ? static_cast<size_t>(shape[d]) : 1;
+  };
+  if (maps[last]) {
+    make_runs(maps[last], size(to, last), block, &p.runs);
+  } else {
+    p.runs.push_back({GatherRun::Kind::kCopy, 0, static_cast<uint32_t>(size(to, last)), nullptr});
+  }
+  p.row = {p.runs.data(),
+           p.runs.size(),
+           block,
+           block * size(to, last),
+           static_cast<uint64_t>(options->fill()),
+           element_bytes};
+
+  // Axes without a map next to each other are one.
+  size_t input_bytes = block * size(from, last);
+  p.input_stride = input_bytes;
+  p.rows = 1;
+  int d = last - 1;
+  for (; d >= 0 && !maps[d]; --d) {
+    p.rows *= size(to, d);
+    input_bytes *= size(from, d);
+  }
+  Outer outer[kMaxTensorRank];
+  p.groups = 1;
+  p.outer_count = 0;
+  for (; d >= 0; --d) {
+    Outer* inner = p.outer_count > 0 ? &outer[p.outer_count - 1] : nullptr;
+    if (!maps[d] && inner && !inner->index) {
+      inner->size *= size(to, d);
+    } else {
+      outer[p.outer_count++] = {size(to, d), input_bytes, maps[d]};
+    }
+    p.groups *= size(to, d);
+    input_bytes *= size(from, d);
+  }
+  for (size_t i = 0; i < p.outer_count; ++i) p.outer[i] = outer[p.outer_count - 1 - i];
+  const size_t bytes = static_cast<size_t>(to.elements()) * element_bytes;
+  p.tasks =
+      task_count(static_cast<double>(bytes) / kCopyBytesPerNs, p.groups * p.rows, context.threads);
+  step->kernel = "gather";
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kGatherOp = {"Gather", fb::OpOptions::Gather, false, infer, prepare};
+
+}  // namespace qrt
