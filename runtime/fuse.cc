@@ -1,12 +1,18 @@
 // Which steps run inside another; see fuse.h.
 #include "runtime/fuse.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace qrt {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+
+// Less is not worth it; more leaves no room in the cache for what the step itself uses.
+constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
+// Steps between that may push out what was fetched.
+constexpr size_t kMaxStepsBetween = 4;
 
 // The step that makes the last of the inputs, or kNone where no step makes any.
 uint32_t last_producer(const Step& step, const std::vector<uint32_t>& producer) {
@@ -43,6 +49,20 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
     leader.follower = &step;
     step.leader = &leader;
     step.run = nullptr;
+  }
+}
+
+void fetch_ahead(std::vector<Step>* steps) {
+  for (size_t i = 0; i < steps->size(); ++i) {
+    const Step& stream = (*steps)[i];
+    for (size_t back = 1; back <= std::min(i, kMaxStepsBetween + 1); ++back) {
+      Step& step = (*steps)[i - back];
+      const size_t bytes = std::min({stream.stream_bytes, step.spare_bytes, kMaxAhead});
+      if (bytes < kMinAhead) continue;
+      step.ahead = stream.stream;
+      step.ahead_bytes = bytes;
+      break;
+    }
   }
 }
 

@@ -16,6 +16,9 @@ namespace qrt {
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
                 std::vector<Step>* steps);
 
+// Sets `ahead` of the last step before each streaming one that has time to spare.
+void fetch_ahead(std::vector<Step>* steps);
+
 }  // namespace qrt
 
 #endif  // QRT_RUNTIME_FUSE_H_

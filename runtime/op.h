@@ -81,6 +81,14 @@ struct Step {
   const Step* follower = nullptr;
   const Step* leader = nullptr;  // does this step's work; run is null
 
+  // Fetching ahead (runtime/fuse.h). Constants that a step reads once, in order and no slower than
+  // memory gives them; and for how many bytes of such constants a step's arithmetic leaves time.
+  const uint8_t* stream = nullptr;
+  size_t stream_bytes = 0;
+  size_t spare_bytes = 0;
+  const uint8_t* ahead = nullptr;  // of a later step: to be in the second-level cache by then
+  size_t ahead_bytes = 0;
+
   template <class T>
   const T& as() const {
     return *static_cast<const T*>(params.get());

@@ -33,6 +33,7 @@ class Planner {
     QRT_TRY(prepare_steps());
     alias_views();
     if (!options_.keep_all) fuse();
+    fetch_ahead(&plan_->steps);
     assign_outputs();
     QRT_TRY(place_tensors());
     QRT_TRY(place_state());

@@ -14,12 +14,36 @@ inline __mmask16 first_lanes(size_t n) {
   return static_cast<__mmask16>(n >= kLanes ? 0xffff : (1u << n) - 1);
 }
 
-// HE(clamp(x / scale, lo, hi)), limits less the zero point. MAXPS gives its second operand where
-// the first is NaN.
-inline __m512i steps(__m512 x, __m512 scale, __m512 lo, __m512 hi) {
-  const __m512 v = _mm512_max_ps(_mm512_div_ps(x, scale), lo);
+// HE(clamp(quotient, lo, hi)), limits less the zero point. MAXPS gives its second operand where the
+// first is NaN.
+inline __m512i steps(__m512 quotient, __m512 lo, __m512 hi) {
+  const __m512 v = _mm512_max_ps(quotient, lo);
   return _mm512_cvtps_epi32(_mm512_min_ps(v, hi));
 }
+
+// x / scale, correctly rounded, without the divider, which is slower than memory. Markstein: where
+// r is 1 / scale rounded and q less than one unit in the last place from x / scale, q + (x - q *
+// scale)
+// * r, rounded, is the quotient rounded. The first step makes such a q, the second uses it. What is
+// far beyond every limit, infinite or NaN stays as the product made it: it ends at the same limit.
+struct Reciprocal {
+  __m512 scale, r;
+
+  static bool is_exact_for(float scale) { return scale >= 0x1p-60f && scale <= 0x1p60f; }
+
+  inline __m512 quotient(__m512 x) const {
+    const __m512 q = _mm512_mul_ps(x, r);
+    const __mmask16 near =
+        _mm512_cmp_ps_mask(_mm512_abs_ps(q), _mm512_set1_ps(0x1p20f), _CMP_LT_OQ);
+    const __m512 q1 = _mm512_mask3_fmadd_ps(_mm512_fnmadd_ps(q, scale, x), r, q, near);
+    return _mm512_mask3_fmadd_ps(_mm512_fnmadd_ps(q1, scale, x), r, q1, near);
+  }
+};
+
+struct Divider {
+  __m512 scale;
+  inline __m512 quotient(__m512 x) const { return _mm512_div_ps(x, scale); }
+};
 
 template <bool kSigned>
 inline __m512i widen(__m128i x) {
@@ -60,11 +84,9 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
-}  // namespace
-
-void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                  int32_t hi, uint8_t* y) {
-  const __m512 s = _mm512_set1_ps(scale);
+template <class Division>
+inline void quantize(const float* x, size_t n, const Division& by, int32_t zp, int32_t lo,
+                     int32_t hi, uint8_t* y) {
   const __m512 low = _mm512_set1_ps(static_cast<float>(lo - zp));
   const __m512 high = _mm512_set1_ps(static_cast<float>(hi - zp));
   // Packed as distances from lo, 0..255; adding lo modulo 256 gives the byte of either type.
@@ -75,10 +97,10 @@ void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t
     for (size_t i = 0; i < kBlock; i += kLanes) {
       _mm_prefetch(reinterpret_cast<const char*>(x + kAhead + i), _MM_HINT_T0);
     }
-    const __m512i v0 = steps(_mm512_loadu_ps(x), s, low, high);
-    const __m512i v1 = steps(_mm512_loadu_ps(x + 16), s, low, high);
-    const __m512i v2 = steps(_mm512_loadu_ps(x + 32), s, low, high);
-    const __m512i v3 = steps(_mm512_loadu_ps(x + 48), s, low, high);
+    const __m512i v0 = steps(by.quotient(_mm512_loadu_ps(x)), low, high);
+    const __m512i v1 = steps(by.quotient(_mm512_loadu_ps(x + 16)), low, high);
+    const __m512i v2 = steps(by.quotient(_mm512_loadu_ps(x + 32)), low, high);
+    const __m512i v3 = steps(by.quotient(_mm512_loadu_ps(x + 48)), low, high);
     const __m512i w0 = _mm512_add_epi16(_mm512_packs_epi32(v0, v1), to_distance);
     const __m512i w1 = _mm512_add_epi16(_mm512_packs_epi32(v2, v3), to_distance);
     const __m512i bytes = _mm512_add_epi8(_mm512_packus_epi16(w0, w1), to_byte);
@@ -86,8 +108,20 @@ void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t
   }
   for (size_t i = 0; i < n; i += kLanes) {
     const __mmask16 m = first_lanes(n - i);
-    const __m512i v = steps(_mm512_maskz_loadu_ps(m, x + i), s, low, high);
+    const __m512i v = steps(by.quotient(_mm512_maskz_loadu_ps(m, x + i)), low, high);
     _mm512_mask_cvtepi32_storeu_epi8(y + i, m, _mm512_add_epi32(v, _mm512_set1_epi32(zp)));
+  }
+}
+
+}  // namespace
+
+void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                  int32_t hi, uint8_t* y) {
+  const __m512 s = _mm512_set1_ps(scale);
+  if (Reciprocal::is_exact_for(scale)) {
+    quantize(x, n, Reciprocal{s, _mm512_set1_ps(1 / scale)}, zp, lo, hi, y);
+  } else {
+    quantize(x, n, Divider{s}, zp, lo, hi, y);
   }
 }
 
@@ -99,7 +133,8 @@ void boundary_quantize_channels_avx512vnni(const float* x, size_t rows, size_t c
     for (size_t c = 0; c < channels; c += kLanes) {
       const __mmask16 m = first_lanes(channels - c);
       const __m512i z = _mm512_maskz_loadu_epi32(m, zp + c);
-      const __m512i v = steps(_mm512_maskz_loadu_ps(m, x + c), _mm512_maskz_loadu_ps(m, scale + c),
+      const Divider by = {_mm512_maskz_loadu_ps(m, scale + c)};
+      const __m512i v = steps(by.quotient(_mm512_maskz_loadu_ps(m, x + c)),
                               _mm512_cvtepi32_ps(_mm512_sub_epi32(low, z)),
                               _mm512_cvtepi32_ps(_mm512_sub_epi32(high, z)));
       _mm512_mask_cvtepi32_storeu_epi8(y + c, m, _mm512_add_epi32(v, z));

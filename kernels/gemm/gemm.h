@@ -46,6 +46,11 @@ struct GemmArgs {
   Requant requant;        // from the first channel
   void* c;                // uint8, or int32 with RequantKind::kAcc
   size_t c_stride;        // bytes between output rows
+
+  // What a later call will stream, or nullptr: a kernel that has time for it fetches this into the
+  // second-level cache meanwhile.
+  const int8_t* ahead;
+  size_t ahead_bytes;
 };
 
 using GemmFn = void (*)(const GemmArgs& args);

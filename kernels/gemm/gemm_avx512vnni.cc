@@ -75,7 +75,7 @@ struct Avx512Vnni {
     }
 
     // 4 / NV rows make 64 bytes; past the last row it is repeated.
-    template <bool kPlain, int MR>
+    template <Epilogue::Form kForm, int MR>
     __attribute__((always_inline)) void rows_as(const Acc (&acc)[MR][NV], uint8_t* c,
                                                 size_t c_stride) const {
       constexpr int kRows = 4 / NV;
@@ -85,8 +85,8 @@ struct Avx512Vnni {
         const int r2 = i + 2 / NV < MR ? i + 2 / NV : MR - 1;
         const int r3 = i + 3 / NV < MR ? i + 3 / NV : MR - 1;
         const __m512i b = Epilogue::in_order(
-            e.template bytes<kPlain>(acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV],
-                                     s[0], s[1 % NV], s[2 % NV], s[3 % NV]));
+            e.template bytes<kForm>(acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV],
+                                    s[0], s[1 % NV], s[2 % NV], s[3 % NV]));
         QRT_UNROLL
         for (int r = 0; r < kRows; ++r) {
           if (i + r < MR) store(c, b, r);
@@ -98,10 +98,10 @@ struct Avx512Vnni {
     template <int MR>
     __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
                                              size_t c_stride) const {
-      if (e.plain) {
-        rows_as<true>(acc, c, c_stride);
-      } else {
-        rows_as<false>(acc, c, c_stride);
+      switch (e.form) {
+        case Epilogue::kFromZero: return rows_as<Epilogue::kFromZero>(acc, c, c_stride);
+        case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
+        case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);
       }
     }
   };

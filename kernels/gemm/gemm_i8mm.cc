@@ -124,7 +124,7 @@ void run_tile(int rows, const GemmArgs& g, const Output<I8mm>& output, size_t ro
 void gemm_u8s8_6x16_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) {
-    const Column<I8mm> all = {&args, &output, 0, 1, 0, 1, 0, args.n, args.weights};
+    const Column<I8mm> all = {&args, &output, 0, 1, 0, 0, args.n, args.weights, {}};
     return run_few_rows_of<I8mm, I8mm::kFewRows>(args.m, all);
   }
   const size_t block_bytes = args.taps * args.kc * kBlock;

@@ -193,7 +193,7 @@ __attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, s
 void gemm_u8s8_2x16_k8_neon(const GemmArgs& args) {
   const Output<Neon> output(args);
   if (args.m <= Neon::kFewRows) {
-    const Column<Neon> all = {&args, &output, 0, 1, 0, 1, 0, args.n, args.weights};
+    const Column<Neon> all = {&args, &output, 0, 1, 0, 0, args.n, args.weights, {}};
     return run_few_rows_of<Neon, Neon::kFewRows>(args.m, all);
   }
   const size_t block_bytes = args.taps * args.kc * kBlock;

@@ -56,16 +56,25 @@ struct Output {
   StageForms forms;
 };
 
+// What the tiles of a panel fetch into the second-level cache: the first ones the next panel, an
+// even share of it in every k step, the others what the caller wants ahead.
+struct Fetch {
+  const int8_t* panel;
+  size_t panel_tiles, panel_step;  // bytes a k step
+  const int8_t* ahead;
+  size_t ahead_step;
+};
+
 // A column of tiles: `tiles` tiles of MR rows from `row` on, all against one panel of weights.
 template <class P>
 struct Column {
   const GemmArgs* g;
   const Output<P>* output;
   size_t row, tiles;
-  size_t first_tile,
-      all_tiles;            // of this column among, and number of, the tiles that share the panel
+  size_t first_tile;        // of this column among the tiles that share the panel
   size_t channel, columns;  // first channel, channels to store (<= NV * kLanes)
   const int8_t* weights;    // of `channel`
+  Fetch fetch;
 };
 
 // Rows row .. row + MR - 1 of a tap. The empty assembly keeps the compiler from computing MR
@@ -135,13 +144,18 @@ void run_column(const Column<P>& column) {
   const typename P::Epilogue* const epilogue = column.output->epilogue;
   if (epilogue != nullptr) store.set(*epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
-  // The next panel is fetched while this one is used: an even share of it in every k step.
-  const size_t next_step = NV / kPerBlock * 4 * kBlock / column.all_tiles;
-  const int8_t* next =
-      weights + NV / kPerBlock * block_bytes + column.first_tile * (taps * kc / 4) * next_step;
   size_t row = column.row;
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
-  for (size_t tile = column.tiles; tile > 0; --tile, row += MR, c += MR * c_stride) {
+  const Fetch& fetch = column.fetch;
+  const size_t k_steps = taps * kc / 4;
+  size_t next_step = fetch.panel_step, ahead_tile = fetch.panel_tiles - column.first_tile;
+  const int8_t* next = fetch.panel + column.first_tile * k_steps * next_step;
+  if (column.first_tile > fetch.panel_tiles) {
+    next_step = fetch.ahead_step;
+    next = fetch.ahead + (column.first_tile - fetch.panel_tiles) * k_steps * next_step;
+  }
+  for (size_t tile = 0; tile < column.tiles; ++tile, row += MR, c += MR * c_stride) {
+    if (tile == ahead_tile) next = fetch.ahead, next_step = fetch.ahead_step;
     typename P::Acc acc[MR][NV];
     QRT_UNROLL
     for (int i = 0; i < MR; ++i) {
@@ -307,13 +321,23 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   const size_t block_bytes = g.taps * g.kc * kBlock;
   const size_t rows = row_end - row_begin, tiles = (rows + MR - 1) / MR;
   const size_t short_rows = rows / tiles, long_tiles = rows % tiles;
+  const size_t k_steps = g.taps * g.kc / 4;
+  const size_t ahead_tiles = g.ahead == nullptr ? 0 : tiles / 2, panel_tiles = tiles - ahead_tiles;
+  const size_t panel_step = kPanel * 4 / panel_tiles;
+  // These rows' share of what is wanted ahead, and a panel's.
+  const int8_t* const ahead = g.ahead + g.ahead_bytes * row_begin / g.m;
+  const size_t ahead_bytes = g.ahead_bytes * rows / g.m;
+  const size_t ahead_step =
+      ahead_tiles == 0 ? 0 : ahead_bytes * kPanel / g.n / (ahead_tiles * k_steps) + 1;
   for (size_t j = 0; j < g.n; j += kPanel) {
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
     const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    const Column<P> first = {&g, &output, row_begin, long_tiles, 0, tiles, j, columns, panel};
-    const Column<P> second = {&g, &output, middle, tiles - long_tiles, long_tiles, tiles,
-                              j,  columns, panel};
+    const Fetch fetch = {panel + kPanel / kBlock * block_bytes, panel_tiles, panel_step,
+                         ahead + ahead_bytes * j / g.n, ahead_step};
+    const Column<P> first = {&g, &output, row_begin, long_tiles, 0, j, columns, panel, fetch};
+    const Column<P> second = {&g,      &output, middle, tiles - long_tiles, long_tiles, j,
+                              columns, panel,   fetch};
     if (columns <= kBlock && kPanel > kBlock) {
       if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
       run_column_of<P, kBlockVectors, MR>(short_rows, second);
@@ -334,7 +358,7 @@ template <class P, int MR, int NV>
 QRT_INLINE void gemm(const GemmArgs& g) {
   const Output<P> output(g);
   if (g.m <= P::kFewRows) {
-    run_few_rows_of<P, P::kFewRows>(g.m, {&g, &output, 0, 1, 0, 1, 0, g.n, g.weights});
+    run_few_rows_of<P, P::kFewRows>(g.m, {&g, &output, 0, 1, 0, 0, g.n, g.weights, {}});
     return;
   }
   const size_t block = rows_of_block(g, MR);

@@ -24,11 +24,18 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // RQ_F32, half to even, zero point after rounding: the vector form of requantize(). Needs the
 // rounding mode nearest-even, which a session sets.
 struct RequantF32 {
+  // What the saturating packs leave to do.
+  enum Form {
+    kLimited,   // everything
+    kPlain,     // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
+    kFromZero,  // and zero point 0, as behind a ReLU
+  };
+
   const float* scale;  // of the first channel
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
   __m512 limit;        // hi - zero_point
-  bool plain;          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
+  Form form;
 
   static bool handles(const Requant& r) {
     return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
@@ -45,30 +52,33 @@ struct RequantF32 {
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
             _mm512_set1_ps(static_cast<float>(r.hi - r.zero_point)),
-            large == 0 && r.lo == 0 && r.hi == 255};
+            large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
+            : r.zero_point != 0                    ? kPlain
+                                                   : kFromZero};
   }
 
   // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to the
   // lowest output: right for negative values; the limit keeps positive ones from it.
-  template <bool kPlain>
+  template <Form kForm>
   QRT_INLINE __m512i rounded(__m512i acc, __m512 s, __m512 limit) {
     __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), s);
-    if (!kPlain) v = _mm512_min_ps(v, limit);
+    if (kForm == kLimited) v = _mm512_min_ps(v, limit);
     return _mm512_cvtps_epi32(v);
   }
 
   // Four vectors of 16 accumulators to 64 bytes. Dword 4 i + v of the result holds bytes
   // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
-  template <bool kPlain>
+  template <Form kForm>
   __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2, __m512i v3,
                                                __m512 s0, __m512 s1, __m512 s2, __m512 s3) const {
-    const __m512i low =
-        _mm512_packs_epi32(rounded<kPlain>(v0, s0, limit), rounded<kPlain>(v1, s1, limit));
-    const __m512i high =
-        _mm512_packs_epi32(rounded<kPlain>(v2, s2, limit), rounded<kPlain>(v3, s3, limit));
-    const __m512i b = _mm512_packus_epi16(_mm512_adds_epi16(low, zero_point),
-                                          _mm512_adds_epi16(high, zero_point));
-    return kPlain ? b : _mm512_min_epu8(_mm512_max_epu8(b, lo), hi);
+    __m512i low = _mm512_packs_epi32(rounded<kForm>(v0, s0, limit), rounded<kForm>(v1, s1, limit));
+    __m512i high = _mm512_packs_epi32(rounded<kForm>(v2, s2, limit), rounded<kForm>(v3, s3, limit));
+    if (kForm != kFromZero) {
+      low = _mm512_adds_epi16(low, zero_point);
+      high = _mm512_adds_epi16(high, zero_point);
+    }
+    const __m512i b = _mm512_packus_epi16(low, high);
+    return kForm != kLimited ? b : _mm512_min_epu8(_mm512_max_epu8(b, lo), hi);
   }
 
   // bytes() in the order of the channels: vector 0 first.

@@ -342,6 +342,7 @@ Status prepare(const PrepareContext& context, Step* step) {
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
   step->can_lead = !as_rows;
+  if (!as_rows) step->spare_bytes = spare_bytes(gemm);
   if (g.is_dense) {
     step->run = run_dense;
   } else if (as_rows) {

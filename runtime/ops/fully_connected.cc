@@ -11,6 +11,9 @@
 namespace qrt {
 namespace {
 
+// Products of so few rows wait for their weights.
+constexpr size_t kStreamedRows = 4;
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   QRT_TRY(check_input_count(context, 3));
@@ -93,6 +96,10 @@ Status prepare(const PrepareContext& context, Step* step) {
              options->requant(), options->pair_safe()},
             context.isas, context.threads, &gemm);
   step->kernel = gemm.kernel->name;
+  if (gemm.m <= kStreamedRows) {
+    step->stream = context.inputs[1].data;
+    step->stream_bytes = context.inputs[1].data_bytes;
+  }
   step->run = run;
   step->params = std::move(params);
   return Status();

@@ -12,6 +12,9 @@ namespace {
 
 constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 
+// Half of what a core can read from beyond its second-level cache.
+constexpr double kSpareBytesPerNs = 15;
+
 // A follower's piece: output that it finds in the first-level cache, but at least kFollowTiles
 // tiles of rows for every reading of the weights. Weights of kFollowWeights bytes, which crowd the
 // second level, are read once.
@@ -105,6 +108,14 @@ void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, Gemm
   cut(threads, gemm);
 }
 
+size_t spare_bytes(const GemmStep& gemm) {
+  const double weights =
+      static_cast<double>(gemm.groups * gemm.taps * gemm.kc) * static_cast<double>(gemm.n);
+  const double macs = weights * static_cast<double>(gemm.outer / gemm.groups * gemm.m);
+  const double spare = macs / speed_of(gemm.kernel->isa).macs * kSpareBytesPerNs - weights;
+  return spare > 0 ? static_cast<size_t>(spare) : 0;
+}
+
 GemmRange gemm_range(const GemmStep& gemm, size_t part) {
   const size_t mr = gemm.kernel->mr, nr = gemm.kernel->nr;
   const size_t m_tiles = ceil_div(gemm.m, mr), n_tiles = ceil_div(gemm.n, nr);
@@ -136,9 +147,17 @@ void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const Gem
 }
 
 void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
-                      const GemmArgs& args, size_t image, size_t group, size_t part) {
+                      GemmArgs args, size_t image, size_t group, size_t part) {
   const GemmRange range = gemm_range(gemm, part);
+  const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
+  const size_t index = (image * gemm.groups + group) * parts + part;
+  const size_t ahead_begin = step.ahead_bytes * index / all;
+  const size_t ahead_end = step.ahead_bytes * (index + 1) / all;
+  args.ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
+  args.ahead_bytes = ahead_end - ahead_begin;
   if (step.follower == nullptr) return run_gemm_range(gemm, args, group, range);
+  const int8_t* const ahead = args.ahead;
+  const size_t ahead_bytes = args.ahead_bytes, all_rows = range.m_end - range.m_begin;
   const size_t mr = gemm.kernel->mr, columns = range.n_end - range.n_begin;
   const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights;
   const size_t rows = is_whole ? range.m_end - range.m_begin
@@ -146,6 +165,9 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmSte
   GemmRange block = range;
   for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
     block.m_end = std::min(block.m_begin + rows, range.m_end);
+    const size_t first = ahead_bytes * (block.m_begin - range.m_begin) / all_rows;
+    args.ahead = ahead + first;
+    args.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
     run_gemm_range(gemm, args, group, block);
     const size_t row = image * gemm.m + block.m_begin, stride = gemm.groups * gemm.n;
     follow(step, context, row * stride + group * gemm.n + range.n_begin,

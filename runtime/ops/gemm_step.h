@@ -56,6 +56,9 @@ struct GemmConstants {
 // set; outer, m, n >= 1.
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm);
 
+// Bytes that can be fetched for a later step while the product is computed.
+size_t spare_bytes(const GemmStep& gemm);
+
 // Rows and channels of one product.
 struct GemmRange {
   size_t m_begin, m_end, n_begin, n_end;
@@ -73,8 +76,9 @@ inline void run_gemm_part(const GemmStep& gemm, const GemmArgs& args, size_t gro
 
 // The same for a step that may lead: where it has a follower, by blocks of rows, which that finds
 // in the cache. `image` counts the products of m rows before this one in the output.
+// A part fetches its share of what the step fetches ahead.
 void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
-                      const GemmArgs& args, size_t image, size_t group, size_t part);
+                      GemmArgs args, size_t image, size_t group, size_t part);
 
 // f(outer index, part) for every part of every product.
 template <class F>

@@ -1,11 +1,13 @@
 // Fusion: elementwise operators that run inside a convolution give the bytes of the two run one
 // after the other, on every instruction set and thread count, and the pairs that must stay apart
-// do.
+// do. And which steps fetch ahead for others.
 #include "runtime/fuse.h"
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
@@ -230,6 +232,46 @@ TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
   ASSERT_NE(std::string(info.kernel).find("elementwise"), std::string::npos);
   qrt_session_destroy(session);
   qrt_model_destroy(model);
+}
+
+// Steps of nothing but their need and their spare time.
+std::vector<Step> steps_of(std::initializer_list<std::pair<size_t, size_t>> streamed_and_spare) {
+  static const uint8_t constants[1] = {};
+  std::vector<Step> steps;
+  for (const auto& [streamed, spare] : streamed_and_spare) {
+    Step step;
+    step.stream = streamed > 0 ? constants : nullptr;
+    step.stream_bytes = streamed;
+    step.spare_bytes = spare;
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+TEST(FetchAhead, TakesTheLastStepWithTimeToSpare) {
+  constexpr size_t kBytes = 200000;
+  std::vector<Step> steps = steps_of({{0, 1 << 20}, {0, 1 << 20}, {0, 100}, {kBytes, 0}});
+  fetch_ahead(&steps);
+  EXPECT_EQ(steps[0].ahead, nullptr);
+  EXPECT_EQ(steps[1].ahead, steps[3].stream);
+  EXPECT_EQ(steps[1].ahead_bytes, kBytes);
+  EXPECT_EQ(steps[2].ahead_bytes, 0u);
+}
+
+TEST(FetchAhead, TakesNoMoreThanThereIsTimeFor) {
+  std::vector<Step> steps = steps_of({{0, 100000}, {300000, 0}});
+  fetch_ahead(&steps);
+  EXPECT_EQ(steps[0].ahead_bytes, 100000u);
+}
+
+TEST(FetchAhead, LeavesStepsAloneWhereItDoesNotPay) {
+  for (std::vector<Step> steps :
+       {steps_of({{0, 1000}, {300000, 0}}), steps_of({{0, 1 << 20}, {1000, 0}}),
+        steps_of({{0, 1 << 20}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {300000, 0}}),
+        steps_of({{300000, 0}, {0, 1 << 20}})}) {
+    fetch_ahead(&steps);
+    for (const Step& step : steps) EXPECT_EQ(step.ahead, nullptr);
+  }
 }
 
 }  // namespace
