@@ -95,6 +95,8 @@ std::string dump(const Graph& graph) {
     for (ValueId id : node.outputs) s += "    -> " + describe(graph, id) + "\n";
   }
   s += "outputs " + list(graph.outputs) + "\n";
+  if (!graph.variables.empty())
+    s += "the last " + std::to_string(graph.variables.size()) + " of either are variables\n";
   return s;
 }
 

@@ -66,13 +66,21 @@ struct Node {
   std::vector<ValueId> inputs, outputs;
 };
 
+// A value that keeps its content between runs: the value it has when a run starts, and the one it
+// takes afterwards, are among the last of the graph's inputs and outputs.
+struct Variable {
+  int32_t initial = 0;  // of every element, stored domain
+};
+
 struct Graph {
   std::string name, source_format, source_producer, reference;
   int64_t default_batch = 1;
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
   std::vector<Value> values;   // never shrinks while passes run: ids stay valid
   std::vector<Node> nodes;     // in execution order
+  // The model's own, then one for each variable: to the passes it is an input and an output.
   std::vector<ValueId> inputs, outputs;
+  std::vector<Variable> variables;
 
   ValueId add_value(Value value);
   // A constant of `dtype` from elements.

@@ -171,11 +171,20 @@ Status Writer::run(std::vector<uint8_t>* bytes) {
   const std::string producer = "qrt " + std::to_string(QRT_VERSION_MAJOR) + "." +
                                std::to_string(QRT_VERSION_MINOR) + "." +
                                std::to_string(QRT_VERSION_PATCH);
-  const std::vector<uint32_t> inputs = tensors(graph_.inputs), outputs = tensors(graph_.outputs);
+  std::vector<uint32_t> inputs = tensors(graph_.inputs), outputs = tensors(graph_.outputs);
+  const size_t own_inputs = inputs.size() - graph_.variables.size();
+  const size_t own_outputs = outputs.size() - graph_.variables.size();
+  std::vector<flatbuffers::Offset<fb::Variable>> variables;
+  for (size_t i = 0; i < graph_.variables.size(); ++i)
+    variables.push_back(fb::CreateVariable(fbb_, inputs[own_inputs + i], outputs[own_outputs + i],
+                                           graph_.variables[i].initial));
+  inputs.resize(own_inputs);
+  outputs.resize(own_outputs);
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       graph_.reference.c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
-      &tensor_offsets, &operators, &inputs, &outputs, &written_);
+      &tensor_offsets, &operators, &inputs, &outputs, &written_, /*metadata=*/nullptr,
+      variables.empty() ? nullptr : &variables);
   fb::FinishModelBuffer(fbb_, model);
   bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
   return {};

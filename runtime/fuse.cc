@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/infer.h"
+
 namespace qrt {
 namespace {
 
@@ -27,8 +29,9 @@ uint32_t last_producer(const Step& step, const std::vector<uint32_t>& producer) 
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
                 std::vector<Step>* steps) {
   std::vector<uint32_t> producer(types.size(), kNone);
-  std::vector<uint32_t> readers(types.size());  // steps and model outputs
+  std::vector<uint32_t> readers(types.size());  // steps, model outputs and variables
   for (uint32_t t : *model.outputs()) ++readers[t];
+  for (const fb::Variable* v : variables(model)) ++readers[v->next()];
   for (uint32_t i = 0; i < steps->size(); ++i) {
     const Step& step = (*steps)[i];
     for (uint32_t t : step.outputs) producer[t] = i;

@@ -15,6 +15,13 @@ TensorType stored_type(const fb::Tensor& tensor, int64_t batch) {
 
 bool is_constant(const fb::Tensor& tensor) { return tensor.buffer() != 0; }
 
+std::vector<const fb::Variable*> variables(const fb::Model& model) {
+  std::vector<const fb::Variable*> all;
+  if (model.variables() != nullptr)
+    all.assign(model.variables()->begin(), model.variables()->end());
+  return all;
+}
+
 std::string printable(const flatbuffers::String* name) {
   constexpr size_t kLongest = 100;
   std::string text = name != nullptr ? name->str().substr(0, kLongest) : "";

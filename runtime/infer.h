@@ -18,6 +18,9 @@ TensorType stored_type(const fb::Tensor& tensor, int64_t batch);
 
 bool is_constant(const fb::Tensor& tensor);
 
+// Empty where the file has none.
+std::vector<const fb::Variable*> variables(const fb::Model& model);
+
 // A name from a file as it may stand in a message: control characters replaced, length limited.
 std::string printable(const flatbuffers::String* name);
 

@@ -45,13 +45,17 @@ int arithmetic_level(const fb::Operator& op) {
       return level_of(op.options_as_GlobalAveragePool2D()->requant());
     case fb::OpOptions::Add: return op.options_as_Add()->kind() == fb::AddKind::INT ? 0 : 1;
     case fb::OpOptions::AveragePool2D:
-    case fb::OpOptions::Softmax: return 1;
+      return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
+    case fb::OpOptions::Softmax:
+      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::Q5_26 ? 0 : 1;
     case fb::OpOptions::Concat:
     case fb::OpOptions::MaxPool2D:
     case fb::OpOptions::Lut:
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
-    case fb::OpOptions::Gather: return 0;
+    case fb::OpOptions::Gather:
+    case fb::OpOptions::Svdf:
+    case fb::OpOptions::Lstm: return 0;
     case fb::OpOptions::Quantize:
     case fb::OpOptions::Dequantize:
     case fb::OpOptions::NONE: break;

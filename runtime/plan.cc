@@ -26,6 +26,7 @@ class Planner {
     plan_->model = std::move(model);
     plan_->threads = std::max<size_t>(options.threads, 1);
     plan_->keep_all = options.keep_all;
+    plan_->variables = variables(file_);
   }
 
   Result<std::shared_ptr<const Plan>> run() {
@@ -82,8 +83,8 @@ class Planner {
     return find_op(context.op->options_type())->prepare(context, &step);
   }
 
-  // roots_[t]: the tensor whose memory t uses. A view shares its input's, but a model output never
-  // a model input's.
+  // roots_[t]: the tensor whose memory t uses. A view shares its input's, but a model output or the
+  // next content of a variable never a model input's or a variable's.
   void alias_views() {
     const size_t n = plan_->types.size();
     roots_.resize(n);
@@ -91,6 +92,10 @@ class Planner {
     std::vector<bool> is_input(n), is_output(n);
     for (uint32_t t : *file_.inputs()) is_input[t] = true;
     for (uint32_t t : *file_.outputs()) is_output[t] = true;
+    for (const fb::Variable* v : plan_->variables) {
+      is_input[v->tensor()] = true;
+      is_output[v->next()] = true;
+    }
     for (Step& step : plan_->steps) {
       if (step.run != nullptr) continue;
       const uint32_t root = roots_[step.inputs[0]];
@@ -114,18 +119,21 @@ class Planner {
   }
 
   void assign_outputs() {
+    std::vector<bool> is_written_later(plan_->types.size());
+    for (uint32_t t : *file_.inputs()) is_written_later[t] = true;
+    for (const fb::Variable* v : plan_->variables) is_written_later[v->tensor()] = true;
     for (uint32_t t : *file_.outputs()) {
-      const bool is_input =
-          std::find(file_.inputs()->begin(), file_.inputs()->end(), t) != file_.inputs()->end();
       uint32_t slot = t;
-      if (is_input) {
+      if (is_written_later[t]) {
         slot = static_cast<uint32_t>(plan_->types.size());
-        plan_->output_copies.push_back({t, slot, plan_->slot_bytes(t)});
+        plan_->final_copies.push_back({t, slot, plan_->slot_bytes(t)});
         plan_->types.push_back(TensorType(plan_->types[t]));
         roots_.push_back(slot);
       }
       plan_->output_slots.push_back(slot);
     }
+    for (const fb::Variable* v : plan_->variables)
+      plan_->final_copies.push_back({v->next(), v->tensor(), plan_->slot_bytes(v->tensor())});
   }
 
   struct Lifetime {
@@ -142,6 +150,10 @@ class Planner {
     const uint32_t end = static_cast<uint32_t>(plan_->steps.size());
     lifetimes_.resize(plan_->types.size());
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
+    for (const fb::Variable* v : plan_->variables) {
+      use(v->tensor(), 0), use(v->tensor(), end);
+      use(v->next(), end);
+    }
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {

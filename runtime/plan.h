@@ -32,9 +32,9 @@ struct Place {
   const uint8_t* data = nullptr;  // kConstant: in the model's bytes
 };
 
-// Copied after the last step: a model output that is also a model input, so that writing the next
-// input leaves the output alone.
-struct OutputCopy {
+// Copied after the last step: first a model output that is also a model input or a variable, so
+// that what is written there next leaves the output alone; then the next content of each variable.
+struct FinalCopy {
   uint32_t from, to;  // slots
   size_t bytes;
 };
@@ -54,7 +54,8 @@ struct Plan {
   std::vector<TensorType> types;  // by slot
   std::vector<Place> places;      // by slot
   std::vector<uint32_t> output_slots;
-  std::vector<OutputCopy> output_copies;
+  std::vector<FinalCopy> final_copies;
+  std::vector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
 
   // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;

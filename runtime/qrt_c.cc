@@ -393,6 +393,12 @@ qrt_status qrt_session_run(qrt_session* session) {
   return QRT_OK;
 }
 
+qrt_status qrt_session_reset(qrt_session* session) {
+  if (session == nullptr) return QRT_INVALID_ARGUMENT;
+  session->session->reset();
+  return QRT_OK;
+}
+
 size_t qrt_session_memory(const qrt_session* session) {
   return session != nullptr ? session->session->memory_bytes() : 0;
 }

@@ -101,6 +101,19 @@ Status check_stages(const char* what, const StageVector* stages, size_t channels
   return {};
 }
 
+Status check_tensor_stages(const char* what, const StageVector* stages) {
+  QRT_MODEL_CHECK(length(stages) >= 1, "%s has no stages, expected 1 to %d", what, kMaxStages);
+  return check_stages(what, stages, 1);
+}
+
+Status check_int_requant(const fb::Requant* requant) {
+  QRT_TRY(check_requant(requant, 1, /*allow_acc=*/false));
+  QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::INT,
+                  "requant.kind is %d, this operator takes INT (2)",
+                  static_cast<int>(requant->kind()));
+  return {};
+}
+
 StageParams::StageParams(const StageVector* source) {
   for (uint32_t i = 0; i < length(source); ++i, ++count) {
     const fb::RequantStage& s = *source->Get(i);

@@ -19,6 +19,11 @@ Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc
 using StageVector = flatbuffers::Vector<flatbuffers::Offset<fb::RequantStage>>;
 Status check_stages(const char* what, const StageVector* stages, size_t channels);
 
+// One or two stages, per tensor.
+Status check_tensor_stages(const char* what, const StageVector* stages);
+// A requantisation of kind INT, per tensor.
+Status check_int_requant(const fb::Requant* requant);
+
 // Integer stages per tensor. Immovable: the stages point to the members before them.
 struct StageParams {
   // REQUIRES: check_stages(stages, 1) succeeded.

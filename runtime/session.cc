@@ -132,6 +132,7 @@ Status Session::allocate() {
     if (place.kind == Place::Kind::kArena) tensors_[slot] = memory_ + place.offset;
     if (place.kind == Place::Kind::kConstant) tensors_[slot] = const_cast<uint8_t*>(place.data);
   }
+  reset();
   // Inputs that are never set read as zeros.
   for (uint32_t t : *plan.model->file().inputs()) memset(tensors_[t], 0, plan.slot_bytes(t));
   return {};
@@ -163,8 +164,18 @@ void Session::run() {
     step.run(step, context(i));
     if (profile_ != nullptr) profile_->end_step(i);
   }
-  for (const OutputCopy& copy : plan_->output_copies) {
+  for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
+  }
+}
+
+void Session::reset() {
+  for (const fb::Variable* v : plan_->variables) {
+    const uint32_t slot = v->tensor();
+    const size_t element = dtype_bytes(plan_->types[slot].dtype);
+    const int32_t value = v->initial();
+    for (size_t i = 0; i < plan_->slot_bytes(slot); i += element)
+      memcpy(tensors_[slot] + i, &value, element);  // little-endian: the low bytes
   }
 }
 

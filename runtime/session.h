@@ -52,6 +52,9 @@ class Session {
   // Neither allocates nor fails. Gives the same bytes whatever the caller's floating-point state.
   void run();
 
+  // Every variable takes its initial value again. Inputs keep what they hold.
+  void reset();
+
   const Plan& plan() const { return *plan_; }
   const Profile* profile() const { return profile_.get(); }
   Profile* profile() { return profile_.get(); }

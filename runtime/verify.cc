@@ -175,7 +175,8 @@ size_t channel_values(const fb::Operator& op) {
 // Walks the operators in order and keeps book of the tensors that have a value.
 class GraphCheck {
  public:
-  explicit GraphCheck(const fb::Model& model) : model_(model), ready_(model.tensors()->size()) {
+  explicit GraphCheck(const fb::Model& model)
+      : model_(model), ready_(model.tensors()->size()), started_(ready_.size()) {
     for (uint32_t i = 0; i < ready_.size(); ++i) ready_[i] = is_constant(*model.tensors()->Get(i));
   }
 
@@ -186,6 +187,7 @@ class GraphCheck {
                       tensor_label(model_, index).c_str());
       ready_[index] = true;
     }
+    QRT_TRY(start_variables());
     for (uint32_t i = 0; i < model_.operators()->size(); ++i) {
       Status status = check_op(*model_.operators()->Get(i));
       if (!status.ok()) return std::move(status).at(op_label(model_, i));
@@ -197,10 +199,63 @@ class GraphCheck {
       QRT_MODEL_CHECK(model_.tensors()->Get(index)->packing() == fb::Packing::NONE,
                       "model output %s is packed", tensor_label(model_, index).c_str());
     }
-    return {};
+    return check_variables();
   }
 
  private:
+  // Before the operators: a variable has a value as a model input has.
+  Status start_variables() {
+    const std::vector<const fb::Variable*> all = variables(model_);
+    QRT_MODEL_CHECK(all.size() <= kMaxModelInputs, "%zu variables, expected at most %zu",
+                    all.size(), kMaxModelInputs);
+    for (const fb::Variable* v : all) {
+      QRT_TRY(check_index(v->tensor(), "a variable"));
+      QRT_MODEL_CHECK(!ready_[v->tensor()],
+                      "variable %s is a constant or a model input, or stands twice",
+                      tensor_label(model_, v->tensor()).c_str());
+      ready_[v->tensor()] = true;
+      started_[v->tensor()] = true;
+    }
+    for (uint32_t index : *model_.inputs()) started_[index] = true;
+    return {};
+  }
+
+  Status check_variables() const {
+    for (const fb::Variable* v : variables(model_)) {
+      QRT_TRY(check_index(v->next(), "a variable's next content"));
+      Status status = check_variable(*v);
+      if (!status.ok())
+        return std::move(status).at("variable " + tensor_label(model_, v->tensor()));
+    }
+    return {};
+  }
+
+  Status check_variable(const fb::Variable& v) const {
+    const fb::Tensor& next = *model_.tensors()->Get(v.next());
+    QRT_MODEL_CHECK(ready_[v.next()] && !started_[v.next()] && !is_constant(next),
+                    "its next content is written by no operator");
+    const TensorType type = stored_type(*model_.tensors()->Get(v.tensor()), -1);
+    const TensorType next_type = stored_type(next, -1);
+    QRT_MODEL_CHECK(type.dtype == next_type.dtype && type.shape == next_type.shape,
+                    "it is %s %s, its next content %s %s", dtype_name(type.dtype),
+                    type.shape.to_string().c_str(), dtype_name(next_type.dtype),
+                    next_type.shape.to_string().c_str());
+    int32_t lo = INT32_MIN, hi = INT32_MAX;
+    switch (type.dtype) {
+      case DType::kUInt8: lo = 0, hi = 255; break;
+      case DType::kInt8: lo = -128, hi = 127; break;
+      case DType::kInt16: lo = -32768, hi = 32767; break;
+      case DType::kInt32: break;
+      default:
+        return error(Code::kInvalidModel, "it is %s, expected uint8, int8, int16 or int32",
+                     dtype_name(type.dtype));
+    }
+    QRT_MODEL_CHECK(v.initial() >= lo && v.initial() <= hi,
+                    "its initial value is %d, out of the range of %s", v.initial(),
+                    dtype_name(type.dtype));
+    return {};
+  }
+
   Status check_index(uint32_t index, const char* role) const {
     QRT_MODEL_CHECK(index < ready_.size(), "%s is tensor %u, but there are %zu", role, index,
                     ready_.size());
@@ -249,6 +304,7 @@ class GraphCheck {
 
   const fb::Model& model_;
   std::vector<bool> ready_;
+  std::vector<bool> started_;  // model inputs and variables
   size_t operands_ = 0, channel_values_ = 0;
 };
 

@@ -66,6 +66,7 @@ Status Importer::run() {
     if (!status.ok()) return std::move(status).at("operator " + label(op));
   }
   QRT_TRY(export_outputs());
+  export_variables();
   if (!report_->has_refusals()) return Status();
   return error(Code::kUnsupported, "%zu of %zu operators cannot be converted",
                report_->count(convert::Outcome::kRefused), model_.ops().size());
@@ -122,21 +123,22 @@ Status Importer::visit(const Op& op) {
     return Status();
   }
   for (int i : op.outputs) states_[static_cast<size_t>(i)].origin = origin;
-  const auto check = [&](int i) {
+
+  const auto check = [&](int i, bool variable) {
     const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
     if (!t.problem.empty())
       (void)refuse(op, "tensor '" + t.name + "' " + t.problem, t.name, t.remedy);
-    else if (t.is_variable)
+    else if (t.is_variable && !variable)
       (void)refuse(op, "tensor '" + t.name + "' keeps its content between runs", t.name,
-                   "use operators without state");
+                   "keep state in SVDF and LSTM operators only");
     else
       return true;
     return false;
   };
   for (int i : op.inputs)
-    if (i >= 0 && !check(i)) return Status();
+    if (i >= 0 && !check(i, handler->has_state)) return Status();
   for (int i : op.outputs)
-    if (!check(i)) return Status();
+    if (!check(i, false)) return Status();
   Status status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)
     return refuse(op, status.message(), output(op).name, "keep the operator's parameters small");
@@ -175,6 +177,37 @@ Status Importer::export_outputs() {
     graph_->outputs.push_back(y);
   }
   return Status();
+}
+
+ValueId Importer::variable(const Op& op, int i, DType dtype, const Shape& shape, int32_t initial) {
+  const Tensor& t = input(op, i);
+  State& state = states_[static_cast<size_t>(op.inputs[static_cast<size_t>(i)])];
+  const auto no = [&](const char* rule, const char* remedy) {
+    (void)refuse(op, quoted_input(op, i) + rule, t.name, remedy);
+    return kNoValue;
+  };
+  if (!t.is_variable || t.is_constant)
+    return no(" is not a variable tensor", "declare the state as a variable");
+  if (state.value != kNoValue)
+    return no(" is the state of an earlier operator, too", "give every operator its own state");
+  state.value = new_value(t.name, dtype, shape);
+  variables_.push_back({state.value, kNoValue, initial});
+  return state.value;
+}
+
+void Importer::set_next(ValueId variable, ValueId next) {
+  for (Variable& v : variables_)
+    if (v.value == variable) v.next = next;
+}
+
+// The values become the last inputs and outputs of the graph (ir.h).
+void Importer::export_variables() {
+  for (const Variable& v : variables_) {
+    if (v.next == kNoValue) continue;  // its operator was refused
+    graph_->inputs.push_back(v.value);
+    graph_->outputs.push_back(v.next);
+    graph_->variables.push_back({v.initial});
+  }
 }
 
 std::string Importer::node_name(const Op& op) const { return output(op).name; }

@@ -67,6 +67,11 @@ class Importer {
   // The value of input i in the stored domain; an 8-bit constant becomes one of the graph's.
   ValueId value(const Op& op, int i);
   void set_output(const Op& op, ValueId value, int i = 0);
+  // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
+  // is none, or another operator's; the operator was refused.
+  ValueId variable(const Op& op, int i, DType dtype, const Shape& shape, int32_t initial);
+  // What a variable takes after a run; to be called once for each.
+  void set_next(ValueId variable, ValueId next);
   const Shape& shape_of(ValueId value) const { return graph_->values[value].type.shape; }
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
                     const Quant* quant = nullptr);
@@ -104,10 +109,16 @@ class Importer {
   // readers are judged on their own merits. False: it is none.
   bool stand_in(int tensor);
   void not_assessed(const Op& op, const std::string& origin);
+  void export_variables();
   std::string node_name(const Op& op) const;
   std::string label(const Op& op) const;
   ValueId flip_sign(const Tensor& tensor, const char* source_op, ValueId x, DType dtype);
   const State& state(const Op& op, int i) const;
+
+  struct Variable {
+    ValueId value, next;
+    int32_t initial;
+  };
 
   const Model& model_;
   const Rounding rounding_;
@@ -115,6 +126,7 @@ class Importer {
   Report* report_;
   std::vector<State> states_;   // by tensor
   std::vector<bool> reported_;  // by operator
+  std::vector<Variable> variables_;
 };
 
 }  // namespace qrt::convert::from_tflite

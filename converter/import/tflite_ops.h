@@ -10,6 +10,7 @@ struct Handler {
   tflite::BuiltinOperator code;
   int inputs;  // the first ones, which must be there
   Status (*handle)(Importer& importer, const Op& op);
+  bool has_state = false;  // takes tensors that keep their content between runs
 };
 
 // Null: there is none.
@@ -76,6 +77,9 @@ Status import_sum(Importer& importer, const Op& op);
 Status import_add(Importer& importer, const Op& op);
 Status import_sub(Importer& importer, const Op& op);
 Status import_mul(Importer& importer, const Op& op);
+// tflite_ops_recurrent.cc
+Status import_svdf(Importer& importer, const Op& op);
+Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op);
 
 }  // namespace qrt::convert::from_tflite
 

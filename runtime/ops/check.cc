@@ -45,6 +45,22 @@ Status check_constant(const InferContext& context, size_t i, const char* what, f
   return Status();
 }
 
+Status check_type(const InferContext& context, size_t i, const char* what, DType dtype,
+                  const Shape& shape) {
+  QRT_TRY(check_dtype(context, i, what, dtype));
+  const Shape& actual = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(actual == shape, "input %zu (%s) has shape %s, expected %s", i, what,
+                  actual.to_string().c_str(), shape.to_string().c_str());
+  return Status();
+}
+
+Status check_plain_constant(const InferContext& context, size_t i, const char* what, DType dtype,
+                            const Shape& shape) {
+  QRT_TRY(check_type(context, i, what, dtype, shape));
+  return check_constant(context, i, what, fb::Packing::NONE,
+                        static_cast<size_t>(shape.elements()) * dtype_bytes(dtype));
+}
+
 Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
                         size_t k) {
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);

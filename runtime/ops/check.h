@@ -25,6 +25,14 @@ Status check_image(const InferContext& context, size_t i);
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
                       size_t bytes);
 
+// Input i is a constant of this type, its elements in order.
+Status check_plain_constant(const InferContext& context, size_t i, const char* what, DType dtype,
+                            const Shape& shape);
+
+// Input i is a tensor of this type.
+Status check_type(const InferContext& context, size_t i, const char* what, DType dtype,
+                  const Shape& shape);
+
 // Groups of packed gemm weights (input 1, of the right size) have zeros where the packing has no
 // weight.
 Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,

@@ -265,7 +265,10 @@ TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
   ASSERT_EQ(qrt_session_run(session_), QRT_OK);
   ASSERT_EQ(outputs(), run_every_op(1, {}).outputs);
   const size_t n = qrt_session_tensor_count(session_);
-  ASSERT_EQ(n, qrt_session_op_count(session_));
+  size_t written = 0;
+  ModelBuilder m = testing::every_op_model();
+  for (const auto& op : m.model().operators) written += op->outputs.size();
+  ASSERT_EQ(n, written);
   qrt_tensor_info info;
   const void* data = nullptr;
   ASSERT_EQ(qrt_session_tensor(session_, 0, &info, &data), QRT_OK);

@@ -155,6 +155,46 @@ inline ModelBuilder every_op_model() {
        {gated, m.gemm_weights({10, 16}, dense_weights), m.bias(pattern<int32_t>(10, -500, 500))},
        {logits});
 
+  // The layers with state read the graph's tensors and are read by nothing: the outputs of a run do
+  // not depend on those before it.
+  const uint32_t delayed = m.tensor({-1, 5}, DType::kUInt8, "delayed");
+  const uint32_t past = m.tensor({-1, 10, 3}, DType::kInt16, "past");
+  const uint32_t next_past = m.tensor({-1, 10, 3}, DType::kInt16, "next_past");
+  fb::SvdfOptionsT svdf;
+  svdf.rank = 2;
+  svdf.input_zero_point = 110;
+  svdf.feature_stages = double_rounding(1 << 30, 2);
+  svdf.requant = requant_int(1 << 20, 28, 128);
+  m.op(std::move(svdf),
+       {logits, m.constant({10, 10}, DType::kInt8, pattern<int8_t>(100, -90, 90)),
+        m.constant({10, 3}, DType::kInt16, pattern<int16_t>(30, -3000, 3000)),
+        m.bias(pattern<int32_t>(5, -500, 500)), past},
+       {delayed, next_past});
+  m.variable(past, next_past);
+
+  const uint32_t sequence = m.tensor({-1, 16, 6}, DType::kUInt8, "sequence");
+  const uint32_t hidden = m.tensor({-1, 6}, DType::kUInt8, "hidden");
+  const uint32_t cell = m.tensor({-1, 6}, DType::kInt16, "cell");
+  const uint32_t next_hidden = m.tensor({-1, 6}, DType::kUInt8, "next_hidden");
+  const uint32_t next_cell = m.tensor({-1, 6}, DType::kInt16, "next_cell");
+  fb::LstmOptionsT lstm;
+  for (int g = 0; g < 4; ++g) {
+    lstm.gates.push_back(std::make_unique<fb::LstmGateT>());
+    lstm.gates.back()->input_stages = double_rounding(1 << 30, 2);
+    lstm.gates.back()->recurrent_stages = double_rounding(1 << 30, 3);
+  }
+  lstm.keep_stages = double_rounding(1 << 30, 14);
+  lstm.add_stages = double_rounding(1 << 30, 14);
+  lstm.requant = requant_int(1, 23, 128);
+  m.op(std::move(lstm),
+       {flat, m.constant({4, 6, 16}, DType::kInt8, pattern<int8_t>(384, -60, 60)),
+        m.constant({4, 6}, DType::kInt32, pattern<int32_t>(24, -9000, 9000)),
+        m.constant({4, 6, 6}, DType::kInt8, pattern<int8_t>(144, -60, 60, 1)),
+        m.constant({4, 6}, DType::kInt32, pattern<int32_t>(24, -900, 900)), hidden, cell},
+       {sequence, next_hidden, next_cell});
+  m.variable(hidden, next_hidden, 128);
+  m.variable(cell, next_cell);
+
   const uint32_t softmax = m.tensor({-1, 10}, DType::kUInt8, "softmax");
   std::vector<float> table(256);
   for (size_t i = 0; i < table.size(); ++i) {

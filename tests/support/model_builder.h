@@ -61,6 +61,19 @@ inline std::unique_ptr<fb::RequantT> requant_int(int32_t multiplier, uint8_t shi
   return r;
 }
 
+// Two stages as TFLite's double rounding has them: multiplier / 2^31, then / 2^shift.
+inline std::vector<std::unique_ptr<fb::RequantStageT>> double_rounding(int32_t multiplier,
+                                                                       uint8_t shift) {
+  std::vector<std::unique_ptr<fb::RequantStageT>> stages(2);
+  for (auto& stage : stages) stage = std::make_unique<fb::RequantStageT>();
+  stages[0]->multiplier = {multiplier};
+  stages[0]->shift = {31};
+  stages[1]->multiplier = {1};
+  stages[1]->shift = {shift};
+  stages[1]->rounding = fb::Rounding::HALF_AWAY;
+  return stages;
+}
+
 inline std::unique_ptr<fb::RequantT> requant_acc() { return std::make_unique<fb::RequantT>(); }
 
 class ModelBuilder {
@@ -94,6 +107,15 @@ class ModelBuilder {
     const uint32_t t = tensor(shape, dtype, std::move(name));
     model_.outputs.push_back(t);
     return t;
+  }
+
+  // A tensor that becomes `next` after a run.
+  void variable(uint32_t tensor, uint32_t next, int32_t initial = 0) {
+    auto v = std::make_unique<fb::VariableT>();
+    v->tensor = tensor;
+    v->next = next;
+    v->initial = initial;
+    model_.variables.push_back(std::move(v));
   }
 
   // Makes an existing tensor an output of the model.

@@ -175,6 +175,10 @@ QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t i
 /* Fails only for session == NULL. */
 QRT_API qrt_status qrt_session_run(qrt_session* session);
 
+/* What the model keeps between runs (the state of recurrent layers) takes its initial value again,
+ * as in a new session. Inputs keep their content. Fails only for session == NULL. */
+QRT_API qrt_status qrt_session_reset(qrt_session* session);
+
 /* Bytes the session holds: arena, scratch and tables; the model's own bytes are not counted. */
 QRT_API size_t qrt_session_memory(const qrt_session* session);
 

@@ -183,6 +183,9 @@ class Session {
 
   void run() { detail::check(qrt_session_run(get()), nullptr); }
 
+  // What the model keeps between runs takes its initial value again.
+  void reset() { detail::check(qrt_session_reset(get()), nullptr); }
+
   std::size_t memory() const { return qrt_session_memory(get()); }
   std::size_t op_count() const { return qrt_session_op_count(get()); }
   qrt_op_info op_info(std::size_t i) const {

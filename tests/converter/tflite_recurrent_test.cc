@@ -1,0 +1,234 @@
+// SVDF and LSTM of TFLite models, converted and run over several runs, against the reference's
+// formulas; what is refused of them. LSTM's numbers are checked in tests/ops/lstm_test.cc.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "tests/support/random.h"
+#include "tests/support/tflite_builder.h"
+#include "tests/support/tflite_reference.h"
+
+namespace qrt::testing {
+namespace {
+
+using B = BuiltinOperator;
+
+constexpr int kIn = 6, kFilters = 4, kRank = 2, kMemory = 3, kUnits = 2;
+constexpr float kInScale = 0.05f, kFeatureScale = 0.02f, kTimeScale = 0.01f, kOutScale = 0.3f;
+
+struct Svdf {
+  TensorType state = TensorType::INT16;
+  float state_scale = 0.001f;
+  int state_zero_point = 0;
+  std::vector<int8_t> features;
+  std::vector<int16_t> times;
+  std::vector<int32_t> bias = {1000, -2000};
+
+  explicit Svdf(Random* random) : features(kFilters * kIn), times(kFilters * kMemory) {
+    for (int8_t& w : features) w = static_cast<int8_t>(random->integer(-127, 127));
+    for (int16_t& w : times) w = static_cast<int16_t>(random->integer(-127, 127));
+  }
+
+  int variable(TfliteBuilder* b) const {
+    const int id = b->activation(state, {1, kFilters * kMemory}, state_scale, state_zero_point);
+    b->at(id).is_variable = true;
+    return id;
+  }
+  TfliteBuilder build() const {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, kIn}, kInScale, -7);
+    const int w = b.constant(TensorType::INT8, {kFilters, kIn}, features, {kFeatureScale}, {0});
+    const std::vector<int8_t> narrow(times.begin(), times.end());
+    const int t = state == TensorType::INT16
+                      ? b.constant(state, {kFilters, kMemory}, times, {kTimeScale}, {0})
+                      : b.constant(state, {kFilters, kMemory}, narrow, {kTimeScale}, {0});
+    const int c = b.constant(TensorType::INT32, {kUnits}, bias);
+    tflite::SVDFOptionsT o;
+    o.rank = kRank;
+    o.fused_activation_function = tflite::ActivationFunctionType::RELU;  // ignored
+    const int kept = variable(&b);
+    b.op(B::SVDF, {x, w, t, c, kept}, {b.output(TensorType::INT8, {1, kUnits}, kOutScale, 9)}, o);
+    return b;
+  }
+
+  // One run of the reference; `past` is the state in its own domain.
+  Bytes step(const Bytes& x, std::vector<int>* past) const {
+    const float product = kInScale * kFeatureScale, summed = state_scale * kTimeScale;
+    const auto feature = reference_multiplier(static_cast<double>(product / state_scale));
+    const auto time = reference_multiplier(static_cast<double>(summed / kOutScale));
+    const bool is_wide = state == TensorType::INT16;
+    Bytes y;
+    for (size_t unit = 0; unit < kUnits; ++unit) {
+      int32_t sum = bias[unit];
+      for (size_t f = unit * kRank; f < (unit + 1) * kRank; ++f) {
+        int32_t acc = 0;
+        for (size_t i = 0; i < kIn; ++i)
+          acc += (static_cast<int8_t>(x[i]) + 7) * features[f * kIn + i];
+        int v = reference_multiply(acc, feature, false);
+        v = std::clamp(v, is_wide ? -32768 : -128, is_wide ? 32767 : 127) + state_zero_point;
+        int* row = past->data() + f * kMemory;
+        for (size_t i = 1; i < kMemory; ++i) row[i - 1] = row[i];
+        row[kMemory - 1] = is_wide ? static_cast<int16_t>(v) : static_cast<int8_t>(v);
+        for (size_t i = 0; i < kMemory; ++i)
+          sum += (row[i] - state_zero_point) * times[f * kMemory + i];
+      }
+      y.push_back(
+          static_cast<uint8_t>(std::clamp(reference_multiply(sum, time, false) + 9, -128, 127)));
+    }
+    return y;
+  }
+};
+
+// Runs a model several times in one session, and again after a reset.
+void check_runs(const Svdf& svdf, Random* random) {
+  TfliteImport imported;
+  svdf.build().import(&imported);
+  ASSERT_EQ(imported.code, Code::kOk) << imported.report.text(true);
+  Bytes file;
+  ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+  ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
+  qrt_model* model = nullptr;
+  qrt_session* session = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  const std::unique_ptr<qrt_model, void (*)(qrt_model*)> owner(model, qrt_model_destroy);
+  ASSERT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
+  const std::unique_ptr<qrt_session, void (*)(qrt_session*)> session_owner(session,
+                                                                           qrt_session_destroy);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<int> past(kFilters * kMemory, svdf.state_zero_point);
+    for (int i = 0; i < 6; ++i) {
+      Bytes x(kIn), y(kUnits);
+      random->fill(x, 0, 255);
+      ASSERT_EQ(qrt_session_set_input(session, 0, x.data(), x.size(), nullptr), QRT_OK);
+      ASSERT_EQ(qrt_session_run(session), QRT_OK);
+      ASSERT_EQ(qrt_session_get_output(session, 0, y.data(), y.size(), nullptr), QRT_OK);
+      ASSERT_EQ(y, svdf.step(x, &past)) << "run " << i;
+    }
+    ASSERT_EQ(qrt_session_reset(session), QRT_OK);
+  }
+}
+
+TEST(TfliteSvdf, KeepsItsStateBetweenRuns) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  check_runs(Svdf(&random), &random);
+}
+
+TEST(TfliteSvdf, AStateOf8BitsWrapsAroundItsZeroPoint) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  Svdf svdf(&random);
+  svdf.state = TensorType::INT8;
+  svdf.state_scale = 0.02f;
+  svdf.state_zero_point = 100;
+  check_runs(svdf, &random);
+}
+
+TEST(TfliteSvdf, Refuses) {
+  Random random;
+  const auto reject = [&](const std::string& part, const std::function<void(TfliteBuilder&)>& f) {
+    SCOPED_TRACE(part);
+    TfliteBuilder b = Svdf(&random).build();
+    f(b);
+    expect_rule(b, part);
+  };
+  using T = TfliteBuilder;
+  reject("is not a variable tensor", [](T& b) {
+    b.graph().inputs.push_back(4);
+    b.at(4).is_variable = false;
+  });
+  reject("is float32, which this operator's state is not",
+         [](T& b) { b.at(4).type = TensorType::FLOAT32; });
+  reject("is float32: only integer operators", [](T& b) { b.at(0).type = TensorType::FLOAT32; });
+  reject("of different types", [](T& b) { b.at(4).type = TensorType::INT8; });
+  reject("beyond what the reference kernels define",
+         [](T& b) { b.at(5).quantization->scale = {1e-12f}; });
+  reject("is the state of an earlier operator, too", [](T& b) {
+    const int y = b.output(TensorType::INT8, {1, kUnits}, kOutScale, 9);
+    tflite::SVDFOptionsT o;
+    o.rank = kRank;
+    b.op(B::SVDF, {0, 1, 2, 3, 4}, {y}, o);
+  });
+  reject("keeps its content between runs", [](T& b) {
+    const int y = b.output(TensorType::INT8, {1, kFilters * kMemory}, 1, 0);
+    b.op(B::RESHAPE, {4}, {y}, tflite::ReshapeOptionsT());
+  });
+}
+
+constexpr int kSteps = 3, kCells = 5;
+
+TfliteBuilder lstm_model() {
+  Random random;
+  TfliteBuilder b;
+  std::vector<int> inputs = {b.input(TensorType::INT8, {1, kSteps, kIn}, kInScale, -7)};
+  for (int i = 1; i <= 8; ++i) {
+    const int columns = i <= 4 ? kIn : kCells;
+    std::vector<int8_t> w(static_cast<size_t>(kCells * columns));
+    for (int8_t& v : w) v = static_cast<int8_t>(random.integer(-127, 127));
+    inputs.push_back(b.constant(TensorType::INT8, {kCells, columns}, w, {0.01f}, {0}));
+  }
+  inputs.resize(12, -1);
+  for (int i = 12; i <= 15; ++i)
+    inputs.push_back(b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
+  inputs.resize(18, -1);
+  inputs.push_back(b.activation(TensorType::INT8, {1, kCells}, 1.0f / 128, 3));
+  inputs.push_back(b.activation(TensorType::INT16, {1, kCells}, 1.0f / 2048, 0));
+  for (size_t i : {18, 19}) b.at(inputs[i]).is_variable = true;
+  inputs.resize(24, -1);
+  tflite::UnidirectionalSequenceLSTMOptionsT o;
+  o.fused_activation_function = tflite::ActivationFunctionType::TANH;
+  b.op(B::UNIDIRECTIONAL_SEQUENCE_LSTM, inputs,
+       {b.output(TensorType::INT8, {1, kSteps, kCells}, 1.0f / 128, 3)}, o);
+  return b;
+}
+
+tflite::UnidirectionalSequenceLSTMOptionsT& lstm_options(TfliteBuilder& b) {
+  return *b.graph().operators[0]->builtin_options.AsUnidirectionalSequenceLSTMOptions();
+}
+
+// The options of the one operator of a converted model.
+TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
+  TfliteBuilder b = lstm_model();
+  lstm_options(b).cell_clip = 0.6f;
+  TfliteImport imported;
+  b.import(&imported);
+  ASSERT_EQ(imported.code, Code::kOk) << imported.report.text(true);
+  const convert::Graph& graph = imported.graph;
+  ASSERT_EQ(graph.variables.size(), 2u);
+  ASSERT_EQ(graph.variables[0].initial, 131);
+  ASSERT_EQ(graph.variables[1].initial, 0);
+  for (const convert::Node& node : graph.nodes) {
+    const auto* o = node.options.AsLstm();
+    if (o == nullptr) continue;
+    ASSERT_EQ(o->cell_clip, 1228);     // 0.6 * 2048, towards zero
+    ASSERT_EQ(o->tanh_multiplier, 6);  // 2^-11 = 2 * 2^-12
+    ASSERT_EQ(o->tanh_shift, 0);
+    ASSERT_EQ(o->requant->zero_point, 131);
+    return;
+  }
+  FAIL() << "no Lstm";
+}
+
+TEST(TfliteLstm, Refuses) {
+  const auto reject = [&](const std::string& part, const std::function<void(TfliteBuilder&)>& f) {
+    SCOPED_TRACE(part);
+    TfliteBuilder b = lstm_model();
+    f(b);
+    expect_rule(b, part);
+  };
+  using T = TfliteBuilder;
+  const auto inputs = [](T& b) -> std::vector<int>& { return b.graph().operators[0]->inputs; };
+  reject("peephole connections", [&](T& b) { inputs(b)[10] = inputs(b)[1]; });
+  reject("a projection", [&](T& b) { inputs(b)[16] = inputs(b)[1]; });
+  reject("layer normalisation", [&](T& b) { inputs(b)[21] = inputs(b)[1]; });
+  reject("its activation is not TANH", [](T& b) {
+    lstm_options(b).fused_activation_function = tflite::ActivationFunctionType::RELU;
+  });
+  reject("has shape [5, 6], expected [5, 5]", [&](T& b) { inputs(b)[5] = inputs(b)[1]; });
+  reject("is not an int32 constant of 5 elements", [&](T& b) { inputs(b)[13] = inputs(b)[2]; });
+  reject("cell_clip is below one step", [](T& b) { lstm_options(b).cell_clip = 1e-6f; });
+}
+
+}  // namespace
+}  // namespace qrt::testing

@@ -1,0 +1,211 @@
+// Lstm against loops from its formula, with the state as inputs and outputs of the model; its
+// functions against the real ones; models it has to refuse.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "kernels/recurrent/recurrent.h"
+#include "tests/support/op_tester.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+
+struct Lstm {
+  int64_t steps = 3, in = 5, cells = 7;
+  bool time_major = false;
+  int cell_clip = 0, tanh_multiplier = 3, tanh_shift = 0;
+};
+
+template <class T>
+std::vector<T> random_values(testing::Random* random, int64_t n, int lo, int hi) {
+  std::vector<T> v(static_cast<size_t>(n));
+  for (T& x : v) x = static_cast<T>(random->integer(lo, hi));
+  return v;
+}
+
+int32_t multiply(int64_t v, int32_t multiplier, int shift) {
+  const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
+  return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));
+}
+int32_t sat16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 32767)); }
+
+constexpr int32_t kMultiplier[4] = {1500000000, 1100000000, 2000000000, 1300000000};
+
+void check(const Lstm& s, size_t batch) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const auto rows = static_cast<int64_t>(batch);
+  const auto weights = random_values<int8_t>(&random, 4 * s.cells * s.in, -128, 127);
+  const auto recurrent = random_values<int8_t>(&random, 4 * s.cells * s.cells, -128, 127);
+  const auto bias = random_values<int32_t>(&random, 4 * s.cells, -50000, 50000);
+  const auto recurrent_bias = random_values<int32_t>(&random, 4 * s.cells, -50000, 50000);
+  const auto dims = [&](int64_t last) {
+    return s.time_major ? Shape{s.steps, rows, last} : Shape{-1, s.steps, last};
+  };
+  const int64_t open = s.time_major ? rows : -1;
+  testing::ModelBuilder m;
+  const uint32_t x = m.input(dims(s.in)), h = m.input({open, s.cells});
+  const uint32_t c = m.input({open, s.cells}, DType::kInt16);
+  const uint32_t y = m.output(dims(s.cells)), next_h = m.output({open, s.cells});
+  const uint32_t next_c = m.output({open, s.cells}, DType::kInt16);
+  fb::LstmOptionsT o;
+  o.time_major = s.time_major;
+  for (const int32_t multiplier : kMultiplier) {
+    o.gates.push_back(std::make_unique<fb::LstmGateT>());
+    o.gates.back()->input_stages = testing::double_rounding(multiplier, 2);
+    o.gates.back()->recurrent_stages = testing::double_rounding(multiplier, 3);
+  }
+  o.keep_stages = testing::double_rounding(1 << 30, 14);
+  o.add_stages = testing::double_rounding(1700000000, 15);
+  o.cell_clip = s.cell_clip;
+  o.tanh_multiplier = s.tanh_multiplier;
+  o.tanh_shift = static_cast<uint8_t>(s.tanh_shift);
+  o.requant = testing::requant_int(1, 23, 120);
+  m.op(std::move(o),
+       {x, m.constant({4, s.cells, s.in}, DType::kInt8, weights),
+        m.constant({4, s.cells}, DType::kInt32, bias),
+        m.constant({4, s.cells, s.cells}, DType::kInt8, recurrent),
+        m.constant({4, s.cells}, DType::kInt32, recurrent_bias), h, c},
+       {y, next_h, next_c});
+
+  const auto cells = static_cast<size_t>(s.cells), in = static_cast<size_t>(s.in);
+  const auto steps = static_cast<size_t>(s.steps);
+  Bytes input(batch * steps * in), hidden(batch * cells), sequence(batch * steps * cells);
+  random.fill(input, 0, 255);
+  random.fill(hidden, 0, 255);
+  auto cell = random_values<int16_t>(&random, rows * s.cells, -32768, 32767);
+  const std::vector<Bytes> inputs = {input, hidden, testing::bytes_of(cell)};
+  for (size_t n = 0; n < batch; ++n) {
+    for (size_t t = 0; t < steps; ++t) {
+      const size_t place = s.time_major ? t * batch + n : n * steps + t;
+      const Bytes before(hidden.begin() + static_cast<std::ptrdiff_t>(n * cells),
+                         hidden.begin() + static_cast<std::ptrdiff_t>((n + 1) * cells));
+      for (size_t k = 0; k < cells; ++k) {
+        int32_t gate[4];
+        for (size_t g = 0; g < 4; ++g) {
+          const size_t row = g * cells + k;
+          int32_t a = bias[row], b = recurrent_bias[row];
+          for (size_t i = 0; i < in; ++i) a += input[place * in + i] * weights[row * in + i];
+          for (size_t i = 0; i < cells; ++i) b += before[i] * recurrent[row * cells + i];
+          gate[g] =
+              sat16(sat16(multiply(a, kMultiplier[g], 2)) + sat16(multiply(b, kMultiplier[g], 3)));
+        }
+        int16_t& content = cell[n * cells + k];
+        int32_t v = sat16(
+            sat16(multiply(sigmoid_q15(3 * gate[1]) * content, 1 << 30, 14)) +
+            sat16(multiply(sigmoid_q15(3 * gate[0]) * tanh_q15(3 * gate[2]), 1700000000, 15)));
+        if (s.cell_clip > 0) v = std::min(std::max(v, -s.cell_clip), s.cell_clip);
+        content = static_cast<int16_t>(v);
+        const int64_t half = s.tanh_shift > 0 ? int64_t{1} << (s.tanh_shift - 1) : 0;
+        const auto argument =
+            static_cast<int32_t>((int64_t{v} * s.tanh_multiplier + half) >> s.tanh_shift);
+        const int64_t product = tanh_q15(argument) * sigmoid_q15(3 * gate[3]);
+        const int64_t q = ((product + (1 << 22)) >> 23) + 120;
+        sequence[place * cells + k] = hidden[n * cells + k] =
+            static_cast<uint8_t>(clamp_int(q, 0, 255));
+      }
+    }
+  }
+  testing::expect_outputs(m, batch, inputs, {sequence, hidden, testing::bytes_of(cell)});
+}
+
+TEST(Lstm, AnySize) {
+  for (const int64_t in : {1, 17})
+    for (const int64_t cells : {1, 8, 33})
+      for (const int64_t steps : {1, 4}) {
+        Lstm s;
+        s.in = in;
+        s.cells = cells;
+        s.steps = steps;
+        check(s, 1);
+        check(s, 3);
+      }
+}
+
+TEST(Lstm, TimeMajor) {
+  Lstm s;
+  s.time_major = true;
+  check(s, 1);
+  s.steps = 1;
+  check(s, 1);
+}
+
+TEST(Lstm, ClipsAndScalesTheCell) {
+  Lstm s;
+  s.cell_clip = 3000;
+  s.tanh_multiplier = 3 << 15;
+  check(s, 2);
+  s.cell_clip = 32768;
+  s.tanh_multiplier = 3;
+  s.tanh_shift = 4;
+  check(s, 2);
+}
+
+TEST(Lstm, FunctionsAreCloseToTheRealOnes) {
+  for (int x = -32768; x <= 32767; ++x) {
+    const double real = static_cast<double>(x) / 4096;
+    ASSERT_NEAR(sigmoid_q15(3 * x), 32768 / (1 + std::exp(-real)), 2) << x;
+    ASSERT_NEAR(tanh_q15(3 * x), 32768 * std::tanh(real), 5) << x;
+  }
+  ASSERT_EQ(sigmoid_q15(INT32_MAX), 32767);
+  ASSERT_EQ(tanh_q15(-INT32_MAX), -32767);
+}
+
+using Damage = std::function<void(testing::ModelBuilder&, fb::LstmOptionsT&)>;
+
+void reject(const std::string& part, const Damage& damage) {
+  SCOPED_TRACE(part);
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 2, 6}), h = m.input({-1, 3});
+  const uint32_t c = m.input({-1, 3}, DType::kInt16);
+  const uint32_t y = m.output({-1, 2, 3}), next_h = m.output({-1, 3});
+  const uint32_t next_c = m.output({-1, 3}, DType::kInt16);
+  fb::LstmOptionsT o;
+  for (int g = 0; g < 4; ++g) {
+    o.gates.push_back(std::make_unique<fb::LstmGateT>());
+    o.gates.back()->input_stages = testing::double_rounding(1 << 30, 2);
+    o.gates.back()->recurrent_stages = testing::double_rounding(1 << 30, 2);
+  }
+  o.keep_stages = testing::double_rounding(1 << 30, 14);
+  o.add_stages = testing::double_rounding(1 << 30, 14);
+  o.requant = testing::requant_int(1, 23, 120);
+  fb::OperatorT& op = m.op(std::move(o),
+                           {x, m.constant({4, 3, 6}, DType::kInt8, std::vector<int8_t>(72)),
+                            m.constant({4, 3}, DType::kInt32, std::vector<int32_t>(12)),
+                            m.constant({4, 3, 3}, DType::kInt8, std::vector<int8_t>(36)),
+                            m.constant({4, 3}, DType::kInt32, std::vector<int32_t>(12)), h, c},
+                           {y, next_h, next_c});
+  Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
+  ASSERT_TRUE(sound.ok()) << sound.status().message();
+  damage(m, *op.options.AsLstm());
+  testing::expect_rejected(m, part);
+}
+
+TEST(Lstm, RejectsBadModels) {
+  using M = testing::ModelBuilder;
+  using O = fb::LstmOptionsT;
+  reject("has 6 inputs, expected 7", [](M& m, O&) { m.model().operators[0]->inputs.pop_back(); });
+  reject("input 0 (x) is int8", [](M& m, O&) { m.at(0).dtype = fb::DType::INT8; });
+  reject("[n, time, in]", [](M& m, O&) { m.at(0).shape = {-1, 12}; });
+  reject("input 1 (weights) has shape [4, 3, 6], expected [4, 3, 5]", [](M& m, O&) {
+    m.at(0).shape = {-1, 2, 5};
+  });
+  reject("input 5 (hidden) has shape", [](M& m, O&) { m.at(1).shape = {-1, 4}; });
+  reject("input 6 (cell) is int32", [](M& m, O&) { m.at(2).dtype = fb::DType::INT32; });
+  reject("has 3 gates, expected 4", [](M&, O& o) { o.gates.pop_back(); });
+  reject("gates.input_stages has no stages", [](M&, O& o) { o.gates[2]->input_stages.clear(); });
+  reject("gates.recurrent_stages.shift[0] is 63",
+         [](M&, O& o) { o.gates[3]->recurrent_stages[0]->shift = {63}; });
+  reject("keep_stages has no stages", [](M&, O& o) { o.keep_stages.clear(); });
+  reject("cell_clip is -1", [](M&, O& o) { o.cell_clip = -1; });
+  reject("tanh_multiplier is 98305", [](M&, O& o) { o.tanh_multiplier = 98305; });
+  reject("tanh_shift is 32", [](M&, O& o) { o.tanh_shift = 32; });
+  reject("this operator takes INT", [](M&, O& o) { o.requant = testing::requant_f32({0.5f}); });
+}
+
+}  // namespace
+}  // namespace qrt

@@ -1,0 +1,150 @@
+// What a model keeps between the runs of a session: values, resets, sessions beside each other, and
+// files to refuse.
+#include <gtest/gtest.h>
+
+#include <qrt/qrt.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/model_builder.h"
+#include "tests/support/runner.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::ModelBuilder;
+
+// total' = total + x, saturating; y = total'. The tensors stand in this order.
+enum : uint32_t { kX, kTotal, kY };
+
+ModelBuilder counter(int32_t initial) {
+  ModelBuilder m;
+  m.input({-1, 4});
+  m.tensor({-1, 4});
+  m.output({-1, 4});
+  fb::AddOptionsT add;
+  add.a_scale = add.b_scale = testing::float_bits(1.0f);
+  m.op(add, {kX, kTotal}, {kY});
+  m.variable(kTotal, kY, initial);
+  return m;
+}
+
+class Counter {
+ public:
+  explicit Counter(const ModelBuilder& m, const api::SessionOptions& options = {})
+      : file_(m.build()), session_(api::Model::load_memory(file_.data(), file_.size()), options) {}
+
+  Bytes run(const Bytes& x) {
+    session_.set_input(0, x.data(), x.size());
+    session_.run();
+    Bytes y(x.size());
+    session_.get_output(0, y.data(), y.size());
+    return y;
+  }
+  api::Session& session() { return session_; }
+
+ private:
+  Bytes file_;
+  api::Session session_;
+};
+
+TEST(Variables, KeepTheirContentUntilReset) {
+  Counter c(counter(5));
+  ASSERT_EQ(c.run({1, 2, 3, 4}), (Bytes{6, 7, 8, 9}));
+  ASSERT_EQ(c.run({10, 10, 10, 250}), (Bytes{16, 17, 18, 255}));
+  c.session().reset();
+  ASSERT_EQ(c.run({0, 0, 0, 1}), (Bytes{5, 5, 5, 6}));
+  ASSERT_EQ(qrt_session_reset(nullptr), QRT_INVALID_ARGUMENT);
+}
+
+TEST(Variables, BelongToOneSession) {
+  Counter a(counter(0)), b(counter(0));
+  ASSERT_EQ(a.run({1, 1, 1, 1}), (Bytes{1, 1, 1, 1}));
+  ASSERT_EQ(b.run({2, 2, 2, 2}), (Bytes{2, 2, 2, 2}));
+  ASSERT_EQ(a.run({1, 1, 1, 1}), (Bytes{2, 2, 2, 2}));
+  b.session().reset();
+  ASSERT_EQ(a.run({1, 1, 1, 1}), (Bytes{3, 3, 3, 3}));
+  ASSERT_EQ(b.run({1, 1, 1, 1}), (Bytes{1, 1, 1, 1}));
+}
+
+TEST(Variables, EveryRowOfABatchHasItsOwn) {
+  api::SessionOptions options;
+  options.batch = 2;
+  options.keep_all = 1;
+  Counter c(counter(1), options);
+  c.run({1, 1, 1, 1, 9, 9, 9, 9});
+  ASSERT_EQ(c.run({0, 0, 0, 1, 0, 0, 0, 2}), (Bytes{2, 2, 2, 3, 10, 10, 10, 12}));
+}
+
+// An output that is the variable itself shows what the run started with; one that views it, too.
+TEST(Variables, MayBeModelOutputs) {
+  ModelBuilder m = counter(7);
+  m.mark_output(kTotal);
+  const uint32_t view = m.output({-1, 2, 2});
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {-1, 2, 2};
+  m.op(reshape, {kTotal}, {view});
+  Counter c(m);
+  for (uint8_t total = 7; total < 20; total = static_cast<uint8_t>(total + 3)) {
+    const auto next = static_cast<uint8_t>(total + 3);
+    ASSERT_EQ(c.run({3, 3, 3, 3}), Bytes(4, next));
+    for (size_t i : {1, 2}) {
+      Bytes y(4);
+      c.session().get_output(i, y.data(), 4);
+      ASSERT_EQ(y, Bytes(4, total)) << i;
+    }
+  }
+}
+
+// Two variables exchange their content through views, which share no memory with them.
+TEST(Variables, MayTakeTheContentOfEachOther) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 4}), a = m.tensor({-1, 4}), b = m.tensor({-1, 4});
+  const uint32_t y = m.output({-1, 4}), from_a = m.tensor({-1, 4}), from_b = m.tensor({-1, 4});
+  fb::AddOptionsT add;
+  add.a_scale = add.b_scale = testing::float_bits(1.0f);
+  m.op(add, {x, a}, {y});
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {-1, 4};
+  m.op(reshape, {a}, {from_a});
+  m.op(reshape, {b}, {from_b});
+  m.variable(a, from_b, 10);
+  m.variable(b, from_a, 20);
+  Counter c(m);
+  for (const uint8_t expected : {10, 20, 10, 20}) ASSERT_EQ(c.run(Bytes(4)), Bytes(4, expected));
+}
+
+TEST(Variables, RefusesUnsoundOnes) {
+  const auto reject = [](const std::string& part, void (*damage)(ModelBuilder&)) {
+    ModelBuilder m = counter(0);
+    damage(m);
+    testing::expect_refused(m.build(), QRT_INVALID_MODEL, part);
+  };
+  using M = ModelBuilder;
+  reject("a variable is tensor 9", [](M& m) { m.model().variables[0]->tensor = 9; });
+  reject("next content is tensor 9", [](M& m) { m.model().variables[0]->next = 9; });
+  reject("is a constant or a model input, or stands twice",
+         [](M& m) { m.model().variables[0]->tensor = kX; });
+  reject("is a constant or a model input, or stands twice", [](M& m) { m.variable(kTotal, kY); });
+  reject("its next content is written by no operator",
+         [](M& m) { m.model().variables[0]->next = kX; });
+  reject("its next content is written by no operator",
+         [](M& m) { m.model().variables[0]->next = kTotal; });
+  reject("its initial value is 256, out of the range of uint8",
+         [](M& m) { m.model().variables[0]->initial = 256; });
+  reject("has a value already", [](M& m) { m.model().operators[0]->outputs[0] = kTotal; });
+  reject("it is uint8 [-1, 1], its next content uint8 [-1, 4]", [](M& m) {
+    m.at(kTotal).shape = {-1, 1};
+  });
+  reject("it is float32, expected uint8, int8, int16 or int32", [](M& m) {
+    const uint32_t x = m.input({4}, DType::kFloat32), y = m.tensor({4}, DType::kFloat32);
+    fb::ReshapeOptionsT reshape;
+    reshape.shape = {4};
+    m.op(reshape, {x}, {y});
+    m.variable(m.tensor({4}, DType::kFloat32), y);
+  });
+}
+
+}  // namespace
+}  // namespace qrt
