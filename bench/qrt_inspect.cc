@@ -59,8 +59,14 @@ std::string arithmetic(const fb::Operator& op) {
         case fb::AddKind::INT: break;
       }
       return "EW_INT";
-    case fb::OpOptions::AveragePool2D: return "ordered float32 sum";
-    case fb::OpOptions::Softmax: return "table, ordered float32 sum";
+    case fb::OpOptions::AveragePool2D:
+      return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY
+                 ? "integer average, half away"
+                 : "ordered float32 sum";
+    case fb::OpOptions::Softmax:
+      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::Q5_26
+                 ? "table, fixed-point reciprocal"
+                 : "table, ordered float32 sum";
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
@@ -68,6 +74,8 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
     case fb::OpOptions::Gather: return "move";
+    case fb::OpOptions::Svdf: return requant_name(op.options_as_Svdf()->requant());
+    case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::NONE: break;
