@@ -74,6 +74,10 @@ constexpr OpEntry kOps[] = {
     {"", "AveragePool", import_average_pool, 1},
     {"", "GlobalAveragePool", import_global_pool, 1},
     {"", "GlobalMaxPool", import_global_pool, 1},
+    {"", "ReduceMax", import_reduce_extreme, 1},
+    {"", "ReduceMin", import_reduce_extreme, 1},
+    {"", "ReduceMean", import_reduce_sum, 1},
+    {"", "ReduceSum", import_reduce_sum, 1},
     {kMicrosoft, "QLinearAveragePool", import_qlinear_average_pool, 4},
     {kMicrosoft, "QLinearGlobalAveragePool", import_qlinear_global_average_pool, 4},
 };

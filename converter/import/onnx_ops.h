@@ -84,6 +84,10 @@ Status import_qlinear_unary(Importer& importer, const NodeView& node);
 Status import_softmax(Importer& importer, const NodeView& node);
 Status import_qlinear_softmax(Importer& importer, const NodeView& node);
 
+// onnx_ops_reduce.cc
+Status import_reduce_extreme(Importer& importer, const NodeView& node);
+Status import_reduce_sum(Importer& importer, const NodeView& node);
+
 // onnx_ops_pool.cc
 Status import_max_pool(Importer& importer, const NodeView& node);
 Status import_average_pool(Importer& importer, const NodeView& node);

@@ -56,6 +56,7 @@ Status import_relu6(Importer& importer, const Op& op);
 Status import_leaky_relu(Importer& importer, const Op& op);
 Status import_prelu(Importer& importer, const Op& op);
 Status import_hard_swish(Importer& importer, const Op& op);
+Status import_elu(Importer& importer, const Op& op);
 Status import_abs(Importer& importer, const Op& op);
 Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);
@@ -73,6 +74,8 @@ Status import_average_pool_2d(Importer& importer, const Op& op);
 Status import_max_pool_2d(Importer& importer, const Op& op);
 Status import_mean(Importer& importer, const Op& op);
 Status import_sum(Importer& importer, const Op& op);
+Status import_reduce_max(Importer& importer, const Op& op);
+Status import_reduce_min(Importer& importer, const Op& op);
 // tflite_ops_binary.cc
 Status import_add(Importer& importer, const Op& op);
 Status import_sub(Importer& importer, const Op& op);

@@ -1,4 +1,4 @@
-// Pools over windows, and MEAN and SUM as pools over the whole of a reshaped tensor.
+// Pools over windows, and reductions as pools over the whole of a reshaped tensor.
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
@@ -44,10 +44,15 @@ void set_kernel(const Pool& pool, Options* o) {
   o->kernel_w = static_cast<uint32_t>(pool.cols.kernel);
 }
 
-// A reduction over dimensions that stand side by side: [outer, n, inner].
+// A reduction as a pool over the whole of an image [outer, n, 1, inner]. Reduced dimensions that do
+// not stand side by side are brought together first.
 struct Reduction {
   Quant in, out;
   int64_t outer = 1, n = 1, inner = 1;
+  std::vector<uint8_t> perm;  // empty: they stand together
+
+  Shape image() const { return {outer, n, 1, inner}; }
+  Shape made() const { return {outer, 1, 1, inner}; }
 };
 
 Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* known) {
@@ -66,24 +71,53 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   int runs = 0;
   const bool keep = op.options<tflite::ReducerOptions>().keep_dims;
   Shape shape;
+  std::vector<uint8_t> before, among, behind;
   for (int d = 0; d < x.rank(); ++d) {
     const bool here = reduced[static_cast<size_t>(d)];
     if (here && (d == 0 || !reduced[static_cast<size_t>(d - 1)])) ++runs;
     (here ? r->n : runs == 0 ? r->outer : r->inner) *= x[d];
+    (here ? among : runs == 0 ? before : behind).push_back(static_cast<uint8_t>(d));
     if (!here || keep) shape.push_back(here ? 1 : x[d]);
   }
   QRT_TRY(check_output_shape(importer, op, shape));
-  if (runs != 1)
-    return importer.refuse(op, "the reduced dimensions do not stand side by side",
-                           importer.input(op, 1).name, "reduce neighbouring dimensions");
+  if (runs == 0)
+    return importer.refuse(op, "it reduces no dimension", importer.input(op, 1).name,
+                           "leave the operator away");
   if (r->n >= 1 << 23)
-    return importer.refuse(op, "it sums " + std::to_string(r->n) + " values, the limit is 2^23",
+    return importer.refuse(op, "it reduces " + std::to_string(r->n) + " values, the limit is 2^23",
                            importer.input(op, 0).name, "reduce in two steps");
+  if (runs > 1) {
+    r->perm = std::move(before);
+    r->perm.insert(r->perm.end(), among.begin(), among.end());
+    r->perm.insert(r->perm.end(), behind.begin(), behind.end());
+  }
   *known = true;
   return Status();
 }
 
-Status finish_reduction(Importer& importer, const Op& op, const Reduction& r, Multiplier m) {
+// The input as an image.
+ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
+  ValueId value = importer.value(op, 0);
+  const Shape x = importer.shape_of(value);
+  if (r.perm.empty() && x.rank() == 4 && x[1] * x[2] == r.n && x[0] == r.outer) return value;
+  if (!r.perm.empty()) {
+    Shape turned;
+    for (uint8_t d : r.perm) turned.push_back(x[d]);
+    const ValueId y = importer.new_value("", DType::kUInt8, turned, &r.in);
+    importer.add_node<fb::TransposeOptionsT>(op, {value}, y).perm = r.perm;
+    value = y;
+  }
+  return importer.reshape(op, value, r.image());
+}
+
+// What was made of it as output 0.
+void finish_image(Importer& importer, const Op& op, const Reduction& r, ValueId made) {
+  const Shape& y = importer.output(op).shape;
+  importer.set_output(
+      op, y == r.made() ? made : importer.reshape(op, made, y, importer.output(op).name));
+}
+
+Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multiplier m) {
   const int left = m.shift > 0 && importer.rounding() == Rounding::kDouble ? m.shift : 0;
   if (left > 30 || (255 * r.n) >> (31 - left) != 0)
     return importer.refuse(
@@ -91,17 +125,39 @@ Status finish_reduction(Importer& importer, const Op& op, const Reduction& r, Mu
         importer.output(op).name, "quantise the output with a greater scale");
   auto requant = importer.requant(op, {m}, r.out, r.out.limits());
   if (!requant) return Status();
-  const Shape x = importer.input(op, 0).shape, y = importer.output(op).shape;
-  const bool is_image = x.rank() == 4 && x[1] * x[2] == r.n && x[0] == r.outer;
-  ValueId value = importer.value(op, 0);
-  if (!is_image) value = importer.reshape(op, value, {r.outer, r.n, 1, r.inner});
-  const Shape made{r.outer, 1, 1, r.inner};
-  const ValueId sum = importer.new_value(importer.output(op).name, DType::kUInt8, made, &r.out);
+  const ValueId value = reduced_image(importer, op, r);
+  const ValueId sum = importer.new_value(importer.output(op).name, DType::kUInt8, r.made(), &r.out);
   auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(op, {value}, sum);
   o.input_zero_point = static_cast<uint8_t>(r.in.stored_zero_point());
   o.requant = std::move(requant);
-  importer.set_output(op, y == made ? sum : importer.reshape(op, sum, y, importer.output(op).name));
+  finish_image(importer, op, r, sum);
   importer.became(op, "GlobalAveragePool2D", "I0");
+  return Status();
+}
+
+// The least is the greatest of the complements.
+Status import_extreme(Importer& importer, const Op& op, bool least) {
+  Reduction r;
+  bool known = false;
+  QRT_TRY(read_reduction(importer, op, &r, &known));
+  if (!known) return Status();
+  if (!same(r.in, r.out))
+    return importer.refuse(op,
+                           "input and output are quantised differently, which the reference "
+                           "refuses",
+                           importer.output(op).name,
+                           "give the output the input's scale and zero point");
+  std::vector<uint8_t> complement(256);
+  for (size_t i = 0; i < 256; ++i) complement[i] = static_cast<uint8_t>(255 - i);
+  ValueId value = reduced_image(importer, op, r);
+  if (least) value = importer.lut(op, value, complement, "", nullptr);
+  ValueId most = importer.new_value(importer.output(op).name, DType::kUInt8, r.made(),
+                                    least ? nullptr : &r.out);
+  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {value}, most);
+  o.kernel_h = o.kernel_w = 0;  // the whole image
+  if (least) most = importer.lut(op, most, complement, importer.output(op).name, &r.out);
+  finish_image(importer, op, r, most);
+  importer.became(op, "MaxPool2D", "I0");
   return Status();
 }
 
@@ -167,7 +223,7 @@ Status import_mean(Importer& importer, const Op& op) {
   if (k > 31 + m.shift) k = 31 + m.shift;
   m.value = static_cast<int32_t>((int64_t{m.value} << k) / r.n);
   m.shift -= k;
-  return finish_reduction(importer, op, r, m);
+  return finish_sum(importer, op, r, m);
 }
 
 Status import_sum(Importer& importer, const Op& op) {
@@ -175,9 +231,17 @@ Status import_sum(Importer& importer, const Op& op) {
   bool known = false;
   QRT_TRY(read_reduction(importer, op, &r, &known));
   if (!known) return Status();
-  return finish_reduction(
+  return finish_sum(
       importer, op, r,
       importer.multiplier(static_cast<double>(r.in.scale) / static_cast<double>(r.out.scale)));
+}
+
+Status import_reduce_max(Importer& importer, const Op& op) {
+  return import_extreme(importer, op, /*least=*/false);
+}
+
+Status import_reduce_min(Importer& importer, const Op& op) {
+  return import_extreme(importer, op, /*least=*/true);
 }
 
 }  // namespace qrt::convert::from_tflite

@@ -218,6 +218,20 @@ Status import_hard_swish(Importer& importer, const Op& op) {
   });
 }
 
+// Computed in float by the reference, exp by the C library: of a negative number, rounded as this
+// program's library does.
+Status import_elu(Importer& importer, const Op& op) {
+  Quant in, out;
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
+  const float inverse = 1 / out.scale;
+  return finish_table(importer, op, in, out, [&](int x) {
+    const float real = in.scale * static_cast<float>(x - in.zero_point);
+    const float value = real < 0 ? std::exp(real) - 1.0f : real;
+    const float steps = std::round(value * inverse) + static_cast<float>(out.zero_point);
+    return static_cast<int>(std::clamp(steps, -128.0f, 127.0f));
+  });
+}
+
 Status import_abs(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();

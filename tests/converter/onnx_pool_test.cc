@@ -81,6 +81,51 @@ TEST(OnnxPool, MaxMovesIntegers) {
   }
 }
 
+// Axes that stand apart and together, kept and not, of integers and of a table behind them.
+TEST(OnnxReduce, TheGreatestAndTheLeast) {
+  Random random;
+  const auto x = random_integers<uint8_t>(&random, 3 * 4 * 5);
+  for (const bool least : {false, true})
+    for (const bool relu : {false, true})
+      for (const Dims& axes : {Dims{1}, Dims{0, 2}, Dims{-1, 1}, Dims{}})
+        for (const int keep : {0, 1}) {
+          const auto is_reduced = [&](int64_t d) {
+            return axes.empty() || std::any_of(axes.begin(), axes.end(),
+                                               [d](int64_t a) { return (a + 3) % 3 == d; });
+          };
+          OnnxBuilder b;
+          std::string in = b.integer_input<uint8_t>({3, 4, 5}, kXScale, kXZero);
+          if (relu) in = b.node("Relu", {in});
+          const std::string y =
+              b.node(least ? "ReduceMin" : "ReduceMax", {in}, {{"keepdims", keep}});
+          onnx::NodeProto* node = b.graph().mutable_node(b.graph().node_size() - 1);
+          if (!axes.empty()) *node->add_attribute() = Attr("axes", axes).proto;
+          b.integer_output<uint8_t>(y, kXScale, kXZero);
+          const int64_t size[3] = {3, 4, 5};
+          int64_t kept[3];
+          for (int d = 0; d < 3; ++d) kept[d] = is_reduced(d) ? 1 : size[d];
+          std::vector<uint8_t> expected(static_cast<size_t>(kept[0] * kept[1] * kept[2]),
+                                        least ? 255 : 0);
+          for (int64_t i = 0; i < 60; ++i) {
+            const int64_t at[3] = {i / 20, i / 5 % 4, i % 5};
+            int64_t to = 0;
+            for (int d = 0; d < 3; ++d) to = to * kept[d] + (is_reduced(d) ? 0 : at[d]);
+            uint8_t v = x[static_cast<size_t>(i)];
+            if (relu && v < kXZero) v = kXZero;
+            uint8_t& y = expected[static_cast<size_t>(to)];
+            y = least ? std::min(y, v) : std::max(y, v);
+          }
+          ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), expected);
+        }
+}
+
+TEST(OnnxReduce, RefusesFloatSums) {
+  OnnxBuilder b;
+  const std::string in = b.integer_input<uint8_t>({3, 4, 5}, kXScale, kXZero);
+  b.integer_output<uint8_t>(b.node("ReduceMean", {in}), kXScale, kXZero);
+  EXPECT_NE(b.import().rule().find("in an order of its own"), std::string::npos);
+}
+
 TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
   Random random;
   for (PoolCase c : cases())

@@ -86,6 +86,19 @@ TEST(TfliteModel, UnsignedAndSignedEdgesKeepTheirTypes) {
   ASSERT_EQ(g.values[g.outputs[0]].quantization.zero_point, std::vector<int32_t>{-20});
 }
 
+// The first subgraph is the model; others, and the signatures, are left alone.
+TEST(TfliteModel, TheFirstSubgraphRuns) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);
+  b.op(BuiltinOperator::RELU, {x}, {b.output(TensorType::INT8, {1, 4}, 0.5f, 0)});
+  auto other = std::make_unique<tflite::SubGraphT>();
+  other->inputs = {99};
+  other->outputs = {-7};
+  b.model.subgraphs.push_back(std::move(other));
+  const std::vector<int8_t> input = {-3, 0, 5, 127}, expected = {0, 0, 5, 127};
+  ASSERT_EQ(b.run({to_bytes(input)}), std::vector<Bytes>{to_bytes(expected)});
+}
+
 TEST(TfliteModel, EveryReasonAtOnce) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);

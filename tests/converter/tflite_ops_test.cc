@@ -72,6 +72,15 @@ TEST(TfliteUnary, Requantize) {
               [&](int x) { return clamp8(reference_multiply(x - 20, m, false) - 5); });
 }
 
+TEST(TfliteUnary, Elu) {
+  check_unary(B::ELU, kNone, 0.05f, 20, 0.04f, -30, [](int x) {
+    const float real = 0.05f * static_cast<float>(x - 20);
+    const float inverse = 1 / 0.04f;
+    const float value = real < 0 ? std::exp(real) - 1.0f : real;
+    return clamp8(std::lround(std::round(value * inverse)) - 30);
+  });
+}
+
 // Fixed point stays within two steps of the real functions, and is exact where they saturate.
 TEST(TfliteUnary, TranscendentalFunctions) {
   const auto near = [](B code, float out, int out_zero, float (*f)(float)) {
@@ -202,6 +211,46 @@ TEST(TfliteBinary, MulBroadcasts) {
     expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(product, m, false) + 4)));
   }
   ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+}
+
+// Over the dimensions 0 and 2 of three, which have to be brought together.
+TEST(TfliteReduce, DimensionsThatStandApart) {
+  const Images image = random_image(5, 9, 13);
+  for (const B code : {B::SUM, B::REDUCE_MAX, B::REDUCE_MIN}) {
+    const float out = code == B::SUM ? 3.0f : 0.1f;
+    const int zero = code == B::SUM ? 4 : -7;
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {5, 9, 13}, 0.1f, -7);
+    const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {0, -1});
+    tflite::ReducerOptionsT o;
+    o.keep_dims = true;
+    b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 9, 1}, out, zero)}, o);
+    const auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
+    Bytes expected;
+    for (int j = 0; j < 9; ++j) {
+      int sum = 0, most = -128, least = 127;
+      for (int i = 0; i < 5; ++i)
+        for (int k = 0; k < 13; ++k) {
+          const int v = image.at(i, j, k);
+          sum += v + 7;
+          most = std::max(most, v);
+          least = std::min(least, v);
+        }
+      expected.push_back(static_cast<uint8_t>(code == B::SUM
+                                                  ? clamp8(reference_multiply(sum, m, false) + 4)
+                                              : code == B::REDUCE_MAX ? most
+                                                                      : least));
+    }
+    ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+  }
+}
+
+TEST(TfliteReduce, RefusesExtremesOfAnotherScale) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {4, 4}, 0.1f, -7);
+  b.op(B::REDUCE_MAX, {x, b.constant<int32_t>(TensorType::INT32, {1}, {1})},
+       {b.output(TensorType::INT8, {4}, 0.2f, -7)}, tflite::ReducerOptionsT());
+  expect_rule(b, "input and output are quantised differently");
 }
 
 // ADD computes its multipliers in double, SUB in float; `Real` is that type.

@@ -13,6 +13,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
+#include "tests/support/tflite_models.h"
 
 namespace qrt {
 namespace {
@@ -69,6 +70,14 @@ class Hostile : public testing::CommandTest {
     EXPECT_FALSE(std::filesystem::exists(path("out.qrt")));
   }
 };
+
+Status convert_tflite(const std::string& file, Bytes* bytes) {
+  convert::Graph graph;
+  convert::Report report;
+  QRT_TRY(convert::import_tflite(file, convert::TfliteReference::kDoubleRounding, &graph, &report));
+  QRT_TRY(convert::run_passes(&graph, nullptr));
+  return convert::write_model(graph, bytes);
+}
 
 // ---- any file ----
 
@@ -139,6 +148,89 @@ TEST_F(Hostile, FlippedBytesOfOnnx) {
     converted += status.ok();
   }
   EXPECT_GT(converted, 200u);
+}
+
+// 2,000 flips, 200 of each of ten models. What is still a model runs.
+TEST_F(Hostile, FlippedBytesOfTflite) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  size_t converted = 0;
+  for (const Bytes& good : testing::ten_tflite_models()) {
+    for (int i = 0; i < 200; ++i) {
+      std::string file(good.begin(), good.end());
+      const auto at = static_cast<size_t>(random.integer(0, static_cast<int64_t>(good.size()) - 1));
+      file[at] = static_cast<char>(file[at] ^ random.integer(1, 255));
+      Bytes bytes;
+      const Status status = convert_tflite(write("flip.tflite", file), &bytes);
+      ASSERT_TRUE(status.ok() || status.code() == Code::kInvalidModel ||
+                  status.code() == Code::kUnsupported)
+          << "byte " << at << ": " << status.message();
+      ASSERT_EQ(status.ok(), status.message()[0] == '\0') << "byte " << at;
+      if (!status.ok()) continue;
+      ASSERT_EQ(testing::run_model(bytes, {}).status, QRT_OK) << "byte " << at;
+      ++converted;
+    }
+  }
+  EXPECT_GT(converted, 300u) << "many bytes are weights";
+}
+
+TEST_F(Hostile, TfliteModelsCutShort) {
+  for (const Bytes& good : testing::ten_tflite_models()) {
+    for (size_t size = 0; size < good.size(); size += 61) {
+      Bytes bytes;
+      const std::string file = write("cut.tflite", std::string(good.begin(), good.begin() + size));
+      const Status status = convert_tflite(file, &bytes);
+      ASSERT_EQ(status.code(), Code::kInvalidModel) << "size " << size;
+      ASSERT_NE(std::string(status.message()).find("cut.tflite"), std::string::npos);
+    }
+  }
+}
+
+// By the program: dimensions whose product overflows, negative ones, and indices out of range.
+TEST_F(Hostile, TfliteModelsMadeToDoHarm) {
+  using testing::TfliteBuilder;
+  using M = TfliteBuilder;
+  const struct {
+    const char* part;
+    void (*damage)(TfliteBuilder& b);
+  } kCases[] = {
+      {"has more than 2^40 elements",
+       [](M& b) {
+         b.at(0).shape = {1 << 30, 1 << 30, 4, 1};
+       }},
+      {"2147483647",
+       [](M& b) {
+         b.at(0).shape = {1, 6, 6, INT32_MAX};
+       }},
+      {"has a dimension of -2",
+       [](M& b) {
+         b.at(3).shape = {1, -2, 3, 8};
+       }},
+      {"names buffer 99", [](M& b) { b.at(1).buffer = 99; }},
+      {"288", [](M& b) { b.model.buffers[1]->data.resize(287); }},
+      {"names operator code 7 of 2", [](M& b) { b.graph().operators[0]->opcode_index = 7; }},
+      {"reads tensor 99", [](M& b) { b.graph().operators[0]->inputs[1] = 99; }},
+      {"reads tensor -2", [](M& b) { b.graph().operators[0]->inputs[2] = -2; }},
+      {"writes tensor 2147483647", [](M& b) { b.graph().operators[0]->outputs[0] = INT32_MAX; }},
+      {"which nothing wrote before", [](M& b) { b.graph().operators[0]->inputs[0] = 3; }},
+      {"has a scale of", [](M& b) { b.at(0).quantization->scale = {-1.0f}; }},
+      {"zero points", [](M& b) { b.at(1).quantization->zero_point.resize(3); }},
+      {"stride",
+       [](M& b) { b.graph().operators[0]->builtin_options.AsConv2DOptions()->stride_h = 0; }},
+      {"buffer 1 lies outside the file",
+       [](M& b) {
+         b.model.buffers[1]->data.clear();
+         b.model.buffers[1]->offset = 1000000;
+         b.model.buffers[1]->size = 288;
+       }},
+  };
+  for (const auto& c : kCases) {
+    TfliteBuilder b = testing::tflite_models::conv();
+    c.damage(b);
+    const Bytes bytes = b.build();
+    const std::string file = write("bad.tflite", std::string(bytes.begin(), bytes.end()));
+    refused("qrt_convert", {file, "-o", path("out.qrt")}, c.part);
+  }
 }
 
 // ---- .onnx ----

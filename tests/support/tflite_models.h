@@ -1,0 +1,166 @@
+// Ten small TFLite models that together use most of what the importer reads: what tests of damaged
+// files start from.
+#ifndef QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
+#define QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
+
+#include <vector>
+
+#include "tests/support/every_op_model.h"
+#include "tests/support/tflite_builder.h"
+
+namespace qrt::testing {
+
+namespace tflite_models {
+
+using B = BuiltinOperator;
+
+inline TfliteBuilder conv() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 6, 6, 4}, 0.05f, -3);
+  const int w = b.constant(TensorType::INT8, {8, 3, 3, 4}, pattern<int8_t>(288, -90, 90),
+                           std::vector<float>(8, 0.01f), std::vector<int64_t>(8), 0);
+  const int c = b.constant(TensorType::INT32, {8}, pattern<int32_t>(8, -900, 900));
+  const int h = b.activation(TensorType::INT8, {1, 3, 3, 8}, 0.1f, -128);
+  tflite::Conv2DOptionsT o;
+  o.stride_h = o.stride_w = 2;
+  o.fused_activation_function = tflite::ActivationFunctionType::RELU6;
+  b.op(B::CONV_2D, {x, w, c}, {h}, o);
+  tflite::Pool2DOptionsT p;
+  p.filter_height = p.filter_width = 3;
+  p.stride_h = p.stride_w = 1;
+  p.padding = tflite::Padding::VALID;
+  b.op(B::AVERAGE_POOL_2D, {h}, {b.output(TensorType::INT8, {1, 1, 1, 8}, 0.1f, -128)}, p);
+  return b;
+}
+
+inline TfliteBuilder depthwise() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 5, 5, 3}, 0.05f, -3);
+  const int w = b.constant(TensorType::INT8, {1, 3, 3, 6}, pattern<int8_t>(54, -90, 90),
+                           std::vector<float>(6, 0.01f), std::vector<int64_t>(6), 3);
+  const int c = b.constant(TensorType::INT32, {6}, pattern<int32_t>(6, -900, 900));
+  const int h = b.activation(TensorType::INT8, {1, 5, 5, 6}, 0.1f, 4);
+  tflite::DepthwiseConv2DOptionsT o;
+  o.stride_h = o.stride_w = 1;
+  o.depth_multiplier = 2;
+  b.op(B::DEPTHWISE_CONV_2D, {x, w, c}, {h}, o);
+  b.op(B::MEAN, {h, b.constant<int32_t>(TensorType::INT32, {2}, {1, 2})},
+       {b.output(TensorType::INT8, {1, 6}, 0.1f, 4)}, tflite::ReducerOptionsT());
+  return b;
+}
+
+inline TfliteBuilder dense(TensorType weights) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 10}, 0.05f, -3);
+  const size_t bytes = weights == TensorType::INT4 ? 20 : 40;
+  const int w = b.constant(weights, {4, 10}, pattern<uint8_t>(bytes, 0, 255), {0.02f}, {0});
+  const int c = b.constant(TensorType::INT32, {4}, pattern<int32_t>(4, -900, 900));
+  const int h = b.activation(TensorType::INT8, {1, 4}, 0.2f, 4);
+  b.op(B::FULLY_CONNECTED, {x, w, c}, {h}, tflite::FullyConnectedOptionsT());
+  tflite::SoftmaxOptionsT o;
+  o.beta = 1;
+  b.op(B::SOFTMAX, {h}, {b.output(TensorType::INT8, {1, 4}, 1.0f / 256, -128)}, o);
+  return b;
+}
+
+inline TfliteBuilder legacy() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::UINT8, {1, 10}, 0.05f, 120);
+  const int w = b.constant(TensorType::UINT8, {4, 10}, pattern<uint8_t>(40, 0, 255), {0.02f}, {99});
+  const int c = b.constant(TensorType::INT32, {4}, pattern<int32_t>(4, -900, 900));
+  b.op(B::FULLY_CONNECTED, {x, w, c}, {b.output(TensorType::UINT8, {1, 4}, 0.2f, 4)},
+       tflite::FullyConnectedOptionsT());
+  return b;
+}
+
+inline TfliteBuilder elementwise() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4, 4, 2}, 0.05f, -3);
+  const int y = b.input(TensorType::INT8, {1, 4, 4, 2}, 0.07f, 9);
+  const int sum = b.activation(TensorType::INT8, {1, 4, 4, 2}, 0.1f, 1);
+  b.op(B::ADD, {x, y}, {sum}, tflite::AddOptionsT());
+  const int rest = b.activation(TensorType::INT8, {1, 4, 4, 2}, 0.1f, 2);
+  b.op(B::SUB, {sum, y}, {rest}, tflite::SubOptionsT());
+  b.op(B::MUL, {rest, b.constant(TensorType::INT8, {2}, pattern<int8_t>(2, -9, 9), {0.5f}, {1})},
+       {b.output(TensorType::INT8, {1, 4, 4, 2}, 0.3f, 3)}, tflite::MulOptionsT());
+  return b;
+}
+
+inline TfliteBuilder tables() {
+  TfliteBuilder b;
+  int x = b.input(TensorType::INT8, {1, 8}, 0.05f, -3);
+  const auto next = [&](float scale, int zero) {
+    return b.activation(TensorType::INT8, {1, 8}, scale, zero);
+  };
+  const auto append = [&](B code, int y) { b.op(code, {x}, {y}), x = y; };
+  append(B::HARD_SWISH, next(0.06f, -8));
+  tflite::LeakyReluOptionsT leaky;
+  leaky.alpha = 0.1f;
+  const int y = next(0.05f, -20);
+  b.op(B::LEAKY_RELU, {x}, {y}, leaky);
+  x = y;
+  append(B::TANH, next(1.0f / 128, 0));
+  append(B::LOGISTIC, b.output(TensorType::INT8, {1, 8}, 1.0f / 256, -128));
+  return b;
+}
+
+inline TfliteBuilder moves() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 2, 3, 4}, 0.1f, -7);
+  const int turned = b.activation(TensorType::INT8, {1, 3, 2, 4}, 0.1f, -7);
+  b.op(B::TRANSPOSE, {x, b.constant<int32_t>(TensorType::INT32, {4}, {0, 2, 1, 3})}, {turned});
+  const int flat = b.activation(TensorType::INT8, {1, 24}, 0.1f, -7);
+  tflite::ReshapeOptionsT reshape;
+  reshape.new_shape = {1, 24};
+  b.op(B::RESHAPE, {turned}, {flat}, reshape);
+  tflite::ConcatenationOptionsT join;
+  join.axis = 1;
+  b.op(B::CONCATENATION, {flat, flat}, {b.output(TensorType::INT8, {1, 48}, 0.1f, -7)}, join);
+  return b;
+}
+
+inline TfliteBuilder edges() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::FLOAT32, {1, 9});
+  const int q = b.activation(TensorType::INT8, {1, 9}, 0.5f, 3);
+  const int r = b.activation(TensorType::UINT8, {1, 9}, 0.25f, 100);
+  b.op(B::QUANTIZE, {x}, {q});
+  b.op(B::QUANTIZE, {q}, {r});
+  b.op(B::DEQUANTIZE, {r}, {b.output(TensorType::FLOAT32, {1, 9})});
+  return b;
+}
+
+inline TfliteBuilder delay() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 6}, 0.05f, -3);
+  const int state = b.activation(TensorType::INT16, {1, 12}, 0.001f, 0);
+  b.at(state).is_variable = true;
+  tflite::SVDFOptionsT o;
+  o.rank = 2;
+  b.op(B::SVDF,
+       {x, b.constant(TensorType::INT8, {4, 6}, pattern<int8_t>(24, -90, 90), {0.02f}, {0}),
+        b.constant(TensorType::INT16, {4, 3}, pattern<int16_t>(12, -90, 90), {0.01f}, {0}),
+        b.constant(TensorType::INT32, {2}, pattern<int32_t>(2, -900, 900)), state},
+       {b.output(TensorType::INT8, {1, 2}, 0.3f, 9)}, o);
+  return b;
+}
+
+}  // namespace tflite_models
+
+inline std::vector<Bytes> ten_tflite_models() {
+  using namespace tflite_models;
+  return {conv().build(),
+          depthwise().build(),
+          dense(TensorType::INT8).build(),
+          dense(TensorType::INT4).build(),
+          legacy().build(),
+          elementwise().build(),
+          tables().build(),
+          moves().build(),
+          edges().build(),
+          delay().build()};
+}
+
+}  // namespace qrt::testing
+
+#endif  // QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
