@@ -6,6 +6,7 @@
 
 #include "bench/tool.h"
 #include "converter/convert.h"
+#include "converter/lint.h"
 
 namespace qrt {
 namespace {
@@ -16,7 +17,7 @@ using convert::Outcome;
 using convert::Report;
 
 struct Options {
-  std::string input, output, from, explain, require_level, reference;
+  std::string input, output, from, explain, lint, require_level, reference;
   bool verbose = false;
 };
 
@@ -84,13 +85,16 @@ int check_level(const Report& report, const std::string& level) {
   return above;
 }
 
-// On success to stdout. Of a refused model: JSON to stdout, text to stderr.
+// On success to stdout. Of a refused model: JSON to stdout, text to stderr. Both reports as JSON
+// are one object.
 void print_report(const Options& options, const Report& report, bool refused) {
-  if (options.explain == "json") fputs(report.json().c_str(), stdout);
+  const convert::Sections json = {options.explain == "json", options.lint == "json"};
+  if (json.nodes || json.warnings) fputs(report.json(json).c_str(), stdout);
   if (refused)
     fputs(report.text(options.explain == "text").c_str(), stderr);
   else if (options.explain == "text")
     fputs(report.text(true).c_str(), stdout);
+  if (options.lint == "text") fputs(report.warnings_text().c_str(), refused ? stderr : stdout);
 }
 
 int convert_model(const Options& options) {
@@ -98,6 +102,7 @@ int convert_model(const Options& options) {
   Report report;
   Progress progress;
   Status status = import_model(options, &graph, &report);
+  if (!options.lint.empty() && (status.ok() || report.has_refusals())) lint(graph, &report);
   if (!status.ok()) {
     if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
@@ -118,21 +123,27 @@ int convert_model(const Options& options) {
                    options.require_level);
     return tool::kCheckFailed;
   }
-  if (options.output.empty()) return tool::kDone;
-  status = tool::write_file(options.output, bytes.data(), bytes.size());
-  return status.ok() ? tool::kDone : tool::fail(status);
+  if (!options.output.empty()) {
+    status = tool::write_file(options.output, bytes.data(), bytes.size());
+    if (!status.ok()) return tool::fail(status);
+  }
+  const bool warned = !options.lint.empty() && !report.warnings().empty();
+  return warned ? tool::kCheckFailed : tool::kDone;
 }
 
 int convert_main(int argc, char** argv) {
   CLI::App app;
-  tool::set_up(&app, "Converts a quantised model into a .qrt file.",
-               "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
-               "  qrt_convert model.onnx --explain              what each node becomes\n"
-               "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1");
+  tool::set_up(
+      &app, "Converts a quantised model into a .qrt file.",
+      "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
+      "  qrt_convert model.onnx --explain              what each node becomes\n"
+      "  qrt_convert model.onnx --lint                 what its quantisation may have spoilt\n"
+      "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1");
   Options options;
   app.add_option("INPUT", options.input, "Source model; its format is recognised by content")
       ->required();
-  app.add_option("-o,--output", options.output, "File to write; may be left out with --explain");
+  app.add_option("-o,--output", options.output,
+                 "File to write; may be left out with --explain and --lint");
   app.add_option("--from", options.from, "Source format, instead of recognising it")
       ->check(CLI::IsMember({"onnx", "tflite", "espdl"}));
   app.add_option("--reference", options.reference,
@@ -141,6 +152,9 @@ int convert_main(int argc, char** argv) {
       ->check(CLI::IsMember({"tflite-ref", "tflite-single"}));
   app.add_flag("--explain{text}", options.explain,
                "Report every node: what it became, or why not; --explain=json for programs");
+  app.add_flag("--lint{text}", options.lint,
+               "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
+               "programs. Exit status 1 if there are warnings; the output is written all the same");
   app.add_option("--require-level", options.require_level,
                  "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
                  "float32)")
@@ -153,7 +167,11 @@ int convert_main(int argc, char** argv) {
     tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
     return tool::kUsage;
   }
-  if (options.output.empty() && options.explain.empty()) {
+  if (!options.lint.empty() && options.lint != "text" && options.lint != "json") {
+    tool::complain("--lint is text or json, not '" + options.lint + "' (see --help)");
+    return tool::kUsage;
+  }
+  if (options.output.empty() && options.explain.empty() && options.lint.empty()) {
     tool::complain("-o is required (see --help)");
     return tool::kUsage;
   }

@@ -31,8 +31,9 @@ size_t Report::count(Outcome outcome) const {
 namespace {
 
 // A node without a name is called "#17 (Conv)" already.
-std::string label(const Finding& f) {
-  return !f.node.empty() && f.node[0] == '#' ? f.node : f.node + " (" + f.op + ")";
+template <class Entry>
+std::string label(const Entry& e) {
+  return !e.node.empty() && e.node[0] == '#' ? e.node : e.node + " (" + e.op + ")";
 }
 
 const char* outcome_name(Outcome outcome) {
@@ -68,21 +69,46 @@ std::string Report::text(bool all) const {
   return s + "\n";
 }
 
-std::string Report::json() const {
-  auto nodes = nlohmann::ordered_json::array();
-  for (const Finding& f : findings_)
-    nodes.push_back({{"node", f.node},
-                     {"op", f.op},
-                     {"outcome", outcome_name(f.outcome)},
-                     {"result", f.result},
-                     {"level", f.level},
-                     {"rule", f.rule},
-                     {"tensor", f.tensor},
-                     {"remedy", f.remedy}});
-  const nlohmann::ordered_json root = {{"nodes", nodes},
-                                       {"refused", count(Outcome::kRefused)},
-                                       {"not_assessed", count(Outcome::kNotAssessed)},
-                                       {"converted", count(Outcome::kConverted)}};
+std::string Report::warnings_text() const {
+  std::string s;
+  for (const Warning& w : warnings_) {
+    s += "warning  " + label(w) + ": " + w.rule + ": " + w.what + "\n";
+    s += "         remedy: " + w.remedy + "\n";
+  }
+  return s + std::to_string(warnings_.size()) +
+         (warnings_.size() == 1 ? " warning\n" : " warnings\n");
+}
+
+std::string Report::json(Sections sections) const {
+  nlohmann::ordered_json root = nlohmann::ordered_json::object();
+  if (sections.nodes) {
+    auto& nodes = root["nodes"] = nlohmann::ordered_json::array();
+    for (const Finding& f : findings_)
+      nodes.push_back({{"node", f.node},
+                       {"op", f.op},
+                       {"outcome", outcome_name(f.outcome)},
+                       {"result", f.result},
+                       {"level", f.level},
+                       {"rule", f.rule},
+                       {"tensor", f.tensor},
+                       {"remedy", f.remedy}});
+    root["refused"] = count(Outcome::kRefused);
+    root["not_assessed"] = count(Outcome::kNotAssessed);
+    root["converted"] = count(Outcome::kConverted);
+  }
+  if (sections.warnings) {
+    auto& warnings = root["warnings"] = nlohmann::ordered_json::array();
+    for (const Warning& w : warnings_) {
+      auto numbers = nlohmann::ordered_json::object();
+      for (const auto& [name, value] : w.numbers) numbers[name] = value;
+      warnings.push_back({{"rule", w.rule},
+                          {"node", w.node},
+                          {"op", w.op},
+                          {"what", w.what},
+                          {"remedy", w.remedy},
+                          {"numbers", numbers}});
+    }
+  }
   // Names come from the model and need not be UTF-8.
   return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

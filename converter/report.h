@@ -4,6 +4,7 @@
 #define QRT_CONVERTER_REPORT_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace qrt::convert {
@@ -25,6 +26,21 @@ struct Finding {
   std::string remedy;  // refused: what to do
 };
 
+// What --lint has to say about one node: rules and numbers in lint.h.
+struct Warning {
+  using Numbers = std::vector<std::pair<std::string, double>>;
+  std::string rule;  // "dead-channels"
+  std::string node, op;
+  std::string what;  // with the numbers
+  std::string remedy;
+  Numbers numbers;  // for programs
+};
+
+// What json() has.
+struct Sections {
+  bool nodes = true, warnings = false;
+};
+
 class Report {
  public:
   void converted(std::string node, std::string op, std::string result, std::string level);
@@ -33,6 +49,9 @@ class Report {
 
   void not_assessed(std::string node, std::string op, std::string rule);
 
+  void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
+
+  const std::vector<Warning>& warnings() const { return warnings_; }
   const std::vector<Finding>& findings() const { return findings_; }
   size_t count(Outcome outcome) const;
   bool has_refusals() const { return count(Outcome::kRefused) > 0; }
@@ -40,13 +59,16 @@ class Report {
   // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
   // per converted node).
   std::string text(bool all) const;
+  // A paragraph per warning and their number.
+  std::string warnings_text() const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
-  // "not assessed"
-  std::string json() const;
+  // "not assessed". And "warnings": [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
+  std::string json(Sections sections = {}) const;
 
  private:
   std::vector<Finding> findings_;
+  std::vector<Warning> warnings_;
 };
 
 }  // namespace qrt::convert

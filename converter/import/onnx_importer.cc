@@ -3,10 +3,12 @@
 #include "converter/import/onnx_importer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "converter/import/onnx_ops.h"
+#include "converter/lint.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -235,6 +237,10 @@ Status Importer::visit(const NodeView& node) {
     status = Status();
   }
   QRT_TRY(std::move(status).at("node " + node.label()));
+  NodeOutcome& outcome = outcomes_[static_cast<size_t>(node.index())];
+  if (const auto y = tensors_.find(node.output(0));
+      outcome.result.empty() && y != tensors_.end() && y->second.is_table() && y->second.table)
+    outcome.result = "table";
   for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(node, i));
   return Status();
 }
@@ -313,6 +319,14 @@ Status Importer::refuse_float(const NodeView& node, int i) {
       node,
       quoted + " is " + element_type_name(t.is_table() ? kFloat : t.type) + " and not quantised",
       name, "put QuantizeLinear and DequantizeLinear on it");
+}
+
+void Importer::note_scale(const NodeView& node, const std::string& tensor,
+                          const std::vector<float>& scale) {
+  if (!noted_scales_.insert(tensor).second) return;
+  for (float s : scale)
+    if (!std::isnormal(s) || s < 0)
+      return lint_scale(node.label(), node.op_label(), tensor, s, report_);
 }
 
 void Importer::became(int node_index, const std::string& result, const std::string& level) {

@@ -136,6 +136,8 @@ class Importer {
   void became(const NodeView& node, const std::string& result, const std::string& level) {
     became(node.index(), result, level);
   }
+  // For --lint: a scale tensor as a node reads it. Every tensor is looked at once.
+  void note_scale(const NodeView& node, const std::string& tensor, const std::vector<float>& scale);
   // Says that a needed input is still float, naming what would help.
   Status refuse_float(const NodeView& node, int i);
 
@@ -243,6 +245,7 @@ class Importer {
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
   std::vector<NodeOutcome> outcomes_;             // by index in the file
   std::unordered_map<std::string, Tensor> tensors_;
+  std::unordered_set<std::string> noted_scales_;
   std::unordered_map<std::string, std::string> origins_;  // by tensor, see origin()
   std::unordered_map<std::string, const onnx::ValueInfoProto*> value_infos_;
   std::unordered_set<ValueId> nhwc_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
+#include "converter/lint.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -61,6 +62,7 @@ Status Importer::run() {
   graph_->source_producer = model_.description();
   graph_->reference = rounding_ == Rounding::kSingle ? "tflite-single" : "tflite-ref";
   QRT_TRY(import_inputs());
+  note_scales();
   for (const Op& op : model_.ops()) {
     Status status = visit(op);
     if (!status.ok()) return std::move(status).at("operator " + label(op));
@@ -150,6 +152,22 @@ Status Importer::visit(const Op& op) {
   QRT_TRY(std::move(status));
   if (!reported_[static_cast<size_t>(op.index)]) became(op, "folded", "I0");
   return Status();
+}
+
+// For --lint. A tensor is named with the first operator that has it.
+void Importer::note_scales() {
+  std::vector<bool> seen(model_.tensors().size(), false);
+  const auto look = [&](const Op& op, int i) {
+    if (i < 0 || seen[static_cast<size_t>(i)]) return;
+    seen[static_cast<size_t>(i)] = true;
+    const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
+    for (float s : t.scale)
+      if (!std::isnormal(s) || s < 0) return lint_scale(label(op), op.name, t.name, s, report_);
+  };
+  for (const Op& op : model_.ops()) {
+    for (int i : op.inputs) look(op, i);
+    for (int i : op.outputs) look(op, i);
+  }
 }
 
 Status Importer::export_outputs() {

@@ -103,6 +103,7 @@ class Importer {
   };
 
   Status import_inputs();
+  void note_scales();
   Status visit(const Op& op);
   Status export_outputs();
   // Puts a value in the place of an activation that a refused operator would have made, so that its

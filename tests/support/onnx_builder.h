@@ -15,6 +15,7 @@
 #include "converter/convert.h"
 #include "onnx/onnx_pb.h"
 #include "tests/support/graph_builder.h"
+#include "tests/support/support_rows.h"
 
 namespace qrt::testing {
 
@@ -209,6 +210,7 @@ class OnnxBuilder {
     Imported imported = import();
     EXPECT_TRUE(imported.status.ok()) << imported.status.message() << imported.report.text(true);
     if (!imported.status.ok()) return {};
+    record_support(model, imported.report);
     return run_graph(std::move(imported.graph), true, inputs).outputs;
   }
   template <class T>

@@ -15,6 +15,7 @@
 
 #include "converter/convert.h"
 #include "tests/support/runner.h"
+#include "tests/support/support_rows.h"
 #include "tflite_generated.h"
 
 namespace qrt::testing {
@@ -147,6 +148,7 @@ class TfliteBuilder {
     EXPECT_TRUE(status.ok()) << status.message();
     RunResult result = run_model(file, inputs);
     EXPECT_EQ(result.status, QRT_OK) << result.message;
+    record_support(model, imported.report);
     return result.outputs;
   }
 

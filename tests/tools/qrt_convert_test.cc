@@ -97,6 +97,31 @@ TEST_F(Convert, ExplainsEveryNode) {
   expect_failure("qrt_convert", {onnx, "--explain=xml"}, 2, "xml");
 }
 
+TEST_F(Convert, LintsWithAnExitStatusOfItsOwn) {
+  const std::string fine = quantised("Sigmoid");
+  const CommandResult none = run("qrt_convert", {"--lint", fine});
+  EXPECT_EQ(none.status, 0) << none.err;
+  EXPECT_EQ(none.out, "0 warnings\n");
+  // A scale of zero is legal in ONNX: everything is quantised to the zero point.
+  model_.mutable_graph()->mutable_initializer(0)->set_float_data(0, 0.0f);
+  const std::string onnx = write("zero.onnx", model_.SerializeAsString());
+  const CommandResult text = run("qrt_convert", {onnx, "--lint", "-o", path("m.qrt")});
+  EXPECT_EQ(text.status, 1) << text.err;
+  EXPECT_NE(text.out.find(": scale: the scale of 's' is 0: zero"), std::string::npos) << text.out;
+  EXPECT_TRUE(std::filesystem::exists(path("m.qrt")));
+  const CommandResult json = run("qrt_convert", {onnx, "--lint=json", "--explain=json"});
+  EXPECT_EQ(json.status, 1);
+  const auto parsed = nlohmann::json::parse(json.out);
+  EXPECT_EQ(parsed["warnings"][0]["rule"], "scale");
+  EXPECT_EQ(parsed["nodes"].size(), 5u);
+  expect_failure("qrt_convert", {onnx, "--lint=xml"}, 2, "xml");
+  node("Det", {"y"}, "more");
+  const CommandResult refused =
+      run("qrt_convert", {write("refused.onnx", model_.SerializeAsString()), "--lint"});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_NE(refused.err.find(": scale: "), std::string::npos) << refused.err;
+}
+
 TEST_F(Convert, RefusesWithAReportOfAllNodes) {
   node("Erf", {"x"}, "a");
   node("Det", {"a"}, "b");
