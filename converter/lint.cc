@@ -93,6 +93,7 @@ class Lint {
         check_channels(node, w);
         check_padding(node, w);
       }
+      if (node.options.AsGather()) check_fill(node);
       if (node.options.AsConcat()) check_concat(node);
       if (node.options.AsAdd()) check_add(node);
       check_range(node);
@@ -141,10 +142,14 @@ class Lint {
           y = {std::min(y.lo, code), std::max(y.hi, code)};
         }
     } else if (node.options.AsReshape() || node.options.AsTranspose() || node.options.AsConcat() ||
-               node.options.AsMaxPool2D()) {
+               node.options.AsMaxPool2D() || node.options.AsGather()) {
       y = {255, 0};
       for (ValueId v : node.inputs)
         y = {std::min(y.lo, codes_[v].lo), std::max(y.hi, codes_[v].hi)};
+      if (const auto* gather = node.options.AsGather()) {
+        const int fill = static_cast<uint8_t>(gather->fill);
+        y = {std::min(y.lo, fill), std::max(y.hi, fill)};
+      }
     }
     if (y.lo > y.hi) y = {};
     for (ValueId v : node.outputs) codes_[v] = y;
@@ -247,17 +252,28 @@ class Lint {
   }
 
   void check_padding(const Node& node, const Weights& w) {
-    const auto& zero_point = graph_.values[node.inputs[0]].quantization.zero_point;
-    const auto& scale = graph_.values[node.inputs[0]].quantization.scale;
-    if (!w.padded || zero_point.size() != 1 || zero_point[0] == w.input_zero_point) return;
-    const double real = (w.input_zero_point - zero_point[0]) * static_cast<double>(scale[0]);
+    if (w.padded) check_zero(node, w.input_zero_point);
+  }
+
+  void check_fill(const Node& node) {
+    const auto& o = *node.options.AsGather();
+    for (const auto& axis : o.axes)
+      if (std::count(axis->index.begin(), axis->index.end(), -1) > 0 && is_bytes(node.inputs[0]))
+        return check_zero(node, static_cast<uint8_t>(o.fill));
+  }
+
+  // `code` stands for what lies outside the operator's input.
+  void check_zero(const Node& node, int code) {
+    const Quantization& q = graph_.values[node.inputs[0]].quantization;
+    if (q.zero_point.size() != 1 || q.zero_point[0] == code) return;
+    const double real = (code - q.zero_point[0]) * static_cast<double>(q.scale[0]);
     warn(node, "padding",
-         "it is padded with " + number(real) + " (code " + std::to_string(w.input_zero_point) +
-             "), not with zero (code " + std::to_string(zero_point[0]) + ")",
-         "give the input one zero point, wherever it is read",
+         "it is padded with " + number(real) + " (code " + std::to_string(code) +
+             "), not with zero (code " + std::to_string(q.zero_point[0]) + ")",
+         "pad with zero, or make sure that the model was trained with this value",
          {{"padding", real},
-          {"code", static_cast<double>(w.input_zero_point)},
-          {"zero_point", static_cast<double>(zero_point[0])}});
+          {"code", static_cast<double>(code)},
+          {"zero_point", static_cast<double>(q.zero_point[0])}});
   }
 
   void check_concat(const Node& node) {

@@ -50,7 +50,7 @@ inline std::string support_result(const convert::Finding& f) {
 // quantised to, where it is, and its float type elsewhere.
 class OnnxTypes {
  public:
-  explicit OnnxTypes(const onnx::GraphProto& graph) : graph_(graph) {
+  explicit OnnxTypes(const onnx::GraphProto& graph) {
     for (const auto& t : graph.initializer()) constants_[t.name()] = &t;
     for (const auto& v : graph.input()) inputs_[v.name()] = v.type().tensor_type().elem_type();
     for (const auto& n : graph.node()) {
@@ -134,7 +134,6 @@ class OnnxTypes {
     return name(type) + suffix;
   }
 
-  const onnx::GraphProto& graph_;
   std::unordered_map<std::string, const onnx::TensorProto*> constants_;
   std::unordered_map<std::string, int> inputs_;
   std::unordered_map<std::string, const onnx::NodeProto*> producers_, readers_;

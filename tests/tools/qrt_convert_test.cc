@@ -98,7 +98,7 @@ TEST_F(Convert, ExplainsEveryNode) {
 }
 
 TEST_F(Convert, LintsWithAnExitStatusOfItsOwn) {
-  const std::string fine = quantised("Sigmoid");
+  const std::string fine = quantised("Neg");
   const CommandResult none = run("qrt_convert", {"--lint", fine});
   EXPECT_EQ(none.status, 0) << none.err;
   EXPECT_EQ(none.out, "0 warnings\n");
