@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/tool.h"
+#include "kernels/boundary/packed.h"
 
 namespace qrt::tool {
 namespace {
@@ -23,7 +24,8 @@ struct TypeName {
 constexpr TypeName kTypes[] = {{"|u1", DType::kUInt8},   {"|i1", DType::kInt8},
                                {"<u2", DType::kUInt16},  {"<i2", DType::kInt16},
                                {"<i4", DType::kInt32},   {"<i8", DType::kInt64},
-                               {"<f4", DType::kFloat32}, {"<f2", DType::kFloat16}};
+                               {"<f4", DType::kFloat32}, {"<f2", DType::kFloat16},
+                               {"<u4", DType::kUInt32},  {"|b1", DType::kBool}};
 
 // The header is a Python dictionary:
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }
@@ -177,9 +179,51 @@ Status read_npy(const std::string& path, NpyArray* array) {
   return read_array(file.get(), array).at(path);
 }
 
+DType npy_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kBFloat16: return DType::kUInt16;
+    case DType::kInt4:
+    case DType::kInt2: return DType::kInt8;
+    case DType::kUInt4:
+    case DType::kUInt2:
+    case DType::kFloat4E2M1:
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E4M3FNUZ:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E8M0: return DType::kUInt8;
+    default: return dtype;
+  }
+}
+
+Status from_npy_form(DType dtype, NpyArray* array) {
+  array->dtype = dtype;
+  if (!is_packed(dtype)) return {};
+  const bool is_signed = npy_dtype(dtype) == DType::kInt8;
+  std::vector<uint8_t> packed(tensor_bytes({dtype, array->shape})), again(array->data.size());
+  pack_codes(dtype_bits(dtype), array->data.data(), array->data.size(), packed.data());
+  unpack_codes(dtype_bits(dtype), is_signed, packed.data(), again.size(), again.data());
+  for (size_t i = 0; i < again.size(); ++i) {
+    const int value = is_signed ? static_cast<int8_t>(array->data[i]) : array->data[i];
+    if (again[i] != array->data[i])
+      return error(Code::kInvalidModel, "element %zu is %d, which %s cannot hold", i, value,
+                   dtype_name(dtype));
+  }
+  array->data = std::move(packed);
+  return {};
+}
+
 Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
                  size_t bytes) {
-  if (dtype == DType::kBFloat16) dtype = DType::kUInt16;
+  std::vector<uint8_t> codes;
+  if (is_packed(dtype)) {
+    codes.resize(static_cast<size_t>(shape.elements()));
+    unpack_codes(dtype_bits(dtype), npy_dtype(dtype) == DType::kInt8,
+                 static_cast<const uint8_t*>(data), codes.size(), codes.data());
+    data = codes.data();
+    bytes = codes.size();
+  }
+  dtype = npy_dtype(dtype);
   std::string dims;
   for (int64_t d : shape) dims += std::to_string(d) + ", ";
   if (shape.rank() > 1) dims.resize(dims.size() - 2);

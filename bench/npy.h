@@ -1,4 +1,6 @@
-// NumPy's .npy files: format versions 1 to 3, little-endian, C order, element types of qrt.
+// NumPy's .npy files: format versions 1 to 3, little-endian, C order. npy has no small types:
+// bfloat16 travels as uint16 bits, float8 and float4 as uint8 codes, 4- and 2-bit integers one per
+// byte as int8 or uint8.
 #ifndef QRT_BENCH_NPY_H_
 #define QRT_BENCH_NPY_H_
 
@@ -18,11 +20,17 @@ struct NpyArray {
 };
 
 // kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element
-// types, orders and ranks that qrt does not have. The message names the file. bfloat16 travels as
-// uint16 (npy has no name for it).
+// types, orders and ranks that qrt does not have. The message names the file.
 Status read_npy(const std::string& path, NpyArray* array);
 
-// Version 1, data aligned to 64. `bytes`: the elements' size.
+// The type as which elements of `dtype` travel.
+DType npy_dtype(DType dtype);
+
+// An array of npy_dtype(dtype) becomes one of `dtype`, packed where that is. kInvalidModel where a
+// value is none of the type.
+Status from_npy_form(DType dtype, NpyArray* array);
+
+// Version 1, data aligned to 64. `bytes`: the elements' size, packed where the type is.
 Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
                  size_t bytes);
 

@@ -71,8 +71,7 @@ Status assign_files(const Model& model, const Options& options, std::vector<std:
 // Whether an array fits an input; where that leaves the batch open, the array says it.
 Status check_input(const Model& model, size_t i, const tool::NpyArray& array, size_t* batch) {
   const qrt_tensor_info info = model.input_info(i);
-  const bool is_bfloat16 = info.dtype == QRT_BFLOAT16 && array.dtype == DType::kUInt16;
-  bool fits = (array.dtype == dtype_of(info) || is_bfloat16) && array.shape.rank() == info.rank;
+  bool fits = array.dtype == tool::npy_dtype(dtype_of(info)) && array.shape.rank() == info.rank;
   for (int d = 0; fits && d < info.rank; ++d) {
     const int64_t n = array.shape[d];
     if (info.dims[d] >= 0)
@@ -148,6 +147,7 @@ Status run_model(const Options& options) {
   for (size_t i = 0; i < files.size(); ++i) {
     QRT_TRY(tool::read_npy(files[i], &arrays[i]));
     QRT_TRY(check_input(model, i, arrays[i], &session_options.batch).at(files[i]));
+    QRT_TRY(tool::from_npy_form(dtype_of(model.input_info(i)), &arrays[i]).at(files[i]));
   }
   session_options.threads = options.threads;
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();

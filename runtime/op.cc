@@ -58,6 +58,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::Lstm: return 0;
     case fb::OpOptions::Quantize:
     case fb::OpOptions::Dequantize:
+    case fb::OpOptions::DynamicQuantize:
     case fb::OpOptions::NONE: break;
   }
   return kEdgeLevel;

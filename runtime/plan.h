@@ -61,9 +61,7 @@ struct Plan {
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;
   size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes; }
 
-  size_t slot_bytes(uint32_t slot) const {
-    return static_cast<size_t>(types[slot].shape.elements()) * dtype_bytes(types[slot].dtype);
-  }
+  size_t slot_bytes(uint32_t slot) const { return tensor_bytes(types[slot]); }
 };
 
 // kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory, kUnsupported.

@@ -27,7 +27,7 @@ struct qrt_session {
 
 static_assert(QRT_MAX_RANK == qrt::kMaxTensorRank);
 static_assert(QRT_INTERNAL == static_cast<int>(qrt::Code::kInternal));
-static_assert(QRT_BFLOAT16 == static_cast<int>(qrt::DType::kBFloat16));
+static_assert(QRT_FLOAT4E2M1 == static_cast<int>(qrt::DType::kFloat4E2M1));
 
 namespace {
 
@@ -106,9 +106,7 @@ qrt_status model_info(const qrt_model* model, const flatbuffers::Vector<uint32_t
   const VerifiedModel& m = *model->verified;
   const qrt::fb::Tensor& tensor = m.tensor(tensors.Get(static_cast<uint32_t>(index)));
   const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
-  const size_t bytes =
-      static_cast<size_t>(concrete.shape.elements()) * qrt::dtype_bytes(concrete.dtype);
-  *info = tensor_info(tensor, qrt::stored_type(tensor, -1), bytes);
+  *info = tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete));
   return QRT_OK;
 }
 

@@ -20,11 +20,27 @@ enum class DType : uint8_t {
   kInt64 = 5,
   kFloat32 = 6,
   kFloat16 = 7,
-  kBFloat16 = 8
+  kBFloat16 = 8,
+  kBool = 9,
+  kUInt32 = 10,
+  kInt4 = 11,
+  kUInt4 = 12,
+  kInt2 = 13,
+  kUInt2 = 14,
+  kFloat8E4M3FN = 15,
+  kFloat8E4M3FNUZ = 16,
+  kFloat8E5M2 = 17,
+  kFloat8E5M2FNUZ = 18,
+  kFloat8E8M0 = 19,
+  kFloat4E2M1 = 20
 };
-constexpr int kDTypeCount = 9;
+constexpr int kDTypeCount = 21;
 
+// Bits of an element: 64 to 8, or 4 or 2 of the packed types.
+int dtype_bits(DType dtype);
+// Bytes of an element, 0 of a packed type.
 size_t dtype_bytes(DType dtype);
+inline bool is_packed(DType dtype) { return dtype_bytes(dtype) == 0; }
 const char* dtype_name(DType dtype);  // "uint8"
 
 constexpr int kMaxTensorRank = 6;
@@ -68,6 +84,9 @@ struct TensorType {
   DType dtype = DType::kUInt8;
   Shape shape;
 };
+
+// Bytes of a tensor's elements. REQUIRES: shape.elements() >= 0.
+size_t tensor_bytes(const TensorType& type);
 
 }  // namespace qrt
 

@@ -108,7 +108,7 @@ Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const Te
                     dtype_name(type.dtype));
     return {};
   }
-  const size_t expected = static_cast<size_t>(type.shape.elements()) * dtype_bytes(type.dtype);
+  const size_t expected = tensor_bytes(type);
   QRT_MODEL_CHECK(bytes == expected, "its buffer has %zu bytes, but %s of %s takes %zu", bytes,
                   type.shape.to_string().c_str(), dtype_name(type.dtype), expected);
   return {};

@@ -8,39 +8,16 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/boundary/numbers.h"
+#include "kernels/boundary/packed.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
-float half_to_float(uint16_t h) {
-  const uint32_t sign = static_cast<uint32_t>(h & 0x8000) << 16;
-  const uint32_t exponent = (h >> 10) & 31, mantissa = h & 1023;
-  uint32_t bits;
-  if (exponent == 31) {
-    bits = 0x7f800000 | mantissa << 13;
-  } else if (exponent != 0) {
-    bits = (exponent + 112) << 23 | mantissa << 13;
-  } else {
-    const float tiny = static_cast<float>(mantissa) / 16777216.0f;  // mantissa * 2^-24
-    memcpy(&bits, &tiny, 4);
-  }
-  bits |= sign;
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
-}
-
-bool is_four_bit(int type) { return type == kUint4 || type == kInt4; }
-
 // Bytes as stored in a file.
 uint64_t packed_bytes(int type, uint64_t elements) {
-  return is_four_bit(type) ? (elements + 1) / 2 : elements * element_bytes(type);
-}
-
-void unpack_four_bit(int type, const std::vector<uint8_t>& packed, std::vector<uint8_t>* out) {
-  for (size_t i = 0; i < out->size(); ++i) {
-    const int nibble = packed[i / 2] >> (i % 2 * 4) & 15;
-    (*out)[i] = static_cast<uint8_t>(type == kInt4 && nibble > 7 ? nibble - 16 : nibble);
-  }
+  const auto bits = static_cast<uint64_t>(packed_bits(type));
+  return bits != 0 ? (elements * bits + 7) / 8 : elements * element_bytes(type);
 }
 
 template <class T, class Field>
@@ -103,16 +80,16 @@ const char* element_type_name(int type) {
     case kUint32: return "uint32";
     case kUint64: return "uint64";
     case kBfloat16: return "bfloat16";
-    case 17: return "float8e4m3fn";
-    case 18: return "float8e4m3fnuz";
-    case 19: return "float8e5m2";
-    case 20: return "float8e5m2fnuz";
+    case kFloat8E4M3FN: return "float8e4m3fn";
+    case kFloat8E4M3FNUZ: return "float8e4m3fnuz";
+    case kFloat8E5M2: return "float8e5m2";
+    case kFloat8E5M2FNUZ: return "float8e5m2fnuz";
     case kUint4: return "uint4";
     case kInt4: return "int4";
-    case 23: return "float4e2m1";
-    case 24: return "float8e8m0";
-    case 25: return "uint2";
-    case 26: return "int2";
+    case kFloat4E2M1: return "float4e2m1";
+    case kFloat8E8M0: return "float8e8m0";
+    case kUint2: return "uint2";
+    case kInt2: return "int2";
     default: return "an unknown type";
   }
 }
@@ -122,8 +99,16 @@ size_t element_bytes(int type) {
     case kUint8:
     case kInt8:
     case kBool:
+    case kFloat8E4M3FN:
+    case kFloat8E4M3FNUZ:
+    case kFloat8E5M2:
+    case kFloat8E5M2FNUZ:
+    case kFloat8E8M0:
+    case kFloat4E2M1:
     case kUint4:
-    case kInt4: return 1;
+    case kInt4:
+    case kUint2:
+    case kInt2: return 1;
     case kUint16:
     case kInt16:
     case kHalf:
@@ -138,18 +123,27 @@ size_t element_bytes(int type) {
   }
 }
 
+int packed_bits(int type) {
+  if (type == kUint4 || type == kInt4 || type == kFloat4E2M1) return 4;
+  return type == kUint2 || type == kInt2 ? 2 : 0;
+}
+
 bool quantized_range(int type, int* lo, int* hi) {
   switch (type) {
     case kUint8: *lo = 0, *hi = 255; return true;
     case kInt8: *lo = -128, *hi = 127; return true;
     case kUint4: *lo = 0, *hi = 15; return true;
     case kInt4: *lo = -8, *hi = 7; return true;
+    case kUint2: *lo = 0, *hi = 3; return true;
+    case kInt2: *lo = -2, *hi = 1; return true;
     default: return false;
   }
 }
 
 bool Constant::is_integer() const {
-  return element_bytes(type) != 0 && !is_real() && type != kUint64;
+  const bool is_small_float = (type >= kFloat8E4M3FN && type <= kFloat8E5M2FNUZ) ||
+                              type == kFloat4E2M1 || type == kFloat8E8M0;
+  return element_bytes(type) != 0 && !is_real() && !is_small_float && type != kUint64;
 }
 
 bool Constant::is_real() const {
@@ -160,9 +154,11 @@ int64_t Constant::integer(int64_t i) const {
   switch (type) {
     case kUint8:
     case kUint4:
+    case kUint2:
     case kBool: return as<uint8_t>()[i];
     case kInt8:
-    case kInt4: return as<int8_t>()[i];
+    case kInt4:
+    case kInt2: return as<int8_t>()[i];
     case kUint16: return as<uint16_t>()[i];
     case kInt16: return as<int16_t>()[i];
     case kInt32: return as<int32_t>()[i];
@@ -176,12 +172,7 @@ float Constant::real(int64_t i) const {
     case kFloat: return as<float>()[i];
     case kDouble: return static_cast<float>(as<double>()[i]);
     case kHalf: return half_to_float(as<uint16_t>()[i]);
-    default: {
-      const uint32_t bits = static_cast<uint32_t>(as<uint16_t>()[i]) << 16;
-      float f;
-      memcpy(&f, &bits, 4);
-      return f;
-    }
+    default: return bfloat_to_float(as<uint16_t>()[i]);
   }
 }
 
@@ -271,9 +262,10 @@ Status read_constant(const onnx::TensorProto& proto, ExternalFiles* files, Const
   QRT_MODEL_CHECK(data.size() == bytes, "%s: %zu bytes of data, type %s and shape %s need %llu",
                   where.c_str(), data.size(), element_type_name(constant->type),
                   constant->shape.to_string().c_str(), static_cast<unsigned long long>(bytes));
-  if (is_four_bit(constant->type)) {
+  if (const int bits = packed_bits(constant->type); bits != 0) {
     std::vector<uint8_t> unpacked(elements);
-    unpack_four_bit(constant->type, data, &unpacked);
+    const bool is_signed = constant->type == kInt4 || constant->type == kInt2;
+    unpack_codes(bits, is_signed, data.data(), elements, unpacked.data());
     data = std::move(unpacked);
   }
   *result = std::move(constant);

@@ -1,6 +1,6 @@
 // Constant tensors of an ONNX file as plain bytes: typed fields, raw data and external files,
-// sub-byte types unpacked to one byte per element. Every size is checked against the bytes present
-// before anything is allocated.
+// sub-byte types unpacked to one byte per element (small floats as codes). Every size is checked
+// against the bytes present before anything is allocated.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_CONSTANT_H_
 #define QRT_CONVERTER_IMPORT_ONNX_CONSTANT_H_
 
@@ -33,13 +33,23 @@ enum ElementType : int {
   kUint32 = 12,
   kUint64 = 13,
   kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FNUZ = 20,
   kUint4 = 21,
   kInt4 = 22,
+  kFloat4E2M1 = 23,
+  kFloat8E8M0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
 const char* element_type_name(int type);  // "float32"; "type 23" where it has no name here
 // Bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
+// Bits of an element of the packed types, 0 for all others.
+int packed_bits(int type);
 // The stored range of an integer type of up to 8 bits; false for other types.
 bool quantized_range(int type, int* lo, int* hi);
 
@@ -48,7 +58,7 @@ struct Constant {
   int type = kUndefined;
   Shape shape;
   std::vector<uint8_t>
-      data;  // elements, low byte first; 4-bit elements one per byte, sign extended
+      data;  // elements, low byte first; 4- and 2-bit elements one per byte, sign extended
 
   int64_t elements() const { return shape.elements(); }
   template <class T>

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "converter/import/onnx_importer.h"
+#include "kernels/boundary/packed.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -117,6 +118,22 @@ ValueId Importer::with_quant(const NodeView& node, ValueId x, const Quant& quant
   graph_->values[copy].quantization = wanted;
   if (in_nhwc(x)) mark_nhwc(copy);
   return copy;
+}
+
+ValueId Importer::plain_value(const std::string& name, const Tensor& tensor) {
+  if (tensor.is_value()) return tensor.value;
+  DType dtype;
+  if (!tensor.is_plain_constant() || !ir_type(tensor.type, &dtype)) return kNoValue;
+  std::vector<uint8_t> bytes = tensor.constant->data;
+  if (dtype == DType::kInt8) {
+    for (uint8_t& b : bytes) b ^= 128;
+    dtype = DType::kUInt8;
+  }
+  if (const int bits = packed_bits(tensor.type); bits != 0) {
+    bytes.resize(tensor_bytes({dtype, tensor.shape}));
+    pack_codes(bits, tensor.constant->data.data(), tensor.constant->data.size(), bytes.data());
+  }
+  return graph_->add_constant(name, dtype, tensor.shape, bytes);
 }
 
 ValueId Importer::stored_constant(const Constant& constant, const Quant& quant,

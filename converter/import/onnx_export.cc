@@ -68,7 +68,8 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
     if (!ir_type(t.type, &dtype))
       return refuse_output(name, node,
                            std::string("it is a constant of type ") + element_type_name(t.type));
-    *result = graph_->add_constant(name, dtype, t.shape, t.constant->data);
+    *result = plain_value(name, t);
+    if (t.type == kInt8) *result = flip_sign(name, "output", *result, DType::kInt8);
     return Status();
   }
   if (t.is_pending()) {

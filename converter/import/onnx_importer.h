@@ -171,6 +171,9 @@ class Importer {
   // The value with this quantisation as its metadata: itself, or a copy where it already has
   // another one.
   ValueId with_quant(const NodeView& node, ValueId x, const Quant& quant);
+  // The value of a plain tensor in the stored domain, made where it is a constant; kNoValue where
+  // it is still float between DequantizeLinear and QuantizeLinear.
+  ValueId plain_value(const std::string& name, const Tensor& tensor);
   // A constant's integers as a stored-domain UINT8 constant of the graph. REQUIRES: an 8-bit
   // integer type.
   ValueId stored_constant(const Constant& constant, const Quant& quant, const std::string& name);

@@ -9,6 +9,7 @@ constexpr char kMicrosoft[] = "com.microsoft";
 constexpr OpEntry kOps[] = {
     {"", "QuantizeLinear", import_quantize, 2},
     {"", "DequantizeLinear", import_dequantize, 2},
+    {"", "DynamicQuantizeLinear", import_dynamic_quantize, 1},
     {kMicrosoft, "QuantizeLinear", import_quantize, 2},
     {kMicrosoft, "DequantizeLinear", import_dequantize, 2},
 

@@ -35,6 +35,9 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
+// onnx_boundary.cc
+Status import_dynamic_quantize(Importer& importer, const NodeView& node);
+
 // onnx_fold.cc
 Status import_constant(Importer& importer, const NodeView& node);
 Status import_cast(Importer& importer, const NodeView& node);

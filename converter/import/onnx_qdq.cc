@@ -1,6 +1,7 @@
 // QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft (8 bits).
 #include <cmath>
 
+#include "converter/import/onnx_boundary.h"
 #include "converter/import/onnx_lut.h"
 #include "converter/import/onnx_ops.h"
 
@@ -143,8 +144,13 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     importer.set_output(node, 0, x);
     return Status();
   }
-  int type = kUndefined;
-  if (!node.has_input(2)) type = static_cast<int>(node.integer("output_dtype", kUndefined));
+  int type = quantized_type(importer, node);
+  if (x.is_value() || x.is_plain_constant()) {
+    const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
+    const bool is_byte = is_eight_bit(type) || type == kUndefined;
+    if (!is_plain_boundary(importer, node) || x.type != kFloat || !(is_byte || folds))
+      return emit_quantize(importer, node);
+  }
   std::optional<Quant> quant;
   QRT_TRY(read_quant(importer, node, 1, 2, type, x.shape, axis_attribute(node), &quant));
   if (!quant) return Status();
@@ -183,6 +189,13 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   if (importer.is_bypassed(node)) {
     importer.set_output(node, 0, x);
     return Status();
+  }
+  if (x.is_value() || x.is_plain_constant()) {
+    const int64_t to = node.integer("output_dtype", kUndefined);
+    const bool stays = x.is_constant() ? x.constant->is_integer() : is_eight_bit(x.type);
+    if (!is_plain_boundary(importer, node) || (to != kUndefined && to != kFloat) ||
+        !(stays || x.type == kInt32))
+      return emit_dequantize(importer, node);
   }
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it is quantised in blocks", node.input(0),

@@ -126,8 +126,9 @@ bool Mover::takes_any_layout(const Node& n) const {
              v.type.shape.elements() == 1;
     });
   }
-  return n.options.AsLut() || n.options.AsConcat() || n.options.AsQuantize() ||
-         n.options.AsDequantize();
+  // Scales that are inputs lie in the layout of the model.
+  const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
+  return n.options.AsLut() || n.options.AsConcat() || (is_boundary && n.inputs.size() == 1);
 }
 
 std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {

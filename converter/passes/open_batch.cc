@@ -27,9 +27,12 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
                                             [&](ValueId id) { return carries[id]; });
   if (!carries[in]) return false;
   if (const auto* transpose = node.options.AsTranspose()) return transpose->perm[0] == 0;
-  if (const auto* quantize = node.options.AsQuantize()) return quantize->axis != 0;
-  if (const auto* dequantize = node.options.AsDequantize()) return dequantize->axis != 0;
   if (const auto* lstm = node.options.AsLstm()) return !lstm->time_major;
+  if (const auto* quantize = node.options.AsQuantize())
+    return quantize->axis != 0 && quantize->block_size == 0;
+  if (const auto* dequantize = node.options.AsDequantize())
+    return dequantize->axis != 0 && dequantize->block_size == 0;
+  if (node.options.AsDynamicQuantize()) return false;
   if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;
   if (node.options.AsSoftmax() || node.options.AsFullyConnected()) return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front

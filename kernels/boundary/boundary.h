@@ -1,22 +1,32 @@
-// Contract of the boundary family: float32 to 8 bits and 8 bits or int32 to float32, over
+// Contract of the boundary family: float32 and float16 to integers and small floats and back, over
 // contiguous runs; per-axis layouts are the caller's loop, or the *_channels forms where the axis
 // is the last one.
 //
-//   quantize:   v = fl32(x / scale); v = clamp(v, lo - zp, hi - zp) as float; y = HE(v) + zp; NaN
-//   gives lo dequantize: y = fl32(f(x - zp) * scale)
+//   quantize:   v = fl32(x / scale); v = clamp(v, lo - zp, hi - zp) as float; y = HE(v) + zp;
+//               NaN gives lo
+//   dequantize: y = fl32(f(x - zp) * scale)
 //
 // True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or
-// -128, 127); bytes are stored modulo 256. Exactly n elements are stored; x may be over-read by up
-// to 64 bytes. Thread-safe. REQUIRES: rounding to nearest even (the session sets it).
+// -128, 127, or those of a smaller type); bytes are stored modulo 256. Exactly n elements are
+// stored; x may be over-read by up to 64 bytes. Thread-safe. REQUIRES: rounding to nearest even
+// (the session sets it). Types of 4 and 2 bits are codes here, one per byte: packed.h.
 #ifndef QRT_KERNELS_BOUNDARY_BOUNDARY_H_
 #define QRT_KERNELS_BOUNDARY_BOUNDARY_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/boundary/numbers.h"
 #include "kernels/isa.h"
 
 namespace qrt {
+
+// Scales and zero points of a run: one for all of its elements, or one for each.
+struct BoundaryGrid {
+  const float* scale;
+  const int32_t* zero_point;
+  bool each;
+};
 
 struct BoundaryKernel {
   const char* name;  // "boundary_f32_avx2"
@@ -33,6 +43,28 @@ struct BoundaryKernel {
   // fl32(f(x) * scale[c])
   void (*dequantize_i32)(const int32_t* x, size_t rows, size_t channels, const float* scale,
                          float* y);
+
+  // 16 bits, lo and hi those of uint16 or int16.
+  void (*quantize16)(const float* x, size_t n, const BoundaryGrid& grid, int32_t lo, int32_t hi,
+                     uint16_t* y);
+  void (*dequantize16)(const uint16_t* x, bool is_signed, size_t n, const BoundaryGrid& grid,
+                       float* y);
+  // float_to_small(format, fl32(x / scale)); the zero points are not read
+  void (*encode)(const float* x, size_t n, const BoundaryGrid& grid, const SmallFloat& format,
+                 uint8_t* y);
+  // float16 x. v = fl32(f(x) / scale); the sum HE(v) + zp wraps as one of int32 where v has no
+  // int32 (NaN, infinities, 2^31 and more: the smallest one): hi where zp < 0, else lo. Otherwise
+  // as quantize; offset is added in the end.
+  void (*quantize_half)(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                        int32_t hi, int32_t offset, uint8_t* y);
+  // float_to_half(fl32(f(x - zp) * scale))
+  void (*dequantize_half)(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                          uint16_t* y);
+  // half_to_float(x), float_to_half(x)
+  void (*widen_half)(const uint16_t* x, size_t n, float* y);
+  void (*narrow_half)(const float* x, size_t n, uint16_t* y);
+  // *least = min(*least, x...), *most = max(*most, x...), without those x that are not numbers.
+  void (*extremes)(const float* x, size_t n, float* least, float* most);
 };
 
 // quantize with ties away from zero: y = HA(v) + zp. One form for every instruction set.

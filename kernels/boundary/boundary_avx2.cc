@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "kernels/boundary/boundary_lanes.h"
 #include "kernels/boundary/entry.h"
 
 namespace qrt {
@@ -99,6 +100,17 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
+// Lanes of 32 bits, see boundary_lanes.h.
+struct Lanes {
+  static constexpr size_t kLanes = 8;
+  static inline __m256 load_half(const uint16_t* x) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+  }
+  static inline void store_half(uint16_t* y, __m256 v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+  }
+};
+
 }  // namespace
 
 void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -176,5 +188,7 @@ void boundary_dequantize_i32_avx2(const int32_t* x, size_t rows, size_t channels
     }
   }
 }
+
+QRT_BOUNDARY_LANES(avx2, Lanes)
 
 }  // namespace qrt

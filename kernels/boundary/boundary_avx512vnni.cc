@@ -2,6 +2,7 @@
 // masked tails.
 #include <immintrin.h>
 
+#include "kernels/boundary/boundary_lanes.h"
 #include "kernels/boundary/entry.h"
 
 namespace qrt {
@@ -84,6 +85,18 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
+// Lanes of 32 bits, see boundary_lanes.h.
+struct Lanes {
+  static constexpr size_t kLanes = 16;
+  static inline __m512 load_half(const uint16_t* x) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+  }
+  static inline void store_half(uint16_t* y, __m512 v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y),
+                        _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+};
+
 template <class Division>
 inline void quantize(const float* x, size_t n, const Division& by, int32_t zp, int32_t lo,
                      int32_t hi, uint8_t* y) {
@@ -164,5 +177,7 @@ void boundary_dequantize_i32_avx512vnni(const int32_t* x, size_t rows, size_t ch
     }
   }
 }
+
+QRT_BOUNDARY_LANES(avx512vnni, Lanes)
 
 }  // namespace qrt

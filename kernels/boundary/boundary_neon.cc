@@ -2,6 +2,7 @@
 #include <arm_neon.h>
 #include <string.h>
 
+#include "kernels/boundary/boundary_lanes.h"
 #include "kernels/boundary/entry.h"
 
 namespace qrt {
@@ -83,6 +84,17 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
+// Lanes of 32 bits, see boundary_lanes.h.
+struct Lanes {
+  static constexpr size_t kLanes = 4;
+  static inline float32x4_t load_half(const uint16_t* x) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(x)));
+  }
+  static inline void store_half(uint16_t* y, float32x4_t v) {
+    vst1_u16(y, vreinterpret_u16_f16(vcvt_f16_f32(v)));
+  }
+};
+
 }  // namespace
 
 void boundary_quantize_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -140,5 +152,7 @@ void boundary_dequantize_i32_neon(const int32_t* x, size_t rows, size_t channels
     for (; c < channels; ++c) y[c] = static_cast<float>(x[c]) * scale[c];
   }
 }
+
+QRT_BOUNDARY_LANES(neon, Lanes)
 
 }  // namespace qrt

@@ -6,13 +6,19 @@
 namespace qrt {
 namespace {
 
-uint8_t quantize_one(float x, float scale, int32_t zp, int32_t lo, int32_t hi) {
+int32_t quantized(float v, int32_t zp, int32_t lo, int32_t hi) {
   const float low = static_cast<float>(lo - zp), high = static_cast<float>(hi - zp);
-  float v = x / scale;
   v = v > low ? v : low;  // NaN too
   v = v < high ? v : high;
-  return static_cast<uint8_t>(soft::to_int(soft::bits_of(v)) + zp);
+  return static_cast<int32_t>(soft::to_int(soft::bits_of(v))) + zp;
 }
+
+uint8_t quantize_one(float x, float scale, int32_t zp, int32_t lo, int32_t hi) {
+  return static_cast<uint8_t>(quantized(x / scale, zp, lo, hi));
+}
+
+// Of grid entries.
+size_t at(const BoundaryGrid& g, size_t i) { return g.each ? i : 0; }
 
 float dequantize_one(uint8_t x, bool is_signed, float scale, int32_t zp) {
   const int32_t q = is_signed ? static_cast<int8_t>(x) : x;
@@ -49,6 +55,56 @@ void boundary_dequantize_i32_scalar(const int32_t* x, size_t rows, size_t channe
                                     const float* scale, float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     for (size_t c = 0; c < channels; ++c) y[c] = static_cast<float>(x[c]) * scale[c];
+}
+
+void boundary_quantize16_scalar(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
+                                int32_t hi, uint16_t* y) {
+  for (size_t i = 0; i < n; ++i)
+    y[i] =
+        static_cast<uint16_t>(quantized(x[i] / g.scale[at(g, i)], g.zero_point[at(g, i)], lo, hi));
+}
+
+void boundary_dequantize16_scalar(const uint16_t* x, bool is_signed, size_t n,
+                                  const BoundaryGrid& g, float* y) {
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t q = is_signed ? static_cast<int16_t>(x[i]) : x[i];
+    y[i] = static_cast<float>(q - g.zero_point[at(g, i)]) * g.scale[at(g, i)];
+  }
+}
+
+void boundary_encode_scalar(const float* x, size_t n, const BoundaryGrid& g, const SmallFloat& f,
+                            uint8_t* y) {
+  for (size_t i = 0; i < n; ++i) y[i] = float_to_small(f, x[i] / g.scale[at(g, i)]);
+}
+
+void boundary_quantize_half_scalar(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                   int32_t hi, int32_t offset, uint8_t* y) {
+  for (size_t i = 0; i < n; ++i) {
+    const float v = half_to_float(x[i]) / scale;
+    const bool has_int32 = v >= -2147483648.0f && v < 2147483648.0f;
+    const int32_t q = has_int32 ? quantized(v, zp, lo, hi) : zp < 0 ? hi : lo;
+    y[i] = static_cast<uint8_t>(q + offset);
+  }
+}
+
+void boundary_dequantize_half_scalar(const uint8_t* x, bool is_signed, size_t n, float scale,
+                                     int32_t zp, uint16_t* y) {
+  for (size_t i = 0; i < n; ++i) y[i] = float_to_half(dequantize_one(x[i], is_signed, scale, zp));
+}
+
+void boundary_widen_half_scalar(const uint16_t* x, size_t n, float* y) {
+  for (size_t i = 0; i < n; ++i) y[i] = half_to_float(x[i]);
+}
+
+void boundary_narrow_half_scalar(const float* x, size_t n, uint16_t* y) {
+  for (size_t i = 0; i < n; ++i) y[i] = float_to_half(x[i]);
+}
+
+void boundary_extremes_scalar(const float* x, size_t n, float* least, float* most) {
+  for (size_t i = 0; i < n; ++i) {
+    if (x[i] < *least) *least = x[i];
+    if (x[i] > *most) *most = x[i];
+  }
 }
 
 }  // namespace qrt

@@ -1,4 +1,4 @@
-// Entry points of the boundary family's files, five for each row of boundary.inc. Only for this
+// Entry points of the boundary family's files, those of each row of boundary.inc. Only for this
 // folder: others take a row from boundary.h.
 #ifndef QRT_KERNELS_BOUNDARY_ENTRY_H_
 #define QRT_KERNELS_BOUNDARY_ENTRY_H_
@@ -7,19 +7,32 @@
 
 namespace qrt {
 
-#define QRT_BOUNDARY(isa, suffix)                                                                \
-  void boundary_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo, \
-                                  int32_t hi, uint8_t* y);                                       \
-  void boundary_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,         \
-                                           const float* scale, const int32_t* zp, int32_t lo,    \
-                                           int32_t hi, uint8_t* y);                              \
-  void boundary_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,     \
-                                    int32_t zp, float* y);                                       \
-  void boundary_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,      \
-                                             size_t channels, const float* scale,                \
-                                             const int32_t* zp, float* y);                       \
-  void boundary_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,          \
-                                        const float* scale, float* y);
+#define QRT_BOUNDARY(isa, suffix)                                                                 \
+  void boundary_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,  \
+                                  int32_t hi, uint8_t* y);                                        \
+  void boundary_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,          \
+                                           const float* scale, const int32_t* zp, int32_t lo,     \
+                                           int32_t hi, uint8_t* y);                               \
+  void boundary_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,      \
+                                    int32_t zp, float* y);                                        \
+  void boundary_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,       \
+                                             size_t channels, const float* scale,                 \
+                                             const int32_t* zp, float* y);                        \
+  void boundary_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,           \
+                                        const float* scale, float* y);                            \
+  void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,  \
+                                    int32_t hi, uint16_t* y);                                     \
+  void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,                \
+                                      const BoundaryGrid& g, float* y);                           \
+  void boundary_encode_##suffix(const float* x, size_t n, const BoundaryGrid& g,                  \
+                                const SmallFloat& f, uint8_t* y);                                 \
+  void boundary_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
+                                       int32_t lo, int32_t hi, int32_t offset, uint8_t* y);       \
+  void boundary_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
+                                         int32_t zp, uint16_t* y);                                \
+  void boundary_widen_half_##suffix(const uint16_t* x, size_t n, float* y);                       \
+  void boundary_narrow_half_##suffix(const float* x, size_t n, uint16_t* y);                      \
+  void boundary_extremes_##suffix(const float* x, size_t n, float* least, float* most);
 #include "kernels/boundary/boundary.inc"
 
 }  // namespace qrt

@@ -94,6 +94,12 @@ Status declared_output_dtype(const InferContext& context, DType* dtype) {
   return Status();
 }
 
+Status check_whole_bytes(const TensorType& x) {
+  QRT_MODEL_CHECK(!is_packed(x.dtype), "input 0 (x) is %s, expected elements of whole bytes",
+                  dtype_name(x.dtype));
+  return Status();
+}
+
 Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs) {
   QRT_MODEL_CHECK(shape.elements() >= 0, "the output has shape %s, more than 2^40 elements",
                   shape.to_string().c_str());
@@ -105,33 +111,6 @@ Status check_range(const char* what, int64_t value, int64_t lo, int64_t hi) {
   QRT_MODEL_CHECK(lo <= value && value <= hi, "%s is %lld, expected %lld to %lld", what,
                   static_cast<long long>(value), static_cast<long long>(lo),
                   static_cast<long long>(hi));
-  return Status();
-}
-
-Status check_boundary(const TensorType& x, const flatbuffers::Vector<uint32_t>* scale,
-                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, int32_t zp_lo,
-                      int32_t zp_hi, bool allow_infinite_scale) {
-  const size_t scales = scale ? scale->size() : 0;
-  const size_t zero_points = zero_point ? zero_point->size() : 0;
-  size_t expected = 1;
-  if (axis != -1) {
-    QRT_MODEL_CHECK(axis >= 0 && axis < x.shape.rank(), "axis is %d, expected -1 or 0 to %d", axis,
-                    x.shape.rank() - 1);
-    expected = static_cast<size_t>(x.shape[axis]);
-  }
-  QRT_MODEL_CHECK(scales == expected, "has %zu scales, expected %zu", scales, expected);
-  QRT_MODEL_CHECK(zero_points == expected, "has %zu zero points, expected %zu", zero_points,
-                  expected);
-  for (size_t i = 0; i < expected; ++i) {
-    const auto at = static_cast<flatbuffers::uoffset_t>(i);
-    const float s = float_of(scale->Get(at));
-    QRT_MODEL_CHECK(!std::isnan(s) && (allow_infinite_scale || !std::isinf(s)),
-                    "scale %zu is %g, expected %s", i, static_cast<double>(s),
-                    allow_infinite_scale ? "a number" : "a finite number");
-    const int32_t zp = zero_point->Get(at);
-    QRT_MODEL_CHECK(zp >= zp_lo && zp <= zp_hi, "zero point %zu is %d, expected %d to %d", i, zp,
-                    zp_lo, zp_hi);
-  }
   return Status();
 }
 

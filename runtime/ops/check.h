@@ -47,17 +47,14 @@ Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t c
 // The element type the file declares for output 0, for operators that may produce several.
 Status declared_output_dtype(const InferContext& context, DType* dtype);
 
+// x has elements of whole bytes: what moves elements needs that.
+Status check_whole_bytes(const TensorType& x);
+
 // Appends the type, unless its dimensions overflow.
 Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs);
 
 // lo <= value <= hi
 Status check_range(const char* what, int64_t value, int64_t lo, int64_t hi);
-
-// Scales (float32 bits) and zero points of a boundary operator: one pair, or one per index of
-// `axis` of x.
-Status check_boundary(const TensorType& x, const flatbuffers::Vector<uint32_t>* scale,
-                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, int32_t zp_lo,
-                      int32_t zp_hi, bool allow_infinite_scale);
 
 inline float float_of(uint32_t bits) {
   float f;

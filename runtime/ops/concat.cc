@@ -12,6 +12,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::ConcatOptions>();
   QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected at least 1");
   const TensorType& first = context.inputs[0].type;
+  QRT_TRY(check_whole_bytes(first));
   QRT_MODEL_CHECK(options->axis() < static_cast<uint32_t>(first.shape.rank()),
                   "axis is %u, expected less than the rank %d", options->axis(),
                   first.shape.rank());

@@ -1,6 +1,6 @@
-// Dequantize: uint8, int8 or int32 to float32, per tensor or per index of any axis.
-#include <algorithm>
-
+// Dequantize: integers and small floats to float32, float16 or bfloat16; per tensor, per index of
+// any axis, or in blocks. 8 bits and int32 to float32 go straight through the kernels, and 8 bits
+// to float16 per tensor; what else there is through chunks on the stack: unpack, scale, narrow.
 #include "runtime/ops/boundary_step.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -8,77 +8,210 @@
 namespace qrt {
 namespace {
 
+bool is_float(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
+bool is_input(DType dtype) {
+  SmallFormat format;
+  return is_small_integer(dtype) || small_format(dtype, &format) || dtype == DType::kInt32 ||
+         dtype == DType::kUInt32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
-  QRT_TRY(check_input_count(context, 1));
+  QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected 1 to 3");
   const TensorType& x = context.inputs[0].type;
-  int32_t lo = 0, hi = 0;  // of the zero points
-  switch (x.dtype) {
-    case DType::kUInt8: hi = 255; break;
-    case DType::kInt8: lo = -128, hi = 127; break;
-    case DType::kInt32: break;
-    default:
-      return error(Code::kInvalidModel, "input 0 (x) is %s, expected uint8, int8 or int32",
-                   dtype_name(x.dtype));
+  DType output;
+  QRT_TRY(declared_output_dtype(context, &output));
+  QRT_MODEL_CHECK(is_float(output), "the output is %s, expected float32, float16 or bfloat16",
+                  dtype_name(output));
+  QRT_MODEL_CHECK(is_input(x.dtype), "input 0 (x) is %s, which no Dequantize reads",
+                  dtype_name(x.dtype));
+  if (context.inputs.size() == 1) {
+    const bool known =
+        x.dtype == DType::kInt32 || (is_small_integer(x.dtype) && !is_packed(x.dtype));
+    QRT_MODEL_CHECK(known, "input 0 (x) is %s, expected an integer of 8 or 16 bits or int32",
+                    dtype_name(x.dtype));
+    QRT_MODEL_CHECK(output == DType::kFloat32, "the output is %s, expected float32",
+                    dtype_name(output));
   }
-  QRT_TRY(check_boundary(x, options->scale(), options->zero_point(), options->axis(), lo, hi,
-                         /*allow_infinite_scale=*/false));
-  return add_output(DType::kFloat32, x.shape, outputs);
+  QRT_TRY(check_boundary(context, x.dtype, options->scale(), options->zero_point(), options->axis(),
+                         options->block_size(), /*allow_infinite_scale=*/false));
+  return add_output(output, x.shape, outputs);
 }
 
 struct Params {
   BoundaryStep boundary;
+  DType input, output;
   bool is_signed;
+  std::vector<float> table;  // of a small float: by code
 };
 
-void run_bytes(const Step& step, const RunContext& context) {
-  const Params& params = step.as<Params>();
-  const BoundaryStep& p = params.boundary;
-  const uint8_t* x = context.in(step, 0);
-  float* y = reinterpret_cast<float*>(context.out(step, 0));
-  for_boundary(
-      p, *context.parallel,
-      [&](size_t begin, size_t end) {
-        p.kernel->dequantize_channels(x + begin * p.channels, params.is_signed, end - begin,
-                                      p.channels, p.scale.data(), p.zero_point.data(),
-                                      y + begin * p.channels);
-      },
-      [&](size_t c, size_t begin, size_t end) {
-        p.kernel->dequantize(x + begin, params.is_signed, end - begin, p.scale[c], p.zero_point[c],
-                             y + begin);
-      });
-}
+struct Job {
+  const Params& p;
+  BoundaryGrid grid;
+  const uint8_t* x;
+  uint8_t* y;
+};
 
 // The kernel takes rows of channels: a run of one scale is rows of kRow equal scales.
-void run_int32(const Step& step, const RunContext& context) {
+void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, const BoundaryGrid& g,
+                    float* y) {
   constexpr size_t kRow = 64;
-  const BoundaryStep& p = step.as<Params>().boundary;
-  const int32_t* x = reinterpret_cast<const int32_t*>(context.in(step, 0));
+  const BoundaryKernel& k = *p.boundary.kernel;
+  if (g.each) return k.dequantize_i32(x, rows, n, g.scale, y);
+  float scale[kRow];
+  std::fill_n(scale, kRow, g.scale[0]);
+  const size_t whole = n / kRow, rest = n % kRow;
+  if (whole) k.dequantize_i32(x, whole, kRow, scale, y);
+  if (rest) k.dequantize_i32(x + n - rest, 1, rest, scale, y + n - rest);
+}
+
+// x of n elements (codes of packed types) to float32.
+void to_real(const Params& p, const uint8_t* x, size_t n, const BoundaryGrid& g, float* y) {
+  const auto* words = reinterpret_cast<const uint16_t*>(x);
+  const auto scale = [&](size_t i) { return g.scale[g.each ? i : 0]; };
+  const auto zp = [&](size_t i) { return g.zero_point[g.each ? i : 0]; };
+  const auto real_zp = [&](size_t i) { return float_of(static_cast<uint32_t>(zp(i))); };
+  switch (p.input) {
+    case DType::kUInt16:
+    case DType::kInt16: p.boundary.kernel->dequantize16(words, p.is_signed, n, g, y); break;
+    case DType::kInt32:
+    case DType::kUInt32:
+      for (size_t i = 0; i < n; ++i) {
+        uint32_t word;
+        memcpy(&word, x + i * sizeof word, sizeof word);
+        const int64_t q = p.is_signed ? int64_t{static_cast<int32_t>(word)} : int64_t{word};
+        const int64_t z = p.is_signed ? int64_t{zp(i)} : int64_t{static_cast<uint32_t>(zp(i))};
+        y[i] = static_cast<float>(q - z) * scale(i);
+      }
+      break;
+    case DType::kFloat16: p.boundary.kernel->widen_half(words, n, y); break;
+    case DType::kBFloat16:
+      for (size_t i = 0; i < n; ++i) y[i] = (bfloat_to_float(words[i]) - real_zp(i)) * scale(i);
+      break;
+    case DType::kFloat4E2M1:
+      for (size_t i = 0; i < n; ++i) y[i] = (p.table[x[i]] - real_zp(i)) * scale(i);
+      break;
+    default:
+      if (!p.table.empty()) {
+        for (size_t i = 0; i < n; ++i) y[i] = p.table[x[i]] * scale(i);
+      } else if (g.each) {
+        p.boundary.kernel->dequantize_channels(x, p.is_signed, 1, n, g.scale, g.zero_point, y);
+      } else {
+        p.boundary.kernel->dequantize(x, p.is_signed, n, g.scale[0], g.zero_point[0], y);
+      }
+      break;
+  }
+}
+
+// The elements [at, at + count) through buffers; count is at most kBoundaryChunk.
+void run_chunk(const Job& job, size_t at, size_t count) {
+  const Params& p = job.p;
+  float real[kBoundaryChunk];
+  uint8_t codes[kBoundaryChunk];
+  const bool packed = is_packed(p.input);
+  if (packed) unpack_elements(p.input, job.x, at, count, codes);
+  const size_t bytes = packed ? 1 : dtype_bytes(p.input);
+  const uint8_t* x = packed ? codes : job.x + at * bytes;
+  float* y = p.output == DType::kFloat32 ? reinterpret_cast<float*>(job.y) + at : real;
+  for_runs(p.boundary.layout, at, at + count,
+           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+             const BoundaryGrid g = grid_at(job.grid, entry, each);
+             for (size_t r = 0; r < rows; ++r, first += n)
+               to_real(p, x + (first - at) * bytes, n, g, y + (first - at));
+           });
+  if (p.output == DType::kFloat32) return;
+  auto* out = reinterpret_cast<uint16_t*>(job.y) + at;
+  if (p.output == DType::kFloat16) return p.boundary.kernel->narrow_half(real, count, out);
+  for (size_t i = 0; i < count; ++i) out[i] = float_to_bfloat(real[i]);
+}
+
+void run_chunks(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Job job = {p, p.boundary.grid(step, context), context.in(step, 0), context.out(step, 0)};
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               for (size_t at = begin; at < end; at += kBoundaryChunk)
+                 run_chunk(job, at, std::min(kBoundaryChunk, end - at));
+             });
+}
+
+// f(at, rows, n, grid) for every run of a piece; 8 bits and int32 to float32.
+template <class F>
+void run_direct(const Step& step, const RunContext& context, const F& f) {
+  const Params& p = step.as<Params>();
+  const BoundaryGrid grid = p.boundary.grid(step, context);
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               for_runs(p.boundary.layout, begin, end,
+                        [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
+                          f(at, rows, n, grid_at(grid, entry, each));
+                        });
+             });
+}
+
+void run_bytes(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const BoundaryKernel& k = *p.boundary.kernel;
+  const uint8_t* x = context.in(step, 0);
   float* y = reinterpret_cast<float*>(context.out(step, 0));
-  for_boundary(
-      p, *context.parallel,
-      [&](size_t begin, size_t end) {
-        p.kernel->dequantize_i32(x + begin * p.channels, end - begin, p.channels, p.scale.data(),
-                                 y + begin * p.channels);
-      },
-      [&](size_t c, size_t begin, size_t end) {
-        float scale[kRow];
-        std::fill_n(scale, kRow, p.scale[c]);
-        const size_t rows = (end - begin) / kRow, rest = (end - begin) % kRow;
-        if (rows) p.kernel->dequantize_i32(x + begin, rows, kRow, scale, y + begin);
-        if (rest) p.kernel->dequantize_i32(x + end - rest, 1, rest, scale, y + end - rest);
-      });
+  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const BoundaryGrid& g) {
+    if (g.each)
+      k.dequantize_channels(x + at, p.is_signed, rows, n, g.scale, g.zero_point, y + at);
+    else
+      k.dequantize(x + at, p.is_signed, n, g.scale[0], g.zero_point[0], y + at);
+  });
+}
+
+void run_int32(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const auto* x = reinterpret_cast<const int32_t*>(context.in(step, 0));
+  float* y = reinterpret_cast<float*>(context.out(step, 0));
+  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const BoundaryGrid& g) {
+    dequantize_i32(p, x + at, rows, n, g, y + at);
+  });
+}
+
+// 8 bits to float16, per tensor.
+void run_half(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const uint8_t* x = context.in(step, 0);
+  auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
+  run_direct(step, context, [&](size_t at, size_t, size_t n, const BoundaryGrid& g) {
+    p.boundary.kernel->dequantize_half(x + at, p.is_signed, n, g.scale[0], g.zero_point[0], y + at);
+  });
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
-  const DType dtype = context.inputs[0].type.dtype;
   auto params = std::make_shared<Params>();
-  make_boundary(context, *options->scale(), *options->zero_point(), options->axis(),
-                &params->boundary);
-  params->is_signed = dtype == DType::kInt8;
+  make_boundary(context, options->scale(), options->zero_point(), options->axis(),
+                options->block_size(), fb::Division::F32, &params->boundary);
+  params->input = context.inputs[0].type.dtype;
+  params->output = context.outputs[0].dtype;
+  params->is_signed = is_signed_integer(params->input);
+  SmallFormat format;
+  if (small_format(params->input, &format)) {
+    params->table.resize(size_t{1} << dtype_bits(params->input));
+    for (size_t i = 0; i < params->table.size(); ++i)
+      params->table[i] = small_to_float(format, static_cast<uint8_t>(i));
+  }
+  const bool bytes = params->input == DType::kUInt8 || params->input == DType::kInt8;
+  const bool real = params->output == DType::kFloat32;
   step->kernel = params->boundary.kernel->name;
-  step->run = dtype == DType::kInt32 ? run_int32 : run_bytes;
+  step->scratch_bytes = params->boundary.scratch_bytes();
+  if (bytes && real) {
+    step->run = run_bytes;
+  } else if (params->input == DType::kInt32 && real && !params->boundary.has_zero_point) {
+    step->run = run_int32;
+  } else if (bytes && params->output == DType::kFloat16 &&
+             params->boundary.layout.kind == BoundaryLayout::Kind::kTensor) {
+    step->run = run_half;
+  } else {
+    step->run = run_chunks;
+  }
   step->params = std::move(params);
   return Status();
 }

@@ -18,6 +18,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::GatherOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
+  QRT_TRY(check_whole_bytes(x));
   Shape shape = x.shape;
   int previous = -1;
   const uint32_t axes = options->axes() ? options->axes()->size() : 0;

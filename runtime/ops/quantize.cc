@@ -1,4 +1,9 @@
-// Quantize: float32 to uint8 or int8, per tensor or per index of any axis.
+// Quantize: floats (or int32) to integers and small floats; per tensor, per index of any axis, or
+// in blocks. float32 to 8 bits goes straight through the kernels, and float16 per tensor; what else
+// there is through chunks on the stack: widen to float32, divide if not in float32, encode, pack.
+#include <cmath>
+
+#include "kernels/boundary/packed.h"
 #include "runtime/ops/boundary_step.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -6,65 +11,324 @@
 namespace qrt {
 namespace {
 
+bool is_float_input(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
+         dtype == DType::kInt32;
+}
+
+bool is_output(DType dtype) {
+  SmallFormat format;
+  return is_small_integer(dtype) || small_format(dtype, &format) || dtype == DType::kInt32 ||
+         dtype == DType::kUInt32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
-  QRT_TRY(check_input_count(context, 1));
-  QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
+  QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected 1 to 3");
+  const TensorType& x = context.inputs[0].type;
   DType output;
   QRT_TRY(declared_output_dtype(context, &output));
-  QRT_MODEL_CHECK(output == DType::kUInt8 || output == DType::kInt8,
-                  "the output is %s, expected uint8 or int8", dtype_name(output));
-  const TensorType& x = context.inputs[0].type;
+  QRT_MODEL_CHECK(is_output(output), "the output is %s, which no Quantize makes",
+                  dtype_name(output));
+  const bool has_inputs = context.inputs.size() > 1;
+  if (has_inputs) {
+    QRT_MODEL_CHECK(is_float_input(x.dtype),
+                    "input 0 (x) is %s, expected float32, float16, bfloat16 or int32",
+                    dtype_name(x.dtype));
+  } else {
+    QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
+    QRT_MODEL_CHECK(is_small_integer(output),
+                    "the output is %s, expected an integer of up to 16 bits", dtype_name(output));
+  }
+  const bool away = options->rounding() == fb::Rounding::HALF_AWAY;
+  const bool bytes = output == DType::kUInt8 || output == DType::kInt8;
   QRT_MODEL_CHECK(options->rounding() == fb::Rounding::HALF_EVEN ||
-                      (options->rounding() == fb::Rounding::HALF_AWAY && options->axis() < 0),
+                      (away && options->axis() < 0 && bytes && !has_inputs),
                   "rounding is %d, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
                   static_cast<int>(options->rounding()));
-  const int32_t lowest = output == DType::kInt8 ? -128 : 0;
-  QRT_TRY(check_boundary(x, options->scale(), options->zero_point(), options->axis(), lowest,
-                         lowest + 255, /*allow_infinite_scale=*/true));
+  QRT_MODEL_CHECK(options->division() <= fb::Division::F64, "division is %d, expected 0 to 3",
+                  static_cast<int>(options->division()));
+  QRT_MODEL_CHECK(options->overflow() <= fb::Overflow::INT64, "overflow is %d, expected 0 to 2",
+                  static_cast<int>(options->overflow()));
+  QRT_MODEL_CHECK(options->offset() == 0 || (options->offset() == 128 && output == DType::kUInt8),
+                  "offset is %d, expected 0, or 128 for a uint8 output", options->offset());
+  QRT_TRY(check_boundary(context, output, options->scale(), options->zero_point(), options->axis(),
+                         options->block_size(), /*allow_infinite_scale=*/true));
+  if (options->division() == fb::Division::F64)
+    QRT_MODEL_CHECK(has_inputs && context.inputs[1].type.dtype == DType::kInt32,
+                    "division is F64, but the scale is no int32 input");
   return add_output(output, x.shape, outputs);
 }
 
 struct Params {
   BoundaryStep boundary;
-  int32_t lo;
-  bool half_away;
+  DType input, output;
+  int32_t lo = 0, hi = 0, offset = 0;
+  bool is_packed = false, half_away = false, is_small_float = false;
+  SmallFloat format = {};
+  fb::Overflow overflow = fb::Overflow::SATURATE;
+  std::vector<float> ones;  // scales where the quotient is made before the encoding
 };
 
-void run(const Step& step, const RunContext& context) {
-  const Params& params = step.as<Params>();
-  const BoundaryStep& p = params.boundary;
-  const int32_t lo = params.lo, hi = lo + 255;
-  const float* x = reinterpret_cast<const float*>(context.in(step, 0));
-  uint8_t* y = context.out(step, 0);
-  if (params.half_away) {
-    for_pieces(*context.parallel, p.tasks, p.inner, kAlignment,
-               [&](size_t, size_t begin, size_t end) {
-                 quantize_half_away(x + begin, end - begin, p.scale[0], p.zero_point[0], lo, hi,
-                                    y + begin);
-               });
-    return;
+// What a run does per call, beside the grid and the tensors.
+struct Job {
+  const Params& p;
+  BoundaryGrid grid;
+  const int32_t* int_scale;  // of an F64 division
+  const uint8_t* x;
+  uint8_t* y;
+};
+
+void widen(const Job& job, size_t at, size_t count, float* v) {
+  const auto* halves = reinterpret_cast<const uint16_t*>(job.x) + at;
+  switch (job.p.input) {
+    case DType::kFloat16: job.p.boundary.kernel->widen_half(halves, count, v); break;
+    case DType::kBFloat16:
+      for (size_t i = 0; i < count; ++i) v[i] = bfloat_to_float(halves[i]);
+      break;
+    default:
+      for (size_t i = 0; i < count; ++i)
+        v[i] = static_cast<float>(reinterpret_cast<const int32_t*>(job.x)[at + i]);
+      break;
   }
-  for_boundary(
-      p, *context.parallel,
-      [&](size_t begin, size_t end) {
-        p.kernel->quantize_channels(x + begin * p.channels, end - begin, p.channels, p.scale.data(),
-                                    p.zero_point.data(), lo, hi, y + begin * p.channels);
-      },
-      [&](size_t c, size_t begin, size_t end) {
-        p.kernel->quantize(x + begin, end - begin, p.scale[c], p.zero_point[c], lo, hi, y + begin);
-      });
+}
+
+float rounded_to(fb::Division type, float v) {
+  if (type == fb::Division::F16) return half_to_float(float_to_half(v));
+  if (type == fb::Division::BF16) return bfloat_to_float(float_to_bfloat(v));
+  return v;
+}
+
+// A quotient in double as a float that rounds and compares to integers' limits alike.
+float quotient_f64(double v, bool to_integer) {
+  if (!to_integer) return static_cast<float>(v);
+  if (!(v >= -2147483648.5 && v < 2147483647.5)) return static_cast<float>(v);
+  constexpr double kFar = 1 << 23;  // beyond every output of 16 bits
+  const double r = std::nearbyint(v);
+  return static_cast<float>(r < -kFar ? -kFar : r > kFar ? kFar : r);
+}
+
+// v becomes x / scale in the division's type, and what INT32 overflow wraps becomes an infinity of
+// the side where it ends.
+void divide(const Job& job, size_t at, size_t count, float* v) {
+  const Params& p = job.p;
+  const fb::Division type = p.boundary.division;
+  const bool wraps = p.overflow == fb::Overflow::INT32 && !p.is_small_float;
+  for_runs(p.boundary.layout, at, at + count,
+           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+             for (size_t r = 0; r < rows; ++r, first += n) {
+               for (size_t i = 0; i < n; ++i) {
+                 const size_t e = entry + (each ? i : 0);
+                 float& q = v[first - at + i];
+                 if (type == fb::Division::F64) {
+                   const double dividend =
+                       p.input == DType::kInt32
+                           ? static_cast<double>(reinterpret_cast<const int32_t*>(job.x)[first + i])
+                           : double{q};
+                   q = quotient_f64(dividend / static_cast<double>(job.int_scale[e]),
+                                    !p.is_small_float);
+                 } else {
+                   q = rounded_to(type, rounded_to(type, q) / job.grid.scale[e]);
+                 }
+                 if (!wraps || (q >= -2147483648.0f && q < 2147483648.0f)) continue;
+                 q = job.grid.zero_point[e] - p.offset < 0 ? INFINITY : -INFINITY;
+               }
+             }
+           });
+}
+
+// int32 and uint32: HE(v) + zp in int64, where HE(v) is the smallest int64 if that has no value.
+int64_t quantize_wide(float v, int64_t zp, fb::Overflow overflow) {
+  const float r = std::nearbyint(v);
+  constexpr float kLimit = 9223372036854775808.0f;
+  int64_t q = INT64_MIN;
+  if (r >= -kLimit && r < kLimit) {
+    q = static_cast<int64_t>(r);
+  } else if (overflow == fb::Overflow::SATURATE) {
+    return r >= kLimit ? INT64_MAX : INT64_MIN;
+  }
+  return static_cast<int64_t>(static_cast<uint64_t>(q) + static_cast<uint64_t>(zp));
+}
+
+void encode_wide(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint8_t* out) {
+  const bool is_signed = p.output == DType::kInt32;
+  const int64_t lo = is_signed ? INT32_MIN : 0, hi = is_signed ? INT32_MAX : int64_t{UINT32_MAX};
+  for (size_t i = 0; i < n; ++i) {
+    const size_t e = g.each ? i : 0;
+    const int64_t zp =
+        is_signed ? g.zero_point[e] : static_cast<int64_t>(static_cast<uint32_t>(g.zero_point[e]));
+    const int64_t q = quantize_wide(v[i] / g.scale[e], zp, p.overflow);
+    const auto word = static_cast<uint32_t>(q < lo ? lo : q > hi ? hi : q);
+    memcpy(out + i * sizeof word, &word, sizeof word);
+  }
+}
+
+// INT64 overflow of smaller integers: rare values only differ from saturation.
+void encode_int64(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint8_t* out) {
+  const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
+  for (size_t i = 0; i < n; ++i) {
+    const size_t e = g.each ? i : 0;
+    const int64_t zp = int64_t{g.zero_point[e]} - p.offset;
+    const int64_t lo = p.lo - p.offset, hi = p.hi - p.offset;
+    const int64_t q = quantize_wide(v[i] / g.scale[e], zp, p.overflow);
+    const auto word = static_cast<uint16_t>((q < lo ? lo : q > hi ? hi : q) + p.offset);
+    memcpy(out + i * bytes, &word, bytes);
+  }
+}
+
+// bfloat16: fl32(v + zp); float16: x alone, limited.
+void encode_half(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint16_t* out) {
+  for (size_t i = 0; i < n; ++i) {
+    const size_t e = g.each ? i : 0;
+    if (p.output == DType::kBFloat16) {
+      const float zp = float_of(static_cast<uint32_t>(g.zero_point[e]));
+      out[i] = float_to_bfloat(v[i] / g.scale[e] + zp);
+    } else {
+      const float high = v[i] < 65504.0f || std::isnan(v[i]) ? v[i] : 65504.0f;
+      out[i] = float_to_half(high > -65504.0f || std::isnan(high) ? high : -65504.0f);
+    }
+  }
+}
+
+// Rows of n values with the entries of g (or one run): codes one per element, packed types a byte.
+void encode(const Params& p, const float* v, size_t rows, size_t n, const BoundaryGrid& g,
+            uint8_t* out) {
+  const BoundaryKernel& k = *p.boundary.kernel;
+  const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
+  const bool exact = p.overflow != fb::Overflow::INT64;
+  if (exact && bytes == 1 && !p.is_small_float) {
+    if (g.each) return k.quantize_channels(v, rows, n, g.scale, g.zero_point, p.lo, p.hi, out);
+    return k.quantize(v, n, g.scale[0], g.zero_point[0], p.lo, p.hi, out);
+  }
+  for (size_t r = 0; r < rows; ++r, v += n, out += n * bytes) {
+    if (p.output == DType::kFloat4E2M1) {
+      float sum[kBoundaryChunk];
+      for (size_t i = 0; i < n; ++i) {
+        const size_t e = g.each ? i : 0;
+        sum[i] = v[i] / g.scale[e] + float_of(static_cast<uint32_t>(g.zero_point[e]));
+      }
+      k.encode(sum, n, {p.ones.data(), nullptr, false}, p.format, out);
+    } else if (p.is_small_float) {
+      k.encode(v, n, g, p.format, out);
+    } else if (p.output == DType::kFloat16 || p.output == DType::kBFloat16) {
+      encode_half(p, v, n, g, reinterpret_cast<uint16_t*>(out));
+    } else if (bytes == 4) {
+      encode_wide(p, v, n, g, out);
+    } else if (!exact) {
+      encode_int64(p, v, n, g, out);
+    } else {
+      k.quantize16(v, n, g, p.lo, p.hi, reinterpret_cast<uint16_t*>(out));
+    }
+  }
+}
+
+// The elements [at, at + count) through buffers; count is at most kBoundaryChunk.
+void run_chunk(const Job& job, size_t at, size_t count) {
+  const Params& p = job.p;
+  float real[kBoundaryChunk];
+  uint8_t codes[kBoundaryChunk];
+  const bool divides = !p.ones.empty();
+  const float* v = reinterpret_cast<const float*>(job.x) + at;
+  if (p.input != DType::kFloat32) {
+    widen(job, at, count, real);
+    v = real;
+  }
+  if (divides) {
+    if (v != real) memcpy(real, v, count * sizeof(float));
+    divide(job, at, count, real);
+    v = real;
+  }
+  const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
+  uint8_t* out = p.is_packed ? codes : job.y + at * bytes;
+  for_runs(p.boundary.layout, at, at + count,
+           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+             BoundaryGrid g = grid_at(job.grid, entry, each);
+             if (divides) g.scale = p.ones.data();
+             encode(p, v + (first - at), rows, n, g, out + (first - at) * bytes);
+           });
+  if (!p.is_packed) return;
+  const int bits = dtype_bits(p.output);
+  pack_codes(bits, codes, count, job.y + at * static_cast<size_t>(bits) / 8);
+}
+
+void run_chunks(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Job job = {p, p.boundary.grid(step, context),
+                   p.boundary.division == fb::Division::F64
+                       ? reinterpret_cast<const int32_t*>(context.in(step, 1))
+                       : nullptr,
+                   context.in(step, 0), context.out(step, 0)};
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               for (size_t at = begin; at < end; at += kBoundaryChunk)
+                 run_chunk(job, at, std::min(kBoundaryChunk, end - at));
+             });
+}
+
+// float32 to 8 bits.
+void run_bytes(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
+  uint8_t* y = context.out(step, 0);
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               if (p.half_away)
+                 return quantize_half_away(x + begin, end - begin, grid.scale[0],
+                                           grid.zero_point[0], p.lo, p.hi, y + begin);
+               for_runs(p.boundary.layout, begin, end,
+                        [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
+                          encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
+                        });
+             });
+}
+
+// float16 to 8 bits, per tensor.
+void run_half(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const auto* x = reinterpret_cast<const uint16_t*>(context.in(step, 0));
+  uint8_t* y = context.out(step, 0);
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               p.boundary.kernel->quantize_half(x + begin, end - begin, grid.scale[0],
+                                                grid.zero_point[0] - p.offset, p.lo - p.offset,
+                                                p.hi - p.offset, p.offset, y + begin);
+             });
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
-  make_boundary(context, *options->scale(), *options->zero_point(), options->axis(),
-                &params->boundary);
-  params->lo = context.outputs[0].dtype == DType::kInt8 ? -128 : 0;
+  make_boundary(context, options->scale(), options->zero_point(), options->axis(),
+                options->block_size(), options->division(), &params->boundary);
+  params->input = context.inputs[0].type.dtype;
+  params->output = context.outputs[0].dtype;
+  integer_range(params->output, &params->lo, &params->hi);
+  params->is_packed = is_packed(params->output);
   params->half_away = options->rounding() == fb::Rounding::HALF_AWAY;
+  params->overflow = options->overflow();
+  params->offset = options->offset();
+  SmallFormat format;
+  params->is_small_float = small_format(params->output, &format);
+  if (params->is_small_float) params->format = small_float(format, options->saturate());
+  const bool plain = options->division() == fb::Division::F32;
+  const bool bytes = params->output == DType::kUInt8 || params->output == DType::kInt8;
+  const bool tensor = params->boundary.layout.kind == BoundaryLayout::Kind::kTensor;
   step->kernel = params->half_away ? "boundary_f32_half_away" : params->boundary.kernel->name;
-  step->run = run;
+  step->scratch_bytes = params->boundary.scratch_bytes();
+  if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
+      params->input == DType::kFloat32) {
+    step->run = run_bytes;
+  } else if (bytes && plain && params->overflow == fb::Overflow::INT32 && tensor &&
+             params->input == DType::kFloat16) {
+    step->run = run_half;
+  } else {
+    step->run = run_chunks;
+    const bool wraps = params->overflow == fb::Overflow::INT32 && !params->is_small_float;
+    if (!plain || wraps || params->output == DType::kFloat4E2M1)
+      params->ones.assign(kBoundaryChunk, 1.0f);
+  }
   step->params = std::move(params);
   return Status();
 }

@@ -11,6 +11,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::TransposeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
+  QRT_TRY(check_whole_bytes(x));
   const uint32_t rank = options->perm() ? options->perm()->size() : 0;
   QRT_MODEL_CHECK(rank == static_cast<uint32_t>(x.shape.rank()),
                   "perm has %u values, expected one per dimension of x %s", rank,

@@ -96,7 +96,8 @@ class Generator {
   Live anything() {
     return pick([](const Live&) { return true; },
                 [&] {
-                  const auto dtype = static_cast<DType>(choose_.integer(0, kDTypeCount - 1));
+                  auto dtype = static_cast<DType>(choose_.integer(0, kDTypeCount - 1));
+                  if (is_packed(dtype)) dtype = DType::kUInt8;
                   return std::make_pair(dtype, any_shape());
                 });
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -259,6 +260,314 @@ TEST_P(BoundaryTest, DequantizesTheWholeRangeOfInt32) {
     kernel_.dequantize_i32(x.data(), 1, x.size(), repeated.data(), y.data());
     for (size_t i = 0; i < x.size(); ++i)
       ASSERT_NO_FATAL_FAILURE(expect_same(y[i], static_cast<float>(x[i]) * scale, i));
+  }
+}
+
+// --- 16 bits
+
+int32_t quantized16(float x, float scale, int32_t zp, const Limits& t) {
+  const float v = x / scale;
+  if (std::isnan(v) || v < static_cast<float>(t.lo - zp)) return t.lo;
+  if (v > static_cast<float>(t.hi - zp)) return t.hi;
+  return static_cast<int32_t>(std::nearbyint(double{v})) + zp;
+}
+
+TEST_P(BoundaryTest, QuantizesTo16BitsAndBack) {
+  SCOPED_TRACE(random_.trace());
+  constexpr Limits kTypes[] = {{0, 65535}, {-32768, 32767}};
+  for (const Limits& t : kTypes) {
+    for (const bool each : {false, true}) {
+      for (const size_t n : {1, 3, 4, 7, 8, 9, 16, 17, 33, 500}) {
+        Guarded<float> x(n), back(n), scale(each ? n : 1);
+        Guarded<uint16_t> y(n);
+        Guarded<int32_t> zp(each ? n : 1);
+        for (auto& s : scale) s = random_.scale(static_cast<int>(random_.integer(-12, 0)));
+        for (auto& z : zp) z = static_cast<int32_t>(random_.integer(t.lo, t.hi));
+        const float odd[] = {kNan, kInf, -kInf, 1e30f, -1e30f, 0.0f};
+        for (size_t i = 0; i < n; ++i) {
+          const int64_t kind = random_.integer(0, 5);
+          const float s = scale[each ? i : 0];
+          x[i] = kind == 0   ? odd[random_.integer(0, 5)]
+                 : kind <= 2 ? (static_cast<float>(random_.integer(-70000, 70000)) + 0.5f) * s
+                             : random_.real(-70000.0f, 70000.0f) * s;
+        }
+        const BoundaryGrid grid = {scale.data(), zp.data(), each};
+        kernel_.quantize16(x.data(), n, grid, t.lo, t.hi, y.data());
+        kernel_.dequantize16(y.data(), t.lo < 0, n, grid, back.data());
+        for (size_t i = 0; i < n; ++i) {
+          const float s = scale[each ? i : 0];
+          const int32_t z = zp[each ? i : 0];
+          const int32_t q = t.lo < 0 ? static_cast<int16_t>(y[i]) : y[i];
+          ASSERT_EQ(q, quantized16(x[i], s, z, t)) << x[i] << " / " << s << ", zero point " << z;
+          ASSERT_EQ(bits(back[i]), bits(static_cast<float>(q - z) * s));
+        }
+      }
+    }
+  }
+}
+
+// --- float16
+
+// Value of a finite or infinite float16; NaN: not called.
+double half_value(uint16_t h) {
+  const int exponent = h >> 10 & 31, fraction = h & 1023;
+  const double magnitude = exponent == 31 ? HUGE_VAL
+                           : exponent     ? std::ldexp(1024 + fraction, exponent - 25)
+                                          : std::ldexp(fraction, -24);
+  return h & 0x8000 ? -magnitude : magnitude;
+}
+
+bool is_half_nan(uint16_t h) { return (h & 0x7fff) > 0x7c00; }
+
+// Nearest float16, ties to even, by rounding to its own last place.
+uint16_t nearest_half(float v) {
+  const uint16_t sign = std::signbit(v) ? 0x8000 : 0;
+  const double a = std::fabs(double{v});
+  if (a == 0.0) return sign;
+  if (a >= 65520.0) return sign | 0x7c00;
+  int exponent;
+  std::frexp(a, &exponent);
+  const int last = std::max(exponent - 11, -24);
+  const double rounded = std::nearbyint(std::ldexp(a, -last));  // at most 2048
+  return static_cast<uint16_t>(sign | ((last + 24) * 1024 + static_cast<int>(rounded)));
+}
+
+TEST_P(BoundaryTest, WidensEveryFloat16) {
+  Guarded<uint16_t> x(65535);  // odd: a tail
+  Guarded<float> y(65535);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+  kernel_.widen_half(x.data(), x.size(), y.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (is_half_nan(x[i])) {
+      ASSERT_TRUE(std::isnan(y[i])) << i;
+      ASSERT_EQ(std::signbit(y[i]), (i & 0x8000) != 0);
+    } else {
+      ASSERT_EQ(bits(y[i]), bits(static_cast<float>(half_value(x[i])))) << i;
+    }
+  }
+}
+
+TEST_P(BoundaryTest, NarrowsToTheNearestFloat16) {
+  SCOPED_TRACE(random_.trace());
+  std::vector<float> x = {kInf,   -kInf, 65504.0f, 65519.0f,     65520.0f,      1e30f,
+                          -1e30f, 0.0f,  -0.0f,    FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MAX};
+  for (int i = 0; i < 300; ++i) {
+    const auto h = static_cast<uint16_t>(random_.integer(0, 0x7bfe));
+    const float between = static_cast<float>((half_value(h) + half_value(h + 1)) / 2);
+    x.insert(x.end(), {between, std::nextafterf(between, kInf), -std::nextafterf(between, -kInf)});
+  }
+  for (int i = 0; i < 300; ++i) {
+    const float v = from_bits(static_cast<uint32_t>(random_.integer(0, UINT32_MAX)));
+    if (!std::isnan(v)) x.push_back(v);
+  }
+  std::vector<uint16_t> y(x.size());
+  kernel_.narrow_half(x.data(), x.size(), y.data());
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], nearest_half(x[i])) << x[i];
+  const float nan[] = {kNan, from_bits(0xffc00000), from_bits(0x7f800001), from_bits(0x7fabcdef)};
+  uint16_t narrow[4];
+  kernel_.narrow_half(nan, 4, narrow);
+  for (size_t i = 0; i < 4; ++i) ASSERT_EQ(narrow[i], float_to_half(nan[i])) << i;
+}
+
+// Every float16, also those whose quotient no int32 holds.
+TEST_P(BoundaryTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
+  Guarded<uint16_t> x(65535);
+  Guarded<uint8_t> y(65535);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+  for (const float scale : {1.0f, 0.00390625f, 1e-5f, 0.3f, 2.5e-8f}) {
+    for (const Limits& t : {kUint8, kInt8}) {
+      for (const int32_t zp : {t.lo, 0, 3, -5 * (t.lo < 0), t.hi}) {
+        kernel_.quantize_half(x.data(), x.size(), scale, zp, t.lo, t.hi, 7, y.data());
+        for (size_t i = 0; i < x.size(); ++i) {
+          const float v = static_cast<float>(is_half_nan(x[i]) ? NAN : half_value(x[i])) / scale;
+          const bool fits = v >= -2147483648.0f && v < 2147483648.0f;
+          const int64_t q =
+              fits ? static_cast<int64_t>(std::nearbyint(double{v})) : int64_t{INT32_MIN};
+          const auto sum = static_cast<int32_t>(static_cast<uint32_t>(q + zp));
+          const int32_t want = (sum < t.lo ? t.lo : sum > t.hi ? t.hi : sum) + 7;
+          ASSERT_EQ(int{y[i]}, want & 255) << v << ", zero point " << zp;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(BoundaryTest, DequantizesToFloat16) {
+  SCOPED_TRACE(random_.trace());
+  Guarded<uint8_t> x(255);
+  Guarded<uint16_t> y(255);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i);
+  for (const bool is_signed : {false, true}) {
+    for (const float scale : {1.0f, 0.1f, 1e-7f, 700.0f, random_.scale(-4)}) {
+      kernel_.dequantize_half(x.data(), is_signed, x.size(), scale, -3, y.data());
+      for (size_t i = 0; i < x.size(); ++i)
+        ASSERT_EQ(y[i], nearest_half(dequantized(x[i], is_signed, scale, -3))) << i;
+    }
+  }
+}
+
+// --- float8 and float4, from their tables in the ONNX documents
+
+struct Small {
+  const char* name;
+  SmallFormat format;
+  int exponent_bits, mantissa_bits, bias;
+  int max, infinity;  // codes; infinity 0: none
+  std::vector<int> nans;
+};
+
+const std::vector<Small>& small_formats() {
+  static const std::vector<Small> all = {
+      {"e4m3fn", SmallFormat::kE4M3FN, 4, 3, 7, 0x7e, 0, {0x7f, 0xff}},
+      {"e4m3fnuz", SmallFormat::kE4M3FNUZ, 4, 3, 8, 0x7f, 0, {0x80}},
+      {"e5m2", SmallFormat::kE5M2, 5, 2, 15, 0x7b, 0x7c, {0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff}},
+      {"e5m2fnuz", SmallFormat::kE5M2FNUZ, 5, 2, 16, 0x7f, 0, {0x80}},
+      {"e2m1", SmallFormat::kE2M1, 2, 1, 1, 7, 0, {}}};
+  return all;
+}
+
+double small_value(const Small& f, int magnitude) {
+  const int exponent = magnitude >> f.mantissa_bits;
+  const int fraction = magnitude & ((1 << f.mantissa_bits) - 1);
+  if (exponent == 0) return std::ldexp(fraction, 1 - f.bias - f.mantissa_bits);
+  return std::ldexp((1 << f.mantissa_bits) + fraction, exponent - f.bias - f.mantissa_bits);
+}
+
+TEST(SmallFloatTest, EveryCodeHasTheValueOfItsTable) {
+  for (const Small& f : small_formats()) {
+    const int sign = 1 << (f.exponent_bits + f.mantissa_bits);
+    for (int code = 0; code < 2 * sign; ++code) {
+      const float v = small_to_float(f.format, static_cast<uint8_t>(code));
+      const int magnitude = code & (sign - 1);
+      if (std::find(f.nans.begin(), f.nans.end(), code) != f.nans.end()) {
+        ASSERT_TRUE(std::isnan(v)) << f.name << " " << code;
+      } else {
+        const double want =
+            f.infinity != 0 && magnitude == f.infinity ? HUGE_VAL : small_value(f, magnitude);
+        ASSERT_EQ(double{v}, code & sign ? -want : want) << f.name << " " << code;
+      }
+    }
+  }
+}
+
+TEST(SmallFloatTest, PowersOfTwo) {
+  for (int code = 0; code < 255; ++code)
+    ASSERT_EQ(e8m0_to_float(static_cast<uint8_t>(code)), std::ldexp(1.0f, code - 127));
+  ASSERT_TRUE(std::isnan(e8m0_to_float(255)));
+}
+
+// The nearest magnitude by search, of two equally near ones the even code; one past the greatest
+// counts as its neighbour would.
+int nearest_small(const Small& f, double magnitude) {
+  if (magnitude > 1e6) return f.max + 1;
+  int best = 0;
+  for (int code = 1; code <= f.max + 1; ++code) {
+    const double d = std::fabs(small_value(f, code) - magnitude);
+    const double least = std::fabs(small_value(f, best) - magnitude);
+    if (d < least || (d == least && code % 2 == 0)) best = code;
+  }
+  return best;
+}
+
+int encoded(const Small& f, bool saturate, float v) {
+  const bool four = f.format == SmallFormat::kE2M1;
+  const bool unsigned_zero = f.nans == std::vector<int>{0x80};
+  const int sign = std::signbit(v) ? 1 << (f.exponent_bits + f.mantissa_bits) : 0;
+  if (std::isnan(v)) return four ? 7 : unsigned_zero ? 0x80 : 0x7f | sign;
+  const int magnitude = std::isinf(v) ? f.max + 1 : nearest_small(f, std::fabs(double{v}));
+  if (magnitude <= f.max) return magnitude == 0 && unsigned_zero ? 0 : magnitude | sign;
+  if (saturate || four) return f.max | sign;
+  return unsigned_zero ? 0x80 : f.infinity ? f.infinity | sign : 0x7f | sign;
+}
+
+TEST_P(BoundaryTest, EncodesSmallFloatsNearestEvenWithAndWithoutSaturation) {
+  SCOPED_TRACE(random_.trace());
+  for (const Small& f : small_formats()) {
+    std::vector<float> x = {kNan,
+                            -kNan,
+                            from_bits(0x7fffffff),
+                            from_bits(0xff800001),
+                            kInf,
+                            -kInf,
+                            0.0f,
+                            -0.0f,
+                            FLT_TRUE_MIN,
+                            -FLT_TRUE_MIN,
+                            FLT_MAX,
+                            -FLT_MAX,
+                            std::nextafterf(kInf, 0.0f),
+                            61440.0f,
+                            65536.0f,
+                            464.0f,
+                            465.0f};
+    for (int code = 0; code <= f.max; ++code) {
+      const auto here = static_cast<float>(small_value(f, code));
+      const auto tie = static_cast<float>((small_value(f, code) + small_value(f, code + 1)) / 2);
+      x.insert(x.end(), {here, tie, std::nextafterf(tie, kInf), std::nextafterf(tie, 0.0f), -tie});
+    }
+    for (int i = 0; i < 500; ++i) {
+      x.push_back(from_bits(static_cast<uint32_t>(random_.integer(0, UINT32_MAX))));
+      x.push_back(random_.real(-8.0f, 8.0f));
+    }
+    std::vector<uint8_t> y(x.size());
+    for (const bool saturate : {false, true}) {
+      const SmallFloat format = small_float(f.format, saturate);
+      for (const float scale : {1.0f, 0.25f, -0.3f}) {
+        kernel_.encode(x.data(), x.size(), {&scale, nullptr, false}, format, y.data());
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_EQ(int{y[i]}, encoded(f, saturate, x[i] / scale))
+              << f.name << ", saturate " << saturate << ": " << x[i] << " / " << scale;
+      }
+      std::vector<float> scales(x.size());
+      for (float& s : scales) s = random_.scale(static_cast<int>(random_.integer(-9, 9)));
+      kernel_.encode(x.data(), x.size(), {scales.data(), nullptr, true}, format, y.data());
+      for (size_t i = 0; i < x.size(); ++i)
+        ASSERT_EQ(int{y[i]}, encoded(f, saturate, x[i] / scales[i])) << f.name << " " << x[i];
+    }
+  }
+}
+
+// Both ends at guard pages.
+TEST_P(BoundaryTest, EncodesEveryLength) {
+  const SmallFloat format = small_float(SmallFormat::kE4M3FN, true);
+  const float scale = 0.5f;
+  for (size_t n = 1; n <= 70; ++n) {
+    Guarded<float> x(n);
+    Guarded<uint8_t> y(n);
+    Guarded<uint16_t> half(n);
+    for (size_t i = 0; i < n; ++i) x[i] = static_cast<float>(i);
+    kernel_.encode(x.data(), n, {&scale, nullptr, false}, format, y.data());
+    for (size_t i = 0; i < n; ++i) ASSERT_EQ(y[i], float_to_small(format, x[i] / scale));
+    kernel_.narrow_half(x.data(), n, half.data());
+    for (size_t i = 0; i < n; ++i) ASSERT_EQ(half[i], nearest_half(x[i]));
+  }
+}
+
+TEST(SmallFloatTest, BFloat16RoundsToNearestEven) {
+  ASSERT_EQ(float_to_bfloat(1.0f), 0x3f80);
+  ASSERT_EQ(float_to_bfloat(from_bits(0x3f808000)), 0x3f80);  // a tie
+  ASSERT_EQ(float_to_bfloat(from_bits(0x3f818000)), 0x3f82);
+  ASSERT_EQ(float_to_bfloat(from_bits(0x3f808001)), 0x3f81);
+  ASSERT_EQ(float_to_bfloat(FLT_MAX), 0x7f80);
+  ASSERT_EQ(float_to_bfloat(-kInf), 0xff80);
+  ASSERT_EQ(float_to_bfloat(from_bits(0x7f800001)), 0x7fc0);
+  ASSERT_EQ(bits(bfloat_to_float(0xc049)), 0xc0490000u);
+}
+
+TEST_P(BoundaryTest, FindsExtremesAndSkipsNaN) {
+  SCOPED_TRACE(random_.trace());
+  for (size_t n = 1; n <= 70; ++n) {
+    Guarded<float> x(n);
+    float least = 0.0f, most = 0.0f;
+    for (auto& v : x) {
+      v = random_.integer(0, 3) ? random_.real(-9.0f, 9.0f) : kNan;
+      if (v < least) least = v;
+      if (v > most) most = v;
+    }
+    float lo = 0.0f, hi = 0.0f;
+    kernel_.extremes(x.data(), n, &lo, &hi);
+    ASSERT_EQ(lo, least);
+    ASSERT_EQ(hi, most);
   }
 }
 

@@ -114,6 +114,8 @@ TEST(Concat, RejectsBadModels) {
   reject("input 1 has shape [1, 12]", [](M& m, O&) { m.at(1).shape = {-1, 12}; });
   reject("input 1 is int8, expected uint8 as input 0",
          [](M& m, O&) { m.at(1).dtype = fb::DType::INT8; });
+  reject("input 0 (x) is uint2, expected elements of whole bytes",
+         [](M& m, O&) { m.at(0).dtype = fb::DType::UINT2; });
   reject("has the shape [1, 6, 4], expected [1, 5, 4]", [](M& m, O&) { m.at(2).shape[1] = 6; });
 }
 

@@ -168,6 +168,8 @@ void reject(const std::string& part, const Damage& damage) {
 TEST(Gather, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::GatherOptionsT;
+  reject("input 0 (x) is int4, expected elements of whole bytes",
+         [](M& m, O&) { m.at(0).dtype = fb::DType::INT4; });
   reject("axis 1 is 3, expected ascending axes below the rank 3",
          [](M&, O& o) { o.axes[1]->axis = 3; });
   reject("axis 1 is 1, expected ascending", [](M&, O& o) { o.axes[1]->axis = 1; });

@@ -105,6 +105,10 @@ TEST(Transpose, RejectsBadModels) {
          [](M&, O& o) { o.perm.pop_back(); });
   reject("perm has 0 values", [](M&, O& o) { o.perm.clear(); });
   reject("has the shape [1, 6, 2], expected [1, 2, 6]", [](M&, O& o) { o.perm = {0, 1, 2}; });
+  reject("input 0 (x) is int4, expected elements of whole bytes", [](M& m, O&) {
+    m.at(0).dtype = fb::DType::INT4;
+    m.at(1).dtype = fb::DType::INT4;
+  });
   reject("is int8, expected uint8", [](M& m, O&) { m.at(1).dtype = fb::DType::INT8; });
 }
 

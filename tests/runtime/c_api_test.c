@@ -19,6 +19,8 @@ static void library(void) {
   CHECK(strcmp(qrt_status_name((qrt_status)7), "unknown") == 0);
   CHECK(strcmp(qrt_dtype_name(QRT_BFLOAT16), "bfloat16") == 0);
   CHECK(qrt_dtype_size(QRT_INT64) == 8);
+  CHECK(strcmp(qrt_dtype_name(QRT_FLOAT4E2M1), "float4e2m1") == 0);
+  CHECK(qrt_dtype_size(QRT_UINT2) == 0 && qrt_dtype_size(QRT_FLOAT8E5M2) == 1);
   CHECK(strcmp(qrt_isa(0), "scalar") == 0);
   size_t n = 0;
   while (qrt_isa(n) != NULL) ++n;

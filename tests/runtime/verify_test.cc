@@ -175,8 +175,8 @@ TEST(Verify, RefusesShapesThatDisagreeWithInference) {
 }
 
 TEST(Verify, RefusesEnumValuesThatDoNotExist) {
-  expect_refused(damaged([](fb::ModelT& m) { m.tensors[2]->dtype = static_cast<fb::DType>(9); }),
-                 QRT_INVALID_MODEL, "tensor 2 ('x'): dtype is 9");
+  expect_refused(damaged([](fb::ModelT& m) { m.tensors[2]->dtype = static_cast<fb::DType>(21); }),
+                 QRT_INVALID_MODEL, "tensor 2 ('x'): dtype is 21");
   expect_refused(
       damaged([](fb::ModelT& m) { m.tensors[2]->packing = static_cast<fb::Packing>(3); }),
       QRT_INVALID_MODEL, "tensor 2 ('x'): packing is 3");

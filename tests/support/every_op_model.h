@@ -205,6 +205,11 @@ inline ModelBuilder every_op_model() {
   softmax_options.k = float_bits(256.0f);
   m.op(softmax_options, {logits}, {softmax});
 
+  const uint32_t requantized = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "requantized");
+  m.op(fb::DynamicQuantizeOptionsT(), {image},
+       {requantized, m.tensor({}, DType::kFloat32, "dynamic_scale"),
+        m.tensor({}, DType::kUInt8, "dynamic_zero_point")});
+
   const uint32_t probabilities = m.output({-1, 10}, DType::kFloat32, "probabilities");
   fb::DequantizeOptionsT dequantize;
   dequantize.scale = float_bits(std::vector<float>{1.0f / 256});

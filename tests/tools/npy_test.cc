@@ -47,7 +47,8 @@ TEST_F(Npy, ReadsWhatItWrites) {
   } cases[] = {{DType::kUInt8, {}},          {DType::kInt8, {3}},
                {DType::kUInt16, {2, 1}},     {DType::kInt16, {2, 3, 4}},
                {DType::kInt32, {0, 5}},      {DType::kInt64, {1, 1, 1}},
-               {DType::kFloat32, {7, 1, 2}}, {DType::kFloat16, {1, 2, 3, 1, 2, 1}}};
+               {DType::kFloat32, {7, 1, 2}}, {DType::kFloat16, {1, 2, 3, 1, 2, 1}},
+               {DType::kUInt32, {3, 2}},     {DType::kBool, {5}}};
   testing::Random random;
   for (const auto& c : cases) {
     std::vector<uint8_t> data(static_cast<size_t>(c.shape.elements()) * dtype_bytes(c.dtype));
@@ -61,6 +62,44 @@ TEST_F(Npy, ReadsWhatItWrites) {
     EXPECT_EQ(array.shape, c.shape);
     EXPECT_EQ(array.data, data);
   }
+}
+
+// npy has no name for them: one element per byte, codes of small floats, bits of bfloat16.
+TEST_F(Npy, TypesWithoutANameTravelInWholeBytes) {
+  const struct {
+    DType dtype, as;
+    std::vector<uint8_t> elements, packed;
+  } cases[] = {
+      {DType::kInt4, DType::kInt8, {0xff, 7, 0xf8}, {0x7f, 0x08}},
+      {DType::kUInt4, DType::kUInt8, {15, 0, 8}, {0x0f, 0x08}},
+      {DType::kInt2, DType::kInt8, {0xff, 1, 0xfe}, {0x27}},
+      {DType::kUInt2, DType::kUInt8, {3, 0, 2}, {0x23}},
+      {DType::kFloat4E2M1, DType::kUInt8, {15, 0, 8}, {0x0f, 0x08}},
+      {DType::kFloat8E5M2, DType::kUInt8, {255, 0, 8}, {255, 0, 8}},
+      {DType::kBool, DType::kBool, {1, 0, 1}, {1, 0, 1}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(dtype_name(c.dtype));
+    ASSERT_EQ(tool::npy_dtype(c.dtype), c.as);
+    ASSERT_TRUE(
+        tool::write_npy(path("a.npy"), c.dtype, {3}, c.packed.data(), c.packed.size()).ok());
+    NpyArray array;
+    ASSERT_TRUE(tool::read_npy(path("a.npy"), &array).ok());
+    EXPECT_EQ(array.dtype, c.as);
+    EXPECT_EQ(array.data, c.elements);
+    ASSERT_TRUE(tool::from_npy_form(c.dtype, &array).ok());
+    EXPECT_EQ(array.dtype, c.dtype);
+    EXPECT_EQ(array.data, c.packed);
+  }
+  EXPECT_EQ(tool::npy_dtype(DType::kBFloat16), DType::kUInt16);
+  EXPECT_EQ(tool::npy_dtype(DType::kFloat32), DType::kFloat32);
+}
+
+TEST_F(Npy, RefusesValuesThatAPackedTypeCannotHold) {
+  NpyArray array{DType::kInt8, {2}, {7, 8}};
+  Status status = tool::from_npy_form(DType::kInt4, &array);
+  EXPECT_EQ(status.code(), Code::kInvalidModel);
+  EXPECT_STREQ(status.message(), "element 1 is 8, which int4 cannot hold");
 }
 
 TEST_F(Npy, ReadsEveryHeaderVersionAndSpelling) {

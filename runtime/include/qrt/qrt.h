@@ -56,7 +56,19 @@ typedef enum qrt_dtype {
   QRT_INT64 = 5,
   QRT_FLOAT32 = 6,
   QRT_FLOAT16 = 7,
-  QRT_BFLOAT16 = 8
+  QRT_BFLOAT16 = 8,
+  QRT_BOOL = 9, /* a byte, 0 or 1 */
+  QRT_UINT32 = 10,
+  QRT_INT4 = 11, /* 4 and 2 bits: packed, the first element in the lowest bits of byte 0 */
+  QRT_UINT4 = 12,
+  QRT_INT2 = 13,
+  QRT_UINT2 = 14,
+  QRT_FLOAT8E4M3FN = 15,
+  QRT_FLOAT8E4M3FNUZ = 16,
+  QRT_FLOAT8E5M2 = 17,
+  QRT_FLOAT8E5M2FNUZ = 18,
+  QRT_FLOAT8E8M0 = 19,
+  QRT_FLOAT4E2M1 = 20 /* packed */
 } qrt_dtype;
 
 #define QRT_MAX_RANK 6
@@ -86,7 +98,7 @@ typedef struct qrt_tensor_info {
 QRT_API const char* qrt_version(void);
 QRT_API const char* qrt_status_name(qrt_status status);
 QRT_API const char* qrt_dtype_name(qrt_dtype dtype);
-QRT_API size_t qrt_dtype_size(qrt_dtype dtype);
+QRT_API size_t qrt_dtype_size(qrt_dtype dtype); /* bytes; 0 of the packed types */
 
 /* Instruction sets usable on this CPU, ascending, "scalar" first; NULL past the last. */
 QRT_API const char* qrt_isa(size_t index);

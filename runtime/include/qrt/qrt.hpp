@@ -58,17 +58,30 @@ inline void check(qrt_status status, const char* message) {
   throw Error(status, message != nullptr && message[0] != '\0' ? message : qrt_status_name(status));
 }
 
-// True if T is how elements of `dtype` are read. 16-bit floats are read as uint16_t.
+// True if T is how elements of `dtype` are read. 16-bit floats are read as uint16_t, bools, float8
+// and packed elements as bytes.
 template <class T>
 constexpr bool fits(qrt_dtype dtype) {
   switch (dtype) {
-    case QRT_UINT8: return std::is_same_v<T, std::uint8_t>;
+    case QRT_UINT8:
+    case QRT_BOOL:
+    case QRT_INT4:
+    case QRT_UINT4:
+    case QRT_INT2:
+    case QRT_UINT2:
+    case QRT_FLOAT8E4M3FN:
+    case QRT_FLOAT8E4M3FNUZ:
+    case QRT_FLOAT8E5M2:
+    case QRT_FLOAT8E5M2FNUZ:
+    case QRT_FLOAT8E8M0:
+    case QRT_FLOAT4E2M1: return std::is_same_v<T, std::uint8_t>;
     case QRT_INT8: return std::is_same_v<T, std::int8_t>;
     case QRT_INT16: return std::is_same_v<T, std::int16_t>;
     case QRT_UINT16:
     case QRT_FLOAT16:
     case QRT_BFLOAT16: return std::is_same_v<T, std::uint16_t>;
     case QRT_INT32: return std::is_same_v<T, std::int32_t>;
+    case QRT_UINT32: return std::is_same_v<T, std::uint32_t>;
     case QRT_INT64: return std::is_same_v<T, std::int64_t>;
     case QRT_FLOAT32: return std::is_same_v<T, float>;
   }

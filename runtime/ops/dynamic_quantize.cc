@@ -1,0 +1,80 @@
+// DynamicQuantize: uint8 with the scale and zero point that the data asks for.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/boundary/boundary.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  QRT_TRY(check_input_count(context, 1));
+  QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
+  QRT_TRY(add_output(DType::kUInt8, context.inputs[0].type.shape, outputs));
+  QRT_TRY(add_output(DType::kFloat32, Shape(), outputs));
+  return add_output(DType::kUInt8, Shape(), outputs);
+}
+
+struct Params {
+  const BoundaryKernel* kernel;
+  size_t elements, tasks;
+};
+
+struct Extremes {
+  float least = 0.0f, most = 0.0f;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
+  uint8_t* y = context.out(step, 0);
+  auto* parts = reinterpret_cast<Extremes*>(context.scratch);
+  std::fill_n(parts, p.tasks, Extremes());
+  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+             [&](size_t task, size_t begin, size_t end) {
+               Extremes e;
+               p.kernel->extremes(x + begin, end - begin, &e.least, &e.most);
+               parts[task] = e;
+             });
+  Extremes all;
+  for (size_t i = 0; i < p.tasks; ++i) {
+    all.least = std::min(all.least, parts[i].least);
+    all.most = std::max(all.most, parts[i].most);
+  }
+  float scale = 1.0f;
+  if (all.least != all.most) scale = (all.most - all.least) / 255.0f;
+  const float zero = 0.0f - all.least / scale;
+  const float limited = zero < 255.0f ? std::max(zero, 0.0f) : 255.0f;  // NaN: 255
+  const auto zero_point = static_cast<int32_t>(std::nearbyint(limited));
+  memcpy(context.out(step, 1), &scale, sizeof scale);
+  *context.out(step, 2) = static_cast<uint8_t>(zero_point);
+  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               p.kernel->quantize(x + begin, end - begin, scale, zero_point, 0, 255, y + begin);
+             });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  auto params = std::make_shared<Params>();
+  params->kernel = select_boundary(context.isas);
+  params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());
+  params->tasks =
+      task_count(static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,
+                 (params->elements + kAlignment - 1) / kAlignment, context.threads);
+  step->scratch_bytes = params->tasks * sizeof(Extremes);
+  step->kernel = params->kernel->name;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kDynamicQuantizeOp = {"DynamicQuantize", fb::OpOptions::DynamicQuantize, false, infer,
+                                  prepare};
+
+}  // namespace qrt
