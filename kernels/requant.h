@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/integer_only.h"
 #include "kernels/soft_float.h"
 
 namespace qrt {

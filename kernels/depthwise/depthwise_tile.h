@@ -399,18 +399,20 @@ void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t chan
                size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
   Block b = {args, plan, channels, c, n, Store::kGeneric, {}};
-  if (r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before)
+  if (!kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
+      !r.zero_point_before)
     b.store = r.zero_point == 0 && r.lo == 0 && r.hi == 255 ? Store::kPlain : Store::kClamp;
   prepare<V>(b);
   // |sum of x * w| <= 255 * 128 per tap
-  const float reach = static_cast<float>(32640 * args.shape.kernel_h * args.shape.kernel_w);
-  if (b.store != Store::kGeneric && !V::is_bounded(args.scratch, reach)) b.store = Store::kGeneric;
-  b.forms = forms_of(r, c, n);
-  switch (b.store) {
-    case Store::kPlain: return compute_rows<V, Store::kPlain>(b, y, end);
-    case Store::kClamp: return compute_rows<V, Store::kClamp>(b, y, end);
-    case Store::kGeneric: return compute_rows<V, Store::kGeneric>(b, y, end);
+  if constexpr (!kIntegerOnly) {
+    const float reach = static_cast<float>(32640 * args.shape.kernel_h * args.shape.kernel_w);
+    if (b.store != Store::kGeneric && !V::is_bounded(args.scratch, reach))
+      b.store = Store::kGeneric;
+    if (b.store == Store::kPlain) return compute_rows<V, Store::kPlain>(b, y, end);
+    if (b.store == Store::kClamp) return compute_rows<V, Store::kClamp>(b, y, end);
   }
+  b.forms = forms_of(r, c, n);
+  compute_rows<V, Store::kGeneric>(b, y, end);
 }
 
 // The block of channels c.. for output rows y..end - 1, by the last policy whose bands hold the

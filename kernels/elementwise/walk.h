@@ -80,6 +80,7 @@ template <template <bool, bool, bool> class Sum>
 inline void add(const AddParams& p, const ElementwiseRun& run) {
   // x86 converts numbers from 2^31 on to INT32_MIN. The loader allows sums that round to 2^31; no
   // real model comes near.
+  if (kIntegerOnly) return elementwise_add_scalar(p, run);
   if (!(255 * (__builtin_fabsf(p.a_scale) + __builtin_fabsf(p.b_scale)) +
             __builtin_fabsf(p.constant) <
         0x1p30f))
@@ -114,7 +115,7 @@ inline void mul(const MulParams& p, const ElementwiseRun& run) {
   const Requant& r = p.requant;
   if (r.kind == RequantKind::kInt) return mul_in_chunks<Lanes>(p, run);
   // The condition is that of add(), with |p| <= 65,025.
-  if (!(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
+  if (kIntegerOnly || !(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
   const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);
   const ProductConstants c{static_cast<int16_t>(p.a_zero_point),
                            static_cast<int16_t>(p.b_zero_point),

@@ -98,13 +98,13 @@ void run_pairs(const GemmArgs& g, const Output<I8mm>& output, size_t row, int ro
     }
   }
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
-  if (output.epilogue == nullptr) {
+  if (output.in_registers() == nullptr) {
     store_through_memory<I8mm, 2 * P, 4>(g, output, channel, columns, rows_of_four, c,
                                          static_cast<size_t>(rows));
     return;
   }
   StoreNeon<I8mm> store;
-  store.set(*output.epilogue, channel, columns);
+  store.set(*output.in_registers(), channel, columns);
   store.rows(rows_of_four, c + channel, g.c_stride, rows);
 }
 

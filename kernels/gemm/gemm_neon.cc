@@ -179,12 +179,12 @@ __attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, s
     }
   }
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
-  if (panel.output->epilogue == nullptr) {
+  if (panel.output->in_registers() == nullptr) {
     store_through_memory<Neon, R, 4>(g, *panel.output, panel.channel, panel.columns, acc, c);
     return;
   }
   StoreNeon<Neon> store;
-  store.set(*panel.output->epilogue, panel.channel, panel.columns);
+  store.set(*panel.output->in_registers(), panel.channel, panel.columns);
   store.rows(acc, c + panel.channel, g.c_stride);
 }
 

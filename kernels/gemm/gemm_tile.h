@@ -51,8 +51,11 @@ struct Output {
   }
   Output(const Output&) = delete;
 
+  // nullptr: through memory.
+  const typename P::Epilogue* in_registers() const { return kIntegerOnly ? nullptr : epilogue; }
+
   typename P::Epilogue registers;
-  const typename P::Epilogue* epilogue;  // &registers, or nullptr: through memory
+  const typename P::Epilogue* epilogue;  // &registers, or nullptr
   StageForms forms;
 };
 
@@ -141,7 +144,7 @@ void run_column(const Column<P>& column) {
     bias[v] = P::load_acc(g.bias + column.channel + static_cast<size_t>(v) * P::kLanes);
   }
   typename P::template Store<NV> store;
-  const typename P::Epilogue* const epilogue = column.output->epilogue;
+  const typename P::Epilogue* const epilogue = column.output->in_registers();
   if (epilogue != nullptr) store.set(*epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
   size_t row = column.row;
@@ -284,9 +287,9 @@ void run_few_rows(const Column<P>& column) {
       }
     }
     const size_t columns = g.n - j < kBlock ? g.n - j : kBlock;
-    if (column.output->epilogue != nullptr) {
+    if (column.output->in_registers() != nullptr) {
       typename P::template Store<NV> store;
-      store.set(*column.output->epilogue, j, columns);
+      store.set(*column.output->in_registers(), j, columns);
       store.rows(acc, c + j, g.c_stride);
     } else {
       store_through_memory<P, MR, NV>(g, *column.output, j, columns, acc, c);

@@ -52,7 +52,8 @@ struct RequantF32 {
   bool plain;          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
 
   static bool handles(const Requant& r) {
-    return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
+    return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
+           !r.zero_point_before;
   }
 
   // REQUIRES: handles(r); scales readable to the next multiple of 8 channels.

@@ -38,7 +38,8 @@ struct RequantF32 {
   Form form;
 
   static bool handles(const Requant& r) {
-    return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
+    return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
+           !r.zero_point_before;
   }
 
   // REQUIRES: handles(r); scales readable to the next multiple of 16 channels.

@@ -50,7 +50,8 @@ struct RequantF32 {
   uint8x16_t lo, hi;
 
   static bool handles(const Requant& r) {
-    return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
+    return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
+           !r.zero_point_before;
   }
 
   // REQUIRES: handles(r).

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/gemm/store.h"
 #include "kernels/requant.h"
 
 namespace qrt {
@@ -137,20 +138,25 @@ inline void float_pass(const Requant& r, size_t c, int32_t* v, size_t rows, size
 
 // The first n of `columns` (a multiple of 16) accumulators of every row, channels from c on, to
 // bytes; kinds kF32 and kInt. The accumulators are overwritten; rows of y are y_stride bytes apart.
-// Needs the rounding mode nearest-even, which a session sets.
+// The float kind needs the rounding mode nearest-even, which a session sets; with kIntegerOnly it
+// is done by the definition.
 template <class V>
 __attribute__((noinline)) void requantize_tile(const Requant& r, const StageForms& forms, size_t c,
                                                int32_t* v, size_t rows, size_t columns, size_t n,
                                                uint8_t* y, size_t y_stride) {
+  if constexpr (kIntegerOnly) {
+    if (r.kind == RequantKind::kF32) return gemm_store_tile(r, c, v, columns, rows, n, y, y_stride);
+  }
   if (r.kind == RequantKind::kInt) {
     for (int i = 0; i < r.stage_count; ++i)
       stage_pass<V>(r.stages[i], forms.of[i], c, v, rows, columns);
-  } else if (!r.zero_point_before) {
-    float_pass<V, FloatOrder::kAfter>(r, c, v, rows, columns);
-  } else if (r.fused) {
-    float_pass<V, FloatOrder::kFused>(r, c, v, rows, columns);
-  } else {
-    float_pass<V, FloatOrder::kBefore>(r, c, v, rows, columns);
+  } else if constexpr (!kIntegerOnly) {
+    if (!r.zero_point_before)
+      float_pass<V, FloatOrder::kAfter>(r, c, v, rows, columns);
+    else if (r.fused)
+      float_pass<V, FloatOrder::kFused>(r, c, v, rows, columns);
+    else
+      float_pass<V, FloatOrder::kBefore>(r, c, v, rows, columns);
   }
   const bool before = r.kind == RequantKind::kF32 && r.zero_point_before;
   const typename V::Finish finish(before ? r.offset : r.zero_point, r.lo, r.hi);

@@ -74,6 +74,7 @@ struct PoolKernel {
 };
 
 // One form for every instruction set.
+void average_pool_scalar(const AveragePoolArgs& args);
 void average_pool_int(const AverageIntArgs& args);
 
 const PoolKernel* pool_kernels(size_t* count);

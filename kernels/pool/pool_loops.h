@@ -146,6 +146,7 @@ inline void average_window(const typename V::Average& average, const PoolShape& 
 
 template <class V>
 inline void average_pool(const AveragePoolArgs& args) {
+  if constexpr (kIntegerOnly) return average_pool_scalar(args);
   const PoolShape& s = args.shape;
   const typename V::Average average(args);
   constexpr size_t kVectors = V::Average::kVectors;
@@ -180,8 +181,8 @@ inline void global_sum(const GlobalSumArgs& args) {
   // 16-bit sums hold 257 bytes.
   constexpr size_t kFlush = 256;
   const Requant& r = args.requant;
-  const bool vectors =
-      r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before;
+  const bool vectors = !kIntegerOnly && r.kind == RequantKind::kF32 &&
+                       r.round == Round::kHalfEven && !r.zero_point_before;
   const SumScale scale = {static_cast<int32_t>(args.pixels) * args.input_zero_point,
                           vectors ? r.scale[0] : 0.0f, r.zero_point, r.lo, r.hi};
   for (size_t c = args.channel_begin; c < args.channel_end; c += V::kBytes) {

@@ -1,5 +1,5 @@
 // Pools for every CPU, one channel after the other as the formulas read. Float arithmetic as
-// written: conversion, addition and division in binary32; rounding to an integer by integers.
+// written, in binary32 or with kIntegerOnly in integers; rounding to an integer by integers.
 #include <string.h>
 
 #include "kernels/pool/pool.h"
@@ -29,29 +29,62 @@ void max_pool_scalar(const MaxPoolArgs& args) {
   }
 }
 
-void average_pool_scalar(const AveragePoolArgs& args) {
+namespace {
+
+// A binary32 number and its operations, by the CPU or by soft_float.h.
+struct Hard {
+  using Number = float;
+  static Number of(int64_t i) { return static_cast<float>(i); }
+  static Number of(float f) { return f; }
+  static Number add(Number a, Number b) { return a + b; }
+  static Number divide(Number a, Number b) { return a / b; }
+  static soft::Bits bits(Number a) { return soft::bits_of(a); }
+};
+struct Soft {
+  using Number = soft::Bits;
+  static Number of(int64_t i) { return soft::from_int(i); }
+  static Number of(const float& f) { return soft::bits_of(f); }
+  static Number add(Number a, Number b) { return soft::add(a, b); }
+  static Number divide(Number a, Number b) { return soft::div(a, b); }
+  static soft::Bits bits(Number a) { return a; }
+};
+
+template <class F>
+void average_pool(const AveragePoolArgs& args) {
+  using Number = typename F::Number;
   const PoolShape& s = args.shape;
-  const float zero_point = static_cast<float>(args.output_zero_point);
+  const Number zero_point = F::of(int64_t{args.output_zero_point}),
+               scale = F::of(args.output_scale);
   for (size_t row = args.row_begin; row < args.row_end; ++row) {
     const Window rows = window_rows(s, row);
     for (size_t col = 0; col < s.out_w; ++col) {
       const Window cols = window_cols(s, col);
       const size_t inside = rows.count * cols.count;
-      const float count =
-          static_cast<float>(args.count_include_pad ? s.kernel_h * s.kernel_w : inside);
+      const Number count =
+          F::of(static_cast<int64_t>(args.count_include_pad ? s.kernel_h * s.kernel_w : inside));
       const uint8_t* x = args.input + (rows.first * s.in_w + cols.first) * s.c;
       uint8_t* y = args.output + (row * s.out_w + col) * s.c;
       for (size_t ch = 0; ch < s.c; ++ch) {
-        float sum = 0;
+        Number sum = F::of(int64_t{0});
         for (size_t i = 0; i < rows.count; ++i)
           for (size_t j = 0; j < cols.count; ++j)
-            sum = sum + args.value[x[(i * s.in_w + j) * s.c + ch]];
-        const float real = sum / count;
-        const float v = real / args.output_scale + zero_point;
-        y[ch] = static_cast<uint8_t>(
-            clamp_int(soft::to_int(soft::bits_of(v)) + args.output_offset, 0, 255));
+            sum = F::add(sum, F::of(args.value[x[(i * s.in_w + j) * s.c + ch]]));
+        const Number mean = F::divide(sum, count);
+        const Number v = F::add(F::divide(mean, scale), zero_point);
+        y[ch] =
+            static_cast<uint8_t>(clamp_int(soft::to_int(F::bits(v)) + args.output_offset, 0, 255));
       }
     }
+  }
+}
+
+}  // namespace
+
+void average_pool_scalar(const AveragePoolArgs& args) {
+  if constexpr (kIntegerOnly) {
+    average_pool<Soft>(args);
+  } else {
+    average_pool<Hard>(args);
   }
 }
 

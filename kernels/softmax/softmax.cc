@@ -2,6 +2,9 @@
 // rows are summed side by side, each in its own order.
 #include "kernels/softmax/softmax.h"
 
+#include "kernels/integer_only.h"
+#include "kernels/soft_float.h"
+
 namespace qrt {
 namespace {
 
@@ -34,10 +37,21 @@ void store_row(const SoftmaxParams& params, const float* e, float sum, const uin
   }
 }
 
-}  // namespace
+// The same in integers.
+void softmax_row_soft(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t n) {
+  const float* e = params.table + 255 - greatest(x, n);
+  const soft::Bits k = soft::bits_of(params.k);
+  soft::Bits sum = 0;
+  for (size_t i = 0; i < n; ++i) sum = soft::add(sum, soft::bits_of(e[x[i]]));
+  for (size_t i = 0; i < n; ++i) {
+    const soft::Bits v = soft::div(soft::mul(soft::bits_of(e[x[i]]), k), sum);
+    const int64_t q = soft::to_int(v) + params.zero_point;
+    y[i] = static_cast<uint8_t>(q < 0 ? 0 : q > 255 ? 255 : q);
+  }
+}
 
-void softmax_rows(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
-                  size_t n) {
+void softmax_rows_float(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
+                        size_t n) {
   constexpr size_t kRows = 4;
   for (size_t row = 0; row < rows; row += kRows) {
     const size_t count = rows - row < kRows ? rows - row : kRows;
@@ -51,6 +65,17 @@ void softmax_rows(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, siz
     for (size_t i = 0; i < n; ++i)
       for (size_t r = 0; r < kRows; ++r) sum[r] = sum[r] + e[r][in[r][i]];
     for (size_t r = 0; r < count; ++r) store_row(params, e[r], sum[r], in[r], y + (row + r) * n, n);
+  }
+}
+
+}  // namespace
+
+void softmax_rows(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
+                  size_t n) {
+  if (kIntegerOnly) {
+    for (size_t row = 0; row < rows; ++row, x += n, y += n) softmax_row_soft(params, x, y, n);
+  } else {
+    softmax_rows_float(params, x, y, rows, n);
   }
 }
 

@@ -1,0 +1,17 @@
+// Whether everything between a model's edges is computed without floating-point instructions (CMake
+// option QRT_INTEGER_ONLY). The bytes are the same either way: the vector forms in float are one
+// way, the normative definitions of requant.h in integers the other.
+#ifndef QRT_KERNELS_INTEGER_ONLY_H_
+#define QRT_KERNELS_INTEGER_ONLY_H_
+
+namespace qrt {
+
+#if defined(QRT_INTEGER_ONLY)
+constexpr bool kIntegerOnly = true;
+#else
+constexpr bool kIntegerOnly = false;
+#endif
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_INTEGER_ONLY_H_
