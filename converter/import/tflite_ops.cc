@@ -25,6 +25,7 @@ constexpr Handler kHandlers[] = {
     {B::SVDF, 3, import_svdf, true},
     {B::TANH, 1, import_tanh},
     {B::TRANSPOSE, 2, import_transpose},
+    {B::TRANSPOSE_CONV, 3, import_transpose_conv},
     {B::MEAN, 2, import_mean},
     {B::SUB, 2, import_sub},
     {B::SQUEEZE, 1, import_reshape},

@@ -47,6 +47,7 @@ Status check_output_shape(const Importer& importer, const Op& op, const Shape& e
 Status import_conv_2d(Importer& importer, const Op& op);
 Status import_depthwise_conv_2d(Importer& importer, const Op& op);
 Status import_fully_connected(Importer& importer, const Op& op);
+Status import_transpose_conv(Importer& importer, const Op& op);
 // tflite_ops_unary.cc
 Status import_logistic(Importer& importer, const Op& op);
 Status import_tanh(Importer& importer, const Op& op);

@@ -268,4 +268,87 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   return Status();
 }
 
+namespace {
+
+// Where output position o of a transposed convolution and kernel position k (from the far end) read
+// one axis of x: position o + k of it, spread out by the stride and shifted; -1: nowhere.
+std::vector<int32_t> spread_positions(int64_t in, int64_t out, const WindowAxis& axis) {
+  std::vector<int32_t> index;
+  for (int64_t j = 0; j < out + axis.kernel - 1; ++j) {
+    const int64_t at = j + axis.pad_before - (axis.kernel - 1);
+    const bool reads = at >= 0 && at % axis.stride == 0 && at / axis.stride < in;
+    index.push_back(reads ? static_cast<int32_t>(at / axis.stride) : -1);
+  }
+  return index;
+}
+
+// [o, h, w, i] with the kernel turned by half a turn.
+template <class T>
+std::vector<T> turned_kernels(const std::vector<T>& weights, const Shape& w) {
+  std::vector<T> turned(weights.size());
+  const auto taps = static_cast<size_t>(w[1] * w[2]), in = static_cast<size_t>(w[3]);
+  for (size_t o = 0; o < static_cast<size_t>(w[0]); ++o)
+    for (size_t t = 0; t < taps; ++t)
+      for (size_t i = 0; i < in; ++i)
+        turned[(o * taps + t) * in + i] = weights[(o * taps + taps - 1 - t) * in + i];
+  return turned;
+}
+
+}  // namespace
+
+// A convolution of the input spread out by the strides, its gaps and borders filled with the zero
+// point, by the turned kernels. Sizes and padding come from the forward convolution that would take
+// the output as its input.
+Status import_transpose_conv(Importer& importer, const Op& op) {
+  const auto o = op.options<tflite::TransposeConvOptions>();
+  Op conv_op = op;  // inputs in the order of a convolution's
+  conv_op.inputs = {op.inputs[2], op.inputs[1], op.has_input(3) ? op.inputs[3] : -1};
+  Linear linear;
+  std::vector<int32_t> declared;
+  if (!importer.read_integers(op, 0, &declared) ||
+      !importer.read_quants(conv_op, 0, &linear.in, &linear.out))
+    return Status();
+  QRT_TRY(check_image(importer, conv_op));
+  const Shape x = importer.input(conv_op, 0).shape, w = importer.input(conv_op, 1).shape;
+  Shape y;
+  for (int32_t d : declared)
+    if (y.rank() < 4) y.push_back(d);
+  QRT_MODEL_CHECK(declared.size() == 4 && w[3] == x[3] && y[0] == x[0] && y[3] == w[0] &&
+                      y[1] >= 1 && y[2] >= 1,
+                  "weights of shape %s and an input of shape %s do not make %s",
+                  w.to_string().c_str(), x.to_string().c_str(), y.to_string().c_str());
+  QRT_TRY(check_output_shape(importer, op, y));
+  WindowAxis rows{w[1], o.stride_h}, cols{w[2], o.stride_w};
+  QRT_TRY(place_window(y[1], o.padding, &rows));
+  QRT_TRY(place_window(y[2], o.padding, &cols));
+  linear.channels = w[0];
+  const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
+  Status status;
+  if (!read_weights(importer, conv_op, Layer::kConv, 0, &linear) ||
+      !read_bias(importer, conv_op, &linear, &status) ||
+      !prove_no_overflow(importer, conv_op, linear, [&](size_t i) { return i / per_channel; }) ||
+      !finish_linear(importer, conv_op, o.fused_activation_function, &linear))
+    return status;
+  linear.weights = turned_kernels(linear.weights, w);
+
+  const ValueId value = importer.value(conv_op, 0);
+  const Shape spread_shape{x[0], y[1] + w[1] - 1, y[2] + w[2] - 1, x[3]};
+  const ValueId spread = importer.new_value("", DType::kUInt8, spread_shape, &linear.in);
+  auto& gather = importer.add_node<fb::GatherOptionsT>(op, {value}, spread);
+  gather.fill = linear.in.stored_zero_point();
+  for (const int axis : {1, 2}) {
+    gather.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    gather.axes.back()->axis = static_cast<uint8_t>(axis);
+    gather.axes.back()->index = spread_positions(x[axis], y[axis], axis == 1 ? rows : cols);
+  }
+  const ValueId weights = add_weights(importer, conv_op, linear, w, 0);
+  const ValueId bias = add_bias(importer, conv_op, linear);
+  auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {spread, weights, bias},
+                                                     importer.new_output(op, linear.out));
+  conv.input_zero_point = static_cast<uint8_t>(linear.in.stored_zero_point());
+  conv.requant = std::move(linear.requant);
+  importer.became(op, "Gather, Conv2D", "I0");
+  return Status();
+}
+
 }  // namespace qrt::convert::from_tflite

@@ -278,5 +278,67 @@ TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   expect_rule(b, "beyond what the reference kernels define");
 }
 
+// Every output position sums what the strided kernels reach, by the definition that scatters.
+TEST(TfliteTransposeConv, ScattersItsKernels) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  struct Case {
+    int in, out, kernel, stride;
+    tflite::Padding padding;
+  };
+  for (const Case& c :
+       {Case{3, 6, 3, 2, tflite::Padding::SAME}, Case{3, 5, 4, 2, tflite::Padding::SAME},
+        Case{3, 7, 3, 2, tflite::Padding::VALID}, Case{4, 4, 3, 1, tflite::Padding::SAME},
+        Case{2, 9, 2, 5, tflite::Padding::SAME}}) {
+    constexpr int kIn = 3, kOut = 5;
+    std::vector<int8_t> weights(static_cast<size_t>(kOut * c.kernel * c.kernel * kIn));
+    for (int8_t& w : weights) w = static_cast<int8_t>(random.integer(-127, 127));
+    const std::vector<int32_t> bias = {100, -200, 300, 0, 7};
+    std::vector<float> scale;
+    for (int i = 0; i < kOut; ++i) scale.push_back(0.01f + 0.002f * static_cast<float>(i));
+    TfliteBuilder b;
+    const int shape = b.constant<int32_t>(TensorType::INT32, {4}, {1, c.out, c.out, kOut});
+    const int w = b.constant(TensorType::INT8, {kOut, c.kernel, c.kernel, kIn}, weights, scale,
+                             std::vector<int64_t>(kOut), 0);
+    const int x = b.input(TensorType::INT8, {1, c.in, c.in, kIn}, 0.05f, -9);
+    tflite::TransposeConvOptionsT o;
+    o.padding = c.padding;
+    o.stride_h = o.stride_w = c.stride;
+    b.op(BuiltinOperator::TRANSPOSE_CONV,
+         {shape, w, x, b.constant(TensorType::INT32, {kOut}, bias)},
+         {b.output(TensorType::INT8, {1, c.out, c.out, kOut}, 0.2f, 5)}, o);
+
+    const int forward = (c.out + c.stride - 1) / c.stride;
+    const int needed = std::max((forward - 1) * c.stride + c.kernel - c.out, 0);
+    const int before = c.padding == tflite::Padding::SAME ? needed / 2 : 0;
+    Bytes input(static_cast<size_t>(c.in * c.in * kIn));
+    random.fill(input, 0, 255);
+    std::vector<int32_t> acc;
+    for (int i = 0; i < c.out * c.out; ++i) acc.insert(acc.end(), bias.begin(), bias.end());
+    for (int iy = 0; iy < c.in; ++iy)
+      for (int ix = 0; ix < c.in; ++ix)
+        for (int ky = 0; ky < c.kernel; ++ky)
+          for (int kx = 0; kx < c.kernel; ++kx) {
+            const int oy = iy * c.stride - before + ky, ox = ix * c.stride - before + kx;
+            if (oy < 0 || ox < 0 || oy >= c.out || ox >= c.out) continue;
+            for (int oc = 0; oc < kOut; ++oc)
+              for (int ic = 0; ic < kIn; ++ic)
+                acc[static_cast<size_t>((oy * c.out + ox) * kOut + oc)] +=
+                    (static_cast<int8_t>(input[static_cast<size_t>((iy * c.in + ix) * kIn + ic)]) +
+                     9) *
+                    weights[static_cast<size_t>(((oc * c.kernel + ky) * c.kernel + kx) * kIn + ic)];
+          }
+    Bytes expected;
+    for (size_t i = 0; i < acc.size(); ++i) {
+      const auto m =
+          reference_multiplier(static_cast<double>(0.05f) * static_cast<double>(scale[i % kOut]) /
+                               static_cast<double>(0.2f));
+      expected.push_back(
+          static_cast<uint8_t>(std::clamp(reference_multiply(acc[i], m, false) + 5, -128, 127)));
+    }
+    ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected}) << "kernel " << c.kernel;
+  }
+}
+
 }  // namespace
 }  // namespace qrt::testing
