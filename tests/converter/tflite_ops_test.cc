@@ -334,6 +334,25 @@ TEST(TfliteMove, FoldsShapesAndMovesBytes) {
   ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
 }
 
+// The batch times 3 less 1 plus 22 is 24: a shape made by arithmetic.
+TEST(TfliteMove, FoldsArithmeticOfShapes) {
+  const Images image = random_image(2, 3, 4);
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 2, 3, 4}, 0.1f, -7);
+  const int dims = b.tensor(TensorType::INT32, {4}), product = b.tensor(TensorType::INT32, {4});
+  const int less = b.tensor(TensorType::INT32, {4}), shape = b.tensor(TensorType::INT32, {4});
+  b.op(B::SHAPE, {x}, {dims}, tflite::ShapeOptionsT());
+  const auto numbers = [&](const std::vector<int32_t>& v) {
+    return b.constant<int32_t>(TensorType::INT32, {static_cast<int32_t>(v.size())}, v);
+  };
+  b.op(B::MUL, {dims, numbers({3})}, {product}, tflite::MulOptionsT());
+  b.op(B::SUB, {product, numbers({1, 4, 5, 11})}, {less}, tflite::SubOptionsT());
+  b.op(B::ADD, {less, numbers({22, -1, -3, 0})}, {shape}, tflite::AddOptionsT());
+  b.op(B::RESHAPE, {x, shape}, {b.output(TensorType::INT8, {24, 1, 1, 1}, 0.1f, -7)},
+       tflite::ReshapeOptionsT());
+  ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{image.bytes});
+}
+
 // A copy may name other parameters: what follows reads those.
 TEST(TfliteMove, AReshapeMayChangeTheZeroPoint) {
   TfliteBuilder b;
