@@ -318,6 +318,10 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
                   "weights of shape %s and an input of shape %s do not make %s",
                   w.to_string().c_str(), x.to_string().c_str(), y.to_string().c_str());
   QRT_TRY(check_output_shape(importer, op, y));
+  constexpr int64_t kMostPositions = 1 << 20;  // of an axis: they become a list
+  if (y[1] > kMostPositions || y[2] > kMostPositions)
+    return importer.refuse(op, "its output has more than 2^20 rows or columns",
+                           importer.output(op).name, "make the image smaller");
   WindowAxis rows{w[1], o.stride_h}, cols{w[2], o.stride_w};
   QRT_TRY(place_window(y[1], o.padding, &rows));
   QRT_TRY(place_window(y[2], o.padding, &cols));

@@ -40,15 +40,17 @@ bool read_bias(Importer& importer, const Op& op, int i, int64_t channels,
                std::vector<int32_t>* bias) {
   const Tensor& b = importer.input(op, i);
   const bool fits = b.is_constant && b.type == TensorType::INT32 && b.shape.elements() == channels;
-  const size_t at = bias->size();
-  bias->resize(at + static_cast<size_t>(channels));
-  if (fits) __builtin_memcpy(bias->data() + at, b.data, b.bytes);
-  if (!fits)
+  if (!fits) {
     (void)importer.refuse(op,
                           importer.quoted_input(op, i) + " is not an int32 constant of " +
                               std::to_string(channels) + " elements",
                           b.name, "quantise the bias to int32");
-  return fits;
+    return false;
+  }
+  const size_t at = bias->size();
+  bias->resize(at + static_cast<size_t>(channels));
+  __builtin_memcpy(bias->data() + at, b.data, b.bytes);
+  return true;
 }
 
 // A state tensor's type, scale and zero point.

@@ -340,5 +340,18 @@ TEST(TfliteTransposeConv, ScattersItsKernels) {
   }
 }
 
+TEST(TfliteTransposeConv, RefusesEnormousImages) {
+  constexpr int kRows = (1 << 20) + 1;
+  TfliteBuilder b;
+  const int shape = b.constant<int32_t>(TensorType::INT32, {4}, {1, kRows, 1, 1});
+  const int w = b.constant<int8_t>(TensorType::INT8, {1, 1, 1, 1}, {1}, {0.5f}, {0});
+  const int x = b.input(TensorType::INT8, {1, kRows, 1, 1}, 0.5f, 0);
+  tflite::TransposeConvOptionsT o;
+  o.stride_h = o.stride_w = 1;
+  b.op(BuiltinOperator::TRANSPOSE_CONV, {shape, w, x},
+       {b.output(TensorType::INT8, {1, kRows, 1, 1}, 0.5f, 0)}, o);
+  expect_rule(b, "more than 2^20 rows or columns");
+}
+
 }  // namespace
 }  // namespace qrt::testing
