@@ -76,6 +76,11 @@ std::string attributes(const Node& node) {
   if (const auto* c = node.options.AsConv2D())
     return " groups " + std::to_string(c->groups) + " terms " + std::to_string(c->terms) + " " +
            fb::EnumNameTapLayout(c->tap_layout);
+  if (const auto* g = node.options.AsGather()) {
+    std::string s;
+    for (const auto& map : g->axes) s += " axis " + std::to_string(map->axis) + numbers(map->index);
+    return s + " fill " + std::to_string(g->fill);
+  }
   if (const auto* l = node.options.AsLut()) return l->per_channel ? " per channel" : "";
   return "";
 }

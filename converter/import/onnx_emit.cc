@@ -97,6 +97,18 @@ ValueId Importer::reshape(const NodeView& node, ValueId x, const Shape& shape,
   return y;
 }
 
+ValueId Importer::gather(const NodeView& node, ValueId x, const IndexMaps& maps, int64_t fill) {
+  const ValueId y = new_value("", graph_->values[x].type.dtype, maps.to());
+  const Quantization& quantization = graph_->values[x].quantization;
+  if (quantization.axis < 0 || !maps.has(quantization.axis))
+    graph_->values[y].quantization = quantization;
+  Node n = make_node<fb::GatherOptionsT>(node.name(), node.op(), {x}, {y});
+  options<fb::GatherOptionsT>(n) = maps.options(fill);
+  graph_->nodes.push_back(std::move(n));
+  if (in_nhwc(x)) mark_nhwc(y);
+  return y;
+}
+
 ValueId Importer::to_nhwc(const NodeView& node, ValueId x) {
   if (const auto known = nhwc_form_.find(x); known != nhwc_form_.end()) return known->second;
   const ValueId y = transpose(node, x, {0, 2, 3, 1});

@@ -1,5 +1,6 @@
-// Constants behind simple operators, mostly the integer arithmetic with which exporters compute the
-// targets of Reshape.
+// Constants, their conversion, and shapes, which are known.
+#include "converter/import/onnx_fold.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,17 +10,28 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Shape arithmetic is small; anything longer is data and is not folded.
-constexpr int64_t kMaxFolded = 4096;
+std::vector<int64_t> integers_of(const Constant& c) {
+  std::vector<int64_t> v(static_cast<size_t>(c.elements()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = c.integer(static_cast<int64_t>(i));
+  return v;
+}
 
-template <class T>
-ConstantPtr make_constant(int type, const Shape& shape, const std::vector<T>& elements) {
-  auto c = std::make_shared<Constant>();
-  c->type = type;
-  c->shape = shape;
-  c->data.resize(elements.size() * sizeof(T));
-  if (!elements.empty()) memcpy(c->data.data(), elements.data(), c->data.size());
-  return c;
+// Toward zero. False: a value is no int64.
+bool truncated(const Constant& c, std::vector<int64_t>* v) {
+  for (int64_t i = 0; i < c.elements(); ++i) {
+    const float real = c.real(i);
+    if (!(real > -9.0e18f && real < 9.0e18f)) return false;
+    v->push_back(static_cast<int64_t>(real));
+  }
+  return true;
+}
+
+}  // namespace
+
+ConstantPtr integer_constant(int type, const Shape& shape, const std::vector<int64_t>& v) {
+  if (type == kBool) return make_constant(type, shape, std::vector<uint8_t>(v.begin(), v.end()));
+  if (type == kInt32) return make_constant(type, shape, std::vector<int32_t>(v.begin(), v.end()));
+  return make_constant(kInt64, shape, v);
 }
 
 Tensor constant_tensor(ConstantPtr constant) {
@@ -30,28 +42,6 @@ Tensor constant_tensor(ConstantPtr constant) {
   t.constant = std::move(constant);
   return t;
 }
-
-bool is_small_integer(const Tensor& t) {
-  return t.is_plain_constant() && t.constant->is_integer() && t.constant->elements() <= kMaxFolded;
-}
-
-std::vector<int64_t> integers_of(const Constant& c) {
-  std::vector<int64_t> v(static_cast<size_t>(c.elements()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = c.integer(static_cast<int64_t>(i));
-  return v;
-}
-
-ConstantPtr integer_constant(int type, const Shape& shape, const std::vector<int64_t>& v) {
-  if (type != kInt32) return make_constant(kInt64, shape, v);
-  return make_constant(kInt32, shape, std::vector<int32_t>(v.begin(), v.end()));
-}
-
-Status refuse_values(Importer& importer, const NodeView& node) {
-  return importer.refuse(node, "qrt computes this operator only on small integer constants",
-                         node.output(0), "simplify the model (constant folding) before conversion");
-}
-
-}  // namespace
 
 Status import_constant(Importer& importer, const NodeView& node) {
   ConstantPtr constant;
@@ -102,6 +92,13 @@ Status import_cast(Importer& importer, const NodeView& node) {
       v[i] = c.is_real() ? c.real(at) : static_cast<float>(c.integer(at));
     }
     result = make_constant(kFloat, c.shape, v);
+  } else if (std::vector<int64_t> v;
+             (to == kInt32 || to == kInt64) && c.is_real() && truncated(c, &v)) {
+    result = integer_constant(to, c.shape, v);
+  } else if (to == kBool && c.is_integer()) {
+    std::vector<int64_t> v = integers_of(c);
+    for (int64_t& i : v) i = i != 0;
+    result = integer_constant(to, c.shape, v);
   } else if ((to == kInt32 || to == kInt64) && c.is_integer()) {
     result = integer_constant(to, c.shape, integers_of(c));
   } else if ((to == kInt8 || to == kUint8) && c.is_integer()) {
@@ -129,87 +126,6 @@ Status import_shape(Importer& importer, const NodeView& node) {
   importer.set_output(node, 0,
                       constant_tensor(make_constant(kInt64, {static_cast<int64_t>(v.size())}, v)));
   return Status();
-}
-
-Status import_gather(Importer& importer, const NodeView& node) {
-  const Tensor &data = importer.input(node, 0), &indices = importer.input(node, 1);
-  if (!is_small_integer(data) || !is_small_integer(indices) || data.shape.rank() != 1 ||
-      indices.shape.rank() > 1)
-    return refuse_values(importer, node);
-  const std::vector<int64_t> from = integers_of(*data.constant);
-  std::vector<int64_t> v = integers_of(*indices.constant);
-  const int64_t n = static_cast<int64_t>(from.size());
-  for (int64_t& i : v) {
-    QRT_MODEL_CHECK(i >= -n && i < n, "index %lld is outside %lld elements",
-                    static_cast<long long>(i), static_cast<long long>(n));
-    i = from[static_cast<size_t>(i < 0 ? i + n : i)];
-  }
-  importer.set_output(node, 0, constant_tensor(integer_constant(data.type, indices.shape, v)));
-  return Status();
-}
-
-Status import_slice(Importer& importer, const NodeView& node) {
-  const Tensor& data = importer.input(node, 0);
-  bool small = is_small_integer(data) && data.shape.rank() == 1;
-  for (int i = 1; i < node.input_count(); ++i)
-    small = small && (!node.has_input(i) || is_small_integer(importer.input(node, i)));
-  if (!small) return refuse_values(importer, node);
-  const auto scalar = [&](int i, int64_t otherwise) {
-    if (!node.has_input(i) || importer.input(node, i).constant->elements() != 1) return otherwise;
-    return importer.input(node, i).constant->integer(0);
-  };
-  const std::vector<int64_t> from = integers_of(*data.constant);
-  const int64_t n = static_cast<int64_t>(from.size());
-  int64_t start = scalar(1, 0), end = scalar(2, n);
-  const int64_t step = scalar(4, 1);
-  if (step != 1) return refuse_values(importer, node);
-  start = std::clamp<int64_t>(start < 0 ? start + n : start, 0, n);
-  end = std::clamp<int64_t>(end < 0 ? end + n : end, start, n);
-  const std::vector<int64_t> v(from.begin() + start, from.begin() + end);
-  importer.set_output(
-      node, 0, constant_tensor(integer_constant(data.type, {static_cast<int64_t>(v.size())}, v)));
-  return Status();
-}
-
-bool fold_integers(Importer& importer, const NodeView& node) {
-  std::vector<std::vector<int64_t>> in;
-  int64_t longest = 0;
-  int type = kInt64;
-  Shape shape;
-  for (int i = 0; i < node.input_count(); ++i) {
-    const Tensor& t = importer.input(node, i);
-    if (!is_small_integer(t) || t.shape.rank() > 1 || (t.type != kInt64 && t.type != kInt32))
-      return false;
-    in.push_back(integers_of(*t.constant));
-    type = t.type;
-    if (t.shape.rank() >= shape.rank() && t.constant->elements() >= longest) shape = t.shape;
-    longest = std::max(longest, t.constant->elements());
-  }
-  std::vector<int64_t> v;
-  if (node.op() == "Concat") {
-    for (const auto& part : in) v.insert(v.end(), part.begin(), part.end());
-    shape = {static_cast<int64_t>(v.size())};
-  } else {
-    if (in.size() != 2) return false;
-    for (int64_t i = 0; i < longest; ++i) {
-      int64_t operand[2], y = 0;
-      for (size_t k = 0; k < 2; ++k) {
-        if (in[k].empty() || (in[k].size() != 1 && static_cast<int64_t>(in[k].size()) != longest))
-          return false;
-        operand[k] = in[k].size() == 1 ? in[k][0] : in[k][static_cast<size_t>(i)];
-      }
-      const std::string& op = node.op();
-      bool ok = false;
-      if (op == "Add") ok = !__builtin_add_overflow(operand[0], operand[1], &y);
-      if (op == "Sub") ok = !__builtin_sub_overflow(operand[0], operand[1], &y);
-      if (op == "Mul") ok = !__builtin_mul_overflow(operand[0], operand[1], &y);
-      if (op == "Div" && operand[1] > 0) ok = true, y = operand[0] / operand[1];
-      if (!ok) return false;
-      v.push_back(y);
-    }
-  }
-  importer.set_output(node, 0, constant_tensor(integer_constant(type, shape, v)));
-  return true;
 }
 
 }  // namespace qrt::convert::from_onnx

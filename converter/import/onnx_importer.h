@@ -22,6 +22,7 @@
 #include "converter/import/onnx_constant.h"
 #include "converter/import/onnx_model.h"
 #include "converter/import/onnx_node.h"
+#include "converter/index_maps.h"
 #include "converter/ir.h"
 #include "converter/report.h"
 
@@ -165,6 +166,8 @@ class Importer {
                     const std::string& name = "");
   ValueId reshape(const NodeView& node, ValueId x, const Shape& shape,
                   const std::string& name = "");
+  // `fill`: an element's bits as the graph stores it.
+  ValueId gather(const NodeView& node, ValueId x, const IndexMaps& maps, int64_t fill);
   // [n, c, h, w] <-> [n, h, w, c]; a value made by from_nhwc() gives its origin back.
   ValueId to_nhwc(const NodeView& node, ValueId x);
   ValueId from_nhwc(const NodeView& node, ValueId x, const std::string& name);

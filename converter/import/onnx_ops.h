@@ -42,10 +42,14 @@ Status import_dynamic_quantize(Importer& importer, const NodeView& node);
 Status import_constant(Importer& importer, const NodeView& node);
 Status import_cast(Importer& importer, const NodeView& node);
 Status import_shape(Importer& importer, const NodeView& node);
-Status import_gather(Importer& importer, const NodeView& node);
-Status import_slice(Importer& importer, const NodeView& node);
-// Arithmetic of integer constants (shapes). False: not all inputs are such constants.
-bool fold_integers(Importer& importer, const NodeView& node);
+// onnx_fold_math.cc
+// Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
+// known.
+bool fold_constants(Importer& importer, const NodeView& node);
+// Operators that are known only there.
+Status import_folded(Importer& importer, const NodeView& node);
+Status import_size(Importer& importer, const NodeView& node);
+Status import_constant_of_shape(Importer& importer, const NodeView& node);
 
 // onnx_ops_move.cc
 Status import_identity(Importer& importer, const NodeView& node);
@@ -54,6 +58,21 @@ Status import_flatten(Importer& importer, const NodeView& node);
 Status import_squeeze(Importer& importer, const NodeView& node);
 Status import_unsqueeze(Importer& importer, const NodeView& node);
 Status import_transpose(Importer& importer, const NodeView& node);
+
+// onnx_ops_gather.cc
+Status import_slice(Importer& importer, const NodeView& node);
+Status import_split(Importer& importer, const NodeView& node);
+Status import_pad(Importer& importer, const NodeView& node);
+Status import_tile(Importer& importer, const NodeView& node);
+Status import_expand(Importer& importer, const NodeView& node);
+Status import_gather(Importer& importer, const NodeView& node);
+Status import_gather_nd(Importer& importer, const NodeView& node);
+Status import_gather_elements(Importer& importer, const NodeView& node);
+Status import_depth_to_space(Importer& importer, const NodeView& node);
+Status import_space_to_depth(Importer& importer, const NodeView& node);
+
+// onnx_ops_resize.cc: Resize and Upsample
+Status import_resize(Importer& importer, const NodeView& node);
 
 // onnx_ops_concat.cc
 Status import_concat(Importer& importer, const NodeView& node);

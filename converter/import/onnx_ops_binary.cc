@@ -231,7 +231,7 @@ Status combine_tables(Importer& importer, const NodeView& node) {
 }  // namespace
 
 Status import_binary(Importer& importer, const NodeView& node) {
-  if (fold_integers(importer, node)) return Status();
+  if (fold_constants(importer, node)) return Status();
   const std::string& op = node.op();
   if (node.input_count() != 2)
     return importer.refuse(node, "it has " + std::to_string(node.input_count()) + " inputs",

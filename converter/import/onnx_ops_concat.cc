@@ -78,7 +78,7 @@ bool all_alike(const std::vector<Tensor>& parts) {
 }  // namespace
 
 Status import_concat(Importer& importer, const NodeView& node) {
-  if (fold_integers(importer, node)) return Status();
+  if (fold_constants(importer, node)) return Status();
   std::vector<Tensor> parts;
   bool values = true, tables = true;
   for (int i = 0; i < node.input_count(); ++i) {

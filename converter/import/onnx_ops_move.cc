@@ -1,105 +1,17 @@
 // Data movement: Reshape and its kin, Transpose, Identity. It acts on the integers, whatever stands
 // for them.
 #include <algorithm>
-#include <cstring>
 
+#include "converter/import/onnx_move.h"
 #include "converter/import/onnx_ops.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 
-// A Transpose (perm not empty) or a Reshape.
-struct Movement {
-  Shape from, to;
-  std::vector<int> perm;
-
-  bool nothing() const {
-    if (perm.empty()) return from == to;
-    for (size_t i = 0; i < perm.size(); ++i)
-      if (perm[i] != static_cast<int>(i)) return false;
-    return true;
-  }
-  ValueId apply(Importer& importer, const NodeView& node, ValueId x) const {
-    return perm.empty() ? importer.reshape(node, x, to) : importer.transpose(node, x, perm);
-  }
-  // Where an axis goes, or -1 where a Reshape does not keep it whole.
-  int axis(int a) const {
-    if (!perm.empty())
-      return static_cast<int>(std::find(perm.begin(), perm.end(), a) - perm.begin());
-    int64_t before = 1, passed = 1;
-    for (int i = 0; i < a; ++i) before *= from[i];
-    for (int i = 0; i < to.rank(); passed *= to[i++])
-      if (passed == before && to[i] == from[a]) return i;
-    return -1;
-  }
-};
-
-ConstantPtr move_constant(const Constant& c, const Movement& m) {
-  auto moved = std::make_shared<Constant>(c);
-  moved->shape = m.to;
-  if (m.perm.empty() || c.data.empty()) return moved;
-  const size_t rank = m.perm.size(), bytes = element_bytes(c.type);
-  std::vector<int64_t> stride(rank, 1), step(rank), index(rank, 0);
-  for (size_t i = rank; i-- > 1;) stride[i - 1] = stride[i] * c.shape[static_cast<int>(i)];
-  for (size_t i = 0; i < rank; ++i) step[i] = stride[static_cast<size_t>(m.perm[i])];
-  int64_t at = 0;
-  for (size_t n = 0; n < static_cast<size_t>(c.elements()); ++n) {
-    memcpy(moved->data.data() + n * bytes, c.data.data() + static_cast<size_t>(at) * bytes, bytes);
-    for (size_t i = rank; i-- > 0;) {
-      at += step[i];
-      if (++index[i] < m.to[static_cast<int>(i)]) break;
-      at -= step[i] * index[i];
-      index[i] = 0;
-    }
-  }
-  return moved;
-}
-
-Status move(Importer& importer, const NodeView& node, const Movement& m) {
-  const Tensor& x = importer.input(node, 0);
-  Tensor y = x;
-  y.shape = m.to;
-  if (m.nothing()) {
-    importer.set_output(node, 0, std::move(y));
-    return Status();
-  }
-  const auto follow = [&](int* axis) {
-    const bool per_axis = *axis >= 0;
-    if (per_axis) *axis = m.axis(*axis);
-    return !per_axis || *axis >= 0;
-  };
-  if ((y.quant && !follow(&y.quant->axis)) || !follow(&y.table_axis))
-    return importer.refuse(
-        node, "it takes apart the axis along which '" + node.input(0) + "' is quantised",
-        node.input(0), "quantise per tensor");
-  switch (x.kind) {
-    case Tensor::Kind::kConstant: y.constant = move_constant(*x.constant, m); break;
-    case Tensor::Kind::kValue:
-    case Tensor::Kind::kTable:
-      y.value = m.apply(importer, node, x.value);
-      importer.became(node, m.perm.empty() ? "Reshape" : "Transpose", "I0");
-      break;
-    case Tensor::Kind::kPending:
-      if (!importer.sole_reader(node, 0)) return importer.refuse_float(node, 0);
-      y.pending->followers.push_back(node.index());
-      y.pending->moves.push_back([&importer, &node, m](ValueId* v) {
-        *v = m.apply(importer, node, *v);
-        return Status();
-      });
-      break;
-    case Tensor::Kind::kRefused: break;
-  }
-  importer.set_output(node, 0, std::move(y));
-  return Status();
-}
-
 Status move_to(Importer& importer, const NodeView& node, const std::vector<int64_t>& dims) {
-  Movement m;
-  m.from = importer.input(node, 0).shape;
-  QRT_TRY(make_shape(dims, &m.to));
-  QRT_MODEL_CHECK(m.from.elements() == m.to.elements(), "shape %s cannot become %s",
-                  m.from.to_string().c_str(), m.to.to_string().c_str());
-  return move(importer, node, m);
+  std::vector<Movement> movements(1);
+  QRT_TRY(reshaped(importer.input(node, 0).shape, dims, &movements[0]));
+  return move(importer, node, std::move(movements));
 }
 
 // Axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. *known: false where
@@ -232,9 +144,8 @@ Status import_unsqueeze(Importer& importer, const NodeView& node) {
 }
 
 Status import_transpose(Importer& importer, const NodeView& node) {
-  Movement m;
-  m.from = importer.input(node, 0).shape;
-  const int rank = m.from.rank();
+  const Shape& from = importer.input(node, 0).shape;
+  const int rank = from.rank();
   std::vector<int64_t> perm = node.integers("perm");
   if (!node.has("perm"))
     for (int i = rank; i-- > 0;) perm.push_back(i);
@@ -245,11 +156,8 @@ Status import_transpose(Importer& importer, const NodeView& node) {
     QRT_MODEL_CHECK(p >= 0 && p < rank && !seen[static_cast<size_t>(p)],
                     "perm is not a permutation");
     seen[static_cast<size_t>(p)] = true;
-    m.perm.push_back(static_cast<int>(p));
-    m.to.push_back(m.from[static_cast<int>(p)]);
   }
-  if (rank == 0) m.to = m.from;
-  return move(importer, node, m);
+  return move(importer, node, {transposed(from, {perm.begin(), perm.end()})});
 }
 
 }  // namespace qrt::convert::from_onnx

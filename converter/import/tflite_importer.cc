@@ -295,8 +295,8 @@ const std::vector<int32_t>* Importer::folded(const Op& op, int i) const {
   return state(op, i).folded.get();
 }
 
-void Importer::fold(const Op& op, std::vector<int32_t> values) {
-  states_[static_cast<size_t>(op.outputs[0])].folded =
+void Importer::fold(const Op& op, std::vector<int32_t> values, int output) {
+  states_[static_cast<size_t>(op.outputs[static_cast<size_t>(output)])].folded =
       std::make_shared<const std::vector<int32_t>>(std::move(values));
 }
 
@@ -420,8 +420,8 @@ ValueId Importer::flip_sign(const Tensor& tensor, const char* source_op, ValueId
   return y;
 }
 
-Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result) {
-  const Tensor& to = output(op);
+Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result, int i) {
+  const Tensor& to = output(op, i);
   Value& made = graph_->values[x];
   if (to.type == TensorType::INT8 || to.type == TensorType::UINT8) {
     // The file may give a copy other parameters than its source: the bytes stay, what they mean
@@ -429,12 +429,12 @@ Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result)
     Quantization q = stored_quantization(to);
     if (made.quantization.zero_point != q.zero_point || made.quantization.scale != q.scale) {
       std::vector<uint8_t> identity(256);
-      for (size_t i = 0; i < 256; ++i) identity[i] = static_cast<uint8_t>(i);
+      for (size_t k = 0; k < 256; ++k) identity[k] = static_cast<uint8_t>(k);
       x = lut(op, x, identity, to.name, nullptr);
       graph_->values[x].quantization = q;
     }
   }
-  set_output(op, x);
+  set_output(op, x, i);
   became(op, result, "I0");
   return Status();
 }

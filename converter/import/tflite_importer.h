@@ -54,7 +54,7 @@ class Importer {
   // the operator was refused.
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
-  void fold(const Op& op, std::vector<int32_t> values);
+  void fold(const Op& op, std::vector<int32_t> values, int output = 0);
 
   // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on.
   // Returns OK for handlers to return.
@@ -87,8 +87,8 @@ class Importer {
   // Stored byte -> stored byte; 256 bytes, or 256 for each index of the last dimension.
   ValueId lut(const Op& op, ValueId x, const std::vector<uint8_t>& table, const std::string& name,
               const Quant* quant);
-  // Output 0 is `x`, which holds its bytes already, with output 0's parameters.
-  Status finish_copy(const Op& op, ValueId x, const std::string& result);
+  // Output i is `x`, which holds its bytes already, with output i's parameters.
+  Status finish_copy(const Op& op, ValueId x, const std::string& result, int i = 0);
   // y = RQ_INT with one multiplier, or one for each channel. Null: a multiplier is beyond what the
   // stages hold, refused.
   std::unique_ptr<fb::RequantT> requant(const Op& op, const std::vector<Multiplier>& multipliers,

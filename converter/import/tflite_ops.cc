@@ -43,6 +43,23 @@ constexpr Handler kHandlers[] = {
     {B::ABS, 1, import_abs},
     {B::QUANTIZE, 1, import_quantize},
     {B::HARD_SWISH, 1, import_hard_swish},
+    {B::SLICE, 3, import_slice},
+    {B::SPLIT, 2, import_split},
+    {B::SPLIT_V, 3, import_split_v},
+    {B::PAD, 2, import_pad},
+    {B::PADV2, 3, import_pad_v2},
+    {B::MIRROR_PAD, 2, import_mirror_pad},
+    {B::TILE, 2, import_tile},
+    {B::BROADCAST_TO, 2, import_broadcast_to},
+    {B::REVERSE_V2, 2, import_reverse_v2},
+    {B::GATHER, 2, import_gather},
+    {B::GATHER_ND, 2, import_gather_nd},
+    {B::UNPACK, 1, import_unpack},
+    {B::DEPTH_TO_SPACE, 1, import_depth_to_space},
+    {B::SPACE_TO_DEPTH, 1, import_space_to_depth},
+    {B::SPACE_TO_BATCH_ND, 3, import_space_to_batch_nd},
+    {B::BATCH_TO_SPACE_ND, 3, import_batch_to_space_nd},
+    {B::RESIZE_NEAREST_NEIGHBOR, 2, import_resize_nearest_neighbor},
 };
 
 constexpr int64_t kMaxField = 65535;

@@ -64,12 +64,30 @@ Status import_dequantize(Importer& importer, const Op& op);
 // tflite_ops_softmax.cc
 Status import_softmax(Importer& importer, const Op& op);
 // tflite_ops_move.cc
-Status import_reshape(Importer& importer, const Op& op);
-Status import_transpose(Importer& importer, const Op& op);
 Status import_concatenation(Importer& importer, const Op& op);
 Status import_shape(Importer& importer, const Op& op);
 Status import_pack(Importer& importer, const Op& op);
+// tflite_ops_gather.cc
+Status import_reshape(Importer& importer, const Op& op);
+Status import_transpose(Importer& importer, const Op& op);
 Status import_strided_slice(Importer& importer, const Op& op);
+Status import_slice(Importer& importer, const Op& op);
+Status import_split(Importer& importer, const Op& op);
+Status import_split_v(Importer& importer, const Op& op);
+Status import_pad(Importer& importer, const Op& op);
+Status import_pad_v2(Importer& importer, const Op& op);
+Status import_mirror_pad(Importer& importer, const Op& op);
+Status import_tile(Importer& importer, const Op& op);
+Status import_broadcast_to(Importer& importer, const Op& op);
+Status import_reverse_v2(Importer& importer, const Op& op);
+Status import_gather(Importer& importer, const Op& op);
+Status import_gather_nd(Importer& importer, const Op& op);
+Status import_unpack(Importer& importer, const Op& op);
+Status import_depth_to_space(Importer& importer, const Op& op);
+Status import_space_to_depth(Importer& importer, const Op& op);
+Status import_space_to_batch_nd(Importer& importer, const Op& op);
+Status import_batch_to_space_nd(Importer& importer, const Op& op);
+Status import_resize_nearest_neighbor(Importer& importer, const Op& op);
 // tflite_ops_pool.cc
 Status import_average_pool_2d(Importer& importer, const Op& op);
 Status import_max_pool_2d(Importer& importer, const Op& op);

@@ -1,4 +1,6 @@
-// Pass: Transpose and Reshape of constants become constants. (Front ends fold everything else.)
+// Pass: Transpose, Reshape and Gather of constants become constants. (Front ends fold everything
+// else.)
+#include "converter/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 #include "converter/passes/permutation.h"
@@ -8,15 +10,23 @@ namespace qrt::convert {
 void fold_constants(Graph* graph) {
   for (Node& node : graph->nodes) {
     const auto* transpose = node.options.AsTranspose();
-    if (!transpose && !node.options.AsReshape()) continue;
+    const auto* gather = node.options.AsGather();
+    if (!transpose && !gather && !node.options.AsReshape()) continue;
     const Value& in = graph->values[node.inputs[0]];
     Value& out = graph->values[node.outputs[0]];
     if (!in.is_constant || in.packing != fb::Packing::NONE || graph->is_output(node.outputs[0]))
       continue;
-    if (transpose)
+    if (is_packed(in.type.dtype) && (gather || transpose)) continue;
+    if (gather) {
+      const IndexMaps maps(in.type.shape, *gather);
+      const size_t bytes = dtype_bytes(in.type.dtype);
+      if (!maps.check_constant(bytes).ok()) continue;
+      out.data = maps.apply(in.data.data(), bytes, gather->fill);
+    } else if (transpose) {
       out.data = transposed_constant(in, transpose->perm).data;
-    else
+    } else {
       out.data = in.data;
+    }
     out.is_constant = true;
     node.outputs.clear();
   }

@@ -128,7 +128,8 @@ bool Mover::takes_any_layout(const Node& n) const {
   }
   // Scales that are inputs lie in the layout of the model.
   const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
-  return n.options.AsLut() || n.options.AsConcat() || (is_boundary && n.inputs.size() == 1);
+  return n.options.AsLut() || n.options.AsConcat() || n.options.AsGather() ||
+         (is_boundary && n.inputs.size() == 1);
 }
 
 std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
@@ -312,6 +313,12 @@ void Mover::write_options(Node* n, const Layout& l) {
   out.quantization.axis = permuted_axis(out.quantization.axis, l.out);
   if (auto* concat = n->options.AsConcat())
     concat->axis = static_cast<uint32_t>(permuted_axis(static_cast<int>(concat->axis), l.out));
+  if (auto* gather = n->options.AsGather()) {
+    for (auto& map : gather->axes)
+      map->axis = static_cast<uint8_t>(permuted_axis(map->axis, l.out));
+    std::sort(gather->axes.begin(), gather->axes.end(),
+              [](const auto& a, const auto& b) { return a->axis < b->axis; });
+  }
   if (auto* quantize = n->options.AsQuantize())
     quantize->axis = permuted_axis(quantize->axis, l.out);
   if (auto* dequantize = n->options.AsDequantize())

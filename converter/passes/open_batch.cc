@@ -33,6 +33,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   if (const auto* dequantize = node.options.AsDequantize())
     return dequantize->axis != 0 && dequantize->block_size == 0;
   if (node.options.AsDynamicQuantize()) return false;
+  if (const auto* gather = node.options.AsGather())
+    return gather->axes.empty() || gather->axes[0]->axis != 0;
   if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;
   if (node.options.AsSoftmax() || node.options.AsFullyConnected()) return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front

@@ -12,12 +12,19 @@ struct Links;
 // Removes nodes that no output needs.
 void drop_dead(Graph* graph);
 
-// Transpose and Reshape of constants become constants.
+// Transpose, Reshape and Gather of constants become constants.
 void fold_constants(Graph* graph);
 
 // Chooses the layout of every value between operators that do not care, so that the fewest bytes
 // are transposed; keeps the layout of the model's inputs and outputs.
 void move_transposes(Graph* graph);
+
+// A Gather behind a Gather becomes one; a Gather without maps goes.
+void simplify_gathers(Graph* graph);
+
+// A Gather that only puts values around an image goes into the padding of the convolutions and
+// pools behind it, where that gives the same bits.
+void fold_pads(Graph* graph);
 
 // Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
 void fold_flatten(Graph* graph);

@@ -12,6 +12,8 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"drop_dead", drop_dead},
       {"fold_constants", fold_constants},
       {"move_transposes", move_transposes},
+      {"simplify_gathers", simplify_gathers},
+      {"fold_pads", fold_pads},
       {"fold_flatten", fold_flatten},
       {"simplify_reshapes", simplify_reshapes},
       {"fuse_luts", fuse_luts},
