@@ -70,10 +70,17 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
+    case fb::OpOptions::ResizeLinear:
+      switch (op.options_as_ResizeLinear()->kind()) {
+        case fb::ResizeKind::F32:
+        case fb::ResizeKind::F32_TRUNCATED: return "ordered float32 sum";
+        default: return "integer sum";
+      }
     case fb::OpOptions::Concat:
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
-    case fb::OpOptions::Gather: return "move";
+    case fb::OpOptions::Gather:
+    case fb::OpOptions::Take: return "move";
     case fb::OpOptions::Svdf: return requant_name(op.options_as_Svdf()->requant());
     case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";

@@ -48,12 +48,17 @@ int arithmetic_level(const fb::Operator& op) {
       return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
     case fb::OpOptions::Softmax:
       return op.options_as_Softmax()->kind() == fb::SoftmaxKind::Q5_26 ? 0 : 1;
+    case fb::OpOptions::ResizeLinear: {
+      const fb::ResizeKind kind = op.options_as_ResizeLinear()->kind();
+      return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED ? 1 : 0;
+    }
     case fb::OpOptions::Concat:
     case fb::OpOptions::MaxPool2D:
     case fb::OpOptions::Lut:
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
     case fb::OpOptions::Gather:
+    case fb::OpOptions::Take:
     case fb::OpOptions::Svdf:
     case fb::OpOptions::Lstm: return 0;
     case fb::OpOptions::Quantize:

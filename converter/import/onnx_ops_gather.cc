@@ -106,6 +106,43 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
   return move(importer, node, std::move(movements));
 }
 
+// Gather at indices that only a run knows. An 8-bit constant becomes one of the graph.
+Status take(Importer& importer, const NodeView& node, int axis) {
+  Tensor y = importer.input(node, 0);
+  const ValueId index = importer.input(node, 1).value;
+  if (y.is_pending()) return importer.refuse_float(node, 0);
+  const bool along = (y.quant && y.quant->axis == axis) || y.table_axis == axis;
+  if (along || (y.quant && y.quant->axis > axis) || y.table_axis > axis)
+    return importer.refuse(node, "its data is quantised per axis", node.input(0),
+                           "quantise per tensor");
+  if (y.is_constant()) {
+    Quant quant;
+    quant.type = y.type;
+    const bool bytes = y.type == kUint8 || y.type == kInt8;
+    if (!bytes)
+      return importer.refuse(
+          node, std::string("its data is a constant of type ") + element_type_name(y.type),
+          node.input(0), "quantise it to 8 bits");
+    if (y.quant) quant = *y.quant;
+    y.value = importer.stored_constant(*y.constant, quant, node.input(0));
+    y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
+    y.constant.reset();
+  }
+  const Shape from = y.shape, to = importer.input(node, 1).shape;
+  std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
+  QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &y.shape));
+  const ValueId value =
+      importer.new_value("", importer.graph().values[y.value].type.dtype, y.shape);
+  importer.graph().values[value].quantization = importer.graph().values[y.value].quantization;
+  Node n = make_node<fb::TakeOptionsT>(node.name(), node.op(), {y.value, index}, {value});
+  options<fb::TakeOptionsT>(n).axis = static_cast<uint32_t>(axis);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "Take", "I0");
+  y.value = value;
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
 }  // namespace
 
 Status import_slice(Importer& importer, const NodeView& node) {
@@ -253,6 +290,8 @@ Status import_gather(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
+  const Tensor& index = importer.input(node, 1);
+  if (index.is_value() && index.type == kInt32) return take(importer, node, axis);
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));

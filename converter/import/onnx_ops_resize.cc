@@ -1,5 +1,5 @@
 // Resize and Upsample. Nearest is a Gather: every output index reads one input index, or, outside
-// the region of tf_crop_and_resize, the extrapolation value.
+// the region of tf_crop_and_resize, the extrapolation value. Linear of an image is ResizeLinear.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -273,22 +273,129 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
   return move(importer, node, {gathered(std::move(maps), bits)});
 }
 
+// Linear weights of an axis, as ONNX Runtime's bilinear kernels compute them.
+std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const Axis& a, bool in_float) {
+  auto axis = std::make_unique<fb::ResizeAxisT>();
+  for (int64_t i = 0; i < a.out; ++i) {
+    const float last = static_cast<float>(a.in - 1);
+    const float at = a.scale == 1 ? static_cast<float>(i) : coordinate(r.coordinates, a, i);
+    const float x = at >= last ? last : at > 0 ? at : 0;
+    const auto low = static_cast<int32_t>(x);
+    const int32_t high = static_cast<int32_t>(std::min<int64_t>(low + 1, a.in - 1));
+    axis->low.push_back(low);
+    axis->high.push_back(high);
+    if (in_float) {
+      const float to_low = low == high ? 0.5f : std::fabs(x - static_cast<float>(low));
+      const float to_high = low == high ? 0.5f : std::fabs(x - static_cast<float>(high));
+      axis->low_weight.push_back(static_cast<int32_t>(float_bits(to_high)));
+      axis->high_weight.push_back(static_cast<int32_t>(float_bits(to_low)));
+    } else {
+      const auto fine = static_cast<int32_t>(x * 1024);
+      axis->low_weight.push_back(low == high ? 512 : std::abs(fine - high * 1024));
+      axis->high_weight.push_back(low == high ? 512 : std::abs(fine - low * 1024));
+    }
+  }
+  return axis;
+}
+
+enum class Layout { kNone, kPlane, kChannelsFirst, kChannelsLast };
+
+// Where the two resized dimensions stand.
+Layout layout_of(const Resize& r) {
+  const auto stays = [&](size_t d) { return r.axes[d].scale == 1; };
+  if (r.axes.size() == 2) return Layout::kPlane;
+  if (r.axes.size() != 4 || !stays(0)) return Layout::kNone;
+  return stays(1) ? Layout::kChannelsFirst : stays(3) ? Layout::kChannelsLast : Layout::kNone;
+}
+
+// The node on a value of the source's layout.
+ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, ValueId x,
+                     fb::ResizeLinearOptionsT o) {
+  const Layout layout = layout_of(r);
+  const bool in_float = o.kind == fb::ResizeKind::F32 || o.kind == fb::ResizeKind::F32_TRUNCATED;
+  const size_t h = layout == Layout::kPlane ? 0 : layout == Layout::kChannelsLast ? 1 : 2;
+  o.h = linear_axis(r, r.axes[h], in_float);
+  o.w = linear_axis(r, r.axes[h + 1], in_float);
+  if (layout == Layout::kPlane) x = importer.reshape(node, x, {1, r.axes[0].in, r.axes[1].in, 1});
+  if (layout == Layout::kChannelsFirst) x = importer.to_nhwc(node, x);
+  Shape to = importer.shape_of(x);
+  to[1] = r.axes[h].out;
+  to[2] = r.axes[h + 1].out;
+  const ValueId y = importer.new_value("", DType::kUInt8, to);
+  const char* level = in_float ? "I1" : "I0";
+  Node n = make_node<fb::ResizeLinearOptionsT>(node.name(), node.op(), {x}, {y});
+  n.options.Set(std::move(o));
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "ResizeLinear", level);
+  if (layout == Layout::kPlane) return importer.reshape(node, y, {to[1], to[2]});
+  return layout == Layout::kChannelsFirst ? importer.from_nhwc(node, y, "") : y;
+}
+
+Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
+  const Tensor x = importer.input(node, 0);
+  const auto no = [&](const std::string& rule, const char* remedy) {
+    return importer.refuse(node, rule, node.input(0), remedy);
+  };
+  if (layout_of(r) == Layout::kNone)
+    return no("it resizes other than two dimensions of an image linearly",
+              "resize height and width only");
+  if (r.extrapolates() || node.integer("antialias", 0) != 0)
+    return no("linear with antialias or a region of its own is computed in float",
+              "resize without antialias, in another coordinate_transformation_mode");
+  Shape to = x.shape;
+  for (size_t d = 0; d < r.axes.size(); ++d) {
+    if (r.axes[d].out < 1) return error(Code::kUnsupported, "axis %zu becomes empty", d);
+    QRT_TRY(check_index_count(r.axes[d].out));
+    to[static_cast<int>(d)] = r.axes[d].out;
+  }
+  if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
+    fb::ResizeLinearOptionsT o;
+    o.kind = layout_of(r) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
+                                                   : fb::ResizeKind::F32_TRUNCATED;
+    o.offset = x.type == kInt8 ? 128 : 0;
+    Tensor y = x;
+    y.shape = to;
+    y.value = resize_value(importer, node, r, x.value, std::move(o));
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.quant->per_tensor() || !std::isnormal(x.quant->scale[0]) || x.quant->scale[0] < 0)
+    return no("its input has several scales or an unusual one", "quantise it per tensor");
+  importer.defer(node, to)->emit = [&importer, &node, r, x](const Quant& out, Limits limits,
+                                                            ValueId* result) {
+    if (!std::isnormal(out.scale[0]) || out.scale[0] < 0)
+      return importer.refuse(node, "its output has an unusual scale", node.output(0),
+                             "quantise the model with scales of usual size");
+    fb::ResizeLinearOptionsT o;
+    o.kind = fb::ResizeKind::F32;
+    o.input_scale = float_bits(x.quant->scale[0]);
+    o.input_zero_point = x.quant->stored_zero_point();
+    o.output_scale = float_bits(out.scale[0]);
+    o.output_zero_point = out.stored_zero_point();
+    o.lo = limits.lo;
+    o.hi = limits.hi;
+    *result =
+        importer.with_quant(node, resize_value(importer, node, r, x.value, std::move(o)), out);
+    return Status();
+  };
+  return Status();
+}
+
 }  // namespace
 
 Status import_resize(Importer& importer, const NodeView& node) {
   const std::string mode = node.text("mode", "nearest");
-  QRT_MODEL_CHECK(mode == "nearest" || mode == "linear" || mode == "cubic" || mode == "bilinear",
-                  "its mode is '%s'", mode.c_str());
+  QRT_MODEL_CHECK(mode == "nearest" || mode == "linear" || mode == "cubic", "its mode is '%s'",
+                  mode.c_str());
   Resize r;
   bool known;
   QRT_TRY(read_resize(importer, node, &r, &known));
   if (!known) return Status();
   if (mode == "nearest") return resize_nearest(importer, node, r);
-  return importer.refuse(node,
-                         "it resizes in mode '" + mode +
-                             "', which ONNX Runtime computes in "
-                             "float",
-                         node.input(0), "resize in mode 'nearest'");
+  if (mode == "linear") return resize_linear(importer, node, r);
+  return importer.refuse(node, "it resizes in mode 'cubic', which ONNX Runtime computes in float",
+                         node.input(0), "resize in mode 'linear' or 'nearest'");
 }
 
 }  // namespace qrt::convert::from_onnx

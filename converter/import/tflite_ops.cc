@@ -60,6 +60,7 @@ constexpr Handler kHandlers[] = {
     {B::SPACE_TO_BATCH_ND, 3, import_space_to_batch_nd},
     {B::BATCH_TO_SPACE_ND, 3, import_batch_to_space_nd},
     {B::RESIZE_NEAREST_NEIGHBOR, 2, import_resize_nearest_neighbor},
+    {B::RESIZE_BILINEAR, 2, import_resize_bilinear},
 };
 
 constexpr int64_t kMaxField = 65535;

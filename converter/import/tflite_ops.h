@@ -88,6 +88,7 @@ Status import_space_to_depth(Importer& importer, const Op& op);
 Status import_space_to_batch_nd(Importer& importer, const Op& op);
 Status import_batch_to_space_nd(Importer& importer, const Op& op);
 Status import_resize_nearest_neighbor(Importer& importer, const Op& op);
+Status import_resize_bilinear(Importer& importer, const Op& op);
 // tflite_ops_pool.cc
 Status import_average_pool_2d(Importer& importer, const Op& op);
 Status import_max_pool_2d(Importer& importer, const Op& op);

@@ -22,6 +22,12 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
       return carries[id] && s.rank() == rank;
     });
   }
+  if (const auto* take = node.options.AsTake()) {
+    const ValueId index = node.inputs[1];
+    if (graph.values[in].is_constant) return take->axis == 0 && carries[index];
+    return carries[in] && take->axis > 0 &&
+           (take->batch_dims > 0 ? carries[index] : graph.values[index].is_constant);
+  }
   if (const auto* concat = node.options.AsConcat())
     return concat->axis != 0 && std::all_of(node.inputs.begin(), node.inputs.end(),
                                             [&](ValueId id) { return carries[id]; });

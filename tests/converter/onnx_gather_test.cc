@@ -220,6 +220,39 @@ TEST(OnnxGather, UpsampleAndOldResize) {
   expect_raw(old, "Resize", {1, 1, 1, 6}, {floats(old, {1, 1, 1, 0.4f})}, {}, {0, 3});
 }
 
+TEST(OnnxGather, GatherAtIndicesOfARun) {
+  OnnxBuilder b;
+  const std::string table =
+      b.dq(b.constant<int8_t>({3, 2}, {1, 2, 3, 4, -5, -6}), 0.5f, int8_t{-6});
+  const std::string index = b.input<int32_t>({2, 2});
+  b.integer_output<int8_t>(b.node("Gather", {table, index}), 0.5f, int8_t{-6});
+  ASSERT_EQ(b.run_to<int8_t>({to_bytes(std::vector<int32_t>{2, 0, -2, 2})}),
+            (std::vector<int8_t>{-5, -6, 1, 2, 3, 4, -5, -6}));
+}
+
+TEST(OnnxGather, ResizeLinearBetweenQuantizedTensors) {
+  OnnxBuilder b;
+  std::string x = b.integer_input<int8_t>({1, 1, 1, 2}, 0.5f, int8_t{-10});
+  x = b.node("Resize", {x, "", "", ints(b, {1, 1, 1, 4})}, {{"mode", "linear"}});
+  b.integer_output<int8_t>(x, 0.25f, int8_t{5});
+  // 0 and 5: 0, 1.25, 3.75, 5
+  ASSERT_EQ(b.run_to<int8_t>({to_bytes(std::vector<int8_t>{-10, 0})}),
+            (std::vector<int8_t>{5, 10, 20, 25}));
+}
+
+TEST(OnnxGather, ResizeLinearOfIntegersTruncates) {
+  OnnxBuilder first, last(11);
+  expect_raw(first, "Resize", {1, 1, 1, 2}, {"", "", ints(first, {1, 1, 1, 4})},
+             {{"mode", "linear"}}, {0, 0, 0, 1});
+  expect_raw(last, "Resize", {1, 1, 2, 2}, {floats(last, {}), floats(last, {1, 1, 2, 1})},
+             {{"mode", "linear"}}, {0, 1, 0, 1, 1, 2, 2, 3});
+  OnnxBuilder cubic;
+  cubic.output(cubic.node("Resize",
+                          {cubic.input<uint8_t>({1, 1, 2, 2}), "", "", ints(cubic, {1, 1, 4, 4})},
+                          {{"mode", "cubic"}}));
+  expect_rule(cubic, "mode 'cubic'");
+}
+
 TEST(OnnxGather, RefusesWhatItDoesNotKnow) {
   OnnxBuilder variable;
   variable.output(variable.node(

@@ -196,6 +196,35 @@ TEST(TfliteMove, ResizeNearestNeighbor) {
   check(3, true, true, {1, 2, 3});
 }
 
+TEST(TfliteMove, GatherAtIndicesOfARun) {
+  Case c({2, 3}, {{2, 2}});
+  tflite::GatherOptionsT o;
+  o.axis = 1;
+  c.b.op(B::GATHER, {c.x, c.b.input(TensorType::INT32, {2})}, c.outputs, o);
+  ASSERT_EQ(c.b.run({count_up({2, 3}), to_bytes(Dims{2, 0})}), (std::vector<Bytes>{{2, 0, 5, 3}}));
+}
+
+TEST(TfliteMove, ResizeBilinear) {
+  const auto check = [](bool corners, bool half, const std::vector<int8_t>& expected) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 1, 2, 1}, kScale, kZero);
+    const int y = b.output(TensorType::INT8, {1, 1, 4, 1}, kScale, kZero);
+    tflite::ResizeBilinearOptionsT o;
+    o.align_corners = corners;
+    o.half_pixel_centers = half;
+    b.op(B::RESIZE_BILINEAR, {x, b.constant(TensorType::INT32, {2}, Dims{1, 4})}, {y}, o);
+    ASSERT_EQ(b.run({to_bytes(std::vector<int8_t>{-6, 3})}),
+              std::vector<Bytes>{to_bytes(expected)});
+  };
+  check(false, false, {-6, -2, 3, 3});  // -1.5 away from zero
+  check(true, false, {-6, -3, 0, 3});
+  check(false, true, {-6, -4, 1, 3});
+  Case outside({1, 1, 1, 1}, {{1, 1, 55, 1}});
+  outside.b.op(B::RESIZE_BILINEAR, {outside.x, outside.ints({1, 55})}, outside.outputs,
+               tflite::ResizeBilinearOptionsT());
+  expect_rule(outside.b, "the reference reads outside its input");
+}
+
 // int16 tensors move as they are; padding is 0.
 TEST(TfliteMove, Int16) {
   TfliteBuilder b;

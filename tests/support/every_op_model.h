@@ -115,10 +115,26 @@ inline ModelBuilder every_op_model() {
   }
   m.op(std::move(gather), {both}, {mirrored});
 
+  const uint32_t resized = m.tensor({-1, 4, 4, 16}, DType::kUInt8, "resized");
+  fb::ResizeLinearOptionsT resize;
+  resize.kind = fb::ResizeKind::INT_HALF_AWAY;
+  resize.h = std::make_unique<fb::ResizeAxisT>();
+  resize.h->low = {0, 1, 1, 2};
+  resize.h->high = {1, 2, 2, 3};
+  resize.h->low_weight = {1024, 512, 256, 0};
+  resize.h->high_weight = {0, 512, 768, 1024};
+  resize.w = std::make_unique<fb::ResizeAxisT>(*resize.h);
+  m.op(std::move(resize), {mirrored}, {resized});
+
+  const uint32_t taken = m.tensor({-1, 4, 4, 16}, DType::kUInt8, "taken");
+  fb::TakeOptionsT take;
+  take.axis = 2;
+  m.op(take, {resized, m.constant<int32_t>({4}, DType::kInt32, {3, -1, 0, 9})}, {taken});
+
   const uint32_t pixels = m.tensor({-1, 16, 16}, DType::kUInt8, "pixels");
   fb::ReshapeOptionsT to_pixels;
   to_pixels.shape = {-1, 16, 16};
-  m.op(to_pixels, {mirrored}, {pixels});
+  m.op(to_pixels, {taken}, {pixels});
 
   const uint32_t flat = m.output({-1, 16, 16}, DType::kUInt8, "flat");
   fb::TransposeOptionsT transpose;

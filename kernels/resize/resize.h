@@ -1,0 +1,54 @@
+// Contract of the resize family: rows of an image between two rows of its source, weighed.
+//
+//   y[x][c] = sum of four products of a weight and low[lo_x][c], low[hi_x][c], high[lo_x][c],
+//   high[hi_x][c]
+//
+// f32: (( (wl_x * wl_y) * low[lo] + (wh_x * wl_y) * low[hi] ) + (wl_x * wh_y) * high[lo] ) + (wh_x
+// * wh_y) * high[hi],
+//      every step rounded to float32, no fma.
+// u8, s16: the exact integer sum of (source - offset), rounded by RoundShift20, plus offset; u8
+// limited to 0..255,
+//      s16 to its range.
+//
+// Exactly out_w * channels elements are stored, nothing else is read. Thread-safe.
+#ifndef QRT_KERNELS_RESIZE_RESIZE_H_
+#define QRT_KERNELS_RESIZE_RESIZE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+
+namespace qrt {
+
+// v / 2^20 as an integer.
+enum class RoundShift20 : uint8_t { kHalfAway, kHalfUp, kTruncate };
+
+template <class Weight>
+struct ResizeRow {
+  size_t out_w, channels;
+  const int32_t *low, *high;               // [out_w]: pixels of the source row
+  const Weight *low_weight, *high_weight;  // [out_w]
+  Weight row_low_weight, row_high_weight;
+};
+
+// The integer forms: |low_weight| + |high_weight| is at most kMaxResizeWeight, in rows and columns:
+// 255 * 2^22 fits int32.
+constexpr int32_t kMaxResizeWeight = 2048;
+
+struct ResizeKernel {
+  const char* name;  // "resize_avx2"
+  Isa isa;
+  void (*f32)(const ResizeRow<float>& row, const float* low, const float* high, float* y);
+  void (*u8)(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset, const uint8_t* low,
+             const uint8_t* high, uint8_t* y);
+  void (*s16)(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
+              const int16_t* high, int16_t* y);
+};
+
+const ResizeKernel* resize_kernels(size_t* count);
+const ResizeKernel* select_resize(IsaSet isas);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_RESIZE_RESIZE_H_

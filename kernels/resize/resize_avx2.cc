@@ -1,0 +1,17 @@
+#include "kernels/resize/resize_loops.h"
+
+namespace qrt {
+
+void resize_f32_avx2(const ResizeRow<float>& row, const float* low, const float* high, float* y) {
+  row_f32(row, low, high, y);
+}
+void resize_u8_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,
+                    const uint8_t* low, const uint8_t* high, uint8_t* y) {
+  row_u8(row, round, offset, low, high, y);
+}
+void resize_s16_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
+                     const int16_t* high, int16_t* y) {
+  row_s16(row, round, low, high, y);
+}
+
+}  // namespace qrt

@@ -1,0 +1,36 @@
+// The resize family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/resize/resize.h"
+
+namespace qrt {
+
+#define QRT_RESIZE(isa, suffix)                                                                   \
+  void resize_f32_##suffix(const ResizeRow<float>& row, const float* low, const float* high,      \
+                           float* y);                                                             \
+  void resize_u8_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,      \
+                          const uint8_t* low, const uint8_t* high, uint8_t* y);                   \
+  void resize_s16_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low, \
+                           const int16_t* high, int16_t* y);
+#include "kernels/resize/resize.inc"
+
+namespace {
+
+constexpr ResizeKernel kKernels[] = {
+#define QRT_RESIZE(isa, suffix) \
+  {"resize_" #suffix, Isa::isa, resize_f32_##suffix, resize_u8_##suffix, resize_s16_##suffix},
+#include "kernels/resize/resize.inc"
+};
+
+}  // namespace
+
+const ResizeKernel* resize_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]);
+  return kKernels;
+}
+
+const ResizeKernel* select_resize(IsaSet isas) {
+  const ResizeKernel* kernel = kKernels;
+  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
+  return kernel;
+}
+
+}  // namespace qrt

@@ -1,0 +1,158 @@
+// Every row of the resize family against its formula, with guard pages: nothing may be over-read.
+#include "kernels/resize/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/support/guarded.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Guarded;
+using testing::Random;
+
+class ResizeTest : public ::testing::TestWithParam<ResizeKernel> {
+ protected:
+  void SetUp() override {
+    if (!has(detected_isas(), GetParam().isa))
+      GTEST_SKIP() << "this CPU lacks " << isa_name(GetParam().isa);
+  }
+};
+
+std::vector<ResizeKernel> rows() {
+  size_t n;
+  const ResizeKernel* table = resize_kernels(&n);
+  return {table, table + n};
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, ResizeTest, ::testing::ValuesIn(rows()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+const std::vector<size_t> kChannels = {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 64, 67};
+
+template <class Weight>
+struct Geometry {
+  std::vector<int32_t> low, high;
+  std::vector<Weight> low_weight, high_weight;
+  size_t in_w;
+
+  ResizeRow<Weight> row(size_t channels, Weight wl, Weight wh) const {
+    return {low.size(),        channels,           low.data(), high.data(),
+            low_weight.data(), high_weight.data(), wl,         wh};
+  }
+};
+
+template <class Weight, class F>
+Geometry<Weight> geometry(Random* random, const F& weight) {
+  Geometry<Weight> g;
+  g.in_w = static_cast<size_t>(random->integer(1, 9));
+  for (int64_t i = random->integer(1, 12); i > 0; --i) {
+    g.low.push_back(static_cast<int32_t>(random->integer(0, static_cast<int64_t>(g.in_w) - 1)));
+    g.high.push_back(static_cast<int32_t>(random->integer(0, static_cast<int64_t>(g.in_w) - 1)));
+    g.low_weight.push_back(weight());
+    g.high_weight.push_back(weight());
+  }
+  return g;
+}
+
+TEST_P(ResizeTest, Float32InItsOrder) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const auto weight = [&] { return static_cast<float>(random.integer(0, 1 << 20)) / (1 << 20); };
+  for (size_t c : kChannels) {
+    const auto g = geometry<float>(&random, weight);
+    Guarded<float> low(g.in_w * c), high(g.in_w * c), y(g.low.size() * c);
+    for (auto* v : {&low, &high})
+      for (float& f : *v) f = static_cast<float>(random.integer(-2550, 2550)) * 0.1f;
+    const float wl = weight(), wh = weight();
+    GetParam().f32(g.row(c, wl, wh), low.data(), high.data(), y.data());
+    for (size_t x = 0; x < g.low.size(); ++x) {
+      const size_t lo = static_cast<size_t>(g.low[x]) * c, hi = static_cast<size_t>(g.high[x]) * c;
+      for (size_t i = 0; i < c; ++i) {
+        volatile float a = g.low_weight[x] * wl, b = g.high_weight[x] * wl;
+        volatile float d = g.low_weight[x] * wh, e = g.high_weight[x] * wh;
+        a = a * low[lo + i];
+        b = b * low[hi + i];
+        d = d * high[lo + i];
+        e = e * high[hi + i];
+        volatile float sum = a + b;
+        sum = sum + d;
+        sum = sum + e;
+        const float expected = sum;
+        ASSERT_EQ(memcmp(&y[x * c + i], &expected, 4), 0) << x << " " << i;
+      }
+    }
+  }
+}
+
+int64_t rounded(RoundShift20 round, int64_t v) {
+  const double exact = static_cast<double>(v) / (1 << 20);
+  switch (round) {
+    case RoundShift20::kHalfAway: return static_cast<int64_t>(std::round(exact));
+    case RoundShift20::kHalfUp: return static_cast<int64_t>(std::floor(exact + 0.5));
+    case RoundShift20::kTruncate: break;
+  }
+  return static_cast<int64_t>(std::trunc(exact));
+}
+
+template <class T, class Run>
+void check_integers(int64_t min, int64_t max, const std::vector<int32_t>& offsets, const Run& run) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  // Halves make ties, 1536 and -512 stand at the left edge of half-pixel grids.
+  const auto weight = [&] {
+    const int32_t all[] = {0, 256, 512, 1024, 1536, -512, 1023, 1};
+    return all[random.integer(0, 7)];
+  };
+  for (const auto round : {RoundShift20::kHalfAway, RoundShift20::kHalfUp, RoundShift20::kTruncate})
+    for (int32_t offset : offsets)
+      for (size_t c : kChannels) {
+        auto g = geometry<int32_t>(&random, weight);
+        for (size_t i = 0; i < g.low.size(); ++i)
+          if (std::abs(g.low_weight[i]) + std::abs(g.high_weight[i]) > kMaxResizeWeight)
+            g.high_weight[i] = 1024 - g.low_weight[i];
+        const bool widest = random.coin();
+        const int32_t wl = widest ? 1536 : 512, wh = widest ? -512 : 512;
+        Guarded<T> low(g.in_w * c), high(g.in_w * c), y(g.low.size() * c);
+        for (auto* v : {&low, &high})
+          for (T& t : *v)
+            t = static_cast<T>(random.coin() ? random.integer(min, max)
+                                             : (random.coin() ? min : max));
+        run(g.row(c, wl, wh), round, offset, low.data(), high.data(), y.data());
+        for (size_t x = 0; x < g.low.size(); ++x) {
+          const size_t lo = static_cast<size_t>(g.low[x]) * c;
+          const size_t hi = static_cast<size_t>(g.high[x]) * c;
+          for (size_t i = 0; i < c; ++i) {
+            const auto at = [&](const Guarded<T>& v, size_t k) { return int64_t{v[k]} - offset; };
+            const int64_t sum =
+                (at(low, lo + i) * g.low_weight[x] + at(low, hi + i) * g.high_weight[x]) * wl +
+                (at(high, lo + i) * g.low_weight[x] + at(high, hi + i) * g.high_weight[x]) * wh;
+            const int64_t v = rounded(round, sum) + offset;
+            ASSERT_EQ(int64_t{y[x * c + i]}, v < min ? min : v > max ? max : v) << x << " " << i;
+          }
+        }
+      }
+}
+
+TEST_P(ResizeTest, Bytes) {
+  check_integers<uint8_t>(
+      0, 255, {0, 128},
+      [](const auto& row, auto round, int32_t offset, const uint8_t* low, const uint8_t* high,
+         uint8_t* y) { GetParam().u8(row, round, offset, low, high, y); });
+}
+
+TEST_P(ResizeTest, Int16) {
+  check_integers<int16_t>(
+      -32768, 32767, {0},
+      [](const auto& row, auto round, int32_t, const int16_t* low, const int16_t* high,
+         int16_t* y) { GetParam().s16(row, round, low, high, y); });
+}
+
+}  // namespace
+}  // namespace qrt
