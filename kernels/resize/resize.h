@@ -46,6 +46,9 @@ struct ResizeKernel {
               const int16_t* high, int16_t* y);
 };
 
+// What the other rows do with kIntegerOnly, too: numbers that are finite, by soft_float.h.
+void resize_f32_scalar(const ResizeRow<float>& row, const float* low, const float* high, float* y);
+
 const ResizeKernel* resize_kernels(size_t* count);
 const ResizeKernel* select_resize(IsaSet isas);
 
