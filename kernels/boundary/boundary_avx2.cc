@@ -72,6 +72,15 @@ template <bool kSigned>
 inline void dequantize(const uint8_t* x, size_t n, float scale, int32_t zp, float* y) {
   const __m256 s = _mm256_set1_ps(scale);
   const __m256i z = _mm256_set1_epi32(zp);
+  if (n >= kWrittenPastFrom) {
+    const size_t head = -reinterpret_cast<uintptr_t>(y) % 32 / sizeof(float);
+    _mm256_maskstore_ps(y, first_lanes(head), real(widen<kSigned>(x), z, s));
+    n -= head, x += head, y += head;
+    for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+      for (size_t i = 0; i < kBlock; i += kLanes)
+        _mm256_stream_ps(y + i, real(widen<kSigned>(x + i), z, s));
+    _mm_sfence();
+  }
   for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
     for (size_t i = 0; i < kBlock; i += kLanes)
       _mm256_storeu_ps(y + i, real(widen<kSigned>(x + i), z, s));
@@ -122,16 +131,23 @@ void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, i
   const __m256i to_distance = _mm256_set1_epi16(static_cast<int16_t>(zp - lo));
   const __m256i to_byte = _mm256_set1_epi8(static_cast<char>(lo));
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) {
-    const __m256i v0 = steps(_mm256_loadu_ps(x), s, low, high);
-    const __m256i v1 = steps(_mm256_loadu_ps(x + 8), s, low, high);
-    const __m256i v2 = steps(_mm256_loadu_ps(x + 16), s, low, high);
-    const __m256i v3 = steps(_mm256_loadu_ps(x + 24), s, low, high);
+  const auto block = [&](const float* from, uint8_t* to) {
+    const __m256i v0 = steps(_mm256_loadu_ps(from), s, low, high);
+    const __m256i v1 = steps(_mm256_loadu_ps(from + 8), s, low, high);
+    const __m256i v2 = steps(_mm256_loadu_ps(from + 16), s, low, high);
+    const __m256i v3 = steps(_mm256_loadu_ps(from + 24), s, low, high);
     const __m256i w0 = _mm256_add_epi16(_mm256_packs_epi32(v0, v1), to_distance);
     const __m256i w1 = _mm256_add_epi16(_mm256_packs_epi32(v2, v3), to_distance);
     const __m256i bytes = _mm256_add_epi8(_mm256_packus_epi16(w0, w1), to_byte);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm256_permutevar8x32_epi32(bytes, order));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(bytes, order));
+  };
+  if (n >= kStreamedFrom) {
+    const size_t part = n / kStreams / kBlock * kBlock;
+    for (size_t i = 0; i < part; i += kBlock)
+      for (size_t k = 0; k < kStreams; ++k) block(x + k * part + i, y + k * part + i);
+    n -= kStreams * part, x += kStreams * part, y += kStreams * part;
   }
+  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
   for (size_t i = 0; i < n; i += kLanes) {
     const size_t k = lanes(n - i);
     const __m256i v = steps(_mm256_maskload_ps(x + i, first_lanes(k)), s, low, high);

@@ -59,12 +59,19 @@ template <bool kSigned>
 inline void dequantize(const uint8_t* x, size_t n, float scale, int32_t zp, float* y) {
   const __m512 s = _mm512_set1_ps(scale);
   const __m512i z = _mm512_set1_epi32(zp);
-  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) {
-    for (size_t i = 0; i < kBlock; i += kLanes) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
-      _mm512_storeu_ps(y + i, real(widen<kSigned>(bytes), z, s));
-    }
+  const auto at = [&](const uint8_t* from) {
+    return real(widen<kSigned>(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))), z, s);
+  };
+  if (n >= kWrittenPastFrom) {
+    const size_t head = -reinterpret_cast<uintptr_t>(y) % 64 / sizeof(float);
+    _mm512_mask_storeu_ps(y, first_lanes(head), at(x));
+    n -= head, x += head, y += head;
+    for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+      for (size_t i = 0; i < kBlock; i += kLanes) _mm512_stream_ps(y + i, at(x + i));
+    _mm_sfence();
   }
+  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+    for (size_t i = 0; i < kBlock; i += kLanes) _mm512_storeu_ps(y + i, at(x + i));
   for (size_t i = 0; i < n; i += kLanes) {
     const __mmask16 m = first_lanes(n - i);
     _mm512_mask_storeu_ps(y + i, m, real(widen<kSigned>(_mm_maskz_loadu_epi8(m, x + i)), z, s));
@@ -106,19 +113,26 @@ inline void quantize(const float* x, size_t n, const Division& by, int32_t zp, i
   const __m512i to_distance = _mm512_set1_epi16(static_cast<int16_t>(zp - lo));
   const __m512i to_byte = _mm512_set1_epi8(static_cast<char>(lo));
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) {
+  const auto block = [&](const float* from, uint8_t* to) {
     for (size_t i = 0; i < kBlock; i += kLanes) {
-      _mm_prefetch(reinterpret_cast<const char*>(x + kAhead + i), _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(from + kAhead + i), _MM_HINT_T0);
     }
-    const __m512i v0 = steps(by.quotient(_mm512_loadu_ps(x)), low, high);
-    const __m512i v1 = steps(by.quotient(_mm512_loadu_ps(x + 16)), low, high);
-    const __m512i v2 = steps(by.quotient(_mm512_loadu_ps(x + 32)), low, high);
-    const __m512i v3 = steps(by.quotient(_mm512_loadu_ps(x + 48)), low, high);
+    const __m512i v0 = steps(by.quotient(_mm512_loadu_ps(from)), low, high);
+    const __m512i v1 = steps(by.quotient(_mm512_loadu_ps(from + 16)), low, high);
+    const __m512i v2 = steps(by.quotient(_mm512_loadu_ps(from + 32)), low, high);
+    const __m512i v3 = steps(by.quotient(_mm512_loadu_ps(from + 48)), low, high);
     const __m512i w0 = _mm512_add_epi16(_mm512_packs_epi32(v0, v1), to_distance);
     const __m512i w1 = _mm512_add_epi16(_mm512_packs_epi32(v2, v3), to_distance);
     const __m512i bytes = _mm512_add_epi8(_mm512_packus_epi16(w0, w1), to_byte);
-    _mm512_storeu_si512(y, _mm512_permutexvar_epi32(order, bytes));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, bytes));
+  };
+  if (n >= kStreamedFrom) {
+    const size_t part = n / kStreams / kBlock * kBlock;
+    for (size_t i = 0; i < part; i += kBlock)
+      for (size_t k = 0; k < kStreams; ++k) block(x + k * part + i, y + k * part + i);
+    n -= kStreams * part, x += kStreams * part, y += kStreams * part;
   }
+  for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
   for (size_t i = 0; i < n; i += kLanes) {
     const __mmask16 m = first_lanes(n - i);
     const __m512i v = steps(by.quotient(_mm512_maskz_loadu_ps(m, x + i)), low, high);

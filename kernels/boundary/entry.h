@@ -7,6 +7,12 @@
 
 namespace qrt {
 
+// Runs beyond the caches. Quantisation reads four places in turn there: one stream of loads does
+// not keep memory busy (70 to 90 % of a copy, four 110 %). Dequantisation writes past the caches,
+// so that no line of its output, four times its input, is read first (80 to 160 %).
+constexpr size_t kStreams = 4, kStreamedFrom = size_t{1} << 19;  // floats
+constexpr size_t kWrittenPastFrom = size_t{1} << 21;
+
 #define QRT_BOUNDARY(isa, suffix)                                                                 \
   void boundary_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,  \
                                   int32_t hi, uint8_t* y);                                        \

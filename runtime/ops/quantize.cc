@@ -65,6 +65,7 @@ struct Params {
   DType input, output;
   int32_t lo = 0, hi = 0, offset = 0;
   bool is_packed = false, half_away = false, is_small_float = false;
+  bool wraps = false;  // an integer of up to 16 bits whose overflow is not SATURATE
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;
   std::vector<float> ones;  // scales where the quotient is made before the encoding
@@ -108,12 +109,12 @@ float quotient_f64(double v, bool to_integer) {
   return static_cast<float>(r < -kFar ? -kFar : r > kFar ? kFar : r);
 }
 
-// v becomes x / scale in the division's type, and what INT32 overflow wraps becomes an infinity of
-// the side where it ends.
+// v becomes x / scale in the division's type, and what overflow wraps becomes an infinity of the
+// side where it ends.
 void divide(const Job& job, size_t at, size_t count, float* v) {
   const Params& p = job.p;
   const fb::Division type = p.boundary.division;
-  const bool wraps = p.overflow == fb::Overflow::INT32 && !p.is_small_float;
+  const float limit = p.overflow == fb::Overflow::INT64 ? 9223372036854775808.0f : 2147483648.0f;
   for_runs(p.boundary.layout, at, at + count,
            [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
              for (size_t r = 0; r < rows; ++r, first += n) {
@@ -130,7 +131,7 @@ void divide(const Job& job, size_t at, size_t count, float* v) {
                  } else {
                    q = rounded_to(type, rounded_to(type, q) / job.grid.scale[e]);
                  }
-                 if (!wraps || (q >= -2147483648.0f && q < 2147483648.0f)) continue;
+                 if (!p.wraps || (q >= -limit && q < limit)) continue;
                  q = job.grid.zero_point[e] - p.offset < 0 ? INFINITY : -INFINITY;
                }
              }
@@ -163,19 +164,6 @@ void encode_wide(const Params& p, const float* v, size_t n, const BoundaryGrid& 
   }
 }
 
-// INT64 overflow of smaller integers: rare values only differ from saturation.
-void encode_int64(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint8_t* out) {
-  const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
-  for (size_t i = 0; i < n; ++i) {
-    const size_t e = g.each ? i : 0;
-    const int64_t zp = int64_t{g.zero_point[e]} - p.offset;
-    const int64_t lo = p.lo - p.offset, hi = p.hi - p.offset;
-    const int64_t q = quantize_wide(v[i] / g.scale[e], zp, p.overflow);
-    const auto word = static_cast<uint16_t>((q < lo ? lo : q > hi ? hi : q) + p.offset);
-    memcpy(out + i * bytes, &word, bytes);
-  }
-}
-
 // bfloat16: fl32(v + zp); float16: x alone, limited.
 void encode_half(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint16_t* out) {
   for (size_t i = 0; i < n; ++i) {
@@ -195,8 +183,7 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const Bounda
             uint8_t* out) {
   const BoundaryKernel& k = *p.boundary.kernel;
   const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
-  const bool exact = p.overflow != fb::Overflow::INT64;
-  if (exact && bytes == 1 && !p.is_small_float) {
+  if (bytes == 1 && !p.is_small_float) {
     if (g.each) return k.quantize_channels(v, rows, n, g.scale, g.zero_point, p.lo, p.hi, out);
     return k.quantize(v, n, g.scale[0], g.zero_point[0], p.lo, p.hi, out);
   }
@@ -214,8 +201,6 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const Bounda
       encode_half(p, v, n, g, reinterpret_cast<uint16_t*>(out));
     } else if (bytes == 4) {
       encode_wide(p, v, n, g, out);
-    } else if (!exact) {
-      encode_int64(p, v, n, g, out);
     } else {
       k.quantize16(v, n, g, p.lo, p.hi, reinterpret_cast<uint16_t*>(out));
     }
@@ -312,6 +297,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   SmallFormat format;
   params->is_small_float = small_format(params->output, &format);
   if (params->is_small_float) params->format = small_float(format, options->saturate());
+  params->wraps = is_small_integer(params->output) && params->overflow != fb::Overflow::SATURATE;
   const bool plain = options->division() == fb::Division::F32;
   const bool bytes = params->output == DType::kUInt8 || params->output == DType::kInt8;
   const bool tensor = params->boundary.layout.kind == BoundaryLayout::Kind::kTensor;
@@ -325,8 +311,7 @@ Status prepare(const PrepareContext& context, Step* step) {
     step->run = run_half;
   } else {
     step->run = run_chunks;
-    const bool wraps = params->overflow == fb::Overflow::INT32 && !params->is_small_float;
-    if (!plain || wraps || params->output == DType::kFloat4E2M1)
+    if (!plain || params->wraps || params->output == DType::kFloat4E2M1)
       params->ones.assign(kBoundaryChunk, 1.0f);
   }
   step->params = std::move(params);

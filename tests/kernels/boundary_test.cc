@@ -195,6 +195,28 @@ TEST_P(BoundaryTest, HandlesEveryLength) {
   }
 }
 
+// Runs beyond the caches are read in several places at a time and written past the caches.
+TEST_P(BoundaryTest, HandlesLongRuns) {
+  SCOPED_TRACE(random_.trace());
+  constexpr size_t kLong = (size_t{1} << 21) + 77;
+  std::vector<float> real(kLong), back(kLong + 16);
+  std::vector<uint8_t> q(kLong);
+  for (auto& v : real) v = random_.real(-30.0f, 30.0f);
+  for (const size_t n : {kLong, kLong / 4, kLong / 4 + 63}) {
+    kernel_.quantize(real.data(), n, 0.17f, 100, 0, 255, q.data());
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_EQ(int{q[i]}, int{quantized(real[i], 0.17f, 100, kUint8)}) << i << " of " << n;
+  }
+  kernel_.quantize(real.data(), kLong, 0.17f, 100, 0, 255, q.data());
+  const size_t misaligned = reinterpret_cast<uintptr_t>(back.data()) % 64 / 4;
+  for (const size_t shift : {(16 - misaligned) % 16, size_t{1}}) {
+    float* y = back.data() + shift;
+    kernel_.dequantize(q.data(), false, kLong, 0.17f, 100, y);
+    for (size_t i = 0; i < kLong; ++i)
+      ASSERT_EQ(bits(y[i]), bits(dequantized(q[i], false, 0.17f, 100))) << i;
+  }
+}
+
 TEST_P(BoundaryTest, LeavesTheBytesAfterTheOutputAlone) {
   for (size_t n = 0; n <= 130; ++n) {
     std::vector<float> real(n, 1.0f), back(n + 80, -1.0f);
