@@ -331,6 +331,9 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
   return layout == Layout::kChannelsFirst ? importer.from_nhwc(node, y, "") : y;
 }
 
+// As ResizeLinear takes them.
+bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
+
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
   const Tensor x = importer.input(node, 0);
   const auto no = [&](const std::string& rule, const char* remedy) {
@@ -360,11 +363,11 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     return Status();
   }
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (!x.quant->per_tensor() || !std::isnormal(x.quant->scale[0]) || x.quant->scale[0] < 0)
+  if (!x.quant->per_tensor() || !is_usual(x.quant->scale[0]))
     return no("its input has several scales or an unusual one", "quantise it per tensor");
   importer.defer(node, to)->emit = [&importer, &node, r, x](const Quant& out, Limits limits,
                                                             ValueId* result) {
-    if (!std::isnormal(out.scale[0]) || out.scale[0] < 0)
+    if (!is_usual(out.scale[0]))
       return importer.refuse(node, "its output has an unusual scale", node.output(0),
                              "quantise the model with scales of usual size");
     fb::ResizeLinearOptionsT o;

@@ -46,8 +46,17 @@ struct ResizeKernel {
               const int16_t* high, int16_t* y);
 };
 
-// What the other rows do with kIntegerOnly, too: numbers that are finite, by soft_float.h.
-void resize_f32_scalar(const ResizeRow<float>& row, const float* low, const float* high, float* y);
+// What is around the float form in ResizeLinear, and the whole of it, from bytes to bytes, in
+// integers (soft_float.h): with kIntegerOnly, where the kernels' f32 does nothing. Scales: float32
+// bits, 2^-100 to 2^100.
+struct SoftResize {
+  bool truncates;  // from here only offset counts, else all but offset
+  int32_t offset;
+  uint32_t input_scale, output_scale;
+  int32_t input_zero_point, output_zero_point, lo, hi;
+};
+void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s, const uint8_t* low,
+                     const uint8_t* high, uint8_t* y);
 
 const ResizeKernel* resize_kernels(size_t* count);
 const ResizeKernel* select_resize(IsaSet isas);

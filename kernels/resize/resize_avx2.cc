@@ -1,10 +1,8 @@
-#include "kernels/integer_only.h"
 #include "kernels/resize/resize_loops.h"
 
 namespace qrt {
 
 void resize_f32_avx2(const ResizeRow<float>& row, const float* low, const float* high, float* y) {
-  if (kIntegerOnly) return resize_f32_scalar(row, low, high, y);
   row_f32(row, low, high, y);
 }
 void resize_u8_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,

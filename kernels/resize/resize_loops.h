@@ -3,23 +3,26 @@
 #ifndef QRT_KERNELS_RESIZE_RESIZE_LOOPS_H_
 #define QRT_KERNELS_RESIZE_RESIZE_LOOPS_H_
 
+#include "kernels/integer_only.h"
 #include "kernels/resize/resize.h"
 
 namespace qrt {
 namespace {
 
 void row_f32(const ResizeRow<float>& row, const float* low, const float* high, float* y) {
-  const size_t n = row.channels;
-  for (size_t x = 0; x < row.out_w; ++x, y += n) {
-    const size_t lo = static_cast<size_t>(row.low[x]) * n;
-    const size_t hi = static_cast<size_t>(row.high[x]) * n;
-    const float *a = low + lo, *b = low + hi, *c = high + lo, *d = high + hi;
-    const float wa = row.low_weight[x] * row.row_low_weight;
-    const float wb = row.high_weight[x] * row.row_low_weight;
-    const float wc = row.low_weight[x] * row.row_high_weight;
-    const float wd = row.high_weight[x] * row.row_high_weight;
-    float* __restrict out = y;
-    for (size_t i = 0; i < n; ++i) out[i] = ((wa * a[i] + wb * b[i]) + wc * c[i]) + wd * d[i];
+  if constexpr (!kIntegerOnly) {
+    const size_t n = row.channels;
+    for (size_t x = 0; x < row.out_w; ++x, y += n) {
+      const size_t lo = static_cast<size_t>(row.low[x]) * n;
+      const size_t hi = static_cast<size_t>(row.high[x]) * n;
+      const float *a = low + lo, *b = low + hi, *c = high + lo, *d = high + hi;
+      const float wa = row.low_weight[x] * row.row_low_weight;
+      const float wb = row.high_weight[x] * row.row_low_weight;
+      const float wc = row.low_weight[x] * row.row_high_weight;
+      const float wd = row.high_weight[x] * row.row_high_weight;
+      float* __restrict out = y;
+      for (size_t i = 0; i < n; ++i) out[i] = ((wa * a[i] + wb * b[i]) + wc * c[i]) + wd * d[i];
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // float32 (ONNX Runtime) two input rows are dequantised, weighed and quantised; in integers
 // (TFLite) the products are exact.
 #include "kernels/boundary/boundary.h"
+#include "kernels/integer_only.h"
 #include "kernels/resize/resize.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -61,8 +62,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (o->kind() == fb::ResizeKind::F32) {
     for (const uint32_t bits : {o->input_scale(), o->output_scale()}) {
       const float scale = float_of(bits);
-      QRT_MODEL_CHECK(std::isnormal(scale) && scale > 0, "a scale is %g, expected a normal number",
-                      static_cast<double>(scale));
+      QRT_MODEL_CHECK(scale >= 0x1p-100f && scale <= 0x1p100f,
+                      "a scale is %g, expected 2^-100 to 2^100", static_cast<double>(scale));
     }
     QRT_TRY(check_range("input_zero_point", o->input_zero_point(), 0, 255));
     QRT_TRY(check_range("output_zero_point", o->output_zero_point(), 0, 255));
@@ -89,6 +90,7 @@ struct Params {
   size_t rows;  // n * out_h
   size_t tasks;
   size_t task_floats;  // scratch of a task
+  SoftResize soft;
 };
 
 template <class Weight>
@@ -168,7 +170,14 @@ void for_rows(const Params& p, const Step& step, const RunContext& context, size
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
-    if (is_float(p.kind)) {
+    if (is_float(p.kind) && kIntegerOnly) {
+      for_rows<uint8_t>(
+          p, step, context, begin, end,
+          [&](const uint8_t* image, size_t low, size_t high, uint32_t at, uint8_t* y) {
+            resize_row_soft(row_of<float>(p, at), p.soft, image + low * p.in_row,
+                            image + high * p.in_row, y);
+          });
+    } else if (is_float(p.kind)) {
       FloatRows rows(p, reinterpret_cast<float*>(context.scratch) + task * p.task_floats);
       for_rows<uint8_t>(p, step, context, begin, end,
                         [&](const uint8_t* image, size_t low, size_t high, uint32_t at,
@@ -212,6 +221,14 @@ Status prepare(const PrepareContext& context, Step* step) {
   p.output_zero_point = o->output_zero_point();
   p.lo = o->lo();
   p.hi = o->hi();
+  p.soft = {truncates,
+            o->offset(),
+            o->input_scale(),
+            o->output_scale(),
+            o->input_zero_point(),
+            o->output_zero_point(),
+            o->lo(),
+            o->hi()};
   p.h = o->h();
   p.w = o->w();
   p.channels = size(from[3]);

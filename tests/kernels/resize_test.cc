@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/integer_only.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
@@ -62,6 +63,7 @@ Geometry<Weight> geometry(Random* random, const F& weight) {
 }
 
 TEST_P(ResizeTest, Float32InItsOrder) {
+  if (kIntegerOnly) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
   SCOPED_TRACE(random.trace());
   const auto weight = [&] { return static_cast<float>(random.integer(0, 1 << 20)) / (1 << 20); };
@@ -86,6 +88,52 @@ TEST_P(ResizeTest, Float32InItsOrder) {
         sum = sum + e;
         const float expected = sum;
         ASSERT_EQ(memcmp(&y[x * c + i], &expected, 4), 0) << x << " " << i;
+      }
+    }
+  }
+}
+
+TEST(ResizeSoft, GivesTheBytesOfTheFloatForm) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const auto weight = [&] { return static_cast<float>(random.integer(0, 1 << 20)) / (1 << 20); };
+  const auto bits = [](float f) {
+    uint32_t b;
+    memcpy(&b, &f, 4);
+    return b;
+  };
+  for (const bool truncates : {false, true}) {
+    for (int run = 0; run < 40; ++run) {
+      const float in = static_cast<float>(random.integer(1, 4000)) / 7919;
+      const float out = static_cast<float>(random.integer(1, 4000)) / 7907;
+      const int32_t zero = static_cast<int32_t>(random.integer(0, 255));
+      const SoftResize s = {truncates, 128, bits(in), bits(out), zero, 255 - zero, 3, 252};
+      const size_t c = 5;
+      const auto g = geometry<float>(&random, weight);
+      Guarded<uint8_t> low(g.in_w * c), high(g.in_w * c), y(g.low.size() * c);
+      for (auto* v : {&low, &high})
+        for (uint8_t& b : *v) b = static_cast<uint8_t>(random.integer(0, 255));
+      const float wl = weight(), wh = weight();
+      resize_row_soft(g.row(c, wl, wh), s, low.data(), high.data(), y.data());
+      const auto real = [&](uint8_t v) {
+        return truncates ? static_cast<float>(v - 128) : static_cast<float>(v - zero) * in;
+      };
+      for (size_t x = 0; x < g.low.size(); ++x) {
+        const size_t lo = static_cast<size_t>(g.low[x]) * c,
+                     hi = static_cast<size_t>(g.high[x]) * c;
+        for (size_t i = 0; i < c; ++i) {
+          volatile float v = (g.low_weight[x] * wl) * real(low[lo + i]);
+          volatile float next = (g.high_weight[x] * wl) * real(low[hi + i]);
+          v = v + next;
+          next = (g.low_weight[x] * wh) * real(high[lo + i]);
+          v = v + next;
+          next = (g.high_weight[x] * wh) * real(high[hi + i]);
+          v = v + next;
+          const int64_t q = truncates ? static_cast<int64_t>(v) + 128
+                                      : static_cast<int64_t>(std::nearbyint(v / out)) + 255 - zero;
+          const int64_t least = truncates ? 0 : 3, most = truncates ? 255 : 252;
+          ASSERT_EQ(int64_t{y[x * c + i]}, q < least ? least : q > most ? most : q);
+        }
       }
     }
   }
