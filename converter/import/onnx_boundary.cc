@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "converter/import/onnx_ops.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -18,10 +20,17 @@ bool is_scale_type(int type) {
 
 bool is_float8(int type) { return type >= kFloat8E4M3FN && type <= kFloat8E5M2FNUZ; }
 
-bool is_quantized_type(int type) {
+// AMD Quark's extended operators.
+bool is_quark(const NodeView& node) {
+  return node.domain() == "com.amd.quark" || node.domain() == "com.vai.quantize";
+}
+
+bool is_quantized_type(const NodeView& node, int type) {
   int lo, hi;
-  return quantized_range(type, &lo, &hi) || type == kUint16 || type == kInt16 || is_float8(type) ||
-         type == kFloat4E2M1;
+  if (quantized_range(type, &lo, &hi) || type == kUint16 || type == kInt16) return true;
+  if (is_quark(node))
+    return type == kInt32 || type == kUint32 || type == kHalf || type == kBfloat16;
+  return is_float8(type) || type == kFloat4E2M1;
 }
 
 // Axis and block size of the graph's operator; *axis -1: per tensor.
@@ -126,6 +135,7 @@ bool read_division(const NodeView& node, int x, int scale, fb::Division* divisio
     default: return false;
   }
   *division = fb::Division::F32;
+  if (is_quark(node)) return true;
   if (scale == kHalf && x != kHalf) *division = fb::Division::F16;
   if (scale == kBfloat16) *division = fb::Division::BF16;
   if (scale == kInt32) *division = fb::Division::F64;
@@ -159,7 +169,7 @@ Status emit_quantize(Importer& importer, const NodeView& node) {
   QRT_MODEL_CHECK(asked == kUndefined || asked == type,
                   "output_dtype is %s, but the zero point is %s",
                   element_type_name(static_cast<int>(asked)), element_type_name(type));
-  if (!is_quantized_type(type))
+  if (!is_quantized_type(node, type))
     return importer.refuse(node, std::string("the output is ") + element_type_name(type),
                            node.output(0), "quantise to integers of up to 16 bits or float8");
   const ValueId value = importer.plain_value(node.input(0), x);
@@ -184,6 +194,7 @@ Status emit_quantize(Importer& importer, const NodeView& node) {
   const bool vector =
       x.type == kFloat && s.type == kFloat && (block == 0 || o.axis == x.shape.rank() - 1);
   o.overflow = vector ? fb::Overflow::SATURATE : fb::Overflow::INT32;
+  if (is_quark(node)) o.overflow = fb::Overflow::INT64;
   o.offset = type == kInt8 ? 128 : 0;
   bool done;
   QRT_TRY(add_parameters(importer, node, type, &n.inputs, &done));
@@ -197,7 +208,7 @@ Status emit_dequantize(Importer& importer, const NodeView& node) {
   const int64_t asked = node.integer("output_dtype", kUndefined);
   const int type = asked == kUndefined ? s.type : static_cast<int>(asked);
   const ValueId value = importer.plain_value(node.input(0), x);
-  const bool known = is_quantized_type(x.type) || x.type == kInt32;
+  const bool known = is_quantized_type(node, x.type) || x.type == kInt32;
   if (value == kNoValue || !known)
     return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
                            node.input(0), "quantise to integers of up to 16 bits or float8");
@@ -222,6 +233,21 @@ Status emit_dequantize(Importer& importer, const NodeView& node) {
   QRT_TRY(add_parameters(importer, node, x.type, &n.inputs, &done));
   if (done) finish(importer, node, std::move(n), x.shape, type, "Dequantize");
   return Status();
+}
+
+Status import_extended_quantize(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  const int type = quantized_type(importer, node);
+  const bool is_byte = type == kUint8 || type == kInt8 || type == kUndefined;
+  if (x.is_value() || (x.is_plain_constant() && !is_byte)) return emit_quantize(importer, node);
+  return import_quantize(importer, node);
+}
+
+Status import_extended_dequantize(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  const bool is_byte = x.type == kUint8 || x.type == kInt8;
+  if (x.is_value() && !is_byte) return emit_dequantize(importer, node);
+  return import_dequantize(importer, node);
 }
 
 Status import_dynamic_quantize(Importer& importer, const NodeView& node) {

@@ -5,6 +5,7 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 constexpr char kMicrosoft[] = "com.microsoft";
+constexpr char kQuark[] = "com.amd.quark", kVitis[] = "com.vai.quantize";
 
 constexpr OpEntry kOps[] = {
     {"", "QuantizeLinear", import_quantize, 2},
@@ -12,6 +13,13 @@ constexpr OpEntry kOps[] = {
     {"", "DynamicQuantizeLinear", import_dynamic_quantize, 1},
     {kMicrosoft, "QuantizeLinear", import_quantize, 2},
     {kMicrosoft, "DequantizeLinear", import_dequantize, 2},
+
+    {kQuark, "ExtendedQuantizeLinear", import_extended_quantize, 2},
+    {kQuark, "ExtendedDequantizeLinear", import_extended_dequantize, 2},
+    {kVitis, "ExtendedQuantizeLinear", import_extended_quantize, 2},
+    {kVitis, "ExtendedDequantizeLinear", import_extended_dequantize, 2},
+    {kVitis, "VitisQuantizeLinear", import_extended_quantize, 2},
+    {kVitis, "VitisDequantizeLinear", import_extended_dequantize, 2},
 
     {"", "Constant", import_constant, 0},
     {"", "Cast", import_cast, 1},

@@ -37,6 +37,8 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 // onnx_boundary.cc
 Status import_dynamic_quantize(Importer& importer, const NodeView& node);
+Status import_extended_quantize(Importer& importer, const NodeView& node);
+Status import_extended_dequantize(Importer& importer, const NodeView& node);
 
 // onnx_fold.cc
 Status import_constant(Importer& importer, const NodeView& node);

@@ -369,5 +369,131 @@ TEST(OnnxBoundary, DynamicQuantizeLinearFeedsItsOwnInverse) {
                                                          68 * scale, 26 * scale}));
 }
 
+// --- AMD Quark
+
+struct QuarkBuilder : Builder {
+  explicit QuarkBuilder(const char* name = "com.amd.quark") : domain(name) {
+    auto* opset = model.add_opset_import();
+    opset->set_domain(name);
+    opset->set_version(1);
+    stem = domain == "com.vai.quantize" ? "Vitis" : "Extended";
+  }
+  std::string quantize(const Names& inputs, std::initializer_list<Attr> attributes = {}) {
+    return node(stem + "QuantizeLinear", inputs, attributes, domain);
+  }
+  std::string dequantize(const Names& inputs, std::initializer_list<Attr> attributes = {}) {
+    return node(stem + "DequantizeLinear", inputs, attributes, domain);
+  }
+  std::string domain, stem;
+};
+
+// HE(x / scale) in int64, then the zero point, then the limits; what no int64 holds is INT64_MIN.
+TEST(OnnxQuark, IntegersOfEveryWidth) {
+  const std::vector<float> x = {2.5f, -3.5f, 1e6f, -1e6f, 5e9f, -5e9f, 1e19f, kInf, NAN};
+  struct {
+    int type;
+    std::vector<int64_t> want;  // scale 0.5, zero point 3
+  } const cases[] = {
+      {kInt8, {8, -4, 127, -128, 127, -128, -128, -128, -128}},
+      {kUint8, {8, 0, 255, 0, 255, 0, 0, 0, 0}},
+      {kInt16, {8, -4, 32767, -32768, 32767, -32768, -32768, -32768, -32768}},
+      {kUint16, {8, 0, 65535, 0, 65535, 0, 0, 0, 0}},
+      {kInt32, {8, -4, 2000003, -1999997, INT32_MAX, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN}},
+      {12, {8, 0, 2000003, 0, UINT32_MAX, 0, 0, 0, 0}},  // uint32
+  };
+  for (const char* domain : {"com.amd.quark", "com.vai.quantize"}) {
+    for (const auto& c : cases) {
+      QuarkBuilder b(domain);
+      const size_t bytes = c.type == kInt32 || c.type == 12 ? 4 : c.type >= kUint16 ? 2 : 1;
+      Bytes three(bytes);
+      three[0] = 3;
+      const std::string zp = b.data(c.type, {}, three), scale = b.scalar(0.5f);
+      const std::string q = b.quantize({b.input({9}), scale, zp});
+      b.output(q);
+      b.output(b.dequantize({q, scale, zp}));
+      const auto y = b.run({to_bytes(x)});
+      Bytes want;
+      std::vector<float> back;
+      for (const int64_t v : c.want) {
+        const auto* from = reinterpret_cast<const uint8_t*>(&v);
+        want.insert(want.end(), from, from + bytes);
+        back.push_back(static_cast<float>(v - 3) * 0.5f);
+      }
+      ASSERT_EQ(y[0], want) << c.type;
+      ASSERT_EQ(from_bytes<float>(y[1]), back) << c.type;
+    }
+  }
+}
+
+TEST(OnnxQuark, Float16IgnoresScaleAndZeroPoint) {
+  QuarkBuilder b;
+  const std::string zp = b.halves({}, {7}), scale = b.scalar(0.5f);
+  const std::string q = b.quantize({b.input({5}), scale, zp});
+  b.output(q);
+  b.output(b.dequantize({q, scale, zp}));
+  const auto y = b.run({to_bytes(std::vector<float>{1.5f, 1e6f, -kInf, 0.1f, -2})});
+  const std::vector<uint16_t> want = halves({1.5f, 65504, -65504, 0.1f, -2});
+  ASSERT_EQ(from_bytes<uint16_t>(y[0]), want);
+  ASSERT_EQ(from_bytes<float>(y[1]),
+            (std::vector<float>{1.5f, 65504, -65504, half_to_float(float_to_half(0.1f)), -2}));
+}
+
+TEST(OnnxQuark, BFloat16DoesNotRoundToIntegers) {
+  QuarkBuilder b;
+  const std::string zp = b.data(kBfloat16, {}, {0x40, 0x40});  // 3
+  const std::string scale = b.scalar(0.5f);
+  const std::string q = b.quantize({b.input({3}), scale, zp});
+  b.output(q);
+  b.output(b.dequantize({q, scale, zp}));
+  const auto y = b.run({to_bytes(std::vector<float>{1, 0.3f, -40.1f})});
+  std::vector<uint16_t> want;
+  std::vector<float> back;
+  for (const float x : {1.0f, 0.3f, -40.1f}) {
+    want.push_back(float_to_bfloat(x / 0.5f + 3.0f));
+    back.push_back((bfloat_to_float(want.back()) - 3.0f) * 0.5f);
+  }
+  ASSERT_EQ(from_bytes<uint16_t>(y[0]), want);
+  ASSERT_EQ(from_bytes<float>(y[1]), back);
+}
+
+TEST(OnnxQuark, TwoInputsAreUint8AndAnAxisCounts) {
+  QuarkBuilder b;
+  const std::string q = b.quantize({b.input({2, 2}), b.constant<float>({2}, {1, 2})});
+  b.output(q);
+  b.output(b.quantize({b.input({2, 2}), b.constant<float>({2}, {1, 2})}, {{"axis", -2}}));
+  const auto y =
+      b.run({to_bytes(std::vector<float>{4, 4, 6, -1}), to_bytes(std::vector<float>{4, 4, 6, -1})});
+  ASSERT_EQ(y[0], (Bytes{4, 2, 6, 0}));
+  ASSERT_EQ(y[1], (Bytes{4, 4, 3, 0}));
+}
+
+// A graph of 8-bit pairs is an integer graph, as with ONNX's own operators.
+TEST(OnnxQuark, EightBitPairsRunOnTheIntegerKernels) {
+  const auto build = [](Builder* b, const std::string& q, const std::string& dq,
+                        const std::string& domain) {
+    const std::string scale = b->scalar(0.5f), zp = b->scalar<uint8_t>(10);
+    const auto pair = [&](const std::string& x) {
+      return b->node(dq, {b->node(q, {x, scale, zp}, {}, domain), scale, zp}, {}, domain);
+    };
+    const std::string w = b->constant<int8_t>({2, 3}, {1, -2, 3, -4, 5, -6});
+    const std::string weights =
+        b->node(dq, {w, b->scalar(0.25f), b->scalar<int8_t>(0)}, {}, domain);
+    const std::string bias = b->node(
+        dq, {b->constant<int32_t>({2}, {100, -7}), b->scalar(0.125f), b->scalar<int32_t>(0)}, {},
+        domain);
+    const std::string y = b->node("Gemm", {pair(b->input({1, 3})), weights, bias}, {{"transB", 1}});
+    b->output(pair(y));
+  };
+  QuarkBuilder quark;
+  Builder onnx;
+  build(&quark, "ExtendedQuantizeLinear", "ExtendedDequantizeLinear", "com.amd.quark");
+  build(&onnx, "QuantizeLinear", "DequantizeLinear", "");
+  const Imported imported = quark.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message() << imported.report.text(true);
+  EXPECT_EQ(imported.count(fb::OpOptions::FullyConnected), 1);
+  const Bytes x = to_bytes(std::vector<float>{3.2f, -4.7f, 20.1f});
+  ASSERT_EQ(quark.run({x}), onnx.run({x}));
+}
+
 }  // namespace
 }  // namespace qrt::testing
