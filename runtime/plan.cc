@@ -8,6 +8,7 @@
 #include "runtime/checked.h"
 #include "runtime/fuse.h"
 #include "runtime/infer.h"
+#include "runtime/slices.h"
 
 namespace qrt {
 namespace {
@@ -21,8 +22,12 @@ void copy_view(const Step& step, const RunContext& context) {
 
 class Planner {
  public:
-  Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options)
-      : file_(model->file()), options_(options), plan_(std::make_shared<Plan>()) {
+  Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,
+          bool may_slice = true)
+      : file_(model->file()),
+        options_(options),
+        may_slice_(may_slice && !options.keep_all && options.provider == Provider::kOwn),
+        plan_(std::make_shared<Plan>()) {
     plan_->model = std::move(model);
     plan_->threads = std::max<size_t>(options.threads, 1);
     plan_->keep_all = options.keep_all;
@@ -31,11 +36,16 @@ class Planner {
 
   Result<std::shared_ptr<const Plan>> run() {
     QRT_TRY(choose_batch());
+    QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps());
     alias_views();
     if (!options_.keep_all) fuse();
     fetch_ahead(&plan_->steps);
     assign_outputs();
+    if (plan_->slices > 1) {
+      find_sliced_slots();
+      if (binds_sliced_slots()) return Planner(plan_->model, options_, false).run();
+    }
     QRT_TRY(place_tensors());
     QRT_TRY(place_state());
     return std::shared_ptr<const Plan>(std::move(plan_));
@@ -60,6 +70,21 @@ class Planner {
     return status;
   }
 
+  Status choose_slices() {
+    // Variables pass from run to run what one image leaves to the next.
+    if (may_slice_ && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
+      std::vector<TensorType> one;
+      // A model that cannot run at batch 1 is not cut.
+      if (infer_types(file_, 1, &one).ok())
+        plan_->slices = count_slices(file_, one, plan_->types, plan_->batch, plan_->threads);
+    }
+    if (plan_->slices == 1) {
+      types_ = plan_->types;
+      return {};
+    }
+    return infer_types(file_, static_cast<int64_t>(plan_->batch / plan_->slices), &types_);
+  }
+
   Status prepare_steps() {
     plan_->steps.resize(file_.operators()->size());
     for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
@@ -71,7 +96,7 @@ class Planner {
 
   Status prepare_step(uint32_t index) {
     PrepareContext context;
-    static_cast<InferContext&>(context) = infer_context(file_, index, plan_->types);
+    static_cast<InferContext&>(context) = infer_context(file_, index, types_);
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
@@ -79,7 +104,7 @@ class Planner {
     step.op = context.op;
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
     step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
-    for (uint32_t t : step.outputs) context.outputs.push_back(plan_->types[t]);
+    for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
     return find_op(context.op->options_type())->prepare(context, &step);
   }
 
@@ -100,7 +125,7 @@ class Planner {
       if (step.run != nullptr) continue;
       const uint32_t root = roots_[step.inputs[0]];
       if (is_input[root] && is_output[step.outputs[0]]) {
-        step.params = std::make_shared<size_t>(plan_->slot_bytes(step.outputs[0]));
+        step.params = std::make_shared<size_t>(slice_bytes(step.outputs[0]));
         step.run = copy_view;
         step.kernel = "copy";
       } else {
@@ -128,12 +153,37 @@ class Planner {
         slot = static_cast<uint32_t>(plan_->types.size());
         plan_->final_copies.push_back({t, slot, plan_->slot_bytes(t)});
         plan_->types.push_back(TensorType(plan_->types[t]));
+        types_.push_back(TensorType(types_[t]));
         roots_.push_back(slot);
       }
       plan_->output_slots.push_back(slot);
     }
     for (const fb::Variable* v : plan_->variables)
       plan_->final_copies.push_back({v->next(), v->tensor(), plan_->slot_bytes(v->tensor())});
+  }
+
+  // Bytes that the steps of one run use of a slot.
+  size_t slice_bytes(uint32_t slot) const { return tensor_bytes(types_[slot]); }
+
+  // Model inputs and outputs with what shares their memory.
+  void find_sliced_slots() {
+    is_sliced_.resize(plan_->types.size());
+    for (uint32_t t : *file_.inputs()) is_sliced_[roots_[t]] = true;
+    for (uint32_t t : *file_.outputs()) is_sliced_[roots_[t]] = true;
+    for (uint32_t slot = 0; slot < roots_.size(); ++slot) {
+      if (!is_sliced_[roots_[slot]] || constant_data(roots_[slot]) != nullptr) continue;
+      plan_->sliced_slots.push_back({slot, slice_bytes(roots_[slot])});
+    }
+  }
+
+  // bind() may keep addresses, which must not move then.
+  bool binds_sliced_slots() const {
+    const auto is_sliced = [this](uint32_t slot) { return is_sliced_[roots_[slot]]; };
+    return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const Step& step) {
+      return step.bind != nullptr &&
+             (std::any_of(step.inputs.begin(), step.inputs.end(), is_sliced) ||
+              std::any_of(step.outputs.begin(), step.outputs.end(), is_sliced));
+    });
   }
 
   struct Lifetime {
@@ -161,7 +211,10 @@ class Planner {
         if (options_.keep_all) use(t, end);
       }
     }
-    for (uint32_t slot : plan_->output_slots) use(slot, end);
+    for (uint32_t slot : plan_->output_slots) {
+      use(slot, end);
+      if (plan_->slices > 1) use(slot, 0);  // the next slice leaves it alone
+    }
   }
 
   Status place_tensors() {
@@ -175,8 +228,11 @@ class Planner {
         plan_->places[slot] = {Place::Kind::kConstant, 0, data};
         continue;
       }
-      blocks.push_back(
-          {plan_->slot_bytes(slot) + kSlack, lifetimes_[slot].first, lifetimes_[slot].last});
+      // An output's own copy is not moved but whole.
+      const bool is_whole =
+          plan_->slices > 1 && (is_sliced_[slot] || slot >= file_.tensors()->size());
+      const size_t bytes = is_whole ? plan_->slot_bytes(slot) : slice_bytes(slot);
+      blocks.push_back({bytes + kSlack, lifetimes_[slot].first, lifetimes_[slot].last});
       owners.push_back(slot);
     }
     if (!place_blocks(&blocks, kMaxMemory, &plan_->arena_bytes)) return too_large();
@@ -225,7 +281,10 @@ class Planner {
 
   const fb::Model& file_;
   const PlanOptions options_;
+  const bool may_slice_;
   std::shared_ptr<Plan> plan_;
+  std::vector<TensorType> types_;    // by slot, of one slice
+  std::vector<bool> is_sliced_;      // by slot; of roots
   std::vector<uint32_t> roots_;      // by slot
   std::vector<Lifetime> lifetimes_;  // by slot; of roots
 };

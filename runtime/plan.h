@@ -32,6 +32,15 @@ struct Place {
   const uint8_t* data = nullptr;  // kConstant: in the model's bytes
 };
 
+// A large batch is run in slices, some images through all steps after the others, so that what
+// steps hand to each other stays in the cache (runtime/slices.h). Steps, and memory between them,
+// are made for one slice; model inputs and outputs hold the whole batch, and these slots move on by
+// `bytes` from slice to slice.
+struct SlicedSlot {
+  uint32_t slot;
+  size_t bytes;
+};
+
 // Copied after the last step: first a model output that is also a model input or a variable, so
 // that what is written there next leaves the output alone; then the next content of each variable.
 struct FinalCopy {
@@ -43,6 +52,7 @@ struct FinalCopy {
 struct Plan {
   std::shared_ptr<const VerifiedModel> model;
   size_t batch;
+  size_t slices = 1;  // a divisor of batch
   size_t threads;
   bool keep_all;
 
@@ -51,10 +61,11 @@ struct Plan {
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
-  std::vector<TensorType> types;  // by slot
+  std::vector<TensorType> types;  // by slot, of the whole batch
   std::vector<Place> places;      // by slot
   std::vector<uint32_t> output_slots;
   std::vector<FinalCopy> final_copies;
+  std::vector<SlicedSlot> sliced_slots;
   std::vector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
 
   // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.

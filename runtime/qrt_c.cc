@@ -415,7 +415,7 @@ qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_
   info->source_op = text(step.op->source_op());
   info->kernel = step.kernel;
   info->level = qrt::arithmetic_level(*step.op);
-  info->macs = step.macs;
+  info->macs = step.macs * s.plan().slices;
   info->runs_in =
       step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
   count_bytes(s.plan(), step, info);

@@ -158,12 +158,16 @@ void Session::bind() {
 void Session::run() {
   const ScopedFloatEnv env;
   if (profile_ != nullptr) profile_->start_run();
-  for (size_t i = 0; i < plan_->steps.size(); ++i) {
-    const Step& step = plan_->steps[i];
-    if (step.run == nullptr) continue;
-    step.run(step, context(i));
-    if (profile_ != nullptr) profile_->end_step(i);
+  for (size_t slice = 0; slice < plan_->slices; ++slice) {
+    for (size_t i = 0; i < plan_->steps.size(); ++i) {
+      const Step& step = plan_->steps[i];
+      if (step.run == nullptr) continue;
+      step.run(step, context(i));
+      if (profile_ != nullptr) profile_->end_step(i);
+    }
+    for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
   }
+  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * plan_->slices;
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }

@@ -314,7 +314,9 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
     if (__builtin_expect(ix == turn, 0)) {
       unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
         unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-          next[r].p[k] = turn == 0 ? image[r].p[k] : b.args.zero + b.c;
+          // One by one: in vectors they would look like accumulators on the stack to the
+          // disassembly test.
+          next[r].p[k] = opaque(turn == 0 ? image[r].p[k] : b.args.zero + b.c);
           next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
         });
       });

@@ -324,20 +324,21 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   const size_t block_bytes = g.taps * g.kc * kBlock;
   const size_t rows = row_end - row_begin, tiles = (rows + MR - 1) / MR;
   const size_t short_rows = rows / tiles, long_tiles = rows % tiles;
-  const size_t k_steps = g.taps * g.kc / 4;
   const size_t ahead_tiles = g.ahead == nullptr ? 0 : tiles / 2, panel_tiles = tiles - ahead_tiles;
-  const size_t panel_step = kPanel * 4 / panel_tiles;
-  // These rows' share of what is wanted ahead, and a panel's.
-  const int8_t* const ahead = g.ahead + g.ahead_bytes * row_begin / g.m;
-  const size_t ahead_bytes = g.ahead_bytes * rows / g.m;
-  const size_t ahead_step =
-      ahead_tiles == 0 ? 0 : ahead_bytes * kPanel / g.n / (ahead_tiles * k_steps) + 1;
-  for (size_t j = 0; j < g.n; j += kPanel) {
+  Fetch fetch = {nullptr, panel_tiles, kPanel * 4 / panel_tiles, nullptr, 0};
+  // These rows' share of what is wanted ahead, the same for each panel.
+  size_t ahead_bytes = 0;
+  if (ahead_tiles > 0) {
+    const size_t steps = ahead_tiles * (g.taps * g.kc / 4), panels = (g.n + kPanel - 1) / kPanel;
+    ahead_bytes = g.ahead_bytes * rows / g.m / panels;
+    fetch.ahead = g.ahead + g.ahead_bytes * row_begin / g.m;
+    fetch.ahead_step = ahead_bytes / steps + 1;
+  }
+  for (size_t j = 0; j < g.n; j += kPanel, fetch.ahead += ahead_bytes) {
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     const int8_t* panel = g.weights + j / kBlock * block_bytes;
     const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    const Fetch fetch = {panel + kPanel / kBlock * block_bytes, panel_tiles, panel_step,
-                         ahead + ahead_bytes * j / g.n, ahead_step};
+    fetch.panel = panel + kPanel / kBlock * block_bytes;
     const Column<P> first = {&g, &output, row_begin, long_tiles, 0, j, columns, panel, fetch};
     const Column<P> second = {&g,      &output, middle, tiles - long_tiles, long_tiles, j,
                               columns, panel,   fetch};

@@ -3,7 +3,7 @@
 #
 # Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
 #  - no weak symbol: the linker might take this copy of a shared inline function for a CPU without the set;
-#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm; depthwise on NEON):
+#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm, depthwise):
 #    accumulators in memory cost more than half of the speed and no other test would notice. (d8 to d15 of AArch64,
 #    saved for the caller, do not count.)
 # Exit status 1 if anything is found, 77 if there was nothing to look at.
@@ -27,7 +27,7 @@ for object in "$@"; do
     status=1
   fi
   case $name in
-    gemm_* | depthwise_neon*) ;;
+    gemm_* | depthwise_*) ;;
     *) continue ;;
   esac
   "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" '
