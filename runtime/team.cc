@@ -13,7 +13,7 @@ namespace {
 // A worker looks for the next job this long, then sleeps; being woken costs it some 50 us. Longer
 // than what a session does on one thread between two jobs, shorter than a scheduler's time slice.
 // From kYieldNs on it lets others run in between: the caller may be waiting for this very core.
-constexpr uint64_t kSpinNs = 200000, kYieldNs = 20000;
+constexpr uint64_t kSpinNs = 200000, kYieldNs = 50000;
 // The caller spins this often for the last tasks, then lets others run in between: one of them may
 // be the worker that has been interrupted.
 constexpr int kSpinsForTasks = 2000;
