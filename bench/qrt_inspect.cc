@@ -64,9 +64,12 @@ std::string arithmetic(const fb::Operator& op) {
                  ? "integer average, half away"
                  : "ordered float32 sum";
     case fb::OpOptions::Softmax:
-      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::Q5_26
-                 ? "table, fixed-point reciprocal"
-                 : "table, ordered float32 sum";
+      switch (op.options_as_Softmax()->kind()) {
+        case fb::SoftmaxKind::F32: return "table, ordered float32 sum";
+        case fb::SoftmaxKind::Q5_26: return "table, fixed-point reciprocal";
+        case fb::SoftmaxKind::INT16: return "interpolated tables";
+      }
+      return "";
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
@@ -81,6 +84,7 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Transpose:
     case fb::OpOptions::Gather:
     case fb::OpOptions::Take: return "move";
+    case fb::OpOptions::Requantize: return requant_name(op.options_as_Requantize()->requant());
     case fb::OpOptions::Svdf: return requant_name(op.options_as_Svdf()->requant());
     case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";

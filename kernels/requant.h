@@ -71,7 +71,8 @@ inline int64_t rounding_shift(int64_t v, int s, Round round) {
   return v >> s;
 }
 
-// The value after `count` stages; v and every result are within int32.
+// The value after `count` stages. Results are within int32; |v * multiplier| of the first stage is
+// below 2^62, which holds where v is within int32.
 inline int64_t apply_stages(const RequantStage* stages, int32_t count, int64_t v, size_t c) {
   for (int i = 0; i < count; ++i) {
     const RequantStage& s = stages[i];
@@ -136,10 +137,10 @@ inline int32_t add_f32(const AddParams& p, uint8_t a, uint8_t b) {
   return static_cast<int32_t>(clamp_int(soft::to_int(v) + p.output_offset, p.lo, p.hi));
 }
 
-// Elementwise add in integers (EW_INT). A bound of each operand's term, and of their sum, is
-// checked at load: schema/qrt_model.fbs, AddOptions.
+// Elementwise add in integers (EW_INT), of bytes or int16. A bound of each operand's term, and of
+// their sum, is checked at load: schema/qrt_model.fbs, AddOptions.
 struct AddIntParams {
-  int32_t a_zero_point, b_zero_point;  // 0..255
+  int32_t a_zero_point, b_zero_point;  // within the operands' type
   int32_t left_shift;                  // 0..23
   bool subtract;
   int32_t a_stage_count, b_stage_count;                     // 0..kMaxStages
@@ -147,11 +148,34 @@ struct AddIntParams {
   Requant requant;                                          // kInt; channel 0
 };
 
-inline int32_t add_int(const AddIntParams& p, uint8_t a, uint8_t b) {
+inline int32_t add_int(const AddIntParams& p, int32_t a, int32_t b) {
   const int64_t scale = int64_t{1} << p.left_shift;
   const int64_t x = apply_stages(p.a_stages, p.a_stage_count, (a - p.a_zero_point) * scale, 0);
   const int64_t y = apply_stages(p.b_stages, p.b_stage_count, (b - p.b_zero_point) * scale, 0);
   return requantize(p.requant, static_cast<int32_t>(p.subtract ? x - y : x + y), 0);
+}
+
+// Operator Requantize: of channel 0 but for the slopes. The bounds are checked at load.
+struct RescaleParams {
+  int64_t bound;       // |x - zero_point| is at most this, up to 2^31
+  int32_t zero_point;  // 0 for int32 inputs
+  Requant requant;     // kInt; limits of the output's type
+  bool has_negative;   // stages of their own below the zero point
+  bool negate_negative;
+  int32_t negative_count;
+  RequantStage negative[kMaxStages];
+  const int16_t* slopes;  // of every channel; null: 1
+};
+
+inline int32_t rescale(const RescaleParams& p, int32_t x, size_t c) {
+  int64_t v = int64_t{x} - p.zero_point;
+  if (v >= 0 || !p.has_negative) {
+    v = apply_stages(p.requant.stages, p.requant.stage_count, v, 0);
+  } else {
+    v = apply_stages(p.negative, p.negative_count, p.slopes ? v * p.slopes[c] : v, 0);
+    if (p.negate_negative) v = -v;
+  }
+  return static_cast<int32_t>(clamp_int(v + p.requant.zero_point, p.requant.lo, p.requant.hi));
 }
 
 }  // namespace qrt

@@ -47,7 +47,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::AveragePool2D:
       return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
     case fb::OpOptions::Softmax:
-      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::Q5_26 ? 0 : 1;
+      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::F32 ? 1 : 0;
     case fb::OpOptions::ResizeLinear: {
       const fb::ResizeKind kind = op.options_as_ResizeLinear()->kind();
       return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED ? 1 : 0;
@@ -55,6 +55,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::Concat:
     case fb::OpOptions::MaxPool2D:
     case fb::OpOptions::Lut:
+    case fb::OpOptions::Requantize:
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
     case fb::OpOptions::Gather:

@@ -61,13 +61,24 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   return {};
 }
 
-Status check_int(const fb::Requant& r, size_t channels) {
+struct Limits {
+  int32_t lo, hi;
+};
+
+Limits limits_of(DType dtype) {
+  if (dtype == DType::kInt16) return {INT16_MIN, INT16_MAX};
+  if (dtype == DType::kInt32) return {INT32_MIN, INT32_MAX};
+  return {0, 255};
+}
+
+Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   const size_t stages = length(r.stages());
   QRT_MODEL_CHECK(stages >= 1 && stages <= kMaxStages,
                   "requant.stages has %zu stages, expected 1 to %d", stages, kMaxStages);
   QRT_TRY(check_stages("requant.stages", r.stages(), channels));
-  QRT_MODEL_CHECK(r.zero_point() >= 0 && r.zero_point() <= 255,
-                  "requant.zero_point is %d, expected 0 to 255", r.zero_point());
+  QRT_MODEL_CHECK(r.zero_point() >= limits.lo && r.zero_point() <= limits.hi,
+                  "requant.zero_point is %d, expected %d to %d", r.zero_point(), limits.lo,
+                  limits.hi);
   return {};
 }
 
@@ -129,7 +140,7 @@ int64_t StageParams::bound(int64_t bound) const {
   return bound;
 }
 
-Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc) {
+Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc, DType output) {
   QRT_MODEL_CHECK(requant != nullptr, "requant is missing");
   const fb::Requant& r = *requant;
   QRT_MODEL_CHECK(r.kind() <= fb::RequantKind::INT, "requant.kind is %d, expected 0 to 2",
@@ -138,9 +149,14 @@ Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc
     QRT_MODEL_CHECK(allow_acc, "requant.kind is ACC, which this operator does not have");
     return {};
   }
-  QRT_MODEL_CHECK(r.lo() >= 0 && r.lo() <= r.hi() && r.hi() <= 255,
-                  "requant limits are %d to %d, expected a range within 0 to 255", r.lo(), r.hi());
-  return r.kind() == fb::RequantKind::F32 ? check_f32(r, channels) : check_int(r, channels);
+  const Limits limits = limits_of(output);
+  QRT_MODEL_CHECK(r.lo() >= limits.lo && r.lo() <= r.hi() && r.hi() <= limits.hi,
+                  "requant limits are %d to %d, expected a range within %d to %d", r.lo(), r.hi(),
+                  limits.lo, limits.hi);
+  QRT_MODEL_CHECK(r.kind() == fb::RequantKind::INT || output == DType::kUInt8,
+                  "requant.kind is F32 and the output %s, expected INT or uint8",
+                  dtype_name(output));
+  return r.kind() == fb::RequantKind::F32 ? check_f32(r, channels) : check_int(r, channels, limits);
 }
 
 RequantParams make_requant(const fb::Requant& r, size_t channels) {

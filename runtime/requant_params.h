@@ -8,11 +8,14 @@
 #include "kernels/requant.h"
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
+#include "runtime/tensor.h"
 
 namespace qrt {
 
-// Every field in range for `channels` output channels; `allow_acc`: kind ACC is accepted.
-Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc);
+// Every field in range for `channels` output channels; `allow_acc`: kind ACC is accepted. `output`:
+// UINT8; or INT16 or INT32, for kind INT only.
+Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc,
+                     DType output = DType::kUInt8);
 
 // At most kMaxStages stages, each field in range, for `channels` output channels; `what` names the
 // field in messages. Missing: none.

@@ -32,9 +32,11 @@ Quantization edge_quantization(const Tensor& tensor) {
   Quantization q;
   if (tensor.scale.size() != 1 || !std::isnormal(tensor.scale[0])) return q;
   const int64_t zero_point = tensor.zero_point[0];
-  const bool is_signed = tensor.type == TensorType::INT8;
-  if (tensor.type != TensorType::INT8 && tensor.type != TensorType::UINT8) return q;
-  if (zero_point < (is_signed ? -128 : 0) || zero_point > (is_signed ? 127 : 255)) return q;
+  if (tensor.type != TensorType::INT8 && tensor.type != TensorType::UINT8 &&
+      tensor.type != TensorType::INT16)
+    return q;
+  const Limits limits = Quant{tensor.type}.limits();
+  if (zero_point < limits.lo || zero_point > limits.hi) return q;
   q.scale = {tensor.scale[0]};
   q.zero_point = {static_cast<int32_t>(zero_point)};
   return q;
@@ -82,7 +84,7 @@ Status Importer::import_inputs() {
     std::string problem = tensor.problem, remedy = tensor.remedy;
     if (problem.empty() && !graph_type(tensor.type, &dtype)) {
       problem = std::string("has the type ") + type_name(tensor.type);
-      remedy = "declare the input as int8, uint8 or float32";
+      remedy = "declare the input as int8, uint8, int16 or float32";
     }
     if (!problem.empty()) {
       report_->refused(tensor.name, "input", "the model's input " + problem, tensor.name, remedy);
@@ -260,10 +262,15 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant) {
   if (tensor.type == TensorType::FLOAT32)
     return no("is float32: only integer operators are supported",
               "convert the model with full integer quantisation");
-  if (tensor.type != TensorType::INT8 && tensor.type != TensorType::UINT8)
-    return no(
-        std::string("is ") + type_name(tensor.type) + ": only int8 and uint8 are supported here",
-        "quantise the activations to int8");
+  const Handler* handler = find_handler(op.code);
+  const bool takes_int16 = handler && handler->takes_int16;
+  const bool fits = tensor.type == TensorType::INT8 || tensor.type == TensorType::UINT8 ||
+                    (tensor.type == TensorType::INT16 && takes_int16);
+  if (!fits)
+    return no(std::string("is ") + type_name(tensor.type) + ": only " +
+                  (takes_int16 ? "int8, uint8 and int16" : "int8 and uint8") +
+                  " are supported here",
+              "quantise the activations to int8");
   if (tensor.scale.empty())
     return no("has no quantisation parameters", "convert the model with full integer quantisation");
   if (tensor.scale.size() > 1)
@@ -359,9 +366,17 @@ ValueId Importer::value(const Op& op, int i) {
   State& state = states_[static_cast<size_t>(op.inputs[static_cast<size_t>(i)])];
   const Tensor& t = input(op, i);
   if (state.value != kNoValue || !t.is_constant) return state.value;
-  // Only 8-bit operands are asked for; their parameters were read before.
+  // Only operands whose parameters were read before are asked for.
   Quant quant;
   if (!read_quant(op, t, &quant)) return kNoValue;
+  if (quant.is_wide()) {
+    std::vector<int16_t> values(t.bytes / sizeof(int16_t));
+    __builtin_memcpy(values.data(), t.data, t.bytes);
+    state.value = graph_->add_constant(t.name, DType::kInt16, t.shape, values);
+    graph_->values[state.value].quantization.scale = {quant.scale};
+    graph_->values[state.value].quantization.zero_point = {quant.zero_point};
+    return state.value;
+  }
   std::vector<uint8_t> bytes(t.data, t.data + t.bytes);
   for (uint8_t& b : bytes) b = static_cast<uint8_t>(b + quant.offset());
   state.value = graph_->add_constant(t.name, DType::kUInt8, t.shape, bytes);
@@ -387,7 +402,7 @@ ValueId Importer::new_value(const std::string& name, DType dtype, const Shape& s
 }
 
 ValueId Importer::new_output(const Op& op, const Quant& quant) {
-  const ValueId y = new_value(output(op).name, DType::kUInt8, output(op).shape, &quant);
+  const ValueId y = new_value(output(op).name, quant.stored_type(), output(op).shape, &quant);
   set_output(op, y);
   return y;
 }
@@ -410,6 +425,28 @@ ValueId Importer::lut(const Op& op, ValueId x, const std::vector<uint8_t>& table
   return y;
 }
 
+ValueId Importer::lut_16(const Op& op, ValueId x, const std::vector<int16_t>& table,
+                         const Quant& quant) {
+  const ValueId y = new_value(output(op).name, DType::kInt16, shape_of(x), &quant);
+  const Shape shape{static_cast<int64_t>(table.size())};
+  const ValueId constant = graph_->add_constant("", DType::kInt16, shape, table);
+  add_node<fb::LutOptionsT>(op, {x, constant}, y);
+  return y;
+}
+
+ValueId Importer::limit(const Op& op, ValueId x, const Quant& quant, Limits limits) {
+  const ValueId y = new_value(output(op).name, DType::kInt16, shape_of(x), &quant);
+  auto& o = add_node<fb::RequantizeOptionsT>(op, {x}, y);
+  o.requant = std::make_unique<fb::RequantT>();
+  o.requant->kind = fb::RequantKind::INT;
+  o.requant->lo = limits.lo;
+  o.requant->hi = limits.hi;
+  o.requant->stages.push_back(std::make_unique<fb::RequantStageT>());
+  o.requant->stages[0]->multiplier = {1};
+  o.requant->stages[0]->shift = {0};
+  return y;
+}
+
 ValueId Importer::flip_sign(const Tensor& tensor, const char* source_op, ValueId x, DType dtype) {
   std::vector<uint8_t> table(256);
   for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
@@ -423,6 +460,12 @@ ValueId Importer::flip_sign(const Tensor& tensor, const char* source_op, ValueId
 Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result, int i) {
   const Tensor& to = output(op, i);
   Value& made = graph_->values[x];
+  if (to.type == TensorType::INT16) {
+    const Quantization q = edge_quantization(to);
+    if (made.quantization.zero_point != q.zero_point)
+      return refuse(op, "the copy has another zero point than its source", to.name,
+                    "quantise 16-bit activations with zero point 0");
+  }
   if (to.type == TensorType::INT8 || to.type == TensorType::UINT8) {
     // The file may give a copy other parameters than its source: the bytes stay, what they mean
     // does not. An identity table keeps the two apart until the passes have looked.
@@ -437,6 +480,28 @@ Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result,
   set_output(op, x, i);
   became(op, result, "I0");
   return Status();
+}
+
+std::unique_ptr<fb::RequantT> Importer::requant_64(const Op& op,
+                                                   const std::vector<Multiplier>& multipliers,
+                                                   const Quant& out, Limits limits) {
+  auto stage = std::make_unique<fb::RequantStageT>();
+  for (const Multiplier& m : multipliers) {
+    if (m.shift > 7) {
+      (void)refuse(op, "the scales make a multiplier beyond 2^7", output(op).name,
+                   "quantise the model with scales of usual size");
+      return nullptr;
+    }
+    stage->multiplier.push_back(m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff);
+    stage->shift.push_back(static_cast<uint8_t>(15 - m.shift));
+  }
+  auto r = std::make_unique<fb::RequantT>();
+  r->kind = fb::RequantKind::INT;
+  r->zero_point = out.zero_point;
+  r->lo = limits.lo;
+  r->hi = limits.hi;
+  r->stages.push_back(std::move(stage));
+  return r;
 }
 
 std::unique_ptr<fb::RequantT> Importer::requant(const Op& op,

@@ -16,17 +16,34 @@
 
 namespace qrt::convert::from_tflite {
 
-// Per-tensor parameters of an 8-bit activation in the file's own domain.
+// Per-tensor parameters of an activation of 8 or 16 bits in the file's own domain.
 struct Quant {
   TensorType type = TensorType::INT8;
   float scale = 1;
   int zero_point = 0;
 
-  // Added to a file's integer to give the stored one.
+  // Of 8 or 16 bits, or int32 without a zero point. Added to a file's integer to give the stored
+  // one.
   int offset() const { return type == TensorType::INT8 ? 128 : 0; }
   int stored_zero_point() const { return zero_point + offset(); }
-  Limits limits() const { return {-offset(), 255 - offset()}; }
+  bool is_wide() const { return type == TensorType::INT16; }
+  Limits limits() const {
+    if (type == TensorType::INT32) return {INT32_MIN, INT32_MAX};
+    return is_wide() ? Limits{INT16_MIN, INT16_MAX} : Limits{-offset(), 255 - offset()};
+  }
+  DType stored_type() const {
+    if (type == TensorType::INT32) return DType::kInt32;
+    return is_wide() ? DType::kInt16 : DType::kUInt8;
+  }
 };
+
+// The zero point of an operand in the field of its type.
+inline void set_zero_point(const Quant& q, uint8_t* field, int16_t* field_16) {
+  if (q.is_wide())
+    *field_16 = static_cast<int16_t>(q.zero_point);
+  else
+    *field = static_cast<uint8_t>(q.stored_zero_point());
+}
 
 inline bool same(const Quant& a, const Quant& b) {
   return a.type == b.type && a.scale == b.scale && a.zero_point == b.zero_point;
@@ -45,8 +62,8 @@ class Importer {
   const Tensor& input(const Op& op, int i) const;
   const Tensor& output(const Op& op, int i = 0) const;
   std::string quoted_input(const Op& op, int i) const;
-  // The parameters of an 8-bit activation; false where they are not what an integer kernel takes:
-  // the operator was refused.
+  // The parameters of an 8-bit activation, or one of int16 where the operator's handler takes that;
+  // false where they are not what an integer kernel takes: the operator was refused.
   bool read_quant(const Op& op, const Tensor& tensor, Quant* quant);
   // Input i and output 0 at once.
   bool read_quants(const Op& op, int i, Quant* in, Quant* out);
@@ -64,7 +81,8 @@ class Importer {
 
   // --- the graph
   Graph& graph() { return *graph_; }
-  // The value of input i in the stored domain; an 8-bit constant becomes one of the graph's.
+  // The value of input i in the stored domain; a constant of 8 or 16 bits becomes one of the
+  // graph's.
   ValueId value(const Op& op, int i);
   void set_output(const Op& op, ValueId value, int i = 0);
   // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
@@ -87,12 +105,19 @@ class Importer {
   // Stored byte -> stored byte; 256 bytes, or 256 for each index of the last dimension.
   ValueId lut(const Op& op, ValueId x, const std::vector<uint8_t>& table, const std::string& name,
               const Quant* quant);
+  // int16 -> int16; 65536 values, of -32768 first.
+  ValueId lut_16(const Op& op, ValueId x, const std::vector<int16_t>& table, const Quant& quant);
+  // Values of int16 within limits.
+  ValueId limit(const Op& op, ValueId x, const Quant& quant, Limits limits);
   // Output i is `x`, which holds its bytes already, with output i's parameters.
   Status finish_copy(const Op& op, ValueId x, const std::string& result, int i = 0);
   // y = RQ_INT with one multiplier, or one for each channel. Null: a multiplier is beyond what the
   // stages hold, refused.
   std::unique_ptr<fb::RequantT> requant(const Op& op, const std::vector<Multiplier>& multipliers,
                                         const Quant& out, Limits limits);
+  // The same for accumulators of 64 bits, which the reference multiplies with 16 bits.
+  std::unique_ptr<fb::RequantT> requant_64(const Op& op, const std::vector<Multiplier>& multipliers,
+                                           const Quant& out, Limits limits);
 
  private:
   struct State {

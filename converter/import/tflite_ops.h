@@ -10,7 +10,8 @@ struct Handler {
   tflite::BuiltinOperator code;
   int inputs;  // the first ones, which must be there
   Status (*handle)(Importer& importer, const Op& op);
-  bool has_state = false;  // takes tensors that keep their content between runs
+  bool has_state = false;    // takes tensors that keep their content between runs
+  bool takes_int16 = false;  // activations of 16 bits
 };
 
 // Null: there is none.

@@ -1,10 +1,22 @@
-// Elementwise operators of two 8-bit tensors, broadcast as in numpy; of shapes, folded.
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of
+// shapes, folded.
 #include <algorithm>
 
 #include "converter/import/tflite_ops.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
+
+// The reference refuses int16 operands with zero points. True: the operator was refused.
+bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
+                        const Quant& out) {
+  if (!out.is_wide() || (a.zero_point == 0 && b.zero_point == 0 && out.zero_point == 0))
+    return false;
+  (void)importer.refuse(
+      op, "an int16 tensor has a zero point other than 0, which the reference refuses",
+      importer.output(op).name, "quantise 16-bit activations symmetrically");
+  return true;
+}
 
 Status check_broadcast(const Importer& importer, const Op& op) {
   const Shape &a = importer.input(op, 0).shape, &b = importer.input(op, 1).shape;
@@ -43,10 +55,11 @@ Status fold_shapes(Importer& importer, const Op& op, int64_t (*f)(int64_t, int64
   return Status();
 }
 
-constexpr int kLeftShift = 20;
+// Bits by which operands are scaled up before they meet.
+int left_shift_of(const Quant& out) { return out.is_wide() ? 15 : 20; }
 
-// The three multipliers of a sum: of either operand to the common scale 2 * max / 2^20, and of that
-// to the output's.
+// The three multipliers of a sum: of either operand to the common scale 2 * max / 2^left shift, and
+// of that to the output's.
 struct SumMultipliers {
   Multiplier a, b, out;
 };
@@ -57,7 +70,7 @@ SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Q
                                const Quant& out) {
   const Real sa = a.scale, sb = b.scale, so = out.scale;
   const Real twice = 2 * std::max(sa, sb);
-  const Real fine = static_cast<Real>(1 << kLeftShift) * so;
+  const Real fine = static_cast<Real>(1 << left_shift_of(out)) * so;
   return {importer.multiplier(static_cast<double>(Real(sa / twice))),
           importer.multiplier(static_cast<double>(Real(sb / twice))),
           importer.multiplier(static_cast<double>(Real(twice / fine)))};
@@ -75,6 +88,7 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();
+  if (refuse_zero_points(importer, op, a, b, out)) return Status();
   QRT_TRY(check_broadcast(importer, op));
   const SumMultipliers m = subtract ? sum_multipliers<float>(importer, a, b, out)
                                     : sum_multipliers<double>(importer, a, b, out);
@@ -89,9 +103,9 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
   auto& o = importer.add_node<fb::AddOptionsT>(op, {x, y}, importer.new_output(op, out));
   o.kind = fb::AddKind::INT;
-  o.left_shift = kLeftShift;
-  o.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
-  o.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  o.left_shift = static_cast<uint8_t>(left_shift_of(out));
+  set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
   o.a_stages = requant_stages({m.a}, importer.rounding());
   o.b_stages = requant_stages({m.b}, importer.rounding());
   o.subtract = subtract;
@@ -120,11 +134,12 @@ Status import_mul(Importer& importer, const Op& op) {
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();
+  if (refuse_zero_points(importer, op, a, b, out)) return Status();
   QRT_TRY(check_broadcast(importer, op));
   const Multiplier m = importer.multiplier(
       static_cast<double>(a.scale) * static_cast<double>(b.scale) / static_cast<double>(out.scale));
-  // Products stay below 2^16; the reference shifts them left within int32.
-  if (m.shift > 15)
+  // Products stay below 2^16, of int16 at most 2^30; the reference shifts them left within int32.
+  if (m.shift > (out.is_wide() ? 0 : 15))
     return importer.refuse(op, "the output's scale is too small beside the inputs'",
                            importer.output(op).name, "quantise the model with usual scales");
   auto requant =
@@ -134,8 +149,8 @@ Status import_mul(Importer& importer, const Op& op) {
   if (!requant) return Status();
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
   auto& o = importer.add_node<fb::MulOptionsT>(op, {x, y}, importer.new_output(op, out));
-  o.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
-  o.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
   o.requant = std::move(requant);
   importer.became(op, "Mul", "I0");
   return Status();

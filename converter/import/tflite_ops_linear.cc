@@ -1,9 +1,10 @@
-// CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED on 8-bit activations: int8 or 4-bit weights with
-// an int8 input, uint8 weights with a uint8 one.
+// CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8 or 4-bit weights with an int8 input, int8
+// weights with an int16 one, uint8 weights with a uint8 one.
 #include <algorithm>
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
+#include "kernels/wide/wide.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -15,10 +16,17 @@ struct Linear {
   Quant in, out;
   int64_t channels = 0;
   std::vector<int16_t> weights;  // less their zero point, in the file's order
-  std::vector<int32_t> bias;
+  std::vector<int64_t> bias;
+  // int16: accumulators of 64 bits, multiplied with 16; else of 32 bits.
+  bool is_64 = false;
   std::vector<Multiplier> multipliers;
   std::unique_ptr<fb::RequantT> requant;
 };
+
+// The reference's convolutions of int16 take the zero points for 0, whatever the file says.
+void ignore_zero_points(Linear* linear) {
+  if (linear->in.is_wide()) linear->in.zero_point = linear->out.zero_point = 0;
+}
 
 int element(const Tensor& t, size_t i) {
   if (t.type == TensorType::UINT8) return t.data[i];
@@ -38,7 +46,8 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
   };
   const bool is_legacy = linear->in.type == TensorType::UINT8;
   const bool fits = is_legacy ? w.type == TensorType::UINT8
-                              : w.type == TensorType::INT8 || w.type == TensorType::INT4;
+                              : w.type == TensorType::INT8 ||
+                                    (w.type == TensorType::INT4 && !linear->in.is_wide());
   if (!fits)
     return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
                   type_name(linear->in.type) + " input",
@@ -79,23 +88,68 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
   return true;
 }
 
-// One int32 for each output channel, or none.
-bool read_bias(Importer& importer, const Op& op, Linear* linear, Status* status) {
+// One int32 for each output channel, or none; with int16 activations one int64, or where
+// `takes_int32` an int32. A missing bias is of the type `none`.
+bool read_bias(Importer& importer, const Op& op, bool takes_int32, TensorType none, Linear* linear,
+               Status* status) {
+  const bool is_wide = linear->in.is_wide();
   linear->bias.assign(static_cast<size_t>(linear->channels), 0);
+  linear->is_64 = is_wide && none != TensorType::INT32;
   if (!op.has_input(2)) return true;
   const Tensor& b = importer.input(op, 2);
-  if (!b.is_constant || b.type != TensorType::INT32) {
-    *status = importer.refuse(op, importer.quoted_input(op, 2) + " is not an int32 constant",
-                              b.name, "quantise the bias to int32");
+  const bool fits =
+      is_wide ? b.type == TensorType::INT64 || (b.type == TensorType::INT32 && takes_int32)
+              : b.type == TensorType::INT32;
+  if (!b.is_constant || !fits) {
+    *status = importer.refuse(
+        op,
+        importer.quoted_input(op, 2) + " is not an " +
+            (is_wide ? takes_int32 ? "int64 or int32" : "int64" : "int32") + " constant",
+        b.name, is_wide ? "quantise the bias to int64" : "quantise the bias to int32");
     return false;
   }
+  linear->is_64 = b.type == TensorType::INT64;
   if (b.shape.elements() != linear->channels) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
               static_cast<long long>(b.shape.elements()), static_cast<long long>(linear->channels));
     return false;
   }
-  __builtin_memcpy(linear->bias.data(), b.data, b.bytes);
+  if (linear->is_64) {
+    __builtin_memcpy(linear->bias.data(), b.data, b.bytes);
+  } else {
+    std::vector<int32_t> values(linear->bias.size());
+    __builtin_memcpy(values.data(), b.data, b.bytes);
+    linear->bias.assign(values.begin(), values.end());
+  }
+  return true;
+}
+
+// Of int16 activations: the sums stay within what the kernels hold, and where the reference shifts
+// them, within int32. `weights`: that make one output, `taps` runs of them.
+bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t weights,
+                size_t taps) {
+  const auto no = [&](const std::string& rule) {
+    (void)importer.refuse(op, rule, importer.input(op, 1).name,
+                          "split the layer, or check its scales");
+    return false;
+  };
+  int terms = 1;
+  for (int w : linear.weights)
+    while (w < -128 * terms || w > 127 * terms) ++terms;
+  if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxWideK)
+    return no("more than 65793 weights make an output");
+  const int64_t sums = static_cast<int64_t>(weights) * 255 * 65535;
+  for (size_t o = 0; o < linear.bias.size(); ++o) {
+    const int64_t b = linear.bias[o];
+    const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
+    if (linear.is_64 && (b < -(int64_t{1} << 45) || b > int64_t{1} << 45))
+      return no("the bias of output channel " + std::to_string(o) + " is beyond 2^45");
+    if (!linear.is_64 && m.shift > 0 && importer.rounding() == Rounding::kDouble &&
+        sums + std::abs(b) >= int64_t{1} << (31 - std::min(m.shift, 31)))
+      return no("sums of output channel " + std::to_string(o) +
+                " may leave int32 where the reference shifts them");
+  }
   return true;
 }
 
@@ -105,7 +159,7 @@ bool read_bias(Importer& importer, const Op& op, Linear* linear, Status* status)
 template <class F>
 bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear, F channel_of) {
   std::vector<int64_t> bound(linear.bias.size());
-  for (size_t o = 0; o < bound.size(); ++o) bound[o] = std::abs(int64_t{linear.bias[o]});
+  for (size_t o = 0; o < bound.size(); ++o) bound[o] = std::abs(linear.bias[o]);
   for (size_t i = 0; i < linear.weights.size(); ++i)
     bound[channel_of(i)] += 255 * std::abs(int64_t{linear.weights[i]});
   for (size_t o = 0; o < bound.size(); ++o) {
@@ -123,11 +177,20 @@ bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear, F
   return true;
 }
 
+template <class F>
+bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
+                F channel_of) {
+  return linear.in.is_wide() ? prove_wide(importer, op, linear, weights, taps)
+                             : prove_no_overflow(importer, op, linear, channel_of);
+}
+
 bool finish_linear(Importer& importer, const Op& op, tflite::ActivationFunctionType activation,
                    Linear* linear) {
   const Limits limits = activation_limits(activation, linear->out.scale, linear->out.zero_point,
                                           linear->out.limits());
-  linear->requant = importer.requant(op, linear->multipliers, linear->out, limits);
+  linear->requant = linear->is_64
+                        ? importer.requant_64(op, linear->multipliers, linear->out, limits)
+                        : importer.requant(op, linear->multipliers, linear->out, limits);
   return linear->requant != nullptr;
 }
 
@@ -144,8 +207,11 @@ ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, cons
 }
 
 ValueId add_bias(Importer& importer, const Op& op, const Linear& linear) {
-  return importer.graph().add_constant(op.has_input(2) ? importer.input(op, 2).name : "",
-                                       DType::kInt32, {linear.channels}, linear.bias);
+  const std::string name = op.has_input(2) ? importer.input(op, 2).name : "";
+  const Shape shape{linear.channels};
+  if (linear.is_64) return importer.graph().add_constant(name, DType::kInt64, shape, linear.bias);
+  const std::vector<int32_t> values(linear.bias.begin(), linear.bias.end());
+  return importer.graph().add_constant(name, DType::kInt32, shape, values);
 }
 
 Status check_image(const Importer& importer, const Op& op) {
@@ -162,6 +228,7 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::Conv2DOptions>();
   Linear linear;
   if (!importer.read_quants(op, 0, &linear.in, &linear.out)) return Status();
+  ignore_zero_points(&linear);
   QRT_TRY(check_image(importer, op));
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape;
   QRT_MODEL_CHECK(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0,
@@ -176,8 +243,9 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, op, &linear, &status) ||
-      !prove_no_overflow(importer, op, linear, [&](size_t i) { return i / per_channel; }) ||
+      !read_bias(importer, op, /*takes_int32=*/true, o.quantized_bias_type, &linear, &status) ||
+      !prove_sums(importer, op, linear, per_channel, static_cast<size_t>(w[1] * w[2]),
+                  [&](size_t i) { return i / per_channel; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
   const ValueId weights = add_weights(importer, op, linear, w, 0);
@@ -187,7 +255,7 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   set_window(rows, cols, &conv);
   set_dilation(rows, cols, &conv);
   conv.groups = static_cast<uint32_t>(x[3] / w[3]);
-  conv.input_zero_point = static_cast<uint8_t>(linear.in.stored_zero_point());
+  set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
   importer.became(op, "Conv2D", "I0");
   return Status();
@@ -197,6 +265,7 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::DepthwiseConv2DOptions>();
   Linear linear;
   if (!importer.read_quants(op, 0, &linear.in, &linear.out)) return Status();
+  ignore_zero_points(&linear);
   QRT_TRY(check_image(importer, op));
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape;
   QRT_MODEL_CHECK(w[0] == 1 && w[3] % x[3] == 0 && w[3] / x[3] == o.depth_multiplier,
@@ -208,11 +277,11 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   QRT_TRY(place_window(x[2], o.padding, &cols));
   QRT_TRY(check_output_shape(importer, op, {x[0], rows.out, cols.out, w[3]}));
   linear.channels = w[3];
-  const auto channels = static_cast<size_t>(w[3]);
+  const auto channels = static_cast<size_t>(w[3]), taps = static_cast<size_t>(w[1] * w[2]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 3, &linear) ||
-      !read_bias(importer, op, &linear, &status) ||
-      !prove_no_overflow(importer, op, linear, [&](size_t i) { return i % channels; }) ||
+      !read_bias(importer, op, /*takes_int32=*/false, TensorType::INT64, &linear, &status) ||
+      !prove_sums(importer, op, linear, taps, taps, [&](size_t i) { return i % channels; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
   const ValueId weights = add_weights(importer, op, linear, {w[1], w[2], w[3]}, 2);
@@ -222,7 +291,7 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   set_window(rows, cols, &conv);
   set_dilation(rows, cols, &conv);
   conv.multiplier = static_cast<uint32_t>(w[3] / x[3]);
-  conv.input_zero_point = static_cast<uint8_t>(linear.in.stored_zero_point());
+  set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
   importer.became(op, "DepthwiseConv2D", "I0");
   return Status();
@@ -250,8 +319,8 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   const auto columns = static_cast<size_t>(w[1]);
   Status status;
   if (!read_weights(importer, op, Layer::kFullyConnected, 0, &linear) ||
-      !read_bias(importer, op, &linear, &status) ||
-      !prove_no_overflow(importer, op, linear, [&](size_t i) { return i / columns; }) ||
+      !read_bias(importer, op, /*takes_int32=*/true, o.quantized_bias_type, &linear, &status) ||
+      !prove_sums(importer, op, linear, columns, 1, [&](size_t i) { return i / columns; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
   ValueId value = importer.value(op, 0);
@@ -259,7 +328,7 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   const ValueId weights = add_weights(importer, op, linear, w, 0);
   const ValueId bias = add_bias(importer, op, linear);
   const ValueId product =
-      importer.new_value(importer.output(op).name, DType::kUInt8, made, &linear.out);
+      importer.new_value(importer.output(op).name, linear.out.stored_type(), made, &linear.out);
   importer.add_node<fb::FullyConnectedOptionsT>(op, {value, weights, bias}, product).requant =
       std::move(linear.requant);
   importer.set_output(
@@ -304,10 +373,14 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   Op conv_op = op;  // inputs in the order of a convolution's
   conv_op.inputs = {op.inputs[2], op.inputs[1], op.has_input(3) ? op.inputs[3] : -1};
   Linear linear;
-  std::vector<int32_t> declared;
-  if (!importer.read_integers(op, 0, &declared) ||
+  // A shape that is computed at run time says nothing that the output's does not.
+  const Shape made = importer.output(op).shape;
+  std::vector<int32_t> declared(made.begin(), made.end());
+  const bool is_known = importer.input(op, 0).is_constant || importer.folded(op, 0);
+  if ((is_known && !importer.read_integers(op, 0, &declared)) ||
       !importer.read_quants(conv_op, 0, &linear.in, &linear.out))
     return Status();
+  ignore_zero_points(&linear);
   QRT_TRY(check_image(importer, conv_op));
   const Shape x = importer.input(conv_op, 0).shape, w = importer.input(conv_op, 1).shape;
   Shape y;
@@ -329,15 +402,16 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
   if (!read_weights(importer, conv_op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, conv_op, &linear, &status) ||
-      !prove_no_overflow(importer, conv_op, linear, [&](size_t i) { return i / per_channel; }) ||
+      !read_bias(importer, conv_op, /*takes_int32=*/false, TensorType::INT64, &linear, &status) ||
+      !prove_sums(importer, conv_op, linear, per_channel, static_cast<size_t>(w[1] * w[2]),
+                  [&](size_t i) { return i / per_channel; }) ||
       !finish_linear(importer, conv_op, o.fused_activation_function, &linear))
     return status;
   linear.weights = turned_kernels(linear.weights, w);
 
   const ValueId value = importer.value(conv_op, 0);
   const Shape spread_shape{x[0], y[1] + w[1] - 1, y[2] + w[2] - 1, x[3]};
-  const ValueId spread = importer.new_value("", DType::kUInt8, spread_shape, &linear.in);
+  const ValueId spread = importer.new_value("", linear.in.stored_type(), spread_shape, &linear.in);
   auto& gather = importer.add_node<fb::GatherOptionsT>(op, {value}, spread);
   gather.fill = linear.in.stored_zero_point();
   for (const int axis : {1, 2}) {
@@ -349,7 +423,7 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   const ValueId bias = add_bias(importer, conv_op, linear);
   auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {spread, weights, bias},
                                                      importer.new_output(op, linear.out));
-  conv.input_zero_point = static_cast<uint8_t>(linear.in.stored_zero_point());
+  set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
   importer.became(op, "Gather, Conv2D", "I0");
   return Status();

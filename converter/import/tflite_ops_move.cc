@@ -81,14 +81,16 @@ Status import_concatenation(Importer& importer, const Op& op) {
     Quant in;
     if (!importer.read_quant(op, part, &in)) return Status();
     const bool alike = same(in, out);
-    if (in.type != out.type || (!alike && out.type == TensorType::INT8))
+    // int16 is copied even where the scales differ.
+    const bool copied = alike || (out.is_wide() && in.zero_point == out.zero_point);
+    if (in.type != out.type || (!copied && out.type != TensorType::UINT8))
       return importer.refuse(op,
                              importer.quoted_input(op, i) +
                                  " is quantised otherwise than the output, which the "
                                  "reference refuses",
                              part.name, "give all inputs the output's scale and zero point");
     const ValueId value = importer.value(op, i);
-    parts.push_back(alike ? value : importer.lut(op, value, rescaled(in, out), "", &out));
+    parts.push_back(copied ? value : importer.lut(op, value, rescaled(in, out), "", &out));
   }
   importer.add_node<fb::ConcatOptionsT>(op, parts, importer.new_output(op, out)).axis =
       static_cast<uint32_t>(axis);

@@ -83,9 +83,11 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   if (runs == 0)
     return importer.refuse(op, "it reduces no dimension", importer.input(op, 1).name,
                            "leave the operator away");
-  if (r->n >= 1 << 23)
-    return importer.refuse(op, "it reduces " + std::to_string(r->n) + " values, the limit is 2^23",
-                           importer.input(op, 0).name, "reduce in two steps");
+  const int bits = r->in.is_wide() ? 15 : 23;
+  if (r->n >= 1 << bits)
+    return importer.refuse(
+        op, "it reduces " + std::to_string(r->n) + " values, the limit is 2^" + std::to_string(bits),
+        importer.input(op, 0).name, "reduce in two steps");
   if (runs > 1) {
     r->perm = std::move(before);
     r->perm.insert(r->perm.end(), among.begin(), among.end());
@@ -103,7 +105,7 @@ ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
   if (!r.perm.empty()) {
     Shape turned;
     for (uint8_t d : r.perm) turned.push_back(x[d]);
-    const ValueId y = importer.new_value("", DType::kUInt8, turned, &r.in);
+    const ValueId y = importer.new_value("", r.in.stored_type(), turned, &r.in);
     importer.add_node<fb::TransposeOptionsT>(op, {value}, y).perm = r.perm;
     value = y;
   }
@@ -119,16 +121,17 @@ void finish_image(Importer& importer, const Op& op, const Reduction& r, ValueId 
 
 Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multiplier m) {
   const int left = m.shift > 0 && importer.rounding() == Rounding::kDouble ? m.shift : 0;
-  if (left > 30 || (255 * r.n) >> (31 - left) != 0)
+  if (left > 30 || ((r.in.is_wide() ? 65535 : 255) * r.n) >> (31 - left) != 0)
     return importer.refuse(
         op, "the output's scale is too small for sums of " + std::to_string(r.n) + " values",
         importer.output(op).name, "quantise the output with a greater scale");
   auto requant = importer.requant(op, {m}, r.out, r.out.limits());
   if (!requant) return Status();
   const ValueId value = reduced_image(importer, op, r);
-  const ValueId sum = importer.new_value(importer.output(op).name, DType::kUInt8, r.made(), &r.out);
+  const ValueId sum =
+      importer.new_value(importer.output(op).name, r.out.stored_type(), r.made(), &r.out);
   auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(op, {value}, sum);
-  o.input_zero_point = static_cast<uint8_t>(r.in.stored_zero_point());
+  set_zero_point(r.in, &o.input_zero_point, &o.input_zero_point_16);
   o.requant = std::move(requant);
   finish_image(importer, op, r, sum);
   importer.became(op, "GlobalAveragePool2D", "I0");
@@ -168,9 +171,10 @@ Status import_average_pool_2d(Importer& importer, const Op& op) {
   bool known = false;
   QRT_TRY(read_pool(importer, op, &pool, &known));
   if (!known) return Status();
-  if (pool.rows.kernel * pool.cols.kernel >= 1 << 23)
-    return importer.refuse(op, "a window has 2^23 positions or more", importer.output(op).name,
-                           "pool in two steps");
+  const int bits = pool.quant.is_wide() ? 15 : 23;
+  if (pool.rows.kernel * pool.cols.kernel >= 1 << bits)
+    return importer.refuse(op, "a window has 2^" + std::to_string(bits) + " positions or more",
+                           importer.output(op).name, "pool in two steps");
   const ValueId x = importer.value(op, 0);
   auto& o =
       importer.add_node<fb::AveragePool2DOptionsT>(op, {x}, importer.new_output(op, pool.quant));
@@ -190,13 +194,17 @@ Status import_max_pool_2d(Importer& importer, const Op& op) {
   QRT_TRY(read_pool(importer, op, &pool, &known));
   if (!known) return Status();
   const Tensor& output = importer.output(op);
-  const ValueId y = importer.new_value(output.name, DType::kUInt8, output.shape, &pool.quant);
+  const ValueId y =
+      importer.new_value(output.name, pool.quant.stored_type(), output.shape, &pool.quant);
   auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {importer.value(op, 0)}, y);
   set_kernel(pool, &o);
   set_window(pool.rows, pool.cols, &o);
   const int lo = pool.limits.lo + pool.quant.offset(), hi = pool.limits.hi + pool.quant.offset();
   ValueId limited = y;
-  if (lo > 0 || hi < 255) {
+  if (pool.quant.is_wide()) {
+    const Limits all = pool.quant.limits();
+    if (lo > all.lo || hi < all.hi) limited = importer.limit(op, y, pool.quant, pool.limits);
+  } else if (lo > 0 || hi < 255) {
     std::vector<uint8_t> table(256);
     for (int i = 0; i < 256; ++i)
       table[static_cast<size_t>(i)] = static_cast<uint8_t>(i < lo ? lo : i > hi ? hi : i);

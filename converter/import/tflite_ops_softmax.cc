@@ -1,10 +1,11 @@
-// SOFTMAX of int8: every difference to a row's greatest value has its exponential in a table, made
-// here as the reference kernel computes it.
+// SOFTMAX. Of int16: two tables of 513 entries. Of int8: every difference to a row's greatest value
+// has its exponential in a table, made here as the reference kernel computes it.
 #include <algorithm>
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
 #include "kernels/fixed_point.h"
+#include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
 
 namespace qrt::convert::from_tflite {
@@ -23,11 +24,82 @@ std::vector<int32_t> exponentials(double beta_times_scale, Rounding rounding) {
   return table;
 }
 
+// The reference's table of f for 16-bit inputs and outputs: samples at every 128th input, shifted
+// by half the error of a line in the middle between two. All in float32.
+std::vector<int16_t> sampled(float (*f)(float), float in_scale, int in_zero_point,
+                             float out_scale) {
+  constexpr int kPieces = 512;
+  const float lowest = in_scale * static_cast<float>(INT16_MIN - in_zero_point);
+  const float highest = in_scale * static_cast<float>(INT16_MAX - in_zero_point);
+  const float step = (highest - lowest) / kPieces, half_step = step / 2;
+  const float out_highest = out_scale * static_cast<float>(INT16_MAX);
+  const float out_lowest = out_scale * static_cast<float>(INT16_MIN);
+  const float inverse = 65536.0f / (out_highest - out_lowest);
+  const auto scaled = [&](float x) {
+    const float y = f(x);
+    return y * inverse;
+  };
+  const auto limited = [](float v) {
+    return static_cast<int16_t>(
+        std::clamp(v, static_cast<float>(INT16_MIN), static_cast<float>(INT16_MAX)));
+  };
+  std::vector<int16_t> table;
+  for (int i = 0; i < kPieces; ++i) {
+    const float at = static_cast<float>(i) * step, next = static_cast<float>(i + 1) * step;
+    const float x = lowest + at;
+    const float sample = std::round(scaled(x));
+    const float line = std::round((scaled(lowest + next) + sample) / 2);
+    const float error = line - std::round(scaled(x + half_step));
+    table.push_back(limited(sample - std::round(error / 2)));
+  }
+  table.push_back(limited(std::round(scaled(highest))));
+  return table;
+}
+
+Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  if (in.zero_point != 0 || out.zero_point != 0 ||
+      std::fabs(out.scale - 1.0f / 32768) > 0.001f / 32768)
+    return importer.refuse(op,
+                           "the zero points are not 0 or the output's scale is not 1/32768, which "
+                           "the reference takes for granted",
+                           y.name, "quantise the output with scale 1/32768 and zero point 0");
+  QRT_TRY(check_output_shape(importer, op, x.shape));
+  QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
+                  x.shape.to_string().c_str());
+  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmax16Row))
+    return importer.refuse(op, "rows of more than 65536 values overflow the reference's sum",
+                           x.name, "reduce the number of classes");
+  const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
+  QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
+  const Multiplier m = importer.multiplier(static_cast<double>(in.scale) * beta / (10.0 / 65535.0));
+  // Differences stay below 2^16; the reference shifts them left within int32.
+  if (m.shift > 15)
+    return importer.refuse(op, "the input's scale times beta is beyond 5", x.name,
+                           "quantise the input with a smaller scale");
+  const float unit = 2.0f / 65535.0f;
+  std::vector<int16_t> tables =
+      sampled([](float v) { return std::exp(v); }, 10.0f / 65535.0f, INT16_MAX, unit);
+  const std::vector<int16_t> reciprocals =
+      sampled([](float v) { return 1.0f / (1.0f + v); }, 1.0f / 65535.0f, INT16_MIN, unit);
+  tables.insert(tables.end(), reciprocals.begin(), reciprocals.end());
+  const ValueId table = importer.graph().add_constant(
+      "", DType::kInt16, {static_cast<int64_t>(tables.size())}, tables);
+  const ValueId value = importer.value(op, 0);
+  auto& o =
+      importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out));
+  o.kind = fb::SoftmaxKind::INT16;
+  o.stages = requant_stages({m}, importer.rounding());
+  importer.became(op, "Softmax", "I0");
+  return Status();
+}
+
 }  // namespace
 
 Status import_softmax(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
+  if (in.is_wide()) return import_softmax_16(importer, op, in, out);
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
   if (in.type != TensorType::INT8)
     return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,

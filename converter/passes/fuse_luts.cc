@@ -1,4 +1,5 @@
-// Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
+// Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes. Tables of
+// bytes only.
 #include <algorithm>
 
 #include "converter/passes/links.h"
@@ -6,6 +7,10 @@
 
 namespace qrt::convert {
 namespace {
+
+bool is_byte_lut(const Graph& graph, const Node& node) {
+  return node.options.AsLut() && dtype_bytes(graph.values[node.inputs[0]].type.dtype) == 1;
+}
 
 const std::vector<uint8_t>& table_of(const Graph& graph, const Node& node) {
   return graph.values[node.inputs[1]].data;
@@ -39,11 +44,11 @@ void fuse_luts(Graph* graph) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i].options.AsLut()) continue;
+    if (!is_byte_lut(*graph, nodes[i])) continue;
     const ValueId in = joiner.resolve(nodes[i].inputs[0]);
     nodes[i].inputs[0] = in;
     const int before = joiner.producer(in);
-    if (before >= 0 && nodes[static_cast<size_t>(before)].options.AsLut() &&
+    if (before >= 0 && is_byte_lut(*graph, nodes[static_cast<size_t>(before)]) &&
         joiner.readers(in) == 1 && !joiner.is_output(in)) {
       const Node& first = nodes[static_cast<size_t>(before)];
       const auto table = chain(table_of(*graph, first), table_of(*graph, nodes[i]));

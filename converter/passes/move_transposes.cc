@@ -129,7 +129,7 @@ bool Mover::takes_any_layout(const Node& n) const {
   // Scales that are inputs lie in the layout of the model.
   const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
   return n.options.AsLut() || n.options.AsConcat() || n.options.AsGather() ||
-         (is_boundary && n.inputs.size() == 1);
+         n.options.AsRequantize() || (is_boundary && n.inputs.size() == 1);
 }
 
 std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
@@ -142,8 +142,10 @@ std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
   }
   if (!takes_any_layout(n)) return std::nullopt;
   const auto* lut = n.options.AsLut();
-  if (lut && lut->per_channel && (perm.empty() || perm.back() + 1u != perm.size()))
-    return std::nullopt;
+  const bool by_channel =
+      (lut && lut->per_channel) ||
+      (n.options.AsRequantize() && n.inputs.size() == 2 && shape(n.inputs[1])[0] != 1);
+  if (by_channel && (perm.empty() || perm.back() + 1u != perm.size())) return std::nullopt;
   return Layout{perm, perm};
 }
 

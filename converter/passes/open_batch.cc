@@ -42,6 +42,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   if (const auto* gather = node.options.AsGather())
     return gather->axes.empty() || gather->axes[0]->axis != 0;
   if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;
+  if (node.options.AsRequantize() && node.inputs.size() == 2 && shape(node.inputs[1])[0] != 1)
+    return shape(in).rank() >= 2;
   if (node.options.AsSoftmax() || node.options.AsFullyConnected()) return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front
 }

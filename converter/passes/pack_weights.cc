@@ -5,6 +5,7 @@
 #include "converter/passes/passes.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/gemm/pack.h"
+#include "kernels/wide/wide.h"
 
 namespace qrt::convert {
 namespace {
@@ -48,10 +49,16 @@ std::vector<int32_t> sums(const std::vector<int16_t>& weights, size_t channels, 
   return sum;
 }
 
-// bias - zero_point * sum(w), modulo 2^32 as the accumulators are.
+// bias - zero_point * sum(w), modulo 2^32 as the accumulators are, or in 64 bits as those are.
 ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int32_t>& sum, int zero_point) {
-  std::vector<int32_t> folded(sum.size());
   const Value source = graph->values[bias];
+  if (source.type.dtype == DType::kInt64) {
+    std::vector<int64_t> wide(sum.size());
+    for (size_t o = 0; o < sum.size(); ++o)
+      wide[o] = source.as<int64_t>()[o] - int64_t{zero_point} * sum[o];
+    return graph->add_constant(source.name, DType::kInt64, source.type.shape, wide);
+  }
+  std::vector<int32_t> folded(sum.size());
   for (size_t o = 0; o < sum.size(); ++o)
     folded[o] =
         static_cast<int32_t>(static_cast<uint32_t>(source.as<int32_t>()[o]) -
@@ -98,15 +105,24 @@ GemmPacked pack_gemm(const std::vector<int16_t>& weights, size_t groups, size_t 
 Status check_constants(const Graph& graph, const Node& node, int rank, int out_dim) {
   const Value &w = graph.values[node.inputs[1]], &bias = graph.values[node.inputs[2]];
   const int64_t count = w.type.shape.elements();
+  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
+  const DType bias_type = bias.type.dtype;
   if (w.is_constant && bias.is_constant && w.type.dtype == DType::kInt16 &&
       w.type.shape.rank() == rank && count > 0 &&
       w.data.size() == static_cast<size_t>(count) * sizeof(int16_t) &&
-      bias.type.dtype == DType::kInt32 &&
-      bias.data.size() == static_cast<size_t>(w.type.shape[out_dim]) * sizeof(int32_t))
+      (bias_type == DType::kInt32 || (bias_type == DType::kInt64 && is_wide)) &&
+      bias.data.size() == static_cast<size_t>(w.type.shape[out_dim]) * dtype_bytes(bias_type))
     return {};
   return error(Code::kInternal,
                "%s '%s': weights or bias do not follow the converter's conventions",
                fb::EnumNameOpOptions(node.options.type), node.name.c_str());
+}
+
+// The zero point of a layer's input, of 8 or 16 bits.
+template <class Options>
+int input_zero_point(const Graph& graph, const Node& node, const Options& o) {
+  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
+  return is_wide ? o.input_zero_point_16 : o.input_zero_point;
 }
 
 // ROW: one tap per kernel row, so that few input channels do not leave most of each tap's padding
@@ -135,7 +151,8 @@ Status pack_conv(Graph* graph, Node* node) {
   conv.pair_safe = packed.pair_safe;
   conv.weight_sum = sums(weights, out, [&](size_t i) { return i / (kh * kw * k); });
   node->inputs[1] = add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM);
-  node->inputs[2] = folded_bias(graph, node->inputs[2], conv.weight_sum, conv.input_zero_point);
+  node->inputs[2] =
+      folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
   return {};
 }
 
@@ -160,8 +177,8 @@ Status pack_fully_connected(Graph* graph, Node* node) {
   return {};
 }
 
-// Depthwise weights are one int8 each: filters beyond that become a convolution with a group for
-// every input channel, which may have several terms.
+// Depthwise weights are one int8 each, and of int16 activations not too many: filters beyond that
+// become a convolution with a group for every input channel, which may have several terms.
 void rewrite_as_conv(Graph* graph, Node* node, const std::vector<int16_t>& weights) {
   const auto depthwise = options<fb::DepthwiseConv2DOptionsT>(*node);
   Value value = graph->values[node->inputs[1]];
@@ -185,6 +202,7 @@ void rewrite_as_conv(Graph* graph, Node* node, const std::vector<int16_t>& weigh
   conv.pad_right = depthwise.pad_right;
   conv.groups = static_cast<uint32_t>(channels / depthwise.multiplier);
   conv.input_zero_point = depthwise.input_zero_point;
+  conv.input_zero_point_16 = depthwise.input_zero_point_16;
   conv.requant = std::make_unique<fb::RequantT>(*depthwise.requant);
   node->options.Set(std::move(conv));
 }
@@ -200,7 +218,8 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  if (terms_of(weights) > 1) {
+  const bool is_wide = graph->values[node->inputs[0]].type.dtype == DType::kInt16;
+  if (terms_of(weights) > 1 || (is_wide && kh * kw > kMaxWideDepthwise)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);
   }
@@ -208,7 +227,8 @@ Status pack_depthwise(Graph* graph, Node* node) {
   depthwise_pack(split(weights, 1, weights.size(), 1).data(), channels, kh, kw, packed.data());
   conv.weight_sum = sums(weights, channels, [&](size_t i) { return i % channels; });
   node->inputs[1] = add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE);
-  node->inputs[2] = folded_bias(graph, node->inputs[2], conv.weight_sum, conv.input_zero_point);
+  node->inputs[2] =
+      folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
   return {};
 }
 

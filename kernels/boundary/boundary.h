@@ -70,6 +70,8 @@ struct BoundaryKernel {
 // quantize with ties away from zero: y = HA(v) + zp. One form for every instruction set.
 void quantize_half_away(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
                         uint8_t* y);
+void quantize_half_away(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                        int16_t* y);
 
 const BoundaryKernel* boundary_kernels(size_t* count);
 const BoundaryKernel* select_boundary(IsaSet isas);

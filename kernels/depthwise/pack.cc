@@ -22,18 +22,31 @@ bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kern
   return true;
 }
 
+namespace {
+
+// Where the packed form has a weight.
+size_t packed_index(size_t kernel_h, size_t kernel_w, size_t ky, size_t kx, size_t c) {
+  const size_t quads = (kernel_h + 3) / 4, line = (c / 16 * quads + ky / 4) * kernel_w + kx;
+  return line * 64 + c % 16 * 4 + ky % 4;
+}
+
+}  // namespace
+
 void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
                     int8_t* packed) {
   memset(packed, 0, depthwise_packed_bytes(channels, kernel_h, kernel_w));
-  const size_t quads = (kernel_h + 3) / 4;
-  for (size_t ky = 0; ky < kernel_h; ++ky) {
-    for (size_t kx = 0; kx < kernel_w; ++kx) {
-      for (size_t c = 0; c < channels; ++c) {
-        const size_t line = (c / 16 * quads + ky / 4) * kernel_w + kx;
-        packed[line * 64 + c % 16 * 4 + ky % 4] = weights[(ky * kernel_w + kx) * channels + c];
-      }
-    }
-  }
+  for (size_t ky = 0; ky < kernel_h; ++ky)
+    for (size_t kx = 0; kx < kernel_w; ++kx)
+      for (size_t c = 0; c < channels; ++c)
+        packed[packed_index(kernel_h, kernel_w, ky, kx, c)] = *weights++;
+}
+
+void depthwise_unpack(const int8_t* packed, size_t channels, size_t kernel_h, size_t kernel_w,
+                      int16_t* weights) {
+  for (size_t ky = 0; ky < kernel_h; ++ky)
+    for (size_t kx = 0; kx < kernel_w; ++kx)
+      for (size_t c = 0; c < channels; ++c)
+        *weights++ = packed[packed_index(kernel_h, kernel_w, ky, kx, c)];
 }
 
 }  // namespace qrt

@@ -18,6 +18,10 @@ bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kern
 void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
                     int8_t* packed);
 
+// The weights of a packed form, of which `packed` is one.
+void depthwise_unpack(const int8_t* packed, size_t channels, size_t kernel_h, size_t kernel_w,
+                      int16_t* weights);
+
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_DEPTHWISE_PACK_H_

@@ -1,5 +1,6 @@
-// Add: elementwise sum or difference of two uint8 tensors in float32 or integer arithmetic,
-// broadcast as in numpy.
+// Add: elementwise sum or difference of two tensors, of uint8 in float32 or integer arithmetic, of
+// int16 in integer arithmetic; broadcast as in numpy.
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 
@@ -35,17 +36,24 @@ Status check_float(const fb::AddOptions* o) {
   return {};
 }
 
-Status check_int(const fb::AddOptions* o) {
+Status check_int(const InferContext& context) {
+  const auto* o = context.op->options_as<fb::AddOptions>();
+  const DType dtype = context.inputs[0].type.dtype;
   QRT_TRY(check_range("left_shift", o->left_shift(), 0, 23));
   QRT_TRY(check_stages("a_stages", o->a_stages(), 1));
   QRT_TRY(check_stages("b_stages", o->b_stages(), 1));
-  QRT_TRY(check_requant(o->requant(), 1, /*allow_acc=*/false));
+  QRT_TRY(check_requant(o->requant(), 1, /*allow_acc=*/false, dtype));
   QRT_MODEL_CHECK(o->requant()->kind() == fb::RequantKind::INT,
                   "requant.kind is %d, an add of kind INT takes INT (2)",
                   static_cast<int>(o->requant()->kind()));
-  const int64_t operand = int64_t{255} << o->left_shift();
-  const int64_t a = StageParams(o->a_stages()).bound(operand);
-  const int64_t b = StageParams(o->b_stages()).bound(operand);
+  const bool is_wide = dtype == DType::kInt16;
+  const int64_t a_operand = (is_wide ? int16_reach(o->a_zero_point_16()) : 255) << o->left_shift();
+  const int64_t b_operand = (is_wide ? int16_reach(o->b_zero_point_16()) : 255) << o->left_shift();
+  QRT_MODEL_CHECK(std::max(a_operand, b_operand) <= int64_t{1} << 31,
+                  "left_shift is %d: operands reach %" PRId64 ", expected at most 2^31",
+                  o->left_shift(), std::max(a_operand, b_operand));
+  const int64_t a = StageParams(o->a_stages()).bound(a_operand);
+  const int64_t b = StageParams(o->b_stages()).bound(b_operand);
   QRT_MODEL_CHECK(a + b <= INT32_MAX,
                   "the terms reach %" PRId64 " and %" PRId64 ", expected a sum below 2^31", a, b);
   return {};
@@ -55,10 +63,15 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 2));
-  QRT_TRY(o->kind() == fb::AddKind::INT ? check_int(o) : check_float(o));
   Shape shape;
   QRT_TRY(infer_broadcast(context, &shape));
-  return add_output(DType::kUInt8, shape, outputs);
+  if (o->kind() == fb::AddKind::INT) {
+    QRT_TRY(check_int(context));
+  } else {
+    QRT_TRY(check_dtype(context, 0, "a", DType::kUInt8));
+    QRT_TRY(check_float(o));
+  }
+  return add_output(context.inputs[0].type.dtype, shape, outputs);
 }
 
 struct Params {
@@ -83,7 +96,8 @@ struct IntParams {
   explicit IntParams(const fb::AddOptions& o)
       : a_stages(o.a_stages()), b_stages(o.b_stages()), requant(make_requant(*o.requant(), 1)) {}
 
-  const ElementwiseKernel* kernel;
+  const ElementwiseKernel* kernel;  // uint8
+  const WideKernel* wide;           // int16
   StageParams a_stages, b_stages;
   RequantParams requant;
   AddIntParams add;
@@ -100,6 +114,11 @@ void run_int_elements(const Step& step, const RunContext& context, size_t begin,
   const IntParams& p = step.as<IntParams>();
   p.kernel->add_int(p.add, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
                             context.out(step, 0) + begin, count});
+}
+
+void run_wide(const Step& step, const RunContext& context) {
+  const IntParams& p = step.as<IntParams>();
+  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { p.wide->add(p.add, r); });
 }
 
 // The zero point of a tensor whose one pair is known, or -1.
@@ -136,7 +155,7 @@ void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
   const double elements = static_cast<double>(shape.elements());
   broadcast.tasks = task_count(elements / speed_of(params->kernel->isa).elements,
                                static_cast<size_t>(shape.elements()), context.threads);
-  step->kernel = params->kernel->name;
+  if (step->kernel[0] == '\0') step->kernel = params->kernel->name;
   step->run = run_step;
   if (broadcast.is_plain()) step->run_elements = run_elements_step;
   step->params = std::move(params);
@@ -145,10 +164,11 @@ void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   if (o->kind() == fb::AddKind::INT) {
+    const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
     auto params = std::make_shared<IntParams>(*o);
     AddIntParams& p = params->add;
-    p = {o->a_zero_point(),
-         o->b_zero_point(),
+    p = {is_wide ? o->a_zero_point_16() : o->a_zero_point(),
+         is_wide ? o->b_zero_point_16() : o->b_zero_point(),
          o->left_shift(),
          o->subtract(),
          params->a_stages.count,
@@ -160,7 +180,10 @@ Status prepare(const PrepareContext& context, Step* step) {
       p.a_stages[i] = params->a_stages.stages[i];
       p.b_stages[i] = params->b_stages.stages[i];
     }
-    finish_step(context, std::move(params), run_int, run_int_elements, step);
+    params->wide = select_wide(context.isas);
+    if (is_wide) step->kernel = params->wide->name;
+    finish_step(context, std::move(params), is_wide ? run_wide : run_int,
+                is_wide ? nullptr : run_int_elements, step);
     return Status();
   }
   auto params = std::make_shared<Params>();

@@ -2,6 +2,7 @@
 // divided half away from zero.
 #include <cmath>
 
+#include "kernels/wide/wide.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
 #include "runtime/ops/xnnpack_step.h"
@@ -17,13 +18,19 @@ Status analyse_window(const InferContext& context, PoolShape* shape) {
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  QRT_MODEL_CHECK(o->lo() >= 0 && o->lo() <= o->hi() && o->hi() <= 255,
-                  "limits are %d to %d, expected a range within 0 to 255", o->lo(), o->hi());
+  const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
+  const int lo = is_wide ? INT16_MIN : 0, hi = is_wide ? INT16_MAX : 255;
+  QRT_MODEL_CHECK(o->lo() >= lo && o->lo() <= o->hi() && o->hi() <= hi,
+                  "limits are %d to %d, expected a range within %d to %d", o->lo(), o->hi(), lo,
+                  hi);
+  QRT_MODEL_CHECK(!is_wide || o->output_offset() == 0, "output_offset is %d, expected 0 for int16",
+                  o->output_offset());
   QRT_MODEL_CHECK(!o->count_include_pad(), "INT_HALF_AWAY has no count_include_pad");
   QRT_TRY(analyse_window(context, shape));
   const double window = static_cast<double>(shape->kernel_h) * static_cast<double>(shape->kernel_w);
-  QRT_MODEL_CHECK(window < 8388608.0, "kernel %zu x %zu, expected fewer than 2^23 positions",
-                  shape->kernel_h, shape->kernel_w);
+  QRT_MODEL_CHECK(window < (is_wide ? 32768.0 : 8388608.0),
+                  "kernel %zu x %zu, expected fewer than 2^%d positions", shape->kernel_h,
+                  shape->kernel_w, is_wide ? 15 : 23);
   return Status();
 }
 
@@ -36,6 +43,7 @@ Status analyse(const InferContext& context, PoolShape* shape) {
   QRT_MODEL_CHECK(o->output_offset() == 0 || o->output_offset() == 128,
                   "output_offset is %d, expected 0 or 128", o->output_offset());
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return analyse_int(context, shape);
+  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
   const float in = float_of(o->input_scale()), out = float_of(o->output_scale());
   QRT_MODEL_CHECK(std::isnormal(in) && in > 0, "input_scale is %g, expected a normal number > 0",
                   static_cast<double>(in));
@@ -84,7 +92,32 @@ void run_int(const Step& step, const RunContext& context) {
            average_pool_int);
 }
 
+struct WideParams {
+  PoolStep pool;
+  WidePoolArgs args{};
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  run_pool(p.pool, *context.parallel, in_16(step, context), out_16(step, context), p.args,
+           wide_average_pool);
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  auto params = std::make_shared<WideParams>();
+  QRT_TRY(analyse(context, &params->pool.shape));
+  make_pool(context, &params->pool);
+  params->args.lo = o->lo();
+  params->args.hi = o->hi();
+  step->kernel = "wide_average_pool_s16";
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare_int(const PrepareContext& context, Step* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   auto params = std::make_shared<IntParams>();
   QRT_TRY(analyse(context, &params->pool.shape));

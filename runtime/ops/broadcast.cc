@@ -17,8 +17,8 @@ int64_t aligned_dim(const Shape& shape, int rank, int i) {
 }  // namespace
 
 Status infer_broadcast(const InferContext& context, Shape* shape) {
-  QRT_TRY(check_dtype(context, 0, "a", DType::kUInt8));
-  QRT_TRY(check_dtype(context, 1, "b", DType::kUInt8));
+  QRT_TRY(check_activation(context, 0, "a"));
+  QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
   const Shape& a = context.inputs[0].type.shape;
   const Shape& b = context.inputs[1].type.shape;
   const int rank = std::max(a.rank(), b.rank());

@@ -1,4 +1,4 @@
-// Numpy broadcasting of two uint8 tensors for Add and Mul: shapes to runs of the elementwise
+// Numpy broadcasting of two tensors for Add and Mul: shapes to runs of the elementwise
 // kernels.
 #ifndef QRT_RUNTIME_OPS_BROADCAST_H_
 #define QRT_RUNTIME_OPS_BROADCAST_H_
@@ -7,12 +7,13 @@
 #include <cstdint>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/wide/wide.h"
 #include "runtime/op.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {
 
-// Inputs 0 and 1 are uint8 and broadcast together; *shape is the result's.
+// Inputs 0 and 1 are both uint8 or both int16 and broadcast together; *shape is the result's.
 Status infer_broadcast(const InferContext& context, Shape* shape);
 
 // The output as nested loops around runs of the innermost dimension. Unit dimensions are dropped
@@ -33,10 +34,11 @@ struct Broadcast {
 // REQUIRES: infer_broadcast() succeeded with `out`.
 Broadcast plan_broadcast(const Shape& a, const Shape& b, const Shape& out);
 
-// Runs with index [begin, end), of each the elements [run_begin, run_end): f(ElementwiseRun).
-template <class F>
-void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y, size_t begin,
-              size_t end, size_t run_begin, size_t run_end, const F& f) {
+// Runs with index [begin, end), of each the elements [run_begin, run_end): f(Run), ElementwiseRun
+// of bytes or WideRun of int16.
+template <class Run, class T, class F>
+void for_runs(const Broadcast& p, const T* a, const T* b, T* y, size_t begin, size_t end,
+              size_t run_begin, size_t run_end, const F& f) {
   size_t index[kMaxTensorRank] = {};
   size_t rest = begin;
   for (size_t d = p.rank; d-- > 0;) {
@@ -46,8 +48,8 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
     b += index[d] * p.b_stride[d];
   }
   for (size_t i = begin; i < end; ++i) {
-    f(ElementwiseRun{p.a_is_scalar ? a : a + run_begin, p.b_is_scalar ? b : b + run_begin,
-                     p.a_is_scalar, p.b_is_scalar, y + i * p.run + run_begin, run_end - run_begin});
+    f(Run{p.a_is_scalar ? a : a + run_begin, p.b_is_scalar ? b : b + run_begin, p.a_is_scalar,
+          p.b_is_scalar, y + i * p.run + run_begin, run_end - run_begin});
     for (size_t d = p.rank; d-- > 0;) {
       a += p.a_stride[d];
       b += p.b_stride[d];
@@ -61,18 +63,34 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
 
 // The same over the whole output, in p.tasks parallel pieces: by runs, or where there are few, by
 // their elements.
-template <class F>
-void for_all_runs(const Broadcast& p, const Parallel& parallel, const uint8_t* a, const uint8_t* b,
-                  uint8_t* y, const F& f) {
+template <class Run, class T, class F>
+void for_all_runs_of(const Broadcast& p, const Parallel& parallel, const T* a, const T* b, T* y,
+                     const F& f) {
   if (p.runs >= p.tasks) {
     for_pieces(parallel, p.tasks, p.runs, 1, [&](size_t, size_t begin, size_t end) {
-      for_runs(p, a, b, y, begin, end, 0, p.run, f);
+      for_runs<Run>(p, a, b, y, begin, end, 0, p.run, f);
     });
   } else {
     for_pieces(parallel, p.tasks, p.run, kAlignment, [&](size_t, size_t begin, size_t end) {
-      for_runs(p, a, b, y, 0, p.runs, begin, end, f);
+      for_runs<Run>(p, a, b, y, 0, p.runs, begin, end, f);
     });
   }
+}
+
+template <class F>
+void for_all_runs(const Broadcast& p, const Parallel& parallel, const uint8_t* a, const uint8_t* b,
+                  uint8_t* y, const F& f) {
+  for_all_runs_of<ElementwiseRun>(p, parallel, a, b, y, f);
+}
+
+// Of a step on int16: inputs 0 and 1, output 0.
+template <class F>
+void for_all_wide_runs(const Broadcast& p, const Step& step, const RunContext& context,
+                       const F& f) {
+  for_all_runs_of<WideRun>(p, *context.parallel,
+                           reinterpret_cast<const int16_t*>(context.in(step, 0)),
+                           reinterpret_cast<const int16_t*>(context.in(step, 1)),
+                           reinterpret_cast<int16_t*>(context.out(step, 0)), f);
 }
 
 }  // namespace qrt

@@ -27,8 +27,15 @@ Status check_rank(const InferContext& context, size_t i, const char* what, int e
   return Status();
 }
 
+Status check_activation(const InferContext& context, size_t i, const char* what) {
+  const DType dtype = context.inputs[i].type.dtype;
+  QRT_MODEL_CHECK(dtype == DType::kUInt8 || dtype == DType::kInt16,
+                  "input %zu (%s) is %s, expected uint8 or int16", i, what, dtype_name(dtype));
+  return Status();
+}
+
 Status check_image(const InferContext& context, size_t i) {
-  QRT_TRY(check_dtype(context, i, "x", DType::kUInt8));
+  QRT_TRY(check_activation(context, i, "x"));
   return check_rank(context, i, "x", 4, "[n, h, w, c]");
 }
 

@@ -18,7 +18,15 @@ Status check_dtype(const InferContext& context, size_t i, const char* what, DTyp
 Status check_rank(const InferContext& context, size_t i, const char* what, int expected,
                   const char* layout);
 
-// Input i is a uint8 image [n, h, w, c].
+// Input i is an activation: uint8 or int16.
+Status check_activation(const InferContext& context, size_t i, const char* what);
+
+// The greatest |x - zero_point| of an int16 x.
+constexpr int64_t int16_reach(int32_t zero_point) {
+  return zero_point < 0 ? int64_t{INT16_MAX} - zero_point : zero_point - int64_t{INT16_MIN};
+}
+
+// Input i is an image [n, h, w, c] of uint8 or int16.
 Status check_image(const InferContext& context, size_t i);
 
 // Input i is a constant of the given packing holding exactly `bytes` bytes.

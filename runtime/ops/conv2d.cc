@@ -6,16 +6,20 @@
 //   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
 //   output
 //             row is one product over a zero-point-padded copy of the image rows it needs
+//
+// With INT16 activations: conv2d_wide.cc.
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/gemm/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/conv2d_geometry.h"
 #include "runtime/ops/gemm_step.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -24,14 +28,7 @@ namespace {
 // Padded rows of one task should stay in the first-level cache beside the weights.
 constexpr size_t kStripBytes = 24 << 10;
 
-struct Geometry {
-  size_t images, in_h, in_w, in_c;
-  size_t out_h, out_w, out_c, kernel_h, kernel_w;
-  size_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
-  size_t groups, terms;
-  bool row_taps, is_dense, is_padded;
-  size_t taps, k;  // of one product
-};
+using Geometry = Conv2DGeometry;
 
 Status analyse(const InferContext& context, Geometry* g) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
@@ -89,6 +86,9 @@ Status analyse(const InferContext& context, Geometry* g) {
   const size_t packed = g->groups * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM, packed));
   QRT_TRY(check_gemm_tails(context, g->groups, g->out_c / g->groups, g->taps, g->k));
+  if (context.inputs[0].type.dtype == DType::kInt16)
+    return check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),
+                                options->weight_sum(), options->requant(), /*is_planes=*/true);
   QRT_TRY(check_bias(context, 2, g->out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
   return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);
@@ -99,7 +99,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(analyse(context, &g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
   const bool acc = requant->kind() == fb::RequantKind::ACC;
-  return add_output(acc ? DType::kInt32 : DType::kUInt8,
+  return add_output(acc ? DType::kInt32 : context.inputs[0].type.dtype,
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(g.out_h),
                      static_cast<int64_t>(g.out_w), static_cast<int64_t>(g.out_c)},
                     outputs);
@@ -320,6 +320,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->input_zero_point = options->input_zero_point();
   step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
                (g.in_c / g.groups);
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide_conv2d(context, g, step);
   if (prepare_xnnpack(context, g, step)) return Status();
 
   GemmStep& gemm = params->gemm;

@@ -10,6 +10,7 @@
 #include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -59,6 +60,9 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                                            out_c, s->kernel_h, s->kernel_w),
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
                   s->kernel_h);
+  if (context.inputs[0].type.dtype == DType::kInt16)
+    return check_wide_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
+                                options->requant(), /*is_planes=*/false);
   QRT_TRY(check_bias(context, 2, out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
   return check_requant(options->requant(), out_c, /*allow_acc=*/false);
@@ -67,7 +71,7 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
   QRT_TRY(analyse(context, &s));
-  return add_output(DType::kUInt8,
+  return add_output(context.inputs[0].type.dtype,
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(s.out_h),
                      static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)},
                     outputs);
@@ -118,6 +122,64 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
+struct WideParams {
+  WideDepthwiseArgs args{};
+  const WideKernel* kernel;
+  WideConstants constants;
+  std::vector<int16_t> weights, padding;
+  size_t images, tasks;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  const DepthwiseShape& s = p.args.shape;
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+             [&](size_t, size_t begin, size_t end) {
+               WideDepthwiseArgs args = p.args;
+               while (begin < end) {
+                 const size_t image = begin / s.out_h;
+                 args.row_begin = begin % s.out_h;
+                 args.row_end = std::min(args.row_begin + (end - begin), s.out_h);
+                 args.input = x + image * s.in_h * s.in_w * s.in_c;
+                 args.output = y + image * s.out_h * s.out_w * s.in_c * s.multiplier;
+                 p.kernel->depthwise(args);
+                 begin += args.row_end - args.row_begin;
+               }
+             });
+}
+
+Status prepare_wide(const PrepareContext& context, const DepthwiseShape& s, Step* step) {
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
+  const size_t channels = s.in_c * s.multiplier;
+  auto params = std::make_shared<WideParams>();
+  params->kernel = select_wide(context.isas);
+  params->constants =
+      make_wide_constants(context, channels, channels, options->weight_sum(), *options->requant(),
+                          /*is_planes=*/false);
+  params->weights.resize(s.kernel_h * s.kernel_w * channels);
+  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  depthwise_unpack(packed, channels, s.kernel_h, s.kernel_w, params->weights.data());
+  params->padding.assign(s.in_c, options->input_zero_point_16());
+  params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  WideDepthwiseArgs& args = params->args;
+  args.shape = s;
+  args.padding = params->padding.data();
+  args.weights = params->weights.data();
+  args.combine.bias = params->constants.bias.data();
+  args.combine.is_narrow = params->constants.is_narrow;
+  args.combine.requant = params->constants.requant.requant;
+  step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
+  params->tasks =
+      task_count(2 * static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels,
+                 params->images * s.out_h, context.threads);
+  step->kernel = params->kernel->name;
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
 // XNNPACK's operator, if asked for and able.
 bool prepare_xnnpack(const PrepareContext& context, size_t images, const DepthwiseShape& s,
                      Step* step) {
@@ -149,6 +211,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;
   QRT_TRY(analyse(context, &s));
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, s, step);
   const size_t channels = s.in_c * s.multiplier;
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;

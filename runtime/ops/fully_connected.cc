@@ -6,6 +6,7 @@
 #include "runtime/ops/gemm_step.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -17,7 +18,7 @@ constexpr size_t kStreamedRows = 4;
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   QRT_TRY(check_input_count(context, 3));
-  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  QRT_TRY(check_activation(context, 0, "x"));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
   QRT_TRY(check_rank(context, 1, "weights", 2, "[out, in]"));
   const Shape& x = context.inputs[0].type.shape;
@@ -34,11 +35,17 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
                          gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in))));
   QRT_TRY(check_gemm_tails(context, 1, out, options->terms(), static_cast<size_t>(in)));
+  Shape y = x;
+  y[y.rank() - 1] = weights[0];
+  if (context.inputs[0].type.dtype == DType::kInt16) {
+    const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
+    QRT_TRY(check_wide_constants(context, out, k, options->weight_sum(), options->requant(),
+                                 /*is_planes=*/true));
+    return add_output(DType::kInt16, y, outputs);
+  }
   QRT_TRY(check_bias(context, 2, out));
   QRT_TRY(check_weight_sum(options->weight_sum(), out));
   QRT_TRY(check_requant(options->requant(), out, /*allow_acc=*/true));
-  Shape y = x;
-  y[y.rank() - 1] = weights[0];
   const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
   return add_output(acc ? DType::kInt32 : DType::kUInt8, y, outputs);
 }
@@ -57,6 +64,51 @@ void run(const Step& step, const RunContext& context) {
   args.c = context.out(step, 0);
   for_gemm_parts(p.gemm, *context.parallel,
                  [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+}
+
+struct WideParams {
+  WideGemm wide;
+  size_t in;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  uint8_t* high = p.wide.high(context.scratch);
+  uint8_t* low = p.wide.low(context.scratch);
+  for_pieces(*context.parallel, p.wide.split_tasks, p.wide.gemm.m * p.in, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               p.wide.kernel->split(x + begin, end - begin, high + begin, low + begin);
+             });
+  GemmArgs left{};
+  left.a = high;
+  left.a_stride = p.in;
+  run_wide_gemm(p.wide, context, left, 0, reinterpret_cast<int16_t*>(context.out(step, 0)));
+}
+
+// Rows, columns and taps of the product.
+void set_sizes(const PrepareContext& context, GemmStep* gemm) {
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
+  const Shape& y = context.outputs[0].shape;
+  gemm->n = static_cast<size_t>(y[y.rank() - 1]);
+  gemm->m = static_cast<size_t>(y.elements()) / gemm->n;
+  gemm->taps = options->terms();
+  gemm->kc = round_up(static_cast<size_t>(context.inputs[1].type.shape[1]), 4);
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
+  auto params = std::make_shared<WideParams>();
+  params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
+  GemmStep& gemm = params->wide.gemm;
+  set_sizes(context, &gemm);
+  step->macs = uint64_t{gemm.m} * gemm.n * params->in;
+  QRT_TRY(make_wide_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
+                         gemm.m * params->in, &params->wide, step));
+  step->kernel = gemm.kernel->name;
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
 }
 
 // XNNPACK's 1x1 convolution over rows as images, if asked for: it has no fully connected operator
@@ -81,15 +133,11 @@ bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  const Shape& y = context.outputs[0].shape;
-
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
   auto params = std::make_shared<Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
   GemmStep& gemm = params->gemm;
-  gemm.n = static_cast<size_t>(y[y.rank() - 1]);
-  gemm.m = static_cast<size_t>(y.elements()) / gemm.n;
-  gemm.taps = options->terms();
-  gemm.kc = round_up(params->in, 4);
+  set_sizes(context, &gemm);
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
   if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),

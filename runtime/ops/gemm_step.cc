@@ -96,7 +96,7 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
 
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm) {
   const size_t channels = gemm->groups * gemm->n;
-  gemm->requant = make_requant(*constants.requant, channels);
+  if (constants.requant) gemm->requant = make_requant(*constants.requant, channels);
   spread_groups(channels, gemm->n, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;

@@ -48,7 +48,7 @@ struct GemmConstants {
   const uint8_t* weights;
   const uint8_t* bias;
   const flatbuffers::Vector<int32_t>* weight_sum;
-  const fb::Requant* requant;
+  const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/pool/pool.h"
+#include "kernels/wide/wide.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -21,11 +22,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_image(context, 0));
   const Shape& x = context.inputs[0].type.shape;
   int64_t pixels;
-  QRT_MODEL_CHECK(!__builtin_mul_overflow(x[1], x[2], &pixels) && pixels < (1 << 23),
-                  "x has images of %lld x %lld pixels, expected fewer than 2^23 pixels",
-                  static_cast<long long>(x[1]), static_cast<long long>(x[2]));
-  QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false));
-  return add_output(DType::kUInt8, {x[0], 1, 1, x[3]}, outputs);
+  const DType dtype = context.inputs[0].type.dtype;
+  const int bits = dtype == DType::kInt16 ? 15 : 23;
+  QRT_MODEL_CHECK(!__builtin_mul_overflow(x[1], x[2], &pixels) && pixels < (1 << bits),
+                  "x has images of %lld x %lld pixels, expected fewer than 2^%d pixels",
+                  static_cast<long long>(x[1]), static_cast<long long>(x[2]), bits);
+  QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));
+  return add_output(dtype, {x[0], 1, 1, x[3]}, outputs);
 }
 
 struct Params {
@@ -54,7 +57,44 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
+struct WideParams {
+  RequantParams requant;
+  WideSumArgs args{};
+  size_t images, tasks;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
+    WideSumArgs args = p.args;
+    for (size_t i = begin; i < end; ++i) {
+      args.input = reinterpret_cast<const int16_t*>(context.in(step, 0)) + i * args.pixels * args.c;
+      args.output = reinterpret_cast<int16_t*>(context.out(step, 0)) + i * args.c;
+      wide_global_sum(args);
+    }
+  });
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const Shape& x = context.inputs[0].type.shape;
+  const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
+  auto params = std::make_shared<WideParams>();
+  params->requant = make_requant(*options->requant(), 1);
+  params->images = static_cast<size_t>(x[0]);
+  params->args.pixels = static_cast<size_t>(x[1] * x[2]);
+  params->args.c = static_cast<size_t>(x[3]);
+  params->args.input_zero_point = options->input_zero_point_16();
+  params->args.requant = params->requant.requant;
+  params->tasks = task_count(2 * static_cast<double>(x.elements()) / kCopyBytesPerNs,
+                             params->images, context.threads);
+  step->kernel = "wide_global_sum_s16";
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
   const Shape& x = context.inputs[0].type.shape;
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Params>();

@@ -1,4 +1,5 @@
-// Lut: a table of 256 bytes applied to every element, or one table per index of the last axis.
+// Lut: a table of 256 bytes applied to every element, or one table per index of the last axis; of
+// int16, a table of 65536.
 #include "kernels/lut/lut.h"
 
 #include "runtime/ops/check.h"
@@ -8,7 +9,20 @@
 namespace qrt {
 namespace {
 
+constexpr size_t kTable16 = 65536;
+
 bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
+
+Status infer_16(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* options = context.op->options_as<fb::LutOptions>();
+  QRT_MODEL_CHECK(!options->per_channel(), "int16 with a table per channel, expected one table");
+  Result<const fb::Buffer*> buffer = context.buffer(options->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  const size_t bytes = (*buffer)->data()->size();
+  QRT_MODEL_CHECK(bytes == kTable16 * sizeof(int16_t), "the table holds %zu bytes, expected %zu",
+                  bytes, kTable16 * sizeof(int16_t));
+  return add_output(DType::kInt16, context.inputs[0].type.shape, outputs);
+}
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::LutOptions>();
@@ -16,9 +30,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const TensorType& x = context.inputs[0].type;
   DType output;
   QRT_TRY(declared_output_dtype(context, &output));
+  if (x.dtype == DType::kInt16 && output == DType::kInt16) return infer_16(context, outputs);
   QRT_MODEL_CHECK(is_byte(x.dtype) && is_byte(output),
-                  "maps %s to %s, expected uint8 or int8 to uint8 or int8", dtype_name(x.dtype),
-                  dtype_name(output));
+                  "maps %s to %s, expected uint8 or int8 to uint8 or int8, or int16 to int16",
+                  dtype_name(x.dtype), dtype_name(output));
   const int rank = x.shape.rank();
   QRT_MODEL_CHECK(!options->per_channel() || rank >= 1,
                   "x has rank 0, expected at least 1 with a table per channel");
@@ -62,7 +77,39 @@ void run_channels(const Step& step, const RunContext& context) {
              });
 }
 
+struct Params16 {
+  const int16_t* table;  // of x = 0
+  size_t elements, tasks;
+};
+
+void run_16(const Step& step, const RunContext& context) {
+  const Params16& p = step.as<Params16>();
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               for (size_t i = begin; i < end; ++i) y[i] = p.table[x[i]];
+             });
+}
+
+// Buffers of a file are aligned to 64 bytes.
+Status prepare_16(const PrepareContext& context, Step* step) {
+  Result<const fb::Buffer*> buffer =
+      context.buffer(context.op->options_as<fb::LutOptions>()->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  auto params = std::make_shared<Params16>();
+  params->table = reinterpret_cast<const int16_t*>((*buffer)->data()->data()) + kTable16 / 2;
+  params->elements = static_cast<size_t>(context.outputs[0].shape.elements());
+  params->tasks =
+      task_count(static_cast<double>(params->elements), params->elements, context.threads);
+  step->kernel = "lut_s16";
+  step->run = run_16;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_16(context, step);
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::LutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());

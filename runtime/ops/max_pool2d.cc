@@ -1,4 +1,5 @@
-// MaxPool2D: the greatest byte of every window; a kernel of 0 x 0 is the whole image.
+// MaxPool2D: the greatest value of every window; a kernel of 0 x 0 is the whole image.
+#include "kernels/wide/wide.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
 #include "runtime/ops/xnnpack_step.h"
@@ -35,10 +36,22 @@ void run(const Step& step, const RunContext& context) {
            pool.kernel->max);
 }
 
+void run_wide(const Step& step, const RunContext& context) {
+  const PoolStep& pool = step.as<PoolStep>();
+  run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), WidePoolArgs{},
+           wide_max_pool);
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   auto pool = std::make_shared<PoolStep>();
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
+  if (context.inputs[0].type.dtype == DType::kInt16) {
+    step->kernel = "wide_max_pool_s16";
+    step->run = run_wide;
+    step->params = std::move(pool);
+    return Status();
+  }
   if (context.provider != Provider::kOwn &&
       use_xnnpack(xnnpack_max_pool(pool->images, pool->shape), step)) {
     return Status();

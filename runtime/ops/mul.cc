@@ -1,4 +1,5 @@
-// Mul: elementwise product of two uint8 tensors with requantisation, broadcast as in numpy.
+// Mul: elementwise product of two tensors of uint8 or int16 with requantisation, broadcast as in
+// numpy.
 #include "kernels/elementwise/elementwise.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
@@ -12,10 +13,18 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::MulOptions>();
   QRT_TRY(check_input_count(context, 2));
-  QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false));
   Shape shape;
   QRT_TRY(infer_broadcast(context, &shape));
-  return add_output(DType::kUInt8, shape, outputs);
+  const DType dtype = context.inputs[0].type.dtype;
+  QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));
+  if (dtype == DType::kInt16) {
+    const int64_t product =
+        int16_reach(options->a_zero_point_16()) * int16_reach(options->b_zero_point_16());
+    QRT_MODEL_CHECK(
+        product <= INT32_MAX, "products reach %lld, expected less than 2^31: zero points %d and %d",
+        static_cast<long long>(product), options->a_zero_point_16(), options->b_zero_point_16());
+  }
+  return add_output(dtype, shape, outputs);
 }
 
 struct Params {
@@ -37,21 +46,53 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                         context.out(step, 0) + begin, count});
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+struct WideParams {
+  const WideKernel* kernel;
+  RequantParams requant;
+  WideMulParams mul;
+  Broadcast broadcast;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
+}
+
+// The loops over the output and their cutting.
+Broadcast broadcast_of(const PrepareContext& context, Isa isa) {
   const Shape& shape = context.outputs[0].shape;
+  Broadcast broadcast =
+      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
+  const double elements = static_cast<double>(shape.elements());
+  broadcast.tasks = task_count(elements / speed_of(isa).elements,
+                               static_cast<size_t>(shape.elements()), context.threads);
+  return broadcast;
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::MulOptions>();
+  auto params = std::make_shared<WideParams>();
+  params->kernel = select_wide(context.isas);
+  params->requant = make_requant(*options->requant(), 1);
+  params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
+  params->broadcast = broadcast_of(context, params->kernel->isa);
+  step->kernel = params->kernel->name;
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point(), options->b_zero_point(), params->requant.requant};
-  Broadcast& broadcast = params->broadcast;
-  broadcast = plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
-  const double elements = static_cast<double>(shape.elements());
-  broadcast.tasks = task_count(elements / speed_of(params->kernel->isa).elements,
-                               static_cast<size_t>(shape.elements()), context.threads);
+  params->broadcast = broadcast_of(context, params->kernel->isa);
   step->kernel = params->kernel->name;
   step->run = run;
-  if (broadcast.is_plain()) step->run_elements = run_elements;
+  if (params->broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

@@ -23,7 +23,7 @@ Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis wid
 
 Status add_pool_output(const InferContext& context, const PoolShape& shape,
                        std::vector<TensorType>* outputs) {
-  return add_output(DType::kUInt8,
+  return add_output(context.inputs[0].type.dtype,
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(shape.out_h),
                      static_cast<int64_t>(shape.out_w), static_cast<int64_t>(shape.c)},
                     outputs);

@@ -20,6 +20,14 @@ Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis wid
 Status add_pool_output(const InferContext& context, const PoolShape& shape,
                        std::vector<TensorType>* outputs);
 
+// The tensors of a step on INT16.
+inline const int16_t* in_16(const Step& step, const RunContext& context) {
+  return reinterpret_cast<const int16_t*>(context.in(step, 0));
+}
+inline int16_t* out_16(const Step& step, const RunContext& context) {
+  return reinterpret_cast<int16_t*>(context.out(step, 0));
+}
+
 struct PoolStep {
   const PoolKernel* kernel;
   PoolShape shape;
@@ -31,8 +39,8 @@ struct PoolStep {
 void make_pool(const PrepareContext& context, PoolStep* pool);
 
 // Calls the kernel entry `fn` with `args` (parameters set) for every output row of every image.
-template <class Args>
-void run_pool(const PoolStep& pool, const Parallel& parallel, const uint8_t* x, uint8_t* y,
+template <class T, class Args>
+void run_pool(const PoolStep& pool, const Parallel& parallel, const T* x, T* y,
               const Args& parameters, void (*fn)(const Args&)) {
   const PoolShape& s = pool.shape;
   for_pieces(parallel, pool.tasks, pool.images * s.out_h, 1, [&](size_t, size_t begin, size_t end) {

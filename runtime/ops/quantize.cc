@@ -42,10 +42,11 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   const bool away = options->rounding() == fb::Rounding::HALF_AWAY;
   const bool bytes = output == DType::kUInt8 || output == DType::kInt8;
-  QRT_MODEL_CHECK(options->rounding() == fb::Rounding::HALF_EVEN ||
-                      (away && options->axis() < 0 && bytes && !has_inputs),
-                  "rounding is %d, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
-                  static_cast<int>(options->rounding()));
+  QRT_MODEL_CHECK(
+      options->rounding() == fb::Rounding::HALF_EVEN ||
+          (away && options->axis() < 0 && (bytes || output == DType::kInt16) && !has_inputs),
+      "rounding is %d, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
+      static_cast<int>(options->rounding()));
   QRT_MODEL_CHECK(options->division() <= fb::Division::F64, "division is %d, expected 0 to 3",
                   static_cast<int>(options->division()));
   QRT_MODEL_CHECK(options->overflow() <= fb::Overflow::INT64, "overflow is %d, expected 0 to 2",
@@ -268,6 +269,19 @@ void run_bytes(const Step& step, const RunContext& context) {
              });
 }
 
+// float32 to int16, per tensor, half away from zero.
+void run_half_away_16(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               quantize_half_away(x + begin, end - begin, grid.scale[0], grid.zero_point[0], p.lo,
+                                  p.hi, y + begin);
+             });
+}
+
 // float16 to 8 bits, per tensor.
 void run_half(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -303,8 +317,10 @@ Status prepare(const PrepareContext& context, Step* step) {
   const bool tensor = params->boundary.layout.kind == BoundaryLayout::Kind::kTensor;
   step->kernel = params->half_away ? "boundary_f32_half_away" : params->boundary.kernel->name;
   step->scratch_bytes = params->boundary.scratch_bytes();
-  if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
-      params->input == DType::kFloat32) {
+  if (params->half_away && !bytes) {
+    step->run = run_half_away_16;
+  } else if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
+             params->input == DType::kFloat32) {
     step->run = run_bytes;
   } else if (bytes && plain && params->overflow == fb::Overflow::INT32 && tensor &&
              params->input == DType::kFloat16) {

@@ -1,28 +1,30 @@
-// Softmax over the last axis by a table of 256 exponentials, in float32 or in integers; cut into
-// rows.
+// Softmax over the last axis by a table of 256 exponentials, in float32 or in integers, or of int16
+// by interpolated tables; cut into rows.
 #include "kernels/softmax/softmax.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/requant_params.h"
 
 namespace qrt {
 namespace {
 
 constexpr size_t kTable = 256;
 
-// The table's values; a file's bytes need not be aligned.
+// The table's `n` values; a file's bytes need not be aligned.
 template <class T>
-Status read_table(const InferContext& context, uint32_t index, T table[kTable]) {
+Status read_table(const InferContext& context, uint32_t index, size_t n, T* table) {
   Result<const fb::Buffer*> buffer = context.buffer(index);
   if (!buffer.ok()) return std::move(buffer.status());
   const size_t bytes = (*buffer)->data()->size();
-  QRT_MODEL_CHECK(bytes == kTable * sizeof(T), "the table holds %zu bytes, expected %zu", bytes,
-                  kTable * sizeof(T));
+  QRT_MODEL_CHECK(bytes == n * sizeof(T), "the table holds %zu bytes, expected %zu", bytes,
+                  n * sizeof(T));
   memcpy(table, (*buffer)->data()->data(), bytes);
   return Status();
 }
@@ -34,7 +36,7 @@ Status check_int(const InferContext& context, const Shape& x) {
                   "rows of %lld values, expected at most %zu with kind Q5_26",
                   static_cast<long long>(n), kMaxSoftmaxIntRow);
   int32_t table[kTable];
-  QRT_TRY(read_table(context, options->table(), table));
+  QRT_TRY(read_table(context, options->table(), kTable, table));
   for (size_t i = 0; i < kTable; ++i)
     QRT_MODEL_CHECK(table[i] >= -1, "table[%zu] is %d, expected >= -1", i, table[i]);
   QRT_MODEL_CHECK(table[kTable - 1] == INT32_MAX, "table[255] is %d, expected 2^31 - 1",
@@ -42,21 +44,46 @@ Status check_int(const InferContext& context, const Shape& x) {
   return Status();
 }
 
+Status check_16(const InferContext& context, const Shape& x) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const int64_t n = x[x.rank() - 1];
+  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmax16Row),
+                  "rows of %lld values, expected at most %zu with kind INT16",
+                  static_cast<long long>(n), kMaxSoftmax16Row);
+  QRT_TRY(check_stages("stages", options->stages(), 1));
+  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
+                  "stages has 0 stages, expected 1 or 2 with kind INT16");
+  std::vector<int16_t> tables(2 * kSoftmax16Table);
+  QRT_TRY(read_table(context, options->table(), tables.size(), tables.data()));
+  for (size_t i = 0; i < tables.size(); ++i)
+    QRT_MODEL_CHECK(tables[i] >= 0, "table[%zu] is %d, expected >= 0", i, tables[i]);
+  const int last = tables[kSoftmax16Table - 1], before = tables[kSoftmax16Table - 2];
+  QRT_MODEL_CHECK(2 <= before && before <= last,
+                  "table[511] and table[512] are %d and %d, expected 2 or more, and no less",
+                  before, last);
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT16, "kind is %d, expected 0 to 2",
+                  static_cast<int>(options->kind()));
+  const bool is_16 = options->kind() == fb::SoftmaxKind::INT16;
+  QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::Q5_26, "kind is %d, expected 0 or 1",
-                  static_cast<int>(options->kind()));
+  if (is_16) {
+    QRT_TRY(check_16(context, x));
+    return add_output(DType::kInt16, x, outputs);
+  }
   if (options->kind() == fb::SoftmaxKind::Q5_26) {
     QRT_TRY(check_int(context, x));
     return add_output(DType::kUInt8, x, outputs);
   }
   QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
   float table[kTable];
-  QRT_TRY(read_table(context, options->table(), table));
+  QRT_TRY(read_table(context, options->table(), kTable, table));
   float greatest = 0;
   for (size_t i = 0; i < kTable; ++i) {
     QRT_MODEL_CHECK(std::isfinite(table[i]) && table[i] >= 0,
@@ -107,8 +134,8 @@ void run_int(const Step& step, const RunContext& context) {
 Status prepare_int(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<IntParams>();
-  QRT_TRY(
-      read_table(context, context.op->options_as<fb::SoftmaxOptions>()->table(), params->table));
+  QRT_TRY(read_table(context, context.op->options_as<fb::SoftmaxOptions>()->table(), kTable,
+                     params->table));
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   params->tasks =
@@ -119,12 +146,51 @@ Status prepare_int(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+struct Params16 {
+  explicit Params16(const StageVector* source) : stages(source) {}
+
+  StageParams stages;
+  std::vector<int16_t> tables = std::vector<int16_t>(2 * kSoftmax16Table);
+  Softmax16Params softmax{};
+  size_t rows, n, tasks;
+};
+
+void run_16(const Step& step, const RunContext& context) {
+  const Params16& p = step.as<Params16>();
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_16_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_16(const PrepareContext& context, Step* step) {
+  const Shape& shape = context.outputs[0].shape;
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  auto params = std::make_shared<Params16>(options->stages());
+  QRT_TRY(read_table(context, options->table(), params->tables.size(), params->tables.data()));
+  Softmax16Params& p = params->softmax;
+  p.exponential = params->tables.data();
+  p.reciprocal = p.exponential + kSoftmax16Table;
+  p.stage_count = params->stages.count;
+  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_s16";
+  step->run = run_16;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26) return prepare_int(context, step);
   auto params = std::make_shared<Params>();
-  QRT_TRY(read_table(context, options->table(), params->table));
+  QRT_TRY(read_table(context, options->table(), kTable, params->table));
   params->softmax = {params->table, float_of(options->k()), options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;

@@ -175,7 +175,7 @@ TEST(Softmax, RejectsBadModels) {
   table[7] = 0;
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
-  reject("kind is 2, expected 0 or 1", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(2); });
+  reject("kind is 3, expected 0 to 2", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(3); });
   reject("rows of 4096 values, expected at most 4095", [](M& m, O& o) {
     o.kind = fb::SoftmaxKind::Q5_26;
     o.table = m.buffer(integer_exponentials());

@@ -158,6 +158,37 @@ inline ModelBuilder every_op_model() {
   mul.requant = requant_f32({0.005f}, 20);
   m.op(std::move(mul), {features, gate}, {gated});
 
+  const uint32_t fine = m.tensor({-1, 16}, DType::kInt16, "fine");
+  fb::RequantizeOptionsT refine;
+  refine.input_zero_point = 20;
+  refine.requant = requant_int(1 << 20, 14);
+  refine.requant->lo = INT16_MIN;
+  refine.requant->hi = INT16_MAX;
+  refine.negative.push_back(std::make_unique<fb::RequantStageT>(*refine.requant->stages[0]));
+  const std::vector<int16_t> slopes = pattern<int16_t>(16, -3, 3);
+  m.op(std::move(refine), {gated, m.constant({16}, DType::kInt16, slopes)}, {fine});
+
+  const uint32_t mixed = m.tensor({-1, 16}, DType::kInt16, "mixed");
+  fb::FullyConnectedOptionsT mix;
+  const std::vector<int8_t> mix_weights = pattern<int8_t>(16 * 16, -90, 90, 4);
+  for (size_t o = 0; o < 16; ++o) {
+    int32_t total = 0;
+    for (size_t i = 0; i < 16; ++i) total += mix_weights[o * 16 + i];
+    mix.weight_sum.push_back(total);
+  }
+  mix.requant = requant_int(20000, 22);
+  mix.requant->lo = INT16_MIN;
+  mix.requant->hi = INT16_MAX;
+  m.op(std::move(mix),
+       {fine, m.gemm_weights({16, 16}, mix_weights),
+        m.constant({16}, DType::kInt64, pattern<int64_t>(16, -5000, 5000))},
+       {mixed});
+
+  const uint32_t coarse = m.tensor({-1, 16}, DType::kUInt8, "coarse");
+  fb::RequantizeOptionsT coarsen;
+  coarsen.requant = requant_int(1, 8, 20);
+  m.op(std::move(coarsen), {mixed}, {coarse});
+
   const uint32_t logits = m.tensor({-1, 10}, DType::kUInt8, "logits");
   fb::FullyConnectedOptionsT dense;
   const std::vector<int8_t> dense_weights = pattern<int8_t>(10 * 16, -30, 30, 2);
@@ -168,7 +199,7 @@ inline ModelBuilder every_op_model() {
   }
   dense.requant = requant_f32({0.02f}, 110);
   m.op(std::move(dense),
-       {gated, m.gemm_weights({10, 16}, dense_weights), m.bias(pattern<int32_t>(10, -500, 500))},
+       {coarse, m.gemm_weights({10, 16}, dense_weights), m.bias(pattern<int32_t>(10, -500, 500))},
        {logits});
 
   // The layers with state read the graph's tensors and are read by nothing: the outputs of a run do

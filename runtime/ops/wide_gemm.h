@@ -1,0 +1,61 @@
+// Matrix products with INT16 activations, for Conv2D and FullyConnected: the gemm kernels on two
+// planes of bytes, block by block, and the joining of their sums (kernels/wide/wide.h).
+#ifndef QRT_RUNTIME_OPS_WIDE_GEMM_H_
+#define QRT_RUNTIME_OPS_WIDE_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/wide/wide.h"
+#include "runtime/op.h"
+#include "runtime/ops/gemm_step.h"
+
+namespace qrt {
+
+// Bias (input 2, INT32 or INT64), weight sums and requantisation of a layer with INT16 input fit
+// together. `k`: weights that make an output, as they are multiplied. `is_planes`: by planes of
+// bytes, else as they are (depthwise).
+Status check_wide_constants(const InferContext& context, size_t channels, size_t k,
+                            const flatbuffers::Vector<int32_t>* weight_sum,
+                            const fb::Requant* requant, bool is_planes);
+
+// The constants of such a layer. Per-channel arrays have each group of `group` channels start at a
+// multiple of channel_stride(group).
+struct WideConstants {
+  std::vector<int64_t> bias;  // planes: less 32768 * weight_sum
+  RequantParams requant;
+  bool is_narrow = false;
+};
+WideConstants make_wide_constants(const InferContext& context, size_t channels, size_t group,
+                                  const flatbuffers::Vector<int32_t>* weight_sum,
+                                  const fb::Requant& requant, bool is_planes);
+
+// A step's scratch: the plane of the high bytes, that of the low ones, and a block of sums of both
+// for every task.
+struct WideGemm {
+  GemmStep gemm;  // of one plane
+  WideConstants constants;
+  const WideKernel* kernel = nullptr;
+  size_t plane_bytes = 0;
+  size_t block_rows = 0, block_columns = 0;
+  size_t split_tasks = 1;
+
+  uint8_t* high(uint8_t* scratch) const { return scratch; }
+  uint8_t* low(uint8_t* scratch) const { return scratch + plane_bytes; }
+};
+
+// REQUIRES: check_wide_constants() succeeded; groups, m, n, taps, kc, outer of `wide->gemm` set.
+// `plane_elements`: activations of one plane. Sets step->scratch_bytes.
+Status make_wide_gemm(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
+                      const fb::Requant& requant, bool pair_safe, size_t plane_elements,
+                      WideGemm* wide, Step* step);
+
+// All products from planes that are in the scratch. `left` holds the left side of the high plane
+// for group 0; group g's starts g * group_offset bytes behind it. y: output of the first row.
+void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmArgs& left,
+                   size_t group_offset, int16_t* y);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_WIDE_GEMM_H_
