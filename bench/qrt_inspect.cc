@@ -65,14 +65,21 @@ std::string arithmetic(const fb::Operator& op) {
                  : "ordered float32 sum";
     case fb::OpOptions::Softmax:
       switch (op.options_as_Softmax()->kind()) {
-        case fb::SoftmaxKind::F32: return "table, ordered float32 sum";
+        case fb::SoftmaxKind::F32: break;
         case fb::SoftmaxKind::Q5_26: return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::INT16: return "interpolated tables";
+        case fb::SoftmaxKind::LOG_F32: return "table, ordered float32 sum, logarithm";
       }
-      return "";
+      return "table, ordered float32 sum";
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
+    case fb::OpOptions::BatchMatMul: return requant_name(op.options_as_BatchMatMul()->requant());
+    case fb::OpOptions::PairLut: return "table of pairs";
+    case fb::OpOptions::MinMax: return op.options_as_MinMax()->maximum() ? "maximum" : "minimum";
+    case fb::OpOptions::ArgMax:
+      return op.options_as_ArgMax()->minimum() ? "index of the minimum" : "index of the maximum";
+    case fb::OpOptions::TopK: return "order";
     case fb::OpOptions::ResizeLinear:
       switch (op.options_as_ResizeLinear()->kind()) {
         case fb::ResizeKind::F32:

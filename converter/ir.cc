@@ -87,6 +87,16 @@ std::string attributes(const Node& node) {
 
 }  // namespace
 
+bool broadcasts(const Node& node) {
+  switch (node.options.type) {
+    case fb::OpOptions::Add:
+    case fb::OpOptions::Mul:
+    case fb::OpOptions::MinMax:
+    case fb::OpOptions::PairLut: return true;
+    default: return false;
+  }
+}
+
 std::string dump(const Graph& graph) {
   std::string s = "graph '" + graph.name + "' batch " + std::to_string(graph.default_batch) +
                   (graph.batch_is_open ? " (open)" : "") + "\n";

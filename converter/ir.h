@@ -118,6 +118,10 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   return node;
 }
 
+// Whether a node computes each element of its output from the elements of two operands that are
+// broadcast as in numpy: inputs 0 and 1.
+bool broadcasts(const Node& node);
+
 // One line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);
 

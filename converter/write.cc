@@ -44,8 +44,10 @@ class Writer {
   flatbuffers::FlatBufferBuilder fbb_;
 };
 
-// Lut and Softmax name their table by buffer, all other inputs are tensors.
+// Lut, Softmax and PairLut name their table, the last input, by buffer; all other inputs are
+// tensors.
 bool input_is_table(const Node& node, size_t slot) {
+  if (node.options.AsPairLut()) return slot == 2;
   return slot == 1 && (node.options.AsLut() || node.options.AsSoftmax());
 }
 
@@ -149,11 +151,12 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   op.source_op = node.source_op;
   op.options = node.options;
   std::vector<ValueId> inputs = node.inputs;
-  if (inputs.size() > 1 && input_is_table(node, 1)) {
-    const uint32_t table = buffer_of_.at(bytes_of(graph_.values[inputs[1]].data));
+  if (!inputs.empty() && input_is_table(node, inputs.size() - 1)) {
+    const uint32_t table = buffer_of_.at(bytes_of(graph_.values[inputs.back()].data));
     if (auto* lut = op.options.AsLut()) lut->table = table;
+    if (auto* pair_lut = op.options.AsPairLut()) pair_lut->table = table;
     if (auto* softmax = op.options.AsSoftmax()) softmax->table = table;
-    inputs.resize(1);
+    inputs.pop_back();
   }
   op.inputs = tensors(inputs);
   op.outputs = tensors(node.outputs);

@@ -44,24 +44,31 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::GlobalAveragePool2D:
       return level_of(op.options_as_GlobalAveragePool2D()->requant());
     case fb::OpOptions::Add: return op.options_as_Add()->kind() == fb::AddKind::INT ? 0 : 1;
+    case fb::OpOptions::BatchMatMul: return level_of(op.options_as_BatchMatMul()->requant());
+    case fb::OpOptions::Lut: return op.options_as_Lut()->to_float() ? kEdgeLevel : 0;
+    case fb::OpOptions::PairLut: return op.options_as_PairLut()->to_float() ? kEdgeLevel : 0;
     case fb::OpOptions::AveragePool2D:
       return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
-    case fb::OpOptions::Softmax:
-      return op.options_as_Softmax()->kind() == fb::SoftmaxKind::F32 ? 1 : 0;
+    case fb::OpOptions::Softmax: {
+      const fb::SoftmaxKind kind = op.options_as_Softmax()->kind();
+      return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ? 1 : 0;
+    }
     case fb::OpOptions::ResizeLinear: {
       const fb::ResizeKind kind = op.options_as_ResizeLinear()->kind();
       return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED ? 1 : 0;
     }
     case fb::OpOptions::Concat:
     case fb::OpOptions::MaxPool2D:
-    case fb::OpOptions::Lut:
     case fb::OpOptions::Requantize:
     case fb::OpOptions::Reshape:
     case fb::OpOptions::Transpose:
     case fb::OpOptions::Gather:
     case fb::OpOptions::Take:
     case fb::OpOptions::Svdf:
-    case fb::OpOptions::Lstm: return 0;
+    case fb::OpOptions::Lstm:
+    case fb::OpOptions::MinMax:
+    case fb::OpOptions::ArgMax:
+    case fb::OpOptions::TopK: return 0;
     case fb::OpOptions::Quantize:
     case fb::OpOptions::Dequantize:
     case fb::OpOptions::DynamicQuantize:

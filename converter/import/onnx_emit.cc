@@ -62,10 +62,45 @@ ValueId Importer::new_lut(const NodeView& node, ValueId x, const std::vector<uin
   return y;
 }
 
+ValueId Importer::dequantize_accumulators(const NodeView& node, ValueId acc,
+                                          const std::vector<float>& scale, int axis) {
+  const ValueId y = new_value("", DType::kFloat32, shape_of(acc));
+  Node d = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {acc}, {y});
+  auto& o = options<fb::DequantizeOptionsT>(d);
+  for (float s : scale) o.scale.push_back(float_bits(s));
+  o.zero_point.assign(scale.size(), 0);
+  o.axis = axis;
+  graph_->nodes.push_back(std::move(d));
+  return y;
+}
+
+ValueId Importer::new_float_lut(const NodeView& node, ValueId x, const std::vector<float>& table,
+                                const std::string& name) {
+  std::vector<uint8_t> bytes(table.size() * sizeof(float));
+  __builtin_memcpy(bytes.data(), table.data(), bytes.size());
+  const ValueId y = new_value(name, DType::kFloat32, shape_of(x));
+  Node lut = make_node<fb::LutOptionsT>(node.name(), node.op(), {x}, {y});
+  options<fb::LutOptionsT>(lut).to_float = true;
+  options<fb::LutOptionsT>(lut).per_channel = table.size() > 256;
+  const Shape table_shape{static_cast<int64_t>(bytes.size())};
+  lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, table_shape, bytes));
+  graph_->nodes.push_back(std::move(lut));
+  return y;
+}
+
 ValueId Importer::flip_sign(const std::string& name, const char* source_op, ValueId x,
                             DType dtype) {
+  return map_type(name, source_op, x, dtype, 128);
+}
+
+ValueId Importer::relabel(const std::string& name, const char* source_op, ValueId x, DType dtype) {
+  return map_type(name, source_op, x, dtype, 0);
+}
+
+ValueId Importer::map_type(const std::string& name, const char* source_op, ValueId x, DType dtype,
+                           uint8_t flip) {
   std::vector<uint8_t> table(256);
-  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ 128);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i ^ flip);
   const ValueId y = new_value(name, dtype, shape_of(x));
   Node lut = make_node<fb::LutOptionsT>(name, source_op, {x}, {y});
   lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, {256}, table));

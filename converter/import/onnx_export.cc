@@ -1,9 +1,7 @@
 // The graph's outputs, and the removal of what none of them needs.
 #include <algorithm>
-#include <map>
 
 #include "converter/import/onnx_importer.h"
-#include "converter/import/onnx_linear.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -72,11 +70,16 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
     if (t.type == kInt8) *result = flip_sign(name, "output", *result, DType::kInt8);
     return Status();
   }
+  if (t.is_pairs()) return pairs_to_float(*t.pairs->node, *t.pairs, t.shape, result);
   if (t.is_pending()) {
     const std::shared_ptr<Pending> pending = t.pending;
     const bool limited = pending->lo != -std::numeric_limits<float>::infinity() ||
                          pending->hi != std::numeric_limits<float>::infinity();
-    if (!pending->emit_float || limited || uses(name) != 1)
+    if (pending->pairs && pending->moves.empty()) {
+      for (int f : pending->followers) became(f, "fused into " + pending->node->op(), "I0");
+      return pairs_to_float(*pending->node, pending->limited_pairs(), t.shape, result);
+    }
+    if (!pending->emit_float || limited)
       return refuse(
           *pending->node,
           "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
@@ -89,30 +92,27 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
   }
   if (t.is_table()) return dequantize_output(name, t, node, result);
   *result = t.value;
+  if (t.type == kBool) *result = relabel(name, "output", t.value, DType::kBool);
   if (t.type != kInt8) return Status();
   *result = flip_sign(name, "output", t.value, DType::kInt8);
   graph_->values[*result].quantization = signed_quantization(graph_->values[t.value].quantization);
   return Status();
 }
 
-// A table as a float output: DequantizeLinear, where needed behind a Lut that maps each byte to the
-// one whose dequantised value the table has. Relu and Clip at grid values are of that kind.
+// A table as a float output: DequantizeLinear, or a Lut of floats.
 Status Importer::dequantize_output(const std::string& name, const Tensor& t, const NodeView* node,
                                    ValueId* result) {
   ValueId x = t.value;
   if (t.table) {
-    std::map<float, int> byte_of;
-    bool exact = t.quant->per_tensor() && t.table_axis < 0 && is_usable_scale(t.quant->scale[0]);
-    for (int i = 0; exact && i < 256; ++i)
-      byte_of.emplace(static_cast<float>(i - t.quant->stored_zero_point()) * t.quant->scale[0], i);
-    std::vector<uint8_t> bytes(256);
-    for (size_t i = 0; exact && i < 256; ++i) {
-      const auto found = byte_of.find((*t.table)[i]);
-      exact = found != byte_of.end();
-      if (exact) bytes[i] = static_cast<uint8_t>(found->second);
-    }
-    if (!exact) return refuse_output(name, node, "its values are not those of a quantised tensor");
-    if (node) x = new_lut(*node, x, bytes, false, "", &*t.quant);
+    const int last = t.shape.rank() - 1;
+    const bool image = t.table_axis == 1 && t.shape.rank() == 4;
+    if (!node || (t.table_axis >= 0 && t.table_axis != last && !image))
+      return refuse_output(name, node, "its values differ along an axis that is not the last");
+    if (image) x = to_nhwc(*node, x);
+    *result = new_float_lut(*node, x, *t.table, image ? "" : name);
+    if (image) *result = from_nhwc(*node, *result, name);
+    became(*node, "Lut", "edge");
+    return Status();
   }
   Node d = make_node<fb::DequantizeOptionsT>(name, "DequantizeLinear", {x}, {});
   auto& o = options<fb::DequantizeOptionsT>(d);
@@ -130,7 +130,7 @@ Status Importer::dequantize_output(const std::string& name, const Tensor& t, con
 
 Status Importer::refuse_output(const std::string& name, const NodeView* node,
                                const std::string& why) {
-  const std::string rule = "the model's output '" + name + "' stays float: " + why;
+  const std::string rule = "the model's output '" + name + "' cannot be made: " + why;
   const std::string remedy = "end the model with QuantizeLinear and DequantizeLinear";
   if (node) return refuse(*node, rule, name, remedy);
   report_->refused(name, "output", rule, name, remedy);
@@ -147,6 +147,7 @@ void Importer::drop_unread_nodes() {
         std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return read[v]; });
     if (!needed) continue;
     for (ValueId v : node.inputs) read[v] = true;
+    for (ValueId v : node.outputs) read[v] = true;
     kept.push_back(std::move(node));
   }
   std::reverse(kept.begin(), kept.end());

@@ -69,12 +69,23 @@ Status import_constant(Importer& importer, const NodeView& node) {
 Status import_cast(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const int to = static_cast<int>(node.integer("to", kUndefined));
-  if (x.type == to && !x.is_table() && !x.is_pending() && !x.quant) {
+  if (x.type == to && !x.is_table() && !x.is_pending() && !x.is_pairs() && !x.quant) {
     importer.set_output(node, 0, x);
     return Status();
   }
-  if (to == kFloat && (x.is_table() || x.is_pending() || (x.is_constant() && x.quant))) {
+  if (to == kFloat &&
+      (x.is_table() || x.is_pending() || x.is_pairs() || (x.is_constant() && x.quant))) {
     importer.set_output(node, 0, x);
+    return Status();
+  }
+  if (to == kFloat && x.is_value() && x.type == kInt32) {
+    Tensor y;
+    y.kind = Tensor::Kind::kValue;
+    y.type = kFloat;
+    y.shape = x.shape;
+    y.value = importer.dequantize_accumulators(node, x.value, {1.0f}, -1);
+    importer.became(node, "Dequantize", "edge");
+    importer.set_output(node, 0, std::move(y));
     return Status();
   }
   if (!x.is_plain_constant())

@@ -179,6 +179,8 @@ Status Importer::import_inputs() {
     graph_->inputs.push_back(tensor.value);
     if (tensor.type == kInt8) {
       tensor.value = flip_sign(info.name(), "input", tensor.value, DType::kUInt8);
+    } else if (tensor.type == kBool) {
+      tensor.value = relabel(info.name(), "input", tensor.value, DType::kUInt8);
     }
     tensor.kind = Tensor::Kind::kValue;
     tensors_.emplace(info.name(), std::move(tensor));

@@ -5,8 +5,10 @@
 // The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
 // until a QuantizeLinear (or a graph output) says what it becomes:
 //   Table    a function of one stored byte: DequantizeLinear and any elementwise operators behind
-//   it. Becomes a Lut. Pending  an operator with integer arithmetic of its own (Conv, Add ...) and
-//   what may follow it. Becomes that operator.
+//   it. Becomes a Lut. Pairs  the same of the bytes of two tensors: elementwise operators that have
+//   no integer arithmetic of their own, or whose float result several nodes read. Becomes a
+//   PairLut. Pending  an operator with integer arithmetic of its own (Conv, Add ...) and what may
+//   follow it. Becomes that operator.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 
@@ -27,6 +29,9 @@
 #include "converter/report.h"
 
 namespace qrt::convert::from_onnx {
+
+// The shape of two tensors broadcast as in numpy. False: they do not broadcast.
+bool broadcast(const Shape& a, const Shape& b, Shape* result);
 
 // The graph's type for elements of a source type; false where there is none.
 bool ir_type(int type, DType* dtype);
@@ -64,6 +69,15 @@ struct Limits {
 
 struct Pending;
 
+// A float tensor each of whose elements follows from one stored byte of `a` and one of `b`, which
+// are broadcast together. One of them may be missing, or both where it is a constant.
+struct Pairs {
+  const NodeView* node = nullptr;  // the operator that made it
+  ValueId a = kNoValue, b = kNoValue;
+  std::function<float(int a, int b)> value;
+  int steps = 1;  // functions behind `value`; a long chain is made a table
+};
+
 struct Tensor {
   enum class Kind {
     kRefused,   // comes from a refused node: what reads it is judged on a stand-in, if it can be
@@ -71,6 +85,7 @@ struct Tensor {
     kValue,     // `value` of the graph, elements of `type` (int8 lies in it as uint8)
     kTable,     // function of the bytes of `value`
     kPending,   // `pending`
+    kPairs,     // `pairs`
   };
   Kind kind = Kind::kRefused;
   Shape shape;
@@ -84,11 +99,13 @@ struct Tensor {
   std::shared_ptr<const std::vector<float>> table;
   int table_axis = -1;
   std::shared_ptr<Pending> pending;
+  std::shared_ptr<const Pairs> pairs;
 
   bool is_constant() const { return kind == Kind::kConstant; }
   bool is_value() const { return kind == Kind::kValue; }
   bool is_table() const { return kind == Kind::kTable; }
   bool is_pending() const { return kind == Kind::kPending; }
+  bool is_pairs() const { return kind == Kind::kPairs; }
   // DequantizeLinear of a stored tensor and nothing else.
   bool is_dequantized() const { return is_table() && !table; }
   // The plain tensor of a value or constant that holds integers or floats.
@@ -106,6 +123,13 @@ struct Pending {
   std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
   // Makes a float result where no QuantizeLinear follows; null: there is none.
   std::function<Status(ValueId* result)> emit_float;
+  // The same float result as a function of bytes, for readers that cannot take the operator over;
+  // null: there is none.
+  std::shared_ptr<const Pairs> pairs;
+  // REQUIRES: there is one. With the limits.
+  Pairs limited_pairs() const;
+  // Of a copy: what `emit` was written for and refers to.
+  std::shared_ptr<const Pending> original;
   // Data movement behind it, on the integers.
   std::vector<std::function<Status(ValueId* value)>> moves;
 };
@@ -155,13 +179,24 @@ class Importer {
   Graph& graph() { return *graph_; }
   // By value: adding to the graph moves its values.
   Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
+  // float32 of int32: fl32(f(acc) * scale), one scale or one for each index of `axis`.
+  ValueId dequantize_accumulators(const NodeView& node, ValueId acc,
+                                  const std::vector<float>& scale, int axis);
+  // Maps each byte to a float32: 256 values, or 256 for each index of the last axis.
+  ValueId new_float_lut(const NodeView& node, ValueId x, const std::vector<float>& table,
+                        const std::string& name);
   // A value that is not constant yet written by no node.
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
                     const Quant* quant = nullptr);
   ValueId new_lut(const NodeView& node, ValueId x, const std::vector<uint8_t>& table,
                   bool per_channel, const std::string& name, const Quant* quant);
+  // `table` of a function of two tensors; `shape` is the result's.
+  ValueId new_pair_lut(const NodeView& node, const Pairs& pairs, const Shape& shape, DType dtype,
+                       const std::vector<uint8_t>& table, const Quant* quant);
   // The same 8-bit tensor as int8 or uint8: the sign bit flipped, 128 more or less.
   ValueId flip_sign(const std::string& name, const char* source_op, ValueId x, DType dtype);
+  // The same bytes as another 8-bit type: truth values are bytes 0 and 1 within the graph.
+  ValueId relabel(const std::string& name, const char* source_op, ValueId x, DType dtype);
   ValueId transpose(const NodeView& node, ValueId x, const std::vector<int>& perm,
                     const std::string& name = "");
   ValueId reshape(const NodeView& node, ValueId x, const Shape& shape,
@@ -194,14 +229,40 @@ class Importer {
                         const std::string& name, ValueId* result);
   // Output 0 of the node is input i after f, elementwise.
   Status map_table(const NodeView& node, int i, const std::function<float(float)>& f);
+  // Input i as a function of at most two tensors' bytes. False: it is none.
+  bool pairs_of(const NodeView& node, int i, Pairs* out);
+  // f of two such functions. Null: they take more than two tensors.
+  std::shared_ptr<const Pairs> joined(const NodeView& node, const Pairs& a, const Pairs& b,
+                                      const std::function<float(float, float)>& f);
+  // Makes that output 0 of the node, of `shape`. False: they take more than two tensors.
+  bool join_pairs(const NodeView& node, const Pairs& a, const Pairs& b, const Shape& shape,
+                  const std::function<float(float, float)>& f);
+  Status quantize_pairs(const NodeView& node, const Pairs& pairs, const Shape& shape,
+                        const Quant& out, Limits limits, ValueId* result);
+  Status pairs_to_float(const NodeView& node, const Pairs& pairs, const Shape& shape,
+                        ValueId* result);
+  // A table or a float constant, quantised: bytes of the graph. *result stays kNoValue where it was
+  // refused.
+  Status quantize_tensor(const NodeView& node, const Tensor& tensor, const Quant& out,
+                         Limits limits, ValueId* result);
+  // The lesser or the greater of two values' elements.
+  ValueId min_max(const NodeView& node, ValueId a, ValueId b, bool maximum,
+                  const Quant* quant = nullptr);
+  // What a node that takes over input i may change: the pending operator itself, or where others
+  // read it, too, a copy, which computes it once more; a function of two tensors as one. Null: the
+  // input is neither.
+  std::shared_ptr<Pending> own_pending(const NodeView& node, int i);
   // Starts a pending operator as output 0 of a node.
   std::shared_ptr<Pending> defer(const NodeView& node, const Shape& shape);
   // True when output 0 of the node that made input i may be taken over by `node`: nothing else
   // reads it.
   bool sole_reader(const NodeView& node, int i) const;
-  Status resolve(const NodeView& quantize, const Tensor& tensor, const Quant& out, ValueId* result);
+  Status resolve(const NodeView& quantize, const std::shared_ptr<Pending>& pending,
+                 const Quant& out, ValueId* result);
 
  private:
+  ValueId map_type(const std::string& name, const char* source_op, ValueId x, DType dtype,
+                   uint8_t flip);
   Status import_inputs();
   void refuse_input(const std::string& name, const std::string& rule, const std::string& remedy);
   Status visit(const NodeView& node);

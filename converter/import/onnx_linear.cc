@@ -1,6 +1,7 @@
 // Scales and biases of convolutions and matrix products.
 #include "converter/import/onnx_linear.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,11 @@ std::string number(double v) {
   char text[32];
   snprintf(text, sizeof(text), "%.9g", v);
   return text;
+}
+
+// ONNX Runtime's tolerance between the scale of a bias and that of the accumulators.
+bool about_same(double scale, double expected) {
+  return std::fabs(scale - expected) <= 1e-6 + 0.01 * std::fabs(expected);
 }
 
 }  // namespace
@@ -55,27 +61,8 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
   return requant;
 }
 
-bool types_fit(Importer& importer, const NodeView& node, const Quant& in, int w, int y,
-               Status* status) {
-  const int x = in.type;
-  if (!is_usable_scale(in.scale[0])) {
-    *status = importer.refuse(
-        node, "the input's scale is " + number(in.scale[0]) + ", not a normal positive number",
-        node.input(0), "quantise the model with positive scales of usual size");
-    return false;
-  }
-  const bool unsigned_weights = w == kUint8 || w == kUint4;
-  if (x == y && !(x == kInt8 && unsigned_weights)) return true;
-  const std::string types = std::string(element_type_name(x)) + " input, " + element_type_name(w) +
-                            " weights, " + element_type_name(y) + " output";
-  *status = importer.refuse(
-      node, "ONNX Runtime has no integer form for " + types, node.output(0),
-      x == y ? "quantise the weights as int8" : "quantise input and output to one type");
-  return false;
-}
-
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
-                 const std::vector<float>& products, bool check_scale,
+                 const std::vector<float>& products, BiasScale bias_scale,
                  std::optional<std::vector<int32_t>>* bias) {
   std::vector<int32_t> result(static_cast<size_t>(channels), 0);
   if (!node.has_input(input)) {
@@ -114,15 +101,20 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
     result[at] = static_cast<int32_t>(c.integer(from));
     const double scale = b.quant->scale[b.quant->per_tensor() ? 0 : static_cast<size_t>(from)];
     const double expected = product;
-    if (check_scale && !(std::fabs(scale - expected) <= 1e-6 + 0.01 * std::fabs(expected)))
-      return importer.refuse(node,
-                             "the bias scale of channel " + std::to_string(i) + " is " +
-                                 number(scale) + ", the scales of input and weights give " +
-                                 number(expected),
-                             node.input(input), "quantise the bias with scale x * w");
+    if (bias_scale == BiasScale::kIgnored || about_same(scale, expected)) continue;
+    result[at] = round_bias(static_cast<float>(result[at]) * static_cast<float>(scale) / product);
   }
   *bias = std::move(result);
   return Status();
+}
+
+bool is_rounded(const Tensor& bias, const std::vector<float>& products) {
+  if (!bias.quant) return false;
+  const std::vector<float>& scale = bias.quant->scale;
+  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i)
+    if (!about_same(scale[scale.size() == 1 ? 0 : i], products[products.size() == 1 ? 0 : i]))
+      return true;
+  return false;
 }
 
 Quantization centred_quantization(const Quant& w, int axis) {

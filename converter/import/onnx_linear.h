@@ -24,18 +24,21 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
 // True for a normal positive number.
 bool is_usable_scale(float scale);
 
-// u8 x u8, u8 x s8 and s8 x s8 only, input and output of one type, a usable input scale; false
-// where refused.
-bool types_fit(Importer& importer, const NodeView& node, const Quant& x, int w, int y,
-               Status* status);
+// What a bias of integers of another scale than x * w is.
+enum class BiasScale {
+  kIgnored,  // used as it is
+  kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
+};
 
-// The bias as ONNX Runtime takes it. Integers behind a DequantizeLinear are used as they are (with
-// `check_scale`: if the scale is about x * w), float constants are quantised with `products`. One
-// value for each of `channels`; a bias of one element is repeated. *bias stays empty where it is
-// refused.
+// The bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants, which
+// are quantised with `products`. One value for each of `channels`; a bias of one element is
+// repeated. *bias stays empty where it is refused.
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
-                 const std::vector<float>& products, bool check_scale,
+                 const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
+
+// Whether BiasScale::kRounded rounded a bias to `products`.
+bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
 // element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
 // that FullyConnected takes; `offset` finds the source element.

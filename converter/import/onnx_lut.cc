@@ -152,6 +152,18 @@ float ort_gelu(float x) {
   return (0.5f * x) * one_plus;
 }
 
+float ort_quick_gelu(float x, float alpha) { return x * ort_logistic(x * alpha); }
+
+float ort_log(float x) {
+  if (!(x > 0.0f)) return x == 0.0f ? -INFINITY : NAN;
+  return std::isinf(x) ? x : log_unfused(x);
+}
+
+float ort_celu(float x, float alpha) {
+  const float below = alpha * (exp_unfused(x / alpha) - 1.0f);
+  return (x > 0.0f ? x : 0.0f) + (below < 0.0f ? below : 0.0f);
+}
+
 float ort_elu(float x, float alpha) { return x >= 0.0f ? x : alpha * (exp_unfused(x) - 1.0f); }
 
 float ort_selu(float x, float alpha, float gamma) {

@@ -20,12 +20,15 @@ float ort_hard_sigmoid(float x, float alpha, float beta);
 float ort_hard_swish(float x);
 float ort_softsign(float x);
 float ort_gelu(float x);
+float ort_quick_gelu(float x, float alpha);
 // These use ONNX Runtime's vector form of exp and log; for the last elements of a work chunk it
 // calls libm instead, and an entry can differ with probability below 1e-6.
 float ort_elu(float x, float alpha);
 float ort_selu(float x, float alpha, float gamma);
 float ort_softplus(float x);
 float ort_mish(float x);
+float ort_log(float x);
+float ort_celu(float x, float alpha);
 
 // The 256 entries of QLinearSoftmax's table for rows of `length` elements at `input_scale`.
 void ort_softmax_table(float input_scale, int64_t length, float* table);

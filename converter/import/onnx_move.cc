@@ -142,9 +142,13 @@ Movement gathered(IndexMaps maps, int64_t fill) {
 
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements, int output) {
   const Tensor x = importer.input(node, 0);
-  if (x.is_pending() && (!importer.sole_reader(node, 0) || !lets_quantization_pass(node.op())))
-    return importer.refuse_float(node, 0);
+  const bool waits = x.is_pending() || x.is_pairs();
+  if (waits && !lets_quantization_pass(node.op())) return importer.refuse_float(node, 0);
   Tensor y = x;
+  if (waits) {
+    y.kind = Tensor::Kind::kPending;
+    y.pending = importer.own_pending(node, 0);
+  }
   const char* made = nullptr;
   std::vector<Movement> done;
   for (Movement& m : movements) {
@@ -169,10 +173,10 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
       y.value = move_value(importer, node, m, y.value);
       if (!made || m.maps) made = operator_name(m);
     }
-    if (x.is_pending()) done.push_back(std::move(m));
+    if (waits) done.push_back(std::move(m));
   }
   if (made) importer.became(node, made, "I0");
-  if (x.is_pending()) {
+  if (waits) {
     y.pending->followers.push_back(node.index());
     for (Movement& m : done)
       y.pending->moves.push_back([&importer, &node, m = std::move(m)](ValueId* v) {

@@ -53,6 +53,17 @@ Status import_folded(Importer& importer, const NodeView& node);
 Status import_size(Importer& importer, const NodeView& node);
 Status import_constant_of_shape(Importer& importer, const NodeView& node);
 
+// onnx_ops_integer.cc
+// Operators on integers without quantisation. *taken: an input is such a value.
+Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);
+Status import_integers(Importer& importer, const NodeView& node);
+Status import_where(Importer& importer, const NodeView& node);
+Status import_qlinear_where(Importer& importer, const NodeView& node);
+
+// onnx_ops_order.cc
+Status import_arg_max(Importer& importer, const NodeView& node);
+Status import_top_k(Importer& importer, const NodeView& node);
+
 // onnx_ops_move.cc
 Status import_identity(Importer& importer, const NodeView& node);
 Status import_reshape(Importer& importer, const NodeView& node);
@@ -82,6 +93,11 @@ Status import_qlinear_concat(Importer& importer, const NodeView& node);
 
 // onnx_ops_conv.cc
 Status import_conv(Importer& importer, const NodeView& node);
+Status import_conv_transpose(Importer& importer, const NodeView& node);
+Status import_conv_integer(Importer& importer, const NodeView& node);
+// Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
+// refused.
+Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Quant* w, bool* known);
 Status import_qlinear_conv(Importer& importer, const NodeView& node);
 
 // onnx_ops_matmul.cc
@@ -91,6 +107,15 @@ Status import_matmul(Importer& importer, const NodeView& node);
 // constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does
 // not apply.
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken);
+// MatMul of two tensors that are both computed, or with a batch of constant matrices. *taken: false
+// where that does not apply.
+Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
+Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
+Status import_matmul_integer(Importer& importer, const NodeView& node);
+// The accumulators of x times a constant matrix.
+Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
+                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
+                               ValueId* result);
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 
@@ -102,7 +127,11 @@ Status import_qlinear_binary(Importer& importer, const NodeView& node);
 Status import_relu(Importer& importer, const NodeView& node);
 Status import_clip(Importer& importer, const NodeView& node);
 Status import_unary(Importer& importer, const NodeView& node);
+Status import_pow(Importer& importer, const NodeView& node);
 Status import_qlinear_unary(Importer& importer, const NodeView& node);
+
+// onnx_ops_refused.cc: operators that are known and have no integer form, each with its reason
+Status import_refused(Importer& importer, const NodeView& node);
 
 // onnx_ops_softmax.cc
 Status import_softmax(Importer& importer, const NodeView& node);

@@ -1,5 +1,6 @@
 // Operators of two operands. Add and Mul of two quantised tensors have integer arithmetic of their
-// own; with a constant, or of two functions of one tensor, every operator is a table.
+// own, Min and Max keep the order of quantised values; with a constant, or of two functions of one
+// tensor, every operator is a table, and of two tensors a table of pairs.
 #include <algorithm>
 #include <cmath>
 
@@ -16,18 +17,6 @@ struct Operand {
   Quant quant;
   Shape shape;
 };
-
-bool broadcast(const Shape& a, const Shape& b, Shape* result) {
-  *result = Shape();
-  const int rank = std::max(a.rank(), b.rank());
-  for (int i = 0; i < rank; ++i) {
-    const int at_a = i - (rank - a.rank()), at_b = i - (rank - b.rank());
-    const int64_t da = at_a < 0 ? 1 : a[at_a], db = at_b < 0 ? 1 : b[at_b];
-    if (da != db && da != 1 && db != 1) return false;
-    result->push_back(da == 1 ? db : da);
-  }
-  return true;
-}
 
 // Whether ONNX Runtime swaps the operands of QLinearAdd: when `a` is one repeated element in the
 // innermost run of the broadcast, or both are single elements. `nhwc`: it has brought both to
@@ -107,13 +96,6 @@ Status emit_mul(Importer& importer, const NodeView& node, const Operand& a, cons
 
 Status emit(Importer& importer, const NodeView& node, const std::string& ops, const Operand& a,
             const Operand& b, int b_input, const Quant& out, Limits limits, ValueId* result) {
-  if (a.quant.type != b.quant.type || a.quant.type != out.type)
-    return importer.refuse(node,
-                           std::string("its tensors are ") + element_type_name(a.quant.type) +
-                               ", " + element_type_name(b.quant.type) + " and " +
-                               element_type_name(out.type) +
-                               ": ONNX Runtime has no integer form for mixed types",
-                           node.output(0), "quantise inputs and output to one type");
   Shape shape;
   QRT_MODEL_CHECK(broadcast(a.shape, b.shape, &shape), "shapes %s and %s do not broadcast",
                   a.shape.to_string().c_str(), b.shape.to_string().c_str());
@@ -175,26 +157,23 @@ bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   return true;
 }
 
-Status combine_with_constant(Importer& importer, const NodeView& node, int table_input) {
+// A table and a constant that varies along at most one axis. *taken: they are that.
+Status combine_with_constant(Importer& importer, const NodeView& node, int table_input,
+                             bool* taken) {
   Tensor y = importer.input(node, table_input);
   const Tensor& c = importer.input(node, 1 - table_input);
   std::vector<float> values;
-  if (!importer.constant_floats(c, &values)) return importer.refuse_float(node, 1 - table_input);
+  if (!importer.constant_floats(c, &values)) return Status();
   Shape shape;
   QRT_MODEL_CHECK(broadcast(y.shape, c.shape, &shape), "shapes %s and %s do not broadcast",
                   y.shape.to_string().c_str(), c.shape.to_string().c_str());
   int axis;
   const int before = y.table ? y.table_axis : y.quant->axis;
-  if (shape != y.shape || !varying_axis(c.shape, y.shape, &axis) ||
-      (axis >= 0 && before >= 0 && axis != before))
-    return importer.refuse(node,
-                           "the constant '" + node.input(1 - table_input) + "' of shape " +
-                               c.shape.to_string() + " varies along more than one axis",
-                           node.input(1 - table_input), "quantise the constant");
   auto table = std::make_shared<std::vector<float>>();
-  if (!importer.entries(y, table.get()) || values.size() > (size_t{1} << 16))
-    return importer.refuse(node, "a table for each index of the axis is too large", node.output(0),
-                           "quantise the constant");
+  *taken = shape == y.shape && varying_axis(c.shape, y.shape, &axis) &&
+           !(axis >= 0 && before >= 0 && axis != before) && importer.entries(y, table.get()) &&
+           values.size() <= (size_t{1} << 16);
+  if (!*taken) return Status();
   if (axis >= 0 && before < 0) {
     const std::vector<float> one = *table;
     for (size_t i = 1; i < values.size(); ++i) table->insert(table->end(), one.begin(), one.end());
@@ -212,14 +191,14 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
 }
 
 // Two functions of the same bytes, such as x * Sigmoid(x).
-Status combine_tables(Importer& importer, const NodeView& node) {
+Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   Tensor y = importer.input(node, 0);
   const Tensor& b = importer.input(node, 1);
   auto table = std::make_shared<std::vector<float>>();
   std::vector<float> other;
-  if (!importer.entries(y, table.get()) || !importer.entries(b, &other) ||
-      table->size() != other.size())
-    return importer.refuse_float(node, 0);
+  *taken = importer.entries(y, table.get()) && importer.entries(b, &other) &&
+           table->size() == other.size();
+  if (!*taken) return Status();
   const Function f = function_of(node.op());
   std::transform(table->begin(), table->end(), other.begin(), table->begin(), f);
   if (!y.table) y.table_axis = y.quant->axis;
@@ -228,45 +207,151 @@ Status combine_tables(Importer& importer, const NodeView& node) {
   return Status();
 }
 
+// Input i is a float constant of several values that are not quantised as a whole.
+bool varies_too_much(const Importer& importer, const NodeView& node, int i) {
+  std::vector<float> values;
+  const Tensor& t = importer.input(node, i);
+  return t.is_constant() && importer.constant_floats(t, &values);
+}
+
+Status refuse_constant(Importer& importer, const NodeView& node, int i) {
+  const std::string shape = importer.input(node, i).shape.to_string();
+  return importer.refuse(
+      node,
+      "the constant '" + node.input(i) + "' of shape " + shape + " varies along more than one axis",
+      node.input(i), "quantise the constant");
+}
+
+// Whether ONNX Runtime's QLinearAdd and QLinearMul take these: tensors of one type.
+bool types_fit(const Operand& a, const Operand& b, const Quant& out) {
+  return a.quant.type == b.quant.type && a.quant.type == out.type;
+}
+
+// Add and Mul of dequantised tensors: QLinearAdd, QLinearMul, or where ONNX Runtime has none for
+// their types, the float operator.
+void defer_operands(Importer& importer, const NodeView& node, const Operand& left,
+                    const Operand& right, const Shape& shape, std::shared_ptr<const Pairs> pairs) {
+  const auto pending = importer.defer(node, shape);
+  pending->pairs = pairs;
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, left, right, ops, shape, pairs](
+                      const Quant& out, Limits limits, ValueId* result) {
+    if (!types_fit(left, right, out))
+      return importer.quantize_pairs(node, *pairs, shape, out, limits, result);
+    return emit(importer, node, *ops, left, right, 1, out, limits, result);
+  };
+}
+
+// Min and Max of any tables: rounding keeps the order, so the operands are quantised first. More
+// than two are taken in turn.
+Status defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
+                     std::shared_ptr<const Pairs> pairs) {
+  const auto pending = importer.defer(node, shape);
+  pending->pairs = std::move(pairs);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < node.input_count(); ++i) inputs.push_back(importer.input(node, i));
+  pending->emit = [&importer, &node, inputs](const Quant& out, Limits limits, ValueId* result) {
+    ValueId y = kNoValue;
+    for (const Tensor& t : inputs) {
+      ValueId x = kNoValue;
+      QRT_TRY(importer.quantize_tensor(node, t, out, limits, &x));
+      if (x == kNoValue) return Status();
+      y = y == kNoValue ? x : importer.min_max(node, y, x, node.op() == "Max", &out);
+    }
+    importer.became(node, "MinMax", "I0");
+    *result = y;
+    return Status();
+  };
+  return Status();
+}
+
+// Min and Max where every input is a table, or a constant beside one. *taken: it was one.
+Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
+  Shape shape = importer.input(node, 0).shape;
+  int tables = 0;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = importer.input(node, i);
+    std::vector<float> real;
+    const bool is_constant = t.is_constant() && importer.constant_floats(t, &real);
+    if (!t.is_table() && !is_constant) return Status();
+    tables += t.is_table();
+    Shape joined;
+    QRT_MODEL_CHECK(broadcast(shape, t.shape, &joined), "shapes %s and %s do not broadcast",
+                    shape.to_string().c_str(), t.shape.to_string().c_str());
+    shape = joined;
+  }
+  *taken = tables > 0;
+  if (!*taken) return Status();
+  Pairs a, b;
+  std::shared_ptr<const Pairs> pairs;
+  if (node.input_count() == 2 && importer.pairs_of(node, 0, &a) && importer.pairs_of(node, 1, &b))
+    pairs = importer.joined(node, a, b, function_of(node.op()));
+  return defer_min_max(importer, node, shape, std::move(pairs));
+}
+
 }  // namespace
 
 Status import_binary(Importer& importer, const NodeView& node) {
   if (fold_constants(importer, node)) return Status();
+  bool taken = false;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  if (taken) return Status();
   const std::string& op = node.op();
+  const bool orders = op == "Min" || op == "Max";
+  if (orders && node.input_count() == 1) return import_identity(importer, node);
+  if (orders && node.input_count() > 2) {
+    QRT_TRY(import_min_max(importer, node, &taken));
+    if (taken) return Status();
+  }
   if (node.input_count() != 2)
     return importer.refuse(node, "it has " + std::to_string(node.input_count()) + " inputs",
                            node.output(0), "use operators of two inputs");
   const Tensor &a = importer.input(node, 0), &b = importer.input(node, 1);
-  Operand left, right;
-  if ((op == "Add" || op == "Mul") && as_operand(a, &left) && as_operand(b, &right) &&
-      !(left.constant && right.constant)) {
-    Shape shape;
-    QRT_MODEL_CHECK(broadcast(a.shape, b.shape, &shape), "shapes %s and %s do not broadcast",
-                    a.shape.to_string().c_str(), b.shape.to_string().c_str());
-    const auto pending = importer.defer(node, shape);
-    const std::string* ops = &pending->ops;
-    pending->emit = [&importer, &node, left, right, ops](const Quant& out, Limits limits,
-                                                         ValueId* result) {
-      return emit(importer, node, *ops, left, right, 1, out, limits, result);
-    };
-    return Status();
-  }
   for (int product = 0; op == "Add" && product < 2; ++product) {
-    bool taken;
     QRT_TRY(import_matmul_add(importer, node, product, &taken));
     if (taken) return Status();
   }
-  if (a.is_table() && b.is_constant()) return combine_with_constant(importer, node, 0);
-  if (a.is_constant() && b.is_table() && op != "PRelu")
-    return combine_with_constant(importer, node, 1);
-  if (a.is_table() && b.is_table()) {
-    if (a.value == b.value && a.shape == b.shape) return combine_tables(importer, node);
-    if (a.is_dequantized() && b.is_dequantized())
-      return importer.refuse(node, "ONNX Runtime computes it in float on two tensors",
-                             node.output(0), "use Add or Mul of tensors quantised per tensor");
-    return importer.refuse_float(node, a.is_dequantized() ? 1 : 0);
+  Shape shape;
+  QRT_MODEL_CHECK(broadcast(a.shape, b.shape, &shape), "shapes %s and %s do not broadcast",
+                  a.shape.to_string().c_str(), b.shape.to_string().c_str());
+  Operand left, right;
+  const bool arithmetic = op == "Add" || op == "Mul";
+  const bool operands = arithmetic && as_operand(a, &left) && as_operand(b, &right) &&
+                        !(left.constant && right.constant);
+  if (!operands) {
+    // One table for each index of one axis is less than a table of pairs.
+    if (a.is_table() && b.is_constant()) QRT_TRY(combine_with_constant(importer, node, 0, &taken));
+    if (a.is_constant() && b.is_table() && op != "PRelu")
+      QRT_TRY(combine_with_constant(importer, node, 1, &taken));
+    if (!taken && a.is_table() && b.is_table() && a.value == b.value && a.shape == b.shape)
+      QRT_TRY(combine_tables(importer, node, &taken));
+    if (!taken && orders) QRT_TRY(import_min_max(importer, node, &taken));
+    if (taken) return Status();
   }
-  return importer.refuse_float(node, a.is_table() || a.is_constant() ? 1 : 0);
+  for (int i = 0; i < 2; ++i) {
+    Pairs one;
+    if (importer.pairs_of(node, i, &one)) continue;
+    return varies_too_much(importer, node, i) ? refuse_constant(importer, node, i)
+                                              : importer.refuse_float(node, i);
+  }
+  Pairs x, y;
+  importer.pairs_of(node, 0, &x);
+  importer.pairs_of(node, 1, &y);
+  const auto pairs = importer.joined(node, x, y, function_of(op));
+  if (!pairs)
+    return importer.refuse(node, "it is a float function of more than two tensors", node.output(0),
+                           "put QuantizeLinear and DequantizeLinear on its inputs");
+  if (operands) {
+    defer_operands(importer, node, left, right, shape, pairs);
+    return Status();
+  }
+  Tensor result;
+  result.kind = Tensor::Kind::kPairs;
+  result.type = kFloat;
+  result.shape = shape;
+  result.pairs = pairs;
+  importer.set_output(node, 0, std::move(result));
+  return Status();
 }
 
 Status import_qlinear_binary(Importer& importer, const NodeView& node) {
@@ -292,6 +377,13 @@ Status import_qlinear_binary(Importer& importer, const NodeView& node) {
   if (operand[0].constant && operand[1].constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
                            "simplify the model (constant folding) before conversion");
+  if (!types_fit(operand[0], operand[1], *out))
+    return importer.refuse(
+        node,
+        std::string("its tensors are ") + element_type_name(operand[0].quant.type) + ", " +
+            element_type_name(operand[1].quant.type) + " and " + element_type_name(out->type) +
+            ": ONNX Runtime has no integer form for mixed types",
+        node.output(0), "quantise inputs and output to one type");
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = out->type;

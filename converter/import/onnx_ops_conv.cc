@@ -15,6 +15,7 @@ struct Convolution {
   int64_t groups = 1, out = 0;
   std::vector<float> products;
   std::vector<int32_t> bias;
+  bool bias_is_rounded = false;  // from integers of another scale
 };
 
 // Geometry and types; *known stays false where the node was refused.
@@ -48,16 +49,12 @@ Status read_convolution(Importer& importer, const NodeView& node, const Shape& x
   return Status();
 }
 
-Status emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
-            const Quant& out, Limits limits, ValueId* result) {
-  Status status;
-  if (!types_fit(importer, node, c.x_quant, c.weights->type, out.type, &status)) return status;
-  auto requant = f32_requant(importer, node, c.products, out, limits);
-  if (!requant) return Status();
-
+// The accumulators without `out`.
+ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
+             std::unique_ptr<fb::RequantT> requant, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
-  const bool depthwise = in == 1 && c.groups > 1;
+  const bool depthwise = out && in == 1 && c.groups > 1;
   // Source order [out, in, tap]; stored [out, tap, in], depthwise [tap, out].
   std::vector<int16_t> centred =
       centred_weights(*c.weights, c.w_quant, c.out, taps * in,
@@ -76,8 +73,9 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   const ValueId bias = graph.add_constant("", DType::kInt32, {c.out}, c.bias);
 
   const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
-  const ValueId y = importer.new_value(
-      "", DType::kUInt8, {c.image.n, c.window.output[0], c.window.output[1], c.out}, &out);
+  const ValueId y =
+      importer.new_value("", out ? DType::kUInt8 : DType::kInt32,
+                         {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
   const uint8_t padding = static_cast<uint8_t>(c.x_quant.stored_zero_point());
   Node n;
   if (depthwise) {
@@ -98,9 +96,27 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     o.requant = std::move(requant);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", "I1");
-  *result = image_from_nhwc(importer, node, c.image, y);
-  if (!c.image.channels_last) importer.mark_nhwc(*result);
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out ? "I1" : "I0");
+  const ValueId result = image_from_nhwc(importer, node, c.image, y);
+  if (!c.image.channels_last) importer.mark_nhwc(result);
+  return result;
+}
+
+// A bias that was rounded from another scale moves the output by less than this part of a step.
+constexpr float kBiasError = 0.25f;
+
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
+                      const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  auto requant = f32_requant(importer, node, c.products, out, limits);
+  if (!requant) return Status();
+  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i) {
+    if (c.products[i] * 0.5f <= kBiasError * out.scale[0]) continue;
+    return importer.refuse(node,
+                           "the bias has another scale than input and weights together, of which "
+                           "half a unit is more than a quarter of an output step",
+                           node.input(2), "quantise the bias with scale x * w");
+  }
+  *result = emit(importer, node, ops, c, std::move(requant), &out);
   return Status();
 }
 
@@ -123,13 +139,14 @@ Status import_conv(Importer& importer, const NodeView& node) {
   QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
   if (!known) return Status();
   std::optional<std::vector<int32_t>> bias;
-  QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, true, &bias));
+  QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   conv.bias = std::move(*bias);
+  conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
   const auto pending = importer.defer(node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
-    return emit(importer, node, *ops, conv, out, limits, result);
+    return emit_quantized(importer, node, *ops, conv, out, limits, result);
   };
   return Status();
 }
@@ -168,9 +185,28 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   y.kind = Tensor::Kind::kValue;
   y.type = y_quant->type;
   y.shape = conv.image.shape(conv.out, conv.window.output);
-  QRT_TRY(emit(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
+  QRT_TRY(emit_quantized(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
   y.value = importer.with_quant(node, y.value, *y_quant);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_conv_integer(Importer& importer, const NodeView& node) {
+  Convolution conv;
+  bool known;
+  QRT_TRY(read_conv_integer(importer, node, &conv.x_quant, &conv.w_quant, &known));
+  if (!known) return Status();
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  conv.x = importer.with_quant(node, x.value, conv.x_quant);
+  QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
+  if (!known) return Status();
+  conv.bias.assign(static_cast<size_t>(conv.out), 0);
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = kInt32;
+  y.shape = conv.image.shape(conv.out, conv.window.output);
+  y.value = emit(importer, node, node.op(), conv, std::make_unique<fb::RequantT>(), nullptr);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

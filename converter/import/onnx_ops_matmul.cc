@@ -27,7 +27,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   const std::vector<int16_t> centred = centred_weights(
       *p.weights, p.w_quant, p.out, p.in,
       [&](int64_t o, int64_t i) { return p.out_first ? o * p.in + i : i * p.out + o; });
-  const int weights_input = node.op() == "Gemm" || node.op() == "MatMul" ? 1 : 3;
+  const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
   const ValueId weights =
       graph.add_constant(node.input(weights_input), DType::kInt16, {p.out, p.in}, centred);
   graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
@@ -47,8 +47,6 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Product& p, const Quant& out, Limits limits, ValueId* result) {
-  Status status;
-  if (!types_fit(importer, node, p.x_quant, p.weights->type, out.type, &status)) return status;
   auto requant = f32_requant(importer, node, p.products, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, p, std::move(requant), DType::kUInt8, &out);
@@ -58,9 +56,6 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
 
 Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p, ValueId* result) {
-  Status status;
-  if (!types_fit(importer, node, p.x_quant, p.weights->type, p.x_quant.type, &status))
-    return status;
   for (float s : p.products)
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
@@ -69,13 +64,8 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
   requant->kind = fb::RequantKind::ACC;
   const ValueId acc = emit(importer, node, ops, p, std::move(requant), DType::kInt32, nullptr);
   const Shape shape = importer.shape_of(acc);
-  const ValueId y = importer.new_value("", DType::kFloat32, shape);
-  Node d = make_node<fb::DequantizeOptionsT>(node.name(), ops, {acc}, {y});
-  auto& o = options<fb::DequantizeOptionsT>(d);
-  for (float s : p.products) o.scale.push_back(float_bits(s));
-  o.zero_point.assign(p.products.size(), 0);
-  o.axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
-  importer.graph().nodes.push_back(std::move(d));
+  const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
+  const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
   *result = shape == p.result ? y : importer.reshape(node, y, p.result);
   return Status();
 }
@@ -217,7 +207,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
                            node.input(2), "use a bias of one value per output column");
   std::optional<std::vector<int32_t>> bias;
   QRT_TRY(read_bias(importer, node, 2, p.out, product_scales(1.0f, p.x_quant.scale[0], p.w_quant),
-                    false, &bias));
+                    BiasScale::kIgnored, &bias));
   if (!bias) return Status();
   p.bias = std::move(*bias);
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
@@ -227,6 +217,12 @@ Status import_gemm(Importer& importer, const NodeView& node) {
 }
 
 Status import_matmul(Importer& importer, const NodeView& node) {
+  const Tensor& w = importer.input(node, 1);
+  if (!w.is_constant() || w.shape.rank() > 2) {
+    bool taken;
+    QRT_TRY(import_dynamic_matmul(importer, node, &taken));
+    if (taken) return Status();
+  }
   Product p;
   bool known;
   QRT_TRY(read_operands(importer, node, &p, &known));
@@ -260,7 +256,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
                        &known));
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
   std::optional<std::vector<int32_t>> integers;
-  QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, false, &integers));
+  QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, BiasScale::kIgnored, &integers));
   if (!integers) return Status();
   p.bias = std::move(*integers);
   const bool float_bias = bias.type == kFloat;
@@ -312,7 +308,28 @@ Status import_qgemm(Importer& importer, const NodeView& node) {
   return Status();
 }
 
+Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
+                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
+                               ValueId* result) {
+  Product p;
+  p.x = x;
+  p.x_quant = x_quant;
+  p.weights = std::move(w);
+  p.w_quant = w_quant;
+  bool known;
+  QRT_TRY(matmul_shape(importer, node, importer.shape_of(x), p.weights->shape, &p, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  *result =
+      emit(importer, node, node.op(), p, std::make_unique<fb::RequantT>(), DType::kInt32, nullptr);
+  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  return Status();
+}
+
 Status import_qlinear_matmul(Importer& importer, const NodeView& node) {
+  const Tensor& w = importer.input(node, 3);
+  if (!w.is_plain_constant() || w.shape.rank() > 2)
+    return import_dynamic_qlinear_matmul(importer, node);
   Product p;
   bool known;
   QRT_TRY(read_qlinear_operands(importer, node, -1, &p, &known));

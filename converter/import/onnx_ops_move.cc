@@ -60,7 +60,7 @@ Status import_identity(Importer& importer, const NodeView& node) {
   }
   Tensor y = importer.input(node, 0);
   if (y.is_pending()) {
-    if (!importer.sole_reader(node, 0)) return importer.refuse_float(node, 0);
+    y.pending = importer.own_pending(node, 0);
     y.pending->followers.push_back(node.index());
   }
   importer.set_output(node, 0, std::move(y));

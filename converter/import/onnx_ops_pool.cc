@@ -191,7 +191,7 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
 
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
   const Tensor& x = importer.input(node, 0);
-  const bool waits = x.is_pending() && importer.sole_reader(node, 0);
+  const std::shared_ptr<Pending> waits = importer.own_pending(node, 0);
   if (!waits && !keeps_order(importer, x)) return importer.refuse_float(node, 0);
   Image image;
   bool known;
@@ -213,6 +213,8 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
     return emit_max(importer, node, image, global ? nullptr : &window, v);
   };
   if (waits) {
+    y.kind = Tensor::Kind::kPending;
+    y.pending = waits;
     y.pending->followers.push_back(node.index());
     y.pending->moves.push_back([pool](ValueId* v) {
       *v = pool(*v);

@@ -1,4 +1,4 @@
-// Softmax with a QuantizeLinear behind it, and QLinearSoftmax.
+// Softmax and LogSoftmax with a QuantizeLinear behind them, and QLinearSoftmax.
 #include <cmath>
 
 #include "converter/import/onnx_linear.h"
@@ -19,15 +19,19 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   int64_t length = 1, outer = 1;
   for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
   if (opset >= 13) length = shape[at];
-  if (in.type != out.type)
-    return importer.refuse(node, "input and output differ in type", node.output(0),
-                           "quantise both to uint8 or both to int8");
+  const bool logarithm = node.op() == "LogSoftmax";
   const float k = std::floor(1.0f / out.scale[0]);
   std::vector<float> table(256);
-  if (length > 0 && is_usable_scale(in.scale[0]))
+  const bool scales = is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]);
+  if (logarithm) {
+    for (size_t i = 0; i < table.size(); ++i)
+      table[i] = ort_exp((static_cast<float>(i) - 255.0f) * in.scale[0]);
+  } else if (length > 0 && is_usable_scale(in.scale[0])) {
     ort_softmax_table(in.scale[0], length, table.data());
-  const bool usable = length > 0 && is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]) &&
-                      k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f;
+  }
+  const bool usable =
+      length > 0 && scales &&
+      (logarithm || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
   if (!usable)
     return importer.refuse(node,
                            "rows of " + std::to_string(length) + " elements with input scale " +
@@ -44,8 +48,12 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   if (turned) x = importer.transpose(node, x, perm);
   Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::SoftmaxOptionsT>(n);
-  o.k = float_bits(k);
+  o.k = float_bits(logarithm ? in.scale[0] : k);
   o.zero_point = out.stored_zero_point();
+  if (logarithm) {
+    o.kind = fb::SoftmaxKind::LOG_F32;
+    o.output_scale = float_bits(out.scale[0]);
+  }
   n.inputs.push_back(importer.graph().add_constant("", DType::kFloat32, {256}, table));
   ValueId y = importer.new_value("", DType::kUInt8, importer.shape_of(x), &out);
   n.outputs = {y};

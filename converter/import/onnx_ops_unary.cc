@@ -19,8 +19,8 @@ Status limit(Importer& importer, const NodeView& node, float lo, float hi) {
   const Tensor& x = importer.input(node, 0);
   if (!x.is_pending())
     return importer.map_table(node, 0, [lo, hi](float v) { return clip(v, lo, hi); });
-  if (!importer.sole_reader(node, 0)) return importer.refuse_float(node, 0);
   Tensor y = x;
+  y.pending = importer.own_pending(node, 0);
   y.pending->lo = clip(y.pending->lo, lo, hi);
   y.pending->hi = clip(y.pending->hi, lo, hi);
   y.pending->ops += "+" + node.op();
@@ -57,6 +57,34 @@ std::function<float(float)> function_of(const NodeView& node) {
   if (op == "Gelu") return ort_gelu;
   if (op == "Erf") return ort_erf;
   if (op == "Exp") return ort_exp;
+  if (op == "Log") return ort_log;
+  if (op == "Celu") {
+    const float alpha = node.real("alpha", 1.0f);
+    return [alpha](float x) { return ort_celu(x, alpha); };
+  }
+  if (op == "ThresholdedRelu") {
+    const float alpha = node.real("alpha", 1.0f);
+    return [alpha](float x) { return x > alpha ? x : 0.0f; };
+  }
+  if (op == "Shrink") {
+    const float bias = node.real("bias", 0.0f), lambda = node.real("lambd", 0.5f);
+    return [bias, lambda](float x) {
+      return x < -lambda ? x + bias : x > lambda ? x - bias : 0.0f;
+    };
+  }
+  if (op == "Reciprocal") return [](float x) { return 1.0f / x; };
+  if (op == "Floor") return [](float x) { return std::floor(x); };
+  if (op == "Ceil") return [](float x) { return std::ceil(x); };
+  if (op == "Round") return [](float x) { return std::nearbyint(x); };
+  if (op == "Sign") return [](float x) { return static_cast<float>((x > 0.0f) - (x < 0.0f)); };
+  if (op == "QuickGelu") {
+    const float alpha = node.real("alpha", 1.702f);
+    return [alpha](float x) { return ort_quick_gelu(x, alpha); };
+  }
+  if (op == "Swish") {
+    const float alpha = node.real("alpha", 1.0f);
+    return [alpha](float x) { return x * ort_logistic(alpha * x); };
+  }
   if (op == "Abs") return [](float x) { return std::fabs(x); };
   if (op == "Neg") return [](float x) { return -x; };
   return [](float x) { return std::sqrt(x); };  // Sqrt
@@ -84,10 +112,16 @@ Status read_bound(Importer& importer, const NodeView& node, int input, const cha
 }  // namespace
 
 Status import_relu(Importer& importer, const NodeView& node) {
+  bool taken;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  if (taken) return Status();
   return limit(importer, node, 0.0f, std::numeric_limits<float>::infinity());
 }
 
 Status import_clip(Importer& importer, const NodeView& node) {
+  bool taken;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  if (taken) return Status();
   float lo, hi;
   bool known;
   const float infinity = std::numeric_limits<float>::infinity();
@@ -98,11 +132,33 @@ Status import_clip(Importer& importer, const NodeView& node) {
 }
 
 Status import_unary(Importer& importer, const NodeView& node) {
+  bool taken;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  if (taken) return Status();
   if (node.op() == "Gelu" && node.text("approximate", "none") != "none")
     return importer.refuse(
         node, "the approximation '" + node.text("approximate", "") + "' is not modelled",
         node.output(0), "use the exact Gelu");
   return importer.map_table(node, 0, function_of(node));
+}
+
+// Exponents that are products, as ONNX Runtime computes them.
+Status import_pow(Importer& importer, const NodeView& node) {
+  const Tensor& exponent = importer.input(node, 1);
+  std::vector<float> v;
+  if (exponent.is_constant() && exponent.constant->elements() == 1) {
+    if (exponent.is_plain_constant() && exponent.constant->is_integer())
+      v.push_back(static_cast<float>(exponent.constant->integer(0)));
+    else
+      importer.constant_floats(exponent, &v);
+  }
+  const float e = v.empty() ? -1.0f : v[0];
+  if (e == 0.0f) return importer.map_table(node, 0, [](float) { return 1.0f; });
+  if (e == 1.0f) return importer.map_table(node, 0, [](float x) { return x; });
+  if (e == 2.0f) return importer.map_table(node, 0, [](float x) { return x * x; });
+  if (e == 3.0f) return importer.map_table(node, 0, [](float x) { return x * x * x; });
+  return importer.refuse(node, "the exponent '" + node.input(1) + "' is not 0, 1, 2 or 3",
+                         node.input(1), "use Mul or Sqrt, whose bits are the same everywhere");
 }
 
 Status import_qlinear_unary(Importer& importer, const NodeView& node) {

@@ -16,6 +16,15 @@ bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 // Along which axis a scale with several elements counts; negative ones from the end.
 int64_t axis_attribute(const NodeView& node) { return node.integer("axis", 1); }
 
+// Equal parameters for every index of the axis are parameters of the whole tensor.
+void make_per_tensor(Quant* q) {
+  for (size_t i = 1; i < q->scale.size(); ++i)
+    if (q->scale[i] != q->scale[0] || q->zero_point[i] != q->zero_point[0]) return;
+  q->scale.resize(1);
+  q->zero_point.resize(1);
+  q->axis = -1;
+}
+
 // A constant quantised at conversion, as ONNX Runtime folds it.
 Status quantize_constant(Importer& importer, const NodeView& node, const Tensor& x,
                          const Quant& quant) {
@@ -163,6 +172,7 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     return importer.refuse(node, "it quantises in blocks", node.output(0),
                            "quantise per tensor or per axis");
   if (x.is_constant()) return quantize_constant(importer, node, x, *quant);
+  if (is_eight_bit(quant->type)) make_per_tensor(&*quant);
 
   const size_t known = importer.graph().values.size();
   Tensor y;
@@ -172,8 +182,8 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     y.value = quantize_float(importer, node, x.value, *quant);
   } else if (x.is_table()) {
     QRT_TRY(importer.quantize_table(node, x, *quant, Limits(), node.output(0), &y.value));
-  } else if (x.is_pending() && importer.sole_reader(node, 0)) {
-    QRT_TRY(importer.resolve(node, x, *quant, &y.value));
+  } else if (x.is_pending() || x.is_pairs()) {
+    QRT_TRY(importer.resolve(node, importer.own_pending(node, 0), *quant, &y.value));
   } else {
     return importer.refuse_float(node, 0);
   }
@@ -217,6 +227,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
     return Status();
   }
   if (is_eight_bit(x.type)) {
+    make_per_tensor(&*quant);
     y.kind = Tensor::Kind::kTable;
     y.value = importer.with_quant(node, x.value, *quant);
     y.quant = *quant;

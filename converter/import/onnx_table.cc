@@ -116,6 +116,13 @@ Status Importer::map_table(const NodeView& node, int i, const std::function<floa
     set_output(node, 0, std::move(y));
     return Status();
   }
+  Pairs pairs;
+  if ((y.is_pairs() || y.is_pending()) && pairs_of(node, i, &pairs)) {
+    Pairs nothing;
+    nothing.value = [](int, int) { return 0.0f; };
+    join_pairs(node, pairs, nothing, y.shape, [f](float v, float) { return f(v); });
+    return Status();
+  }
   if (!y.is_table()) return refuse_float(node, i);
   auto real = std::make_shared<std::vector<float>>();
   if (!entries(y, real.get()))
@@ -168,9 +175,9 @@ std::shared_ptr<Pending> Importer::defer(const NodeView& node, const Shape& shap
 
 bool Importer::sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
 
-Status Importer::resolve(const NodeView& quantize, const Tensor& t, const Quant& out,
-                         ValueId* result) {
-  const std::shared_ptr<Pending> pending = t.pending;  // refusing the node drops its tensor
+// Refusing the node drops its tensor: `pending` is the caller's own.
+Status Importer::resolve(const NodeView& quantize, const std::shared_ptr<Pending>& pending,
+                         const Quant& out, ValueId* result) {
   const Pending& p = *pending;
   auto skip = [&] {
     for (int follower : p.followers)

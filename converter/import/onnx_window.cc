@@ -4,13 +4,9 @@
 #include <algorithm>
 
 namespace qrt::convert::from_onnx {
-namespace {
 
-// Kernels, strides, dilations and pads are 16-bit in the format.
-constexpr int64_t kMaxExtent = 65535;
-
-Status spread(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
-              int64_t* out) {
+Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
+                    int64_t* out) {
   const std::vector<int64_t> v = node.integers(attribute);
   if (v.empty()) return Status();
   QRT_MODEL_CHECK(static_cast<int>(v.size()) == dimensions, "%s has %zu entries, expected %d",
@@ -25,7 +21,7 @@ Status spread(const NodeView& node, const char* attribute, int dimensions, int64
   return Status();
 }
 
-Status read_pads(const NodeView& node, int dimensions, Window* w) {
+Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after) {
   const std::vector<int64_t> pads = node.integers("pads");
   if (pads.empty()) return Status();
   QRT_MODEL_CHECK(static_cast<int>(pads.size()) == 2 * dimensions,
@@ -35,12 +31,10 @@ Status read_pads(const NodeView& node, int dimensions, Window* w) {
     QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxExtent, "pads holds %lld, expected 0 to %lld",
                     static_cast<long long>(pad), static_cast<long long>(kMaxExtent));
     const int at = 2 - dimensions + i % dimensions;
-    (i < dimensions ? w->before : w->after)[at] = pad;
+    (i < dimensions ? before : after)[at] = pad;
   }
   return Status();
 }
-
-}  // namespace
 
 Shape Image::shape(int64_t channels, const int64_t* spatial) const {
   Shape s;
@@ -79,13 +73,13 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
                     static_cast<long long>(k));
     w->kernel[2 - d + i] = k;
   }
-  QRT_TRY(spread(node, "strides", d, 1, w->stride));
-  QRT_TRY(spread(node, "dilations", d, 1, w->dilation));
+  QRT_TRY(read_extents(node, "strides", d, 1, w->stride));
+  QRT_TRY(read_extents(node, "dilations", d, 1, w->dilation));
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
                   "auto_pad is '%s'", auto_pad.c_str());
-  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, w));
+  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, w->before, w->after));
   for (int i = 2 - d; i < 2; ++i) {
     const int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
     if (same) {

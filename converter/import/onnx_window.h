@@ -7,6 +7,9 @@
 
 namespace qrt::convert::from_onnx {
 
+// Kernels, strides, dilations and pads are 16-bit in the format.
+constexpr int64_t kMaxExtent = 65535;
+
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding; `after` as ceil_mode needs it
@@ -27,6 +30,12 @@ struct Image {
 // *known stays false where the rank is refused.
 Status read_image(Importer& importer, const NodeView& node, const Shape& shape, bool channels_last,
                   Image* image, bool* known);
+
+// An attribute of one value, lowest to kMaxExtent, for each of `dimensions`; to the last of to[2].
+// Missing: to[] stays.
+Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
+                    int64_t* to);
+Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
 // `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
 // dilation and output size are checked to fit the format.

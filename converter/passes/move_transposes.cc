@@ -26,7 +26,7 @@ struct View {
 };
 
 // Layout of an operator: its output is made as transpose(output, out), its inputs are wanted as
-// transpose(input, in). The two differ only for Reshape.
+// transpose(input, in). The two differ only for Reshape and ArgMax.
 struct Layout {
   Perm in, out;
 };
@@ -102,7 +102,7 @@ Mover::Mover(Graph* graph) : graph_(graph) {
     producer_[n.outputs[0]] = index;
     layouts_.push_back(
         {identity_perm(shape(n.inputs[0]).rank()), identity_perm(shape(n.outputs[0]).rank())});
-    if (n.options.AsAdd() || n.options.AsMul()) layouts_.back().in = layouts_.back().out;
+    if (broadcasts(n)) layouts_.back().in = layouts_.back().out;
     foldable_.push_back(!fully_connected_behind(*graph, links, i).empty());
     if (const auto* transpose = n.options.AsTranspose()) {
       const View& from = views_[n.inputs[0]];
@@ -118,9 +118,9 @@ Mover::Mover(Graph* graph) : graph_(graph) {
 }
 
 bool Mover::takes_any_layout(const Node& n) const {
-  if (n.options.AsAdd() || n.options.AsMul()) {
+  if (broadcasts(n)) {
     // Operands of a lower rank only where they can be rewritten (constants) or are one number.
-    return std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId id) {
+    return std::all_of(n.inputs.begin(), n.inputs.begin() + 2, [&](ValueId id) {
       const Value& v = graph_->values[id];
       return v.is_constant || v.type.shape.rank() == shape(n.outputs[0]).rank() ||
              v.type.shape.elements() == 1;
@@ -132,6 +132,16 @@ bool Mover::takes_any_layout(const Node& n) const {
          n.options.AsRequantize() || (is_boundary && n.inputs.size() == 1);
 }
 
+// The layout of an ArgMax's output that goes with one of its input.
+Perm without_axis(const fb::ArgMaxOptionsT& o, const Perm& perm) {
+  if (o.keep_dims) return perm;
+  const auto axis = static_cast<uint8_t>(o.axis);
+  Perm out;
+  for (uint8_t p : perm)
+    if (p != axis) out.push_back(p < axis ? p : static_cast<uint8_t>(p - 1));
+  return out;
+}
+
 std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
   const Node& n = node(i);
   if (perm.size() != layout(i).in.size()) return std::nullopt;
@@ -140,6 +150,7 @@ std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
     if (!out) return std::nullopt;
     return Layout{perm, *out};
   }
+  if (const auto* arg_max = n.options.AsArgMax()) return Layout{perm, without_axis(*arg_max, perm)};
   if (!takes_any_layout(n)) return std::nullopt;
   const auto* lut = n.options.AsLut();
   const bool by_channel =
@@ -152,6 +163,14 @@ std::optional<Layout> Mover::layout_from_input(int i, const Perm& perm) const {
 std::optional<Layout> Mover::layout_from_output(int i, const Perm& perm) const {
   const Node& n = node(i);
   if (perm.size() != layout(i).out.size()) return std::nullopt;
+  if (const auto* arg_max = n.options.AsArgMax(); arg_max && !arg_max->keep_dims) {
+    // Along the last axis rows are contiguous.
+    const auto axis = static_cast<uint8_t>(arg_max->axis);
+    Perm in;
+    for (uint8_t p : perm) in.push_back(p < axis ? p : static_cast<uint8_t>(p + 1));
+    in.push_back(axis);
+    return Layout{in, perm};
+  }
   if (!n.options.AsReshape()) return layout_from_input(i, perm);
   // The way back; then forward again, which may place dimensions of size 1 elsewhere.
   auto in = carry_through_reshape(shape(n.outputs[0]), perm, shape(n.inputs[0]));
@@ -321,6 +340,8 @@ void Mover::write_options(Node* n, const Layout& l) {
     std::sort(gather->axes.begin(), gather->axes.end(),
               [](const auto& a, const auto& b) { return a->axis < b->axis; });
   }
+  if (auto* arg_max = n->options.AsArgMax())
+    arg_max->axis = static_cast<uint32_t>(permuted_axis(static_cast<int>(arg_max->axis), l.in));
   if (auto* quantize = n->options.AsQuantize())
     quantize->axis = permuted_axis(quantize->axis, l.out);
   if (auto* dequantize = n->options.AsDequantize())
@@ -357,11 +378,11 @@ void Mover::write() {
   for (size_t i = 0; i < graph_->nodes.size(); ++i) {
     if (is_transpose(graph_->nodes[i])) continue;
     Node n = graph_->nodes[i];
-    const bool elementwise = n.options.AsAdd() || n.options.AsMul() || n.options.AsConcat();
+    const bool elementwise = broadcasts(n) || n.options.AsConcat();
     for (size_t slot = 0; slot < n.inputs.size(); ++slot) {
       if (!graph_->values[n.inputs[slot]].is_constant)
         n.inputs[slot] = materialise({static_cast<int>(i), slot}, &nodes);
-      else if (elementwise)
+      else if (elementwise && !(n.options.AsPairLut() && slot == 2))  // its table has no layout
         n.inputs[slot] = transposed_operand(n.inputs[slot], layouts_[i].in);
     }
     write_options(&n, layouts_[i]);

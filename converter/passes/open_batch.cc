@@ -14,8 +14,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   const auto shape = [&](ValueId id) -> const Shape& { return graph.values[id].type.shape; };
   const ValueId in = node.inputs[0], out = node.outputs[0];
   if (shape(out).rank() < 1 || shape(out)[0] != batch) return false;
-  if (node.options.AsAdd() || node.options.AsMul()) {
-    const int rank = shape(out).rank();
+  const int rank = shape(out).rank();
+  if (broadcasts(node) || (node.options.AsBatchMatMul() && rank >= 3)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       const Shape& s = shape(id);
       if (graph.values[id].is_constant) return s.rank() < rank || s[0] == 1;
@@ -32,6 +32,7 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
     return concat->axis != 0 && std::all_of(node.inputs.begin(), node.inputs.end(),
                                             [&](ValueId id) { return carries[id]; });
   if (!carries[in]) return false;
+  if (const auto* arg_max = node.options.AsArgMax()) return arg_max->axis != 0;
   if (const auto* transpose = node.options.AsTranspose()) return transpose->perm[0] == 0;
   if (const auto* lstm = node.options.AsLstm()) return !lstm->time_major;
   if (const auto* quantize = node.options.AsQuantize())
@@ -44,7 +45,9 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;
   if (node.options.AsRequantize() && node.inputs.size() == 2 && shape(node.inputs[1])[0] != 1)
     return shape(in).rank() >= 2;
-  if (node.options.AsSoftmax() || node.options.AsFullyConnected()) return shape(in).rank() >= 2;
+  if (node.options.AsBatchMatMul()) return false;
+  if (node.options.AsSoftmax() || node.options.AsFullyConnected() || node.options.AsTopK())
+    return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front
 }
 

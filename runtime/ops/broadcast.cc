@@ -19,6 +19,10 @@ int64_t aligned_dim(const Shape& shape, int rank, int i) {
 Status infer_broadcast(const InferContext& context, Shape* shape) {
   QRT_TRY(check_activation(context, 0, "a"));
   QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
+  return infer_broadcast_shape(context, shape);
+}
+
+Status infer_broadcast_shape(const InferContext& context, Shape* shape) {
   const Shape& a = context.inputs[0].type.shape;
   const Shape& b = context.inputs[1].type.shape;
   const int rank = std::max(a.rank(), b.rank());

@@ -1,5 +1,4 @@
-// Numpy broadcasting of two tensors for Add and Mul: shapes to runs of the elementwise
-// kernels.
+// Numpy broadcasting of two tensors: shapes to runs of the elementwise kernels.
 #ifndef QRT_RUNTIME_OPS_BROADCAST_H_
 #define QRT_RUNTIME_OPS_BROADCAST_H_
 
@@ -13,7 +12,9 @@
 
 namespace qrt {
 
-// Inputs 0 and 1 are both uint8 or both int16 and broadcast together; *shape is the result's.
+// Inputs 0 and 1 broadcast together; *shape is the result's.
+Status infer_broadcast_shape(const InferContext& context, Shape* shape);
+// The same for inputs that are both uint8 or both int16.
 Status infer_broadcast(const InferContext& context, Shape* shape);
 
 // The output as nested loops around runs of the innermost dimension. Unit dimensions are dropped
@@ -25,6 +26,7 @@ struct Broadcast {
   size_t runs = 1;                                                      // product of dims
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
+  size_t operand_bytes = 1, output_bytes = 1;  // of an element
   size_t tasks = 1;
 
   // Both tensors have the output's shape.
@@ -44,18 +46,19 @@ void for_runs(const Broadcast& p, const T* a, const T* b, T* y, size_t begin, si
   for (size_t d = p.rank; d-- > 0;) {
     index[d] = rest % p.dims[d];
     rest /= p.dims[d];
-    a += index[d] * p.a_stride[d];
-    b += index[d] * p.b_stride[d];
+    a += index[d] * p.a_stride[d] * p.operand_bytes;
+    b += index[d] * p.b_stride[d] * p.operand_bytes;
   }
+  const size_t skipped = run_begin * p.operand_bytes;
   for (size_t i = begin; i < end; ++i) {
-    f(Run{p.a_is_scalar ? a : a + run_begin, p.b_is_scalar ? b : b + run_begin, p.a_is_scalar,
-          p.b_is_scalar, y + i * p.run + run_begin, run_end - run_begin});
+    f(Run{p.a_is_scalar ? a : a + skipped, p.b_is_scalar ? b : b + skipped, p.a_is_scalar,
+          p.b_is_scalar, y + (i * p.run + run_begin) * p.output_bytes, run_end - run_begin});
     for (size_t d = p.rank; d-- > 0;) {
-      a += p.a_stride[d];
-      b += p.b_stride[d];
+      a += p.a_stride[d] * p.operand_bytes;
+      b += p.b_stride[d] * p.operand_bytes;
       if (++index[d] < p.dims[d]) break;
-      a -= index[d] * p.a_stride[d];
-      b -= index[d] * p.b_stride[d];
+      a -= index[d] * p.a_stride[d] * p.operand_bytes;
+      b -= index[d] * p.b_stride[d] * p.operand_bytes;
       index[d] = 0;
     }
   }

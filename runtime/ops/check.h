@@ -52,6 +52,11 @@ Status check_bias(const InferContext& context, size_t i, size_t channels);
 // weight_sum holds one value per channel.
 Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels);
 
+// What tables map: any 8-bit type.
+inline bool is_byte(DType dtype) {
+  return dtype == DType::kUInt8 || dtype == DType::kInt8 || dtype == DType::kBool;
+}
+
 // The element type the file declares for output 0, for operators that may produce several.
 Status declared_output_dtype(const InferContext& context, DType* dtype);
 

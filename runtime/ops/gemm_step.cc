@@ -94,18 +94,22 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
   }
 }
 
-void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm) {
+void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
+               GemmStep* gemm) {
   const size_t channels = gemm->groups * gemm->n;
-  if (constants.requant) gemm->requant = make_requant(*constants.requant, channels);
+  if (requant) gemm->requant = make_requant(*requant, channels);
   spread_groups(channels, gemm->n, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
-  gemm->kernel =
-      select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, constants.pair_safe});
-  gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
-  gemm->bias =
-      fold_bias(constants.bias, constants.weight_sum, channels, gemm->n, gemm->kernel->signed_lhs);
+  gemm->kernel = select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, pair_safe});
   cut(threads, gemm);
+}
+
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm) {
+  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm);
+  gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
+  gemm->bias = fold_bias(constants.bias, constants.weight_sum, gemm->groups * gemm->n, gemm->n,
+                         gemm->kernel->signed_lhs);
 }
 
 size_t spare_bytes(const GemmStep& gemm) {
@@ -137,8 +141,8 @@ void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const Gem
   } else {
     args.a += range.m_begin * args.a_stride;
   }
-  args.weights = gemm.weights + channel / 16 * block_bytes;
-  args.bias = gemm.bias.data() + channel;
+  args.weights = (args.weights ? args.weights : gemm.weights) + channel / 16 * block_bytes;
+  args.bias = (args.bias ? args.bias : gemm.bias.data()) + channel;
   args.requant = gemm.requant.requant.at(channel);
   args.c = static_cast<uint8_t*>(args.c) + range.m_begin * gemm.c_stride() +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

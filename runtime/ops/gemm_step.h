@@ -52,6 +52,11 @@ struct GemmConstants {
   bool pair_safe;
 };
 
+// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. REQUIRES as for
+// make_gemm().
+void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
+               GemmStep* gemm);
+
 // Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm);
@@ -67,7 +72,8 @@ struct GemmRange {
 GemmRange gemm_range(const GemmStep& gemm, size_t part);
 
 // Computes a range of one product of group `group`. `args` holds the left side (of that group) and
-// c (of the first group's first row). REQUIRES: n_begin is a multiple of the kernel's nr.
+// c (of the first group's first row), and for a right side that is not constant weights and bias
+// (of the first channel). REQUIRES: n_begin is a multiple of the kernel's nr.
 void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range);
 
 inline void run_gemm_part(const GemmStep& gemm, const GemmArgs& args, size_t group, size_t part) {

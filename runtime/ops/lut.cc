@@ -2,6 +2,7 @@
 // int16, a table of 65536.
 #include "kernels/lut/lut.h"
 
+#include "kernels/lut/pair_lut.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -10,8 +11,6 @@ namespace qrt {
 namespace {
 
 constexpr size_t kTable16 = 65536;
-
-bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
 
 Status infer_16(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::LutOptions>();
@@ -31,8 +30,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DType output;
   QRT_TRY(declared_output_dtype(context, &output));
   if (x.dtype == DType::kInt16 && output == DType::kInt16) return infer_16(context, outputs);
-  QRT_MODEL_CHECK(is_byte(x.dtype) && is_byte(output),
-                  "maps %s to %s, expected uint8 or int8 to uint8 or int8, or int16 to int16",
+  const bool fits = options->to_float() ? output == DType::kFloat32 : is_byte(output);
+  QRT_MODEL_CHECK(is_byte(x.dtype) && fits,
+                  "maps %s to %s, expected bytes to bytes (uint8, int8, bool), or to float32 with "
+                  "to_float, or int16 to int16",
                   dtype_name(x.dtype), dtype_name(output));
   const int rank = x.shape.rank();
   QRT_MODEL_CHECK(!options->per_channel() || rank >= 1,
@@ -40,9 +41,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const int64_t tables = options->per_channel() ? x.shape[rank - 1] : 1;
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
-  const size_t bytes = (*buffer)->data()->size();
-  QRT_MODEL_CHECK(bytes % 256 == 0 && bytes / 256 == static_cast<uint64_t>(tables),
-                  "the table holds %zu bytes, expected 256 * %lld", bytes,
+  const size_t bytes = (*buffer)->data()->size(), each = 256 * dtype_bytes(output);
+  QRT_MODEL_CHECK(bytes % each == 0 && bytes / each == static_cast<uint64_t>(tables),
+                  "the table holds %zu bytes, expected %zu * %lld", bytes, each,
                   static_cast<long long>(tables));
   return add_output(output, x.shape, outputs);
 }
@@ -108,6 +109,17 @@ Status prepare_16(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+void run_float(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+             [&](size_t, size_t begin, size_t end) {
+               begin *= p.channels;
+               lut_f32(p.table, context.in(step, 0) + begin,
+                       context.out(step, 0) + begin * sizeof(float), end - begin / p.channels,
+                       p.channels);
+             });
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   if (context.inputs[0].type.dtype == DType::kInt16) return prepare_16(context, step);
   const Shape& shape = context.outputs[0].shape;
@@ -123,9 +135,9 @@ Status prepare(const PrepareContext& context, Step* step) {
       task_count(static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,
                  options->per_channel() ? params->elements / params->channels : params->elements,
                  context.threads);
-  step->kernel = params->kernel->name;
-  step->run = options->per_channel() ? run_channels : run;
-  if (!options->per_channel()) step->run_elements = run_elements;
+  step->kernel = options->to_float() ? "lut_f32_scalar" : params->kernel->name;
+  step->run = options->to_float() ? run_float : options->per_channel() ? run_channels : run;
+  if (!options->per_channel() && !options->to_float()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/softmax/log_softmax.h"
 #include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
 #include "runtime/ops/check.h"
@@ -67,7 +68,7 @@ Status check_16(const InferContext& context, const Shape& x) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT16, "kind is %d, expected 0 to 2",
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::LOG_F32, "kind is %d, expected 0 to 3",
                   static_cast<int>(options->kind()));
   const bool is_16 = options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
@@ -92,6 +93,16 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     greatest = std::max(greatest, table[i]);
   }
   // The sum of a row holds table[255] at least.
+  if (options->kind() == fb::SoftmaxKind::LOG_F32) {
+    QRT_MODEL_CHECK(table[255] == 1.0f && greatest == 1.0f,
+                    "table[255] is %g and the greatest value %g, expected 1 with kind LOG_F32",
+                    static_cast<double>(table[255]), static_cast<double>(greatest));
+    const float scale = float_of(options->k()), out = float_of(options->output_scale());
+    QRT_MODEL_CHECK(std::isnormal(scale) && scale > 0 && std::isnormal(out) && out > 0,
+                    "k is %g and output_scale %g, expected normal numbers > 0",
+                    static_cast<double>(scale), static_cast<double>(out));
+    return add_output(DType::kUInt8, x, outputs);
+  }
   const double k = static_cast<double>(float_of(options->k()));
   const double product = static_cast<double>(greatest) * k, least = static_cast<double>(table[255]);
   QRT_MODEL_CHECK(std::isnormal(table[255]), "table[255] is %g, expected a normal number > 0",
@@ -116,6 +127,37 @@ void run(const Step& step, const RunContext& context) {
     softmax_rows(p.softmax, context.in(step, 0) + begin * p.n, context.out(step, 0) + begin * p.n,
                  end - begin, p.n);
   });
+}
+
+struct LogParams {
+  float table[kTable];
+  LogSoftmaxParams softmax;
+  size_t rows, n, tasks;
+};
+
+void run_log(const Step& step, const RunContext& context) {
+  const LogParams& p = step.as<LogParams>();
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    log_softmax_rows(p.softmax, context.in(step, 0) + begin * p.n,
+                     context.out(step, 0) + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_log(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const Shape& shape = context.outputs[0].shape;
+  auto params = std::make_shared<LogParams>();
+  QRT_TRY(read_table(context, options->table(), params->table));
+  params->softmax = {params->table, float_of(options->k()), float_of(options->output_scale()),
+                     options->zero_point()};
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "log_softmax_u8_scalar";
+  step->run = run_log;
+  step->params = std::move(params);
+  return Status();
 }
 
 struct IntParams {
@@ -189,6 +231,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26) return prepare_int(context, step);
+  if (options->kind() == fb::SoftmaxKind::LOG_F32) return prepare_log(context, step);
   auto params = std::make_shared<Params>();
   QRT_TRY(read_table(context, options->table(), kTable, params->table));
   params->softmax = {params->table, float_of(options->k()), options->zero_point()};

@@ -140,15 +140,6 @@ TEST(OnnxMatMul, QLinearMatMul) {
   ASSERT_EQ(b.run_to<uint8_t>({to_bytes(p.x)}), p.quantized());
 }
 
-TEST(OnnxMatMul, RefusesTwoActivations) {
-  OnnxBuilder b;
-  const std::string x = b.integer_input<uint8_t>({2, 2}, 1.0f, 0);
-  b.integer_output<uint8_t>(b.node("MatMul", {x, x}), 1.0f, 0);
-  const Imported imported = b.import();
-  EXPECT_EQ(imported.status.code(), Code::kUnsupported);
-  EXPECT_EQ(imported.refusals(), 1);
-}
-
 TEST(OnnxMatMul, RefusesScalesPerRow) {
   OnnxBuilder b;
   const std::string w = b.node(

@@ -60,6 +60,23 @@ TEST(MoveTransposes, FollowsSqueezeAndExcite) {
   EXPECT_EQ(transposes(b), 2) << dump(b.graph);
 }
 
+TEST(MoveTransposes, GivesArgMaxItsRowsInOnePiece) {
+  for (const bool keep_dims : {true, false}) {
+    GraphBuilder b;
+    const ValueId x = b.nchw_conv(b.input({1, 4, 5, 6}), 7, 1);
+    fb::ArgMaxOptionsT o;
+    o.axis = 1;
+    o.keep_dims = keep_dims;
+    b.output(b.op(o, {x}, keep_dims ? Shape{1, 1, 5, 6} : Shape{1, 5, 6}, DType::kInt64));
+    expect_same_outputs(&b);
+    EXPECT_EQ(transposes(b), 1) << dump(b.graph);
+    for (const auto& node : b.graph.nodes)
+      if (const auto* arg_max = node.options.AsArgMax()) {
+        EXPECT_EQ(arg_max->axis, 3u);
+      }
+  }
+}
+
 TEST(MoveTransposes, TakesAnNhwcInterfaceAsItIs) {
   GraphBuilder b;
   const ValueId x = b.transpose(b.input({1, 5, 6, 3}, DType::kFloat32), kToNchw);

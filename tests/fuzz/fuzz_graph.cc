@@ -39,7 +39,7 @@ class Generator {
   };
 
   void append_op() {
-    switch (choose_.integer(0, 15)) {
+    switch (choose_.integer(0, 20)) {
       case 0:
       case 1: return conv2d();
       case 2: return depthwise();
@@ -55,6 +55,11 @@ class Generator {
       case 12: return transpose();
       case 13: return softmax();
       case 14: return quantize();
+      case 15: return min_max();
+      case 16: return pair_lut();
+      case 17: return arg_max();
+      case 18: return top_k();
+      case 19: return batch_mat_mul();
       default: return dequantize();
     }
   }
@@ -324,6 +329,87 @@ class Generator {
     for (int i = choose_.integer(1, 2); i > 0; --i)
       o.requant->stages.push_back(stage(1, choose_.coin()));
     emit(std::move(o), {x.tensor, b}, x.shape);
+  }
+
+  void min_max() {
+    const Live x = bytes();
+    fb::MinMaxOptionsT o;
+    o.maximum = choose_.coin();
+    emit(o, {x.tensor, operand(x)}, x.shape);
+  }
+
+  void pair_lut() {
+    const Live x = bytes();
+    const uint32_t b = operand(x);
+    const auto v = choose_.values<uint8_t>(256, 0, 255);
+    fb::PairLutOptionsT o;
+    o.to_float = choose_.coin();
+    if (o.to_float) {
+      std::vector<float> table(65536);
+      for (size_t i = 0; i < table.size(); ++i)
+        table[i] = static_cast<float>(v[i % 256] * (i / 256));
+      o.table = m_.buffer(table);
+    } else {
+      std::vector<uint8_t> table(65536);
+      for (size_t i = 0; i < table.size(); ++i) table[i] = v[(i % 256) ^ v[i / 256]];
+      o.table = m_.buffer(table);
+    }
+    emit(o, {x.tensor, b}, x.shape, o.to_float ? DType::kFloat32 : DType::kUInt8);
+  }
+
+  void arg_max() {
+    const Live x = bytes();
+    fb::ArgMaxOptionsT o;
+    o.axis = static_cast<uint32_t>(choose_.integer(0, x.shape.rank() - 1));
+    o.keep_dims = choose_.coin();
+    o.minimum = choose_.coin();
+    o.last_index = choose_.coin();
+    Shape shape;
+    for (int i = 0; i < x.shape.rank(); ++i)
+      if (static_cast<uint32_t>(i) != o.axis || o.keep_dims)
+        shape.push_back(static_cast<uint32_t>(i) == o.axis ? 1 : x.shape[i]);
+    emit(o, {x.tensor}, shape, choose_.coin() ? DType::kInt64 : DType::kInt32);
+  }
+
+  void top_k() {
+    const Live x = bytes();
+    Shape shape = x.shape;
+    const int last = shape.rank() - 1;
+    if (last == 0) return;  // the batch is no row
+    fb::TopKOptionsT o;
+    o.k = static_cast<uint32_t>(choose_.integer(1, static_cast<int>(shape[last])));
+    o.smallest = choose_.coin();
+    shape[last] = o.k;
+    const uint32_t values = m_.tensor(shape, DType::kUInt8);
+    const DType dtype = choose_.coin() ? DType::kInt64 : DType::kInt32;
+    const uint32_t indices = m_.tensor(shape, dtype);
+    m_.op(o, {x.tensor}, {values, indices});
+    live_.push_back({values, DType::kUInt8, shape, true});
+    live_.push_back({indices, dtype, shape, true});
+  }
+
+  // x [..., m, k] times a constant, or times itself transposed.
+  void batch_mat_mul() {
+    const Live x = bytes();
+    const int rank = x.shape.rank();
+    if (rank < 3) return;
+    const int64_t k = x.shape[rank - 1];
+    fb::BatchMatMulOptionsT o;
+    o.a_zero_point = choose_.byte();
+    o.b_zero_point = choose_.coin() ? 128 : choose_.byte();
+    o.transpose_b = choose_.coin();
+    uint32_t b = x.tensor;
+    int64_t n = x.shape[rank - 2];
+    if (!o.transpose_b || choose_.coin()) {
+      n = choose_.dimension(80);
+      const auto elements = choose_.values<uint8_t>(static_cast<size_t>(k * n), 0, 255);
+      b = m_.constant(o.transpose_b ? Shape{n, k} : Shape{k, n}, DType::kUInt8, elements);
+    }
+    Shape shape = x.shape;
+    shape[rank - 1] = n;
+    o.requant = requant(static_cast<size_t>(n), true);
+    const DType dtype = o.requant->kind == fb::RequantKind::ACC ? DType::kInt32 : DType::kUInt8;
+    emit(std::move(o), {x.tensor, b}, shape, dtype);
   }
 
   void mul() {

@@ -52,6 +52,28 @@ TEST(Lut, SignedBytesIndexByTheirUnsignedValue) {
   check({-1, 300}, false, DType::kUInt8, DType::kInt8);
 }
 
+TEST(Lut, ToFloats) {
+  for (const bool per_channel : {false, true}) {
+    testing::Random random;
+    SCOPED_TRACE(random.trace());
+    std::vector<float> table(per_channel ? 256 * 5 : 256);
+    for (float& v : table) v = static_cast<float>(random.integer(-1000, 1000)) / 7;
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, 300, 5});
+    fb::LutOptionsT o;
+    o.table = m.buffer(table);
+    o.per_channel = per_channel;
+    o.to_float = true;
+    m.op(o, {x}, {m.output({-1, 300, 5}, DType::kFloat32)});
+    Bytes input(3 * 300 * 5);
+    random.fill(input, 0, 255);
+    std::vector<float> expected;
+    for (size_t i = 0; i < input.size(); ++i)
+      expected.push_back(table[(per_channel ? i % 5 * 256 : 0) + input[i]]);
+    testing::expect_outputs(m, 3, {input}, {testing::bytes_of(expected)});
+  }
+}
+
 // Large enough to be cut on every instruction set.
 TEST(Lut, ManyTasks) {
   check({-1, 700001}, false);

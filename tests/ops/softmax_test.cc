@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "kernels/softmax/log_softmax.h"
 #include "kernels/softmax/softmax_int.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
@@ -140,6 +141,41 @@ Damage with_entry(size_t i, float value) {
   };
 }
 
+// Against the definition in floats, and its logarithm against the library's in double precision.
+TEST(Softmax, LogarithmOfASoftmax) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const float scale = 0.1f, output_scale = 0.0625f;
+  const int zero_point = 255;
+  for (const int64_t n : {1, 2, 10, 100, 1000}) {
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, 3, n}), y = m.output({-1, 3, n});
+    fb::SoftmaxOptionsT o;
+    o.kind = fb::SoftmaxKind::LOG_F32;
+    o.table = m.buffer(exponentials(scale));
+    o.k = testing::float_bits(scale);
+    o.output_scale = testing::float_bits(output_scale);
+    o.zero_point = zero_point;
+    m.op(o, {x}, {y});
+    Bytes input(static_cast<size_t>(2 * 3 * n)), expected;
+    random.fill(input, 0, 255);
+    const std::vector<float> table = exponentials(scale);
+    for (size_t row = 0; row < input.size(); row += static_cast<size_t>(n)) {
+      const auto begin = input.begin() + static_cast<ptrdiff_t>(row);
+      const int most = *std::max_element(begin, begin + n);
+      float sum = 0;
+      for (auto i = begin; i != begin + n; ++i) sum += table[static_cast<size_t>(255 + *i - most)];
+      for (auto i = begin; i != begin + n; ++i) {
+        const float v = (static_cast<float>(*i - most) * scale - log_f32(sum)) / output_scale;
+        ASSERT_NEAR(log_f32(sum), std::log(static_cast<double>(sum)), 1e-6);
+        const double rounded = std::nearbyint(std::fmax(v, -static_cast<float>(zero_point)));
+        expected.push_back(static_cast<uint8_t>(std::fmin(rounded + zero_point, 255)));
+      }
+    }
+    testing::expect_outputs(m, 2, {input}, {expected});
+  }
+}
+
 TEST(Softmax, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::SoftmaxOptionsT;
@@ -175,7 +211,20 @@ TEST(Softmax, RejectsBadModels) {
   table[7] = 0;
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
-  reject("kind is 3, expected 0 to 2", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(3); });
+  reject("kind is 4, expected 0 to 3", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(4); });
+  const auto logarithm = [](float last, float scale, float output_scale) {
+    return [=](M& m, O& o) {
+      std::vector<float> entries = exponentials(0.1f);
+      entries[255] = last;
+      o.kind = fb::SoftmaxKind::LOG_F32;
+      o.table = m.buffer(entries);
+      o.k = testing::float_bits(scale);
+      o.output_scale = testing::float_bits(output_scale);
+    };
+  };
+  reject("table[255] is 0.5 and the greatest value", logarithm(0.5f, 0.1f, 0.1f));
+  reject("k is 0 and output_scale 0.1", logarithm(1.0f, 0.0f, 0.1f));
+  reject("output_scale -0.1, expected normal numbers > 0", logarithm(1.0f, 0.1f, -0.1f));
   reject("rows of 4096 values, expected at most 4095", [](M& m, O& o) {
     o.kind = fb::SoftmaxKind::Q5_26;
     o.table = m.buffer(integer_exponentials());

@@ -24,7 +24,7 @@ std::vector<T> pattern(size_t n, int lo, int hi, int seed = 0) {
 }
 
 // image FLOAT32 [batch, 8, 8, 4] and gate UINT8 [batch, 16] -> probabilities FLOAT32 [batch, 10]
-// and flat UINT8 [batch, 16, 16].
+// and flat UINT8 [batch, 16, 16]. Indices and values beside them are computed and not read.
 inline ModelBuilder every_op_model() {
   ModelBuilder m;
   const uint32_t image = m.input({-1, 8, 8, 4}, DType::kFloat32, "image");
@@ -242,6 +242,33 @@ inline ModelBuilder every_op_model() {
   m.variable(hidden, next_hidden, 128);
   m.variable(cell, next_cell);
 
+  const uint32_t floor = m.tensor({-1, 10}, DType::kUInt8, "floor");
+  fb::MinMaxOptionsT min_max;
+  min_max.maximum = true;
+  m.op(min_max, {logits, m.constant({10}, DType::kUInt8, pattern<uint8_t>(10, 0, 90))}, {floor});
+
+  fb::PairLutOptionsT pair_lut;
+  pair_lut.table = m.buffer(pattern<uint8_t>(65536, 0, 255, 4));
+  const uint32_t pairs = m.tensor({-1, 10}, DType::kUInt8, "pairs");
+  m.op(pair_lut, {floor, logits}, {pairs});
+
+  fb::ArgMaxOptionsT arg_max;
+  arg_max.axis = 1;
+  m.op(arg_max, {logits}, {m.tensor({-1, 1}, DType::kInt64, "class")});
+
+  const uint32_t best = m.tensor({-1, 3}, DType::kUInt8, "best");
+  fb::TopKOptionsT top_k;
+  top_k.k = 3;
+  m.op(top_k, {logits}, {best, m.tensor({-1, 3}, DType::kInt32, "best_classes")});
+
+  fb::BatchMatMulOptionsT batch_mat_mul;
+  batch_mat_mul.a_zero_point = 100;
+  batch_mat_mul.b_zero_point = 90;
+  batch_mat_mul.transpose_b = true;
+  batch_mat_mul.requant = requant_f32({0.002f}, 128);
+  m.op(std::move(batch_mat_mul), {pixels, flat},
+       {m.tensor({-1, 16, 16}, DType::kUInt8, "affinity")});
+
   const uint32_t softmax = m.tensor({-1, 10}, DType::kUInt8, "softmax");
   std::vector<float> table(256);
   for (size_t i = 0; i < table.size(); ++i) {
@@ -250,7 +277,7 @@ inline ModelBuilder every_op_model() {
   fb::SoftmaxOptionsT softmax_options;
   softmax_options.table = m.buffer(table);
   softmax_options.k = float_bits(256.0f);
-  m.op(softmax_options, {logits}, {softmax});
+  m.op(softmax_options, {pairs}, {softmax});
 
   const uint32_t requantized = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "requantized");
   m.op(fb::DynamicQuantizeOptionsT(), {image},

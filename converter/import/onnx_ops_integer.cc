@@ -1,0 +1,310 @@
+// Operators on integers that no scale belongs to: what a model computes between 8-bit inputs and
+// outputs without quantisation. Of two 8-bit tensors every operator is a table of pairs; Min, Max
+// and Clip take every integer type. Truth values are bytes 0 and 1.
+#include <algorithm>
+#include <limits>
+
+#include "converter/import/onnx_ops.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+bool is_byte(int type) { return type == kUint8 || type == kInt8; }
+
+// int8 lies in the graph as value + 128.
+int offset_of(int type) { return type == kInt8 ? 128 : 0; }
+
+bool is_integer_value(const Tensor& t) {
+  return t.is_value() && (is_byte(t.type) || t.type == kUint16 || t.type == kInt16 ||
+                          t.type == kInt32 || t.type == kInt64 || t.type == kBool);
+}
+
+Quant plain(int type) {
+  Quant q;
+  q.type = type;
+  return q;
+}
+
+// Input i as a value or constant of the graph. REQUIRES: one of `type`.
+ValueId integer_value(Importer& importer, const NodeView& node, int i) {
+  const Tensor& t = importer.input(node, i);
+  if (t.is_value()) return t.value;
+  const Constant& c = *t.constant;
+  if (is_byte(t.type) || t.type == kBool)
+    return importer.stored_constant(c, plain(t.type), node.input(i));
+  DType dtype;
+  ir_type(t.type, &dtype);
+  return importer.graph().add_constant(node.input(i), dtype, t.shape, c.data);
+}
+
+bool has_type(const Tensor& t, int type) {
+  return t.type == type && (t.is_value() || t.is_plain_constant());
+}
+
+void set_value(Importer& importer, const NodeView& node, int type, ValueId value) {
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = type;
+  y.value = value;
+  y.shape = importer.shape_of(value);
+  importer.set_output(node, 0, std::move(y));
+}
+
+// Two's complement: the low byte of v as the type has it.
+int wrapped(int v, int type) {
+  return type == kInt8 ? static_cast<int8_t>(static_cast<uint8_t>(v)) : static_cast<uint8_t>(v);
+}
+
+// Quotients round towards zero; dividing by 0 gives 0.
+int quotient(int a, int b) { return b == 0 ? 0 : a / b; }
+
+// Mod has the sign of the divisor, with fmod that of the dividend; by 0 it gives 0.
+int modulo(int a, int b, bool fmod) {
+  if (b == 0) return 0;
+  const int r = a % b;
+  return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+using ByteFunction = std::function<int(int, int)>;
+
+// Null where the operator has no such form. *is_truth: it compares.
+ByteFunction function_of(const NodeView& node, bool* is_truth) {
+  const std::string& op = node.op();
+  *is_truth = true;
+  if (op == "Equal") return [](int a, int b) { return a == b; };
+  if (op == "Less") return [](int a, int b) { return a < b; };
+  if (op == "LessOrEqual") return [](int a, int b) { return a <= b; };
+  if (op == "Greater") return [](int a, int b) { return a > b; };
+  if (op == "GreaterOrEqual") return [](int a, int b) { return a >= b; };
+  *is_truth = false;
+  if (op == "Add") return [](int a, int b) { return a + b; };
+  if (op == "Sub") return [](int a, int b) { return a - b; };
+  if (op == "Mul") return [](int a, int b) { return a * b; };
+  if (op == "Div") return quotient;
+  if (op == "Mod")
+    return [fmod = node.integer("fmod", 0) != 0](int a, int b) { return modulo(a, b, fmod); };
+  if (op == "BitwiseAnd" || op == "And") return [](int a, int b) { return a & b; };
+  if (op == "BitwiseOr" || op == "Or") return [](int a, int b) { return a | b; };
+  if (op == "BitwiseXor" || op == "Xor") return [](int a, int b) { return a ^ b; };
+  if (op == "BitShift") {
+    const bool left = node.text("direction", "") == "LEFT";
+    return [left](int a, int b) { return b > 7 ? 0 : left ? a << b : a >> b; };
+  }
+  return nullptr;
+}
+
+Status refuse_types(Importer& importer, const NodeView& node, int type) {
+  return importer.refuse(node,
+                         std::string("it computes on ") + element_type_name(type) +
+                             " without quantisation: of such arithmetic qrt has 8 bits only",
+                         node.input(0), "quantise its inputs and output");
+}
+
+Status import_pairs(Importer& importer, const NodeView& node, int type) {
+  bool is_truth;
+  const ByteFunction f = function_of(node, &is_truth);
+  if (!f) return importer.refuse_float(node, 0);
+  if (!is_byte(type) && type != kBool) return refuse_types(importer, node, type);
+  const int to = is_truth ? static_cast<int>(kBool) : type;
+  const int from = offset_of(type), back = offset_of(to);
+  std::vector<uint8_t> table(65536);
+  for (int i = 0; i < 65536; ++i)
+    table[static_cast<size_t>(i)] =
+        static_cast<uint8_t>(wrapped(f(i / 256 - from, i % 256 - from), to) + back);
+  Pairs pairs;
+  pairs.a = integer_value(importer, node, 0);
+  pairs.b = integer_value(importer, node, 1);
+  Shape shape;
+  broadcast(importer.shape_of(pairs.a), importer.shape_of(pairs.b), &shape);
+  set_value(importer, node, to,
+            importer.new_pair_lut(node, pairs, shape, DType::kUInt8, table, nullptr));
+  importer.became(node, "PairLut", "I0");
+  return Status();
+}
+
+// min(max(x, lower), upper); a bound may be missing, or computed.
+Status import_integer_clip(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  ValueId y = x.value;
+  for (int i = 1; i <= 2; ++i) {
+    if (!node.has_input(i)) continue;
+    const Tensor& bound = importer.input(node, i);
+    if (!has_type(bound, x.type)) return importer.refuse_float(node, i);
+    QRT_MODEL_CHECK(bound.shape.elements() == 1, "limit %d has shape %s, expected one element", i,
+                    bound.shape.to_string().c_str());
+    ValueId v = integer_value(importer, node, i);
+    if (importer.shape_of(v).rank() > 0 && importer.graph().values[v].is_constant)
+      importer.graph().values[v].type.shape = Shape();
+    else if (importer.shape_of(v).rank() > 0)
+      v = importer.reshape(node, v, Shape());
+    y = importer.min_max(node, y, v, i == 1);
+    importer.became(node, "MinMax", "I0");
+  }
+  set_value(importer, node, x.type, y);
+  return Status();
+}
+
+// A function of one byte.
+Status map_bytes(Importer& importer, const NodeView& node, const std::function<int(int)>& f) {
+  const Tensor& x = importer.input(node, 0);
+  if (!is_byte(x.type) && x.type != kBool) return refuse_types(importer, node, x.type);
+  const int offset = offset_of(x.type);
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i)
+    table[static_cast<size_t>(i)] = static_cast<uint8_t>(wrapped(f(i - offset), x.type) + offset);
+  set_value(importer, node, x.type, importer.new_lut(node, x.value, table, false, "", nullptr));
+  importer.became(node, "Lut", "I0");
+  return Status();
+}
+
+}  // namespace
+
+Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken) {
+  int type = kUndefined;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = importer.input(node, i);
+    if (is_integer_value(t)) type = t.type;
+  }
+  *taken = type != kUndefined;
+  if (!*taken) return Status();
+  if (node.op() == "Clip") return import_integer_clip(importer, node);
+  if (node.input_count() == 1) {
+    if (node.op() == "Abs") return map_bytes(importer, node, [](int v) { return v < 0 ? -v : v; });
+    if (node.op() == "Neg") return map_bytes(importer, node, [](int v) { return -v; });
+    if (node.op() == "Sign")
+      return map_bytes(importer, node, [](int v) { return (v > 0) - (v < 0); });
+    if (node.op() == "Relu") return map_bytes(importer, node, [](int v) { return v < 0 ? 0 : v; });
+    if (node.op() == "BitwiseNot") return map_bytes(importer, node, [](int v) { return ~v; });
+    if (node.op() == "Not") return map_bytes(importer, node, [](int v) { return v == 0; });
+  }
+  Shape shape = importer.input(node, 0).shape;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = importer.input(node, i);
+    if (!has_type(t, type)) return importer.refuse_float(node, i);
+    Shape joined;
+    QRT_MODEL_CHECK(broadcast(shape, t.shape, &joined), "shapes %s and %s do not broadcast",
+                    shape.to_string().c_str(), t.shape.to_string().c_str());
+    shape = joined;
+  }
+  if (node.op() == "Min" || node.op() == "Max") {
+    ValueId y = integer_value(importer, node, 0);
+    for (int i = 1; i < node.input_count(); ++i)
+      y = importer.min_max(node, y, integer_value(importer, node, i), node.op() == "Max");
+    importer.became(node, "MinMax", "I0");
+    set_value(importer, node, type, y);
+    return Status();
+  }
+  if (node.input_count() != 2) return importer.refuse_float(node, 0);
+  return import_pairs(importer, node, type);
+}
+
+Status import_integers(Importer& importer, const NodeView& node) {
+  bool taken;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  return taken ? Status() : importer.refuse_float(node, 0);
+}
+
+// y = c ? a : b of truth values c = 0 or 1: max(min(a, mask), min(b, ~mask)), mask 255 for 1.
+ValueId select_bytes(Importer& importer, const NodeView& node, const Tensor& condition, ValueId a,
+                     ValueId b, const Quant* quant) {
+  const auto mask = [&](bool of_true) {
+    std::vector<uint8_t> table(256, of_true ? 255 : 0);
+    table[0] = of_true ? 0 : 255;
+    if (condition.is_value())
+      return importer.new_lut(node, condition.value, table, false, "", nullptr);
+    std::vector<uint8_t> bytes(static_cast<size_t>(condition.constant->elements()));
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = table[condition.constant->integer(static_cast<int64_t>(i)) != 0];
+    return importer.graph().add_constant("", DType::kUInt8, condition.shape, bytes);
+  };
+  const ValueId from_a = importer.min_max(node, a, mask(true), false);
+  const ValueId from_b = importer.min_max(node, b, mask(false), false);
+  return importer.min_max(node, from_a, from_b, true, quant);
+}
+
+namespace {
+
+bool is_condition(const Tensor& t) {
+  return t.type == kBool && (t.is_value() || t.is_plain_constant());
+}
+
+Status check_where(const Shape& c, const Shape& a, const Shape& b, Shape* shape) {
+  Shape both;
+  QRT_MODEL_CHECK(broadcast(a, b, &both) && broadcast(c, both, shape),
+                  "shapes %s, %s and %s do not broadcast", c.to_string().c_str(),
+                  a.to_string().c_str(), b.to_string().c_str());
+  return Status();
+}
+
+}  // namespace
+
+Status import_where(Importer& importer, const NodeView& node) {
+  const Tensor condition = importer.input(node, 0);
+  const Tensor a = importer.input(node, 1), b = importer.input(node, 2);
+  if (!is_condition(condition)) return importer.refuse_float(node, 0);
+  Shape shape;
+  QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
+  if (is_integer_value(a) || is_integer_value(b)) {
+    const int type = is_integer_value(a) ? a.type : b.type;
+    if (!is_byte(type) && type != kBool) return refuse_types(importer, node, type);
+    for (int i = 1; i <= 2; ++i)
+      if (!has_type(importer.input(node, i), type)) return importer.refuse_float(node, i);
+    set_value(importer, node, type,
+              select_bytes(importer, node, condition, integer_value(importer, node, 1),
+                           integer_value(importer, node, 2), nullptr));
+    importer.became(node, "MinMax", "I0");
+    return Status();
+  }
+  for (int i = 1; i <= 2; ++i) {
+    std::vector<float> real;
+    const Tensor& t = importer.input(node, i);
+    if (!t.is_table() && !(t.is_constant() && importer.constant_floats(t, &real)))
+      return importer.refuse_float(node, i);
+  }
+  const auto pending = importer.defer(node, shape);
+  pending->emit = [&importer, &node, condition, a, b](const Quant& out, Limits limits,
+                                                      ValueId* result) {
+    ValueId x = kNoValue, y = kNoValue;
+    QRT_TRY(importer.quantize_tensor(node, a, out, limits, &x));
+    QRT_TRY(importer.quantize_tensor(node, b, out, limits, &y));
+    if (x == kNoValue || y == kNoValue) return Status();
+    *result = select_bytes(importer, node, condition, x, y, &out);
+    importer.became(node, "MinMax", "I0");
+    return Status();
+  };
+  return Status();
+}
+
+Status import_qlinear_where(Importer& importer, const NodeView& node) {
+  const Tensor& condition = importer.input(node, 0);
+  if (!is_condition(condition)) return importer.refuse_float(node, 0);
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 7, 8, kUndefined, &out));
+  if (!out) return Status();
+  ValueId value[2];
+  Shape shape[2], joined;
+  for (int k = 0; k < 2; ++k) {
+    const int i = 1 + 3 * k;
+    Tensor t = importer.input(node, i);
+    if (!t.is_value() && !t.is_plain_constant()) return importer.refuse_float(node, i);
+    std::optional<Quant> quant;
+    QRT_TRY(read_tensor_quant(importer, node, i + 1, i + 2, t.type, &quant));
+    if (!quant) return Status();
+    t.quant = *quant;
+    if (t.is_value()) {
+      t.kind = Tensor::Kind::kTable;
+      t.value = importer.with_quant(node, t.value, *quant);
+    }
+    shape[k] = t.shape;
+    value[k] = kNoValue;
+    QRT_TRY(importer.quantize_tensor(node, t, *out, Limits(), &value[k]));
+    if (value[k] == kNoValue) return Status();
+  }
+  QRT_TRY(check_where(condition.shape, shape[0], shape[1], &joined));
+  set_value(importer, node, out->type,
+            select_bytes(importer, node, condition, value[0], value[1], &*out));
+  importer.became(node, "MinMax", "I0");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

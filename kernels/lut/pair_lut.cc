@@ -1,0 +1,31 @@
+// Functions of two bytes by table; see pair_lut.h. A look-up that misses the first-level cache is a
+// load of the second; nothing here depends on the one before, so they overlap.
+#include "kernels/lut/pair_lut.h"
+
+#include <string.h>
+
+namespace qrt {
+namespace {
+
+template <size_t kBytes>
+void map(const uint8_t* table, const PairLutRun& run) {
+  uint8_t* y = static_cast<uint8_t*>(run.y);
+  const size_t a_step = run.a_is_scalar ? 0 : 1, b_step = run.b_is_scalar ? 0 : 1;
+  for (size_t i = 0; i < run.n; ++i) {
+    const size_t pair = size_t{256} * run.a[i * a_step] + run.b[i * b_step];
+    memcpy(y + i * kBytes, table + pair * kBytes, kBytes);
+  }
+}
+
+}  // namespace
+
+void pair_lut_u8(const uint8_t* table, const PairLutRun& run) { map<1>(table, run); }
+
+void pair_lut_f32(const uint8_t* table, const PairLutRun& run) { map<4>(table, run); }
+
+void lut_f32(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows, size_t channels) {
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < channels; ++c, y += 4) memcpy(y, tables + 4 * (256 * c + *x++), 4);
+}
+
+}  // namespace qrt

@@ -1,0 +1,1 @@
+qrt_add_family(order COMMON order.cc)

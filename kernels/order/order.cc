@@ -1,0 +1,96 @@
+// Comparisons of integers; see order.h.
+#include "kernels/order/order.h"
+
+namespace qrt {
+namespace {
+
+template <class T, bool kMaximum>
+void min_max(const MinMaxRun& run) {
+  const T* a = static_cast<const T*>(run.a);
+  const T* b = static_cast<const T*>(run.b);
+  T* y = static_cast<T*>(run.y);
+  const auto choose = [](T u, T v) { return (kMaximum ? u < v : v < u) ? v : u; };
+  if (run.a_is_scalar) {
+    const T u = *a;
+    const T* v = b;
+    const size_t step = run.b_is_scalar ? 0 : 1;
+    for (size_t i = 0; i < run.n; ++i) y[i] = choose(u, v[i * step]);
+  } else if (run.b_is_scalar) {
+    const T v = *b;
+    for (size_t i = 0; i < run.n; ++i) y[i] = choose(a[i], v);
+  } else {
+    for (size_t i = 0; i < run.n; ++i) y[i] = choose(a[i], b[i]);
+  }
+}
+
+// Columns of `inner` side by side.
+constexpr size_t kColumns = 64;
+
+template <class T, bool kMinimum, bool kLast>
+void find(const T* x, size_t n, size_t inner, size_t columns, int32_t* at) {
+  T best[kColumns];
+  for (size_t c = 0; c < columns; ++c) {
+    best[c] = x[c];
+    at[c] = 0;
+  }
+  for (size_t i = 1; i < n; ++i) {
+    const T* row = x + i * inner;
+    for (size_t c = 0; c < columns; ++c) {
+      const T v = row[c];
+      const bool better = kMinimum ? v < best[c] : best[c] < v;
+      const bool take = better || (kLast && v == best[c]);
+      best[c] = take ? v : best[c];
+      at[c] = take ? static_cast<int32_t>(i) : at[c];
+    }
+  }
+}
+
+template <class T>
+void arg_max(const ArgMaxArgs& args) {
+  const T* x = static_cast<const T*>(args.x);
+  const auto scan = args.minimum ? (args.last ? find<T, true, true> : find<T, true, false>)
+                                 : (args.last ? find<T, false, true> : find<T, false, false>);
+  size_t to = 0;
+  for (size_t o = 0; o < args.outer; ++o, x += args.n * args.inner) {
+    for (size_t begin = 0; begin < args.inner; begin += kColumns) {
+      const size_t columns = args.inner - begin < kColumns ? args.inner - begin : kColumns;
+      int32_t at[kColumns];
+      scan(x + begin, args.n, args.inner, columns, at);
+      for (size_t c = 0; c < columns; ++c, ++to) {
+        if (args.wide) {
+          static_cast<int64_t*>(args.y)[to] = at[c];
+        } else {
+          static_cast<int32_t*>(args.y)[to] = at[c];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+MinMaxFn min_max_kernel(Element element, bool maximum) {
+  switch (element) {
+    case Element::kU8: return maximum ? min_max<uint8_t, true> : min_max<uint8_t, false>;
+    case Element::kI8: return maximum ? min_max<int8_t, true> : min_max<int8_t, false>;
+    case Element::kU16: return maximum ? min_max<uint16_t, true> : min_max<uint16_t, false>;
+    case Element::kI16: return maximum ? min_max<int16_t, true> : min_max<int16_t, false>;
+    case Element::kI32: return maximum ? min_max<int32_t, true> : min_max<int32_t, false>;
+    case Element::kI64: break;
+  }
+  return maximum ? min_max<int64_t, true> : min_max<int64_t, false>;
+}
+
+ArgMaxFn arg_max_kernel(Element element) {
+  switch (element) {
+    case Element::kU8: return arg_max<uint8_t>;
+    case Element::kI8: return arg_max<int8_t>;
+    case Element::kU16: return arg_max<uint16_t>;
+    case Element::kI16: return arg_max<int16_t>;
+    case Element::kI32: return arg_max<int32_t>;
+    case Element::kI64: break;
+  }
+  return arg_max<int64_t>;
+}
+
+}  // namespace qrt

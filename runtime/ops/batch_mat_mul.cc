@@ -1,0 +1,188 @@
+// BatchMatMul: products of matrices that are both computed. The right sides are packed first, one
+// for each index of b's own leading dimensions, then multiplied like weights. A right side that is
+// constant is packed once, when the session is made.
+#include <algorithm>
+
+#include "kernels/gemm/pack.h"
+#include "kernels/gemm/pack_activations.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// 65,025 * kMaxK < 2^31
+constexpr int64_t kMaxK = 33025;
+constexpr int kMaxLeading = kMaxTensorRank - 2;
+
+int64_t leading_dim(const Shape& shape, int rank, int i) {
+  const int at = i - (rank - shape.rank());
+  return at < 0 ? 1 : shape[at];
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
+  QRT_TRY(check_input_count(context, 2));
+  QRT_TRY(check_dtype(context, 0, "a", DType::kUInt8));
+  QRT_TRY(check_dtype(context, 1, "b", DType::kUInt8));
+  const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
+  QRT_MODEL_CHECK(a.rank() >= 2 && b.rank() >= 2,
+                  "shapes %s and %s, expected at least 2 dimensions each", a.to_string().c_str(),
+                  b.to_string().c_str());
+  const bool transposed = options->transpose_b();
+  const int64_t k = a[a.rank() - 1], n = b[b.rank() - (transposed ? 2 : 1)];
+  QRT_MODEL_CHECK(k == b[b.rank() - (transposed ? 1 : 2)],
+                  "shapes %s and %s cannot be multiplied: a has %lld columns",
+                  a.to_string().c_str(), b.to_string().c_str(), static_cast<long long>(k));
+  QRT_TRY(check_range("the number of columns of a", k, 1, kMaxK));
+  const int rank = std::max(a.rank(), b.rank());
+  Shape y;
+  for (int i = 0; i < rank - 2; ++i) {
+    const int64_t da = leading_dim(a, rank, i), db = leading_dim(b, rank, i);
+    QRT_MODEL_CHECK(da == db || da == 1 || db == 1,
+                    "the leading dimensions of %s and %s do not broadcast", a.to_string().c_str(),
+                    b.to_string().c_str());
+    y.push_back(da == 1 ? db : da);
+  }
+  y.push_back(a[a.rank() - 2]);
+  y.push_back(n);
+  QRT_TRY(check_requant(options->requant(), static_cast<size_t>(n), /*allow_acc=*/true));
+  const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
+  return add_output(acc ? DType::kInt32 : DType::kUInt8, y, outputs);
+}
+
+struct Params {
+  GemmStep gemm;  // without weights and bias
+  size_t k;
+  int32_t a_zero_point, b_zero_point;
+  bool transposed;
+  // Leading dimensions of the output, and what one step along them adds to the index of a matrix.
+  int leading = 0;
+  size_t dims[kMaxLeading], a_step[kMaxLeading], b_step[kMaxLeading];
+  size_t b_count, pack_tasks;
+  bool b_is_constant;
+  // Packed right sides, then their column sums, which become the biases.
+  size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
+};
+
+uint8_t* packed_area(const Params& p, const RunContext& context) {
+  return p.b_is_constant ? context.state : context.scratch;
+}
+
+int32_t* bias_of(const Params& p, uint8_t* area, size_t b) {
+  return reinterpret_cast<int32_t*>(area + p.b_count * p.packed_bytes + b * p.bias_bytes);
+}
+
+// sum over k of (a - za) * (b - zb) = sum of a * (b - zb) - za * sum of (b - zb), modulo 2^32; a
+// kernel that reads a - 128 needs 128 * sum of (b - zb) more.
+void fold_sums(const Params& p, int32_t* bias, size_t begin, size_t end) {
+  const int32_t factor = (p.gemm.kernel->signed_lhs ? 128 : 0) - p.a_zero_point;
+  for (size_t j = begin; j < end; ++j)
+    bias[j] = static_cast<int32_t>(static_cast<uint32_t>(bias[j]) * static_cast<uint32_t>(factor));
+}
+
+void pack(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  uint8_t* area = packed_area(p, context);
+  const size_t blocks = ceil_div(p.gemm.n, 16);
+  for_pieces(*context.parallel, p.pack_tasks, p.b_count * blocks, 1,
+             [&](size_t, size_t begin, size_t end) {
+               while (begin < end) {
+                 const size_t b = begin / blocks, first = begin % blocks;
+                 const size_t last = std::min(first + (end - begin), blocks);
+                 int32_t* bias = bias_of(p, area, b);
+                 pack_activations(
+                     {context.in(step, 1) + b * p.k * p.gemm.n, p.k, p.gemm.n, p.transposed,
+                      p.b_zero_point, reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
+                      reinterpret_cast<uint32_t*>(bias)},
+                     first * 16, std::min(last * 16, p.gemm.n));
+                 fold_sums(p, bias, first * 16, std::min(last * 16, p.gemm.n));
+                 begin += last - first;
+               }
+             });
+}
+
+void multiply(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  uint8_t* area = packed_area(p, context);
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
+    size_t a = 0, b = 0, rest = outer;
+    for (int i = p.leading; i-- > 0; rest /= p.dims[i]) {
+      a += rest % p.dims[i] * p.a_step[i];
+      b += rest % p.dims[i] * p.b_step[i];
+    }
+    GemmArgs args{};
+    args.a = context.in(step, 0) + a * p.gemm.m * p.k;
+    args.a_stride = p.k;
+    args.a_tap_stride = 0;  // the taps of a right side see the same left side
+    args.weights = reinterpret_cast<const int8_t*>(area + b * p.packed_bytes);
+    args.bias = bias_of(p, area, b);
+    args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
+    run_gemm_part(p.gemm, args, 0, part);
+  });
+}
+
+void run(const Step& step, const RunContext& context) {
+  if (!step.as<Params>().b_is_constant) pack(step, context);
+  multiply(step, context);
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
+  const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
+  const Shape& y = context.outputs[0].shape;
+  const int rank = y.rank();
+  auto params = std::make_shared<Params>();
+  Params& p = *params;
+  p.k = static_cast<size_t>(a[a.rank() - 1]);
+  p.a_zero_point = options->a_zero_point();
+  p.b_zero_point = options->b_zero_point();
+  p.transposed = options->transpose_b();
+  p.b_is_constant = context.inputs[1].data != nullptr;
+  GemmStep& gemm = p.gemm;
+  gemm.m = static_cast<size_t>(y[rank - 2]);
+  gemm.n = static_cast<size_t>(y[rank - 1]);
+  gemm.taps = activation_taps(p.b_zero_point);
+  gemm.kc = round_up(p.k, 4);
+  p.b_count = static_cast<size_t>(b.elements()) / (p.k * gemm.n);
+  step->macs = static_cast<uint64_t>(y.elements()) * p.k;
+  if (p.b_count == 1) {
+    gemm.m = static_cast<size_t>(y.elements()) / gemm.n;  // one product of all rows
+  } else {
+    p.leading = rank - 2;
+    size_t a_step = 1, b_step = 1;
+    for (int i = p.leading; i-- > 0;) {
+      const int64_t da = leading_dim(a, rank, i), db = leading_dim(b, rank, i);
+      p.dims[i] = static_cast<size_t>(y[i]);
+      p.a_step[i] = da == 1 ? 0 : a_step;
+      p.b_step[i] = db == 1 ? 0 : b_step;
+      a_step *= static_cast<size_t>(da);
+      b_step *= static_cast<size_t>(db);
+      gemm.outer *= p.dims[i];
+    }
+  }
+  plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
+  p.packed_bytes = round_up(gemm_packed_bytes(gemm.n, gemm.taps, p.k), kAlignment);
+  // Kernels read biases up to the next multiple of 64 channels.
+  p.bias_bytes = round_up(gemm.n, 64) * sizeof(int32_t);
+  size_t bytes = 0;
+  if (!checked_mul(p.b_count, p.packed_bytes + p.bias_bytes, &bytes))
+    return error(Code::kUnsupported, "the packed right sides take more memory than there is");
+  (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
+  p.pack_tasks = task_count(static_cast<double>(b.elements()) / kCopyBytesPerNs * 4,
+                            p.b_count * ceil_div(gemm.n, 16), context.threads);
+  step->kernel = gemm.kernel->name;
+  if (p.b_is_constant) step->bind = pack;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kBatchMatMulOp = {"BatchMatMul", fb::OpOptions::BatchMatMul, false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,34 @@
+// Element types as the order family names them; see elements.h.
+#include "runtime/ops/elements.h"
+
+#include "runtime/ops/check.h"
+
+namespace qrt {
+
+Status check_element(const InferContext& context, size_t i, const char* what, Element* element) {
+  const DType dtype = context.inputs[i].type.dtype;
+  switch (dtype) {
+    case DType::kUInt8: *element = Element::kU8; return Status();
+    case DType::kInt8: *element = Element::kI8; return Status();
+    case DType::kUInt16: *element = Element::kU16; return Status();
+    case DType::kInt16: *element = Element::kI16; return Status();
+    case DType::kInt32: *element = Element::kI32; return Status();
+    case DType::kInt64: *element = Element::kI64; return Status();
+    default: break;
+  }
+  return error(Code::kInvalidModel, "input %zu (%s) is %s, expected an integer type", i, what,
+               dtype_name(dtype));
+}
+
+Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype) {
+  const auto& outputs = *context.op->outputs();
+  const auto at = static_cast<flatbuffers::uoffset_t>(output);
+  QRT_MODEL_CHECK(at < outputs.size(), "has %u outputs, expected %zu", outputs.size(), output + 1);
+  *dtype = static_cast<DType>(context.model->tensors()->Get(outputs.Get(at))->dtype());
+  QRT_MODEL_CHECK(*dtype == DType::kInt32 || *dtype == DType::kInt64,
+                  "output %zu (indices) is %s, expected int32 or int64", output,
+                  dtype_name(*dtype));
+  return Status();
+}
+
+}  // namespace qrt

@@ -1,0 +1,70 @@
+// MinMax: elementwise minimum or maximum of two integer tensors, broadcast as in numpy.
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/elements.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  QRT_TRY(check_input_count(context, 2));
+  Element element;
+  QRT_TRY(check_element(context, 0, "a", &element));
+  const DType dtype = context.inputs[0].type.dtype;
+  QRT_TRY(check_dtype(context, 1, "b", dtype));
+  Shape shape;
+  QRT_TRY(infer_broadcast_shape(context, &shape));
+  return add_output(dtype, shape, outputs);
+}
+
+struct Params {
+  MinMaxFn fn;
+  Broadcast broadcast;
+};
+
+MinMaxRun run_of(const ElementwiseRun& r) {
+  return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
+               context.out(step, 0), [&](const ElementwiseRun& r) { p.fn(run_of(r)); });
+}
+
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  begin *= p.broadcast.output_bytes;
+  p.fn({context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+        context.out(step, 0) + begin, count});
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const TensorType& output = context.outputs[0];
+  const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
+  Element element;
+  QRT_TRY(check_element(context, 0, "a", &element));
+  auto params = std::make_shared<Params>();
+  params->fn = min_max_kernel(element, maximum);
+  Broadcast& broadcast = params->broadcast;
+  broadcast =
+      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
+  broadcast.operand_bytes = broadcast.output_bytes = dtype_bytes(output.dtype);
+  const double bytes =
+      static_cast<double>(output.shape.elements()) * static_cast<double>(broadcast.output_bytes);
+  broadcast.tasks = task_count(bytes / kCopyBytesPerNs,
+                               static_cast<size_t>(output.shape.elements()), context.threads);
+  step->kernel = maximum ? "max_scalar" : "min_scalar";
+  step->run = run;
+  if (broadcast.is_plain()) step->run_elements = run_elements;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kMinMaxOp = {"MinMax", fb::OpOptions::MinMax, false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,78 @@
+// PairLut: a table of 65536 values applied to every pair of bytes of two tensors, broadcast as in
+// numpy.
+#include "kernels/lut/pair_lut.h"
+
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* options = context.op->options_as<fb::PairLutOptions>();
+  QRT_TRY(check_input_count(context, 2));
+  Shape shape;
+  QRT_TRY(infer_broadcast(context, &shape));
+  DType output;
+  QRT_TRY(declared_output_dtype(context, &output));
+  const bool fits = options->to_float() ? output == DType::kFloat32 : is_byte(output);
+  QRT_MODEL_CHECK(fits, "the output is %s, expected %s", dtype_name(output),
+                  options->to_float() ? "float32" : "a byte type");
+  Result<const fb::Buffer*> buffer = context.buffer(options->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  const size_t bytes = (*buffer)->data()->size(), expected = kPairs * dtype_bytes(output);
+  QRT_MODEL_CHECK(bytes == expected, "the table holds %zu bytes, expected %zu", bytes, expected);
+  return add_output(output, shape, outputs);
+}
+
+struct Params {
+  void (*map)(const uint8_t* table, const PairLutRun& run);
+  const uint8_t* table;
+  Broadcast broadcast;
+};
+
+PairLutRun run_of(const ElementwiseRun& r) {
+  return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
+               context.out(step, 0), [&](const ElementwiseRun& r) { p.map(p.table, run_of(r)); });
+}
+
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  p.map(p.table, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                  context.out(step, 0) + begin * p.broadcast.output_bytes, count});
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const TensorType& output = context.outputs[0];
+  const auto* options = context.op->options_as<fb::PairLutOptions>();
+  Result<const fb::Buffer*> buffer = context.buffer(options->table());
+  if (!buffer.ok()) return std::move(buffer.status());
+  auto params = std::make_shared<Params>();
+  params->map = options->to_float() ? pair_lut_f32 : pair_lut_u8;
+  params->table = (*buffer)->data()->data();
+  Broadcast& broadcast = params->broadcast;
+  broadcast =
+      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
+  broadcast.output_bytes = dtype_bytes(output.dtype);
+  // About 1 ns per element.
+  broadcast.tasks = task_count(static_cast<double>(output.shape.elements()),
+                               static_cast<size_t>(output.shape.elements()), context.threads);
+  step->kernel = options->to_float() ? "pair_lut_f32_scalar" : "pair_lut_u8_scalar";
+  step->run = run;
+  if (broadcast.is_plain()) step->run_elements = run_elements;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kPairLutOp = {"PairLut", fb::OpOptions::PairLut, false, infer, prepare};
+
+}  // namespace qrt

@@ -1,0 +1,82 @@
+// TopK against a stable sort: ties, orders, index types; models it has to refuse.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/support/op_tester.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+
+template <class T, class Index>
+void check(int64_t rows, int64_t n, uint32_t k, bool smallest, DType dtype) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(n) + ", k " + std::to_string(k));
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, rows, n}, dtype);
+  fb::TopKOptionsT o;
+  o.k = k;
+  o.smallest = smallest;
+  const uint32_t values = m.output({-1, rows, k}, dtype);
+  m.op(o, {x},
+       {values, m.output({-1, rows, k}, sizeof(Index) == 8 ? DType::kInt64 : DType::kInt32)});
+  std::vector<T> input(static_cast<size_t>(3 * rows * n)), best;
+  for (T& v : input) v = static_cast<T>(random.integer(-20, 20));
+  std::vector<Index> indices;
+  for (size_t r = 0; r < input.size(); r += static_cast<size_t>(n)) {
+    std::vector<Index> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto at = [&](Index i) { return input[r + static_cast<size_t>(i)]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index i, Index j) { return smallest ? at(i) < at(j) : at(j) < at(i); });
+    for (size_t i = 0; i < k; ++i) {
+      best.push_back(at(order[i]));
+      indices.push_back(order[i]);
+    }
+  }
+  testing::expect_outputs(m, 3, {testing::bytes_of(input)},
+                          {testing::bytes_of(best), testing::bytes_of(indices)});
+}
+
+TEST(TopK, ValuesAndIndices) {
+  for (const bool smallest : {false, true}) {
+    for (const uint32_t k : {1u, 2u, 40u}) {
+      check<uint8_t, int64_t>(3, 40, k, smallest, DType::kUInt8);
+      check<int8_t, int32_t>(1, 40, k, smallest, DType::kInt8);
+      check<int16_t, int64_t>(2, 40, k, smallest, DType::kInt16);
+      check<int32_t, int32_t>(2, 40, k, smallest, DType::kInt32);
+      check<int64_t, int32_t>(2, 40, k, smallest, DType::kInt64);
+      check<uint16_t, int64_t>(2, 40, k, smallest, DType::kUInt16);
+    }
+  }
+  check<uint8_t, int64_t>(1, 1, 1, false, DType::kUInt8);
+}
+
+// Large enough to be cut.
+TEST(TopK, ManyTasks) { check<uint8_t, int64_t>(300, 200, 5, false, DType::kUInt8); }
+
+TEST(TopK, RejectsBadModels) {
+  const auto reject = [](const std::string& part, uint32_t k, DType indices, bool both) {
+    testing::ModelBuilder m;
+    fb::TopKOptionsT o;
+    o.k = k;
+    const uint32_t x = m.input({-1, 4}), y = m.output({-1, 2});
+    if (both)
+      m.op(o, {x}, {y, m.output({-1, 2}, indices)});
+    else
+      m.op(o, {x}, {y});
+    testing::expect_rejected(m, part);
+  };
+  reject("k is 5, expected 1 to 4", 5, DType::kInt64, true);
+  reject("k is 0, expected 1 to 4", 0, DType::kInt64, true);
+  reject("output 1 (indices) is int16, expected int32 or int64", 2, DType::kInt16, true);
+  reject("has 1 outputs, expected 2", 2, DType::kInt64, false);
+}
+
+}  // namespace
+}  // namespace qrt
