@@ -96,6 +96,7 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";
     case fb::OpOptions::Dequantize: return "float32 product";
+    case fb::OpOptions::DynamicProduct: return "float32 scales from inputs, half even";
     case fb::OpOptions::DynamicQuantize: return "float32 division, half even, scale from the data";
     case fb::OpOptions::NONE: break;
   }

@@ -49,6 +49,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::PairLut: return op.options_as_PairLut()->to_float() ? kEdgeLevel : 0;
     case fb::OpOptions::AveragePool2D:
       return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
+    case fb::OpOptions::DynamicProduct: return op.inputs()->size() > 4 ? kEdgeLevel : 0;
     case fb::OpOptions::Softmax: {
       const fb::SoftmaxKind kind = op.options_as_Softmax()->kind();
       return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ? 1 : 0;

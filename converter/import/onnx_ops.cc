@@ -7,6 +7,14 @@ namespace {
 constexpr char kMicrosoft[] = "com.microsoft";
 constexpr char kQuark[] = "com.amd.quark", kVitis[] = "com.vai.quantize";
 
+// A product with parameters that are inputs, or the handler of those with constants.
+template <Handler constants>
+Status product(Importer& importer, const NodeView& node) {
+  bool taken;
+  QRT_TRY(import_dynamic_product(importer, node, &taken));
+  return taken ? Status() : constants(importer, node);
+}
+
 constexpr OpEntry kOps[] = {
     {"", "QuantizeLinear", import_quantize, 2},
     {"", "DequantizeLinear", import_dequantize, 2},
@@ -65,7 +73,7 @@ constexpr OpEntry kOps[] = {
     {kMicrosoft, "QLinearConcat", import_qlinear_concat, 5},
 
     {"", "Conv", import_conv, 2},
-    {"", "QLinearConv", import_qlinear_conv, 8},
+    {"", "QLinearConv", product<import_qlinear_conv>, 8},
     {kMicrosoft, "QLinearConv", import_qlinear_conv, 8},
     {"", "ConvTranspose", import_conv_transpose, 2},
     {"", "ConvInteger", import_conv_integer, 2},
@@ -73,7 +81,7 @@ constexpr OpEntry kOps[] = {
     {"", "MatMulInteger", import_matmul_integer, 2},
     {"", "MatMul", import_matmul, 2},
     {kMicrosoft, "QGemm", import_qgemm, 6},
-    {"", "QLinearMatMul", import_qlinear_matmul, 8},
+    {"", "QLinearMatMul", product<import_qlinear_matmul>, 8},
 
     {"", "Add", import_binary, 2},
     {"", "Sub", import_binary, 2},

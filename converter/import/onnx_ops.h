@@ -40,6 +40,10 @@ Status import_dynamic_quantize(Importer& importer, const NodeView& node);
 Status import_extended_quantize(Importer& importer, const NodeView& node);
 Status import_extended_dequantize(Importer& importer, const NodeView& node);
 
+// onnx_dynamic_product.cc: QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger whose weights
+// or parameters are inputs. *taken: false where they are constants.
+Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken);
+
 // onnx_fold.cc
 Status import_constant(Importer& importer, const NodeView& node);
 Status import_cast(Importer& importer, const NodeView& node);

@@ -39,7 +39,7 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
     return quantize->axis != 0 && quantize->block_size == 0;
   if (const auto* dequantize = node.options.AsDequantize())
     return dequantize->axis != 0 && dequantize->block_size == 0;
-  if (node.options.AsDynamicQuantize()) return false;
+  if (node.options.AsDynamicQuantize() || node.options.AsDynamicProduct()) return false;
   if (const auto* gather = node.options.AsGather())
     return gather->axes.empty() || gather->axes[0]->axis != 0;
   if (const auto* lut = node.options.AsLut()) return !lut->per_channel || shape(in).rank() >= 2;

@@ -284,6 +284,10 @@ inline ModelBuilder every_op_model() {
        {requantized, m.tensor({}, DType::kFloat32, "dynamic_scale"),
         m.tensor({}, DType::kUInt8, "dynamic_zero_point")});
 
+  const uint32_t byte = m.constant({}, DType::kUInt8, std::vector<uint8_t>{7});
+  const uint32_t products = m.tensor({-1, 16, 16}, DType::kInt32, "products");
+  m.op(fb::DynamicProductOptionsT(), {flat, pixels, byte, byte}, {products});
+
   const uint32_t probabilities = m.output({-1, 10}, DType::kFloat32, "probabilities");
   fb::DequantizeOptionsT dequantize;
   dequantize.scale = float_bits(std::vector<float>{1.0f / 256});
