@@ -23,6 +23,7 @@ struct Options {
 const char* text_of(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
 
 std::string level_name(int level) {
+  if (level == kFloatLevel) return "F";
   return level == kEdgeLevel ? "edge" : "I" + std::to_string(level);
 }
 
@@ -98,6 +99,8 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::DynamicProduct: return "float32 scales from inputs, half even";
     case fb::OpOptions::DynamicQuantize: return "float32 division, half even, scale from the data";
+    case fb::OpOptions::Float:
+      return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
     case fb::OpOptions::NONE: break;
   }
   return "";

@@ -15,8 +15,9 @@ namespace qrt::convert {
 
 // import/onnx.cc: reads an ONNX file (external data beside it) into a graph. kIoError,
 // kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
-// meaningful only on success.
-Status import_onnx(const std::string& path, Graph* graph, Report* report);
+// meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
+// that have no integer form may run in float (level F), where qrt has one.
+Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false);
 
 // Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
 // TFLITE_SINGLE_ROUNDING.

@@ -18,7 +18,7 @@ using convert::Report;
 
 struct Options {
   std::string input, output, from, explain, lint, require_level, reference;
-  bool verbose = false;
+  bool verbose = false, allow_float = false;
 };
 
 // A line on the terminal for conversions that take over a second.
@@ -61,13 +61,17 @@ Status import_model(const Options& options, Graph* graph, Report* report) {
   if (format != "tflite" && !options.reference.empty())
     return error(Code::kInvalidArgument, "--reference %s is for TFLite models, %s is %s",
                  options.reference.c_str(), options.input.c_str(), format.c_str());
+  if (format != "onnx" && options.allow_float)
+    return error(Code::kInvalidArgument, "--allow-float is for ONNX models, %s is %s",
+                 options.input.c_str(), format.c_str());
   if (format == "tflite")
     return convert::import_tflite(options.input,
                                   options.reference == "tflite-single"
                                       ? convert::TfliteReference::kSingleRounding
                                       : convert::TfliteReference::kDoubleRounding,
                                   graph, report);
-  if (format == "onnx") return convert::import_onnx(options.input, graph, report);
+  if (format == "onnx")
+    return convert::import_onnx(options.input, graph, report, options.allow_float);
   return error(Code::kUnsupported,
                "%s: %s models are not supported by this version (onnx and tflite are)",
                options.input.c_str(), format.c_str());
@@ -76,9 +80,11 @@ Status import_model(const Options& options, Graph* graph, Report* report) {
 // The nodes that keep the model from `level`.
 int check_level(const Report& report, const std::string& level) {
   int above = 0;
+  if (level.empty()) return above;
   for (const Finding& f : report.findings())
-    if (level == "I0" && f.outcome == Outcome::kConverted && f.level == "I1") {
-      fprintf(stderr, "above I0: %s (%s) -> %s [%s]\n", f.node.c_str(), f.op.c_str(),
+    if (f.outcome == Outcome::kConverted &&
+        (f.level == "F" || (level == "I0" && f.level == "I1"))) {
+      fprintf(stderr, "above %s: %s (%s) -> %s [%s]\n", level.c_str(), f.node.c_str(), f.op.c_str(),
               f.result.c_str(), f.level.c_str());
       ++above;
     }
@@ -159,6 +165,9 @@ int convert_main(int argc, char** argv) {
                  "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
                  "float32)")
       ->check(CLI::IsMember({"I0", "I1"}));
+  app.add_flag("--allow-float", options.allow_float,
+               "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
+               "(level F): Softmax, LayerNormalization and the like. Refused otherwise");
   app.add_flag("--verbose", options.verbose,
                "Print the graph before and after the passes (stderr)");
   int exit;

@@ -70,6 +70,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::MinMax:
     case fb::OpOptions::ArgMax:
     case fb::OpOptions::TopK: return 0;
+    case fb::OpOptions::Float: return kFloatLevel;
     case fb::OpOptions::Quantize:
     case fb::OpOptions::Dequantize:
     case fb::OpOptions::DynamicQuantize:

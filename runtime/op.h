@@ -142,7 +142,8 @@ const OpDef* find_op(fb::OpOptions type);
 
 // Arithmetic level of an operator: 0 (I0: no float instruction needed between the edges), 1 (I1:
 // IEEE-exact float32). The edges themselves (Quantize, Dequantize) are kEdgeLevel.
-constexpr int kEdgeLevel = -1;
+// What was left in float on request is kFloatLevel (F).
+constexpr int kEdgeLevel = -1, kFloatLevel = 2;
 int arithmetic_level(const fb::Operator& op);
 
 }  // namespace qrt

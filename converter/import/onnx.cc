@@ -4,7 +4,7 @@
 
 namespace qrt::convert {
 
-Status import_onnx(const std::string& path, Graph* graph, Report* report) {
+Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float) {
   from_onnx::Model model;
   Status loaded = from_onnx::Model::load(path, &model);
   if (!loaded.ok()) {
@@ -13,7 +13,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report) {
                       "export the model again, with an opset from 10 to 25");
     return loaded;
   }
-  return from_onnx::Importer(model, graph, report).run();
+  return from_onnx::Importer(model, allow_float, graph, report).run();
 }
 
 }  // namespace qrt::convert

@@ -45,8 +45,9 @@ bool operator==(const Quant& a, const Quant& b) {
          memcmp(a.scale.data(), b.scale.data(), a.scale.size() * sizeof(float)) == 0;
 }
 
-Importer::Importer(const Model& model, Graph* graph, Report* report)
+Importer::Importer(const Model& model, bool allow_float, Graph* graph, Report* report)
     : model_(model),
+      allow_float_(allow_float),
       graph_(graph),
       report_(report),
       model_bytes_(model.proto().ByteSizeLong()),
@@ -209,6 +210,11 @@ Status Importer::constant_state(const std::string& name) {
 }
 
 Status Importer::visit(const NodeView& node) {
+  QRT_TRY(assess(node));
+  return retry_in_float(node).at("node " + node.label());
+}
+
+Status Importer::assess(const NodeView& node) {
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
   for (int i = 0; i < node.output_count(); ++i)
     if (node.has_output(i)) tensors_.emplace(node.output(i), Tensor());

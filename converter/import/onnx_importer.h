@@ -136,7 +136,7 @@ struct Pending {
 
 class Importer {
  public:
-  Importer(const Model& model, Graph* graph, Report* report);
+  Importer(const Model& model, bool allow_float, Graph* graph, Report* report);
 
   Status run();
 
@@ -254,6 +254,9 @@ class Importer {
   std::shared_ptr<Pending> own_pending(const NodeView& node, int i);
   // Starts a pending operator as output 0 of a node.
   std::shared_ptr<Pending> defer(const NodeView& node, const Shape& shape);
+  // Float islands: what made this tensor, which waits for its QuantizeLinear or was refused by it,
+  // as a float operator. False: that cannot be.
+  bool make_producer_float(const std::string& tensor, ValueId* y);
   // True when output 0 of the node that made input i may be taken over by `node`: nothing else
   // reads it.
   bool sole_reader(const NodeView& node, int i) const;
@@ -266,6 +269,12 @@ class Importer {
   Status import_inputs();
   void refuse_input(const std::string& name, const std::string& rule, const std::string& remedy);
   Status visit(const NodeView& node);
+  Status assess(const NodeView& node);
+  // --- float islands (onnx_float.cc)
+  // A refused node as a float operator, if it has a float form: where they are allowed.
+  Status retry_in_float(const NodeView& node);
+  Status make_float(const NodeView& node, ValueId* made);
+  void set_float(const NodeView& node, ValueId y);
   Status export_outputs();
   // `node` wrote the tensor; null for inputs and initialisers.
   Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
@@ -307,6 +316,7 @@ class Importer {
   };
 
   const Model& model_;
+  const bool allow_float_;
   Graph* graph_;
   Report* report_;
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file

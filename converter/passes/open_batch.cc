@@ -15,7 +15,10 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   const ValueId in = node.inputs[0], out = node.outputs[0];
   if (shape(out).rank() < 1 || shape(out)[0] != batch) return false;
   const int rank = shape(out).rank();
-  if (broadcasts(node) || (node.options.AsBatchMatMul() && rank >= 3)) {
+  const auto* island = node.options.AsFloat();
+  if (broadcasts(node) || (node.options.AsBatchMatMul() && rank >= 3) ||
+      (island && island->function >= fb::FloatFunction::ADD &&
+       island->function <= fb::FloatFunction::MAXIMUM)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       const Shape& s = shape(id);
       if (graph.values[id].is_constant) return s.rank() < rank || s[0] == 1;
@@ -46,7 +49,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   if (node.options.AsRequantize() && node.inputs.size() == 2 && shape(node.inputs[1])[0] != 1)
     return shape(in).rank() >= 2;
   if (node.options.AsBatchMatMul()) return false;
-  if (node.options.AsSoftmax() || node.options.AsFullyConnected() || node.options.AsTopK())
+  if (node.options.AsSoftmax() || node.options.AsFullyConnected() || node.options.AsTopK() ||
+      island)
     return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front
 }

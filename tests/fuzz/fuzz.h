@@ -23,16 +23,16 @@ void fuzz_graph(const uint8_t* data, size_t size);
 
 // Bytes -> import_onnx -> passes -> write -> load -> run.
 void fuzz_onnx(const uint8_t* data, size_t size);
+// The same with import_tflite.
+void fuzz_tflite(const uint8_t* data, size_t size);
 
 struct Target {
   const char* name;
   void (*run)(const uint8_t* data, size_t size);
 };
 constexpr Target kTargets[] = {
-    {"fuzz_load", fuzz_load},
-    {"fuzz_run", fuzz_run},
-    {"fuzz_graph", fuzz_graph},
-    {"fuzz_onnx", fuzz_onnx},
+    {"fuzz_load", fuzz_load}, {"fuzz_run", fuzz_run},       {"fuzz_graph", fuzz_graph},
+    {"fuzz_onnx", fuzz_onnx}, {"fuzz_tflite", fuzz_tflite},
 };
 
 // Prints the message and aborts: a property does not hold.

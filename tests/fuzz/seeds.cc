@@ -1,6 +1,9 @@
 // QRT_TESTS_DIR: the folder tests/ of the sources.
 #include "tests/fuzz/seeds.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -8,23 +11,47 @@
 #include "converter/convert.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/tflite_models.h"
 
 namespace qrt::fuzz {
 namespace {
 
 using File = std::vector<uint8_t>;
 
+constexpr size_t kMaxSeed = 65536;  // tests/fuzz/run: -max_len
+
 const std::string kDigits = QRT_TESTS_DIR "/models/digits/digits.onnx";
 
+// Empty: it does not convert.
 File converted(const std::string& path) {
+  const bool tflite = std::filesystem::path(path).extension() == ".tflite";
   convert::Graph graph;
   convert::Report report;
   File bytes;
-  Status status = convert::import_onnx(path, &graph, &report);
+  Status status = tflite ? convert::import_tflite(path, convert::TfliteReference::kDoubleRounding,
+                                                  &graph, &report)
+                         : convert::import_onnx(path, &graph, &report);
   if (status.ok()) status = convert::run_passes(&graph, nullptr);
   if (status.ok()) status = convert::write_model(graph, &bytes);
-  if (!status.ok()) failed(path + ": " + status.message());
-  return bytes;
+  return status.ok() ? bytes : File();
+}
+
+// The files of one kind that libFuzzer takes whole, below the folder that QRT_ZOO names, in the
+// order of their names.
+std::vector<std::string> zoo_files(const std::string& extension) {
+  std::vector<std::string> files;
+  const char* root = getenv("QRT_ZOO");
+  if (root == nullptr) return files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+    if (entry.is_regular_file() && entry.path().extension() == extension &&
+        entry.file_size() <= kMaxSeed)
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void add_files(const std::string& extension, std::vector<File>* seeds) {
+  for (const std::string& path : zoo_files(extension)) seeds->push_back(read_file(path));
 }
 
 std::vector<File> random_bytes(size_t files, size_t most) {
@@ -46,9 +73,23 @@ std::vector<uint8_t> read_file(const std::string& path) {
 }
 
 std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
-  if (target == "fuzz_onnx") return {read_file(kDigits)};
-  if (target == "fuzz_graph") return random_bytes(60, 300);
-  return {testing::every_op_model().build(), converted(kDigits)};
+  std::vector<File> result;
+  if (target == "fuzz_onnx") {
+    result = {read_file(kDigits)};
+    add_files(".onnx", &result);
+  } else if (target == "fuzz_tflite") {
+    result = testing::ten_tflite_models();
+    add_files(".tflite", &result);
+  } else if (target == "fuzz_graph") {
+    result = random_bytes(60, 300);
+  } else {
+    result = {testing::every_op_model().build(), converted(kDigits)};
+    for (const char* extension : {".onnx", ".tflite"})
+      for (const std::string& path : zoo_files(extension))
+        if (File file = converted(path); !file.empty() && file.size() <= kMaxSeed)
+          result.push_back(std::move(file));
+  }
+  return result;
 }
 
 }  // namespace qrt::fuzz

@@ -66,7 +66,8 @@ TEST(IntegerOnly, TheSameBytesInEveryRoundingMode) {
     s.run();
     s.reset();  // the steps below see the variables that the run saw
     for (const Step& step : s.plan().steps) {
-      if (step.run == nullptr || arithmetic_level(*step.op) == kEdgeLevel) continue;
+      const int level = arithmetic_level(*step.op);
+      if (step.run == nullptr || level == kEdgeLevel || level == kFloatLevel) continue;
       SCOPED_TRACE(step.kernel);
       std::vector<Bytes> expected;
       for (uint32_t t : step.outputs) expected.push_back(content(s, t));

@@ -292,7 +292,11 @@ inline ModelBuilder every_op_model() {
   fb::DequantizeOptionsT dequantize;
   dequantize.scale = float_bits(std::vector<float>{1.0f / 256});
   dequantize.zero_point = {0};
-  m.op(dequantize, {softmax}, {probabilities});
+  const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");
+  m.op(dequantize, {softmax}, {real});
+  fb::FloatOptionsT island;
+  island.function = fb::FloatFunction::SOFTMAX;
+  m.op(island, {real}, {probabilities});
   m.at(softmax).quantization = std::make_unique<fb::QuantizationT>();
   m.at(softmax).quantization->scale = {1.0f / 256};
   m.at(softmax).quantization->zero_point = {0};

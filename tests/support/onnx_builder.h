@@ -193,14 +193,14 @@ class OnnxBuilder {
   }
 
   std::string bytes() const { return model.SerializeAsString(); }
-  Imported import() const { return import_bytes(bytes()); }
+  Imported import() const { return import_bytes(bytes(), allow_float); }
 
-  static Imported import_bytes(const std::string& bytes) {
+  static Imported import_bytes(const std::string& bytes, bool allow_float = false) {
     const std::string path =
         ::testing::TempDir() + "qrt_onnx_" + std::to_string(getpid()) + ".onnx";
     std::ofstream(path, std::ios::binary) << bytes;
     Imported result;
-    result.status = convert::import_onnx(path, &result.graph, &result.report);
+    result.status = convert::import_onnx(path, &result.graph, &result.report, allow_float);
     unlink(path.c_str());
     return result;
   }
@@ -220,6 +220,7 @@ class OnnxBuilder {
   }
 
   onnx::ModelProto model;
+  bool allow_float = false;  // as --allow-float
 
  private:
   std::string fresh(const std::string& stem) { return stem + std::to_string(++names_); }

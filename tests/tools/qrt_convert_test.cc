@@ -97,6 +97,32 @@ TEST_F(Convert, ExplainsEveryNode) {
   expect_failure("qrt_convert", {onnx, "--explain=xml"}, 2, "xml");
 }
 
+TEST_F(Convert, RunsIslandsInFloatOnlyIfAsked) {
+  node("QuantizeLinear", {"x", "s", "z"}, "q");
+  node("DequantizeLinear", {"q", "s", "z"}, "f");
+  node("ReduceSum", {"f"}, "sum");
+  node("Div", {"f", "sum"}, "g");
+  node("QuantizeLinear", {"g", "s", "z"}, "p");
+  node("DequantizeLinear", {"p", "s", "z"}, "y");
+  const std::string onnx = write("island.onnx", model_.SerializeAsString());
+  const CommandResult refused = run("qrt_convert", {onnx, "-o", path("m.qrt")});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_NE(refused.err.find("--allow-float"), std::string::npos) << refused.err;
+  const CommandResult allowed =
+      run("qrt_convert", {onnx, "-o", path("m.qrt"), "--allow-float", "--explain"});
+  ASSERT_EQ(allowed.status, 0) << allowed.err;
+  EXPECT_NE(allowed.out.find("the_g (Div) -> Float [F]"), std::string::npos) << allowed.out;
+  const CommandResult inspected = run("qrt_inspect", {path("m.qrt"), "--format", "json"});
+  const auto json = nlohmann::json::parse(inspected.out);
+  int floats = 0;
+  for (const auto& op : json["operators"]) floats += op["level"] == "F";
+  EXPECT_GE(floats, 2) << inspected.out;
+  const CommandResult level =
+      run("qrt_convert", {onnx, "--allow-float", "--explain", "--require-level", "I1"});
+  EXPECT_EQ(level.status, 1);
+  EXPECT_NE(level.err.find("above I1: the_g (Div)"), std::string::npos) << level.err;
+}
+
 TEST_F(Convert, LintsWithAnExitStatusOfItsOwn) {
   const std::string fine = quantised("Neg");
   const CommandResult none = run("qrt_convert", {"--lint", fine});

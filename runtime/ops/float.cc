@@ -1,0 +1,147 @@
+// Float: one operator of a float island; FloatFunction says which. Elementwise ones are cut into
+// runs, the others into rows.
+#include <cmath>
+
+#include "kernels/island/island.h"
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+using F = fb::FloatFunction;
+
+bool is_binary(F f) { return f >= F::ADD && f <= F::MAXIMUM; }
+bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
+bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
+
+Status broadcast_floats(const Shape& a, const Shape& b, Shape* shape) {
+  const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
+  for (int i = 0; i < rank; ++i) {
+    const int from_a = i - (rank - a.rank()), from_b = i - (rank - b.rank());
+    const int64_t da = from_a < 0 ? 1 : a[from_a], db = from_b < 0 ? 1 : b[from_b];
+    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
+                    a.to_string().c_str(), b.to_string().c_str());
+    shape->push_back(da == 1 ? db : da);
+  }
+  return Status();
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  const auto* o = context.op->options_as<fb::FloatOptions>();
+  QRT_TRY(
+      check_range("function", static_cast<int>(o->function()), 0, static_cast<int>(F::MAX)));
+  const F f = o->function();
+  if (f == F::TABLE) {
+    QRT_TRY(check_input_count(context, 2));
+    QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+    QRT_TRY(check_plain_constant(context, 1, "table", DType::kFloat32, {256}));
+    return add_output(DType::kFloat32, context.inputs[0].type.shape, outputs);
+  }
+  QRT_TRY(check_input_count(context, is_binary(f) ? 2 : 1));
+  QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
+  Shape shape = context.inputs[0].type.shape;
+  if (is_binary(f)) {
+    QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
+    Shape broadcast;
+    QRT_TRY(broadcast_floats(shape, context.inputs[1].type.shape, &broadcast));
+    return add_output(DType::kFloat32, broadcast, outputs);
+  }
+  if (is_rows(f)) QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
+  const float epsilon = float_of(o->epsilon());
+  QRT_MODEL_CHECK(std::isfinite(epsilon) && epsilon >= 0,
+                  "epsilon is %g, expected a finite number >= 0", static_cast<double>(epsilon));
+  if (is_reduction(f)) shape[shape.rank() - 1] = 1;
+  return add_output(DType::kFloat32, shape, outputs);
+}
+
+struct Params {
+  F function;
+  float epsilon;
+  Broadcast broadcast;
+  size_t rows, n, tasks;  // elementwise: rows is 1
+};
+
+const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
+float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
+
+void run_elements(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  float* y = floats(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.n, 16, [&](size_t, size_t begin, size_t end) {
+    if (p.function == F::TABLE)
+      island_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin,
+                   end - begin);
+    else
+      island_unary(static_cast<IslandUnary>(p.function), floats(context.in(step, 0)) + begin,
+                   y + begin, end - begin);
+  });
+}
+
+void run_rows(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const size_t made = is_reduction(p.function) ? 1 : p.n;
+  const auto f =
+      static_cast<IslandRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    island_rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
+                floats(context.out(step, 0)) + begin * made, end - begin, p.n);
+  });
+}
+
+void run_binary(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Broadcast& b = p.broadcast;
+  const auto f = static_cast<IslandBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
+  for_pieces(*context.parallel, p.tasks, b.runs, 1, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      size_t from_a = 0, from_b = 0, rest = i;
+      for (size_t d = b.rank; d-- > 0; rest /= b.dims[d]) {
+        from_a += rest % b.dims[d] * b.a_stride[d];
+        from_b += rest % b.dims[d] * b.b_stride[d];
+      }
+      island_binary(f, floats(context.in(step, 0)) + from_a, b.a_is_scalar ? 0 : 1,
+                    floats(context.in(step, 1)) + from_b, b.b_is_scalar ? 0 : 1,
+                    floats(context.out(step, 0)) + i * b.run, b.run);
+    }
+  });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const auto* o = context.op->options_as<fb::FloatOptions>();
+  const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
+  auto p = std::make_shared<Params>();
+  p->function = o->function();
+  p->epsilon = float_of(o->epsilon());
+  p->rows = 1;
+  p->n = static_cast<size_t>(x.elements());
+  // Polynomials and divisions: about 5 ns per element.
+  const double ns =
+      5 * static_cast<double>(x.elements() > y.elements() ? x.elements() : y.elements());
+  if (is_binary(p->function)) {
+    p->broadcast = plan_broadcast(x, context.inputs[1].type.shape, y);
+    p->tasks = task_count(ns, p->broadcast.runs, context.threads);
+    step->run = run_binary;
+    step->kernel = "island_binary";
+  } else if (is_rows(p->function)) {
+    p->n = static_cast<size_t>(x[x.rank() - 1]);
+    p->rows = static_cast<size_t>(x.elements()) / p->n;
+    p->tasks = task_count(ns, p->rows, context.threads);
+    step->run = run_rows;
+    step->kernel = "island_rows";
+  } else {
+    p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
+    step->run = run_elements;
+    step->kernel = p->function == F::TABLE ? "island_table" : "island_unary";
+  }
+  step->params = std::move(p);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kFloatOp = {"Float", fb::OpOptions::Float, false, infer, prepare};
+
+}  // namespace qrt

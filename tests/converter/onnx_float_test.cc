@@ -1,0 +1,199 @@
+// Float islands: refused unless they are asked for; then each operator against its formula in
+// double precision, to one step of its output.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "tests/support/onnx_builder.h"
+
+namespace qrt::testing {
+namespace {
+
+using Row = std::vector<double>;
+using Reference = std::function<std::vector<double>(const std::vector<double>&)>;
+
+constexpr float kInScale = 0.05f, kOutScale = 0.02f;
+constexpr uint8_t kZero = 128;
+
+std::string input(OnnxBuilder* b, const Dims& dims) {
+  return b->integer_input<uint8_t>(dims, kInScale, kZero);
+}
+
+// Converts the model, whose output is float tensor `y`, and compares with the reference.
+void check(OnnxBuilder* b, const std::string& y, size_t elements, const Reference& reference) {
+  b->integer_output<uint8_t>(y, kOutScale, kZero);
+  const Imported refused = b->import();
+  EXPECT_EQ(refused.status.code(), Code::kUnsupported);
+  ASSERT_GE(refused.refusals(), 1);
+  for (const convert::Finding& f : refused.report.findings())
+    if (f.outcome == convert::Outcome::kRefused) {
+      EXPECT_NE(f.remedy.find("--allow-float"), std::string::npos) << f.node;
+    }
+  b->allow_float = true;
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const std::vector<uint8_t> x = random_integers<uint8_t>(&random, elements);
+  Row real;
+  for (const uint8_t v : x) real.push_back((v - kZero) * static_cast<double>(kInScale));
+  const std::vector<uint8_t> made = b->run_to<uint8_t>({x});
+  const Row expected = reference(real);
+  ASSERT_EQ(made.size(), expected.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const double q = std::clamp(expected[i] / static_cast<double>(kOutScale) + kZero, 0.0, 255.0);
+    EXPECT_NEAR(made[i], q, 1.0) << i;
+  }
+}
+
+// The reference of one row, for every row of n.
+Reference rows(size_t n, const std::function<Row(const Row&)>& of_row) {
+  return [=](const Row& x) {
+    Row y;
+    for (size_t at = 0; at < x.size(); at += n) {
+      const auto begin = x.begin() + static_cast<std::ptrdiff_t>(at);
+      const Row made = of_row(Row(begin, begin + static_cast<std::ptrdiff_t>(n)));
+      y.insert(y.end(), made.begin(), made.end());
+    }
+    return y;
+  };
+}
+
+Row normalized(const Row& x, double epsilon) {
+  double mean = 0, variance = 0;
+  for (const double v : x) mean += v / static_cast<double>(x.size());
+  for (const double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
+  Row y;
+  for (const double v : x) y.push_back((v - mean) / std::sqrt(variance + epsilon));
+  return y;
+}
+
+TEST(OnnxFloat, LayerNormalization) {
+  OnnxBuilder b(17);
+  const std::string scale = b.constant<float>({4}, {1.0f, 0.5f, 2.0f, -1.0f}),
+                    bias = b.constant<float>({4}, {0.0f, 0.25f, -0.5f, 1.0f});
+  const std::string y =
+      b.node("LayerNormalization", {input(&b, {1, 6, 4}), scale, bias}, {{"epsilon", 0.01f}});
+  check(&b, y, 24, rows(4, [](const Row& x) {
+    Row n = normalized(x, 0.01);
+    return Row{n[0], 0.5 * n[1] + 0.25, 2 * n[2] - 0.5, 1 - n[3]};
+  }));
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.became("LayerNormalization" + std::to_string(b.graph().node_size() - 1)),
+            "Float");
+  int floats = 0;
+  for (const convert::Finding& f : imported.report.findings()) floats += f.level == "F";
+  EXPECT_EQ(floats, 1);
+}
+
+TEST(OnnxFloat, ALayerNormalizationInPieces) {
+  OnnxBuilder b(13);
+  const std::string x = input(&b, {1, 3, 8});
+  const std::string mean = b.node("ReduceMean", {x}, {{"axes", Dims{-1}}});
+  const std::string d = b.node("Sub", {x, mean});
+  const std::string variance =
+      b.node("ReduceMean", {b.node("Pow", {d, b.scalar(2.0f)})}, {{"axes", Dims{-1}}});
+  const std::string deviation = b.node("Sqrt", {b.node("Add", {variance, b.scalar(0.01f)})});
+  b.integer_output<uint8_t>(b.node("Div", {d, deviation}), kOutScale, kZero);
+  b.allow_float = true;
+  const Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.report.text(true);
+  OnnxBuilder one(17);
+  one.allow_float = true;
+  one.integer_output<uint8_t>(
+      one.node("LayerNormalization",
+               {input(&one, {1, 3, 8}), one.constant<float>({8}, std::vector<float>(8, 1.0f))},
+               {{"epsilon", 0.01f}}),
+      kOutScale, kZero);
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const std::vector<uint8_t> v = random_integers<uint8_t>(&random, 24);
+  EXPECT_EQ(b.run_to<uint8_t>({v}), one.run_to<uint8_t>({v}));
+}
+
+TEST(OnnxFloat, InstanceNormalization) {
+  OnnxBuilder b(13);
+  const std::string scale = b.constant<float>({2}, {1.0f, 0.5f}),
+                    bias = b.constant<float>({2}, {0.25f, -0.5f});
+  const std::string y = b.node("InstanceNormalization", {input(&b, {1, 2, 3, 4}), scale, bias});
+  check(&b, y, 24, [](const Row& x) {
+    Row y;
+    for (size_t c = 0; c < 2; ++c) {
+      const auto begin = x.begin() + static_cast<std::ptrdiff_t>(12 * c);
+      for (const double v : normalized(Row(begin, begin + 12), 1e-5))
+        y.push_back(c == 0 ? v + 0.25 : 0.5 * v - 0.5);
+    }
+    return y;
+  });
+}
+
+TEST(OnnxFloat, BatchNormalization) {
+  OnnxBuilder b(15);
+  const std::string y =
+      b.node("BatchNormalization",
+             {input(&b, {1, 2, 3}), b.constant<float>({2}, {1.0f, 0.5f}),
+              b.constant<float>({2}, {0.25f, -0.5f}), b.constant<float>({2}, {1.0f, -1.0f}),
+              b.constant<float>({2}, {4.0f, 0.25f})});
+  check(&b, y, 6, [](const Row& x) {
+    Row y;
+    for (size_t i = 0; i < 6; ++i)
+      y.push_back(i < 3 ? (x[i] - 1) / std::sqrt(4.00001) + 0.25
+                        : 0.5 * (x[i] + 1) / std::sqrt(0.25001) - 0.5);
+    return y;
+  });
+}
+
+TEST(OnnxFloat, LogSoftmaxOverAMiddleAxisOfAFloatResult) {
+  OnnxBuilder b(13);
+  // The float result of a reduction, which nothing quantises: its reader is float as well.
+  const std::string x = input(&b, {1, 4, 3});
+  const std::string all = b.node("LayerNormalization", {x, b.constant<float>({3}, {1, 1, 1})});
+  const std::string y = b.node("LogSoftmax", {all}, {{"axis", 1}});
+  check(&b, y, 12, [](const Row& x) {
+    Row n;
+    for (size_t at = 0; at < 12; at += 3)
+      for (const double v : normalized({x[at], x[at + 1], x[at + 2]}, 1e-5)) n.push_back(v);
+    Row y(12);
+    for (size_t j = 0; j < 3; ++j) {
+      double sum = 0;
+      for (size_t i = 0; i < 4; ++i) sum += std::exp(n[i * 3 + j]);
+      for (size_t i = 0; i < 4; ++i) y[i * 3 + j] = n[i * 3 + j] - std::log(sum);
+    }
+    return y;
+  });
+}
+
+TEST(OnnxFloat, ATableInFrontIsPartOfTheIsland) {
+  OnnxBuilder b(17);
+  const std::string s = b.node("Sigmoid", {input(&b, {1, 2, 4})});
+  const std::string y = b.node("LayerNormalization", {s, b.constant<float>({4}, {1, 1, 1, 1})});
+  check(&b, y, 8, rows(4, [](const Row& x) {
+    Row s;
+    for (const double v : x) s.push_back(1 / (1 + std::exp(-v)));
+    return normalized(s, 1e-5);
+  }));
+}
+
+TEST(OnnxFloat, TheBatchStaysOpen) {
+  OnnxBuilder b(17);
+  const std::string y =
+      b.node("LayerNormalization", {input(&b, {1, 2, 4}), b.constant<float>({4}, {1, 1, 1, 1})});
+  b.integer_output<uint8_t>(y, kOutScale, kZero);
+  b.allow_float = true;
+  Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok());
+  ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+  EXPECT_TRUE(imported.graph.batch_is_open);
+}
+
+TEST(OnnxFloat, WhatHasNoFloatFormStaysRefused) {
+  OnnxBuilder b(13);
+  b.allow_float = true;
+  const std::string x = input(&b, {1, 2, 4});
+  b.output(b.node("Det", {x}));
+  b.output(b.node("Pow", {x, b.scalar(3.0f)}));
+  EXPECT_EQ(b.import().refusals(), 2);
+}
+
+}  // namespace
+}  // namespace qrt::testing

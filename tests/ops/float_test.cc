@@ -1,0 +1,216 @@
+// Float: operators of float islands against the C library within the stated error; their bits,
+// which are the same everywhere, as digests; models that must be refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/island/island.h"
+#include "tests/support/op_tester.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using F = fb::FloatFunction;
+using testing::Bytes;
+using testing::bytes_of;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+// Finite values of all sizes, and the corners.
+std::vector<float> samples() {
+  std::vector<float> x = {0.0f,  -0.0f,  1.0f,    -1.0f,  0.625f, 0.5f,    88.7f, -87.0f, 1e-40f,
+                          1e30f, -1e30f, 3.4e38f, 1e-30f, 104.5f, -103.5f, 9.3f,  -9.3f};
+  for (int i = -2000; i <= 2000; ++i) x.push_back(static_cast<float>(i) * 0.01f);
+  return x;
+}
+
+std::vector<float> unary(IslandUnary f, const std::vector<float>& x) {
+  std::vector<float> y(x.size());
+  island_unary(f, x.data(), y.data(), x.size());
+  return y;
+}
+
+uint64_t digest(const std::vector<float>& values) {
+  uint64_t h = 14695981039346656037u;
+  for (const uint8_t b : bytes_of(values)) h = (h ^ b) * 1099511628211u;
+  return h;
+}
+
+void expect_close(IslandUnary f, const std::function<double(double)>& real, double ulps,
+                  double absolute) {
+  const std::vector<float> x = samples(), y = unary(f, x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = real(static_cast<double>(x[i]));
+    if (std::isnan(expected) || std::fabs(expected) > 3.4e38) {
+      EXPECT_TRUE(std::isnan(expected) ? std::isnan(y[i]) : std::isinf(y[i])) << x[i];
+      continue;
+    }
+    const double step = std::fabs(static_cast<double>(
+        std::nextafter(static_cast<float>(expected), kInf) - static_cast<float>(expected)));
+    EXPECT_NEAR(static_cast<double>(y[i]), expected, ulps * step + absolute) << x[i];
+  }
+}
+
+double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+
+TEST(Float, FunctionsAreClose) {
+  expect_close(
+      IslandUnary::kExp, [](double x) { return std::exp(x); }, 4, 0);
+  expect_close(
+      IslandUnary::kLog, [](double x) { return std::log(x); }, 4, 1e-7);
+  expect_close(
+      IslandUnary::kSqrt, [](double x) { return std::sqrt(x); }, 1, 0);
+  expect_close(
+      IslandUnary::kTanh, [](double x) { return std::tanh(x); }, 4, 0);
+  expect_close(
+      IslandUnary::kErf, [](double x) { return std::erf(x); }, 0, 3e-7);
+  expect_close(
+      IslandUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
+  expect_close(IslandUnary::kGelu, gelu, 4, 3e-6);
+}
+
+TEST(Float, NaNAndInfinity) {
+  const float nan = std::nanf("");
+  EXPECT_EQ(unary(IslandUnary::kExp, {kInf, -kInf}), (std::vector<float>{kInf, 0.0f}));
+  EXPECT_EQ(unary(IslandUnary::kLog, {kInf, 0.0f}), (std::vector<float>{kInf, -kInf}));
+  EXPECT_EQ(unary(IslandUnary::kTanh, {kInf, -kInf}), (std::vector<float>{1.0f, -1.0f}));
+  // Always the same one.
+  for (const float x : {nan, -nan})
+    for (const float y : unary(IslandUnary::kLog, {x, -1.0f}))
+      EXPECT_EQ(bytes_of(std::vector<float>{y}), (Bytes{0, 0, 0xc0, 0x7f}));
+}
+
+// One operator from FLOAT32 inputs.
+testing::ModelBuilder model(F function, const std::vector<Shape>& inputs, const Shape& output,
+                            float epsilon = 0) {
+  testing::ModelBuilder m;
+  std::vector<uint32_t> ids;
+  for (const Shape& s : inputs) ids.push_back(m.input(s, DType::kFloat32));
+  const uint32_t y = m.output(output, DType::kFloat32);
+  fb::FloatOptionsT o;
+  o.function = function;
+  o.epsilon = testing::float_bits(epsilon);
+  m.op(o, ids, {y});
+  return m;
+}
+
+std::vector<float> random_floats(testing::Random* random, size_t n) {
+  std::vector<float> v(n);
+  for (float& f : v) f = random->real(-4, 4);
+  return v;
+}
+
+TEST(Float, UnaryOfAnySizeAndThreads) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (const int64_t n : {1, 15, 16, 17, 5003}) {
+    const std::vector<float> x = random_floats(&random, static_cast<size_t>(n));
+    testing::expect_outputs(model(F::TANH, {{1, n}}, {1, n}), 1, {bytes_of(x)},
+                            {bytes_of(unary(IslandUnary::kTanh, x))});
+  }
+}
+
+TEST(Float, BinaryBroadcasts) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const auto check = [&](F f, const std::function<float(float, float)>& real) {
+    const std::vector<float> a = random_floats(&random, 2 * 3 * 5), b = random_floats(&random, 3);
+    std::vector<float> expected;
+    for (size_t i = 0; i < a.size(); ++i) expected.push_back(real(a[i], b[i / 5 % 3]));
+    testing::expect_outputs(model(f, {{2, 3, 5}, {3, 1}}, {2, 3, 5}), 1, {bytes_of(a), bytes_of(b)},
+                            {bytes_of(expected)});
+  };
+  check(F::ADD, [](float a, float b) { return a + b; });
+  check(F::SUB, [](float a, float b) { return a - b; });
+  check(F::MUL, [](float a, float b) { return a * b; });
+  check(F::DIV, [](float a, float b) { return a / b; });
+  check(F::MINIMUM, [](float a, float b) { return a < b ? a : b; });
+  check(F::MAXIMUM, [](float a, float b) { return a > b ? a : b; });
+}
+
+TEST(Float, RowsInTheOrderOfTheirElements) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t rows = 3, n = 257;
+  const std::vector<float> x = random_floats(&random, rows * n);
+  std::vector<float> soft, logs, normal, sums, means, most, least;
+  for (size_t r = 0; r < rows; ++r) {
+    const float* v = &x[r * n];
+    float sum = v[0], hi = v[0], lo = v[0], e_sum = 0, squares = 0;
+    for (size_t i = 1; i < n; ++i) {
+      sum = sum + v[i];
+      hi = std::max(hi, v[i]);
+      lo = std::min(lo, v[i]);
+    }
+    std::vector<float> shifted, e;
+    for (size_t i = 0; i < n; ++i) shifted.push_back(v[i] - hi);
+    e = unary(IslandUnary::kExp, shifted);
+    for (const float f : e) e_sum = e_sum + f;
+    const float log_sum = unary(IslandUnary::kLog, {e_sum})[0];
+    const float mean = sum / static_cast<float>(n);
+    for (size_t i = 0; i < n; ++i) {
+      soft.push_back(e[i] / e_sum);
+      logs.push_back(shifted[i] - log_sum);
+      squares = squares + (v[i] - mean) * (v[i] - mean);
+    }
+    for (size_t i = 0; i < n; ++i)
+      normal.push_back((v[i] - mean) / std::sqrt(squares / static_cast<float>(n) + 0.25f));
+    sums.push_back(sum);
+    means.push_back(mean);
+    most.push_back(hi);
+    least.push_back(lo);
+  }
+  const Shape in = {3, 257}, one = {3, 1};
+  const auto check = [&](F f, const Shape& out, const std::vector<float>& y) {
+    testing::expect_outputs(model(f, {in}, out, 0.25f), 1, {bytes_of(x)}, {bytes_of(y)});
+  };
+  check(F::SOFTMAX, in, soft);
+  check(F::LOG_SOFTMAX, in, logs);
+  check(F::NORMALIZE, in, normal);
+  check(F::REDUCE_SUM, one, sums);
+  check(F::REDUCE_MEAN, one, means);
+  check(F::REDUCE_MAX, one, most);
+  check(F::REDUCE_MIN, one, least);
+}
+
+TEST(Float, TableOfBytes) {
+  std::vector<float> table(256);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i) * 0.5f - 3;
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 3}), y = m.output({-1, 3}, DType::kFloat32);
+  fb::FloatOptionsT o;
+  o.function = F::TABLE;
+  m.op(o, {x, m.constant({256}, DType::kFloat32, table)}, {y});
+  testing::expect_outputs(m, 1, {{0, 7, 255}}, {bytes_of(std::vector<float>{-3.0f, 0.5f, 124.5f})});
+}
+
+TEST(Float, RefusedModels) {
+  testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
+  testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
+  testing::expect_rejected(model(static_cast<F>(21), {{1, 3}}, {1, 3}), "function is 21");
+  testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
+  testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
+  testing::expect_rejected(model(F::REDUCE_SUM, {{1, 3}}, {1, 3}), "");
+  testing::expect_rejected(model(F::SOFTMAX, {{}}, {}), "rank 0");
+  testing::ModelBuilder bytes;
+  const uint32_t x = bytes.input({-1, 3}), y = bytes.output({-1, 3}, DType::kFloat32);
+  bytes.op(fb::FloatOptionsT(), {x}, {y});
+  testing::expect_rejected(bytes, "x");
+}
+
+// Every CPU, compiler and instruction set has these bits.
+TEST(Float, BitsAreTheSameEverywhere) {
+  const std::vector<float> x = samples();
+  EXPECT_EQ(digest(unary(IslandUnary::kExp, x)), 16988223810048343110u);
+  EXPECT_EQ(digest(unary(IslandUnary::kLog, x)), 7396812711503130598u);
+  EXPECT_EQ(digest(unary(IslandUnary::kErf, x)), 12916876728317252663u);
+  EXPECT_EQ(digest(unary(IslandUnary::kTanh, x)), 6235856081064637679u);
+  EXPECT_EQ(digest(unary(IslandUnary::kSigmoid, x)), 6183572507952593198u);
+  EXPECT_EQ(digest(unary(IslandUnary::kGelu, x)), 3008193795202402868u);
+}
+
+}  // namespace
+}  // namespace qrt
