@@ -58,7 +58,7 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
     if (importer.constant_floats(given, &real)) value = real[0];
   }
   if (x.is_table()) return move_filled(importer, node, std::move(maps), value);
-  if (x.is_pending()) return importer.refuse_float(node, 0);
+  if (x.is_pending() || x.is_pairs()) return importer.refuse_float(node, 0);
   if (x.is_constant() && x.quant)
     return importer.refuse(node, "its input '" + node.input(0) + "' is a dequantised constant",
                            node.input(0), "simplify the model (constant folding)");
@@ -110,7 +110,7 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
 Status take(Importer& importer, const NodeView& node, int axis) {
   Tensor y = importer.input(node, 0);
   const ValueId index = importer.input(node, 1).value;
-  if (y.is_pending()) return importer.refuse_float(node, 0);
+  if (y.is_pending() || y.is_pairs()) return importer.refuse_float(node, 0);
   const bool along = (y.quant && y.quant->axis == axis) || y.table_axis == axis;
   if (along || (y.quant && y.quant->axis > axis) || y.table_axis > axis)
     return importer.refuse(node, "its data is quantised per axis", node.input(0),
@@ -170,7 +170,8 @@ Status import_slice(Importer& importer, const NodeView& node) {
 
 Status import_split(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
-  if (importer.input(node, 0).is_pending()) return importer.refuse_float(node, 0);
+  if (importer.input(node, 0).is_pending() || importer.input(node, 0).is_pairs())
+    return importer.refuse_float(node, 0);
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
   std::vector<int64_t> sizes = node.integers("split");

@@ -199,6 +199,7 @@ Status import_integer_operator(Importer& importer, const NodeView& node, bool* t
 }
 
 Status import_integers(Importer& importer, const NodeView& node) {
+  if (fold_constants(importer, node)) return Status();
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   return taken ? Status() : importer.refuse_float(node, 0);
@@ -239,6 +240,7 @@ Status check_where(const Shape& c, const Shape& a, const Shape& b, Shape* shape)
 }  // namespace
 
 Status import_where(Importer& importer, const NodeView& node) {
+  if (fold_constants(importer, node)) return Status();
   const Tensor condition = importer.input(node, 0);
   const Tensor a = importer.input(node, 1), b = importer.input(node, 2);
   if (!is_condition(condition)) return importer.refuse_float(node, 0);

@@ -132,6 +132,7 @@ Status import_clip(Importer& importer, const NodeView& node) {
 }
 
 Status import_unary(Importer& importer, const NodeView& node) {
+  if (fold_constants(importer, node)) return Status();
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   if (taken) return Status();

@@ -71,11 +71,11 @@ struct WideMulParams {
   Requant requant;
 };
 
-enum class Element : uint8_t { kUInt8, kInt16, kInt32 };
+enum class WideElement : uint8_t { kUInt8, kInt16, kInt32 };
 
 // y[i] = rescale(params, x[i], (channel + i) % channels)
 struct RescaleRun {
-  Element from, to;
+  WideElement from, to;
   const void* x;
   void* y;
   size_t n;

@@ -143,18 +143,18 @@ inline void rescale_elements(const RescaleParams& p, const RescaleRun& run, cons
 template <class V, class From>
 inline void rescale_from(const RescaleParams& p, const RescaleRun& run, const From* x) {
   switch (run.to) {
-    case Element::kUInt8: return rescale_elements<V>(p, run, x, static_cast<uint8_t*>(run.y));
-    case Element::kInt16: return rescale_elements<V>(p, run, x, static_cast<int16_t*>(run.y));
-    case Element::kInt32: return rescale_elements<V>(p, run, x, static_cast<int32_t*>(run.y));
+    case WideElement::kUInt8: return rescale_elements<V>(p, run, x, static_cast<uint8_t*>(run.y));
+    case WideElement::kInt16: return rescale_elements<V>(p, run, x, static_cast<int16_t*>(run.y));
+    case WideElement::kInt32: return rescale_elements<V>(p, run, x, static_cast<int32_t*>(run.y));
   }
 }
 
 template <class V>
 inline void rescale_run(const RescaleParams& p, const RescaleRun& run) {
   switch (run.from) {
-    case Element::kUInt8: return rescale_from<V>(p, run, static_cast<const uint8_t*>(run.x));
-    case Element::kInt16: return rescale_from<V>(p, run, static_cast<const int16_t*>(run.x));
-    case Element::kInt32: return rescale_from<V>(p, run, static_cast<const int32_t*>(run.x));
+    case WideElement::kUInt8: return rescale_from<V>(p, run, static_cast<const uint8_t*>(run.x));
+    case WideElement::kInt16: return rescale_from<V>(p, run, static_cast<const int16_t*>(run.x));
+    case WideElement::kInt32: return rescale_from<V>(p, run, static_cast<const int32_t*>(run.x));
   }
 }
 

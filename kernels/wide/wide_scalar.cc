@@ -38,13 +38,13 @@ void wide_mul_scalar(const WideMulParams& params, const WideRun& run) {
 
 void wide_rescale_scalar(const RescaleParams& params, const RescaleRun& run) {
   for (size_t i = 0; i < run.n; ++i) {
-    const int32_t x = run.from == Element::kUInt8   ? static_cast<const uint8_t*>(run.x)[i]
-                      : run.from == Element::kInt16 ? static_cast<const int16_t*>(run.x)[i]
-                                                    : static_cast<const int32_t*>(run.x)[i];
+    const int32_t x = run.from == WideElement::kUInt8   ? static_cast<const uint8_t*>(run.x)[i]
+                      : run.from == WideElement::kInt16 ? static_cast<const int16_t*>(run.x)[i]
+                                                        : static_cast<const int32_t*>(run.x)[i];
     const int32_t y = rescale(params, x, (run.channel + i) % run.channels);
-    if (run.to == Element::kUInt8)
+    if (run.to == WideElement::kUInt8)
       static_cast<uint8_t*>(run.y)[i] = static_cast<uint8_t>(y);
-    else if (run.to == Element::kInt16)
+    else if (run.to == WideElement::kInt16)
       static_cast<int16_t*>(run.y)[i] = static_cast<int16_t>(y);
     else
       static_cast<int32_t*>(run.y)[i] = y;

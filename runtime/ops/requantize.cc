@@ -14,23 +14,25 @@ namespace {
 
 constexpr int64_t kInt32Reach = int64_t{1} << 31;
 
-bool element_of(DType dtype, Element* element) {
+bool element_of(DType dtype, WideElement* element) {
   switch (dtype) {
-    case DType::kUInt8: *element = Element::kUInt8; return true;
-    case DType::kInt16: *element = Element::kInt16; return true;
-    case DType::kInt32: *element = Element::kInt32; return true;
+    case DType::kUInt8: *element = WideElement::kUInt8; return true;
+    case DType::kInt16: *element = WideElement::kInt16; return true;
+    case DType::kInt32: *element = WideElement::kInt32; return true;
     default: return false;
   }
 }
 
 // The limits of the type of x.
-void limits_of(Element element, int64_t* lo, int64_t* hi) {
-  *lo = element == Element::kUInt8 ? 0 : element == Element::kInt16 ? INT16_MIN : INT32_MIN;
-  *hi = element == Element::kUInt8 ? 255 : element == Element::kInt16 ? INT16_MAX : INT32_MAX;
+void limits_of(WideElement element, int64_t* lo, int64_t* hi) {
+  *lo = element == WideElement::kUInt8 ? 0 : element == WideElement::kInt16 ? INT16_MIN : INT32_MIN;
+  *hi = element == WideElement::kUInt8   ? 255
+        : element == WideElement::kInt16 ? INT16_MAX
+                                         : INT32_MAX;
 }
 
 struct Types {
-  Element from, to;
+  WideElement from, to;
   int64_t bound = 0;  // of |x - input_zero_point|
 };
 
@@ -103,7 +105,7 @@ struct Params {
   StageParams negative;
   std::vector<int16_t> slopes;
   RescaleParams rescale{};
-  Element from, to;
+  WideElement from, to;
   size_t from_bytes, to_bytes, elements, tasks;
 };
 

@@ -147,7 +147,7 @@ Status prepare_log(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<LogParams>();
-  QRT_TRY(read_table(context, options->table(), params->table));
+  QRT_TRY(read_table(context, options->table(), kTable, params->table));
   params->softmax = {params->table, float_of(options->k()), float_of(options->output_scale()),
                      options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);

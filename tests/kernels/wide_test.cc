@@ -270,10 +270,10 @@ TEST_P(WideTest, AddsAndMultiplies) {
 }
 
 template <class From, class To>
-void check_rescale(const WideKernel& kernel, Random& random, Element from, Element to) {
+void check_rescale(const WideKernel& kernel, Random& random, WideElement from, WideElement to) {
   for (size_t n : std::initializer_list<size_t>{1, 16, 17, 1024, 1025, 2049}) {
     for (int form = 0; form < 4; ++form) {
-      const bool is_int32 = from == Element::kInt32;
+      const bool is_int32 = from == WideElement::kInt32;
       const bool slopes_fit = !is_int32 && form == 3;
       Stages positive, negative;
       make_stages(random, 0, true, 2, Round::kHalfUp, &positive);
@@ -282,8 +282,8 @@ void check_rescale(const WideKernel& kernel, Random& random, Element from, Eleme
       negative.requant.zero_point = 0;
       negative.requant.lo = INT32_MIN, negative.requant.hi = INT32_MAX;
       Requant& r = positive.requant;
-      r.lo = to == Element::kUInt8 ? 3 : to == Element::kInt16 ? -30000 : INT32_MIN;
-      r.hi = to == Element::kUInt8 ? 250 : to == Element::kInt16 ? INT16_MAX : INT32_MAX;
+      r.lo = to == WideElement::kUInt8 ? 3 : to == WideElement::kInt16 ? -30000 : INT32_MIN;
+      r.hi = to == WideElement::kUInt8 ? 250 : to == WideElement::kInt16 ? INT16_MAX : INT32_MAX;
       std::vector<int16_t> slopes = {3, -128, 127, 0, -1};
       RescaleParams p{};
       p.bound = is_int32 ? int64_t{1} << 31 : 65535;
@@ -316,15 +316,15 @@ void check_rescale(const WideKernel& kernel, Random& random, Element from, Eleme
 }
 
 TEST_P(WideTest, RescalesBetweenAllTypes) {
-  const auto from = [&](auto x, Element element) {
+  const auto from = [&](auto x, WideElement element) {
     using From = decltype(x);
-    check_rescale<From, uint8_t>(GetParam(), random_, element, Element::kUInt8);
-    check_rescale<From, int16_t>(GetParam(), random_, element, Element::kInt16);
-    check_rescale<From, int32_t>(GetParam(), random_, element, Element::kInt32);
+    check_rescale<From, uint8_t>(GetParam(), random_, element, WideElement::kUInt8);
+    check_rescale<From, int16_t>(GetParam(), random_, element, WideElement::kInt16);
+    check_rescale<From, int32_t>(GetParam(), random_, element, WideElement::kInt32);
   };
-  from(uint8_t{}, Element::kUInt8);
-  from(int16_t{}, Element::kInt16);
-  from(int32_t{}, Element::kInt32);
+  from(uint8_t{}, WideElement::kUInt8);
+  from(int16_t{}, WideElement::kInt16);
+  from(int32_t{}, WideElement::kInt32);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, WideTest, ::testing::ValuesIn(all_kernels()),
