@@ -43,6 +43,8 @@ void set_dilation(const WindowAxis& h, const WindowAxis& w, Options* o) {
 
 // The file's shape of output 0 is the one that follows from the operator.
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected);
+// The same where the first two inputs broadcast.
+Status check_broadcast(const Importer& importer, const Op& op);
 
 // tflite_ops_linear.cc
 Status import_conv_2d(Importer& importer, const Op& op);
@@ -101,6 +103,12 @@ Status import_reduce_min(Importer& importer, const Op& op);
 Status import_add(Importer& importer, const Op& op);
 Status import_sub(Importer& importer, const Op& op);
 Status import_mul(Importer& importer, const Op& op);
+// tflite_ops_select.cc
+Status import_minimum(Importer& importer, const Op& op);
+Status import_maximum(Importer& importer, const Op& op);
+Status import_arg_max(Importer& importer, const Op& op);
+Status import_arg_min(Importer& importer, const Op& op);
+Status import_batch_matmul(Importer& importer, const Op& op);
 // tflite_ops_recurrent.cc
 Status import_svdf(Importer& importer, const Op& op);
 Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op);

@@ -5,18 +5,6 @@
 #include "converter/import/tflite_ops.h"
 
 namespace qrt::convert::from_tflite {
-namespace {
-
-// The reference refuses int16 operands with zero points. True: the operator was refused.
-bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
-                        const Quant& out) {
-  if (!out.is_wide() || (a.zero_point == 0 && b.zero_point == 0 && out.zero_point == 0))
-    return false;
-  (void)importer.refuse(
-      op, "an int16 tensor has a zero point other than 0, which the reference refuses",
-      importer.output(op).name, "quantise 16-bit activations symmetrically");
-  return true;
-}
 
 Status check_broadcast(const Importer& importer, const Op& op) {
   const Shape &a = importer.input(op, 0).shape, &b = importer.input(op, 1).shape;
@@ -30,6 +18,19 @@ Status check_broadcast(const Importer& importer, const Op& op) {
     shape.push_back(std::max(da, db));
   }
   return check_output_shape(importer, op, shape);
+}
+
+namespace {
+
+// The reference refuses int16 operands with zero points. True: the operator was refused.
+bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
+                        const Quant& out) {
+  if (!out.is_wide() || (a.zero_point == 0 && b.zero_point == 0 && out.zero_point == 0))
+    return false;
+  (void)importer.refuse(
+      op, "an int16 tensor has a zero point other than 0, which the reference refuses",
+      importer.output(op).name, "quantise 16-bit activations symmetrically");
+  return true;
 }
 
 // Arithmetic of shapes: int32 values that are known, one of them a single one or both of a length.

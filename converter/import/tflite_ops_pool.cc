@@ -86,7 +86,8 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   const int bits = r->in.is_wide() ? 15 : 23;
   if (r->n >= 1 << bits)
     return importer.refuse(
-        op, "it reduces " + std::to_string(r->n) + " values, the limit is 2^" + std::to_string(bits),
+        op,
+        "it reduces " + std::to_string(r->n) + " values, the limit is 2^" + std::to_string(bits),
         importer.input(op, 0).name, "reduce in two steps");
   if (runs > 1) {
     r->perm = std::move(before);

@@ -213,6 +213,72 @@ TEST(TfliteBinary, MulBroadcasts) {
   ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
 }
 
+TEST(TfliteSelect, MinimumAndMaximumCompareTheIntegers) {
+  for (const B code : {B::MINIMUM, B::MAXIMUM}) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {2, 128}, 0.07f, 20);
+    const std::vector<int8_t> limits = {-5, 60};
+    const int l = b.constant(TensorType::INT8, {2, 1}, limits, {0.2f}, {-3});
+    b.op(code, {x, l}, {b.output(TensorType::INT8, {2, 128}, 0.05f, -5)});
+    Bytes expected;
+    for (int i = 0; i < 256; ++i) {
+      const int v = static_cast<int8_t>(i), limit = limits[static_cast<size_t>(i / 128)];
+      expected.push_back(
+          static_cast<uint8_t>(code == B::MINIMUM ? std::min(v, limit) : std::max(v, limit)));
+    }
+    ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+  }
+}
+
+TEST(TfliteSelect, TheFirstExtremeWins) {
+  for (const B code : {B::ARG_MAX, B::ARG_MIN}) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {3, 4}, 0.07f, 20);
+    const int axis = b.constant<int32_t>(TensorType::INT32, {}, {-1});
+    b.op(code, {x, axis}, {b.output(TensorType::INT32, {3})}, tflite::ArgMaxOptionsT());
+    const std::vector<int8_t> input = {1, 5, 5, -7, -128, 127, -128, 127, 0, 0, 0, 0};
+    const std::vector<int32_t> expected =
+        code == B::ARG_MAX ? std::vector<int32_t>{1, 1, 0} : std::vector<int32_t>{3, 0, 0};
+    ASSERT_EQ(b.run({to_bytes(input)}), std::vector<Bytes>{to_bytes(expected)});
+  }
+}
+
+// [2, 3, 5] by [5, 4], either side stored the other way round.
+TEST(TfliteBatchMatMul, MultipliesMatrices) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  Bytes x(30), y(20);
+  random.fill(x, 0, 255);
+  random.fill(y, 0, 255);
+  for (const bool adj_x : {false, true})
+    for (const bool adj_y : {false, true}) {
+      TfliteBuilder b;
+      const int a =
+          b.input(TensorType::INT8,
+                  adj_x ? TfliteBuilder::Dims{2, 5, 3} : TfliteBuilder::Dims{2, 3, 5}, 0.05f, 7);
+      const int w =
+          b.input(TensorType::INT8, adj_y ? TfliteBuilder::Dims{4, 5} : TfliteBuilder::Dims{5, 4},
+                  0.03f, -9);
+      tflite::BatchMatMulOptionsT o;
+      o.adj_x = adj_x;
+      o.adj_y = adj_y;
+      b.op(B::BATCH_MATMUL, {a, w}, {b.output(TensorType::INT8, {2, 3, 4}, 0.4f, 2)}, o);
+      const float product = 0.05f * 0.03f;
+      const auto m = reference_multiplier(static_cast<double>(product) / static_cast<double>(0.4f));
+      Bytes expected;
+      for (size_t n = 0; n < 2; ++n)
+        for (size_t i = 0; i < 3; ++i)
+          for (size_t j = 0; j < 4; ++j) {
+            int sum = 0;
+            for (size_t k = 0; k < 5; ++k)
+              sum += (static_cast<int8_t>(x[n * 15 + (adj_x ? k * 3 + i : i * 5 + k)]) - 7) *
+                     (static_cast<int8_t>(y[adj_y ? j * 5 + k : k * 4 + j]) + 9);
+            expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(sum, m, false) + 2)));
+          }
+      ASSERT_EQ(b.run({x, y}), std::vector<Bytes>{expected});
+    }
+}
+
 // Over the dimensions 0 and 2 of three, which have to be brought together.
 TEST(TfliteReduce, DimensionsThatStandApart) {
   const Images image = random_image(5, 9, 13);
