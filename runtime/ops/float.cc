@@ -31,8 +31,7 @@ Status broadcast_floats(const Shape& a, const Shape& b, Shape* shape) {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
-  QRT_TRY(
-      check_range("function", static_cast<int>(o->function()), 0, static_cast<int>(F::MAX)));
+  QRT_TRY(check_range("function", static_cast<int>(o->function()), 0, static_cast<int>(F::MAX)));
   const F f = o->function();
   if (f == F::TABLE) {
     QRT_TRY(check_input_count(context, 2));

@@ -230,9 +230,8 @@ inline void record_support(const tflite::ModelT& model, const convert::Report& r
     const tflite::OperatorCodeT& code = *model.operator_codes[op->opcode_index];
     record_support_row(
         "TFLite",
-        tflite::EnumNameBuiltinOperator(
-            std::max(code.builtin_code,
-                     static_cast<tflite::BuiltinOperator>(code.deprecated_builtin_code))),
+        tflite::EnumNameBuiltinOperator(std::max(
+            code.builtin_code, static_cast<tflite::BuiltinOperator>(code.deprecated_builtin_code))),
         join(in) + " -> " + tflite_type(model, y), options, support_result(*f->second));
   }
 }
