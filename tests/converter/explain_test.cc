@@ -41,7 +41,7 @@ TEST(ExplainOnnx, ShapesComeFromTheOperatorWhereTheFileHasNone) {
     SCOPED_TRACE(op);
     OnnxBuilder b;
     const std::string x = b.integer_input<int8_t>({2, 4}, 0.1f, 3);
-    const std::string bad = std::string(op) == "Pow"        ? b.node(op, {x, b.scalar(2.0f)})
+    const std::string bad = std::string(op) == "Pow"        ? b.node(op, {x, b.scalar(7.5f)})
                             : std::string(op) == "ReduceL2" ? b.node(op, {x}, {{"axes", Dims{-1}}})
                                                             : b.node(op, {x});
     b.integer_output<int8_t>(b.node("Unheard", {b.qdq<int8_t>(bad, 0.1f, 3)}), 0.2f, 5);
@@ -91,8 +91,7 @@ TEST(ExplainOnnx, AQuantisationThatIsRefusedItselfIsNamed) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({2, 4}, 0.1f, 3), bad = refused(&b, x);
   declare_shape(&b, bad, {2, 4});
-  const std::string scales = b.constant<float>({2, 1}, {0.5f, 0.25f});
-  b.output(b.node("QuantizeLinear", {bad, scales, b.constant<uint8_t>({2, 1}, {0, 0})}));
+  b.output(b.node("QuantizeLinear", {bad, b.scalar(0.5f), b.scalar<int32_t>(0)}));
   EXPECT_EQ(b.import().refusals(), 2);
 }
 

@@ -131,7 +131,7 @@ TEST(TfliteModel, RefusesActivationsThatIntegersCannotDo) {
     return b;
   };
   expect_rule(relu(TensorType::INT8, {}, {}), "has no quantisation parameters");
-  expect_rule(relu(TensorType::INT16, {0.1f}, {0}), "is int16");
+  expect_rule(relu(TensorType::INT32, {0.1f}, {0}), "is int32");
   expect_rule(relu(TensorType::INT8, {0.0f}, {0}), "not a normal positive number");
   expect_rule(relu(TensorType::INT8, {0.1f}, {128}), "has the zero point 128");
   expect_rule(relu(TensorType::INT8, {0.1f, 0.1f, 0.1f, 0.1f}, {0, 0, 0, 0}), "per channel");

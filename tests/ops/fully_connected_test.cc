@@ -120,7 +120,7 @@ TEST(FullyConnected, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::FullyConnectedOptionsT;
   reject("has 4 inputs, expected 3", [](M& m, O&) { m.model().operators[0]->inputs.push_back(2); });
-  reject("input 0 (x) is int16, expected uint8",
+  reject("requant.kind is F32 and the output int16, expected INT or uint8",
          [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("input 0 (x) has shape []", [](M& m, O&) { m.at(0).shape.clear(); });
   reject("expected [out, in] with in = 7", [](M& m, O&) { m.at(0).shape[1] = 7; });
