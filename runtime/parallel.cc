@@ -1,10 +1,9 @@
-// Hands tasks to the session's team, to pthreadpool or to the application's own pool.
+// Hands tasks to pthreadpool or to the application's own pool.
 #include "runtime/parallel.h"
 
 #include <pthreadpool.h>
 
 #include "runtime/float_env.h"
-#include "runtime/team.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -54,7 +53,6 @@ void run_task(void* context, size_t index) {
 }  // namespace
 
 void Parallel::dispatch(void (*task)(void*, size_t), void* argument, size_t count) const {
-  if (team != nullptr) return team->run(task, argument, count);
   Job job{task, argument};
   hand_over(&job);
   if (custom != nullptr) {

@@ -1,5 +1,5 @@
-// Parallel execution of one step over a session's own threads, a pool of the application, or the
-// calling thread alone.
+// Parallel execution of one step over pthreadpool, an application's own pool, or the calling thread
+// alone.
 #ifndef QRT_RUNTIME_PARALLEL_H_
 #define QRT_RUNTIME_PARALLEL_H_
 
@@ -9,8 +9,6 @@ struct pthreadpool;
 
 namespace qrt {
 
-class Team;
-
 // Runs task(argument, i) for every i < count, in any order on any threads; returns when all are
 // done.
 using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t index),
@@ -19,11 +17,10 @@ using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t i
 // How a session runs its chunks. Not owning. A Parallel belongs to one session and is used by one
 // run() at a time.
 struct Parallel {
-  size_t threads = 1;           // number of chunks worth making; 1: the calling thread does all
+  size_t threads = 1;           // number of chunks worth making; 1: no pool is used
   pthreadpool* pool = nullptr;  // pthreadpool_t
   ParallelFn custom = nullptr;  // takes precedence over pool
   void* custom_context = nullptr;
-  Team* team = nullptr;  // neither pool nor custom
 
   // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
   // once.

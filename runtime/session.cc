@@ -87,8 +87,12 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
   session->parallel_ = {plan_options.threads, options.pool, options.parallel,
                         options.parallel_context};
-  if (options.pool == nullptr && options.parallel == nullptr) {
-    QRT_TRY(session->start_threads(*provider));
+  if (plan_options.threads > 1 && options.pool == nullptr && options.parallel == nullptr) {
+    session->own_pool_ = pthreadpool_create(plan_options.threads);
+    if (session->own_pool_ == nullptr) {
+      return error(Code::kOutOfMemory, "no pool of %zu threads", plan_options.threads);
+    }
+    session->parallel_.pool = session->own_pool_;
   }
   QRT_TRY(session->allocate());
   if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
@@ -97,23 +101,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
 }
 
 Session::~Session() {
-  if (xnnpack_pool_ != nullptr) pthreadpool_destroy(xnnpack_pool_);
+  if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
   ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow);
-}
-
-Status Session::start_threads(Provider provider) {
-  const size_t threads = plan_->threads;
-  if (threads <= 1) return {};
-  if (provider == Provider::kOwn) {
-    team_ = Team::create(threads);
-    parallel_.team = team_.get();
-  } else {
-    parallel_.pool = xnnpack_pool_ = pthreadpool_create(threads);
-  }
-  if (parallel_.team == nullptr && parallel_.pool == nullptr) {
-    return error(Code::kOutOfMemory, "no pool of %zu threads", threads);
-  }
-  return {};
 }
 
 Status Session::allocate() {

@@ -12,7 +12,6 @@
 #include "runtime/plan.h"
 #include "runtime/profile.h"
 #include "runtime/status.h"
-#include "runtime/team.h"
 
 namespace qrt {
 
@@ -68,7 +67,6 @@ class Session {
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
-  Status start_threads(Provider provider);
   Status allocate();
   void bind();
   RunContext context(size_t step) const;
@@ -77,8 +75,7 @@ class Session {
   uint8_t* memory_ = nullptr;      // laid out as Plan says
   std::vector<uint8_t*> tensors_;  // by slot
   Parallel parallel_;
-  std::unique_ptr<Team> team_;
-  pthreadpool* xnnpack_pool_ = nullptr;  // instead of a team: XNNPACK knows no other
+  pthreadpool* own_pool_ = nullptr;
   std::unique_ptr<Profile> profile_;
 };
 

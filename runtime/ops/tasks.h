@@ -10,9 +10,8 @@
 
 namespace qrt {
 
-// A task shorter than this is not worth another thread: handing it over costs 0.3 us (team.h), with
-// an application's pool a few us.
-constexpr double kMinTaskNs = 4000;
+// A task shorter than this is not worth waking a thread (a wake-up costs 2 to 10 us).
+constexpr double kMinTaskNs = 20000;
 
 // Rough speed of one core; a wrong guess costs balance, never results.
 struct Speed {

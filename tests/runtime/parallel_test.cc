@@ -1,5 +1,5 @@
-// Parallel and Team: every index once, chunks cover the range, and tasks see the kernels'
-// floating-point state.
+// Parallel: every index once, chunks cover the range, and tasks see the kernels' floating-point
+// state.
 #include "runtime/parallel.h"
 
 #include <gtest/gtest.h>
@@ -7,13 +7,10 @@
 
 #include <atomic>
 #include <cfenv>
-#include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "runtime/float_env.h"
-#include "runtime/team.h"
 
 namespace qrt {
 namespace {
@@ -92,65 +89,6 @@ TEST(Parallel, TasksRoundToNearestWhateverThePoolsThreadsDo) {
     fesetround(before);
   };
   parallel.run(3, [](size_t) { EXPECT_EQ(rounding(), FE_TONEAREST); });
-}
-
-Parallel parallel_of(Team* team, size_t threads) {
-  Parallel parallel;
-  parallel.threads = threads;
-  parallel.team = team;
-  return parallel;
-}
-
-TEST(Team, RunsEachIndexOnceWithMoreAndFewerTasksThanThreads) {
-  for (size_t threads : {1, 2, 3, 8}) {
-    const std::unique_ptr<Team> team = Team::create(threads);
-    ASSERT_NE(team, nullptr);
-    for (size_t n : {0, 1, 2, 3, 7, 8, 9, 1000})
-      expect_each_index_once(parallel_of(team.get(), threads), n);
-  }
-}
-
-// Threads that come late find the next job, or the one after it.
-TEST(Team, KeepsManyShortJobsApart) {
-  const std::unique_ptr<Team> team = Team::create(4);
-  const Parallel parallel = parallel_of(team.get(), 4);
-  for (size_t job = 1; job <= 5000; ++job) {
-    const size_t count = 1 + job % 9;
-    std::vector<size_t> seen(count);  // no atomics: a job's tasks do not touch each other
-    parallel.run(count, [&](size_t i) { seen[i] += job; });
-    for (size_t i = 0; i < count; ++i) ASSERT_EQ(seen[i], job) << "task " << i << " of " << count;
-  }
-}
-
-TEST(Team, WakesThreadsThatFellAsleep) {
-  const std::unique_ptr<Team> team = Team::create(3);
-  for (int i = 0; i < 3; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    // Ends only if each task has a thread of its own.
-    std::atomic<int> begun{0};
-    parallel_of(team.get(), 3).run(3, [&](size_t) {
-      for (++begun; begun < 3;) std::this_thread::yield();
-    });
-  }
-}
-
-TEST(Team, StopsWhetherItsThreadsSleepOrWait) {
-  for (int ms : {0, 5}) {
-    const std::unique_ptr<Team> team = Team::create(3);
-    expect_each_index_once(parallel_of(team.get(), 3), 3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-  }
-}
-
-TEST(Team, TasksRoundToNearestWhateverTheThreadThatMadeItDoes) {
-  fesetround(FE_UPWARD);
-  const std::unique_ptr<Team> team = Team::create(2);
-  fesetround(FE_TONEAREST);
-  std::atomic<int> begun{0};
-  parallel_of(team.get(), 2).run(2, [&](size_t) {
-    for (++begun; begun < 2;) std::this_thread::yield();
-    EXPECT_EQ(rounding(), FE_TONEAREST);
-  });
 }
 
 TEST(ScopedFloatEnv, SetsNearestEvenAndRestores) {
