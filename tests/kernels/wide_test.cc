@@ -35,7 +35,7 @@ class WideTest : public ::testing::TestWithParam<WideKernel> {
 // The definition, in wider arithmetic than any kernel has.
 int64_t rounded(__int128 v, int shift, Round round) {
   if (shift == 0) return static_cast<int64_t>(v);
-  const __int128 one = 1, floor = v >> shift, rest = v - (floor << shift);
+  const __int128 one = 1, floor = v >> shift, rest = v - floor * (one << shift);
   const __int128 twice = rest * 2, unit = one << shift;
   switch (round) {
     case Round::kFloor: return static_cast<int64_t>(floor);
@@ -156,7 +156,7 @@ TEST_P(WideTest, RoundsTiesAsNamed) {
       std::vector<int64_t> bias;
       for (int64_t y = -4; y <= 4; ++y)
         for (int64_t d = -1; d <= 1; ++d)
-          bias.push_back((y << shift) + (shift > 0 ? int64_t{1} << (shift - 1) : 0) + d);
+          bias.push_back(y * (int64_t{1} << shift) + (shift > 0 ? int64_t{1} << (shift - 1) : 0) + d);
       const size_t n = bias.size();
       const std::vector<int32_t> low(n);
       std::vector<int16_t> y(n);
