@@ -156,7 +156,8 @@ TEST_P(WideTest, RoundsTiesAsNamed) {
       std::vector<int64_t> bias;
       for (int64_t y = -4; y <= 4; ++y)
         for (int64_t d = -1; d <= 1; ++d)
-          bias.push_back(y * (int64_t{1} << shift) + (shift > 0 ? int64_t{1} << (shift - 1) : 0) + d);
+          bias.push_back(y * (int64_t{1} << shift) + (shift > 0 ? int64_t{1} << (shift - 1) : 0) +
+                         d);
       const size_t n = bias.size();
       const std::vector<int32_t> low(n);
       std::vector<int16_t> y(n);
