@@ -86,10 +86,12 @@ Status import_reverse_v2(Importer& importer, const Op& op);
 Status import_gather(Importer& importer, const Op& op);
 Status import_gather_nd(Importer& importer, const Op& op);
 Status import_unpack(Importer& importer, const Op& op);
+// tflite_ops_blocks.cc
 Status import_depth_to_space(Importer& importer, const Op& op);
 Status import_space_to_depth(Importer& importer, const Op& op);
 Status import_space_to_batch_nd(Importer& importer, const Op& op);
 Status import_batch_to_space_nd(Importer& importer, const Op& op);
+// tflite_ops_resize.cc
 Status import_resize_nearest_neighbor(Importer& importer, const Op& op);
 Status import_resize_bilinear(Importer& importer, const Op& op);
 // tflite_ops_pool.cc
