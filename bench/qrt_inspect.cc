@@ -67,7 +67,8 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Softmax:
       switch (op.options_as_Softmax()->kind()) {
         case fb::SoftmaxKind::F32: break;
-        case fb::SoftmaxKind::Q5_26: return "table, fixed-point reciprocal";
+        case fb::SoftmaxKind::Q5_26:
+        case fb::SoftmaxKind::Q5_26_TO_INT16: return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::INT16: return "interpolated tables";
         case fb::SoftmaxKind::LOG_F32: return "table, ordered float32 sum, logarithm";
       }

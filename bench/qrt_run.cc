@@ -1,9 +1,12 @@
-// qrt_run: a .qrt model on .npy inputs; outputs as .npy files, or their shapes and digests.
+// qrt_run: a .qrt model on .npy inputs; outputs as .npy files, or their shapes and digests. Inputs
+// with one more dimension in front are a sequence: one run for each of its indices, in one session.
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "bench/npy.h"
 #include "bench/tool.h"
@@ -68,12 +71,16 @@ Status assign_files(const Model& model, const Options& options, std::vector<std:
   return {};
 }
 
-// Whether an array fits an input; where that leaves the batch open, the array says it.
-Status check_input(const Model& model, size_t i, const tool::NpyArray& array, size_t* batch) {
+// Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
+// then. Where the model leaves the batch open, the array says it.
+Status check_input(const Model& model, size_t i, const tool::NpyArray& array, size_t* batch,
+                   bool* is_sequence) {
   const qrt_tensor_info info = model.input_info(i);
-  bool fits = array.dtype == tool::npy_dtype(dtype_of(info)) && array.shape.rank() == info.rank;
+  *is_sequence = array.shape.rank() == info.rank + 1 && array.shape[0] >= 1;
+  bool fits = array.dtype == tool::npy_dtype(dtype_of(info)) &&
+              (*is_sequence || array.shape.rank() == info.rank);
   for (int d = 0; fits && d < info.rank; ++d) {
-    const int64_t n = array.shape[d];
+    const int64_t n = array.shape[d + (*is_sequence ? 1 : 0)];
     if (info.dims[d] >= 0)
       fits = n == info.dims[d];
     else if (n < 1 || (*batch != 0 && static_cast<size_t>(n) != *batch))
@@ -120,11 +127,45 @@ Status deliver(const Options& options, const std::string& stem, const qrt_tensor
                          data, info.bytes);
 }
 
-Status deliver_all(const Options& options, const Session& session, size_t outputs) {
+// The outputs of all runs of a sequence.
+using Runs = std::vector<std::vector<uint8_t>>;
+
+Status keep_outputs(const Session& session, Runs* runs) {
+  for (size_t i = 0; i < runs->size(); ++i) {
+    const qrt_tensor_info info = session.output_info(i);
+    if (info.rank == QRT_MAX_RANK || is_packed(dtype_of(info)))
+      return error(Code::kUnsupported,
+                   "output %zu '%s' has 6 dimensions or packed elements, which a sequence cannot "
+                   "have",
+                   i, info.name);
+    const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session.get(), i));
+    (*runs)[i].insert((*runs)[i].end(), data, data + info.bytes);
+  }
+  return {};
+}
+
+// Output i of a sequence: its runs stand along a dimension in front.
+Status deliver_runs(const Options& options, const Session& session, const Runs& runs) {
+  for (size_t i = 0; i < runs.size(); ++i) {
+    qrt_tensor_info info = session.output_info(i);
+    const size_t steps = runs[i].size() / info.bytes;
+    for (int d = info.rank++; d > 0; --d) info.dims[d] = info.dims[d - 1];
+    info.dims[0] = static_cast<int64_t>(steps);
+    info.bytes = runs[i].size();
+    QRT_TRY(deliver(options, "output_" + std::to_string(i), info, runs[i].data()));
+  }
+  return {};
+}
+
+Status deliver_outputs(const Options& options, const Session& session, size_t outputs) {
   for (size_t i = 0; i < outputs; ++i)
     QRT_TRY(deliver(options, "output_" + std::to_string(i), session.output_info(i),
                     qrt_session_output_data(session.get(), i)));
-  if (!options.dump_all) return {};
+  return {};
+}
+
+// As they are after the last run.
+Status deliver_tensors(const Options& options, const Session& session) {
   for (size_t i = 0; i < qrt_session_tensor_count(session.get()); ++i) {
     qrt_tensor_info info{};
     const void* data = nullptr;
@@ -137,6 +178,17 @@ Status deliver_all(const Options& options, const Session& session, size_t output
   return {};
 }
 
+// Index `step` of a sequence of `steps`.
+tool::NpyArray part_of(const tool::NpyArray& array, size_t step, size_t steps) {
+  tool::NpyArray part;
+  part.dtype = array.dtype;
+  for (int d = 1; d < array.shape.rank(); ++d) part.shape.push_back(array.shape[d]);
+  const size_t bytes = array.data.size() / steps;
+  const auto begin = array.data.begin() + static_cast<ptrdiff_t>(step * bytes);
+  part.data.assign(begin, begin + static_cast<ptrdiff_t>(bytes));
+  return part;
+}
+
 Status run_model(const Options& options) {
   QRT_TRY(tool::check_readable(options.model));
   const Model model = Model::load_file(options.model);
@@ -144,29 +196,46 @@ Status run_model(const Options& options) {
   QRT_TRY(assign_files(model, options, &files));
   std::vector<tool::NpyArray> arrays(files.size());
   SessionOptions session_options;
+  size_t steps = 0;  // 0: no sequence
   for (size_t i = 0; i < files.size(); ++i) {
+    bool is_sequence;
     QRT_TRY(tool::read_npy(files[i], &arrays[i]));
-    QRT_TRY(check_input(model, i, arrays[i], &session_options.batch).at(files[i]));
-    QRT_TRY(tool::from_npy_form(dtype_of(model.input_info(i)), &arrays[i]).at(files[i]));
+    QRT_TRY(check_input(model, i, arrays[i], &session_options.batch, &is_sequence).at(files[i]));
+    const size_t length = is_sequence ? static_cast<size_t>(arrays[i].shape[0]) : 0;
+    if (i > 0 && length != steps)
+      return error(Code::kInvalidModel, "%s: inputs of %zu and of %zu runs (0: no sequence)",
+                   files[i].c_str(), steps, length);
+    steps = length;
   }
   session_options.threads = options.threads;
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   session_options.keep_all = options.dump_all;
   Session session(model, session_options);
-  for (size_t i = 0; i < arrays.size(); ++i)
-    session.set_input(i, arrays[i].data.data(), arrays[i].data.size());
-  session.run();
+  Runs runs(steps > 0 ? model.output_count() : 0);
+  for (size_t step = 0; step < std::max(steps, size_t{1}); ++step) {
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      tool::NpyArray array = steps > 0 ? part_of(arrays[i], step, steps) : std::move(arrays[i]);
+      QRT_TRY(tool::from_npy_form(dtype_of(model.input_info(i)), &array).at(files[i]));
+      session.set_input(i, array.data.data(), array.data.size());
+    }
+    session.run();
+    QRT_TRY(keep_outputs(session, &runs));
+  }
   if (!options.output_dir.empty() && mkdir(options.output_dir.c_str(), 0777) != 0 &&
       errno != EEXIST)
     return error(Code::kIoError, "%s: %s", options.output_dir.c_str(), strerror(errno));
-  return deliver_all(options, session, model.output_count());
+  QRT_TRY(steps > 0 ? deliver_runs(options, session, runs)
+                    : deliver_outputs(options, session, model.output_count()));
+  return options.dump_all ? deliver_tensors(options, session) : Status();
 }
 
 int run_main(int argc, char** argv) {
   CLI::App app;
   tool::set_up(
-      &app, "Runs a .qrt model once.",
+      &app,
+      "Runs a .qrt model once, or once for each index of one more dimension in front of its "
+      "inputs.",
       "  qrt_run model.qrt image.npy                     shapes and digests of the outputs\n"
       "  qrt_run model.qrt image.npy --output-dir out    writes out/output_0.npy ...\n"
       "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2");

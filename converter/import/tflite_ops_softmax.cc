@@ -98,13 +98,21 @@ Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, cons
 
 Status import_softmax(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (in.is_wide()) return import_softmax_16(importer, op, in, out);
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  const bool to_16 = x.type == TensorType::INT8 && y.type == TensorType::INT16;
+  const bool known = to_16 ? importer.read_quant(op, x, &in) && importer.read_quant(op, y, &out)
+                           : importer.read_quants(op, 0, &in, &out);
+  if (!known) return Status();
+  if (in.is_wide()) return import_softmax_16(importer, op, in, out);
   if (in.type != TensorType::INT8)
     return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,
                            "quantise the model to int8");
-  if (out.scale != 1.0f / 256 || out.zero_point != -128)
+  if (to_16 && (std::fabs(out.scale - 1.0f / 65536) > 0.001f / 65536 || out.zero_point != -32768))
+    return importer.refuse(op,
+                           "the output's scale and zero point are not 1/65536 and -32768, which "
+                           "the reference takes for granted",
+                           y.name, "quantise the output with scale 1/65536 and zero point -32768");
+  if (!to_16 && (out.scale != 1.0f / 256 || out.zero_point != -128))
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/256 and -128, which the "
                            "reference takes for granted",
@@ -122,7 +130,7 @@ Status import_softmax(Importer& importer, const Op& op) {
                                                       exponentials(factor, importer.rounding()));
   const ValueId value = importer.value(op, 0);
   importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out)).kind =
-      fb::SoftmaxKind::Q5_26;
+      to_16 ? fb::SoftmaxKind::Q5_26_TO_INT16 : fb::SoftmaxKind::Q5_26;
   importer.became(op, "Softmax", "I0");
   return Status();
 }

@@ -4,6 +4,8 @@
 //   sum = sum of HA(e_j / 2^12)          Q12.19
 //   z = leading zeros of sum; inverse = 1 / (1 + a), a = (sum << z) - 2^31 as Q0.31
 //   y_j = clamp(HA(SRDHM(inverse, e_j) / 2^(12 - z + 23)), 0, 255)
+// To int16, output scale 1/65536, zero point -32768: 8 bits more of the same,
+//   y_j = clamp(HA(SRDHM(inverse, e_j) / 2^(12 - z + 15)), 0, 65535) - 32768
 // The functions are those of fixed_point.h. One form for every instruction set. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_
@@ -18,6 +20,7 @@ constexpr size_t kMaxSoftmaxIntRow = 4095;  // the sum stays below 2^31
 // table: 256 values >= -1, the last of them 2^31 - 1 (checked at load). 1 <= n <=
 // kMaxSoftmaxIntRow.
 void softmax_int_rows(const int32_t* table, const uint8_t* x, uint8_t* y, size_t rows, size_t n);
+void softmax_int_rows(const int32_t* table, const uint8_t* x, int16_t* y, size_t rows, size_t n);
 
 }  // namespace qrt
 

@@ -34,7 +34,7 @@ Status check_int(const InferContext& context, const Shape& x) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxIntRow),
-                  "rows of %lld values, expected at most %zu with kind Q5_26",
+                  "rows of %lld values, expected at most %zu with kinds Q5_26 and Q5_26_TO_INT16",
                   static_cast<long long>(n), kMaxSoftmaxIntRow);
   int32_t table[kTable];
   QRT_TRY(read_table(context, options->table(), kTable, table));
@@ -68,7 +68,7 @@ Status check_16(const InferContext& context, const Shape& x) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::LOG_F32, "kind is %d, expected 0 to 3",
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::Q5_26_TO_INT16, "kind is %d, expected 0 to 4",
                   static_cast<int>(options->kind()));
   const bool is_16 = options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
@@ -78,9 +78,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_TRY(check_16(context, x));
     return add_output(DType::kInt16, x, outputs);
   }
-  if (options->kind() == fb::SoftmaxKind::Q5_26) {
+  const bool to_16 = options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16;
+  if (to_16 || options->kind() == fb::SoftmaxKind::Q5_26) {
     QRT_TRY(check_int(context, x));
-    return add_output(DType::kUInt8, x, outputs);
+    return add_output(to_16 ? DType::kInt16 : DType::kUInt8, x, outputs);
   }
   QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
   float table[kTable];
@@ -165,11 +166,13 @@ struct IntParams {
   size_t rows, n, tasks;
 };
 
+// T: uint8_t or int16_t.
+template <class T>
 void run_int(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
+  T* y = reinterpret_cast<T*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    softmax_int_rows(p.table, context.in(step, 0) + begin * p.n, context.out(step, 0) + begin * p.n,
-                     end - begin, p.n);
+    softmax_int_rows(p.table, context.in(step, 0) + begin * p.n, y + begin * p.n, end - begin, p.n);
   });
 }
 
@@ -182,8 +185,9 @@ Status prepare_int(const PrepareContext& context, Step* step) {
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   params->tasks =
       task_count(2 * static_cast<double>(shape.elements()), params->rows, context.threads);
-  step->kernel = "softmax_int_u8";
-  step->run = run_int;
+  const bool to_16 = context.outputs[0].dtype == DType::kInt16;
+  step->kernel = to_16 ? "softmax_int_u8_s16" : "softmax_int_u8";
+  step->run = to_16 ? run_int<int16_t> : run_int<uint8_t>;
   step->params = std::move(params);
   return Status();
 }
@@ -230,7 +234,9 @@ Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
-  if (options->kind() == fb::SoftmaxKind::Q5_26) return prepare_int(context, step);
+  if (options->kind() == fb::SoftmaxKind::Q5_26 ||
+      options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
+    return prepare_int(context, step);
   if (options->kind() == fb::SoftmaxKind::LOG_F32) return prepare_log(context, step);
   auto params = std::make_shared<Params>();
   QRT_TRY(read_table(context, options->table(), kTable, params->table));

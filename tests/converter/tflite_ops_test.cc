@@ -460,6 +460,47 @@ TEST(TfliteSoftmax, IsCloseToTheRealFunction) {
   }
 }
 
+// To int16 the scale is 1/65536; the two references differ in the exponents' roundings only.
+TEST(TfliteSoftmax, ToInt16IsCloseToTheRealFunction) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {25, 10}, 0.06f, 3);
+  tflite::SoftmaxOptionsT o;
+  o.beta = 1.0f;
+  b.op(B::SOFTMAX, {x}, {b.output(TensorType::INT16, {25, 10}, 1.0f / 65536, -32768)}, o);
+  Random random;
+  Bytes input(250);
+  random.fill(input, 0, 255);
+  for (const auto reference :
+       {TfliteReference::kDoubleRounding, TfliteReference::kSingleRounding}) {
+    const std::vector<Bytes> y = b.run({input}, reference);
+    ASSERT_EQ(y.size(), 1u);
+    std::vector<int16_t> wide(250);
+    ASSERT_EQ(y[0].size(), wide.size() * sizeof(int16_t));
+    memcpy(wide.data(), y[0].data(), y[0].size());
+    for (size_t row = 0; row < 25; ++row) {
+      double sum = 0;
+      const auto e = [&](size_t j) {
+        return std::exp(0.06 * static_cast<double>(static_cast<int8_t>(input[row * 10 + j])));
+      };
+      for (size_t j = 0; j < 10; ++j) sum += e(j);
+      for (size_t j = 0; j < 10; ++j)
+        ASSERT_NEAR(wide[row * 10 + j], std::min(65536 * e(j) / sum, 65535.0) - 32768, 1);
+    }
+  }
+}
+
+TEST(TfliteSoftmax, RefusesOutputsThatTheReferenceDoesNotMake) {
+  const auto reject = [](TensorType type, float scale, int64_t zero_point, const char* part) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 4}, 0.06f, 3);
+    b.op(B::SOFTMAX, {x}, {b.output(type, {1, 4}, scale, zero_point)}, tflite::SoftmaxOptionsT());
+    expect_rule(b, part);
+  };
+  reject(TensorType::INT8, 1.0f / 128, -128, "are not 1/256 and -128");
+  reject(TensorType::INT16, 1.0f / 32768, -32768, "are not 1/65536 and -32768");
+  reject(TensorType::INT16, 1.0f / 65536, 0, "are not 1/65536 and -32768");
+}
+
 TEST(TfliteEdges, QuantizeRoundsHalfAwayFromZero) {
   TfliteBuilder b;
   const int x = b.input(TensorType::FLOAT32, {1, 70});

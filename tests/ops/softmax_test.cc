@@ -79,18 +79,28 @@ std::vector<int32_t> integer_exponentials() {
   return table;
 }
 
-// Equal values share 1 equally, so results are known: 256 / n rounded, at most 255.
+// Equal values share 1 equally, so results are known: 256 / n rounded, at most 255; of 16 bits
+// 65536 / n.
 TEST(Softmax, IntegersShareEqually) {
   for (const int64_t n : {1, 2, 3, 4, 7, 100, 500, 1001, 4095}) {
-    testing::ModelBuilder m;
-    const uint32_t x = m.input({-1, n}), y = m.output({-1, n});
-    fb::SoftmaxOptionsT o;
-    o.kind = fb::SoftmaxKind::Q5_26;
-    o.table = m.buffer(integer_exponentials());
-    m.op(o, {x}, {y});
-    const long share = std::min(std::lround(256.0 / static_cast<double>(n)), 255L);
-    testing::expect_outputs(m, 3, {Bytes(static_cast<size_t>(3 * n), 17)},
-                            {Bytes(static_cast<size_t>(3 * n), static_cast<uint8_t>(share))});
+    const auto elements = static_cast<size_t>(3 * n);
+    const auto share = [&](long steps) {
+      return std::min(std::lround(static_cast<double>(steps) / static_cast<double>(n)), steps - 1);
+    };
+    const auto expect = [&](fb::SoftmaxKind kind, DType dtype, const Bytes& expected) {
+      testing::ModelBuilder m;
+      const uint32_t x = m.input({-1, n}), y = m.output({-1, n}, dtype);
+      fb::SoftmaxOptionsT o;
+      o.kind = kind;
+      o.table = m.buffer(integer_exponentials());
+      m.op(o, {x}, {y});
+      testing::expect_outputs(m, 3, {Bytes(elements, 17)}, {expected});
+    };
+    expect(fb::SoftmaxKind::Q5_26, DType::kUInt8,
+           Bytes(elements, static_cast<uint8_t>(share(256))));
+    const auto wide = static_cast<int16_t>(share(65536) - 32768);
+    expect(fb::SoftmaxKind::Q5_26_TO_INT16, DType::kInt16,
+           testing::bytes_of(std::vector<int16_t>(elements, wide)));
   }
 }
 
@@ -100,8 +110,10 @@ TEST(Softmax, IntegersAreCloseToTheRealFunction) {
   const std::vector<int32_t> table = integer_exponentials();
   const size_t n = 300;
   Bytes x(40 * n), y(x.size());
+  std::vector<int16_t> wide(x.size());
   random.fill(x, 0, 255);
   softmax_int_rows(table.data(), x.data(), y.data(), 40, n);
+  softmax_int_rows(table.data(), x.data(), wide.data(), 40, n);
   for (size_t row = 0; row < x.size(); row += n) {
     const int greatest = *std::max_element(&x[row], &x[row] + n);
     const auto e = [&](size_t j) {
@@ -112,6 +124,8 @@ TEST(Softmax, IntegersAreCloseToTheRealFunction) {
     for (size_t j = 0; j < n; ++j) {
       const double real = std::min(256 * e(j) / sum, 255.0);
       ASSERT_LE(std::fabs(y[row + j] - real), 0.6);
+      const double fine = std::min(65536 * e(j) / sum, 65535.0);
+      ASSERT_LE(std::fabs(wide[row + j] + 32768 - fine), 0.6);
     }
   }
 }
@@ -211,7 +225,7 @@ TEST(Softmax, RejectsBadModels) {
   table[7] = 0;
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
-  reject("kind is 4, expected 0 to 3", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(4); });
+  reject("kind is 5, expected 0 to 4", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(5); });
   const auto logarithm = [](float last, float scale, float output_scale) {
     return [=](M& m, O& o) {
       std::vector<float> entries = exponentials(0.1f);

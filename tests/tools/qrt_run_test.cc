@@ -86,6 +86,31 @@ TEST_F(Tools, RunTakesTheBatchFromTheInputs) {
   expect_failure("qrt_run", {model_, a, b_}, 3, "batch of 1, other inputs have 2");
 }
 
+// y[t] = x[0] + ... + x[t]: the model keeps its sum.
+TEST_F(Tools, RunTakesASequence) {
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 3}), kept = m.tensor({-1, 3}, DType::kUInt8, "kept");
+  const uint32_t y = m.output({-1, 3}, DType::kUInt8, "y");
+  fb::AddOptionsT add;
+  add.a_scale = add.b_scale = testing::float_bits(1.0f);
+  m.op(std::move(add), {x, kept}, {y});
+  m.model().variables.push_back(std::make_unique<fb::VariableT>());
+  m.model().variables[0]->tensor = kept;
+  m.model().variables[0]->next = y;
+  const std::string model = write("sum.qrt", m.build());
+  const std::string sequence = npy("t.npy", {3, 1, 3}, {1, 2, 3, 10, 20, 30, 100, 0, 7});
+  const CommandResult r = run("qrt_run", {model, sequence, "--output-dir", path("out")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(output("out/output_0.npy").shape, (Shape{3, 1, 3}));
+  EXPECT_EQ(output("out/output_0.npy").data,
+            (std::vector<uint8_t>{1, 2, 3, 11, 22, 33, 111, 22, 40}));
+  EXPECT_EQ(run("qrt_run", {model, sequence}).out.rfind("output_0 'y' uint8 [3, 1, 3] fnv1a:", 0),
+            0u);
+  expect_failure("qrt_run", {model_, npy("a3.npy", {2, 1, 3}, {1, 2, 3, 4, 5, 6}), b_}, 3,
+                 "inputs of 2 and of 0 runs");
+  expect_failure("qrt_run", {model, npy("e.npy", {0, 1, 3}, {})}, 3, "it holds uint8 [0, 1, 3]");
+}
+
 TEST_F(Tools, RunPrintsDigestsThatDoNotDependOnIsaAndThreads) {
   const CommandResult r = run("qrt_run", {model_, a_, b_});
   ASSERT_EQ(r.status, 0) << r.err;
