@@ -117,8 +117,8 @@ Status check_tensor_stages(const char* what, const StageVector* stages) {
   return check_stages(what, stages, 1);
 }
 
-Status check_int_requant(const fb::Requant* requant) {
-  QRT_TRY(check_requant(requant, 1, /*allow_acc=*/false));
+Status check_int_requant(const fb::Requant* requant, DType output) {
+  QRT_TRY(check_requant(requant, 1, /*allow_acc=*/false, output));
   QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::INT,
                   "requant.kind is %d, this operator takes INT (2)",
                   static_cast<int>(requant->kind()));

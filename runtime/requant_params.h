@@ -25,7 +25,7 @@ Status check_stages(const char* what, const StageVector* stages, size_t channels
 // One or two stages, per tensor.
 Status check_tensor_stages(const char* what, const StageVector* stages);
 // A requantisation of kind INT, per tensor.
-Status check_int_requant(const fb::Requant* requant);
+Status check_int_requant(const fb::Requant* requant, DType output = DType::kUInt8);
 
 // Integer stages per tensor. Immovable: the stages point to the members before them.
 struct StageParams {

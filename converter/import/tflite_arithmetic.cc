@@ -71,6 +71,18 @@ std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
   return stages;
 }
 
+std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages_64(
+    const std::vector<Multiplier>& multipliers) {
+  auto stage = std::make_unique<fb::RequantStageT>();
+  for (const Multiplier& m : multipliers) {
+    stage->multiplier.push_back(m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff);
+    stage->shift.push_back(static_cast<uint8_t>(15 - m.shift));
+  }
+  std::vector<std::unique_ptr<fb::RequantStageT>> stages;
+  stages.push_back(std::move(stage));
+  return stages;
+}
+
 int32_t logistic_q4(int32_t a) {
   if (a == 0) return 1 << 30;
   const int32_t positive = fixed::reciprocal_of_one_plus(fixed::exp_of_negative(a > 0 ? -a : a, 4));

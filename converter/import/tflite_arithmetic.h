@@ -42,6 +42,11 @@ Limits activation_limits(tflite::ActivationFunctionType activation, float scale,
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
     const std::vector<Multiplier>& multipliers, Rounding rounding);
 
+// The same for accumulators of 64 bits, which the reference multiplies with 16 bits, rounding once.
+// REQUIRES: no value is negative; shifts of at most 7.
+std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages_64(
+    const std::vector<Multiplier>& multipliers);
+
 // Logistic and tanh of a Q4.27 number as Q0.31.
 int32_t logistic_q4(int32_t a);
 int32_t tanh_q4(int32_t a);

@@ -485,22 +485,18 @@ Status Importer::finish_copy(const Op& op, ValueId x, const std::string& result,
 std::unique_ptr<fb::RequantT> Importer::requant_64(const Op& op,
                                                    const std::vector<Multiplier>& multipliers,
                                                    const Quant& out, Limits limits) {
-  auto stage = std::make_unique<fb::RequantStageT>();
   for (const Multiplier& m : multipliers) {
-    if (m.shift > 7) {
-      (void)refuse(op, "the scales make a multiplier beyond 2^7", output(op).name,
-                   "quantise the model with scales of usual size");
-      return nullptr;
-    }
-    stage->multiplier.push_back(m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff);
-    stage->shift.push_back(static_cast<uint8_t>(15 - m.shift));
+    if (m.shift <= 7) continue;
+    (void)refuse(op, "the scales make a multiplier beyond 2^7", output(op).name,
+                 "quantise the model with scales of usual size");
+    return nullptr;
   }
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::INT;
   r->zero_point = out.zero_point;
   r->lo = limits.lo;
   r->hi = limits.hi;
-  r->stages.push_back(std::move(stage));
+  r->stages = requant_stages_64(multipliers);
   return r;
 }
 

@@ -29,20 +29,20 @@ constexpr Handler kHandlers[] = {
     {B::SUB, 2, import_sub, false, true},
     {B::SQUEEZE, 1, import_reshape, false, true},
     {B::TRANSPOSE_CONV, 3, import_transpose_conv, false, true},
-    {B::UNIDIRECTIONAL_SEQUENCE_LSTM, 9, import_unidirectional_sequence_lstm, true},
+    {B::UNIDIRECTIONAL_SEQUENCE_LSTM, 9, import_unidirectional_sequence_lstm, true, true},
     {B::STRIDED_SLICE, 4, import_strided_slice},
     {B::PRELU, 2, import_prelu, false, true},
     {B::EXPAND_DIMS, 1, import_reshape, false, true},
     {B::SUM, 2, import_sum, false, true},
     {B::SHAPE, 1, import_shape},
-    {B::REDUCE_MAX, 2, import_reduce_max},
-    {B::REDUCE_MIN, 2, import_reduce_min},
+    {B::REDUCE_MAX, 2, import_reduce_max, false, true},
+    {B::REDUCE_MIN, 2, import_reduce_min, false, true},
     {B::PACK, 1, import_pack},
-    {B::MINIMUM, 2, import_minimum},
-    {B::MAXIMUM, 2, import_maximum},
+    {B::MINIMUM, 2, import_minimum, false, true},
+    {B::MAXIMUM, 2, import_maximum, false, true},
     {B::ARG_MAX, 2, import_arg_max},
     {B::ARG_MIN, 2, import_arg_min},
-    {B::BATCH_MATMUL, 2, import_batch_matmul},
+    {B::BATCH_MATMUL, 2, import_batch_matmul, false, true},
     {B::LEAKY_RELU, 1, import_leaky_relu, false, true},
     {B::ELU, 1, import_elu},
     {B::ABS, 1, import_abs, false, true},
@@ -67,8 +67,6 @@ constexpr Handler kHandlers[] = {
     {B::RESIZE_NEAREST_NEIGHBOR, 2, import_resize_nearest_neighbor},
     {B::RESIZE_BILINEAR, 2, import_resize_bilinear},
 };
-
-constexpr int64_t kMaxField = 65535;
 
 }  // namespace
 

@@ -21,6 +21,7 @@ const Handler* find_handler(tflite::BuiltinOperator code);
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0, out = 0;
 };
+constexpr int64_t kMaxField = 65535;  // of strides, dilations and padding in qrt's options
 // Checks kernel, stride and dilation and sets the rest. kInvalidModel where they make no window;
 // kUnsupported where qrt's fields are too small for them.
 Status place_window(int64_t in, tflite::Padding padding, WindowAxis* axis);

@@ -1,9 +1,11 @@
-// CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8 or 4-bit weights with an int8 input, int8
-// weights with an int16 one, uint8 weights with a uint8 one.
+// CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV: int8 or 4-bit weights with an
+// int8 input, int8 weights with an int16 one, uint8 weights with a uint8 one.
 #include <algorithm>
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
+#include "converter/import/transpose_conv.h"
+#include "converter/index_maps.h"
 #include "kernels/wide/wide.h"
 
 namespace qrt::convert::from_tflite {
@@ -88,9 +90,20 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
   return true;
 }
 
-// One int32 for each output channel, or none; with int16 activations one int64, or where
-// `takes_int32` an int32. A missing bias is of the type `none`.
-bool read_bias(Importer& importer, const Op& op, bool takes_int32, TensorType none, Linear* linear,
+// The types of bias that the reference takes beside int16 activations: int64, or this one.
+constexpr TensorType kConvBias = TensorType::INT32, kTransposeConvBias = TensorType::INT16,
+                     kDepthwiseBias = TensorType::INT64;
+
+template <class T>
+std::vector<int64_t> widened(const Tensor& t) {
+  std::vector<T> values(t.bytes / sizeof(T));
+  __builtin_memcpy(values.data(), t.data, t.bytes);
+  return {values.begin(), values.end()};
+}
+
+// One int32 for each output channel, or none; with int16 activations one int64, or one of the type
+// `other`. A missing bias is of the type `none`.
+bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType none, Linear* linear,
                Status* status) {
   const bool is_wide = linear->in.is_wide();
   linear->bias.assign(static_cast<size_t>(linear->channels), 0);
@@ -98,30 +111,28 @@ bool read_bias(Importer& importer, const Op& op, bool takes_int32, TensorType no
   if (!op.has_input(2)) return true;
   const Tensor& b = importer.input(op, 2);
   const bool fits =
-      is_wide ? b.type == TensorType::INT64 || (b.type == TensorType::INT32 && takes_int32)
-              : b.type == TensorType::INT32;
+      is_wide ? b.type == TensorType::INT64 || b.type == other : b.type == TensorType::INT32;
   if (!b.is_constant || !fits) {
     *status = importer.refuse(
         op,
         importer.quoted_input(op, 2) + " is not an " +
-            (is_wide ? takes_int32 ? "int64 or int32" : "int64" : "int32") + " constant",
+            (!is_wide                     ? "int32"
+             : other == TensorType::INT64 ? "int64"
+                                          : std::string("int64 or ") + type_name(other)) +
+            " constant",
         b.name, is_wide ? "quantise the bias to int64" : "quantise the bias to int32");
     return false;
   }
-  linear->is_64 = b.type == TensorType::INT64;
+  linear->is_64 = is_wide && b.type != TensorType::INT32;
   if (b.shape.elements() != linear->channels) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
               static_cast<long long>(b.shape.elements()), static_cast<long long>(linear->channels));
     return false;
   }
-  if (linear->is_64) {
-    __builtin_memcpy(linear->bias.data(), b.data, b.bytes);
-  } else {
-    std::vector<int32_t> values(linear->bias.size());
-    __builtin_memcpy(values.data(), b.data, b.bytes);
-    linear->bias.assign(values.begin(), values.end());
-  }
+  linear->bias = b.type == TensorType::INT64   ? widened<int64_t>(b)
+                 : b.type == TensorType::INT16 ? widened<int16_t>(b)
+                                               : widened<int32_t>(b);
   return true;
 }
 
@@ -200,9 +211,10 @@ ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, cons
   const Tensor& w = importer.input(op, 1);
   const ValueId id = graph.add_constant(w.name, DType::kInt16, shape, linear.weights);
   Quantization& q = graph.values[id].quantization;
-  q.scale = w.scale;
-  q.zero_point.assign(w.scale.size(), 0);
-  q.axis = w.scale.size() > 1 ? axis : -1;
+  for (size_t i = 0; i < linear.multipliers.size(); ++i)
+    q.scale.push_back(w.scale[i % w.scale.size()]);
+  q.zero_point.assign(q.scale.size(), 0);
+  q.axis = q.scale.size() > 1 ? axis : -1;
   return id;
 }
 
@@ -243,7 +255,7 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, op, /*takes_int32=*/true, o.quantized_bias_type, &linear, &status) ||
+      !read_bias(importer, op, kConvBias, o.quantized_bias_type, &linear, &status) ||
       !prove_sums(importer, op, linear, per_channel, static_cast<size_t>(w[1] * w[2]),
                   [&](size_t i) { return i / per_channel; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
@@ -280,7 +292,7 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   const auto channels = static_cast<size_t>(w[3]), taps = static_cast<size_t>(w[1] * w[2]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 3, &linear) ||
-      !read_bias(importer, op, /*takes_int32=*/false, TensorType::INT64, &linear, &status) ||
+      !read_bias(importer, op, kDepthwiseBias, TensorType::INT64, &linear, &status) ||
       !prove_sums(importer, op, linear, taps, taps, [&](size_t i) { return i % channels; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
@@ -319,7 +331,7 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   const auto columns = static_cast<size_t>(w[1]);
   Status status;
   if (!read_weights(importer, op, Layer::kFullyConnected, 0, &linear) ||
-      !read_bias(importer, op, /*takes_int32=*/true, o.quantized_bias_type, &linear, &status) ||
+      !read_bias(importer, op, kConvBias, o.quantized_bias_type, &linear, &status) ||
       !prove_sums(importer, op, linear, columns, 1, [&](size_t i) { return i / columns; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
@@ -339,35 +351,61 @@ Status import_fully_connected(Importer& importer, const Op& op) {
 
 namespace {
 
-// Where output position o of a transposed convolution and kernel position k (from the far end) read
-// one axis of x: position o + k of it, spread out by the stride and shifted; -1: nowhere.
-std::vector<int32_t> spread_positions(int64_t in, int64_t out, const WindowAxis& axis) {
-  std::vector<int32_t> index;
-  for (int64_t j = 0; j < out + axis.kernel - 1; ++j) {
-    const int64_t at = j + axis.pad_before - (axis.kernel - 1);
-    const bool reads = at >= 0 && at % axis.stride == 0 && at / axis.stride < in;
-    index.push_back(reads ? static_cast<int32_t>(at / axis.stride) : -1);
-  }
-  return index;
+// Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
+constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
+
+// The weights [phases, o, h, w, i] of the convolution that stands for a transposed one with weights
+// [o, h, w, i].
+std::vector<int16_t> phased_weights(const std::vector<int16_t>& weights, const Shape& from,
+                                    const PhasedAxis& h, const PhasedAxis& w) {
+  const int64_t in = from[3], kernel = h.kernel * w.kernel;
+  const auto source = [&](int64_t o, int64_t ky, int64_t kx) {
+    return weights.begin() + ((o * from[1] + ky) * from[2] + kx) * in;
+  };
+  std::vector<int16_t> phased(static_cast<size_t>(h.phases * w.phases * from[0] * kernel * in));
+  auto to = phased.begin();
+  for (int64_t phase = 0; phase < h.phases * w.phases; ++phase)
+    for (int64_t o = 0; o < from[0]; ++o)
+      for (int64_t t = 0; t < kernel; ++t, to += in) {
+        const int64_t ky = h.source(phase / w.phases, t / w.kernel);
+        const int64_t kx = w.source(phase % w.phases, t % w.kernel);
+        if (ky >= 0 && kx >= 0) std::copy_n(source(o, ky, kx), in, to);
+      }
+  return phased;
 }
 
-// [o, h, w, i] with the kernel turned by half a turn.
+// `count` times the same; one value stands for any number.
 template <class T>
-std::vector<T> turned_kernels(const std::vector<T>& weights, const Shape& w) {
-  std::vector<T> turned(weights.size());
-  const auto taps = static_cast<size_t>(w[1] * w[2]), in = static_cast<size_t>(w[3]);
-  for (size_t o = 0; o < static_cast<size_t>(w[0]); ++o)
-    for (size_t t = 0; t < taps; ++t)
-      for (size_t i = 0; i < in; ++i)
-        turned[(o * taps + t) * in + i] = weights[(o * taps + taps - 1 - t) * in + i];
-  return turned;
+void repeat(std::vector<T>* values, int64_t count) {
+  const std::vector<T> once = *values;
+  if (once.size() == 1) return;
+  for (int64_t i = 1; i < count; ++i) values->insert(values->end(), once.begin(), once.end());
+}
+
+// The outputs of all phases, [n, h, w, phases * c], as the image that they are parts of.
+ValueId interleaved(Importer& importer, const Op& op, ValueId y, const PhasedAxis& h,
+                    const PhasedAxis& w, const Shape& image, const Quant& quant) {
+  const int64_t n = image[0], c = image[3];
+  if (h.phases * w.phases > 1) {
+    const Shape turned{n, h.steps, h.phases, w.steps, w.phases, c};
+    y = importer.reshape(op, y, {n, h.steps, w.steps, h.phases, w.phases, c});
+    const ValueId t = importer.new_value("", quant.stored_type(), turned, &quant);
+    importer.add_node<fb::TransposeOptionsT>(op, {y}, t).perm = {0, 1, 3, 2, 4, 5};
+    y = importer.reshape(op, t, {n, h.steps * h.phases, w.steps * w.phases, c});
+  }
+  IndexMaps maps(importer.shape_of(y));
+  for (const int axis : {1, 2})
+    if (maps.from()[axis] != image[axis]) maps.set(axis, stepped(0, image[axis], 1));
+  if (maps.is_identity()) return y;
+  const ValueId cropped = importer.new_value("", quant.stored_type(), image, &quant);
+  importer.add_node<fb::GatherOptionsT>(op, {y}, cropped) = maps.options(0);
+  return cropped;
 }
 
 }  // namespace
 
-// A convolution of the input spread out by the strides, its gaps and borders filled with the zero
-// point, by the turned kernels. Sizes and padding come from the forward convolution that would take
-// the output as its input.
+// A convolution of all phases (transpose_conv.h). Sizes and padding come from the forward
+// convolution that would take the output as its input.
 Status import_transpose_conv(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::TransposeConvOptions>();
   Op conv_op = op;  // inputs in the order of a convolution's
@@ -391,41 +429,59 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
                   "weights of shape %s and an input of shape %s do not make %s",
                   w.to_string().c_str(), x.to_string().c_str(), y.to_string().c_str());
   QRT_TRY(check_output_shape(importer, op, y));
-  constexpr int64_t kMostPositions = 1 << 20;  // of an axis: they become a list
-  if (y[1] > kMostPositions || y[2] > kMostPositions)
-    return importer.refuse(op, "its output has more than 2^20 rows or columns",
-                           importer.output(op).name, "make the image smaller");
+  QRT_TRY(check_index_count(y[1]));
+  QRT_TRY(check_index_count(y[2]));
   WindowAxis rows{w[1], o.stride_h}, cols{w[2], o.stride_w};
   QRT_TRY(place_window(y[1], o.padding, &rows));
   QRT_TRY(place_window(y[2], o.padding, &cols));
+  const PhasedAxis ph(x[1], y[1], w[1], rows.stride, 1, rows.pad_before);
+  const PhasedAxis pw(x[2], y[2], w[2], cols.stride, 1, cols.pad_before);
+  for (const PhasedAxis* axis : {&ph, &pw})
+    if (axis->pad_before > kMaxField || axis->pad_after > kMaxField)
+      return error(Code::kUnsupported, "padding is above 65535");
+  const int64_t phases = ph.phases * pw.phases, kernel = ph.kernel * pw.kernel;
+  const int64_t growth = phases * kernel / (w[1] * w[2]);
+  if (growth > kMostGrowth && growth * w.elements() > kFreeWeights)
+    return importer.refuse(op,
+                           "as a convolution of its phases its weights would be " +
+                               std::to_string(growth) + " times as many",
+                           importer.output(op).name,
+                           "use a stride closer to the size of the kernel");
+
   linear.channels = w[0];
-  const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
   if (!read_weights(importer, conv_op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, conv_op, /*takes_int32=*/false, TensorType::INT64, &linear, &status) ||
-      !prove_sums(importer, conv_op, linear, per_channel, static_cast<size_t>(w[1] * w[2]),
+      !read_bias(importer, conv_op, kTransposeConvBias, TensorType::INT64, &linear, &status))
+    return status;
+  linear.weights = phased_weights(linear.weights, w, ph, pw);
+  linear.channels = w[0] * phases;
+  repeat(&linear.multipliers, phases);
+  linear.bias.resize(static_cast<size_t>(linear.channels));
+  for (size_t c = static_cast<size_t>(w[0]); c < linear.bias.size(); ++c)
+    linear.bias[c] = linear.bias[c - static_cast<size_t>(w[0])];
+  const auto per_channel = static_cast<size_t>(kernel * w[3]);
+  if (!prove_sums(importer, conv_op, linear, per_channel, static_cast<size_t>(kernel),
                   [&](size_t i) { return i / per_channel; }) ||
       !finish_linear(importer, conv_op, o.fused_activation_function, &linear))
     return status;
-  linear.weights = turned_kernels(linear.weights, w);
 
-  const ValueId value = importer.value(conv_op, 0);
-  const Shape spread_shape{x[0], y[1] + w[1] - 1, y[2] + w[2] - 1, x[3]};
-  const ValueId spread = importer.new_value("", linear.in.stored_type(), spread_shape, &linear.in);
-  auto& gather = importer.add_node<fb::GatherOptionsT>(op, {value}, spread);
-  gather.fill = linear.in.stored_zero_point();
-  for (const int axis : {1, 2}) {
-    gather.axes.push_back(std::make_unique<fb::GatherAxisT>());
-    gather.axes.back()->axis = static_cast<uint8_t>(axis);
-    gather.axes.back()->index = spread_positions(x[axis], y[axis], axis == 1 ? rows : cols);
-  }
-  const ValueId weights = add_weights(importer, conv_op, linear, w, 0);
+  const ValueId weights =
+      add_weights(importer, conv_op, linear, {linear.channels, ph.kernel, pw.kernel, w[3]}, 0);
   const ValueId bias = add_bias(importer, conv_op, linear);
-  auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {spread, weights, bias},
-                                                     importer.new_output(op, linear.out));
+  const ValueId value = importer.value(conv_op, 0);
+  const ValueId apart = importer.new_value(
+      "", linear.out.stored_type(), {x[0], ph.steps, pw.steps, linear.channels}, &linear.out);
+  auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {value, weights, bias}, apart);
+  conv.pad_top = static_cast<uint16_t>(ph.pad_before);
+  conv.pad_bottom = static_cast<uint16_t>(ph.pad_after);
+  conv.pad_left = static_cast<uint16_t>(pw.pad_before);
+  conv.pad_right = static_cast<uint16_t>(pw.pad_after);
   set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
-  importer.became(op, "Gather, Conv2D", "I0");
+  const ValueId image = interleaved(importer, op, apart, ph, pw, y, linear.out);
+  importer.graph().values[image].name = importer.output(op).name;
+  importer.set_output(op, image);
+  importer.became(op, phases > 1 ? "Conv2D, Transpose" : "Conv2D", "I0");
   return Status();
 }
 

@@ -139,6 +139,18 @@ Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multipli
   return Status();
 }
 
+// Every bit of every value turned.
+ValueId complemented(Importer& importer, const Op& op, ValueId x, const Quant& quant) {
+  if (!quant.is_wide()) {
+    std::vector<uint8_t> table(256);
+    for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+    return importer.lut(op, x, table, importer.output(op).name, &quant);
+  }
+  std::vector<int16_t> table;
+  for (int v = INT16_MIN; v <= INT16_MAX; ++v) table.push_back(static_cast<int16_t>(-1 - v));
+  return importer.lut_16(op, x, table, quant);
+}
+
 // The least is the greatest of the complements.
 Status import_extreme(Importer& importer, const Op& op, bool least) {
   Reduction r;
@@ -151,15 +163,13 @@ Status import_extreme(Importer& importer, const Op& op, bool least) {
                            "refuses",
                            importer.output(op).name,
                            "give the output the input's scale and zero point");
-  std::vector<uint8_t> complement(256);
-  for (size_t i = 0; i < 256; ++i) complement[i] = static_cast<uint8_t>(255 - i);
   ValueId value = reduced_image(importer, op, r);
-  if (least) value = importer.lut(op, value, complement, "", nullptr);
-  ValueId most = importer.new_value(importer.output(op).name, DType::kUInt8, r.made(),
+  if (least) value = complemented(importer, op, value, r.out);
+  ValueId most = importer.new_value(importer.output(op).name, r.out.stored_type(), r.made(),
                                     least ? nullptr : &r.out);
   auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {value}, most);
   o.kernel_h = o.kernel_w = 0;  // the whole image
-  if (least) most = importer.lut(op, most, complement, importer.output(op).name, &r.out);
+  if (least) most = complemented(importer, op, most, r.out);
   finish_image(importer, op, r, most);
   importer.became(op, "MaxPool2D", "I0");
   return Status();

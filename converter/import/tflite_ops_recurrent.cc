@@ -1,4 +1,5 @@
-// SVDF and UNIDIRECTIONAL_SEQUENCE_LSTM of int8 activations: layers with state between runs.
+// SVDF of int8 activations and UNIDIRECTIONAL_SEQUENCE_LSTM of int8 and int16 ones: layers with
+// state between runs.
 #include <algorithm>
 #include <cmath>
 
@@ -36,20 +37,22 @@ bool read_weights(Importer& importer, const Op& op, int i, bool allow_int16, con
   return true;
 }
 
+// T: int32_t or int64_t, the tensor's type.
+template <class T>
 bool read_bias(Importer& importer, const Op& op, int i, int64_t channels,
-               std::vector<int32_t>* bias) {
+               std::vector<int64_t>* bias) {
   const Tensor& b = importer.input(op, i);
-  const bool fits = b.is_constant && b.type == TensorType::INT32 && b.shape.elements() == channels;
-  if (!fits) {
+  const TensorType type = sizeof(T) == 8 ? TensorType::INT64 : TensorType::INT32;
+  if (!b.is_constant || b.type != type || b.shape.elements() != channels) {
     (void)importer.refuse(op,
-                          importer.quoted_input(op, i) + " is not an int32 constant of " +
-                              std::to_string(channels) + " elements",
-                          b.name, "quantise the bias to int32");
+                          importer.quoted_input(op, i) + " is not an " + type_name(type) +
+                              " constant of " + std::to_string(channels) + " elements",
+                          b.name, std::string("quantise the bias to ") + type_name(type));
     return false;
   }
-  const size_t at = bias->size();
-  bias->resize(at + static_cast<size_t>(channels));
-  __builtin_memcpy(bias->data() + at, b.data, b.bytes);
+  std::vector<T> values(static_cast<size_t>(channels));
+  __builtin_memcpy(values.data(), b.data, b.bytes);
+  bias->insert(bias->end(), values.begin(), values.end());
   return true;
 }
 
@@ -94,10 +97,10 @@ bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t b
 
 // The greatest sum of |weight| of `rows` equal rows, times `factor`, plus the row's |bias|.
 int64_t greatest_sum(const int16_t* weights, size_t rows, size_t columns, int64_t factor,
-                     const int32_t* bias) {
+                     const int64_t* bias) {
   int64_t greatest = 0;
   for (size_t r = 0; r < rows; ++r) {
-    int64_t sum = bias ? std::abs(int64_t{bias[r]}) : 0;
+    int64_t sum = bias ? std::abs(bias[r]) : 0;
     for (size_t c = 0; c < columns; ++c)
       sum += factor * std::abs(int64_t{weights[r * columns + c]});
     greatest = std::max(greatest, sum);
@@ -111,17 +114,29 @@ ValueId add_int8(Importer& importer, const Op& op, int i, const Shape& shape,
                                        std::vector<int8_t>(weights.begin(), weights.end()));
 }
 
-// One gate of an LSTM: its weights, biases with the zero points folded in, and multipliers.
+// What the gates of an LSTM make of its inputs, or of its hidden values: the weights, biases with
+// the zero points folded in, and multipliers of all four.
 struct LstmSide {
-  std::vector<int16_t> weights;  // of all gates
-  std::vector<int32_t> bias;
+  std::vector<int16_t> weights;
+  std::vector<int64_t> bias;
   Multiplier multiplier[4];
 };
 
-// The weights of one side, inputs first .. first + 3; `sum_scale` and `zero_point` of what they are
-// multiplied with.
+// Sums of 64 bits with biases of at most 2^45, whose multipliers take 16 bits. False: refused.
+bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_t bound,
+                      Multiplier m) {
+  if (bound < int64_t{1} << 46 && m.shift <= 7) return true;
+  (void)importer.refuse(op,
+                        std::string("its ") + what + " may reach " + std::to_string(bound) +
+                            ", or a multiplier is beyond 2^7",
+                        importer.output(op).name, "quantise the model with usual scales");
+  return false;
+}
+
+// The weights of one side, inputs first .. first + 3; scale and zero point are those of `x`, the
+// stored numbers which they are multiplied with.
 bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64_t columns,
-               float scale, int zero_point, const char* what, LstmSide* side) {
+               const Quant& x, const char* what, LstmSide* side) {
   const auto rows = static_cast<size_t>(cells), width = static_cast<size_t>(columns);
   for (int g = 0; g < 4; ++g) {
     float weight_scale;
@@ -129,21 +144,42 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
                       &weight_scale))
       return false;
     side->multiplier[g] =
-        importer.multiplier(std::ldexp(static_cast<double>(scale * weight_scale), 12));
+        importer.multiplier(std::ldexp(static_cast<double>(x.scale * weight_scale), 12));
     const size_t at = static_cast<size_t>(g) * rows;
     const int16_t* w = side->weights.data() + at * width;
-    int32_t* bias = side->bias.data() + at;
-    if (!stays_defined(importer, op, what, greatest_sum(w, rows, width, 255, bias),
-                       side->multiplier[g]))
+    int64_t* bias = side->bias.data() + at;
+    for (size_t r = 0; r < rows; ++r)
+      if (bias[r] < -(int64_t{1} << 45) || bias[r] > int64_t{1} << 45) {
+        (void)importer.refuse(op, "a bias is beyond 2^45", importer.output(op).name,
+                              "check the scales of the biases");
+        return false;
+      }
+    const int64_t bound = greatest_sum(w, rows, width, x.is_wide() ? 65535 : 255, bias);
+    if (!(x.is_wide() ? stays_defined_64 : stays_defined)(importer, op, what, bound,
+                                                          side->multiplier[g]))
       return false;
     for (size_t r = 0; r < rows; ++r) {
-      uint32_t sum = 0;
-      for (size_t c = 0; c < width; ++c) sum += static_cast<uint32_t>(w[r * width + c]);
-      bias[r] = static_cast<int32_t>(static_cast<uint32_t>(bias[r]) -
-                                     static_cast<uint32_t>(zero_point) * sum);
+      int64_t sum = 0;
+      for (size_t c = 0; c < width; ++c) sum += w[r * width + c];
+      bias[r] -= x.stored_zero_point() * sum;
     }
   }
   return true;
+}
+
+// One constant of the biases, of the type that goes with activations `x`; int32 ones wrap.
+ValueId add_biases(Importer& importer, const Quant& x, const Shape& shape,
+                   const std::vector<int64_t>& bias) {
+  if (x.is_wide()) return importer.graph().add_constant("", DType::kInt64, shape, bias);
+  std::vector<int32_t> narrow;
+  for (const int64_t b : bias) narrow.push_back(static_cast<int32_t>(static_cast<uint64_t>(b)));
+  return importer.graph().add_constant("", DType::kInt32, shape, narrow);
+}
+
+// The stages of a gate's sums.
+std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& importer,
+                                                            const Quant& x, Multiplier m) {
+  return x.is_wide() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
 }
 
 // What of an LSTM's optional parts qrt and the reference's integer kernel lack.
@@ -170,7 +206,8 @@ bool refuse_parts(Importer& importer, const Op& op) {
   return true;
 }
 
-// cell / 2^15 * 2^p is the cell's real content to the nearest power of two of its scale.
+// cell / 2^15 * 2^p is the cell's real content to the nearest power of two of its scale. No float32
+// is so near the square root of 2 that the logarithm's last bits decide.
 void set_tanh(float cell_scale, fb::LstmOptionsT* o) {
   const int left = 12 + static_cast<int>(std::lround(std::log2(static_cast<double>(cell_scale))));
   o->tanh_multiplier = 3 << std::clamp(left, 0, 15);
@@ -197,7 +234,7 @@ Status import_svdf(Importer& importer, const Op& op) {
   QRT_TRY(check_output_shape(importer, op, {x[0], units}));
 
   std::vector<int16_t> features, times;
-  std::vector<int32_t> bias;
+  std::vector<int64_t> bias;
   float feature_scale, time_scale, state_scale;
   int state_zero_point;
   if (!read_weights(importer, op, 1, false, {filters, x[1]}, &features, &feature_scale) ||
@@ -210,7 +247,7 @@ Status import_svdf(Importer& importer, const Op& op) {
                            importer.input(op, 4).name, "convert the model again");
   if (!op.has_input(3))
     bias.assign(static_cast<size_t>(units), 0);
-  else if (!read_bias(importer, op, 3, units, &bias))
+  else if (!read_bias<int32_t>(importer, op, 3, units, &bias))
     return Status();
   const bool is_wide = importer.input(op, 4).type == TensorType::INT16;
 
@@ -238,7 +275,7 @@ Status import_svdf(Importer& importer, const Op& op) {
                 feature_weights = add_int8(importer, op, 1, {filters, x[1]}, features),
                 time_weights = graph.add_constant(importer.input(op, 2).name, DType::kInt16,
                                                   {filters, memory}, times),
-                biases = graph.add_constant("", DType::kInt32, {units}, bias);
+                biases = add_biases(importer, in, {units}, bias);
   auto& svdf = importer.add_node<fb::SvdfOptionsT>(
       op, {value, feature_weights, time_weights, biases, state}, importer.new_output(op, out));
   svdf.rank = static_cast<uint32_t>(o.rank);
@@ -260,9 +297,9 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_parts(importer, op)) return Status();
-  if (in.type != TensorType::INT8)
-    return importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
-                           importer.input(op, 0).name, "quantise the model to int8");
+  if (in.type == TensorType::UINT8)
+    return importer.refuse(op, "the input is uint8, which the reference has no form for",
+                           importer.input(op, 0).name, "quantise the model to int8 or int16");
   const auto o = op.options<tflite::UnidirectionalSequenceLSTMOptions>();
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape;
   QRT_MODEL_CHECK(x.rank() == 3 && w.rank() == 2 && x.elements() > 0 && w.elements() > 0,
@@ -270,35 +307,35 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   const int64_t rows = x[o.time_major ? 1 : 0], cells = w[0];
   QRT_TRY(check_output_shape(importer, op, {x[0], x[1], cells}));
 
-  float hidden_scale, cell_scale;
-  int hidden_zero_point, cell_zero_point;
+  Quant kept;  // the hidden values
+  float cell_scale;
+  int cell_zero_point;
+  kept.type = in.type;
   const Shape state_shape{rows, cells};
-  if (!read_state(importer, op, 18, {TensorType::INT8}, state_shape, &hidden_scale,
-                  &hidden_zero_point) ||
+  if (!read_state(importer, op, 18, {in.type}, state_shape, &kept.scale, &kept.zero_point) ||
       !read_state(importer, op, 19, {TensorType::INT16}, state_shape, &cell_scale,
                   &cell_zero_point))
     return Status();
   LstmSide input, recurrent;
   for (int i = 12; i <= 15; ++i)
-    if (!read_bias(importer, op, i, cells, &input.bias)) return Status();
+    if (!(in.is_wide() ? read_bias<int64_t> : read_bias<int32_t>)(importer, op, i, cells,
+                                                                  &input.bias))
+      return Status();
   recurrent.bias.assign(static_cast<size_t>(4 * cells), 0);
-  if (!read_side(importer, op, 1, cells, x[2], in.scale, in.stored_zero_point(), "sums of inputs",
-                 &input) ||
-      !read_side(importer, op, 5, cells, cells, hidden_scale, hidden_zero_point + 128,
-                 "sums of hidden values", &recurrent))
+  if (!read_side(importer, op, 1, cells, x[2], in, "sums of inputs", &input) ||
+      !read_side(importer, op, 5, cells, cells, kept, "sums of hidden values", &recurrent))
     return Status();
 
   const double cs = static_cast<double>(cell_scale);
   const Multiplier keep = importer.multiplier(std::ldexp(1.0, -15) * cs / cs);
   const Multiplier add = importer.multiplier(std::ldexp(1.0, -30) / cs);
   const Multiplier make =
-      importer.multiplier(std::ldexp(1.0, -30) / static_cast<double>(hidden_scale));
+      importer.multiplier(std::ldexp(1.0, -30) / static_cast<double>(kept.scale));
   constexpr int64_t kProduct = int64_t{1} << 30;
   if (!stays_defined(importer, op, "products of gates", kProduct, add) ||
       !stays_defined(importer, op, "hidden values", kProduct, make))
     return Status();
-  const Quant hidden_quant{TensorType::INT8, hidden_scale, hidden_zero_point};
-  auto requant = importer.requant(op, {make}, hidden_quant, hidden_quant.limits());
+  auto requant = importer.requant(op, {make}, kept, kept.limits());
   if (!requant) return Status();
   QRT_MODEL_CHECK(std::isfinite(o.cell_clip) && o.cell_clip >= 0, "cell_clip is %g",
                   static_cast<double>(o.cell_clip));
@@ -310,25 +347,25 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
                            importer.input(op, 19).name, "leave it away, or check the cell's scale");
 
   const ValueId hidden =
-      importer.variable(op, 18, DType::kUInt8, state_shape, hidden_quant.stored_zero_point());
+      importer.variable(op, 18, kept.stored_type(), state_shape, kept.stored_zero_point());
   if (hidden == kNoValue) return Status();
   const ValueId cell = importer.variable(op, 19, DType::kInt16, state_shape, 0);
   if (cell == kNoValue) return Status();
   Graph& graph = importer.graph();
   const ValueId value = importer.value(op, 0),
                 weights = add_int8(importer, op, 1, {4, cells, x[2]}, input.weights),
-                bias = graph.add_constant("", DType::kInt32, {4, cells}, input.bias),
+                bias = add_biases(importer, in, {4, cells}, input.bias),
                 recurrent_weights = add_int8(importer, op, 5, {4, cells, cells}, recurrent.weights),
-                recurrent_bias = graph.add_constant("", DType::kInt32, {4, cells}, recurrent.bias);
-  const ValueId y = importer.new_value(importer.output(op).name, DType::kUInt8, {x[0], x[1], cells},
-                                       &hidden_quant);
+                recurrent_bias = add_biases(importer, in, {4, cells}, recurrent.bias);
+  const ValueId y =
+      importer.new_value(importer.output(op).name, kept.stored_type(), {x[0], x[1], cells}, &kept);
   auto& lstm = importer.add_node<fb::LstmOptionsT>(
       op, {value, weights, bias, recurrent_weights, recurrent_bias, hidden, cell}, y);
   lstm.time_major = o.time_major;
   for (int g = 0; g < 4; ++g) {
     auto gate = std::make_unique<fb::LstmGateT>();
-    gate->input_stages = requant_stages({input.multiplier[g]}, importer.rounding());
-    gate->recurrent_stages = requant_stages({recurrent.multiplier[g]}, importer.rounding());
+    gate->input_stages = gate_stages(importer, in, input.multiplier[g]);
+    gate->recurrent_stages = gate_stages(importer, in, recurrent.multiplier[g]);
     lstm.gates.push_back(std::move(gate));
   }
   lstm.keep_stages = requant_stages({keep}, importer.rounding());
@@ -336,7 +373,7 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   lstm.cell_clip = cell_clip;
   set_tanh(cell_scale, &lstm);
   lstm.requant = std::move(requant);
-  const ValueId next_hidden = importer.new_value("", DType::kUInt8, state_shape, &hidden_quant);
+  const ValueId next_hidden = importer.new_value("", kept.stored_type(), state_shape, &kept);
   const ValueId next_cell = importer.new_value("", DType::kInt16, state_shape);
   graph.nodes.back().outputs = {y, next_hidden, next_cell};
   importer.set_next(hidden, next_hidden);

@@ -56,7 +56,7 @@ ValueId exchanged(Importer& importer, const Op& op, ValueId x, const Quant& quan
   for (int d = 0; d < rank; ++d) perm.push_back(static_cast<uint8_t>(d));
   std::swap(perm[static_cast<size_t>(rank - 1)], perm[static_cast<size_t>(rank - 2)]);
   std::swap(shape[rank - 1], shape[rank - 2]);
-  const ValueId y = importer.new_value("", DType::kUInt8, shape, &quant);
+  const ValueId y = importer.new_value("", quant.stored_type(), shape, &quant);
   importer.add_node<fb::TransposeOptionsT>(op, {x}, y).perm = perm;
   return y;
 }
@@ -84,9 +84,12 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();
-  if (a.type != TensorType::INT8)
-    return importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
-                           importer.input(op, 0).name, "quantise the model to int8");
+  if (a.type == TensorType::UINT8)
+    return importer.refuse(op, "the input is uint8, which the reference has no form for",
+                           importer.input(op, 0).name, "quantise the model to int8 or int16");
+  if (a.is_wide() && (a.zero_point != 0 || b.zero_point != 0 || out.zero_point != 0))
+    return importer.refuse(op, "a zero point of int16 is not 0, which the reference refuses",
+                           importer.output(op).name, "quantise int16 with the zero point 0");
   const Shape x = importer.input(op, 0).shape, y = importer.input(op, 1).shape;
   QRT_MODEL_CHECK(x.rank() >= 2 && y.rank() >= 2 && x.elements() > 0 && y.elements() > 0,
                   "shapes %s and %s are no matrices", x.to_string().c_str(), y.to_string().c_str());
@@ -108,23 +111,27 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
   const float product = a.scale * b.scale;
   const Multiplier multiplier =
       importer.multiplier(static_cast<double>(product) / static_cast<double>(out.scale));
-  // The reference shifts sums left within int32.
-  const bool shifts = multiplier.shift > 0 && importer.rounding() == Rounding::kDouble;
+  // The reference shifts sums of int8 left within int32.
+  const bool shifts =
+      !a.is_wide() && multiplier.shift > 0 && importer.rounding() == Rounding::kDouble;
   const int left = shifts ? std::min(multiplier.shift, 31) : 0;
-  if (k > 33025 || (int64_t{255 * 255} * k) >> (31 - left) != 0)
+  if (k > 33025 || (!a.is_wide() && (int64_t{255 * 255} * k) >> (31 - left) != 0))
     return importer.refuse(
         op,
         "sums of " + std::to_string(k) + " products may leave what the reference kernels define",
         importer.output(op).name, "split the product, or check its scales");
-  auto requant = importer.requant(op, {multiplier}, out, out.limits());
+  auto requant = a.is_wide() ? importer.requant_64(op, {multiplier}, out, out.limits())
+                             : importer.requant(op, {multiplier}, out, out.limits());
   if (!requant) return Status();
   ValueId lhs = importer.value(op, 0);
   const ValueId rhs = importer.value(op, 1);
   if (o.adj_x) lhs = exchanged(importer, op, lhs, a);
   auto& matmul =
       importer.add_node<fb::BatchMatMulOptionsT>(op, {lhs, rhs}, importer.new_output(op, out));
-  matmul.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
-  matmul.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  if (!a.is_wide()) {
+    matmul.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
+    matmul.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
+  }
   matmul.transpose_b = o.adj_y;
   matmul.requant = std::move(requant);
   importer.became(op, "BatchMatMul", "I0");

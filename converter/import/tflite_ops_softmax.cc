@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "converter/import/tflite_ops.h"
+#include "converter/portable_math.h"
 #include "kernels/fixed_point.h"
 #include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
@@ -79,7 +80,8 @@ Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, cons
                            "quantise the input with a smaller scale");
   const float unit = 2.0f / 65535.0f;
   std::vector<int16_t> tables =
-      sampled([](float v) { return std::exp(v); }, 10.0f / 65535.0f, INT16_MAX, unit);
+      sampled([](float v) { return static_cast<float>(portable_exp(static_cast<double>(v))); },
+              10.0f / 65535.0f, INT16_MAX, unit);
   const std::vector<int16_t> reciprocals =
       sampled([](float v) { return 1.0f / (1.0f + v); }, 1.0f / 65535.0f, INT16_MIN, unit);
   tables.insert(tables.end(), reciprocals.begin(), reciprocals.end());

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "converter/import/tflite_ops.h"
+#include "converter/portable_math.h"
 #include "kernels/fixed_point.h"
 #include "kernels/recurrent/recurrent.h"
 
@@ -63,7 +64,11 @@ bool usable(Importer& importer, const Op& op, int bits,
 // `greatest_shift`: scales of a power of two up to 2^(shift - 12) are taken exactly.
 Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                             int greatest_shift, int32_t (*f)(int32_t)) {
-  const auto log2_of = [](float scale) { return std::log(scale) * (1.0f / std::log(2.0f)); };
+  // The reference's float logarithms, rounded to the nearest.
+  const auto log_of = [](float v) {
+    return static_cast<float>(portable_log(static_cast<double>(v)));
+  };
+  const auto log2_of = [&](float scale) { return log_of(scale) * (1.0f / log_of(2.0f)); };
   const float out_log2 = log2_of(out.scale);
   if (in.zero_point != 0 || out.zero_point != 0 || std::fabs(out_log2 + 15.0f) >= 1e-3f)
     return importer.refuse(op,
@@ -321,15 +326,16 @@ Status import_hard_swish(Importer& importer, const Op& op) {
   });
 }
 
-// Computed in float by the reference, exp by the C library: of a negative number, rounded as this
-// program's library does.
+// Computed in float by the reference, exp by its C library: here the float nearest to the real one.
 Status import_elu(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
   const float inverse = 1 / out.scale;
   return finish_table(importer, op, in, out, [&](int x) {
     const float real = in.scale * static_cast<float>(x - in.zero_point);
-    const float value = real < 0 ? std::exp(real) - 1.0f : real;
+    // exp(-100) is 0 beside 1.
+    const double bounded = std::max(static_cast<double>(real), -100.0);
+    const float value = real < 0 ? static_cast<float>(portable_exp(bounded)) - 1.0f : real;
     const float steps = std::round(value * inverse) + static_cast<float>(out.zero_point);
     return static_cast<int>(std::clamp(steps, -128.0f, 127.0f));
   });

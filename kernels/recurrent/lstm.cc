@@ -6,28 +6,42 @@ namespace {
 
 enum Gate { kInput, kForget, kCell, kOutput };
 
-int32_t dot(const uint8_t* x, const int8_t* w, size_t n, int32_t bias) {
-  uint32_t sum = static_cast<uint32_t>(bias);
+// Row `row` of weights [rows, n] times x, plus its bias.
+int64_t dot(const uint8_t* x, const int8_t* weights, size_t n, const void* bias, size_t row) {
+  const int8_t* w = weights + row * n;
+  uint32_t sum = static_cast<uint32_t>(static_cast<const int32_t*>(bias)[row]);
   for (size_t i = 0; i < n; ++i) sum += static_cast<uint32_t>(x[i] * w[i]);
   return static_cast<int32_t>(sum);
+}
+
+int64_t dot(const int16_t* x, const int8_t* weights, size_t n, const void* bias, size_t row) {
+  constexpr size_t kBlock = 256;  // products of at most 2^22: their sum stays within int32
+  const int8_t* w = weights + row * n;
+  int64_t sum = static_cast<const int64_t*>(bias)[row];
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const size_t end = n - begin < kBlock ? n : begin + kBlock;
+    int32_t part = 0;
+    for (size_t i = begin; i < end; ++i) part += x[i] * w[i];
+    sum += part;
+  }
+  return sum;
 }
 
 int32_t saturate16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 32767)); }
 
 // The argument of a gate's function, Q3.12.
-int32_t gate(const LstmParams& p, const uint8_t* x, const uint8_t* hidden, Gate g, size_t cell) {
+template <class T>
+int32_t gate(const LstmParams& p, const T* x, const T* hidden, Gate g, size_t cell) {
   const size_t row = static_cast<size_t>(g) * p.cells + cell;
-  const int32_t a = dot(x, p.weights + row * p.in, p.in, p.bias[row]);
-  const int32_t b =
-      dot(hidden, p.recurrent_weights + row * p.cells, p.cells, p.recurrent_bias[row]);
+  const int64_t a = dot(x, p.weights, p.in, p.bias, row);
+  const int64_t b = dot(hidden, p.recurrent_weights, p.cells, p.recurrent_bias, row);
   return saturate16(saturate16(p.input_stages[g].apply(a)) +
                     saturate16(p.recurrent_stages[g].apply(b)));
 }
 
-}  // namespace
-
-void lstm_cells(const LstmParams& p, const uint8_t* x, const uint8_t* hidden, int16_t* cell,
-                uint8_t* y, size_t begin, size_t end) {
+template <class T>
+void run_cells(const LstmParams& p, const T* x, const T* hidden, int16_t* cell, T* y, size_t begin,
+               size_t end) {
   for (size_t c = begin; c < end; ++c) {
     const int32_t forget = sigmoid_q15(3 * gate(p, x, hidden, kForget, c));
     const int32_t input = sigmoid_q15(3 * gate(p, x, hidden, kInput, c));
@@ -41,8 +55,20 @@ void lstm_cells(const LstmParams& p, const uint8_t* x, const uint8_t* hidden, in
     const int64_t t =
         rounding_shift(int64_t{content} * p.tanh_multiplier, p.tanh_shift, Round::kHalfUp);
     const int32_t v = tanh_q15(static_cast<int32_t>(clamp_int(t, -INT32_MAX, INT32_MAX))) * output;
-    y[c] = static_cast<uint8_t>(requantize(p.requant, v, 0));
+    y[c] = static_cast<T>(requantize(p.requant, v, 0));
   }
+}
+
+}  // namespace
+
+void lstm_cells(const LstmParams& p, const uint8_t* x, const uint8_t* hidden, int16_t* cell,
+                uint8_t* y, size_t begin, size_t end) {
+  run_cells(p, x, hidden, cell, y, begin, end);
+}
+
+void lstm_cells(const LstmParams& p, const int16_t* x, const int16_t* hidden, int16_t* cell,
+                int16_t* y, size_t begin, size_t end) {
+  run_cells(p, x, hidden, cell, y, begin, end);
 }
 
 }  // namespace qrt

@@ -1,7 +1,7 @@
 // Layers that keep state: a time-delay layer (SVDF) and a sequence of long short-term memory cells
 // (LSTM), in the integers of TFLite's reference kernels; formulas: schema/qrt_model.fbs,
-// SvdfOptions and LstmOptions. One form for every instruction set. Sums are modulo 2^32.
-// Thread-safe.
+// SvdfOptions and LstmOptions. One form for every instruction set. Sums are modulo 2^32, of int16
+// activations of 64 bits. Thread-safe.
 #ifndef QRT_KERNELS_RECURRENT_RECURRENT_H_
 #define QRT_KERNELS_RECURRENT_RECURRENT_H_
 
@@ -39,9 +39,9 @@ void svdf_units(const SvdfParams& params, const uint8_t* x, const int16_t* state
 struct LstmParams {
   size_t in, cells;
   const int8_t* weights;            // [4, cells, in]
-  const int32_t* bias;              // [4, cells]
+  const void* bias;                 // [4, cells] int32; of int16 activations int64
   const int8_t* recurrent_weights;  // [4, cells, cells]
-  const int32_t* recurrent_bias;    // [4, cells]
+  const void* recurrent_bias;       // [4, cells], likewise
   Stages input_stages[4], recurrent_stages[4];
   Stages keep_stages, add_stages;
   int32_t cell_clip;  // 0: none
@@ -54,6 +54,8 @@ struct LstmParams {
 // after it, which do not overlap; cell [cells], changed in place.
 void lstm_cells(const LstmParams& params, const uint8_t* x, const uint8_t* hidden, int16_t* cell,
                 uint8_t* y, size_t begin, size_t end);
+void lstm_cells(const LstmParams& params, const int16_t* x, const int16_t* hidden, int16_t* cell,
+                int16_t* y, size_t begin, size_t end);
 
 // 1 / (1 + exp(-x / 8 / 3 * 2^-9)) as Q0.15 for an argument t = 3 * x of Q3.12 numbers x, by a
 // table with linear interpolation; and tanh likewise. |t| < 2^31.

@@ -25,8 +25,9 @@
 
 namespace qrt {
 
-constexpr size_t kMaxWideK = 65793;        // of a product of bytes
-constexpr size_t kMaxWideDepthwise = 511;  // positions of a depthwise filter: 2^22 * 511 < 2^31
+constexpr size_t kMaxWideK = 65793;         // of a product of bytes
+constexpr size_t kMaxWideDepthwise = 511;   // positions of a depthwise filter: 2^22 * 511 < 2^31
+constexpr size_t kMaxWideProductK = 33025;  // of two int16 operands: 2^30 * 33025 * 2^16 < 2^62
 
 // y = clamp(stages(acc) + zero_point, lo, hi), acc = 256 * high + low + bias, of 64 bits, or where
 // is_narrow modulo 2^32. REQUIRES (checked at load): kind kInt, limits within int16; no product of
@@ -116,6 +117,19 @@ struct WideSumArgs {
   int16_t* output;  // [c]
 };
 void wide_global_sum(const WideSumArgs& args);
+
+// y[i][j] = requantize(sum over k of a[i][k] * b[k][j]) of one matrix, column j of a requantisation
+// of kind kInt; one form for every instruction set. Sums have 64 bits: multipliers of the first
+// stage are below 2^16, k at most kMaxWideProductK (checked at load).
+struct WideProductArgs {
+  const int16_t* a;  // [rows][k]
+  const int16_t* b;  // [k][n], or [n][k] where transposed
+  size_t rows, k, n;
+  bool transposed;
+  Requant requant;
+  int16_t* y;  // [rows][n]
+};
+void wide_product(const WideProductArgs& args);
 
 const WideKernel* wide_kernels(size_t* count);
 const WideKernel* select_wide(IsaSet isas);

@@ -1,15 +1,17 @@
 // BatchMatMul: products of matrices that are both computed. The right sides are packed first, one
 // for each index of b's own leading dimensions, then multiplied like weights. A right side that is
-// constant is packed once, when the session is made.
+// constant is packed once, when the session is made. Of INT16 nothing is packed.
 #include <algorithm>
 
 #include "kernels/gemm/pack.h"
 #include "kernels/gemm/pack_activations.h"
+#include "kernels/wide/wide.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/gemm_step.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/requant_params.h"
 
 namespace qrt {
 namespace {
@@ -23,11 +25,23 @@ int64_t leading_dim(const Shape& shape, int rank, int i) {
   return at < 0 ? 1 : shape[at];
 }
 
+static_assert(kMaxK <= static_cast<int64_t>(kMaxWideProductK));
+
+Status check_wide(const fb::BatchMatMulOptions& options, size_t n) {
+  QRT_TRY(check_range("a_zero_point of INT16", options.a_zero_point(), 0, 0));
+  QRT_TRY(check_range("b_zero_point of INT16", options.b_zero_point(), 0, 0));
+  QRT_TRY(check_requant(options.requant(), n, /*allow_acc=*/false, DType::kInt16));
+  for (const int32_t m : *options.requant()->stages()->Get(0)->multiplier())
+    QRT_TRY(check_range("a multiplier of the first stage", m, 0, 65535));
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
   QRT_TRY(check_input_count(context, 2));
-  QRT_TRY(check_dtype(context, 0, "a", DType::kUInt8));
-  QRT_TRY(check_dtype(context, 1, "b", DType::kUInt8));
+  QRT_TRY(check_activation(context, 0, "a"));
+  const DType dtype = context.inputs[0].type.dtype;
+  QRT_TRY(check_dtype(context, 1, "b", dtype));
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   QRT_MODEL_CHECK(a.rank() >= 2 && b.rank() >= 2,
                   "shapes %s and %s, expected at least 2 dimensions each", a.to_string().c_str(),
@@ -49,19 +63,54 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   y.push_back(a[a.rank() - 2]);
   y.push_back(n);
+  if (dtype == DType::kInt16) {
+    QRT_TRY(check_wide(*options, static_cast<size_t>(n)));
+    return add_output(dtype, y, outputs);
+  }
   QRT_TRY(check_requant(options->requant(), static_cast<size_t>(n), /*allow_acc=*/true));
   const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
   return add_output(acc ? DType::kInt32 : DType::kUInt8, y, outputs);
 }
+
+// The matrices that make one of the output.
+struct Pair {
+  size_t a, b;
+};
+
+// Leading dimensions of the output, and what one step along them adds to the index of a matrix.
+struct Leading {
+  Leading() = default;
+  Leading(const Shape& a, const Shape& b, const Shape& y) : count(y.rank() - 2) {
+    size_t a_next = 1, b_next = 1;
+    for (int i = count; i-- > 0;) {
+      const int64_t da = leading_dim(a, y.rank(), i), db = leading_dim(b, y.rank(), i);
+      dims[i] = static_cast<size_t>(y[i]);
+      a_step[i] = da == 1 ? 0 : a_next;
+      b_step[i] = db == 1 ? 0 : b_next;
+      a_next *= static_cast<size_t>(da);
+      b_next *= static_cast<size_t>(db);
+    }
+  }
+
+  Pair at(size_t matrix) const {
+    Pair pair{0, 0};
+    for (int i = count; i-- > 0; matrix /= dims[i]) {
+      pair.a += matrix % dims[i] * a_step[i];
+      pair.b += matrix % dims[i] * b_step[i];
+    }
+    return pair;
+  }
+
+  int count = 0;
+  size_t dims[kMaxLeading], a_step[kMaxLeading], b_step[kMaxLeading];
+};
 
 struct Params {
   GemmStep gemm;  // without weights and bias
   size_t k;
   int32_t a_zero_point, b_zero_point;
   bool transposed;
-  // Leading dimensions of the output, and what one step along them adds to the index of a matrix.
-  int leading = 0;
-  size_t dims[kMaxLeading], a_step[kMaxLeading], b_step[kMaxLeading];
+  Leading leading;
   size_t b_count, pack_tasks;
   bool b_is_constant;
   // Packed right sides, then their column sums, which become the biases.
@@ -109,17 +158,13 @@ void multiply(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   uint8_t* area = packed_area(p, context);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
-    size_t a = 0, b = 0, rest = outer;
-    for (int i = p.leading; i-- > 0; rest /= p.dims[i]) {
-      a += rest % p.dims[i] * p.a_step[i];
-      b += rest % p.dims[i] * p.b_step[i];
-    }
+    const Pair pair = p.leading.at(outer);
     GemmArgs args{};
-    args.a = context.in(step, 0) + a * p.gemm.m * p.k;
+    args.a = context.in(step, 0) + pair.a * p.gemm.m * p.k;
     args.a_stride = p.k;
     args.a_tap_stride = 0;  // the taps of a right side see the same left side
-    args.weights = reinterpret_cast<const int8_t*>(area + b * p.packed_bytes);
-    args.bias = bias_of(p, area, b);
+    args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
+    args.bias = bias_of(p, area, pair.b);
     args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
     run_gemm_part(p.gemm, args, 0, part);
   });
@@ -130,7 +175,64 @@ void run(const Step& step, const RunContext& context) {
   multiply(step, context);
 }
 
+struct WideParams {
+  WideParams(const PrepareContext& context, const fb::BatchMatMulOptions& options)
+      : leading(context.inputs[0].type.shape, context.inputs[1].type.shape,
+                context.outputs[0].shape),
+        requant(make_requant(*options.requant(),
+                             static_cast<size_t>(context.outputs[0].shape[leading.count + 1]))),
+        transposed(options.transpose_b()) {}
+
+  Leading leading;
+  RequantParams requant;
+  bool transposed;
+  size_t rows, k, n, matrices, tasks;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  const auto* a = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  const auto* b = reinterpret_cast<const int16_t*>(context.in(step, 1));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.matrices * p.rows, 1,
+             [&](size_t, size_t begin, size_t end) {
+               while (begin < end) {
+                 const size_t matrix = begin / p.rows, row = begin % p.rows;
+                 const Pair pair = p.leading.at(matrix);
+                 WideProductArgs args{};
+                 args.a = a + (pair.a * p.rows + row) * p.k;
+                 args.b = b + pair.b * p.k * p.n;
+                 args.rows = std::min(p.rows - row, end - begin);
+                 args.k = p.k;
+                 args.n = p.n;
+                 args.transposed = p.transposed;
+                 args.requant = p.requant.requant;
+                 args.y = y + begin * p.n;
+                 wide_product(args);
+                 begin += args.rows;
+               }
+             });
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const Shape &a = context.inputs[0].type.shape, &y = context.outputs[0].shape;
+  auto params =
+      std::make_shared<WideParams>(context, *context.op->options_as<fb::BatchMatMulOptions>());
+  params->rows = static_cast<size_t>(y[y.rank() - 2]);
+  params->n = static_cast<size_t>(y[y.rank() - 1]);
+  params->k = static_cast<size_t>(a[a.rank() - 1]);
+  params->matrices = static_cast<size_t>(y.elements()) / (params->rows * params->n);
+  step->macs = static_cast<uint64_t>(y.elements()) * params->k;
+  params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
+                             params->matrices * params->rows, context.threads);
+  step->kernel = "wide_product_s16";
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   const Shape& y = context.outputs[0].shape;
@@ -152,17 +254,8 @@ Status prepare(const PrepareContext& context, Step* step) {
   if (p.b_count == 1) {
     gemm.m = static_cast<size_t>(y.elements()) / gemm.n;  // one product of all rows
   } else {
-    p.leading = rank - 2;
-    size_t a_step = 1, b_step = 1;
-    for (int i = p.leading; i-- > 0;) {
-      const int64_t da = leading_dim(a, rank, i), db = leading_dim(b, rank, i);
-      p.dims[i] = static_cast<size_t>(y[i]);
-      p.a_step[i] = da == 1 ? 0 : a_step;
-      p.b_step[i] = db == 1 ? 0 : b_step;
-      a_step *= static_cast<size_t>(da);
-      b_step *= static_cast<size_t>(db);
-      gemm.outer *= p.dims[i];
-    }
+    p.leading = Leading(a, b, y);
+    for (int i = 0; i < p.leading.count; ++i) gemm.outer *= p.leading.dims[i];
   }
   plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
   p.packed_bytes = round_up(gemm_packed_bytes(gemm.n, gemm.taps, p.k), kAlignment);

@@ -2,6 +2,8 @@
 // steps of one are not.
 #include <string.h>
 
+#include <cinttypes>
+
 #include "kernels/recurrent/recurrent.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -25,7 +27,7 @@ struct Sizes {
   int64_t rows, steps, in, cells;
 };
 
-Status check_gates(const fb::LstmOptions& o) {
+Status check_gates(const fb::LstmOptions& o, DType activation) {
   const unsigned gates = o.gates() != nullptr ? o.gates()->size() : 0;
   QRT_MODEL_CHECK(gates == kGates, "has %u gates, expected %d", gates, kGates);
   for (const fb::LstmGate* gate : *o.gates()) {
@@ -37,28 +39,62 @@ Status check_gates(const fb::LstmOptions& o) {
   QRT_TRY(check_range("cell_clip", o.cell_clip(), 0, 32768));
   QRT_TRY(check_range("tanh_multiplier", o.tanh_multiplier(), 1, 3 << 15));
   QRT_TRY(check_range("tanh_shift", o.tanh_shift(), 0, 31));
-  return check_int_requant(o.requant());
+  return check_int_requant(o.requant(), activation);
+}
+
+// Of INT16 activations: no sum of `columns` products and a bias of input `bias` leaves what the
+// first stage of its gate can multiply.
+Status check_sums(const InferContext& context, size_t bias, int64_t columns,
+                  const StageVector* (*stages)(const fb::LstmGate&)) {
+  constexpr int64_t kLimit = int64_t{1} << 62, kMaxBias = int64_t{1} << 61;
+  const auto* o = context.op->options_as<fb::LstmOptions>();
+  const OpInput& input = context.inputs[bias];
+  const auto cells = static_cast<size_t>(input.type.shape[1]);
+  for (size_t i = 0; i < kGates * cells; ++i) {
+    int64_t b;
+    memcpy(&b, input.data + i * sizeof b, sizeof b);
+    QRT_MODEL_CHECK(-kMaxBias <= b && b <= kMaxBias,
+                    "input %zu, element %zu is %" PRId64 ", expected at most 2^61 in size", bias, i,
+                    b);
+    const int64_t bound = columns * (1 << 22) + (b < 0 ? -b : b);
+    const int64_t multiplier =
+        stages(*o->gates()->Get(static_cast<uint32_t>(i / cells)))->Get(0)->multiplier()->Get(0);
+    QRT_MODEL_CHECK(multiplier == 0 || bound <= (kLimit - 1) / multiplier,
+                    "sums with element %zu of input %zu may reach %" PRId64
+                    ", times the multiplier %" PRId64 " 2^62 or more",
+                    i, bias, bound, multiplier);
+  }
+  return Status();
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::LstmOptions>();
   QRT_TRY(check_input_count(context, 7));
-  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  QRT_TRY(check_activation(context, 0, "x"));
+  const DType activation = context.inputs[0].type.dtype;
+  const bool is_wide = activation == DType::kInt16;
+  const DType sum = is_wide ? DType::kInt64 : DType::kInt32;
   QRT_TRY(check_rank(context, 0, "x", 3, "[n, time, in]"));
   QRT_TRY(check_rank(context, 1, "weights", 3, "[4, cells, in]"));
   const Sizes s(context, o->time_major());
   QRT_TRY(check_plain_constant(context, 1, "weights", DType::kInt8, {kGates, s.cells, s.in}));
-  QRT_TRY(check_plain_constant(context, 2, "bias", DType::kInt32, {kGates, s.cells}));
+  QRT_TRY(check_plain_constant(context, 2, "bias", sum, {kGates, s.cells}));
   QRT_TRY(check_plain_constant(context, 3, "recurrent weights", DType::kInt8,
                                {kGates, s.cells, s.cells}));
-  QRT_TRY(check_plain_constant(context, 4, "recurrent bias", DType::kInt32, {kGates, s.cells}));
-  QRT_TRY(check_type(context, 5, "hidden", DType::kUInt8, {s.rows, s.cells}));
+  QRT_TRY(check_plain_constant(context, 4, "recurrent bias", sum, {kGates, s.cells}));
+  QRT_TRY(check_type(context, 5, "hidden", activation, {s.rows, s.cells}));
   QRT_TRY(check_type(context, 6, "cell", DType::kInt16, {s.rows, s.cells}));
-  QRT_TRY(check_gates(*o));
+  QRT_TRY(check_gates(*o, activation));
+  if (is_wide) {
+    QRT_TRY(
+        check_sums(context, 2, s.in, [](const fb::LstmGate& gate) { return gate.input_stages(); }));
+    QRT_TRY(check_sums(context, 4, s.cells,
+                       [](const fb::LstmGate& gate) { return gate.recurrent_stages(); }));
+  }
   Shape y = context.inputs[0].type.shape;
   y[2] = s.cells;
-  QRT_TRY(add_output(DType::kUInt8, y, outputs));
-  QRT_TRY(add_output(DType::kUInt8, {s.rows, s.cells}, outputs));
+  QRT_TRY(add_output(activation, y, outputs));
+  QRT_TRY(add_output(activation, {s.rows, s.cells}, outputs));
   return add_output(DType::kInt16, {s.rows, s.cells}, outputs);
 }
 
@@ -83,11 +119,13 @@ struct Params {
   size_t tasks;
 };
 
+// T: uint8_t or int16_t.
+template <class T>
 void run_row(const Params& p, const LstmParams& lstm, const Step& step, const RunContext& context,
              size_t row) {
-  const uint8_t* x = context.in(step, 0) + row * p.row_stride * lstm.in;
-  const uint8_t* hidden = context.in(step, 5) + row * lstm.cells;
-  uint8_t* y = context.out(step, 0) + row * p.row_stride * lstm.cells;
+  const T* x = reinterpret_cast<const T*>(context.in(step, 0)) + row * p.row_stride * lstm.in;
+  const T* hidden = reinterpret_cast<const T*>(context.in(step, 5)) + row * lstm.cells;
+  T* y = reinterpret_cast<T*>(context.out(step, 0)) + row * p.row_stride * lstm.cells;
   auto* cell = reinterpret_cast<int16_t*>(context.out(step, 2)) + row * lstm.cells;
   memcpy(cell, reinterpret_cast<const int16_t*>(context.in(step, 6)) + row * lstm.cells,
          lstm.cells * sizeof *cell);
@@ -97,18 +135,20 @@ void run_row(const Params& p, const LstmParams& lstm, const Step& step, const Ru
     x += p.step_stride * lstm.in;
     y += p.step_stride * lstm.cells;
   }
-  memcpy(context.out(step, 1) + row * lstm.cells, hidden, lstm.cells);
+  memcpy(reinterpret_cast<T*>(context.out(step, 1)) + row * lstm.cells, hidden,
+         lstm.cells * sizeof *hidden);
 }
 
+template <class T>
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   LstmParams lstm = p.lstm;
   lstm.weights = reinterpret_cast<const int8_t*>(context.in(step, 1));
-  lstm.bias = reinterpret_cast<const int32_t*>(context.in(step, 2));
+  lstm.bias = context.in(step, 2);
   lstm.recurrent_weights = reinterpret_cast<const int8_t*>(context.in(step, 3));
-  lstm.recurrent_bias = reinterpret_cast<const int32_t*>(context.in(step, 4));
+  lstm.recurrent_bias = context.in(step, 4);
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row) run_row(p, lstm, step, context, row);
+    for (size_t row = begin; row < end; ++row) run_row<T>(p, lstm, step, context, row);
   });
 }
 
@@ -136,8 +176,9 @@ Status prepare(const PrepareContext& context, Step* step) {
   step->macs = static_cast<uint64_t>(s.rows * s.steps) * kGates * p.cells * (p.in + p.cells);
   params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
                              params->rows, context.threads);
-  step->kernel = "lstm";
-  step->run = run;
+  const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
+  step->kernel = is_wide ? "lstm_s16" : "lstm";
+  step->run = is_wide ? run<int16_t> : run<uint8_t>;
   step->params = std::move(params);
   return Status();
 }

@@ -142,6 +142,116 @@ TEST(TfliteInt16, FullyConnectedAppliesZeroPoints) {
   ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
 }
 
+// Scattered kernels, of 16 bits; a bias of int64, of int16, and none.
+TEST(TfliteInt16, TransposedConvolutions) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  constexpr int kSize = 4, kMade = 8, kKernel = 3, kIn = 5, kOut = 3;
+  for (const TensorType type : {TensorType::INT64, TensorType::INT16, TensorType::FLOAT32}) {
+    std::vector<int16_t> x(kSize * kSize * kIn), y;
+    std::vector<int8_t> weights(kOut * kKernel * kKernel * kIn);
+    std::vector<int16_t> narrow(kOut, 0);
+    random.fill(x, INT16_MIN, INT16_MAX);
+    random.fill(weights, -128, 127);
+    if (type != TensorType::FLOAT32) random.fill(narrow, INT16_MIN, INT16_MAX);
+    const std::vector<int64_t> bias(narrow.begin(), narrow.end());
+    const float in_scale = 0.00061f, scale = 0.003f, out_scale = 0.0113f;
+    const auto m = reference_multiplier(static_cast<double>(in_scale) * static_cast<double>(scale) /
+                                        static_cast<double>(out_scale));
+    std::vector<int64_t> acc;
+    for (int i = 0; i < kMade * kMade; ++i) acc.insert(acc.end(), bias.begin(), bias.end());
+    // The forward convolution, 8 to 4 by 2, pads its 3 x 3 kernels behind only.
+    for (int iy = 0; iy < kSize; ++iy)
+      for (int ix = 0; ix < kSize; ++ix)
+        for (int t = 0; t < kKernel * kKernel; ++t) {
+          const int oy = 2 * iy + t / kKernel, ox = 2 * ix + t % kKernel;
+          if (oy >= kMade || ox >= kMade) continue;
+          for (int o = 0; o < kOut; ++o)
+            for (int i = 0; i < kIn; ++i)
+              acc[static_cast<size_t>((oy * kMade + ox) * kOut + o)] +=
+                  x[static_cast<size_t>((iy * kSize + ix) * kIn + i)] *
+                  weights[static_cast<size_t>((o * kKernel * kKernel + t) * kIn + i)];
+        }
+    for (const int64_t v : acc)
+      y.push_back(static_cast<int16_t>(clamp16(reference_multiply_64(v, m))));
+
+    TfliteBuilder b;
+    std::vector<int> inputs = {
+        b.constant<int32_t>(TensorType::INT32, {4}, {1, kMade, kMade, kOut}),
+        b.constant(TensorType::INT8, {kOut, kKernel, kKernel, kIn}, weights, {scale}, {0}),
+        b.input(TensorType::INT16, {1, kSize, kSize, kIn}, in_scale)};
+    if (type == TensorType::INT64) inputs.push_back(b.constant(type, {kOut}, bias));
+    if (type == TensorType::INT16) inputs.push_back(b.constant(type, {kOut}, narrow));
+    tflite::TransposeConvOptionsT o;
+    o.stride_h = o.stride_w = 2;
+    b.op(B::TRANSPOSE_CONV, inputs,
+         {b.output(TensorType::INT16, {1, kMade, kMade, kOut}, out_scale)}, o);
+    ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
+  }
+}
+
+TEST(TfliteInt16, ProductsOfMatrices) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  std::vector<int16_t> x(2 * 3 * 40), z(40 * 4);
+  random.fill(x, INT16_MIN, INT16_MAX);
+  random.fill(z, INT16_MIN, INT16_MAX);
+  const float sx = 0.0003f, sz = 0.0007f, out = 0.0021f, product = sx * sz;
+  const auto m = reference_multiplier(static_cast<double>(product) / static_cast<double>(out));
+  for (const bool adj_x : {false, true})
+    for (const bool adj_y : {false, true}) {
+      TfliteBuilder b;
+      using Dims = TfliteBuilder::Dims;
+      const int a = b.input(TensorType::INT16, adj_x ? Dims{2, 40, 3} : Dims{2, 3, 40}, sx);
+      const int w = b.input(TensorType::INT16, adj_y ? Dims{4, 40} : Dims{40, 4}, sz);
+      tflite::BatchMatMulOptionsT o;
+      o.adj_x = adj_x;
+      o.adj_y = adj_y;
+      b.op(B::BATCH_MATMUL, {a, w}, {b.output(TensorType::INT16, {2, 3, 4}, out)}, o);
+      std::vector<int16_t> y;
+      for (size_t n = 0; n < 2; ++n)
+        for (size_t i = 0; i < 3; ++i)
+          for (size_t j = 0; j < 4; ++j) {
+            int64_t sum = 0;
+            for (size_t k = 0; k < 40; ++k)
+              sum += x[n * 120 + (adj_x ? k * 3 + i : i * 40 + k)] *
+                     int64_t{z[adj_y ? j * 40 + k : k * 4 + j]};
+            y.push_back(static_cast<int16_t>(clamp16(reference_multiply_64(sum, m))));
+          }
+      ASSERT_EQ(b.run({to_bytes(x), to_bytes(z)}), std::vector<Bytes>{to_bytes(y)});
+    }
+}
+
+TEST(TfliteInt16, LeastAndGreatest) {
+  std::vector<int16_t> x = every_value(), z = every_value();
+  std::shuffle(z.begin(), z.end(), std::mt19937(7));
+  for (const bool greatest : {false, true}) {
+    const auto better = [&](int16_t p, int16_t q) {
+      return greatest ? std::max(p, q) : std::min(p, q);
+    };
+    TfliteBuilder pairs;
+    const int a = pairs.input(TensorType::INT16, {1, 65536}, 0.1f);
+    const int c = pairs.input(TensorType::INT16, {1, 65536}, 0.2f);
+    pairs.op(greatest ? B::MAXIMUM : B::MINIMUM, {a, c},
+             {pairs.output(TensorType::INT16, {1, 65536}, 0.1f)});
+    std::vector<int16_t> y;
+    for (size_t i = 0; i < x.size(); ++i) y.push_back(better(x[i], z[i]));
+    ASSERT_EQ(pairs.run({to_bytes(x), to_bytes(z)}), std::vector<Bytes>{to_bytes(y)});
+
+    TfliteBuilder rows;
+    const int r = rows.input(TensorType::INT16, {1, 64, 1024}, 0.1f);
+    rows.op(greatest ? B::REDUCE_MAX : B::REDUCE_MIN,
+            {r, rows.constant<int32_t>(TensorType::INT32, {1}, {2})},
+            {rows.output(TensorType::INT16, {1, 64}, 0.1f)}, tflite::ReducerOptionsT());
+    y.clear();
+    for (size_t i = 0; i < z.size(); i += 1024) {
+      y.push_back(z[i]);
+      for (size_t j = i; j < i + 1024; ++j) y.back() = better(y.back(), z[j]);
+    }
+    ASSERT_EQ(rows.run({to_bytes(z)}), std::vector<Bytes>{to_bytes(y)});
+  }
+}
+
 TEST(TfliteInt16, SumsAndProducts) {
   std::vector<int16_t> x = every_value(), z = every_value();
   std::shuffle(z.begin(), z.end(), std::mt19937(7));
@@ -396,6 +506,11 @@ TEST(TfliteInt16, RefusesWithReasons) {
        depthwise.constant(TensorType::INT32, {1}, std::vector<int32_t>{1})},
       {depthwise.output(TensorType::INT16, {1, 2, 2, 1}, 0.1f)}, o);
   expect_rule(depthwise, "is not an int64 constant");
+  TfliteBuilder matrices;
+  const int m = matrices.input(TensorType::INT16, {2, 2}, 0.1f, 1);
+  matrices.op(B::BATCH_MATMUL, {m, m}, {matrices.output(TensorType::INT16, {2, 2}, 0.1f)},
+              tflite::BatchMatMulOptionsT());
+  expect_rule(matrices, "zero point of int16 is not 0");
   TfliteBuilder abs;
   const int y = abs.input(TensorType::INT16, {1, 4}, 0.1f);
   abs.op(B::HARD_SWISH, {y}, {abs.output(TensorType::INT16, {1, 4}, 0.1f)});

@@ -501,6 +501,21 @@ TEST(TfliteSoftmax, RefusesOutputsThatTheReferenceDoesNotMake) {
   reject(TensorType::INT16, 1.0f / 65536, 0, "are not 1/65536 and -32768");
 }
 
+TEST(TfliteElu, IsTheRoundedRealFunction) {
+  const float in = 0.031f, out = 0.017f, inverse = 1 / out;
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 128}, in, 17);
+  b.op(B::ELU, {x}, {b.output(TensorType::INT8, {2, 128}, out, -69)});
+  Bytes expected;
+  for (int i = 0; i < 256; ++i) {
+    const float real = in * static_cast<float>(static_cast<int8_t>(i) - 17);
+    const auto e = static_cast<float>(std::exp(static_cast<long double>(real)));
+    const float y = real < 0 ? e - 1.0f : real;
+    expected.push_back(static_cast<uint8_t>(clamp8(std::lround(y * inverse) - 69)));
+  }
+  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+}
+
 TEST(TfliteEdges, QuantizeRoundsHalfAwayFromZero) {
   TfliteBuilder b;
   const int x = b.input(TensorType::FLOAT32, {1, 70});

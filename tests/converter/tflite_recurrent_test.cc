@@ -1,10 +1,11 @@
 // SVDF and LSTM of TFLite models, converted and run over several runs, against the reference's
-// formulas; what is refused of them. LSTM's numbers are checked in tests/ops/lstm_test.cc.
+// formulas; what is refused of them. LSTM's numbers of bytes are checked in tests/ops/lstm_test.cc.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 
+#include "kernels/recurrent/recurrent.h"
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
@@ -158,10 +159,13 @@ TEST(TfliteSvdf, Refuses) {
 
 constexpr int kSteps = 3, kCells = 5;
 
-TfliteBuilder lstm_model() {
+TfliteBuilder lstm_model(TensorType type = TensorType::INT8) {
   Random random;
   TfliteBuilder b;
-  std::vector<int> inputs = {b.input(TensorType::INT8, {1, kSteps, kIn}, kInScale, -7)};
+  const bool is_wide = type == TensorType::INT16;
+  const float out_scale = is_wide ? 1.0f / 32768 : 1.0f / 128;
+  const int out_zero = is_wide ? 0 : 3;
+  std::vector<int> inputs = {b.input(type, {1, kSteps, kIn}, kInScale, -7)};
   for (int i = 1; i <= 8; ++i) {
     const int columns = i <= 4 ? kIn : kCells;
     std::vector<int8_t> w(static_cast<size_t>(kCells * columns));
@@ -170,16 +174,18 @@ TfliteBuilder lstm_model() {
   }
   inputs.resize(12, -1);
   for (int i = 12; i <= 15; ++i)
-    inputs.push_back(b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
+    inputs.push_back(
+        is_wide ? b.constant(TensorType::INT64, {kCells}, std::vector<int64_t>(kCells, 100))
+                : b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
   inputs.resize(18, -1);
-  inputs.push_back(b.activation(TensorType::INT8, {1, kCells}, 1.0f / 128, 3));
+  inputs.push_back(b.activation(type, {1, kCells}, out_scale, out_zero));
   inputs.push_back(b.activation(TensorType::INT16, {1, kCells}, 1.0f / 2048, 0));
   for (size_t i : {18, 19}) b.at(inputs[i]).is_variable = true;
   inputs.resize(24, -1);
   tflite::UnidirectionalSequenceLSTMOptionsT o;
   o.fused_activation_function = tflite::ActivationFunctionType::TANH;
   b.op(B::UNIDIRECTIONAL_SEQUENCE_LSTM, inputs,
-       {b.output(TensorType::INT8, {1, kSteps, kCells}, 1.0f / 128, 3)}, o);
+       {b.output(type, {1, kSteps, kCells}, out_scale, out_zero)}, o);
   return b;
 }
 
@@ -210,6 +216,58 @@ TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   FAIL() << "no Lstm";
 }
 
+// The reference's steps over the file's own integers, of int16 activations.
+TEST(TfliteLstm, RunsInt16Activations) {
+  TfliteBuilder b = lstm_model(TensorType::INT16);
+  const auto weights = [&](int input) {
+    const auto tensor = b.graph().operators[0]->inputs[static_cast<size_t>(input)];
+    const Bytes& data = b.model.buffers[b.at(tensor).buffer]->data;
+    return from_bytes<int8_t>(data);
+  };
+  const auto sat16 = [](int64_t v) { return std::clamp<int64_t>(v, -32768, 32767); };
+  const auto multiply_64 = [](int64_t x, ReferenceMultiplier m) {
+    const int64_t high = m.value < 0x7fff0000 ? (m.value + (1 << 15)) >> 16 : 0x7fff;
+    return (x * high + (int64_t{1} << (14 - m.shift))) >> (15 - m.shift);
+  };
+  const float of_input = kInScale * 0.01f, of_hidden = 1.0f / 32768 * 0.01f;
+  const auto mi = reference_multiplier(static_cast<double>(of_input) * 4096);
+  const auto mh = reference_multiplier(static_cast<double>(of_hidden) * 4096);
+  const auto keep = reference_multiplier(std::ldexp(1.0, -15));
+  const auto add = reference_multiplier(std::ldexp(1.0, -30) * 2048);
+  const auto make = reference_multiplier(std::ldexp(1.0, -30) * 32768);
+  std::vector<int8_t> w[4], r[4];
+  for (int g = 0; g < 4; ++g) {
+    w[g] = weights(1 + g);
+    r[g] = weights(5 + g);
+  }
+  Random random;
+  std::vector<int16_t> x(kSteps * kIn), y, hidden(kCells, 0);
+  std::vector<int64_t> cell(kCells, 0);
+  random.fill(x, -3000, 3000);
+  for (size_t t = 0; t < kSteps; ++t) {
+    const std::vector<int16_t> before = hidden;
+    for (size_t c = 0; c < kCells; ++c) {
+      int32_t gate[4];
+      for (int g = 0; g < 4; ++g) {
+        int64_t a = 100, h = 0;
+        for (size_t i = 0; i < kIn; ++i) a += (x[t * kIn + i] + 7) * w[g][c * kIn + i];
+        for (size_t i = 0; i < kCells; ++i) h += before[i] * r[g][c * kCells + i];
+        gate[g] =
+            static_cast<int32_t>(sat16(sat16(multiply_64(a, mi)) + sat16(multiply_64(h, mh))));
+      }
+      const int32_t in = sigmoid_q15(3 * gate[0]), forget = sigmoid_q15(3 * gate[1]);
+      const int32_t update = tanh_q15(3 * gate[2]), out = sigmoid_q15(3 * gate[3]);
+      const auto old = static_cast<int32_t>(cell[c]);
+      cell[c] = sat16(sat16(reference_multiply(forget * old, keep, false)) +
+                      sat16(reference_multiply(in * update, add, false)));
+      hidden[c] = static_cast<int16_t>(sat16(
+          reference_multiply(tanh_q15(static_cast<int32_t>(cell[c]) * 6) * out, make, false)));
+    }
+    y.insert(y.end(), hidden.begin(), hidden.end());
+  }
+  ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
+}
+
 TEST(TfliteLstm, Refuses) {
   const auto reject = [&](const std::string& part, const std::function<void(TfliteBuilder&)>& f) {
     SCOPED_TRACE(part);
@@ -227,6 +285,10 @@ TEST(TfliteLstm, Refuses) {
   });
   reject("has shape [5, 6], expected [5, 5]", [&](T& b) { inputs(b)[5] = inputs(b)[1]; });
   reject("is not an int32 constant of 5 elements", [&](T& b) { inputs(b)[13] = inputs(b)[2]; });
+  TfliteBuilder wide = lstm_model(TensorType::INT16);
+  wide.model.buffers[wide.at(inputs(wide)[12]).buffer]->data =
+      to_bytes(std::vector<int64_t>(kCells, int64_t{1} << 50));
+  expect_rule(wide, "a bias is beyond 2^45");
   reject("cell_clip is below one step", [](T& b) { lstm_options(b).cell_clip = 1e-6f; });
 }
 

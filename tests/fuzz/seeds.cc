@@ -78,7 +78,7 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
     result = {read_file(kDigits)};
     add_files(".onnx", &result);
   } else if (target == "fuzz_tflite") {
-    result = testing::ten_tflite_models();
+    result = testing::sample_tflite_models();
     add_files(".tflite", &result);
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);

@@ -138,6 +138,71 @@ TEST(BatchMatMul, ManyTasks) {
   check({{-1, 300, 200}, {200, 300}, 128, 117}, plain());
 }
 
+// Of int16: sums of 64 bits, no zero points.
+void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN) {
+  SCOPED_TRACE(a.to_string() + " * " + b.to_string());
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const int64_t matrices = a[0], rows = a[1], k = a[2], n = b[b.rank() - 1];
+  std::vector<int16_t> x(static_cast<size_t>(a.elements())), w(static_cast<size_t>(b.elements())),
+      expected;
+  random.fill(x, lowest, lowest == INT16_MIN ? INT16_MAX : lowest);
+  random.fill(w, lowest, lowest == INT16_MIN ? INT16_MAX : lowest);
+  auto requant = testing::requant_int(1, 0);
+  requant->lo = INT16_MIN;
+  requant->hi = INT16_MAX;
+  requant->stages[0]->multiplier.clear();
+  requant->stages[0]->shift.clear();
+  for (int64_t j = 0; j < n; ++j) {
+    requant->stages[0]->multiplier.push_back(65535 - static_cast<int32_t>(j));
+    requant->stages[0]->shift.push_back(static_cast<uint8_t>(k > 1000 ? 47 : 36));
+  }
+  const int shift = requant->stages[0]->shift[0];
+  for (int64_t i = 0; i < matrices * rows; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t first = b.rank() == 3 ? i / rows * k * n : 0;
+      int64_t sum = 0;
+      for (int64_t t = 0; t < k; ++t)
+        sum += int64_t{x[static_cast<size_t>(i * k + t)]} *
+               w[static_cast<size_t>(first + (transposed ? j * k + t : t * n + j))];
+      const int64_t v = (sum * (65535 - j) + (int64_t{1} << (shift - 1))) >> shift;
+      expected.push_back(static_cast<int16_t>(clamp_int(v, INT16_MIN, INT16_MAX)));
+    }
+  Shape b_file = b;
+  if (transposed) std::swap(b_file[b.rank() - 1], b_file[b.rank() - 2]);
+  testing::ModelBuilder m;
+  fb::BatchMatMulOptionsT o;
+  o.transpose_b = transposed;
+  o.requant = std::move(requant);
+  m.op(std::move(o), {m.input(a, DType::kInt16), m.input(b_file, DType::kInt16)},
+       {m.output({matrices, rows, n}, DType::kInt16)});
+  testing::expect_outputs(m, 1, {testing::bytes_of(x), testing::bytes_of(w)},
+                          {testing::bytes_of(expected)});
+}
+
+TEST(BatchMatMul, Of16Bits) {
+  for (const bool transposed : {false, true}) {
+    for (const int64_t n : {1, 31, 32, 33, 65}) check_wide({2, 3, 5}, {2, 5, n}, transposed);
+    for (const int64_t k : {1, 2, 17, 300}) check_wide({1, 2, k}, {k, 7}, transposed);
+    check_wide({3, 40, 90}, {3, 90, 50}, transposed);
+    check_wide({1, 1, 33025}, {33025, 2}, transposed, -32767);
+  }
+}
+
+TEST(BatchMatMul, RejectsBadModelsOf16Bits) {
+  const auto reject = [](const std::string& part, int zero_point, int32_t multiplier) {
+    testing::ModelBuilder m;
+    fb::BatchMatMulOptionsT o;
+    o.a_zero_point = static_cast<uint8_t>(zero_point);
+    o.requant = testing::requant_int(multiplier, 31);
+    m.op(std::move(o), {m.input({2, 3}, DType::kInt16), m.input({3, 4}, DType::kInt16)},
+         {m.output({2, 4}, DType::kInt16)});
+    testing::expect_rejected(m, part);
+  };
+  reject("a_zero_point of INT16 is 1", 1, 9);
+  reject("a multiplier of the first stage is 65536", 0, 65536);
+}
+
 TEST(BatchMatMul, RejectsBadModels) {
   const auto reject = [](const std::string& part, const Shape& a, const Shape& b, const Shape& y,
                          DType dtype, bool requant) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <type_traits>
 
 #include "kernels/recurrent/recurrent.h"
 #include "tests/support/op_tester.h"
@@ -35,22 +36,29 @@ int32_t sat16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 3276
 
 constexpr int32_t kMultiplier[4] = {1500000000, 1100000000, 2000000000, 1300000000};
 
-void check(const Lstm& s, size_t batch) {
+// T: uint8_t, or int16_t with biases and sums of 64 bits.
+template <class T>
+void check_of(const Lstm& s, size_t batch) {
+  constexpr bool kIsWide = std::is_same_v<T, int16_t>;
+  constexpr DType kType = kIsWide ? DType::kInt16 : DType::kUInt8;
+  constexpr DType kSum = kIsWide ? DType::kInt64 : DType::kInt32;
+  constexpr int kLo = kIsWide ? -32768 : 0, kHi = kIsWide ? 32767 : 255, kShift = kIsWide ? 15 : 23;
+  using Sum = std::conditional_t<kIsWide, int64_t, int32_t>;
   testing::Random random;
   SCOPED_TRACE(random.trace());
   const auto rows = static_cast<int64_t>(batch);
   const auto weights = random_values<int8_t>(&random, 4 * s.cells * s.in, -128, 127);
   const auto recurrent = random_values<int8_t>(&random, 4 * s.cells * s.cells, -128, 127);
-  const auto bias = random_values<int32_t>(&random, 4 * s.cells, -50000, 50000);
-  const auto recurrent_bias = random_values<int32_t>(&random, 4 * s.cells, -50000, 50000);
+  const auto bias = random_values<Sum>(&random, 4 * s.cells, -50000, 50000);
+  const auto recurrent_bias = random_values<Sum>(&random, 4 * s.cells, -50000, 50000);
   const auto dims = [&](int64_t last) {
     return s.time_major ? Shape{s.steps, rows, last} : Shape{-1, s.steps, last};
   };
   const int64_t open = s.time_major ? rows : -1;
   testing::ModelBuilder m;
-  const uint32_t x = m.input(dims(s.in)), h = m.input({open, s.cells});
+  const uint32_t x = m.input(dims(s.in), kType), h = m.input({open, s.cells}, kType);
   const uint32_t c = m.input({open, s.cells}, DType::kInt16);
-  const uint32_t y = m.output(dims(s.cells)), next_h = m.output({open, s.cells});
+  const uint32_t y = m.output(dims(s.cells), kType), next_h = m.output({open, s.cells}, kType);
   const uint32_t next_c = m.output({open, s.cells}, DType::kInt16);
   fb::LstmOptionsT o;
   o.time_major = s.time_major;
@@ -64,31 +72,34 @@ void check(const Lstm& s, size_t batch) {
   o.cell_clip = s.cell_clip;
   o.tanh_multiplier = s.tanh_multiplier;
   o.tanh_shift = static_cast<uint8_t>(s.tanh_shift);
-  o.requant = testing::requant_int(1, 23, 120);
+  o.requant = testing::requant_int(1, kShift, 120);
+  o.requant->lo = kLo;
+  o.requant->hi = kHi;
   m.op(std::move(o),
        {x, m.constant({4, s.cells, s.in}, DType::kInt8, weights),
-        m.constant({4, s.cells}, DType::kInt32, bias),
+        m.constant({4, s.cells}, kSum, bias),
         m.constant({4, s.cells, s.cells}, DType::kInt8, recurrent),
-        m.constant({4, s.cells}, DType::kInt32, recurrent_bias), h, c},
+        m.constant({4, s.cells}, kSum, recurrent_bias), h, c},
        {y, next_h, next_c});
 
   const auto cells = static_cast<size_t>(s.cells), in = static_cast<size_t>(s.in);
   const auto steps = static_cast<size_t>(s.steps);
-  Bytes input(batch * steps * in), hidden(batch * cells), sequence(batch * steps * cells);
-  random.fill(input, 0, 255);
-  random.fill(hidden, 0, 255);
+  std::vector<T> input(batch * steps * in), hidden(batch * cells), sequence(batch * steps * cells);
+  random.fill(input, kLo, kHi);
+  random.fill(hidden, kLo, kHi);
   auto cell = random_values<int16_t>(&random, rows * s.cells, -32768, 32767);
-  const std::vector<Bytes> inputs = {input, hidden, testing::bytes_of(cell)};
+  const std::vector<Bytes> inputs = {testing::bytes_of(input), testing::bytes_of(hidden),
+                                     testing::bytes_of(cell)};
   for (size_t n = 0; n < batch; ++n) {
     for (size_t t = 0; t < steps; ++t) {
       const size_t place = s.time_major ? t * batch + n : n * steps + t;
-      const Bytes before(hidden.begin() + static_cast<std::ptrdiff_t>(n * cells),
-                         hidden.begin() + static_cast<std::ptrdiff_t>((n + 1) * cells));
+      const std::vector<T> before(hidden.begin() + static_cast<std::ptrdiff_t>(n * cells),
+                                  hidden.begin() + static_cast<std::ptrdiff_t>((n + 1) * cells));
       for (size_t k = 0; k < cells; ++k) {
         int32_t gate[4];
         for (size_t g = 0; g < 4; ++g) {
           const size_t row = g * cells + k;
-          int32_t a = bias[row], b = recurrent_bias[row];
+          Sum a = bias[row], b = recurrent_bias[row];
           for (size_t i = 0; i < in; ++i) a += input[place * in + i] * weights[row * in + i];
           for (size_t i = 0; i < cells; ++i) b += before[i] * recurrent[row * cells + i];
           gate[g] =
@@ -104,13 +115,20 @@ void check(const Lstm& s, size_t batch) {
         const auto argument =
             static_cast<int32_t>((int64_t{v} * s.tanh_multiplier + half) >> s.tanh_shift);
         const int64_t product = tanh_q15(argument) * sigmoid_q15(3 * gate[3]);
-        const int64_t q = ((product + (1 << 22)) >> 23) + 120;
+        const int64_t q = ((product + (1 << (kShift - 1))) >> kShift) + 120;
         sequence[place * cells + k] = hidden[n * cells + k] =
-            static_cast<uint8_t>(clamp_int(q, 0, 255));
+            static_cast<T>(clamp_int(q, kLo, kHi));
       }
     }
   }
-  testing::expect_outputs(m, batch, inputs, {sequence, hidden, testing::bytes_of(cell)});
+  testing::expect_outputs(
+      m, batch, inputs,
+      {testing::bytes_of(sequence), testing::bytes_of(hidden), testing::bytes_of(cell)});
+}
+
+void check(const Lstm& s, size_t batch) {
+  check_of<uint8_t>(s, batch);
+  check_of<int16_t>(s, batch);
 }
 
 TEST(Lstm, AnySize) {
@@ -185,11 +203,55 @@ void reject(const std::string& part, const Damage& damage) {
   testing::expect_rejected(m, part);
 }
 
+// Of int16 activations: what a multiplier could make of the sums with this bias.
+void reject_bias(const std::string& part, int64_t bias, int64_t recurrent_bias) {
+  SCOPED_TRACE(part);
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 2, 6}, DType::kInt16), h = m.input({-1, 3}, DType::kInt16);
+  const uint32_t c = m.input({-1, 3}, DType::kInt16);
+  const uint32_t y = m.output({-1, 2, 3}, DType::kInt16), next_h = m.output({-1, 3}, DType::kInt16);
+  const uint32_t next_c = m.output({-1, 3}, DType::kInt16);
+  fb::LstmOptionsT o;
+  for (int g = 0; g < 4; ++g) {
+    o.gates.push_back(std::make_unique<fb::LstmGateT>());
+    o.gates.back()->input_stages = testing::double_rounding(1 << 30, 2);
+    o.gates.back()->recurrent_stages = testing::double_rounding(1 << 30, 2);
+  }
+  o.keep_stages = testing::double_rounding(1 << 30, 14);
+  o.add_stages = testing::double_rounding(1 << 30, 14);
+  o.requant = testing::requant_int(1, 23, 120);
+  std::vector<int64_t> biases(12), recurrent_biases(12);
+  biases[7] = bias;
+  recurrent_biases[11] = recurrent_bias;
+  m.op(std::move(o),
+       {x, m.constant({4, 3, 6}, DType::kInt8, std::vector<int8_t>(72)),
+        m.constant({4, 3}, DType::kInt64, biases),
+        m.constant({4, 3, 3}, DType::kInt8, std::vector<int8_t>(36)),
+        m.constant({4, 3}, DType::kInt64, recurrent_biases), h, c},
+       {y, next_h, next_c});
+  if (part.empty()) {
+    Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
+    ASSERT_TRUE(sound.ok()) << sound.status().message();
+  } else {
+    testing::expect_rejected(m, part);
+  }
+}
+
+TEST(Lstm, RejectsSumsBeyond64Bits) {
+  const int64_t most = (int64_t{1} << 32) - 1 - 6 * (1 << 22);
+  reject_bias("", most, -most);
+  reject_bias("sums with element 7 of input 2 may reach", most + 1, 0);
+  reject_bias("sums with element 11 of input 4 may reach", 0, int64_t{1} << 33);
+  reject_bias("input 4, element 11 is -9223372036854775808, expected at most 2^61", 0, INT64_MIN);
+}
+
 TEST(Lstm, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::LstmOptionsT;
   reject("has 6 inputs, expected 7", [](M& m, O&) { m.model().operators[0]->inputs.pop_back(); });
   reject("input 0 (x) is int8", [](M& m, O&) { m.at(0).dtype = fb::DType::INT8; });
+  reject("input 2 (bias) is int32, expected int64",
+         [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("[n, time, in]", [](M& m, O&) { m.at(0).shape = {-1, 12}; });
   reject("input 1 (weights) has shape [4, 3, 6], expected [4, 3, 5]", [](M& m, O&) {
     m.at(0).shape = {-1, 2, 5};

@@ -1,5 +1,5 @@
-// Ten small TFLite models that together use most of what the importer reads: what tests of damaged
-// files start from.
+// Thirteen small TFLite models that together use most of what the importer reads: what tests of
+// damaged files start from.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
 #define QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
 
@@ -145,9 +145,74 @@ inline TfliteBuilder delay() {
   return b;
 }
 
+// Of int16.
+inline TfliteBuilder wide() {
+  TfliteBuilder b;
+  const TensorType type = TensorType::INT16;
+  const int size = b.constant<int32_t>(TensorType::INT32, {4}, {1, 8, 8, 4});
+  const int w = b.constant(TensorType::INT8, {4, 3, 3, 3}, pattern<int8_t>(108, -90, 90),
+                           std::vector<float>(4, 0.01f), std::vector<int64_t>(4), 0);
+  const int x = b.input(type, {1, 4, 4, 3}, 0.001f);
+  const int c = b.constant(TensorType::INT64, {4}, pattern<int64_t>(4, -900, 900));
+  const int made = b.activation(type, {1, 8, 8, 4}, 0.01f, 0);
+  tflite::TransposeConvOptionsT o;
+  o.stride_h = o.stride_w = 2;
+  b.op(B::TRANSPOSE_CONV, {size, w, x, c}, {made}, o);
+  const int most = b.activation(type, {1, 8, 8, 4}, 0.01f, 0);
+  b.op(B::MAXIMUM, {made, b.constant(type, {4}, pattern<int16_t>(4, -90, 90), {0.01f}, {0})},
+       {most});
+  const int rows = b.activation(type, {1, 8, 4}, 0.01f, 0);
+  b.op(B::REDUCE_MAX, {most, b.constant<int32_t>(TensorType::INT32, {1}, {1})}, {rows},
+       tflite::ReducerOptionsT());
+  const int product = b.activation(type, {1, 8, 8}, 0.02f, 0);
+  tflite::BatchMatMulOptionsT matrices;
+  matrices.adj_y = true;
+  b.op(B::BATCH_MATMUL, {rows, rows}, {product}, matrices);
+  tflite::SoftmaxOptionsT softmax;
+  softmax.beta = 1;
+  b.op(B::SOFTMAX, {product}, {b.output(type, {1, 8, 8}, 1.0f / 32768)}, softmax);
+  return b;
+}
+
+inline TfliteBuilder sequence() {
+  TfliteBuilder b;
+  constexpr int kIn = 4, kCells = 3;
+  std::vector<int> inputs = {b.input(TensorType::INT16, {1, 2, kIn}, 0.001f)};
+  for (int i = 1; i <= 8; ++i) {
+    const int columns = i <= 4 ? kIn : kCells;
+    inputs.push_back(b.constant(TensorType::INT8, {kCells, columns},
+                                pattern<int8_t>(static_cast<size_t>(kCells * columns), -90, 90),
+                                {0.01f}, {0}));
+  }
+  inputs.resize(12, -1);
+  for (int i = 12; i <= 15; ++i)
+    inputs.push_back(b.constant(TensorType::INT64, {kCells}, pattern<int64_t>(kCells, -900, 900)));
+  inputs.resize(18, -1);
+  inputs.push_back(b.activation(TensorType::INT16, {1, kCells}, 1.0f / 32768, 0));
+  inputs.push_back(b.activation(TensorType::INT16, {1, kCells}, 1.0f / 2048, 0));
+  for (size_t i : {18, 19}) b.at(inputs[i]).is_variable = true;
+  inputs.resize(24, -1);
+  tflite::UnidirectionalSequenceLSTMOptionsT o;
+  o.fused_activation_function = tflite::ActivationFunctionType::TANH;
+  b.op(B::UNIDIRECTIONAL_SEQUENCE_LSTM, inputs,
+       {b.output(TensorType::INT16, {1, 2, kCells}, 1.0f / 32768)}, o);
+  return b;
+}
+
+inline TfliteBuilder shares() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 6}, 0.05f, -3);
+  const int elu = b.activation(TensorType::INT8, {1, 6}, 0.06f, -8);
+  b.op(B::ELU, {x}, {elu});
+  tflite::SoftmaxOptionsT o;
+  o.beta = 1;
+  b.op(B::SOFTMAX, {elu}, {b.output(TensorType::INT16, {1, 6}, 1.0f / 65536, -32768)}, o);
+  return b;
+}
+
 }  // namespace tflite_models
 
-inline std::vector<Bytes> ten_tflite_models() {
+inline std::vector<Bytes> sample_tflite_models() {
   using namespace tflite_models;
   return {conv().build(),
           depthwise().build(),
@@ -158,7 +223,10 @@ inline std::vector<Bytes> ten_tflite_models() {
           tables().build(),
           moves().build(),
           edges().build(),
-          delay().build()};
+          delay().build(),
+          wide().build(),
+          sequence().build(),
+          shares().build()};
 }
 
 }  // namespace qrt::testing
