@@ -27,11 +27,7 @@ bool Moving::is_movable(const Tensor& x) {
           "give both one type");
   }
   if (is_known_ || x.type == TensorType::INT32) return true;
-  if (x.type == TensorType::INT16) {
-    if (!x.is_constant) return true;
-    return refuse("tensor '" + x.name + "' is an int16 constant", x,
-                  "fold constants before exporting");
-  }
+  if (x.type == TensorType::INT16 && !x.is_constant) return true;
   Quant quant;
   return importer_.read_quant(op_, x, &quant);
 }

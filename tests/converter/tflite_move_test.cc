@@ -36,7 +36,34 @@ struct Case {
     return b.constant(TensorType::INT32, {static_cast<int32_t>(values.size())}, values);
   }
   int scalar(int32_t value) { return b.constant(TensorType::INT32, {}, Dims{value}); }
-  void expect(const std::vector<Bytes>& expected) { ASSERT_EQ(b.run({count_up(dims)}), expected); }
+  // And the same of int16.
+  void expect(const std::vector<Bytes>& expected) {
+    ASSERT_EQ(b.run({count_up(dims)}), expected);
+    widen();
+    std::vector<Bytes> wide;
+    for (const Bytes& bytes : expected) wide.push_back(widened(bytes));
+    ASSERT_EQ(b.run({widened(count_up(dims))}), wide) << "int16";
+  }
+
+ private:
+  // Numbers of int8 as int16; zero points, which padding fills with, are 0 there.
+  static Bytes widened(const Bytes& bytes) {
+    std::vector<int16_t> numbers;
+    for (const uint8_t v : bytes) {
+      const auto number = static_cast<int8_t>(v);
+      numbers.push_back(number == kZero ? int16_t{0} : number);
+    }
+    return to_bytes(numbers);
+  }
+  void widen() {
+    for (auto& tensor : b.graph().tensors) {
+      if (tensor->type != TensorType::INT8) continue;
+      tensor->type = TensorType::INT16;
+      tensor->quantization->zero_point = {0};
+      Bytes& data = b.model.buffers[tensor->buffer]->data;
+      if (!data.empty()) data = widened(data);
+    }
+  }
 };
 
 uint8_t byte(int v) { return static_cast<uint8_t>(v); }
