@@ -20,7 +20,7 @@ const Entry kEntries[] = {
 #include "schema/ops.inc"
 };
 
-const std::string kRoot = QRT_SOURCE_DIR "/";
+const std::string kRoot = QRT_TESTS_DIR "/../";
 
 bool exists(const std::string& path) { return std::ifstream(path).good(); }
 

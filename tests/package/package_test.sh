@@ -1,16 +1,17 @@
 #!/bin/sh
 # Installs libqrt, moves the installed tree, and builds and runs consumers of it.
-# package_test.sh CMAKE BUILD_DIR SOURCE_DIR MODEL CC CXX
+# package_test.sh CMAKE GENERATOR BUILD_DIR SOURCE_DIR MODEL CC CXX
 set -eu
-cmake=$1 build=$2 source=$3 model=$4 CC=$5 CXX=$6
-export CC CXX
+cmake=$1 CMAKE_GENERATOR=$2 build=$3 source=$4 model=$5 CC=$6 CXX=$7
+export CMAKE_GENERATOR CC CXX
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; exit 1; }; }
 
 quietly "$cmake" --install "$build" --prefix "$work/first" --component qrt
 mv "$work/first" "$work/moved"
-if grep -rq "$work/first\|$source\|$build" "$work/moved" --include='*.cmake' --include='*.pc'; then
+# A path begins after a separator: sources in /qrt are not meant by ${prefix}/include/qrt.
+if grep -rqE "(^|[\"';:= ]|-[IL])($work/first|$source|$build)([/\"'; ]|$)" "$work/moved" --include='*.cmake' --include='*.pc'; then
   echo "the package files name paths of the build"; exit 1
 fi
 libdir=$(dirname "$(find "$work/moved" -name pkgconfig -type d)")

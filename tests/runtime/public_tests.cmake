@@ -29,7 +29,7 @@ set_tests_properties(runtime.c_api_test runtime.exports_test PROPERTIES LABELS r
 # Consumers know nothing of sanitizers or of the cross compiler's toolchain file.
 if(QRT_INSTALL AND NOT QRT_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_test(NAME package.package_test
-           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/package_test.sh ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
-                   ${PROJECT_SOURCE_DIR} ${model} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/package_test.sh ${CMAKE_COMMAND} ${CMAKE_GENERATOR}
+                   ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${model} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   set_tests_properties(package.package_test PROPERTIES LABELS package TIMEOUT 600)
 endif()
