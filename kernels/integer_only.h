@@ -1,5 +1,5 @@
 // Whether everything between a model's edges is computed without floating-point instructions (CMake
-// option QRT_INTEGER_ONLY). The bytes are the same either way: the vector forms in float are one
+// option QRT_INTEGER_ONLY, which only files of kernels/ see; others ask integer_build.h). The bytes are the same either way: the vector forms in float are one
 // way, the normative definitions of requant.h in integers the other.
 #ifndef QRT_KERNELS_INTEGER_ONLY_H_
 #define QRT_KERNELS_INTEGER_ONLY_H_

@@ -1,1 +1,5 @@
-qrt_add_family(island COMMON island.cc)
+if(QRT_INTEGER_ONLY)
+  qrt_add_family(island COMMON absent.cc)
+else()
+  qrt_add_family(island COMMON island.cc)
+endif()

@@ -2,6 +2,7 @@
 // runs, the others into rows.
 #include <cmath>
 
+#include "kernels/integer_build.h"
 #include "kernels/island/island.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
@@ -30,6 +31,9 @@ Status broadcast_floats(const Shape& a, const Shape& b, Shape* shape) {
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  if (is_integer_build())
+    return error(Code::kUnsupported,
+                 "float operators are not part of this build (QRT_INTEGER_ONLY)");
   const auto* o = context.op->options_as<fb::FloatOptions>();
   QRT_TRY(check_range("function", static_cast<int>(o->function()), 0, static_cast<int>(F::MAX)));
   const F f = o->function();

@@ -2,7 +2,7 @@
 // float32 (ONNX Runtime) two input rows are dequantised, weighed and quantised; in integers
 // (TFLite) the products are exact.
 #include "kernels/boundary/boundary.h"
-#include "kernels/integer_only.h"
+#include "kernels/integer_build.h"
 #include "kernels/resize/resize.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -170,7 +170,7 @@ void for_rows(const Params& p, const Step& step, const RunContext& context, size
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
-    if (is_float(p.kind) && kIntegerOnly) {
+    if (is_float(p.kind) && is_integer_build()) {
       for_rows<uint8_t>(
           p, step, context, begin, end,
           [&](const uint8_t* image, size_t low, size_t high, uint32_t at, uint8_t* y) {

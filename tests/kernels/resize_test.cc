@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/integer_only.h"
+#include "kernels/integer_build.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
@@ -63,7 +63,7 @@ Geometry<Weight> geometry(Random* random, const F& weight) {
 }
 
 TEST_P(ResizeTest, Float32InItsOrder) {
-  if (kIntegerOnly) GTEST_SKIP() << "resize_row_soft() does it in this build";
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
   SCOPED_TRACE(random.trace());
   const auto weight = [&] { return static_cast<float>(random.integer(0, 1 << 20)) / (1 << 20); };

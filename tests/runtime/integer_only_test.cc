@@ -1,7 +1,7 @@
 // A build with QRT_INTEGER_ONLY: what stands between a model's edges gives the same bytes whatever
 // the floating-point state. (That its kernels hold no floating-point instruction is looked up in
 // the objects: tests/kernels/float_check.sh.)
-#include "kernels/integer_only.h"
+#include "kernels/integer_build.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ void run_step(const Session& session, const Step& step, int rounding) {
 }
 
 TEST(IntegerOnly, TheSameBytesInEveryRoundingMode) {
-  if (!kIntegerOnly) GTEST_SKIP() << "this build computes in float between the edges, too";
+  if (!is_integer_build()) GTEST_SKIP() << "this build computes in float between the edges, too";
   Result<std::shared_ptr<const VerifiedModel>> model = testing::load(testing::every_op_model());
   ASSERT_TRUE(model.ok()) << model.status().message();
   for (const testing::Kernels& kernels : testing::all_kernels()) {

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <string>
 
+#include "kernels/integer_build.h"
 #include "runtime/session.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/random.h"
@@ -53,9 +54,19 @@ TEST(Verify, AcceptsAModelWithEveryOperator) {
   std::vector<bool> seen(static_cast<size_t>(fb::OpOptions::MAX) + 1);
   for (auto& op : m.model().operators) seen[static_cast<size_t>(op->options.type)] = true;
   for (size_t type = 1; type < seen.size(); ++type) {
+    if (is_integer_build() && type == static_cast<size_t>(fb::OpOptions::Float)) continue;
     ASSERT_TRUE(seen[type]) << fb::EnumNameOpOptions(static_cast<fb::OpOptions>(type));
   }
   ASSERT_EQ(testing::run_model(m.build(), {}).status, QRT_OK);
+}
+
+TEST(Verify, AnIntegerBuildRefusesFloatIslands) {
+  if (!is_integer_build()) GTEST_SKIP() << "this build has them";
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 4}, DType::kFloat32), y = m.output({1, 4}, DType::kFloat32);
+  m.op(fb::FloatOptionsT(), {x}, {y});
+  expect_refused(m.build(), QRT_UNSUPPORTED,
+                 "float operators are not part of this build (QRT_INTEGER_ONLY)");
 }
 
 TEST(Verify, RefusesBytesThatAreNoModel) {

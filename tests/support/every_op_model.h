@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/integer_build.h"
 #include "tests/support/model_builder.h"
 
 namespace qrt::testing {
@@ -292,11 +293,15 @@ inline ModelBuilder every_op_model() {
   fb::DequantizeOptionsT dequantize;
   dequantize.scale = float_bits(std::vector<float>{1.0f / 256});
   dequantize.zero_point = {0};
-  const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");
-  m.op(dequantize, {softmax}, {real});
-  fb::FloatOptionsT island;
-  island.function = fb::FloatFunction::SOFTMAX;
-  m.op(island, {real}, {probabilities});
+  if (is_integer_build()) {  // it has no float islands
+    m.op(dequantize, {softmax}, {probabilities});
+  } else {
+    const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");
+    m.op(dequantize, {softmax}, {real});
+    fb::FloatOptionsT island;
+    island.function = fb::FloatFunction::SOFTMAX;
+    m.op(island, {real}, {probabilities});
+  }
   m.at(softmax).quantization = std::make_unique<fb::QuantizationT>();
   m.at(softmax).quantization->scale = {1.0f / 256};
   m.at(softmax).quantization->zero_point = {0};

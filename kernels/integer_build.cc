@@ -1,0 +1,9 @@
+#include "kernels/integer_build.h"
+
+#include "kernels/integer_only.h"
+
+namespace qrt {
+
+bool is_integer_build() { return kIntegerOnly; }
+
+}  // namespace qrt
