@@ -111,6 +111,20 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
   }
 }
 
+// The first `columns` of `width` accumulators in each row of a tile, channels from `channel` on.
+template <class P>
+QRT_INLINE void store_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
+                             int32_t* memory, size_t rows, size_t width, size_t columns,
+                             uint8_t* c) {
+  if (g.requant.kind == RequantKind::kAcc) {
+    gemm_store_tile(g.requant, channel, memory, width, rows, columns, c + channel * sizeof(int32_t),
+                    g.c_stride);
+  } else {
+    requantize_tile<typename P::Lanes>(g.requant, output.forms, channel, memory, rows, width,
+                                       columns, c + channel, g.c_stride);
+  }
+}
+
 // Accumulators to outputs by passes over the tile in memory.
 template <class P, int MR, int NV>
 QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
@@ -123,13 +137,7 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output,
     QRT_UNROLL
     for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
   }
-  if (g.requant.kind == RequantKind::kAcc) {
-    gemm_store_tile(g.requant, channel, memory, kColumns, rows, columns,
-                    c + channel * sizeof(int32_t), g.c_stride);
-  } else {
-    requantize_tile<typename P::Lanes>(g.requant, output.forms, channel, memory, rows, kColumns,
-                                       columns, c + channel, g.c_stride);
-  }
+  store_memory(g, output, channel, memory, rows, kColumns, columns, c);
 }
 
 template <class P, int MR, int NV>
@@ -226,17 +234,30 @@ void run_column(const Column<P>& column) {
   }
 }
 
+// Weights that few rows fetch ahead. Fewer come from the second-level cache, which is as fast as
+// their loads: prefetches would only be more of those.
+constexpr size_t kFarWeights = 256 * 1024;
+
 // Few rows: bound by the stream of weights, which is read in the order of memory, one block of
 // channels at a time. kFewSteps k steps have accumulators of their own, to hide the latency of the
-// dot product.
-template <class P, int MR>
+// dot product. What is not requantised in registers waits in memory for kFewColumns others: the
+// passes over a tile cost as much for one block of a row.
+template <class P, int MR, bool kPrefetch>
 void run_few_rows(const Column<P>& column) {
   constexpr int NV = static_cast<int>(kBlock) / P::kLanes;
   constexpr int kSteps = P::kFewSteps / MR > 1 ? P::kFewSteps / MR : 1;
+  constexpr size_t kFewColumns = 256;
   const GemmArgs& g = *column.g;
   const int8_t* w = column.weights;
   uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
+  alignas(64) int32_t memory[MR * kFewColumns];
+  size_t first = 0, width = 0;  // the columns in memory, whole blocks
   for (size_t j = 0; j < g.n; j += kBlock) {
+    if (j == first + width) {
+      const size_t rest = (g.n - j + kBlock - 1) / kBlock * kBlock;
+      first = j;
+      width = rest < kFewColumns ? rest : kFewColumns;
+    }
     typename P::Acc acc[MR][NV], part[kSteps][MR][NV];
     QRT_UNROLL
     for (int s = 0; s < kSteps; ++s) {
@@ -271,7 +292,7 @@ void run_few_rows(const Column<P>& column) {
       load_rows<MR>(g, column.row, tap, a);
       size_t k = 0;
       for (; k + 4 * kSteps <= g.kc; k += 4 * kSteps) {
-        P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
+        if constexpr (kPrefetch) P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
         QRT_UNROLL
         for (int s = 0; s < kSteps; ++s) step(s, a, k + 4 * static_cast<size_t>(s));
       }
@@ -292,7 +313,15 @@ void run_few_rows(const Column<P>& column) {
       store.set(*column.output->in_registers(), j, columns);
       store.rows(acc, c + j, g.c_stride);
     } else {
-      store_through_memory<P, MR, NV>(g, *column.output, j, columns, acc, c);
+      QRT_UNROLL
+      for (int i = 0; i < MR; ++i) {
+        QRT_UNROLL
+        for (int v = 0; v < NV; ++v)
+          P::spill(acc[i][v], memory + static_cast<size_t>(i) * width + (j - first) +
+                                  static_cast<size_t>(v) * P::kLanes);
+      }
+      if (j + kBlock == first + width)
+        store_memory(g, *column.output, first, memory, MR, width, j + columns - first, c);
     }
   }
 }
@@ -309,7 +338,11 @@ void run_column_of(size_t rows, const Column<P>& column) {
 template <class P, int MR>
 void run_few_rows_of(size_t rows, const Column<P>& column) {
   if constexpr (MR > 0) {
-    if (rows == MR) return run_few_rows<P, MR>(column);
+    if (rows == MR) {
+      const GemmArgs& g = *column.g;
+      const bool prefetch = g.taps * g.kc * g.n >= kFarWeights;
+      return prefetch ? run_few_rows<P, MR, true>(column) : run_few_rows<P, MR, false>(column);
+    }
     run_few_rows_of<P, MR - 1>(rows, column);
   }
 }

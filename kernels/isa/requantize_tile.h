@@ -45,20 +45,21 @@ constexpr int64_t kAnyInt32 = int64_t{1} << 31;
 // / 2^shift does not leave int32 if multiplier <= 2^shift * floor((2^31 - 1) / bound); for any x,
 // if multiplier <= 2^shift (-2^31 then gives at least -2^31, 2^31 - 1 at most itself).
 inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64_t bound) {
-  int32_t largest = 0, smallest = INT32_MAX;
   uint8_t most = 0, least = 62;
-  for (size_t i = c; i < c + channels; ++i) {
-    const int32_t m = s.multiplier[i];
-    largest = m > largest ? m : largest;
-    smallest = m < smallest ? m : smallest;
-  }
   for (size_t i = c; i < c + channels; ++i) {
     const uint8_t shift = s.shift[i];
     most = shift > most ? shift : most;
     least = shift < least ? shift : least;
   }
-  if (largest == 1 && smallest == 1 && most <= 31) return StageForm::kShift;
+  // Without a look at the multipliers: few rows spend less time in the product than in that.
   if (s.round == Round::kHalfUp && least == 31 && most == 31) return StageForm::kQ31;
+  int32_t largest = 0, smallest = INT32_MAX;
+  for (size_t i = c; i < c + channels; ++i) {
+    const int32_t m = s.multiplier[i];
+    largest = m > largest ? m : largest;
+    smallest = m < smallest ? m : smallest;
+  }
+  if (largest == 1 && smallest == 1 && most <= 31) return StageForm::kShift;
   if (s.round == Round::kHalfUp && least >= 32) return StageForm::kHigh;
   const int64_t factor = bound < kAnyInt32 ? INT32_MAX / (bound > 0 ? bound : 1) : 1;
   const bool narrow = least >= 31 || largest <= factor << least;
@@ -108,6 +109,10 @@ inline void pass_of_form(const RequantStage& s, size_t c, int32_t* v, size_t row
   }
 }
 
+inline bool clips(const RequantStage& s) {
+  return s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX;
+}
+
 // A stage on a tile of `rows` rows of `columns` ints, in place; columns a multiple of 16, of the
 // channels from c on.
 template <class V>
@@ -124,8 +129,30 @@ inline void stage_pass(const RequantStage& s, StageForm form, size_t c, int32_t*
     case StageForm::kNarrow: pass_of_form<V, StageForm::kNarrow>(s, c, v, rows, columns); break;
     case StageForm::kWide: return pass_of_form<V, StageForm::kWide>(s, c, v, rows, columns);
   }
-  if (s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX)
-    clip_pass<V>(s.clip_lo, s.clip_hi, v, rows * columns);
+  if (clips(s)) clip_pass<V>(s.clip_lo, s.clip_hi, v, rows * columns);
+}
+
+// TFLite's double rounding in one pass; an instruction set may have a form of its own.
+template <class V>
+struct DoubleRounding {
+  DoubleRounding(const Requant& r, size_t c) : first(r.stages[0], c), second(r.stages[1], c) {}
+  typename V::Int apply(typename V::Int x) const { return second.apply(first.apply(x)); }
+
+  typename V::template Stage<StageForm::kQ31, Round::kHalfUp> first;
+  typename V::template Stage<StageForm::kShift, Round::kHalfAway> second;
+};
+
+inline bool is_double_rounding(const Requant& r, const StageForms& forms) {
+  return r.stage_count == 2 && forms.of[0] == StageForm::kQ31 && forms.of[1] == StageForm::kShift &&
+         r.stages[1].round == Round::kHalfAway && !clips(r.stages[0]) && !clips(r.stages[1]);
+}
+
+template <class V>
+inline void stage_passes(const Requant& r, const StageForms& forms, size_t c, int32_t* v,
+                         size_t rows, size_t columns) {
+  if (is_double_rounding(r, forms)) return pass<V, DoubleRounding<V>>(r, c, v, rows, columns);
+  for (int i = 0; i < r.stage_count; ++i)
+    stage_pass<V>(r.stages[i], forms.of[i], c, v, rows, columns);
 }
 
 template <class V, FloatOrder kOrder>
@@ -148,8 +175,7 @@ __attribute__((noinline)) void requantize_tile(const Requant& r, const StageForm
     if (r.kind == RequantKind::kF32) return gemm_store_tile(r, c, v, columns, rows, n, y, y_stride);
   }
   if (r.kind == RequantKind::kInt) {
-    for (int i = 0; i < r.stage_count; ++i)
-      stage_pass<V>(r.stages[i], forms.of[i], c, v, rows, columns);
+    stage_passes<V>(r, forms, c, v, rows, columns);
   } else if constexpr (!kIntegerOnly) {
     if (!r.zero_point_before)
       float_pass<V, FloatOrder::kAfter>(r, c, v, rows, columns);
