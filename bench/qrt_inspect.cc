@@ -187,6 +187,7 @@ ordered_json describe(const Plan& plan, const Options& options) {
           {"memory",
            {{"file_bytes", plan.model->file_bytes()},
             {"constant_bytes", constant_bytes},
+            {"widened_bytes", plan.model->widened().bytes()},
             {"arena_bytes", plan.arena_bytes},
             {"state_bytes", plan.state_bytes},
             {"scratch_bytes", plan.scratch_bytes}}},

@@ -48,6 +48,9 @@ struct Value {
   bool is_constant = false;
   std::vector<uint8_t> data;  // of a constant: elements, low byte first, or packed
   fb::Packing packing = fb::Packing::NONE;
+  // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
+  int weight_bits = 0;
+  std::vector<int8_t> weight_offset;  // schema/qrt_model.fbs
 
   template <class T>
   const T* as() const {

@@ -81,7 +81,7 @@ size_t Writer::size_bound() const {
   for (const auto* data : buffers_) bound += data->size() + 2 * kAlignment;
   for (ValueId id : tensors_) {
     const Value& v = graph_.values[id];
-    bound += 256 + v.name.size() + 8 * v.quantization.scale.size();
+    bound += 256 + v.name.size() + 8 * v.quantization.scale.size() + v.weight_offset.size();
     // Of weights: sums, scales or multipliers and shifts of two stages, per channel.
     if (v.is_constant && v.type.dtype == DType::kInt32) bound += 6 * v.data.size();
   }
@@ -130,6 +130,7 @@ flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
   for (int64_t d : v.type.shape) t.shape.push_back(static_cast<int32_t>(d));
   if (v.is_constant) t.buffer = buffer_of_.at(bytes_of(v.data));
   t.packing = v.packing;
+  t.weight_offset = v.weight_offset;
   if (!v.quantization.scale.empty()) {
     t.quantization = std::make_unique<fb::QuantizationT>();
     t.quantization->scale = v.quantization.scale;

@@ -10,6 +10,7 @@
 #include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/widen.h"
 
 namespace qrt {
 
@@ -29,13 +30,15 @@ std::string op_label(const fb::Model& model, uint32_t op);
 // "tensor 7 ('conv1.weight')"
 std::string tensor_label(const fb::Model& model, uint32_t tensor);
 
-// What infer() sees of an operator. `types`: by tensor. REQUIRES: the operator's indices are valid.
-InferContext infer_context(const fb::Model& model, uint32_t op,
+// What infer() sees of an operator: of weights in 4 or 2 bits the widened ones. `types`: by tensor.
+// REQUIRES: the operator's indices are valid.
+InferContext infer_context(const fb::Model& model, const WidenedWeights& widened, uint32_t op,
                            const std::vector<TensorType>& types);
 
 // infer() of every operator in order, each compared with the stored types. kInvalidModel where they
 // differ. REQUIRES: indices, enums and the operators' order were checked.
-Status infer_types(const fb::Model& model, int64_t batch, std::vector<TensorType>* types);
+Status infer_types(const fb::Model& model, const WidenedWeights& widened, int64_t batch,
+                   std::vector<TensorType>* types);
 
 }  // namespace qrt
 

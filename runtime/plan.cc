@@ -62,7 +62,8 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
-    Status status = infer_types(file_, static_cast<int64_t>(plan_->batch), &plan_->types);
+    Status status = infer_types(file_, plan_->model->widened(), static_cast<int64_t>(plan_->batch),
+                                &plan_->types);
     if (!status.ok() && plan_->batch != own) {
       return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
                    status.message());
@@ -75,14 +76,15 @@ class Planner {
     if (may_slice_ && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
       std::vector<TensorType> one;
       // A model that cannot run at batch 1 is not cut.
-      if (infer_types(file_, 1, &one).ok())
+      if (infer_types(file_, plan_->model->widened(), 1, &one).ok())
         plan_->slices = count_slices(file_, one, plan_->types, plan_->batch, plan_->threads);
     }
     if (plan_->slices == 1) {
       types_ = plan_->types;
       return {};
     }
-    return infer_types(file_, static_cast<int64_t>(plan_->batch / plan_->slices), &types_);
+    return infer_types(file_, plan_->model->widened(),
+                       static_cast<int64_t>(plan_->batch / plan_->slices), &types_);
   }
 
   Status prepare_steps() {
@@ -96,7 +98,8 @@ class Planner {
 
   Status prepare_step(uint32_t index) {
     PrepareContext context;
-    static_cast<InferContext&>(context) = infer_context(file_, index, types_);
+    static_cast<InferContext&>(context) =
+        infer_context(file_, plan_->model->widened(), index, types_);
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;

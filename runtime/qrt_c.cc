@@ -163,15 +163,18 @@ Status read_options(const qrt_session_options* given, qrt_session_options* optio
   return {};
 }
 
-// Bytes of a step's operands: constants as they stand in the file, tensors in memory.
+// Bytes of a step's operands: of weights in 4 or 2 bits the widened ones, of other constants as
+// they stand in the file, of tensors in memory.
 void count_bytes(const Plan& plan, const Step& step, qrt_op_info* info) {
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (uint32_t t : *operands) {
       const qrt::fb::Tensor& tensor = plan.model->tensor(t);
       const bool constant = qrt::is_constant(tensor);
+      const uint64_t widened = plan.model->widened().of(t).bytes;
       const uint64_t bytes =
-          constant ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
-                   : plan.slot_bytes(t);
+          widened != 0 ? widened
+          : constant   ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
+                       : plan.slot_bytes(t);
       info->bytes += bytes;
       if (constant) info->constant_bytes += bytes;
     }

@@ -5,6 +5,7 @@
 
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/widen.h"
 
 namespace qrt {
 namespace {
@@ -104,9 +105,10 @@ Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const Te
   QRT_MODEL_CHECK(bytes != 0, "its buffer %u is empty", tensor.buffer());
   if (tensor.packing() != fb::Packing::NONE) {
     // How many bytes that takes is known to the operator that reads it.
-    QRT_MODEL_CHECK(type.dtype == DType::kInt8, "packed weights are %s, expected int8",
-                    dtype_name(type.dtype));
-    return {};
+    if (type.dtype == DType::kInt8) return {};
+    QRT_MODEL_CHECK(type.dtype == DType::kInt4 || type.dtype == DType::kInt2,
+                    "packed weights are %s, expected int8, int4 or int2", dtype_name(type.dtype));
+    return check_narrow(tensor, bytes);
   }
   const size_t expected = tensor_bytes(type);
   QRT_MODEL_CHECK(bytes == expected, "its buffer has %zu bytes, but %s of %s takes %zu", bytes,
@@ -139,6 +141,8 @@ Status check_tensor(const fb::Model& model, const fb::Tensor& tensor) {
   } else {
     QRT_MODEL_CHECK(tensor.packing() == fb::Packing::NONE, "it is packed, but not a constant");
   }
+  QRT_MODEL_CHECK(tensor.weight_offset() == nullptr || is_narrow(tensor),
+                  "it has a weight_offset, but is not packed in 4 or 2 bits");
   if (tensor.quantization() != nullptr) {
     QRT_TRY(check_quantization(*tensor.quantization(), stored_type(tensor, -1)));
   }
@@ -317,10 +321,11 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes) {
   QRT_TRY(check_buffers(model, bytes));
   QRT_TRY(check_tensors(model));
   QRT_TRY(GraphCheck(model).run());
-  std::vector<TensorType> types;
-  QRT_TRY(infer_types(model, model.default_batch(), &types));
-
   auto verified = std::make_shared<VerifiedModel>();
+  QRT_TRY(verified->widened_.make(model, bytes.size()));
+  std::vector<TensorType> types;
+  QRT_TRY(infer_types(model, verified->widened_, model.default_batch(), &types));
+
   for (uint32_t index : *model.inputs()) {
     const auto* shape = model.tensors()->Get(index)->shape();
     if (shape != nullptr && shape->size() != 0 && shape->Get(0) == -1) verified->has_batch_ = true;

@@ -16,6 +16,7 @@
 #include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/widen.h"
 
 namespace qrt {
 
@@ -42,11 +43,15 @@ class VerifiedModel {
   bool has_batch() const { return has_batch_; }
   size_t default_batch() const { return file().default_batch(); }
 
+  // What kernels read instead of weights packed in 4 or 2 bits.
+  const WidenedWeights& widened() const { return widened_; }
+
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
   friend Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes);
   ModelBytes bytes_;
+  WidenedWeights widened_;
   bool has_batch_ = false;
 };
 

@@ -25,9 +25,15 @@ constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
                             {"ReduceMean", F::REDUCE_MEAN},
                             {"ReduceMax", F::REDUCE_MAX},
                             {"ReduceMin", F::REDUCE_MIN}};
-constexpr const char* kOther[] = {
-    "Softmax", "LogSoftmax", "LayerNormalization", "InstanceNormalization", "BatchNormalization",
-    "Relu",    "Pow"};
+constexpr const char* kOther[] = {"Softmax",
+                                  "LogSoftmax",
+                                  "LayerNormalization",
+                                  "InstanceNormalization",
+                                  "BatchNormalization",
+                                  "Relu",
+                                  "Pow",
+                                  "MatMul",
+                                  "Gemm"};
 
 template <size_t n>
 const Form* find(const Form (&forms)[n], const std::string& op) {
@@ -226,6 +232,39 @@ Status power(Importer& importer, Island* island, const NodeView& node, const Sha
   return Status();
 }
 
+// a [..., k] times b [k, n]; *y stays kNoValue for other shapes.
+void matmul(Importer& importer, Island* island, ValueId a, ValueId b, ValueId* y) {
+  Shape sa = importer.shape_of(a);
+  const Shape sb = importer.shape_of(b);
+  if (sa.rank() < 1 || sb.rank() != 2 || sa[sa.rank() - 1] != sb[0]) return;
+  sa[sa.rank() - 1] = sb[1];
+  *y = island->add(F::MATMUL, {a, b}, sa);
+}
+
+// alpha * a * b + beta * c, either side transposed.
+Status gemm(Importer& importer, Island* island, const NodeView& node, ValueId a, ValueId b,
+            ValueId* made) {
+  if (importer.shape_of(a).rank() != 2 || importer.shape_of(b).rank() != 2) return Status();
+  const auto scaled = [&](const char* name, ValueId* x) {
+    const float factor = node.real(name, 1.0f);
+    return factor == 1.0f ? Status()
+                          : island->binary(F::MUL, *x, island->constant({}, {factor}), x);
+  };
+  if (node.integer("transA", 0) != 0) a = importer.transpose(node, a, {1, 0});
+  if (node.integer("transB", 0) != 0) b = importer.transpose(node, b, {1, 0});
+  ValueId y = kNoValue, c;
+  matmul(importer, island, a, b, &y);
+  if (y == kNoValue) return Status();
+  QRT_TRY(scaled("alpha", &y));
+  if (node.has_input(2)) {
+    if (!island->read(2, &c)) return Status();
+    QRT_TRY(scaled("beta", &c));
+    QRT_TRY(island->binary(F::ADD, y, c, &y));
+  }
+  *made = y;
+  return Status();
+}
+
 bool has_float_form(const NodeView& node) {
   const std::string& op = node.op();
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
@@ -253,6 +292,12 @@ Status Importer::make_float(const NodeView& node, ValueId* made) {
     return island.binary(form->function, x, b, made);
   }
   if (op == "Relu") return island.binary(F::MAXIMUM, x, island.constant({}, {0.0f}), made);
+  if (op == "MatMul" || op == "Gemm") {
+    if (!island.read(1, &b)) return Status();
+    if (op == "Gemm") return gemm(*this, &island, node, x, b, made);
+    matmul(*this, &island, x, b, made);
+    return Status();
+  }
   if (op == "Pow") return power(*this, &island, node, shape, x, made);
   if (op == "BatchNormalization") return normalize_batch(&island, node, shape, x, made);
 

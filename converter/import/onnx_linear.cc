@@ -61,6 +61,21 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
   return requant;
 }
 
+Status refuse_weights(Importer& importer, const NodeView& node, int i) {
+  const Tensor& w = importer.input(node, i);
+  const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;
+  const fb::DequantizeOptionsT* dequantize =
+      producer < 0 ? nullptr
+                   : importer.graph().nodes[static_cast<size_t>(producer)].options.AsDequantize();
+  if (dequantize == nullptr || dequantize->block_size == 0) return importer.refuse_float(node, i);
+  return importer.refuse(
+      node,
+      "the weights '" + node.input(i) + "' are quantised in blocks of " +
+          std::to_string(dequantize->block_size) +
+          ": no integer sum has one scale, ONNX Runtime multiplies them in float (MatMulNBits)",
+      node.input(i), "quantise the weights per tensor or per output channel");
+}
+
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
                  const std::vector<float>& products, BiasScale bias_scale,
                  std::optional<std::vector<int32_t>>* bias) {

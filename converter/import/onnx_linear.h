@@ -24,6 +24,9 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
 // True for a normal positive number.
 bool is_usable_scale(float scale);
 
+// Refuses what is not a constant quantised per tensor or per axis as weights: input i.
+Status refuse_weights(Importer& importer, const NodeView& node, int i);
+
 // What a bias of integers of another scale than x * w is.
 enum class BiasScale {
   kIgnored,  // used as it is

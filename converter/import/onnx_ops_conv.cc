@@ -69,6 +69,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     centred = std::move(by_tap);
   }
   const ValueId weights = graph.add_constant(node.input(1), DType::kInt16, weights_shape, centred);
+  graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
   const ValueId bias = graph.add_constant("", DType::kInt32, {c.out}, c.bias);
 
@@ -125,9 +126,9 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
 Status import_conv(Importer& importer, const NodeView& node) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (!w.is_constant() || !w.quant) return importer.refuse_float(node, 1);
   int lo, hi;
-  if (!quantized_range(w.type, &lo, &hi)) return importer.refuse_float(node, 1);
+  if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
+    return refuse_weights(importer, node, 1);
   if (!x.quant->per_tensor())
     return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
                            node.input(0), "quantise activations per tensor");

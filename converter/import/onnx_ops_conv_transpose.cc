@@ -155,6 +155,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   if (depthwise) weights_shape = {h.kernel, w.kernel, channels};
   Graph& graph = importer.graph();
   const ValueId w_value = graph.add_constant(node.input(1), DType::kInt16, weights_shape, weights);
+  graph.values[w_value].weight_bits = packed_bits(c.weights->type);
   const ValueId b_value = graph.add_constant("", DType::kInt32, {channels}, bias);
   const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
   ValueId y = importer.new_value("", DType::kUInt8, {c.image.n, h.steps, w.steps, channels}, &out);

@@ -30,6 +30,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
   const ValueId weights =
       graph.add_constant(node.input(weights_input), DType::kInt16, {p.out, p.in}, centred);
+  graph.values[weights].weight_bits = packed_bits(p.weights->type);
   graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
   const ValueId bias = graph.add_constant("", DType::kInt32, {p.out}, p.bias);
   ValueId x = p.x;
@@ -153,7 +154,7 @@ Status read_operands(Importer& importer, const NodeView& node, Product* p, bool*
   int lo, hi;
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
-    return importer.refuse_float(node, 1);
+    return refuse_weights(importer, node, 1);
   if (!x.quant->per_tensor())
     return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
                            node.input(0), "quantise activations per tensor");

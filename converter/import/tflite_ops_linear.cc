@@ -210,6 +210,7 @@ ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, cons
   Graph& graph = importer.graph();
   const Tensor& w = importer.input(op, 1);
   const ValueId id = graph.add_constant(w.name, DType::kInt16, shape, linear.weights);
+  graph.values[id].weight_bits = w.type == TensorType::INT4 ? 4 : 0;
   Quantization& q = graph.values[id].quantization;
   for (size_t i = 0; i < linear.multipliers.size(); ++i)
     q.scale.push_back(w.scale[i % w.scale.size()]);

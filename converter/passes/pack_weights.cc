@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "converter/passes/passes.h"
+#include "kernels/boundary/packed.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/gemm/pack.h"
 #include "kernels/wide/wide.h"
+#include "runtime/widen.h"
 
 namespace qrt::convert {
 namespace {
@@ -66,8 +68,39 @@ ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int32_t>& sum,
   return graph->add_constant(source.name, DType::kInt32, source.type.shape, folded);
 }
 
+// Packed int8 of `blocks` blocks of 16 channels as codes of `bits`, each channel less an offset of
+// its own where it needs one. False: a channel's weights, with the zeros of the packing, are too
+// far apart.
+bool narrow(const std::vector<int8_t>& packed, size_t blocks, int bits, Value* v) {
+  constexpr size_t kLanes = 16;
+  const int half = 1 << (bits - 1);
+  const auto lane_of = [&](size_t i) {
+    return i / (packed.size() / blocks) * kLanes + i % kWeightLine / 4;
+  };
+  std::vector<int8_t> lowest(blocks * kLanes, 0), highest(lowest), offset(lowest);
+  for (size_t i = 0; i < packed.size(); ++i) {
+    int8_t &lo = lowest[lane_of(i)], &hi = highest[lane_of(i)];
+    lo = std::min(lo, packed[i]);
+    hi = std::max(hi, packed[i]);
+  }
+  for (size_t lane = 0; lane < lowest.size(); ++lane) {
+    if (highest[lane] - lowest[lane] >= 2 * half) return false;
+    if (lowest[lane] < -half || highest[lane] >= half)
+      offset[lane] = static_cast<int8_t>(lowest[lane] + half);
+  }
+  std::vector<uint8_t> codes(packed.size());
+  for (size_t i = 0; i < packed.size(); ++i)
+    codes[i] = static_cast<uint8_t>(packed[i] - offset[lane_of(i)]);
+  v->type.dtype = bits == 4 ? DType::kInt4 : DType::kInt2;
+  v->data.resize(packed.size() * static_cast<size_t>(bits) / 8);
+  pack_codes(bits, codes.data(), codes.size(), v->data.data());
+  if (std::any_of(offset.begin(), offset.end(), [](int8_t o) { return o != 0; }))
+    v->weight_offset = std::move(offset);
+  return true;
+}
+
 ValueId add_packed(Graph* graph, ValueId weights, const std::vector<int8_t>& packed,
-                   fb::Packing packing) {
+                   fb::Packing packing, size_t blocks) {
   Value v;
   v.name = graph->values[weights].name;
   v.type = {DType::kInt8, graph->values[weights].type.shape};
@@ -75,12 +108,14 @@ ValueId add_packed(Graph* graph, ValueId weights, const std::vector<int8_t>& pac
   for (int32_t& zero_point : v.quantization.zero_point) zero_point = 0;  // subtracted already
   v.is_constant = true;
   v.packing = packing;
-  v.data.assign(packed.begin(), packed.end());
+  const int bits = graph->values[weights].weight_bits;
+  if (bits == 0 || !narrow(packed, blocks, bits, &v)) v.data.assign(packed.begin(), packed.end());
   return graph->add_value(std::move(v));
 }
 
 struct GemmPacked {
   std::vector<int8_t> bytes;
+  size_t blocks;  // of 16 channels
   int terms;
   bool pair_safe;
 };
@@ -88,7 +123,7 @@ struct GemmPacked {
 // weights: [groups][n][taps][k].
 GemmPacked pack_gemm(const std::vector<int16_t>& weights, size_t groups, size_t n, size_t taps,
                      size_t k) {
-  GemmPacked result{{}, terms_of(weights), true};
+  GemmPacked result{{}, groups * ((n + 15) / 16), terms_of(weights), true};
   const auto terms = static_cast<size_t>(result.terms);
   const std::vector<int8_t> parts = split(weights, groups * n, taps * k, result.terms);
   const size_t group_bytes = gemm_packed_bytes(n, terms * taps, k);
@@ -150,7 +185,8 @@ Status pack_conv(Graph* graph, Node* node) {
   conv.terms = static_cast<uint8_t>(packed.terms);
   conv.pair_safe = packed.pair_safe;
   conv.weight_sum = sums(weights, out, [&](size_t i) { return i / (kh * kw * k); });
-  node->inputs[1] = add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM);
+  node->inputs[1] =
+      add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM, packed.blocks);
   node->inputs[2] =
       folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
   return {};
@@ -172,7 +208,8 @@ Status pack_fully_connected(Graph* graph, Node* node) {
   fc.terms = static_cast<uint8_t>(packed.terms);
   fc.pair_safe = packed.pair_safe;
   fc.weight_sum = sums(weights, n, [&](size_t i) { return i / k; });
-  node->inputs[1] = add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM);
+  node->inputs[1] =
+      add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM, packed.blocks);
   node->inputs[2] = folded_bias(graph, node->inputs[2], fc.weight_sum, zero_point);
   return {};
 }
@@ -226,7 +263,8 @@ Status pack_depthwise(Graph* graph, Node* node) {
   std::vector<int8_t> packed(depthwise_packed_bytes(channels, kh, kw));
   depthwise_pack(split(weights, 1, weights.size(), 1).data(), channels, kh, kw, packed.data());
   conv.weight_sum = sums(weights, channels, [&](size_t i) { return i % channels; });
-  node->inputs[1] = add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE);
+  node->inputs[1] =
+      add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE, (channels + 15) / 16);
   node->inputs[2] =
       folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
   return {};

@@ -120,22 +120,58 @@ struct Lanes {
   }
 };
 
-}  // namespace
+// What a lane's value is in steps of the grid, limits less the zero point: of floats, and of
+// float16, whose quotients beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
+struct FloatSteps {
+  using Element = float;
+  __m256 scale, low, high;
 
-void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                            int32_t hi, uint8_t* y) {
-  const __m256 s = _mm256_set1_ps(scale);
-  const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
-  const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
+  inline __m256i at(const float* x) const { return steps(_mm256_loadu_ps(x), scale, low, high); }
+  inline __m256i part(const float* x, size_t n) const {
+    return steps(_mm256_maskload_ps(x, first_lanes(n)), scale, low, high);
+  }
+};
+
+// The quotient by two steps of Markstein's correction, see boundary_avx512vnni.cc: a float16 leaves
+// nothing to overflow but an infinity, which becomes NaN.
+template <bool kWrapsHigh>
+struct HalfSteps {
+  using Element = uint16_t;
+  __m256 scale, r, low, high;
+
+  static bool is_exact_for(float scale) { return scale >= 0x1p-60f && scale <= 0x1p60f; }
+
+  inline __m256i at(const uint16_t* from) const {
+    const __m256 x = Lanes::load_half(from), q = _mm256_mul_ps(x, r);
+    const __m256 q1 = _mm256_fmadd_ps(_mm256_fnmadd_ps(q, scale, x), r, q);
+    __m256 v = _mm256_fmadd_ps(_mm256_fnmadd_ps(q1, scale, x), r, q1);
+    if (kWrapsHigh) {
+      const __m256 m = _mm256_cmp_ps(v, _mm256_set1_ps(-0x1p31f), _CMP_GE_OQ);
+      v = _mm256_blendv_ps(high, v, m);
+    } else {
+      const __m256 m = _mm256_cmp_ps(v, _mm256_set1_ps(0x1p31f), _CMP_LT_OQ);
+      v = _mm256_blendv_ps(low, v, m);
+    }
+    return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(v, low), high));
+  }
+  inline __m256i part(const uint16_t* x, size_t n) const {
+    uint16_t in[8] = {};
+    memcpy(in, x, n * sizeof *x);
+    return at(in);
+  }
+};
+
+template <class Steps>
+inline void quantize(const typename Steps::Element* x, size_t n, const Steps& in, int32_t zp,
+                     int32_t lo, int32_t offset, uint8_t* y) {
+  using Element = typename Steps::Element;
   // Packed as distances from lo, 0..255; adding lo modulo 256 gives the byte of either type.
   const __m256i to_distance = _mm256_set1_epi16(static_cast<int16_t>(zp - lo));
-  const __m256i to_byte = _mm256_set1_epi8(static_cast<char>(lo));
+  const __m256i to_byte = _mm256_set1_epi8(static_cast<char>(lo + offset));
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  const auto block = [&](const float* from, uint8_t* to) {
-    const __m256i v0 = steps(_mm256_loadu_ps(from), s, low, high);
-    const __m256i v1 = steps(_mm256_loadu_ps(from + 8), s, low, high);
-    const __m256i v2 = steps(_mm256_loadu_ps(from + 16), s, low, high);
-    const __m256i v3 = steps(_mm256_loadu_ps(from + 24), s, low, high);
+  const auto block = [&](const Element* from, uint8_t* to) {
+    const __m256i v0 = in.at(from), v1 = in.at(from + 8);
+    const __m256i v2 = in.at(from + 16), v3 = in.at(from + 24);
     const __m256i w0 = _mm256_add_epi16(_mm256_packs_epi32(v0, v1), to_distance);
     const __m256i w1 = _mm256_add_epi16(_mm256_packs_epi32(v2, v3), to_distance);
     const __m256i bytes = _mm256_add_epi8(_mm256_packus_epi16(w0, w1), to_byte);
@@ -150,9 +186,63 @@ void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, i
   for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
   for (size_t i = 0; i < n; i += kLanes) {
     const size_t k = lanes(n - i);
-    const __m256i v = steps(_mm256_maskload_ps(x + i, first_lanes(k)), s, low, high);
-    store_bytes(y + i, _mm256_add_epi32(v, _mm256_set1_epi32(zp)), k);
+    const __m256i v = in.part(x + i, k);
+    store_bytes(y + i, _mm256_add_epi32(v, _mm256_set1_epi32(zp + offset)), k);
   }
+}
+
+template <bool kSigned>
+inline __m256i half_block(const uint8_t* x, __m256i zp, __m256 scale) {
+  const auto half = [&](const uint8_t* from) {
+    return _mm256_cvtps_ph(real(widen<kSigned>(from), zp, scale), _MM_FROUND_TO_NEAREST_INT);
+  };
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(half(x)), half(x + kLanes), 1);
+}
+
+template <bool kSigned>
+inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp, uint16_t* y) {
+  constexpr size_t kHalves = 16;
+  const __m256 s = _mm256_set1_ps(scale);
+  const __m256i z = _mm256_set1_epi32(zp);
+  if (n >= kWrittenPastFrom) {
+    const size_t head = -reinterpret_cast<uintptr_t>(y) % 32 / sizeof(uint16_t);
+    BoundaryLanes<Lanes>::dequantize_half(x, kSigned, head, scale, zp, y);
+    n -= head, x += head, y += head;
+    for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(y), half_block<kSigned>(x, z, s));
+    _mm_sfence();
+  }
+  for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), half_block<kSigned>(x, z, s));
+  BoundaryLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
+}
+
+}  // namespace
+
+void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                            int32_t hi, uint8_t* y) {
+  const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
+  const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
+  quantize(x, n, FloatSteps{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
+}
+
+void boundary_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                 int32_t hi, int32_t offset, uint8_t* y) {
+  if (!HalfSteps<true>::is_exact_for(scale))
+    return BoundaryLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
+  const __m256 s = _mm256_set1_ps(scale), r = _mm256_set1_ps(1 / scale);
+  const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
+  const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
+  if (zp < 0)
+    quantize(x, n, HalfSteps<true>{s, r, low, high}, zp, lo, offset, y);
+  else
+    quantize(x, n, HalfSteps<false>{s, r, low, high}, zp, lo, offset, y);
+}
+
+void boundary_dequantize_half_avx2(const uint8_t* x, bool is_signed, size_t n, float scale,
+                                   int32_t zp, uint16_t* y) {
+  is_signed ? dequantize_half<true>(x, n, scale, zp, y)
+            : dequantize_half<false>(x, n, scale, zp, y);
 }
 
 void boundary_quantize_channels_avx2(const float* x, size_t rows, size_t channels,

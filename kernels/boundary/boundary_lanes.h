@@ -287,19 +287,31 @@ class BoundaryLanes {
 }  // namespace qrt
 
 // The entry points of boundary_<isa>.cc that its policy gives.
-#define QRT_BOUNDARY_LANES(suffix, Lanes)                                                         \
-  void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,  \
-                                    int32_t hi, uint16_t* y) {                                    \
-    BoundaryLanes<Lanes>::quantize16(x, n, g, lo, hi, y);                                         \
-  }                                                                                               \
-  void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,                \
-                                      const BoundaryGrid& g, float* y) {                          \
-    BoundaryLanes<Lanes>::dequantize16(x, is_signed, n, g, y);                                    \
-  }                                                                                               \
-  void boundary_encode_##suffix(const float* x, size_t n, const BoundaryGrid& g,                  \
-                                const SmallFloat& f, uint8_t* y) {                                \
-    BoundaryLanes<Lanes>::encode(x, n, g, f, y);                                                  \
-  }                                                                                               \
+#define QRT_BOUNDARY_LANES(suffix, Lanes)                                                        \
+  void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo, \
+                                    int32_t hi, uint16_t* y) {                                   \
+    BoundaryLanes<Lanes>::quantize16(x, n, g, lo, hi, y);                                        \
+  }                                                                                              \
+  void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,               \
+                                      const BoundaryGrid& g, float* y) {                         \
+    BoundaryLanes<Lanes>::dequantize16(x, is_signed, n, g, y);                                   \
+  }                                                                                              \
+  void boundary_encode_##suffix(const float* x, size_t n, const BoundaryGrid& g,                 \
+                                const SmallFloat& f, uint8_t* y) {                               \
+    BoundaryLanes<Lanes>::encode(x, n, g, f, y);                                                 \
+  }                                                                                              \
+  void boundary_widen_half_##suffix(const uint16_t* x, size_t n, float* y) {                     \
+    BoundaryLanes<Lanes>::widen_half(x, n, y);                                                   \
+  }                                                                                              \
+  void boundary_narrow_half_##suffix(const float* x, size_t n, uint16_t* y) {                    \
+    BoundaryLanes<Lanes>::narrow_half(x, n, y);                                                  \
+  }                                                                                              \
+  void boundary_extremes_##suffix(const float* x, size_t n, float* least, float* most) {         \
+    BoundaryLanes<Lanes>::extremes(x, n, least, most);                                           \
+  }
+
+// float16 to 8 bits and back, where an instruction set has no blocks of its own for them.
+#define QRT_BOUNDARY_HALVES(suffix, Lanes)                                                        \
   void boundary_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
                                        int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {      \
     BoundaryLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);                      \
@@ -307,15 +319,6 @@ class BoundaryLanes {
   void boundary_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
                                          int32_t zp, uint16_t* y) {                               \
     BoundaryLanes<Lanes>::dequantize_half(x, is_signed, n, scale, zp, y);                         \
-  }                                                                                               \
-  void boundary_widen_half_##suffix(const uint16_t* x, size_t n, float* y) {                      \
-    BoundaryLanes<Lanes>::widen_half(x, n, y);                                                    \
-  }                                                                                               \
-  void boundary_narrow_half_##suffix(const float* x, size_t n, uint16_t* y) {                     \
-    BoundaryLanes<Lanes>::narrow_half(x, n, y);                                                   \
-  }                                                                                               \
-  void boundary_extremes_##suffix(const float* x, size_t n, float* least, float* most) {          \
-    BoundaryLanes<Lanes>::extremes(x, n, least, most);                                            \
   }
 
 #endif  // QRT_KERNELS_BOUNDARY_BOUNDARY_LANES_H_

@@ -154,5 +154,6 @@ void boundary_dequantize_i32_neon(const int32_t* x, size_t rows, size_t channels
 }
 
 QRT_BOUNDARY_LANES(neon, Lanes)
+QRT_BOUNDARY_HALVES(neon, Lanes)
 
 }  // namespace qrt

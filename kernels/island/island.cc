@@ -210,6 +210,15 @@ void island_rows(IslandRows f, float epsilon, const float* x, float* y, size_t r
   }
 }
 
+void island_product(const float* a, const float* b, size_t k, size_t n, float* y) {
+  for (size_t j = 0; j < n; ++j) y[j] = a[0] * b[j];
+  for (size_t i = 1; i < k; ++i) {
+    b += n;
+    for (size_t j = 0; j < n; ++j) y[j] = y[j] + a[i] * b[j];
+  }
+  for (size_t j = 0; j < n; ++j) y[j] = canonical(y[j]);
+}
+
 void island_table(const float table[256], const uint8_t* x, float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = table[x[i]];
 }

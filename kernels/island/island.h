@@ -28,6 +28,10 @@ void island_binary(IslandBinary f, const float* a, size_t a_step, const float* b
 enum class IslandRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
 void island_rows(IslandRows f, float epsilon, const float* x, float* y, size_t rows, size_t n);
 
+// One row of a matrix product: y[j] = the sum over i < k of a[i] * b[i * n + j] in the order of i,
+// every product and sum rounded. REQUIRES: k >= 1.
+void island_product(const float* a, const float* b, size_t k, size_t n, float* y);
+
 // y = table[x]
 void island_table(const float table[256], const uint8_t* x, float* y, size_t n);
 

@@ -1,27 +1,8 @@
-// Comparisons of integers; see order.h.
+// Where the greatest and the least stand; see order.h.
 #include "kernels/order/order.h"
 
 namespace qrt {
 namespace {
-
-template <class T, bool kMaximum>
-void min_max(const MinMaxRun& run) {
-  const T* a = static_cast<const T*>(run.a);
-  const T* b = static_cast<const T*>(run.b);
-  T* y = static_cast<T*>(run.y);
-  const auto choose = [](T u, T v) { return (kMaximum ? u < v : v < u) ? v : u; };
-  if (run.a_is_scalar) {
-    const T u = *a;
-    const T* v = b;
-    const size_t step = run.b_is_scalar ? 0 : 1;
-    for (size_t i = 0; i < run.n; ++i) y[i] = choose(u, v[i * step]);
-  } else if (run.b_is_scalar) {
-    const T v = *b;
-    for (size_t i = 0; i < run.n; ++i) y[i] = choose(a[i], v);
-  } else {
-    for (size_t i = 0; i < run.n; ++i) y[i] = choose(a[i], b[i]);
-  }
-}
 
 // Columns of `inner` side by side.
 constexpr size_t kColumns = 64;
@@ -68,18 +49,6 @@ void arg_max(const ArgMaxArgs& args) {
 }
 
 }  // namespace
-
-MinMaxFn min_max_kernel(Element element, bool maximum) {
-  switch (element) {
-    case Element::kU8: return maximum ? min_max<uint8_t, true> : min_max<uint8_t, false>;
-    case Element::kI8: return maximum ? min_max<int8_t, true> : min_max<int8_t, false>;
-    case Element::kU16: return maximum ? min_max<uint16_t, true> : min_max<uint16_t, false>;
-    case Element::kI16: return maximum ? min_max<int16_t, true> : min_max<int16_t, false>;
-    case Element::kI32: return maximum ? min_max<int32_t, true> : min_max<int32_t, false>;
-    case Element::kI64: break;
-  }
-  return maximum ? min_max<int64_t, true> : min_max<int64_t, false>;
-}
 
 ArgMaxFn arg_max_kernel(Element element) {
   switch (element) {

@@ -1,10 +1,12 @@
-// Contract of the order family: what compares integers and computes nothing else. One portable
-// form, which compilers turn into vectors. Thread-safe.
+// Contract of the order family: what compares integers and computes nothing else. Portable loops,
+// which compilers turn into vectors, minima and maxima for each instruction set. Thread-safe.
 #ifndef QRT_KERNELS_ORDER_ORDER_H_
 #define QRT_KERNELS_ORDER_ORDER_H_
 
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/isa.h"
 
 namespace qrt {
 
@@ -20,8 +22,15 @@ struct MinMaxRun {
   void* y;
   size_t n;
 };
-using MinMaxFn = void (*)(const MinMaxRun& run);
-MinMaxFn min_max_kernel(Element element, bool maximum);
+struct MinMaxKernel {
+  const char *minimum_name, *maximum_name;  // "min_avx2"
+  Isa isa;
+  void (*minimum)(Element element, const MinMaxRun& run);
+  void (*maximum)(Element element, const MinMaxRun& run);
+};
+
+const MinMaxKernel* min_max_kernels(size_t* count);
+const MinMaxKernel* select_min_max(IsaSet isas);
 
 // x [outer][n][inner]; y [outer][inner] as int32, or as int64 with `wide`: the index along n of the
 // greatest (`minimum`: least) element, of equal ones the first (`last`: the last). n < 2^31.

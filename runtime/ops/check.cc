@@ -52,6 +52,16 @@ Status check_constant(const InferContext& context, size_t i, const char* what, f
   return Status();
 }
 
+Status check_weights(const InferContext& context, fb::Packing packing, size_t bytes,
+                     size_t channel_blocks) {
+  QRT_TRY(check_constant(context, 1, "weights", packing, bytes));
+  const auto* offsets = context.inputs[1].tensor->weight_offset();
+  QRT_MODEL_CHECK(offsets == nullptr || offsets->size() == channel_blocks * 16,
+                  "input 1 (weights) has %u values of weight_offset, expected %zu", offsets->size(),
+                  channel_blocks * 16);
+  return Status();
+}
+
 Status check_type(const InferContext& context, size_t i, const char* what, DType dtype,
                   const Shape& shape) {
   QRT_TRY(check_dtype(context, i, what, dtype));

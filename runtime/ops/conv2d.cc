@@ -84,7 +84,8 @@ Status analyse(const InferContext& context, Geometry* g) {
   g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
 
   const size_t packed = g->groups * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
-  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM, packed));
+  QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
+                        g->groups * ceil_div(g->out_c / g->groups, 16)));
   QRT_TRY(check_gemm_tails(context, g->groups, g->out_c / g->groups, g->taps, g->k));
   if (context.inputs[0].type.dtype == DType::kInt16)
     return check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),

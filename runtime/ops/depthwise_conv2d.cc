@@ -54,8 +54,9 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
   s->multiplier = size(multiplier);
 
   const size_t out_c = size(w[2]);
-  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::DEPTHWISE,
-                         depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w)));
+  QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE,
+                        depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w),
+                        ceil_div(out_c, 16)));
   QRT_MODEL_CHECK(depthwise_tails_are_zero(reinterpret_cast<const int8_t*>(context.inputs[1].data),
                                            out_c, s->kernel_h, s->kernel_w),
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",

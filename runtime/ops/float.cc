@@ -43,7 +43,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_TRY(check_plain_constant(context, 1, "table", DType::kFloat32, {256}));
     return add_output(DType::kFloat32, context.inputs[0].type.shape, outputs);
   }
-  QRT_TRY(check_input_count(context, is_binary(f) ? 2 : 1));
+  QRT_TRY(check_input_count(context, is_binary(f) || f == F::MATMUL ? 2 : 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
   Shape shape = context.inputs[0].type.shape;
   if (is_binary(f)) {
@@ -51,6 +51,16 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     Shape broadcast;
     QRT_TRY(broadcast_floats(shape, context.inputs[1].type.shape, &broadcast));
     return add_output(DType::kFloat32, broadcast, outputs);
+  }
+  if (f == F::MATMUL) {
+    QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
+    QRT_TRY(check_rank(context, 1, "b", 2, "[k, n]"));
+    const Shape& b = context.inputs[1].type.shape;
+    QRT_MODEL_CHECK(shape.rank() >= 1 && shape[shape.rank() - 1] == b[0],
+                    "shapes %s and %s are no matrix product", shape.to_string().c_str(),
+                    b.to_string().c_str());
+    shape[shape.rank() - 1] = b[1];
+    return add_output(DType::kFloat32, shape, outputs);
   }
   if (is_rows(f)) QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
   const float epsilon = float_of(o->epsilon());
@@ -65,6 +75,7 @@ struct Params {
   float epsilon;
   Broadcast broadcast;
   size_t rows, n, tasks;  // elementwise: rows is 1
+  size_t k = 0;           // MATMUL: [rows, k] times [k, n]
 };
 
 const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
@@ -91,6 +102,15 @@ void run_rows(const Step& step, const RunContext& context) {
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     island_rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
                 floats(context.out(step, 0)) + begin * made, end - begin, p.n);
+  });
+}
+
+void run_matmul(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
+  float* y = floats(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    for (size_t r = begin; r < end; ++r) island_product(a + r * p.k, b, p.k, p.n, y + r * p.n);
   });
 }
 
@@ -128,6 +148,15 @@ Status prepare(const PrepareContext& context, Step* step) {
     p->tasks = task_count(ns, p->broadcast.runs, context.threads);
     step->run = run_binary;
     step->kernel = "island_binary";
+  } else if (p->function == F::MATMUL) {
+    p->k = static_cast<size_t>(x[x.rank() - 1]);
+    p->rows = p->n / p->k;
+    p->n = static_cast<size_t>(y[y.rank() - 1]);
+    const double products =
+        static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
+    p->tasks = task_count(products / 4, p->rows, context.threads);
+    step->run = run_matmul;
+    step->kernel = "island_product";
   } else if (is_rows(p->function)) {
     p->n = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = static_cast<size_t>(x.elements()) / p->n;

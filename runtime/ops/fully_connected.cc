@@ -32,8 +32,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
       weights.to_string().c_str(), static_cast<long long>(in));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   const size_t out = static_cast<size_t>(weights[0]);
-  QRT_TRY(check_constant(context, 1, "weights", fb::Packing::GEMM,
-                         gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in))));
+  QRT_TRY(check_weights(context, fb::Packing::GEMM,
+                        gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in)),
+                        ceil_div(out, 16)));
   QRT_TRY(check_gemm_tails(context, 1, out, options->terms(), static_cast<size_t>(in)));
   Shape y = x;
   y[y.rank() - 1] = weights[0];

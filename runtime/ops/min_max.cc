@@ -20,7 +20,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  MinMaxFn fn;
+  void (*fn)(Element element, const MinMaxRun& run);
+  Element element;
   Broadcast broadcast;
 };
 
@@ -31,23 +32,23 @@ MinMaxRun run_of(const ElementwiseRun& r) {
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.fn(run_of(r)); });
+               context.out(step, 0), [&](const ElementwiseRun& r) { p.fn(p.element, run_of(r)); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   begin *= p.broadcast.output_bytes;
-  p.fn({context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
-        context.out(step, 0) + begin, count});
+  p.fn(p.element, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                   context.out(step, 0) + begin, count});
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const TensorType& output = context.outputs[0];
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
-  Element element;
-  QRT_TRY(check_element(context, 0, "a", &element));
   auto params = std::make_shared<Params>();
-  params->fn = min_max_kernel(element, maximum);
+  QRT_TRY(check_element(context, 0, "a", &params->element));
+  const MinMaxKernel& kernel = *select_min_max(context.isas);
+  params->fn = maximum ? kernel.maximum : kernel.minimum;
   Broadcast& broadcast = params->broadcast;
   broadcast =
       plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
@@ -56,7 +57,7 @@ Status prepare(const PrepareContext& context, Step* step) {
       static_cast<double>(output.shape.elements()) * static_cast<double>(broadcast.output_bytes);
   broadcast.tasks = task_count(bytes / kCopyBytesPerNs,
                                static_cast<size_t>(output.shape.elements()), context.threads);
-  step->kernel = maximum ? "max_scalar" : "min_scalar";
+  step->kernel = maximum ? kernel.maximum_name : kernel.minimum_name;
   step->run = run;
   if (broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);

@@ -396,7 +396,7 @@ TEST_P(BoundaryTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
   Guarded<uint16_t> x(65535);
   Guarded<uint8_t> y(65535);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
-  for (const float scale : {1.0f, 0.00390625f, 1e-5f, 0.3f, 2.5e-8f}) {
+  for (const float scale : {1.0f, 0.00390625f, 1e-5f, 0.3f, 2.5e-8f, 1e-20f, 1e19f}) {
     for (const Limits& t : {kUint8, kInt8}) {
       for (const int32_t zp : {t.lo, 0, 3, -5 * (t.lo < 0), t.hi}) {
         kernel_.quantize_half(x.data(), x.size(), scale, zp, t.lo, t.hi, 7, y.data());
@@ -411,6 +411,41 @@ TEST_P(BoundaryTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
         }
       }
     }
+  }
+}
+
+// Both ends at guard pages.
+TEST_P(BoundaryTest, ConvertsFloat16OfEveryLength) {
+  for (size_t n = 1; n <= 140; ++n) {
+    Guarded<uint16_t> x(n), back(n);
+    Guarded<uint8_t> y(n);
+    for (size_t i = 0; i < n; ++i) x[i] = float_to_half(static_cast<float>(i) - 60.0f);
+    kernel_.quantize_half(x.data(), n, 0.5f, 3, -128, 127, 128, y.data());
+    for (size_t i = 0; i < n; ++i) {
+      const int q = 2 * static_cast<int>(i) - 120 + 3;
+      ASSERT_EQ(int{y[i]}, (q > 127 ? 127 : q) + 128) << n;
+    }
+    kernel_.dequantize_half(y.data(), false, n, 0.5f, 131, back.data());
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_EQ(back[i], nearest_half((static_cast<float>(y[i]) - 131.0f) * 0.5f)) << n;
+  }
+}
+
+// Lengths that are read in several places and written past the caches.
+TEST_P(BoundaryTest, ConvertsLongRunsOfFloat16AsShortOnes) {
+  constexpr size_t kLong = (size_t{1} << 21) + 1043, kShort = 1000;
+  std::vector<uint16_t> x(kLong + 32), back(kLong + 32), part(kShort);
+  std::vector<uint8_t> y(kLong + 64), bytes(kShort);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i * 40503);
+  kernel_.quantize_half(x.data(), kLong, 0.03f, 120, 0, 255, 0, y.data());
+  // An output that starts between the lines of the cache.
+  kernel_.dequantize_half(y.data(), true, kLong, 0.03f, 7, back.data() + 5);
+  for (size_t at = 0; at < kLong; at += kShort) {
+    const size_t n = std::min(kShort, kLong - at);
+    kernel_.quantize_half(x.data() + at, n, 0.03f, 120, 0, 255, 0, bytes.data());
+    ASSERT_EQ(memcmp(bytes.data(), y.data() + at, n), 0) << at;
+    kernel_.dequantize_half(y.data() + at, true, n, 0.03f, 7, part.data());
+    ASSERT_EQ(memcmp(part.data(), back.data() + 5 + at, n * 2), 0) << at;
   }
 }
 

@@ -27,18 +27,18 @@ void fill(Random& random, Guarded<T>& values) {
 }
 
 template <class T>
-void check_min_max(Element element) {
+void check_min_max(const MinMaxKernel& kernel, Element element) {
   Random random;
   SCOPED_TRACE(random.trace());
-  for (const size_t n : {1, 2, 15, 16, 17, 31, 64, 101}) {
+  for (const size_t n : {1, 2, 15, 16, 17, 31, 64, 101, 300}) {
     for (const bool maximum : {false, true}) {
       for (int scalars = 0; scalars < 4; ++scalars) {
         const bool a_is_scalar = scalars & 1, b_is_scalar = scalars & 2;
         Guarded<T> a(a_is_scalar ? 1 : n), b(b_is_scalar ? 1 : n), y(n);
         fill(random, a);
         fill(random, b);
-        min_max_kernel(element,
-                       maximum)({a.data(), b.data(), a_is_scalar, b_is_scalar, y.data(), n});
+        (maximum ? kernel.maximum : kernel.minimum)(
+            element, {a.data(), b.data(), a_is_scalar, b_is_scalar, y.data(), n});
         for (size_t i = 0; i < n; ++i) {
           const T u = a[a_is_scalar ? 0 : i], v = b[b_is_scalar ? 0 : i];
           ASSERT_EQ(y[i], maximum ? std::max(u, v) : std::min(u, v)) << n << ", " << i;
@@ -81,13 +81,26 @@ void check_arg_max(Element element) {
   }
 }
 
-TEST(Order, MinimaAndMaxima) {
-  check_min_max<uint8_t>(Element::kU8);
-  check_min_max<int8_t>(Element::kI8);
-  check_min_max<uint16_t>(Element::kU16);
-  check_min_max<int16_t>(Element::kI16);
-  check_min_max<int32_t>(Element::kI32);
-  check_min_max<int64_t>(Element::kI64);
+TEST(Order, LesserAndGreaterElementsOfEveryRow) {
+  size_t count;
+  const MinMaxKernel* rows = min_max_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!has(detected_isas(), rows[i].isa)) continue;
+    SCOPED_TRACE(rows[i].minimum_name);
+    check_min_max<uint8_t>(rows[i], Element::kU8);
+    check_min_max<int8_t>(rows[i], Element::kI8);
+    check_min_max<uint16_t>(rows[i], Element::kU16);
+    check_min_max<int16_t>(rows[i], Element::kI16);
+    check_min_max<int32_t>(rows[i], Element::kI32);
+    check_min_max<int64_t>(rows[i], Element::kI64);
+  }
+}
+
+TEST(Order, TakesTheFirstRowAllowed) {
+  size_t count;
+  const MinMaxKernel* rows = min_max_kernels(&count);
+  for (size_t i = 0; i < count; ++i)
+    EXPECT_EQ(select_min_max(capped(~0u, rows[i].isa))->maximum_name, rows[i].maximum_name);
 }
 
 TEST(Order, IndicesOfExtremes) {

@@ -176,6 +176,28 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   check(F::REDUCE_MIN, one, least);
 }
 
+TEST(Float, MatrixProductInTheOrderOfK) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t rows = 6;
+  for (const size_t k : {size_t{1}, size_t{2}, size_t{37}}) {
+    for (const size_t n : {size_t{1}, size_t{5}, size_t{64}}) {
+      const std::vector<float> a = random_floats(&random, rows * k);
+      const std::vector<float> b = random_floats(&random, k * n);
+      std::vector<float> y;
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t j = 0; j < n; ++j) {
+          float sum = a[r * k] * b[j];
+          for (size_t i = 1; i < k; ++i) sum = sum + a[r * k + i] * b[i * n + j];
+          y.push_back(sum);
+        }
+      const auto dk = static_cast<int64_t>(k), dn = static_cast<int64_t>(n);
+      testing::expect_outputs(model(F::MATMUL, {{2, 3, dk}, {dk, dn}}, {2, 3, dn}), 1,
+                              {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
+    }
+  }
+}
+
 TEST(Float, TableOfBytes) {
   std::vector<float> table(256);
   for (size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i) * 0.5f - 3;
@@ -190,11 +212,14 @@ TEST(Float, TableOfBytes) {
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
-  testing::expect_rejected(model(static_cast<F>(21), {{1, 3}}, {1, 3}), "function is 21");
+  testing::expect_rejected(model(static_cast<F>(22), {{1, 3}}, {1, 3}), "function is 22");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::REDUCE_SUM, {{1, 3}}, {1, 3}), "");
   testing::expect_rejected(model(F::SOFTMAX, {{}}, {}), "rank 0");
+  testing::expect_rejected(model(F::MATMUL, {{1, 3}}, {1, 3}), "inputs");
+  testing::expect_rejected(model(F::MATMUL, {{1, 3}, {4, 3}}, {1, 3}), "no matrix product");
+  testing::expect_rejected(model(F::MATMUL, {{1, 3}, {3}}, {1, 3}), "rank 1");
   testing::ModelBuilder bytes;
   const uint32_t x = bytes.input({-1, 3}), y = bytes.output({-1, 3}, DType::kFloat32);
   bytes.op(fb::FloatOptionsT(), {x}, {y});

@@ -192,15 +192,20 @@ inline ModelBuilder every_op_model() {
 
   const uint32_t logits = m.tensor({-1, 10}, DType::kUInt8, "logits");
   fb::FullyConnectedOptionsT dense;
-  const std::vector<int8_t> dense_weights = pattern<int8_t>(10 * 16, -30, 30, 2);
+  // Codes of 4 bits, each channel with an offset of its own.
+  const std::vector<int8_t> dense_codes = pattern<int8_t>(10 * 16, -8, 7, 2);
+  const std::vector<int8_t> dense_offsets = pattern<int8_t>(16, -20, 20, 5);
+  std::vector<int8_t> dense_weights(gemm_packed_bytes(10, 1, 16));
+  gemm_pack(dense_codes.data(), 10, 1, 16, dense_weights.data());
   for (size_t o = 0; o < 10; ++o) {
     int32_t total = 0;
-    for (size_t i = 0; i < 16; ++i) total += dense_weights[o * 16 + i];
+    for (size_t i = 0; i < 16; ++i) total += dense_codes[o * 16 + i] + dense_offsets[o];
     dense.weight_sum.push_back(total);
   }
   dense.requant = requant_f32({0.02f}, 110);
   m.op(std::move(dense),
-       {coarse, m.gemm_weights({10, 16}, dense_weights), m.bias(pattern<int32_t>(10, -500, 500))},
+       {coarse, m.narrow({10, 16}, fb::Packing::GEMM, 4, dense_weights, dense_offsets),
+        m.bias(pattern<int32_t>(10, -500, 500))},
        {logits});
 
   // The layers with state read the graph's tensors and are read by nothing: the outputs of a run do

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/boundary/packed.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/gemm/pack.h"
 #include "qrt_model_generated.h"
@@ -150,6 +151,19 @@ class ModelBuilder {
   uint32_t packed(const Shape& shape, fb::Packing packing, const std::vector<int8_t>& bytes) {
     const uint32_t t = constant(shape, DType::kInt8, bytes);
     model_.tensors[t]->packing = packing;
+    return t;
+  }
+
+  // Packed weights, of which `packed` holds codes of 4 or 2 bits, one a byte; offsets: 16 per block
+  // of 16 channels, or none.
+  uint32_t narrow(const Shape& shape, fb::Packing packing, int bits,
+                  const std::vector<int8_t>& packed, const std::vector<int8_t>& offsets = {}) {
+    std::vector<uint8_t> codes(packed.begin(), packed.end());
+    std::vector<uint8_t> bytes(codes.size() * static_cast<size_t>(bits) / 8);
+    pack_codes(bits, codes.data(), codes.size(), bytes.data());
+    const uint32_t t = constant(shape, bits == 4 ? DType::kInt4 : DType::kInt2, bytes);
+    model_.tensors[t]->packing = packing;
+    model_.tensors[t]->weight_offset = offsets;
     return t;
   }
 
