@@ -5,6 +5,7 @@
 
 #include "bench/kernels/measure.h"
 #include "kernels/lut/lut.h"
+#include "kernels/lut/pair_lut.h"
 
 namespace qrt {
 namespace {
@@ -36,6 +37,20 @@ void map_channels(benchmark::State& state, const LutKernel& kernel) {
   });
 }
 
+// Activations of few and of all values: their pairs stay in the first-level cache, or do not.
+void map_pairs(benchmark::State& state, const LutKernel& kernel) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  const auto values = static_cast<uint8_t>(state.range(1));
+  const std::vector<uint8_t> table = bytes(kPairs + 64);
+  std::vector<uint8_t> a = bytes(n), b = bytes(n + 7), y(n);
+  for (uint8_t& v : a) v &= values;
+  for (uint8_t& v : b) v &= values;
+  bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
+    kernel.map_pairs(table.data(), a.data(), b.data() + 7, y.data(), n);
+    benchmark::ClobberMemory();
+  });
+}
+
 int register_all() {
   size_t count;
   const LutKernel* rows = lut_kernels(&count);
@@ -54,6 +69,9 @@ int register_all() {
     bench::register_measured(name + "/map_channels", map_channels, kernel)
         ->Args({3136, 64})
         ->Args({196, 512});
+    bench::register_measured(name + "/map_pairs", map_pairs, kernel)
+        ->Args({65536, 31})
+        ->Args({65536, 255});
   }
   return 0;
 }

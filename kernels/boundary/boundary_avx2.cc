@@ -132,26 +132,19 @@ struct FloatSteps {
   }
 };
 
-// The quotient by two steps of Markstein's correction, see boundary_avx512vnni.cc: a float16 leaves
-// nothing to overflow but an infinity, which becomes NaN.
 template <bool kWrapsHigh>
 struct HalfSteps {
   using Element = uint16_t;
-  __m256 scale, r, low, high;
+  __m256 scale, low, high;
 
-  static bool is_exact_for(float scale) { return scale >= 0x1p-60f && scale <= 0x1p60f; }
-
-  inline __m256i at(const uint16_t* from) const {
-    const __m256 x = Lanes::load_half(from), q = _mm256_mul_ps(x, r);
-    const __m256 q1 = _mm256_fmadd_ps(_mm256_fnmadd_ps(q, scale, x), r, q);
-    __m256 v = _mm256_fmadd_ps(_mm256_fnmadd_ps(q1, scale, x), r, q1);
+  inline __m256i at(const uint16_t* x) const {
+    __m256 v = _mm256_div_ps(Lanes::load_half(x), scale);
+    // What has no int32 becomes NaN, which MINPS and MAXPS replace by their second operand.
     if (kWrapsHigh) {
-      const __m256 m = _mm256_cmp_ps(v, _mm256_set1_ps(-0x1p31f), _CMP_GE_OQ);
-      v = _mm256_blendv_ps(high, v, m);
-    } else {
-      const __m256 m = _mm256_cmp_ps(v, _mm256_set1_ps(0x1p31f), _CMP_LT_OQ);
-      v = _mm256_blendv_ps(low, v, m);
+      v = _mm256_or_ps(v, _mm256_cmp_ps(v, _mm256_set1_ps(-0x1p31f), _CMP_NGE_UQ));
+      return _mm256_cvtps_epi32(_mm256_max_ps(_mm256_min_ps(v, high), low));
     }
+    v = _mm256_or_ps(v, _mm256_cmp_ps(v, _mm256_set1_ps(0x1p31f), _CMP_NLT_UQ));
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(v, low), high));
   }
   inline __m256i part(const uint16_t* x, size_t n) const {
@@ -228,15 +221,13 @@ void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, i
 
 void boundary_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
                                  int32_t hi, int32_t offset, uint8_t* y) {
-  if (!HalfSteps<true>::is_exact_for(scale))
-    return BoundaryLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
-  const __m256 s = _mm256_set1_ps(scale), r = _mm256_set1_ps(1 / scale);
+  const __m256 s = _mm256_set1_ps(scale);
   const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
   const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
   if (zp < 0)
-    quantize(x, n, HalfSteps<true>{s, r, low, high}, zp, lo, offset, y);
+    quantize(x, n, HalfSteps<true>{s, low, high}, zp, lo, offset, y);
   else
-    quantize(x, n, HalfSteps<false>{s, r, low, high}, zp, lo, offset, y);
+    quantize(x, n, HalfSteps<false>{s, low, high}, zp, lo, offset, y);
 }
 
 void boundary_dequantize_half_avx2(const uint8_t* x, bool is_signed, size_t n, float scale,

@@ -17,6 +17,8 @@ struct LutKernel {
   // rows x channels bytes; channel c uses tables + 256 * c.
   void (*map_channels)(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
                        size_t channels);
+  // y[i] = table[256 * a[i] + b[i]]; 64 bytes are readable behind the table's 65536.
+  void (*map_pairs)(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n);
 };
 
 const LutKernel* lut_kernels(size_t* count);

@@ -21,4 +21,11 @@ void lut_map_channels_scalar(const uint8_t* tables, const uint8_t* x, uint8_t* y
   }
 }
 
+// A look-up that misses the first-level cache is a load of the second; none depends on the one
+// before, so they overlap.
+void lut_map_pairs_scalar(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,
+                          size_t n) {
+  for (size_t i = 0; i < n; ++i) y[i] = table[size_t{256} * a[i] + b[i]];
+}
+
 }  // namespace qrt

@@ -1,11 +1,13 @@
-// Functions of two bytes by table; see pair_lut.h. A look-up that misses the first-level cache is a
-// load of the second; nothing here depends on the one before, so they overlap.
+// Functions of two bytes by table; see pair_lut.h.
 #include "kernels/lut/pair_lut.h"
 
 #include <string.h>
 
 namespace qrt {
 namespace {
+
+// Where reading a column of the table together pays.
+constexpr size_t kColumnFrom = 512;
 
 template <size_t kBytes>
 void map(const uint8_t* table, const PairLutRun& run) {
@@ -19,7 +21,20 @@ void map(const uint8_t* table, const PairLutRun& run) {
 
 }  // namespace
 
-void pair_lut_u8(const uint8_t* table, const PairLutRun& run) { map<1>(table, run); }
+void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun& run) {
+  uint8_t* y = static_cast<uint8_t*>(run.y);
+  if (!run.a_is_scalar && !run.b_is_scalar) {
+    kernel.map_pairs(table, run.a, run.b, y, run.n);
+  } else if (!run.b_is_scalar) {
+    kernel.map(table + size_t{256} * *run.a, run.b, y, run.n);
+  } else if (!run.a_is_scalar && run.n >= kColumnFrom) {
+    uint8_t column[256];
+    for (size_t i = 0; i < 256; ++i) column[i] = table[256 * i + *run.b];
+    kernel.map(column, run.a, y, run.n);
+  } else {
+    map<1>(table, run);
+  }
+}
 
 void pair_lut_f32(const uint8_t* table, const PairLutRun& run) { map<4>(table, run); }
 

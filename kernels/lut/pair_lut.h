@@ -1,11 +1,14 @@
 // Functions of two bytes by table: y[i] = table[256 * a[i] + b[i]], of bytes or of float32. An
-// operand may be one element, repeated. Exactly n elements are stored; y of bytes may equal an
-// operand; the table need not be aligned. Thread-safe.
+// operand may be one element, repeated: then bytes are a table of one byte (lut.h). Exactly n
+// elements are stored; y of bytes may equal an operand; operands may be over-read by up to 64 bytes
+// and the table, which need not be aligned, too. Thread-safe.
 #ifndef QRT_KERNELS_LUT_PAIR_LUT_H_
 #define QRT_KERNELS_LUT_PAIR_LUT_H_
 
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/lut/lut.h"
 
 namespace qrt {
 
@@ -18,7 +21,7 @@ struct PairLutRun {
   void* y;
   size_t n;
 };
-void pair_lut_u8(const uint8_t* table, const PairLutRun& run);
+void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun& run);
 void pair_lut_f32(const uint8_t* table, const PairLutRun& run);
 
 // The same of one byte: y[r][c] = table of channel c at x[r][c], rows x channels float32; 256

@@ -5,7 +5,8 @@ namespace qrt {
 namespace {
 
 constexpr LutKernel kKernels[] = {
-#define QRT_LUT(isa, suffix, map, map_channels) {"lut_u8_" #suffix, Isa::isa, map, map_channels},
+#define QRT_LUT(isa, suffix, map, map_channels, map_pairs) \
+  {"lut_u8_" #suffix, Isa::isa, map, map_channels, map_pairs},
 #include "kernels/lut/lut.inc"
 };
 

@@ -13,16 +13,17 @@ inline void min_max(const MinMaxRun& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   T* y = static_cast<T*>(run.y);
+  const size_t n = run.n;  // bytes of y may be anybody's, those of `run` as well
   const auto choose = [](T u, T v) { return (kMaximum ? u < v : v < u) ? v : u; };
   if (run.a_is_scalar && run.b_is_scalar) {
     const T v = choose(*a, *b);
-    for (size_t i = 0; i < run.n; ++i) y[i] = v;
+    for (size_t i = 0; i < n; ++i) y[i] = v;
   } else if (run.a_is_scalar || run.b_is_scalar) {
     const T* x = run.a_is_scalar ? b : a;
     const T v = run.a_is_scalar ? *a : *b;
-    for (size_t i = 0; i < run.n; ++i) y[i] = choose(x[i], v);
+    for (size_t i = 0; i < n; ++i) y[i] = choose(x[i], v);
   } else {
-    for (size_t i = 0; i < run.n; ++i) y[i] = choose(a[i], b[i]);
+    for (size_t i = 0; i < n; ++i) y[i] = choose(a[i], b[i]);
   }
 }
 

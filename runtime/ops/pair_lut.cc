@@ -28,7 +28,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  void (*map)(const uint8_t* table, const PairLutRun& run);
+  const LutKernel* kernel;  // null: to float
   const uint8_t* table;
   Broadcast broadcast;
 };
@@ -37,16 +37,23 @@ PairLutRun run_of(const ElementwiseRun& r) {
   return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
 }
 
+void map(const Params& p, const PairLutRun& run) {
+  if (p.kernel != nullptr)
+    pair_lut_u8(*p.kernel, p.table, run);
+  else
+    pair_lut_f32(p.table, run);
+}
+
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.map(p.table, run_of(r)); });
+               context.out(step, 0), [&](const ElementwiseRun& r) { map(p, run_of(r)); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const Params& p = step.as<Params>();
-  p.map(p.table, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
-                  context.out(step, 0) + begin * p.broadcast.output_bytes, count});
+  map(p, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+          context.out(step, 0) + begin * p.broadcast.output_bytes, count});
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
@@ -55,7 +62,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
   auto params = std::make_shared<Params>();
-  params->map = options->to_float() ? pair_lut_f32 : pair_lut_u8;
+  params->kernel = options->to_float() ? nullptr : select_lut(context.isas);
   params->table = (*buffer)->data()->data();
   Broadcast& broadcast = params->broadcast;
   broadcast =
@@ -64,7 +71,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   // About 1 ns per element.
   broadcast.tasks = task_count(static_cast<double>(output.shape.elements()),
                                static_cast<size_t>(output.shape.elements()), context.threads);
-  step->kernel = options->to_float() ? "pair_lut_f32_scalar" : "pair_lut_u8_scalar";
+  step->kernel = options->to_float() ? "pair_lut_f32_scalar" : params->kernel->name;
   step->run = run;
   if (broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
+#include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/generator.h"
 #include "tests/fuzz/seeds.h"
 
 namespace qrt::fuzz {
@@ -34,6 +37,30 @@ TEST_P(Replay, Regressions) {
     const std::vector<uint8_t> bytes = read_file(entry.path());
     GetParam().run(bytes.data(), bytes.size());
   }
+}
+
+// The models of fuzz_graph: nearly all load, and no operator is missing.
+TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
+  constexpr int kModels = 600;
+  std::mt19937 random(1);
+  std::vector<int> seen(static_cast<size_t>(fb::OpOptions::MAX) + 1);
+  int loaded = 0, narrow = 0;
+  for (int i = 0; i < kModels; ++i) {
+    std::vector<uint8_t> choices(20 + random() % 300);
+    for (uint8_t& c : choices) c = static_cast<uint8_t>(random() >> 8);
+    const std::vector<uint8_t> file = Generator(choices.data(), choices.size()).run();
+    Status status;
+    const ModelPtr model = load(file.data(), file.size(), &status);
+    if (model == nullptr) continue;
+    ++loaded;
+    narrow += model->widened().bytes() != 0;
+    for (const fb::Operator* op : *model->file().operators())
+      ++seen[static_cast<size_t>(op->options_type())];
+  }
+  EXPECT_GT(loaded, kModels * 9 / 10);
+  EXPECT_GT(narrow, kModels / 20);
+  for (size_t type = 1; type < seen.size(); ++type)
+    EXPECT_GT(seen[type], 10) << fb::EnumNameOpOptions(static_cast<fb::OpOptions>(type));
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, ::testing::ValuesIn(kTargets),

@@ -1,0 +1,176 @@
+// Operators whose output has the shape of their input, and what a row of it decides.
+#include <cmath>
+
+#include "tests/fuzz/generator.h"
+
+namespace qrt::fuzz {
+
+void Generator::append_add() {
+  const Live x = activation();
+  const uint32_t b = operand(x);
+  fb::AddOptionsT o;
+  if (x.is_wide() || choose_.integer(0, 3) == 3) return append_add_int(x, b);
+  o.kind = choose_.coin() ? fb::AddKind::F32_MUL_ADD : fb::AddKind::F32_FMA;
+  o.a_scale = float_bits(choose_.scale(-8, 4) * (choose_.integer(0, 7) == 7 ? -1.0f : 1.0f));
+  o.b_scale = float_bits(choose_.scale(-8, 4));
+  o.constant = float_bits(static_cast<float>(choose_.integer(-32768, 32767)) / 64.0f);
+  o.a_is_inner = choose_.coin();
+  o.a_offset = choose_.coin() ? -128 : 0;
+  o.b_offset = choose_.coin() ? -128 : 0;
+  o.output_offset = choose_.coin() ? 128 : 0;
+  o.lo = choose_.coin() ? 0 : choose_.integer(0, 255);
+  o.hi = choose_.integer(o.lo, 255);
+  if (choose_.coin()) o.hi = 255;
+  emit(o, {x.tensor, b}, x.shape);
+}
+
+void Generator::append_add_int(const Live& x, uint32_t b) {
+  fb::AddOptionsT o;
+  o.kind = fb::AddKind::INT;
+  o.left_shift = static_cast<uint8_t>(choose_.integer(0, x.is_wide() ? 15 : 20));
+  o.a_zero_point = choose_.byte();
+  o.b_zero_point = choose_.byte();
+  o.a_zero_point_16 = static_cast<int16_t>(zero_point_16());
+  o.b_zero_point_16 = static_cast<int16_t>(zero_point_16());
+  o.subtract = choose_.coin();
+  for (auto* stages : {&o.a_stages, &o.b_stages}) {
+    const int count = choose_.integer(0, 2);  // the last one keeps the sum within int32
+    for (int i = 1; i <= count; ++i) stages->push_back(stage(1, i == count));
+  }
+  o.requant = int_requant(1, x.dtype);
+  emit(std::move(o), {x.tensor, b}, x.shape, x.dtype);
+}
+
+void Generator::append_mul() {
+  const Live x = activation();
+  const uint32_t b = operand(x);
+  fb::MulOptionsT o;
+  o.a_zero_point = choose_.byte();
+  o.b_zero_point = choose_.byte();
+  o.requant = requant(1, false, x.dtype);
+  emit(std::move(o), {x.tensor, b}, x.shape, x.dtype);
+}
+
+void Generator::append_min_max() {
+  static constexpr DType kTypes[] = {DType::kUInt8, DType::kInt8,  DType::kUInt16,
+                                     DType::kInt16, DType::kInt32, DType::kInt64};
+  const Live x = of_type(kTypes[choose_.integer(0, 5)]);
+  fb::MinMaxOptionsT o;
+  o.maximum = choose_.coin();
+  emit(o, {x.tensor, operand(x)}, x.shape, x.dtype);
+}
+
+uint32_t Generator::table_of_pairs(bool to_float) {
+  const auto v = choose_.values<uint8_t>(256, 0, 255);
+  if (to_float) {
+    std::vector<float> table(65536);
+    for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(v[i % 256] * (i / 256));
+    return m_.buffer(table);
+  }
+  std::vector<uint8_t> table(65536);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = v[(i % 256) ^ v[i / 256]];
+  return m_.buffer(table);
+}
+
+void Generator::append_pair_lut() {
+  const Live x = bytes();
+  const uint32_t b = operand(x);
+  fb::PairLutOptionsT o;
+  o.to_float = choose_.coin();
+  o.table = table_of_pairs(o.to_float);
+  emit(o, {x.tensor, b}, x.shape, o.to_float ? DType::kFloat32 : DType::kUInt8);
+}
+
+void Generator::append_lut() {
+  fb::LutOptionsT o;
+  if (choose_.integer(0, 7) == 7) {
+    const Live x = of_type(DType::kInt16);
+    o.table = m_.buffer(choose_.values<int16_t>(65536, -32768, 32767));
+    return emit(o, {x.tensor}, x.shape, DType::kInt16);
+  }
+  const Live x = pick(
+      [](const Live& t) { return t.dtype == DType::kUInt8 || t.dtype == DType::kInt8; },
+      [&] { return std::make_pair(choose_.coin() ? DType::kInt8 : DType::kUInt8, any_shape()); });
+  o.per_channel = x.shape.rank() >= 2 && choose_.coin();
+  o.to_float = choose_.integer(0, 3) == 3;
+  const auto tables = static_cast<size_t>(o.per_channel ? x.shape[x.shape.rank() - 1] : 1);
+  if (o.to_float) {
+    std::vector<float> table;
+    for (int32_t v : choose_.values<int32_t>(256 * tables, -4096, 4095))
+      table.push_back(static_cast<float>(v) / 64.0f);
+    o.table = m_.buffer(table);
+    return emit(o, {x.tensor}, x.shape, DType::kFloat32);
+  }
+  o.table = m_.buffer(choose_.values<uint8_t>(256 * tables, 0, 255));
+  emit(o, {x.tensor}, x.shape, choose_.integer(0, 3) == 3 ? DType::kInt8 : DType::kUInt8);
+}
+
+void Generator::append_requantize() {
+  static constexpr DType kTypes[] = {DType::kUInt8, DType::kInt16, DType::kInt32};
+  const Live x = of_type(kTypes[choose_.integer(0, 2)]);
+  const DType to = kTypes[choose_.integer(0, 2)];
+  fb::RequantizeOptionsT o;
+  if (x.dtype == DType::kUInt8) o.input_zero_point = choose_.byte();
+  if (x.is_wide()) o.input_zero_point = zero_point_16();
+  o.requant = int_requant(1, to);
+  std::vector<uint32_t> inputs = {x.tensor};
+  if (choose_.coin()) {
+    o.negative = stages();
+    o.negate_negative = choose_.coin();
+    if (x.dtype != DType::kInt32 && choose_.coin()) {
+      const int64_t last = x.shape[x.shape.rank() - 1];
+      inputs.push_back(random_constant({last > 0 && choose_.coin() ? last : 1}, DType::kInt16));
+    }
+  }
+  emit(std::move(o), std::move(inputs), x.shape, to);
+}
+
+void Generator::append_softmax() {
+  const Live x = bytes();
+  std::vector<float> table(256);
+  const float step = choose_.scale(-8, 0);
+  for (size_t i = 0; i < table.size(); ++i)
+    table[i] = std::exp((static_cast<float>(i) - 255.0f) * step);
+  fb::SoftmaxOptionsT o;
+  if (choose_.integer(0, 3) == 3) {
+    o.kind = fb::SoftmaxKind::Q5_26;
+    std::vector<int32_t> integers(256);
+    for (size_t i = 0; i < table.size(); ++i)
+      integers[i] = i == 255 ? INT32_MAX : static_cast<int32_t>(table[i] * 2e9f);
+    o.table = m_.buffer(integers);
+    return emit(o, {x.tensor}, x.shape);
+  }
+  o.table = m_.buffer(table);
+  o.k = float_bits(choose_.scale(4, 9));
+  o.zero_point = choose_.byte();
+  emit(o, {x.tensor}, x.shape);
+}
+
+void Generator::append_float() {
+  using F = fb::FloatFunction;
+  fb::FloatOptionsT o;
+  o.function = static_cast<F>(choose_.integer(0, static_cast<int>(F::MAX)));
+  if (o.function == F::TABLE) {
+    const Live x = bytes();
+    return emit(o, {x.tensor, random_constant({256}, DType::kFloat32)}, x.shape, DType::kFloat32);
+  }
+  const Live x = of_type(DType::kFloat32);
+  Shape shape = x.shape;
+  const int last = shape.rank() - 1;
+  std::vector<uint32_t> inputs = {x.tensor};
+  if (o.function >= F::ADD && o.function <= F::MAXIMUM) inputs.push_back(operand(x));
+  if (o.function >= F::REDUCE_SUM && o.function <= F::REDUCE_MIN) {
+    if (last == 0) return;  // the batch is no row
+    shape[last] = 1;
+  }
+  if (o.function == F::MATMUL) {
+    if (last == 0) return;
+    const Shape b = {shape[last], choose_.dimension(40)};
+    inputs.push_back(random_constant(b, DType::kFloat32));
+    shape[last] = b[1];
+  }
+  o.epsilon = float_bits(choose_.scale(-20, 0));
+  emit(o, std::move(inputs), shape, DType::kFloat32);
+}
+
+}  // namespace qrt::fuzz

@@ -1,0 +1,134 @@
+// What moves elements, and what says where they stand.
+#include <algorithm>
+
+#include "tests/fuzz/generator.h"
+
+namespace qrt::fuzz {
+
+void Generator::append_concat() {
+  const Live x = anything();
+  if (x.shape.rank() < 2) return;
+  fb::ConcatOptionsT o;
+  o.axis = static_cast<uint32_t>(choose_.integer(1, x.shape.rank() - 1));
+  const int axis = static_cast<int>(o.axis);
+  std::vector<uint32_t> inputs = {x.tensor};
+  Shape shape = x.shape;
+  for (int n = choose_.integer(0, 3); n > 0; --n) {
+    const auto fits = [&](const Live& t) {
+      bool same = t.dtype == x.dtype && t.shape.rank() == x.shape.rank();
+      for (int d = 0; same && d < x.shape.rank(); ++d) same = d == axis || t.shape[d] == x.shape[d];
+      return same;
+    };
+    const Live other = pick(fits, [&] { return std::make_pair(x.dtype, x.shape); });
+    inputs.push_back(other.tensor);
+    shape[axis] += other.shape[axis];
+  }
+  emit(o, std::move(inputs), shape, x.dtype);
+}
+
+void Generator::append_reshape() {
+  const Live x = anything();
+  Shape shape = {-1};
+  int64_t rest = 1;
+  for (int i = 1; i < x.shape.rank(); ++i) rest *= x.shape[i];
+  for (int n = choose_.integer(0, 3); n > 0; --n) {
+    const int d = choose_.integer(1, 8);
+    if (rest % d != 0) continue;
+    shape.push_back(d);
+    rest /= d;
+  }
+  shape.push_back(rest);
+  fb::ReshapeOptionsT o;
+  o.shape.assign(shape.begin(), shape.end());
+  emit(std::move(o), {x.tensor}, shape, x.dtype);
+}
+
+void Generator::append_transpose() {
+  const Live x = anything();
+  fb::TransposeOptionsT o;
+  for (int i = 0; i < x.shape.rank(); ++i) o.perm.push_back(static_cast<uint8_t>(i));
+  // The batch stays first: only dimension 0 may be open.
+  for (int i = x.shape.rank() - 1; i > 1; --i)
+    std::swap(o.perm[static_cast<size_t>(i)], o.perm[static_cast<size_t>(choose_.integer(1, i))]);
+  Shape shape;
+  for (uint8_t p : o.perm) shape.push_back(x.shape[p]);
+  emit(std::move(o), {x.tensor}, shape, x.dtype);
+}
+
+void Generator::append_gather() {
+  const Live x = anything();
+  fb::GatherOptionsT o;
+  o.fill = choose_.integer(-32768, 32767);
+  Shape shape = x.shape;
+  for (int d = 1; d < shape.rank(); ++d) {
+    if (choose_.coin()) continue;
+    auto map = std::make_unique<fb::GatherAxisT>();
+    map->axis = static_cast<uint8_t>(d);
+    const int last = static_cast<int>(shape[d]) - 1, n = choose_.dimension(40);
+    const int kind = choose_.integer(0, 3);
+    for (int i = 0; i < n; ++i)
+      map->index.push_back(kind == 0   ? std::min(i, last)
+                           : kind == 1 ? std::max(last - i, -1)
+                                       : choose_.integer(kind == 2 ? 0 : -1, last));
+    shape[d] = n;
+    o.axes.push_back(std::move(map));
+  }
+  emit(std::move(o), {x.tensor}, shape, x.dtype);
+}
+
+void Generator::append_take() {
+  const Live x = anything();
+  const int rank = x.shape.rank();
+  if (rank < 2) return;
+  fb::TakeOptionsT o;
+  o.axis = static_cast<uint32_t>(choose_.integer(1, rank - 1));
+  const int axis = static_cast<int>(o.axis);
+  Shape indices, shape;
+  uint32_t index;
+  if (choose_.coin()) {
+    indices = {choose_.dimension(20)};
+    index = m_.constant(indices, DType::kInt32,
+                        choose_.values<int32_t>(static_cast<size_t>(indices[0]), -25, 25));
+  } else {
+    const Live live = of_type(DType::kInt32);
+    if (rank + live.shape.rank() - 2 > kMaxTensorRank) return;
+    indices = live.shape;
+    index = live.tensor;
+    o.batch_dims = 1;
+  }
+  for (int d = 0; d < axis; ++d) shape.push_back(x.shape[d]);
+  for (int d = static_cast<int>(o.batch_dims); d < indices.rank(); ++d) shape.push_back(indices[d]);
+  for (int d = axis + 1; d < rank; ++d) shape.push_back(x.shape[d]);
+  emit(o, {x.tensor, index}, shape, x.dtype);
+}
+
+void Generator::append_arg_max() {
+  const Live x = activation();
+  fb::ArgMaxOptionsT o;
+  o.axis = static_cast<uint32_t>(choose_.integer(0, x.shape.rank() - 1));
+  o.keep_dims = choose_.coin();
+  o.minimum = choose_.coin();
+  o.last_index = choose_.coin();
+  Shape shape;
+  for (int i = 0; i < x.shape.rank(); ++i)
+    if (static_cast<uint32_t>(i) != o.axis || o.keep_dims)
+      shape.push_back(static_cast<uint32_t>(i) == o.axis ? 1 : x.shape[i]);
+  emit(o, {x.tensor}, shape, choose_.coin() ? DType::kInt64 : DType::kInt32);
+}
+
+void Generator::append_top_k() {
+  const Live x = activation();
+  Shape shape = x.shape;
+  const int last = shape.rank() - 1;
+  if (last == 0) return;  // the batch is no row
+  fb::TopKOptionsT o;
+  o.k = static_cast<uint32_t>(choose_.integer(1, static_cast<int>(shape[last])));
+  o.smallest = choose_.coin();
+  shape[last] = o.k;
+  const uint32_t values = add_output(shape, x.dtype);
+  const DType dtype = choose_.coin() ? DType::kInt64 : DType::kInt32;
+  const uint32_t indices = add_output(shape, dtype);
+  m_.op(o, {x.tensor}, {values, indices});
+}
+
+}  // namespace qrt::fuzz
