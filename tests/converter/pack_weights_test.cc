@@ -185,6 +185,43 @@ TEST(PackWeights, BiasesFoldModulo32Bits) {
             static_cast<int32_t>(0x80000000u - 117u * 8u * 127u));
 }
 
+// A channel's values, 0 among them for the packing's own sake, have to fit into the source's bits.
+TEST(PackWeights, WeightsOfFewBitsStayNarrowWhereTheyFit) {
+  const struct {
+    int bits, lo, hi;
+    DType stored;
+  } cases[] = {{4, -8, 7, DType::kInt4},  {4, 0, 15, DType::kInt4}, {4, -15, 0, DType::kInt4},
+               {4, -8, 8, DType::kInt8},  {4, 1, 16, DType::kInt8}, {2, -2, 1, DType::kInt2},
+               {2, 0, 3, DType::kInt2},   {2, -2, 2, DType::kInt8}, {0, -2, 1, DType::kInt8},
+               {4, -200, 7, DType::kInt8}};
+  for (const auto& c : cases)
+    for (int layer = 0; layer < 3; ++layer) {
+      GraphBuilder b;
+      b.weight_lo = c.lo;
+      b.weight_hi = c.hi;
+      const ValueId x = b.input(layer == 2 ? Shape{2, 37} : Shape{1, 5, 4, 18});
+      b.output(layer == 0   ? b.conv(x, 20, 3)
+               : layer == 1 ? b.depthwise(x, 3)
+                            : b.fully_connected(x, 19));
+      const ValueId w = b.graph.nodes[0].inputs[1];
+      // Both ends in every channel.
+      auto* elements = b.graph.values[w].as<int16_t>();
+      const size_t count = b.graph.values[w].data.size() / 2;
+      for (size_t i = 0; i < count; ++i)
+        if (layer == 1 ? i < 18 : i % 9 == 0) elements[i] = static_cast<int16_t>(c.lo);
+      for (size_t i = 0; i < count; ++i)
+        if (layer == 1 ? i >= 18 && i < 36 : i % 9 == 4) elements[i] = static_cast<int16_t>(c.hi);
+      const auto inputs = b.random_inputs();
+      const auto want = testing::run_graph(b.graph, false, inputs);
+      b.graph.values[w].weight_bits = c.bits;
+      ASSERT_EQ(testing::run_graph(b.graph, false, inputs).outputs, want.outputs)
+          << c.bits << " bits, " << c.lo << " to " << c.hi;
+      ASSERT_TRUE(pack_weights(&b.graph).ok());
+      EXPECT_EQ(b.graph.values[b.graph.nodes[0].inputs[1]].type.dtype, c.stored)
+          << c.bits << " bits, " << c.lo << " to " << c.hi << ", layer " << layer;
+    }
+}
+
 TEST(PackWeights, RefusesConstantsThatBreakTheConventions) {
   GraphBuilder b;
   b.output(b.fully_connected(b.input({1, 8}), 2));

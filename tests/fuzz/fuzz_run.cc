@@ -5,19 +5,23 @@
 namespace qrt::fuzz {
 namespace {
 
-// The model without its claims about weights that loading takes on trust: a file that lies there
-// gives other results with the kernels that rely on them, and may.
-std::vector<uint8_t> without_claims(const fb::Model& file, size_t size) {
-  const std::unique_ptr<fb::ModelT> model(file.UnPack());
-  for (const auto& op : model->operators) {
-    if (auto* o = op->options.AsConv2D()) o->pair_safe = false;
-    if (auto* o = op->options.AsFullyConnected()) o->pair_safe = false;
+// Takes back a claim about weights that loading takes on trust: a file that lies there gives other
+// results with the kernels that rely on it, and may.
+void clear(const flatbuffers::Table* options, flatbuffers::voffset_t field) {
+  const uint8_t* claim = options->GetAddressOf(field);
+  if (claim != nullptr) *const_cast<uint8_t*>(claim) = 0;
+}
+
+// The file without them.
+std::vector<uint8_t> without_claims(const uint8_t* data, size_t size) {
+  std::vector<uint8_t> bytes(data, data + size);
+  const auto table = [](const auto* o) { return reinterpret_cast<const flatbuffers::Table*>(o); };
+  for (const fb::Operator* op : *fb::GetModel(bytes.data())->operators()) {
+    if (const auto* o = op->options_as_Conv2D()) clear(table(o), fb::Conv2DOptions::VT_PAIR_SAFE);
+    if (const auto* o = op->options_as_FullyConnected())
+      clear(table(o), fb::FullyConnectedOptions::VT_PAIR_SAFE);
   }
-  flatbuffers::FlatBufferBuilder fbb;
-  // Slack behind the last buffer; and not less file than before, since that bounds widening.
-  fbb.CreateVector(std::vector<uint8_t>(kSlack + size));
-  fb::FinishModelBuffer(fbb, fb::CreateModel(fbb, model.get()));
-  return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+  return bytes;
 }
 
 }  // namespace
@@ -27,11 +31,10 @@ void fuzz_run(const uint8_t* data, size_t size) {
   ModelPtr model = load(data, size, &status);
   if (model == nullptr) return;
   run_once(model, size);
-  const std::vector<uint8_t> honest = without_claims(model->file(), size);
+  const std::vector<uint8_t> honest = without_claims(data, size);
+  // The byte may stand for something else as well, where parts of the file overlap.
   model = load(honest.data(), honest.size(), &status);
-  if (model == nullptr)
-    failed(std::string("a verified model, written again, is refused: ") + status.message());
-  compare_runs(model, size);
+  if (model != nullptr) compare_runs(model, size);
 }
 
 }  // namespace qrt::fuzz

@@ -53,7 +53,8 @@ void expect_as_wide(const Weights& w, const std::vector<Bytes>& inputs,
   });
   const auto expected = testing::run_model(wide.build(), inputs);
   ASSERT_EQ(expected.status, QRT_OK) << expected.message;
-  if (w.wide.size() >= 1024) EXPECT_LT(narrow.build().size(), wide.build().size());
+  // Padding to 64 bytes hides what small weights save.
+  EXPECT_LT(narrow.build().size(), wide.build().size() + (w.wide.size() < 1024 ? 256 : 0));
   testing::expect_outputs(narrow, 1, inputs, expected.outputs);
 }
 
