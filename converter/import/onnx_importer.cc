@@ -261,6 +261,16 @@ Status Importer::assess(const NodeView& node) {
   if (const auto y = tensors_.find(node.output(0));
       outcome.result.empty() && y != tensors_.end() && y->second.is_table() && y->second.table)
     outcome.result = "table";
+  const bool is_made = outcome.rule.empty() && outcome.not_assessed.empty();
+  for (int i = 1; i < node.output_count() && is_made; ++i) {
+    if (!node.has_output(i) || uses(node.output(i)) == 0) continue;
+    const auto y = tensors_.find(node.output(i));
+    if (y != tensors_.end() && y->second.kind == Tensor::Kind::kRefused)
+      return refuse(node,
+                    "its output " + std::to_string(i) + " '" + node.output(i) +
+                        "' is read, which qrt does not make",
+                    node.output(i), "export the model without that output");
+  }
   for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(node, i));
   return Status();
 }

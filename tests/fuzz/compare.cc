@@ -77,7 +77,18 @@ Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, size_t batc
   return Session::create(model, options);
 }
 
+// What a session would need is known before it allocates.
+bool would_be_small(const ModelPtr& model, size_t batch, const Way& way) {
+  PlanOptions options;
+  options.batch = batch;
+  options.threads = way.threads;
+  options.keep_all = way.keep_all;
+  Result<std::shared_ptr<const Plan>> plan = make_plan(model, options);
+  return !plan.ok() || is_small(**plan);
+}
+
 bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed, Outputs* outputs) {
+  if (!would_be_small(model, batch, way)) return false;
   Result<std::unique_ptr<Session>> session = make_session(model, batch, way);
   if (!session.ok()) {
     // A batch can be too large for the model's shapes; nothing else may fail here.
@@ -85,7 +96,6 @@ bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed,
     failed(std::string("a verified model makes no session: ") + session.status().message());
   }
   const Plan& plan = (*session)->plan();
-  if (!is_small(plan)) return false;
   std::mt19937_64 random(seed);
   for (uint32_t slot : *model->file().inputs())
     fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
