@@ -92,6 +92,7 @@ bool broadcasts(const Node& node) {
     case fb::OpOptions::Add:
     case fb::OpOptions::Mul:
     case fb::OpOptions::MinMax:
+    case fb::OpOptions::Integer:
     case fb::OpOptions::PairLut: return true;
     default: return false;
   }

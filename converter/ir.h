@@ -11,10 +11,11 @@
 //    and passes/ move and cancel those.
 //  - Until passes/pack_weights, weights are row-major INT16 constants holding (source weight -
 //  source zero point), in
-//    -255..255: Conv2D [out, kh, kw, in / groups], DepthwiseConv2D [kh, kw, out], FullyConnected
-//    [out, in]. The bias is an INT32 constant [out] holding the source bias, without the input's
-//    zero point (which Conv2DOptions::input_zero_point names, and FullyConnected's input value's
-//    quantisation). weight_sum, terms, pair_safe and tap_layout are still unset.
+//    -255..255, or with INT16 activations any: Conv2D [out, kh, kw, in / groups], DepthwiseConv2D
+//    [kh, kw, out], FullyConnected [out, in]. The bias is an INT32 constant [out] holding the
+//    source bias, without the input's zero point (which Conv2DOptions::input_zero_point names, and
+//    FullyConnected's input value's quantisation). weight_sum, terms, digits, pair_safe and
+//    tap_layout are still unset.
 //  - A Lut's or Softmax's table is a second, constant input; write.cc turns it into a buffer index.
 //  - Shapes are concrete, at the source's own batch. passes/open_batch makes dimension 0 symbolic
 //  where it can.

@@ -68,6 +68,7 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::Svdf:
     case fb::OpOptions::Lstm:
     case fb::OpOptions::MinMax:
+    case fb::OpOptions::Integer:
     case fb::OpOptions::ArgMax:
     case fb::OpOptions::TopK: return 0;
     case fb::OpOptions::Float: return kFloatLevel;

@@ -120,6 +120,7 @@ void finish(Importer& importer, const NodeView& node, Node n, const Shape& shape
   y.value = importer.new_value(node.output(0), stored_type_of(type), shape);
   n.outputs.push_back(y.value);
   importer.graph().nodes.push_back(std::move(n));
+  if (type == kUint16) y.value = importer.stored_uint16("", y.value);
   importer.became(node, result, "edge");
   importer.set_output(node, 0, std::move(y));
 }

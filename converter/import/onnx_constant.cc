@@ -132,6 +132,8 @@ bool quantized_range(int type, int* lo, int* hi) {
   switch (type) {
     case kUint8: *lo = 0, *hi = 255; return true;
     case kInt8: *lo = -128, *hi = 127; return true;
+    case kUint16: *lo = 0, *hi = 65535; return true;
+    case kInt16: *lo = -32768, *hi = 32767; return true;
     case kUint4: *lo = 0, *hi = 15; return true;
     case kInt4: *lo = -8, *hi = 7; return true;
     case kUint2: *lo = 0, *hi = 3; return true;

@@ -50,7 +50,7 @@ const char* element_type_name(int type);  // "float32"; "type 23" where it has n
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
 int packed_bits(int type);
-// The stored range of an integer type of up to 8 bits; false for other types.
+// The range of an integer type of up to 16 bits; false for other types.
 bool quantized_range(int type, int* lo, int* hi);
 
 // Immutable once made; shared between the tensors that hold it.

@@ -1,7 +1,9 @@
 // The building blocks handlers add to the graph: values, tables, data movement.
+#include <algorithm>
 #include <cmath>
 
 #include "converter/import/onnx_importer.h"
+#include "converter/import/onnx_lut.h"
 #include "kernels/boundary/packed.h"
 
 namespace qrt::convert::from_onnx {
@@ -16,6 +18,16 @@ Quantization stored_quantization(const Quant& quant) {
 
 bool same(const Quantization& a, const Quantization& b) {
   return a.scale == b.scale && a.zero_point == b.zero_point && a.axis == b.axis;
+}
+
+// Integers of a stored type, UINT8 or INT16.
+ValueId add_stored(Graph* graph, const std::string& name, DType dtype, const Shape& shape,
+                   const std::vector<int32_t>& stored) {
+  if (dtype == DType::kInt16)
+    return graph->add_constant(name, dtype, shape,
+                               std::vector<int16_t>(stored.begin(), stored.end()));
+  return graph->add_constant(name, dtype, shape,
+                             std::vector<uint8_t>(stored.begin(), stored.end()));
 }
 
 // A permuted reading of per-axis parameters.
@@ -62,6 +74,56 @@ ValueId Importer::new_lut(const NodeView& node, ValueId x, const std::vector<uin
   return y;
 }
 
+ValueId Importer::new_wide_lut(const NodeView& node, ValueId x, const std::vector<int32_t>& table,
+                               DType dtype, const Quant* quant) {
+  const ValueId y = new_value("", dtype, shape_of(x), quant);
+  Node lut = make_node<fb::LutOptionsT>(node.name(), node.op(), {x}, {y});
+  lut.inputs.push_back(add_stored(graph_, "", dtype, {static_cast<int64_t>(table.size())}, table));
+  graph_->nodes.push_back(std::move(lut));
+  if (in_nhwc(x)) mark_nhwc(y);
+  return y;
+}
+
+ValueId Importer::widened(const NodeView& node, ValueId x) {
+  if (graph_->values[x].type.dtype == DType::kInt16) return x;
+  std::vector<int32_t> table(256);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<int32_t>(i);
+  const ValueId y = new_wide_lut(node, x, table, DType::kInt16, nullptr);
+  graph_->values[y].quantization = graph_->values[x].quantization;
+  return y;
+}
+
+ValueId Importer::narrowed(const NodeView& node, ValueId x, const Quant* quant) {
+  std::vector<int32_t> table(65536);
+  for (int i = 0; i < 65536; ++i)
+    table[static_cast<size_t>(i)] = i < 32768 ? 0 : std::min(i - 32768, 255);
+  return new_wide_lut(node, x, table, DType::kUInt8, quant);
+}
+
+ValueId Importer::flip_16(const std::string& name, ValueId x, DType dtype) {
+  if (const auto known = other_16_.find(x); known != other_16_.end()) return known->second;
+  const ValueId bit =
+      graph_->add_constant("", graph_->values[x].type.dtype, {}, std::vector<uint16_t>{32768});
+  const ValueId y = new_value(name, dtype, shape_of(x));
+  Quantization quantization = graph_->values[x].quantization;
+  for (int32_t& z : quantization.zero_point) z += dtype == DType::kInt16 ? -32768 : 32768;
+  graph_->values[y].quantization = std::move(quantization);
+  Node n = make_node<fb::IntegerOptionsT>(name, "uint16", {x, bit}, {y});
+  options<fb::IntegerOptionsT>(n).function = fb::IntegerFunction::XOR;
+  graph_->nodes.push_back(std::move(n));
+  other_16_[x] = y;
+  other_16_[y] = x;
+  return y;
+}
+
+ValueId Importer::stored_uint16(const std::string& name, ValueId raw) {
+  return flip_16(name, raw, DType::kInt16);
+}
+
+ValueId Importer::raw_uint16(const std::string& name, ValueId stored) {
+  return flip_16(name, stored, DType::kUInt16);
+}
+
 ValueId Importer::dequantize_accumulators(const NodeView& node, ValueId acc,
                                           const std::vector<float>& scale, int axis) {
   const ValueId y = new_value("", DType::kFloat32, shape_of(acc));
@@ -81,7 +143,8 @@ ValueId Importer::new_float_lut(const NodeView& node, ValueId x, const std::vect
   const ValueId y = new_value(name, DType::kFloat32, shape_of(x));
   Node lut = make_node<fb::LutOptionsT>(node.name(), node.op(), {x}, {y});
   options<fb::LutOptionsT>(lut).to_float = true;
-  options<fb::LutOptionsT>(lut).per_channel = table.size() > 256;
+  options<fb::LutOptionsT>(lut).per_channel =
+      table.size() > 256 && graph_->values[x].type.dtype != DType::kInt16;
   const Shape table_shape{static_cast<int64_t>(bytes.size())};
   lut.inputs.push_back(graph_->add_constant("", DType::kUInt8, table_shape, bytes));
   graph_->nodes.push_back(std::move(lut));
@@ -168,6 +231,7 @@ ValueId Importer::with_quant(const NodeView& node, ValueId x, const Quant& quant
 }
 
 ValueId Importer::plain_value(const std::string& name, const Tensor& tensor) {
+  if (tensor.is_value() && tensor.type == kUint16) return raw_uint16("", tensor.value);
   if (tensor.is_value()) return tensor.value;
   DType dtype;
   if (!tensor.is_plain_constant() || !ir_type(tensor.type, &dtype)) return kNoValue;
@@ -185,12 +249,24 @@ ValueId Importer::plain_value(const std::string& name, const Tensor& tensor) {
 
 ValueId Importer::stored_constant(const Constant& constant, const Quant& quant,
                                   const std::string& name) {
-  std::vector<uint8_t> bytes(static_cast<size_t>(constant.elements()));
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<uint8_t>(constant.integer(static_cast<int64_t>(i)) + quant.offset());
-  const ValueId id = graph_->add_constant(name, DType::kUInt8, constant.shape, bytes);
+  std::vector<int32_t> stored(static_cast<size_t>(constant.elements()));
+  for (size_t i = 0; i < stored.size(); ++i)
+    stored[i] = static_cast<int32_t>(constant.integer(static_cast<int64_t>(i)) + quant.offset());
+  const ValueId id = add_stored(graph_, name, quant.stored_type(), constant.shape, stored);
   graph_->values[id].quantization = stored_quantization(quant);
   return id;
+}
+
+ValueId Importer::quantized_constant(const std::vector<float>& real, const Shape& shape,
+                                     const Quant& out, Limits limits) {
+  int lo, hi;
+  quantized_range(out.type, &lo, &hi);
+  std::vector<int32_t> stored;
+  for (float v : real)
+    stored.push_back(
+        std::clamp(quantize_ort(v, out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
+                   limits.lo, limits.hi));
+  return add_stored(graph_, "", out.stored_type(), shape, stored);
 }
 
 }  // namespace qrt::convert::from_onnx

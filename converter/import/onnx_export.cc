@@ -26,6 +26,11 @@ Status Importer::export_outputs() {
     ValueId value = kNoValue;
     QRT_TRY(export_output(info.name(), tensor, node, &value));
     if (value == kNoValue) continue;
+    if (graph_->values[value].type.dtype == DType::kFloat32 &&
+        info.type().tensor_type().elem_type() == kHalf) {
+      QRT_TRY(refuse_output(info.name(), node, "it is float16, qrt computes float32 there"));
+      continue;
+    }
     const Value& v = graph_->values[value];
     if (v.is_constant || !taken.insert(value).second) value = copy(info.name(), value);
     graph_->values[value].name = info.name();
@@ -93,6 +98,7 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
   if (t.is_table()) return dequantize_output(name, t, node, result);
   *result = t.value;
   if (t.type == kBool) *result = relabel(name, "output", t.value, DType::kBool);
+  if (t.type == kUint16) *result = raw_uint16(name, t.value);
   if (t.type != kInt8) return Status();
   *result = flip_sign(name, "output", t.value, DType::kInt8);
   graph_->values[*result].quantization = signed_quantization(graph_->values[t.value].quantization);
@@ -102,7 +108,9 @@ Status Importer::export_output(const std::string& name, const Tensor& t, const N
 // A table as a float output: DequantizeLinear, or a Lut of floats.
 Status Importer::dequantize_output(const std::string& name, const Tensor& t, const NodeView* node,
                                    ValueId* result) {
-  ValueId x = t.value;
+  // The raw form of what came in as uint16.
+  const bool is_raw = t.quant->type == kUint16 && !t.table && other_16_.count(t.value) != 0;
+  ValueId x = is_raw ? raw_uint16("", t.value) : t.value;
   if (t.table) {
     const int last = t.shape.rank() - 1;
     const bool image = t.table_axis == 1 && t.shape.rank() == 4;
@@ -118,7 +126,7 @@ Status Importer::dequantize_output(const std::string& name, const Tensor& t, con
   auto& o = options<fb::DequantizeOptionsT>(d);
   for (size_t i = 0; i < t.quant->scale.size(); ++i) {
     o.scale.push_back(float_bits(t.quant->scale[i]));
-    o.zero_point.push_back(t.quant->stored_zero_point(i));
+    o.zero_point.push_back(is_raw ? t.quant->zero_point[i] : t.quant->stored_zero_point(i));
   }
   o.axis = t.quant->axis;
   *result = new_value(name, DType::kFloat32, t.shape);

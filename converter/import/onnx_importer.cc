@@ -182,6 +182,8 @@ Status Importer::import_inputs() {
       tensor.value = flip_sign(info.name(), "input", tensor.value, DType::kUInt8);
     } else if (tensor.type == kBool) {
       tensor.value = relabel(info.name(), "input", tensor.value, DType::kUInt8);
+    } else if (tensor.type == kUint16) {
+      tensor.value = stored_uint16(info.name(), tensor.value);
     }
     tensor.kind = Tensor::Kind::kValue;
     tensors_.emplace(info.name(), std::move(tensor));
@@ -207,6 +209,12 @@ Status Importer::constant_state(const std::string& name) {
   }
   tensors_.emplace(name, std::move(tensor));
   return Status();
+}
+
+bool Importer::is_output(const std::string& tensor) const {
+  for (const onnx::ValueInfoProto& info : model_.graph().output())
+    if (info.name() == tensor) return true;
+  return false;
 }
 
 Status Importer::visit(const NodeView& node) {

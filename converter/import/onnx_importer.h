@@ -4,11 +4,11 @@
 //
 // The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
 // until a QuantizeLinear (or a graph output) says what it becomes:
-//   Table    a function of one stored byte: DequantizeLinear and any elementwise operators behind
-//   it. Becomes a Lut. Pairs  the same of the bytes of two tensors: elementwise operators that have
-//   no integer arithmetic of their own, or whose float result several nodes read. Becomes a
-//   PairLut. Pending  an operator with integer arithmetic of its own (Conv, Add ...) and what may
-//   follow it. Becomes that operator.
+//   Table    a function of one stored integer of 8 or 16 bits: DequantizeLinear and any elementwise
+//   operators behind it. Becomes a Lut. Pairs  the same of the bytes of two tensors: elementwise
+//   operators that have no integer arithmetic of their own, or whose float result several nodes
+//   read. Becomes a PairLut. Pending  an operator with integer arithmetic of its own (Conv, Add
+//   ...) and what may follow it. Becomes that operator.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 
@@ -44,8 +44,13 @@ struct Quant {
   int axis = -1;                    // -1: per tensor
 
   bool per_tensor() const { return axis < 0; }
-  // Added to a source integer to give the stored one.
-  int offset() const { return type == kInt8 ? 128 : 0; }
+  bool is_wide() const { return type == kUint16 || type == kInt16; }
+  // Added to a source integer to give the stored one: 8 bits are stored as UINT8, 16 as INT16.
+  int offset() const { return type == kInt8 ? 128 : type == kUint16 ? -32768 : 0; }
+  DType stored_type() const { return is_wide() ? DType::kInt16 : DType::kUInt8; }
+  // Stored integers there are, and the least of them: codes are counted from it.
+  size_t codes() const { return is_wide() ? 65536 : 256; }
+  int first_code() const { return is_wide() ? -32768 : 0; }
   int stored_zero_point(size_t i = 0) const { return zero_point[i] + offset(); }
 };
 bool operator==(const Quant& a, const Quant& b);
@@ -62,9 +67,14 @@ inline uint32_t float_bits(float f) {
 Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_t> zero_point,
                              int axis);
 
-// Limits of an output byte, stored domain.
+// Limits of an output, stored domain.
 struct Limits {
   int lo = 0, hi = 255;
+
+  static Limits of(const Quant& q) {
+    return {q.first_code(), q.first_code() + static_cast<int>(q.codes()) - 1};
+  }
+  bool cut(const Quant& q) const { return lo > of(q).lo || hi < of(q).hi; }
 };
 
 struct Pending;
@@ -94,7 +104,7 @@ struct Tensor {
   int type = kUndefined;  // of the source tensor
   ValueId value = kNoValue;
   std::optional<Quant> quant;  // kConstant: see there; kTable: of `value`
-  // kTable: entry [c * 256 + byte] for index c of `table_axis` (-1: one table). Null: the
+  // kTable: entry [c * codes + code] for index c of `table_axis` (-1: one table). Null: the
   // dequantised value itself.
   std::shared_ptr<const std::vector<float>> table;
   int table_axis = -1;
@@ -143,6 +153,7 @@ class Importer {
   // --- the model
   int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
+  bool is_output(const std::string& tensor) const;
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
   }
@@ -182,7 +193,7 @@ class Importer {
   // float32 of int32: fl32(f(acc) * scale), one scale or one for each index of `axis`.
   ValueId dequantize_accumulators(const NodeView& node, ValueId acc,
                                   const std::vector<float>& scale, int axis);
-  // Maps each byte to a float32: 256 values, or 256 for each index of the last axis.
+  // Maps each code to a float32: one table, or for bytes one for each index of the last axis.
   ValueId new_float_lut(const NodeView& node, ValueId x, const std::vector<float>& table,
                         const std::string& name);
   // A value that is not constant yet written by no node.
@@ -190,6 +201,17 @@ class Importer {
                     const Quant* quant = nullptr);
   ValueId new_lut(const NodeView& node, ValueId x, const std::vector<uint8_t>& table,
                   bool per_channel, const std::string& name, const Quant* quant);
+  // One table by codes of x: stored values of `dtype`, UINT8 or INT16.
+  ValueId new_wide_lut(const NodeView& node, ValueId x, const std::vector<int32_t>& table,
+                       DType dtype, const Quant* quant);
+  // An 8-bit value as INT16, the same numbers. Itself where it is INT16.
+  ValueId widened(const NodeView& node, ValueId x);
+  // An INT16 value as UINT8, limited.
+  ValueId narrowed(const NodeView& node, ValueId x, const Quant* quant);
+  // uint16 tensors are INT16 in the graph, less 32768; the raw UINT16 is at its edges. Each gives
+  // back what the other was made of.
+  ValueId stored_uint16(const std::string& name, ValueId raw);
+  ValueId raw_uint16(const std::string& name, ValueId stored);
   // `table` of a function of two tensors; `shape` is the result's.
   ValueId new_pair_lut(const NodeView& node, const Pairs& pairs, const Shape& shape, DType dtype,
                        const std::vector<uint8_t>& table, const Quant* quant);
@@ -212,8 +234,8 @@ class Importer {
   // The value of a plain tensor in the stored domain, made where it is a constant; kNoValue where
   // it is still float between DequantizeLinear and QuantizeLinear.
   ValueId plain_value(const std::string& name, const Tensor& tensor);
-  // A constant's integers as a stored-domain UINT8 constant of the graph. REQUIRES: an 8-bit
-  // integer type.
+  // A constant's integers as a stored-domain constant of the graph. REQUIRES: an integer type of 8
+  // or 16 bits.
   ValueId stored_constant(const Constant& constant, const Quant& quant, const std::string& name);
   // ONNX Runtime keeps what a convolution made in NHWC until data movement ends it; its broadcasts
   // depend on that.
@@ -241,8 +263,11 @@ class Importer {
                         const Quant& out, Limits limits, ValueId* result);
   Status pairs_to_float(const NodeView& node, const Pairs& pairs, const Shape& shape,
                         ValueId* result);
-  // A table or a float constant, quantised: bytes of the graph. *result stays kNoValue where it was
-  // refused.
+  // Floats, quantised per tensor, as a constant of the graph.
+  ValueId quantized_constant(const std::vector<float>& real, const Shape& shape, const Quant& out,
+                             Limits limits);
+  // A table or a float constant, quantised: a value of the graph. *result stays kNoValue where it
+  // was refused.
   Status quantize_tensor(const NodeView& node, const Tensor& tensor, const Quant& out,
                          Limits limits, ValueId* result);
   // The lesser or the greater of two values' elements.
@@ -264,6 +289,9 @@ class Importer {
                  const Quant& out, ValueId* result);
 
  private:
+  Status quantize_wide_table(const NodeView& node, const Tensor& table, const Quant& out,
+                             Limits limits, ValueId* result);
+  ValueId flip_16(const std::string& name, ValueId x, DType dtype);
   ValueId map_type(const std::string& name, const char* source_op, ValueId x, DType dtype,
                    uint8_t flip);
   Status import_inputs();
@@ -327,6 +355,7 @@ class Importer {
   std::unordered_map<std::string, const onnx::ValueInfoProto*> value_infos_;
   std::unordered_set<ValueId> nhwc_;
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
+  std::unordered_map<ValueId, ValueId> other_16_;   // UINT16 value <-> the same as INT16
   std::unordered_map<int, Quant> merged_;
   std::unordered_set<int> bypassed_;
   uint64_t derived_bytes_ = 0;  // of constants and tables that nodes made

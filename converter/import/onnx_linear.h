@@ -44,16 +44,15 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
 // element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
-// that FullyConnected takes; `offset` finds the source element.
-template <class Offset>
-std::vector<int16_t> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
-                                     const Offset& offset) {
-  std::vector<int16_t> centred(static_cast<size_t>(out * in));
+// that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
+template <class T = int16_t, class Offset>
+std::vector<T> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
+                               const Offset& offset) {
+  std::vector<T> centred(static_cast<size_t>(out * in));
   size_t at = 0;
   for (int64_t o = 0; o < out; ++o) {
     const int32_t zero = quant.zero_point[quant.per_tensor() ? 0 : static_cast<size_t>(o)];
-    for (int64_t i = 0; i < in; ++i)
-      centred[at++] = static_cast<int16_t>(w.integer(offset(o, i)) - zero);
+    for (int64_t i = 0; i < in; ++i) centred[at++] = static_cast<T>(w.integer(offset(o, i)) - zero);
   }
   return centred;
 }

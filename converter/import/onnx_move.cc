@@ -47,7 +47,8 @@ bool move_parameters(const Movement& m, Tensor* t) {
   if (t->table_axis >= 0) {
     if (m.maps && m.maps->has(t->table_axis)) {
       auto table = std::make_shared<std::vector<float>>(*t->table);
-      if (!gather_parameters(m.maps->at(t->table_axis), 256, table.get())) return false;
+      if (!gather_parameters(m.maps->at(t->table_axis), t->quant->codes(), table.get()))
+        return false;
       t->table = std::move(table);
     }
     t->table_axis = moved_axis(m, t->table_axis);
@@ -195,7 +196,8 @@ Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, flo
   if (per_tensor && importer.entries(x, &real)) {
     const auto found = std::find(real.begin(), real.end(), fill);
     if (found != real.end())
-      return move(importer, node, {gathered(std::move(maps), found - real.begin())});
+      return move(importer, node,
+                  {gathered(std::move(maps), found - real.begin() + x.quant->first_code())});
   }
   importer.defer(node, maps.to())->emit = [&importer, &node, maps = std::move(maps), fill, x](
                                               const Quant& out, Limits limits, ValueId* result) {
@@ -229,6 +231,33 @@ Status read_axis(int64_t axis, int rank, int* result) {
   QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld is outside %d dimensions",
                   static_cast<long long>(axis), rank);
   *result = static_cast<int>(axis < 0 ? axis + rank : axis);
+  return Status();
+}
+
+Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
+                 bool* given, bool* known) {
+  std::vector<int64_t> axes = node.integers("axes");
+  *known = true;
+  *given = node.has("axes");
+  if (node.has_input(1)) {
+    const Tensor& t = importer.input(node, 1);
+    *known = t.is_plain_constant() && t.constant->is_integer();
+    if (!*known)
+      return importer.refuse(node, "the axes '" + node.input(1) + "' are not constant",
+                             node.input(1),
+                             "simplify the model (constant folding) before conversion");
+    *given = true;
+    axes.clear();
+    for (int64_t i = 0; i < t.constant->elements(); ++i) axes.push_back(t.constant->integer(i));
+  }
+  marked->assign(static_cast<size_t>(rank), false);
+  for (int64_t a : axes) {
+    QRT_MODEL_CHECK(a >= -rank && a < rank, "axis %lld is outside %d dimensions",
+                    static_cast<long long>(a), rank);
+    const size_t at = static_cast<size_t>(a < 0 ? a + rank : a);
+    QRT_MODEL_CHECK(!(*marked)[at], "axis %lld is named twice", static_cast<long long>(a));
+    (*marked)[at] = true;
+  }
   return Status();
 }
 

@@ -41,6 +41,10 @@ bool constant_integers(Importer& importer, const NodeView& node, int i,
                        std::vector<int64_t>* values);
 // An axis counted from the end where it is negative; kInvalidModel outside 0..rank-1.
 Status read_axis(int64_t axis, int rank, int* result);
+// The dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1;
+// *given: there is one. *known: false where they are refused.
+Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
+                 bool* given, bool* known);
 
 }  // namespace qrt::convert::from_onnx
 

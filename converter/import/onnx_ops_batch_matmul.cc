@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -25,7 +26,8 @@ struct DynamicProduct {
 };
 
 bool as_operand(const Tensor& t, Operand* o) {
-  if (!t.quant || !t.quant->per_tensor() || (t.type != kUint8 && t.type != kInt8)) return false;
+  const bool fits = t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  if (!t.quant || !t.quant->per_tensor() || !fits) return false;
   if (!t.is_dequantized() && !t.is_constant()) return false;
   o->quant = *t.quant;
   o->shape = t.shape;
@@ -85,11 +87,41 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
   return p.made == p.result ? y : importer.reshape(node, y, p.result);
 }
 
+bool is_wide(const DynamicProduct& p) { return p.a.quant.is_wide() || p.b.quant.is_wide(); }
+
+// Sums of 64 bits and one rounding, as the layers of onnx_wide.h have them.
+Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
+                 const DynamicProduct& p, const Quant& out, Limits limits, ValueId* result) {
+  const int za = p.a.quant.stored_zero_point(), zb = p.b.quant.stored_zero_point();
+  const int64_t k = p.a_matrix[p.a_matrix.rank() - 1];
+  const double factor = static_cast<double>(p.a.quant.scale[0]) *
+                        static_cast<double>(p.b.quant.scale[0]) / static_cast<double>(out.scale[0]);
+  auto requant =
+      wide_requant(importer, node, {factor}, {k * wide_reach(za) * wide_reach(zb)}, out, limits);
+  if (!requant) return Status();
+  const ValueId a =
+      importer.widened(node, operand_value(importer, node, p.a, p.a_matrix, node.input(0)));
+  const ValueId b =
+      importer.widened(node, operand_value(importer, node, p.b, p.b_matrix, node.input(1)));
+  const ValueId y = importer.new_value("", DType::kInt16, p.made, &out);
+  Node n = make_node<fb::BatchMatMulOptionsT>(node.name(), ops, {a, b}, {y});
+  auto& o = options<fb::BatchMatMulOptionsT>(n);
+  o.a_zero_point_16 = static_cast<int16_t>(za);
+  o.b_zero_point_16 = static_cast<int16_t>(zb);
+  o.requant = std::move(requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "BatchMatMul", "I0");
+  *result = as_output(importer, node, y, out);
+  if (p.made != p.result) *result = importer.reshape(node, *result, p.result);
+  return Status();
+}
+
 float product_scale(const DynamicProduct& p) { return p.a.quant.scale[0] * p.b.quant.scale[0]; }
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const DynamicProduct& p, int b_input, const Quant& out, Limits limits,
                       ValueId* result) {
+  if (is_wide(p) || out.is_wide()) return emit_wide(importer, node, ops, p, out, limits, result);
   auto requant = f32_requant(importer, node, {product_scale(p)}, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, p, b_input, std::move(requant), DType::kUInt8, &out);
@@ -154,9 +186,10 @@ Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* tak
   pending->emit = [&importer, &node, p, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, p, 1, out, limits, result);
   };
-  pending->emit_float = [&importer, &node, p, ops](ValueId* result) {
-    return emit_float(importer, node, *ops, p, result);
-  };
+  if (!is_wide(p))
+    pending->emit_float = [&importer, &node, p, ops](ValueId* result) {
+      return emit_float(importer, node, *ops, p, result);
+    };
   return Status();
 }
 

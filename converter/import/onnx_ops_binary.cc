@@ -6,6 +6,7 @@
 
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -119,9 +120,11 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   return Status();
 }
 
-// A dequantised 8-bit tensor or constant, as a whole: what QLinearAdd and QLinearMul take.
+// A dequantised tensor or constant of 8 or 16 bits, as a whole: what QLinearAdd and QLinearMul
+// take, and what becomes an integer sum or product of 16 bits.
 bool as_operand(const Tensor& t, Operand* o) {
-  if (!t.quant || !t.quant->per_tensor() || (t.type != kUint8 && t.type != kInt8)) return false;
+  const bool fits = t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  if (!t.quant || !t.quant->per_tensor() || !fits) return false;
   if (!t.is_dequantized() && !t.is_constant()) return false;
   o->quant = *t.quant;
   o->shape = t.shape;
@@ -172,7 +175,7 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
   auto table = std::make_shared<std::vector<float>>();
   *taken = shape == y.shape && varying_axis(c.shape, y.shape, &axis) &&
            !(axis >= 0 && before >= 0 && axis != before) && importer.entries(y, table.get()) &&
-           values.size() <= (size_t{1} << 16);
+           values.size() <= (y.quant->is_wide() ? 1 : size_t{1} << 16);
   if (!*taken) return Status();
   if (axis >= 0 && before < 0) {
     const std::vector<float> one = *table;
@@ -180,7 +183,7 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
   }
   const Function f = function_of(node.op());
   for (size_t i = 0; i < table->size(); ++i) {
-    const float v = values[axis >= 0 ? i / 256 : 0];
+    const float v = values[axis >= 0 ? i / y.quant->codes() : 0];
     float& entry = (*table)[i];
     entry = table_input == 0 ? f(entry, v) : f(v, entry);
   }
@@ -227,6 +230,35 @@ bool types_fit(const Operand& a, const Operand& b, const Quant& out) {
   return a.quant.type == b.quant.type && a.quant.type == out.type;
 }
 
+bool any_wide(const Operand& a, const Operand& b) { return a.quant.is_wide() || b.quant.is_wide(); }
+
+// Add, Sub or Mul where a tensor has 16 bits.
+Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
+                 const Operand& left, const Operand& right, const Shape& shape, const Quant& out,
+                 Limits limits, ValueId* result) {
+  WideOperand operand[2];
+  for (int i = 0; i < 2; ++i) {
+    const Operand& o = i == 0 ? left : right;
+    operand[i] = {importer.widened(node, operand_value(importer, node, o, i)), o.quant};
+  }
+  if (node.op() == "Mul")
+    return emit_wide_product(importer, node, ops, operand[0], operand[1], shape, out, limits,
+                             result);
+  return emit_wide_sum(importer, node, ops, operand[0], operand[1], node.op() == "Sub", shape, out,
+                       limits, result);
+}
+
+// Operands of which one has 16 bits.
+void defer_wide(Importer& importer, const NodeView& node, const Operand& left, const Operand& right,
+                const Shape& shape) {
+  const auto pending = importer.defer(node, shape);
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, left, right, ops, shape](const Quant& out, Limits limits,
+                                                              ValueId* result) {
+    return emit_wide(importer, node, *ops, left, right, shape, out, limits, result);
+  };
+}
+
 // Add and Mul of dequantised tensors: QLinearAdd, QLinearMul, or where ONNX Runtime has none for
 // their types, the float operator.
 void defer_operands(Importer& importer, const NodeView& node, const Operand& left,
@@ -236,6 +268,8 @@ void defer_operands(Importer& importer, const NodeView& node, const Operand& lef
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, left, right, ops, shape, pairs](
                       const Quant& out, Limits limits, ValueId* result) {
+    if (out.is_wide())
+      return emit_wide(importer, node, *ops, left, right, shape, out, limits, result);
     if (!types_fit(left, right, out))
       return importer.quantize_pairs(node, *pairs, shape, out, limits, result);
     return emit(importer, node, *ops, left, right, 1, out, limits, result);
@@ -289,6 +323,13 @@ Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
   return defer_min_max(importer, node, shape, std::move(pairs));
 }
 
+// The input that is a function of 16 bits, or -1.
+int wide_input(const Importer& importer, const NodeView& node) {
+  for (int i = 0; i < 2; ++i)
+    if (const Tensor& t = importer.input(node, i); t.is_table() && t.quant->is_wide()) return i;
+  return -1;
+}
+
 }  // namespace
 
 Status import_binary(Importer& importer, const NodeView& node) {
@@ -315,9 +356,10 @@ Status import_binary(Importer& importer, const NodeView& node) {
   QRT_MODEL_CHECK(broadcast(a.shape, b.shape, &shape), "shapes %s and %s do not broadcast",
                   a.shape.to_string().c_str(), b.shape.to_string().c_str());
   Operand left, right;
-  const bool arithmetic = op == "Add" || op == "Mul";
-  const bool operands = arithmetic && as_operand(a, &left) && as_operand(b, &right) &&
-                        !(left.constant && right.constant);
+  const bool known = (op == "Add" || op == "Mul" || op == "Sub") && as_operand(a, &left) &&
+                     as_operand(b, &right) && !(left.constant && right.constant);
+  const bool wide = known && any_wide(left, right);
+  const bool operands = known && !wide && op != "Sub";
   if (!operands) {
     // One table for each index of one axis is less than a table of pairs.
     if (a.is_table() && b.is_constant()) QRT_TRY(combine_with_constant(importer, node, 0, &taken));
@@ -328,6 +370,16 @@ Status import_binary(Importer& importer, const NodeView& node) {
     if (!taken && orders) QRT_TRY(import_min_max(importer, node, &taken));
     if (taken) return Status();
   }
+  if (wide) {
+    defer_wide(importer, node, left, right, shape);
+    return Status();
+  }
+  if (const int i = wide_input(importer, node); i >= 0)
+    return importer.refuse(node,
+                           "input '" + node.input(i) +
+                               "' has 16 bits, of which only Add, Sub, Mul, "
+                               "Min and Max of two tensors have an integer form",
+                           node.input(i), "quantise its inputs to 8 bits");
   for (int i = 0; i < 2; ++i) {
     Pairs one;
     if (importer.pairs_of(node, i, &one)) continue;

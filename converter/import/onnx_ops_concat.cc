@@ -1,6 +1,5 @@
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
-#include "converter/import/onnx_lut.h"
 #include "converter/import/onnx_ops.h"
 
 namespace qrt::convert::from_onnx {
@@ -41,8 +40,6 @@ ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId
 // The parts as bytes of the output's quantisation, joined.
 Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>& parts, int axis,
             const Shape& shape, const Quant& out, Limits limits, ValueId* result) {
-  int lo, hi;
-  quantized_range(out.type, &lo, &hi);
   std::vector<ValueId> ids;
   for (const Tensor& part : parts) {
     ValueId id = kNoValue;
@@ -54,12 +51,7 @@ Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>&
       if (!importer.constant_floats(part, &real))
         return importer.refuse(node, "an input is a constant of an unsupported type",
                                node.output(0), "quantise the constant");
-      std::vector<uint8_t> bytes(real.size());
-      for (size_t i = 0; i < real.size(); ++i) {
-        const int q = quantize_ort(real[i], out.scale[0], out.zero_point[0], lo, hi) + out.offset();
-        bytes[i] = static_cast<uint8_t>(q < limits.lo ? limits.lo : q > limits.hi ? limits.hi : q);
-      }
-      id = importer.graph().add_constant("", DType::kUInt8, part.shape, bytes);
+      id = importer.quantized_constant(real, part.shape, out, limits);
     }
     ids.push_back(id);
   }

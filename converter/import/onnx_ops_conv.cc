@@ -1,6 +1,7 @@
 // Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 #include "converter/import/onnx_window.h"
 
 namespace qrt::convert::from_onnx {
@@ -16,6 +17,7 @@ struct Convolution {
   std::vector<float> products;
   std::vector<int32_t> bias;
   bool bias_is_rounded = false;  // from integers of another scale
+  std::vector<double> real_bias;
 };
 
 // Geometry and types; *known stays false where the node was refused.
@@ -49,16 +51,30 @@ Status read_convolution(Importer& importer, const NodeView& node, const Shape& x
   return Status();
 }
 
+// Weights less their zero points. Source order [out, in, tap]; here [out, tap, in].
+template <class T>
+std::vector<T> centred(const Convolution& c) {
+  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
+  return centred_weights<T>(*c.weights, c.w_quant, c.out, taps * in, [&](int64_t o, int64_t i) {
+    return (o * in + i % in) * taps + i / in;
+  });
+}
+
+// The constants of a convolution and the type of its activations.
+struct Constants {
+  std::vector<int16_t> weights;  // [out, tap, in]
+  ValueId bias = kNoValue;
+  std::unique_ptr<fb::RequantT> requant;
+  DType type = DType::kUInt8;
+};
+
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
-             std::unique_ptr<fb::RequantT> requant, const Quant* out) {
+             Constants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
   const bool depthwise = out && in == 1 && c.groups > 1;
-  // Source order [out, in, tap]; stored [out, tap, in], depthwise [tap, out].
-  std::vector<int16_t> centred =
-      centred_weights(*c.weights, c.w_quant, c.out, taps * in,
-                      [&](int64_t o, int64_t i) { return (o * in + i % in) * taps + i / in; });
+  std::vector<int16_t> centred = std::move(constants.weights);
   Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
   if (depthwise) {
     weights_shape = {c.window.kernel[0], c.window.kernel[1], c.out};
@@ -71,13 +87,18 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   const ValueId weights = graph.add_constant(node.input(1), DType::kInt16, weights_shape, centred);
   graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
-  const ValueId bias = graph.add_constant("", DType::kInt32, {c.out}, c.bias);
-
-  const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  const bool is_wide = constants.type == DType::kInt16;
+  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  if (is_wide) x = importer.widened(node, x);
+  const ValueId bias = constants.bias;
   const ValueId y =
-      importer.new_value("", out ? DType::kUInt8 : DType::kInt32,
+      importer.new_value("", out ? constants.type : DType::kInt32,
                          {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
-  const uint8_t padding = static_cast<uint8_t>(c.x_quant.stored_zero_point());
+  const int zero = c.x_quant.stored_zero_point();
+  const auto set_padding = [&](auto* o) {
+    o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_wide ? static_cast<int16_t>(zero) : 0;
+  };
   Node n;
   if (depthwise) {
     n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
@@ -85,20 +106,22 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     set_window(c.window, &o);
     set_dilation(c.window, &o);
     o.multiplier = static_cast<uint32_t>(c.out / c.groups);
-    o.input_zero_point = padding;
-    o.requant = std::move(requant);
+    set_padding(&o);
+    o.requant = std::move(constants.requant);
   } else {
     n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
     auto& o = options<fb::Conv2DOptionsT>(n);
     set_window(c.window, &o);
     set_dilation(c.window, &o);
     o.groups = static_cast<uint32_t>(c.groups);
-    o.input_zero_point = padding;
-    o.requant = std::move(requant);
+    set_padding(&o);
+    o.requant = std::move(constants.requant);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out ? "I1" : "I0");
-  const ValueId result = image_from_nhwc(importer, node, c.image, y);
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
+  const bool narrows = is_wide && out && !out->is_wide();
+  const ValueId result =
+      image_from_nhwc(importer, node, c.image, narrows ? importer.narrowed(node, y, out) : y);
   if (!c.image.channels_last) importer.mark_nhwc(result);
   return result;
 }
@@ -106,18 +129,69 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
 // A bias that was rounded from another scale moves the output by less than this part of a step.
 constexpr float kBiasError = 0.25f;
 
+Constants narrow_constants(Importer& importer, const Convolution& c,
+                           std::unique_ptr<fb::RequantT> requant) {
+  return {centred<int16_t>(c), importer.graph().add_constant("", DType::kInt32, {c.out}, c.bias),
+          std::move(requant), DType::kUInt8};
+}
+
+WideSource wide_source(const Convolution& c) {
+  WideSource s;
+  s.weights = centred<int32_t>(c);
+  s.out = c.out;
+  s.padded_in = c.window.kernel[0] * c.window.kernel[1] * ((c.image.c / c.groups + 3) / 4 * 4);
+  const double x_scale = static_cast<double>(c.x_quant.scale[0]);
+  for (float w : c.w_quant.scale) s.products.push_back(x_scale * static_cast<double>(w));
+  s.bias = c.real_bias;
+  s.x_zero_point = c.x_quant.stored_zero_point();
+  return s;
+}
+
+Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
+                 const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  auto layer = make_wide_layer(importer, node, wide_source(c), out, limits);
+  if (!layer) return Status();
+  const ValueId bias = importer.graph().add_constant("", DType::kInt64, {c.out}, layer->bias);
+  *result = emit(importer, node, ops, c,
+                 {std::move(layer->weights), bias, std::move(layer->requant), DType::kInt16}, &out);
+  return Status();
+}
+
+bool is_wide(const Convolution& c) { return c.x_quant.is_wide() || c.w_quant.is_wide(); }
+
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  bool coarse = false;
+  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i)
+    coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
+  if (is_wide(c) || out.is_wide() || coarse)
+    return emit_wide(importer, node, ops, c, out, limits, result);
   auto requant = f32_requant(importer, node, c.products, out, limits);
   if (!requant) return Status();
-  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i) {
-    if (c.products[i] * 0.5f <= kBiasError * out.scale[0]) continue;
-    return importer.refuse(node,
-                           "the bias has another scale than input and weights together, of which "
-                           "half a unit is more than a quarter of an output step",
-                           node.input(2), "quantise the bias with scale x * w");
+  *result = emit(importer, node, ops, c, narrow_constants(importer, c, std::move(requant)), &out);
+  return Status();
+}
+
+Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Convolution& c, ValueId* result) {
+  for (float s : c.products)
+    if (!is_usable_scale(s))
+      return importer.refuse(node, "the product of its scales is not a normal positive number",
+                             node.output(0), "quantise the model with scales of usual size");
+  Constants constants;
+  if (is_wide(c)) {
+    auto layer = make_wide_accumulators(importer, node, wide_source(c));
+    if (!layer) return Status();
+    const std::vector<int32_t> bias(layer->bias.begin(), layer->bias.end());
+    constants = {std::move(layer->weights),
+                 importer.graph().add_constant("", DType::kInt32, {c.out}, bias),
+                 std::move(layer->requant), DType::kInt16};
+  } else {
+    constants = narrow_constants(importer, c, std::make_unique<fb::RequantT>());
   }
-  *result = emit(importer, node, ops, c, std::move(requant), &out);
+  const ValueId acc = emit(importer, node, ops, c, std::move(constants), nullptr);
+  *result =
+      importer.dequantize_accumulators(node, acc, c.products, c.products.size() == 1 ? -1 : 1);
   return Status();
 }
 
@@ -144,10 +218,14 @@ Status import_conv(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   conv.bias = std::move(*bias);
   conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
+  conv.real_bias = real_bias(importer, node, 2, conv.out);
   const auto pending = importer.defer(node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
+  };
+  pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
+    return emit_float(importer, node, *ops, conv, result);
   };
   return Status();
 }
@@ -155,9 +233,7 @@ Status import_conv(Importer& importer, const NodeView& node) {
 Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
   if (!x.is_value()) return importer.refuse_float(node, 0);
-  int lo, hi;
-  if (!w.is_plain_constant() || !quantized_range(w.type, &lo, &hi))
-    return importer.refuse_float(node, 3);
+  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
   std::optional<Quant> x_quant, w_quant, y_quant;
   QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
   if (!x_quant) return Status();
@@ -207,7 +283,8 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;
   y.shape = conv.image.shape(conv.out, conv.window.output);
-  y.value = emit(importer, node, node.op(), conv, std::make_unique<fb::RequantT>(), nullptr);
+  y.value = emit(importer, node, node.op(), conv,
+                 narrow_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

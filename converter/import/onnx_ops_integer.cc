@@ -1,7 +1,9 @@
 // Operators on integers that no scale belongs to: what a model computes between 8-bit inputs and
-// outputs without quantisation. Of two 8-bit tensors every operator is a table of pairs; Min, Max
-// and Clip take every integer type. Truth values are bytes 0 and 1.
+// outputs without quantisation. Of two 8-bit tensors every operator is a table of pairs; wider
+// types have the operator Integer; Min, Max and Clip take every integer type. Truth values are
+// bytes 0 and 1.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "converter/import/onnx_ops.h"
@@ -30,7 +32,7 @@ ValueId integer_value(Importer& importer, const NodeView& node, int i) {
   const Tensor& t = importer.input(node, i);
   if (t.is_value()) return t.value;
   const Constant& c = *t.constant;
-  if (is_byte(t.type) || t.type == kBool)
+  if (is_byte(t.type) || t.type == kBool || t.type == kUint16)
     return importer.stored_constant(c, plain(t.type), node.input(i));
   DType dtype;
   ir_type(t.type, &dtype);
@@ -96,15 +98,115 @@ ByteFunction function_of(const NodeView& node, bool* is_truth) {
 Status refuse_types(Importer& importer, const NodeView& node, int type) {
   return importer.refuse(node,
                          std::string("it computes on ") + element_type_name(type) +
-                             " without quantisation: of such arithmetic qrt has 8 bits only",
+                             " without quantisation, of which qrt has no such operator",
                          node.input(0), "quantise its inputs and output");
+}
+
+// Operands of the operator Integer: uint16 as it is outside the graph.
+ValueId raw_value(Importer& importer, const NodeView& node, int i) {
+  return importer.plain_value(node.input(i), importer.input(node, i));
+}
+
+ValueId raw_scalar(Importer& importer, int type, int64_t v) {
+  DType dtype;
+  ir_type(type, &dtype);
+  std::vector<uint8_t> bytes(dtype_bytes(dtype));
+  memcpy(bytes.data(), &v, bytes.size());  // the low bytes
+  return importer.graph().add_constant("", dtype, {}, bytes);
+}
+
+ValueId add_integer(Importer& importer, const NodeView& node, fb::IntegerFunction function,
+                    ValueId a, ValueId b) {
+  Graph& graph = importer.graph();
+  Shape shape;
+  broadcast(importer.shape_of(a), importer.shape_of(b), &shape);
+  const bool compares = function >= fb::IntegerFunction::EQUAL;
+  const DType dtype = compares ? DType::kUInt8 : graph.values[a].type.dtype;
+  const ValueId y = importer.new_value("", dtype, shape);
+  Node n = make_node<fb::IntegerOptionsT>(node.name(), node.op(), {a, b}, {y});
+  options<fb::IntegerOptionsT>(n).function = function;
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "Integer", "I0");
+  return y;
+}
+
+// A raw value as output 0.
+void set_raw(Importer& importer, const NodeView& node, int type, ValueId raw) {
+  set_value(importer, node, type, type == kUint16 ? importer.stored_uint16("", raw) : raw);
+}
+
+// Two tensors of more than 8 bits. *swap: the operands change places.
+bool integer_function(const NodeView& node, fb::IntegerFunction* function, bool* swap) {
+  using F = fb::IntegerFunction;
+  static const struct {
+    const char* op;
+    F function;
+    bool swap;
+  } kFunctions[] = {{"Add", F::ADD, false},
+                    {"Sub", F::SUB, false},
+                    {"Mul", F::MUL, false},
+                    {"Div", F::DIV, false},
+                    {"Mod", F::MOD, false},
+                    {"BitwiseAnd", F::AND, false},
+                    {"BitwiseOr", F::OR, false},
+                    {"BitwiseXor", F::XOR, false},
+                    {"BitShift", F::SHIFT_RIGHT, false},
+                    {"Equal", F::EQUAL, false},
+                    {"Less", F::LESS, false},
+                    {"LessOrEqual", F::LESS_OR_EQUAL, false},
+                    {"Greater", F::LESS, true},
+                    {"GreaterOrEqual", F::LESS_OR_EQUAL, true}};
+  for (const auto& known : kFunctions) {
+    if (node.op() != known.op) continue;
+    *function = known.function;
+    *swap = known.swap;
+    if (node.op() == "Mod" && node.integer("fmod", 0) != 0) *function = F::FMOD;
+    if (node.op() == "BitShift" && node.text("direction", "") == "LEFT") *function = F::SHIFT_LEFT;
+    return true;
+  }
+  return false;
+}
+
+Status import_wide_pair(Importer& importer, const NodeView& node, int type) {
+  fb::IntegerFunction function;
+  bool swap;
+  if (!integer_function(node, &function, &swap)) return refuse_types(importer, node, type);
+  const ValueId a = raw_value(importer, node, swap ? 1 : 0);
+  const ValueId b = raw_value(importer, node, swap ? 0 : 1);
+  const bool compares = function >= fb::IntegerFunction::EQUAL;
+  set_raw(importer, node, compares ? static_cast<int>(kBool) : type,
+          add_integer(importer, node, function, a, b));
+  return Status();
+}
+
+// One tensor of more than 8 bits.
+Status import_wide_unary(Importer& importer, const NodeView& node) {
+  using F = fb::IntegerFunction;
+  const std::string& op = node.op();
+  const int type = importer.input(node, 0).type;
+  const bool is_signed = type != kUint16;
+  const ValueId x = raw_value(importer, node, 0);
+  const auto scalar = [&](int64_t v) { return raw_scalar(importer, type, v); };
+  const auto negated = [&] { return add_integer(importer, node, F::SUB, scalar(0), x); };
+  ValueId y = x;
+  if (op == "Neg") y = negated();
+  if (op == "BitwiseNot") y = add_integer(importer, node, F::XOR, x, scalar(-1));
+  if (op == "Abs" && is_signed) y = importer.min_max(node, x, negated(), true);
+  if (op == "Relu" && is_signed) y = importer.min_max(node, x, scalar(0), true);
+  if (op == "Sign") {
+    y = importer.min_max(node, x, scalar(1), false);
+    if (is_signed) y = importer.min_max(node, y, scalar(-1), true);
+  }
+  if (y != x) importer.became(node, op == "Sign" || op == "Relu" ? "MinMax" : "Integer", "I0");
+  set_raw(importer, node, type, y);
+  return Status();
 }
 
 Status import_pairs(Importer& importer, const NodeView& node, int type) {
   bool is_truth;
   const ByteFunction f = function_of(node, &is_truth);
   if (!f) return importer.refuse_float(node, 0);
-  if (!is_byte(type) && type != kBool) return refuse_types(importer, node, type);
+  if (!is_byte(type) && type != kBool) return import_wide_pair(importer, node, type);
   const int to = is_truth ? static_cast<int>(kBool) : type;
   const int from = offset_of(type), back = offset_of(to);
   std::vector<uint8_t> table(65536);
@@ -147,7 +249,7 @@ Status import_integer_clip(Importer& importer, const NodeView& node) {
 // A function of one byte.
 Status map_bytes(Importer& importer, const NodeView& node, const std::function<int(int)>& f) {
   const Tensor& x = importer.input(node, 0);
-  if (!is_byte(x.type) && x.type != kBool) return refuse_types(importer, node, x.type);
+  if (!is_byte(x.type) && x.type != kBool) return import_wide_unary(importer, node);
   const int offset = offset_of(x.type);
   std::vector<uint8_t> table(256);
   for (int i = 0; i < 256; ++i)
@@ -205,18 +307,27 @@ Status import_integers(Importer& importer, const NodeView& node) {
   return taken ? Status() : importer.refuse_float(node, 0);
 }
 
-// y = c ? a : b of truth values c = 0 or 1: max(min(a, mask), min(b, ~mask)), mask 255 for 1.
-ValueId select_bytes(Importer& importer, const NodeView& node, const Tensor& condition, ValueId a,
-                     ValueId b, const Quant* quant) {
+// y = c ? a : b of truth values c = 0 or 1 and a, b of 8 or 16 bits: max(min(a, mask), min(b,
+// ~mask)), the mask being the greatest value for 1 and the least for 0.
+ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& condition,
+                        ValueId a, ValueId b, const Quant* quant) {
+  const bool wide = importer.graph().values[a].type.dtype == DType::kInt16;
+  const int least = wide ? -32768 : 0, most = wide ? 32767 : 255;
   const auto mask = [&](bool of_true) {
-    std::vector<uint8_t> table(256, of_true ? 255 : 0);
-    table[0] = of_true ? 0 : 255;
+    const int32_t zero = of_true ? least : most, one = of_true ? most : least;
+    std::vector<int32_t> table(256, one);
+    table[0] = zero;
     if (condition.is_value())
-      return importer.new_lut(node, condition.value, table, false, "", nullptr);
-    std::vector<uint8_t> bytes(static_cast<size_t>(condition.constant->elements()));
-    for (size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = table[condition.constant->integer(static_cast<int64_t>(i)) != 0];
-    return importer.graph().add_constant("", DType::kUInt8, condition.shape, bytes);
+      return importer.new_wide_lut(node, condition.value, table,
+                                   wide ? DType::kInt16 : DType::kUInt8, nullptr);
+    std::vector<int32_t> values(static_cast<size_t>(condition.constant->elements()));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0 ? one : zero;
+    if (wide)
+      return importer.graph().add_constant("", DType::kInt16, condition.shape,
+                                           std::vector<int16_t>(values.begin(), values.end()));
+    return importer.graph().add_constant("", DType::kUInt8, condition.shape,
+                                         std::vector<uint8_t>(values.begin(), values.end()));
   };
   const ValueId from_a = importer.min_max(node, a, mask(true), false);
   const ValueId from_b = importer.min_max(node, b, mask(false), false);
@@ -248,12 +359,13 @@ Status import_where(Importer& importer, const NodeView& node) {
   QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
   if (is_integer_value(a) || is_integer_value(b)) {
     const int type = is_integer_value(a) ? a.type : b.type;
-    if (!is_byte(type) && type != kBool) return refuse_types(importer, node, type);
+    if (!is_byte(type) && type != kBool && type != kInt16 && type != kUint16)
+      return refuse_types(importer, node, type);
     for (int i = 1; i <= 2; ++i)
       if (!has_type(importer.input(node, i), type)) return importer.refuse_float(node, i);
     set_value(importer, node, type,
-              select_bytes(importer, node, condition, integer_value(importer, node, 1),
-                           integer_value(importer, node, 2), nullptr));
+              select_elements(importer, node, condition, integer_value(importer, node, 1),
+                              integer_value(importer, node, 2), nullptr));
     importer.became(node, "MinMax", "I0");
     return Status();
   }
@@ -270,7 +382,7 @@ Status import_where(Importer& importer, const NodeView& node) {
     QRT_TRY(importer.quantize_tensor(node, a, out, limits, &x));
     QRT_TRY(importer.quantize_tensor(node, b, out, limits, &y));
     if (x == kNoValue || y == kNoValue) return Status();
-    *result = select_bytes(importer, node, condition, x, y, &out);
+    *result = select_elements(importer, node, condition, x, y, &out);
     importer.became(node, "MinMax", "I0");
     return Status();
   };
@@ -304,7 +416,7 @@ Status import_qlinear_where(Importer& importer, const NodeView& node) {
   }
   QRT_TRY(check_where(condition.shape, shape[0], shape[1], &joined));
   set_value(importer, node, out->type,
-            select_bytes(importer, node, condition, value[0], value[1], &*out));
+            select_elements(importer, node, condition, value[0], value[1], &*out));
   importer.became(node, "MinMax", "I0");
   return Status();
 }

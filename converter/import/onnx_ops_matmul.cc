@@ -2,6 +2,7 @@
 // QuantizeLinear behind it the result is the int32 accumulator, dequantised.
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -17,40 +18,86 @@ struct Product {
   int64_t in = 0, out = 0;
   std::vector<float> products;
   std::vector<int32_t> bias;
+  std::vector<double> real_bias;
   Shape result;
 };
 
-// The node up to its accumulators; the requantisation (or ACC) is `requant`.
+template <class T>
+std::vector<T> centred(const Product& p) {
+  return centred_weights<T>(*p.weights, p.w_quant, p.out, p.in, [&](int64_t o, int64_t i) {
+    return p.out_first ? o * p.in + i : i * p.out + o;
+  });
+}
+
+// The constants of a product and the type of its activations.
+struct Constants {
+  std::vector<int16_t> weights;  // [out, in]
+  ValueId bias = kNoValue;
+  std::unique_ptr<fb::RequantT> requant;
+  DType type = DType::kUInt8;
+};
+
+Constants narrow_constants(Importer& importer, const Product& p,
+                           std::unique_ptr<fb::RequantT> requant) {
+  return {centred<int16_t>(p), importer.graph().add_constant("", DType::kInt32, {p.out}, p.bias),
+          std::move(requant), DType::kUInt8};
+}
+
+// The node, or without `out` its accumulators.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
-             std::unique_ptr<fb::RequantT> requant, DType dtype, const Quant* out) {
+             Constants constants, const Quant* out) {
   Graph& graph = importer.graph();
-  const std::vector<int16_t> centred = centred_weights(
-      *p.weights, p.w_quant, p.out, p.in,
-      [&](int64_t o, int64_t i) { return p.out_first ? o * p.in + i : i * p.out + o; });
   const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
-  const ValueId weights =
-      graph.add_constant(node.input(weights_input), DType::kInt16, {p.out, p.in}, centred);
+  const ValueId weights = graph.add_constant(node.input(weights_input), DType::kInt16,
+                                             {p.out, p.in}, constants.weights);
   graph.values[weights].weight_bits = packed_bits(p.weights->type);
   graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
-  const ValueId bias = graph.add_constant("", DType::kInt32, {p.out}, p.bias);
-  ValueId x = p.x;
+  const bool is_wide = constants.type == DType::kInt16;
+  const DType dtype = out ? constants.type : DType::kInt32;
+  ValueId x = is_wide ? importer.widened(node, p.x) : p.x;
   if (p.transpose_x) x = importer.transpose(node, x, {1, 0});
   if (importer.shape_of(x) != p.x_shape) x = importer.reshape(node, x, p.x_shape);
   Shape shape = p.x_shape;
   shape[shape.rank() - 1] = p.out;
   const ValueId y = importer.new_value("", dtype, shape, out);
-  Node n = make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, bias}, {y});
-  options<fb::FullyConnectedOptionsT>(n).requant = std::move(requant);
+  Node n =
+      make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, constants.bias}, {y});
+  options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
   graph.nodes.push_back(std::move(n));
-  importer.became(node, "FullyConnected", dtype == DType::kInt32 ? "I0" : "I1");
-  return y;
+  importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
+  return is_wide && out ? as_output(importer, node, y, *out) : y;
 }
+
+bool is_wide(const Product& p) { return p.x_quant.is_wide() || p.w_quant.is_wide(); }
+
+WideSource wide_source(const Product& p, int bias_input) {
+  WideSource s;
+  s.weights = centred<int32_t>(p);
+  s.out = p.out;
+  s.padded_in = (p.in + 3) / 4 * 4;
+  for (float product : p.products) s.products.push_back(static_cast<double>(product));
+  s.bias = p.real_bias;
+  s.x_zero_point = p.x_quant.stored_zero_point();
+  s.bias_input = bias_input;
+  return s;
+}
+
+constexpr int kBiasInput = 2;
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Product& p, const Quant& out, Limits limits, ValueId* result) {
-  auto requant = f32_requant(importer, node, p.products, out, limits);
-  if (!requant) return Status();
-  *result = emit(importer, node, ops, p, std::move(requant), DType::kUInt8, &out);
+  if (is_wide(p) || out.is_wide()) {
+    auto layer = make_wide_layer(importer, node, wide_source(p, kBiasInput), out, limits);
+    if (!layer) return Status();
+    const ValueId bias = importer.graph().add_constant("", DType::kInt64, {p.out}, layer->bias);
+    *result =
+        emit(importer, node, ops, p,
+             {std::move(layer->weights), bias, std::move(layer->requant), DType::kInt16}, &out);
+  } else {
+    auto requant = f32_requant(importer, node, p.products, out, limits);
+    if (!requant) return Status();
+    *result = emit(importer, node, ops, p, narrow_constants(importer, p, std::move(requant)), &out);
+  }
   if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
   return Status();
 }
@@ -61,9 +108,18 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  auto requant = std::make_unique<fb::RequantT>();
-  requant->kind = fb::RequantKind::ACC;
-  const ValueId acc = emit(importer, node, ops, p, std::move(requant), DType::kInt32, nullptr);
+  Constants constants;
+  if (is_wide(p)) {
+    auto layer = make_wide_accumulators(importer, node, wide_source(p, kBiasInput));
+    if (!layer) return Status();
+    const std::vector<int32_t> bias(layer->bias.begin(), layer->bias.end());
+    constants = {std::move(layer->weights),
+                 importer.graph().add_constant("", DType::kInt32, {p.out}, bias),
+                 std::move(layer->requant), DType::kInt16};
+  } else {
+    constants = narrow_constants(importer, p, std::make_unique<fb::RequantT>());
+  }
+  const ValueId acc = emit(importer, node, ops, p, std::move(constants), nullptr);
   const Shape shape = importer.shape_of(acc);
   const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
   const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
@@ -171,10 +227,8 @@ Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w
                              bool* known) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
   *known = false;
-  int lo, hi;
   if (!x.is_value()) return importer.refuse_float(node, 0);
-  if (!w.is_plain_constant() || !quantized_range(w.type, &lo, &hi))
-    return importer.refuse_float(node, 3);
+  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
   std::optional<Quant> x_quant, w_quant;
   QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
   if (!x_quant) return Status();
@@ -211,6 +265,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
                     BiasScale::kIgnored, &bias));
   if (!bias) return Status();
   p.bias = std::move(*bias);
+  p.real_bias = real_bias(importer, node, 2, p.out);
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
   defer_product(importer, node, node, std::move(p), !float_bias);
@@ -234,6 +289,7 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
   if (!known) return Status();
   p.bias.assign(static_cast<size_t>(p.out), 0);
+  p.real_bias.assign(static_cast<size_t>(p.out), 0.0);
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
   defer_product(importer, node, node, std::move(p), true);
   return Status();
@@ -260,6 +316,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, BiasScale::kIgnored, &integers));
   if (!integers) return Status();
   p.bias = std::move(*integers);
+  p.real_bias = real_bias(importer, add, 1 - product, p.out);
   const bool float_bias = bias.type == kFloat;
   const auto pending = defer_product(importer, add, matmul, std::move(p), !float_bias);
   pending->ops = "MatMul+Add";
@@ -321,8 +378,8 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
   QRT_TRY(matmul_shape(importer, node, importer.shape_of(x), p.weights->shape, &p, &known));
   if (!known) return Status();
   p.bias.assign(static_cast<size_t>(p.out), 0);
-  *result =
-      emit(importer, node, node.op(), p, std::make_unique<fb::RequantT>(), DType::kInt32, nullptr);
+  *result = emit(importer, node, node.op(), p,
+                 narrow_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
   if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
   return Status();
 }

@@ -14,35 +14,6 @@ Status move_to(Importer& importer, const NodeView& node, const std::vector<int64
   return move(importer, node, std::move(movements));
 }
 
-// Axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. *known: false where
-// they are refused.
-Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
-                 bool* given, bool* known) {
-  std::vector<int64_t> axes = node.integers("axes");
-  *known = true;
-  *given = node.has("axes");
-  if (node.has_input(1)) {
-    const Tensor& t = importer.input(node, 1);
-    *known = t.is_plain_constant() && t.constant->is_integer();
-    if (!*known)
-      return importer.refuse(node, "the axes '" + node.input(1) + "' are not constant",
-                             node.input(1),
-                             "simplify the model (constant folding) before conversion");
-    *given = true;
-    axes.clear();
-    for (int64_t i = 0; i < t.constant->elements(); ++i) axes.push_back(t.constant->integer(i));
-  }
-  marked->assign(static_cast<size_t>(rank), false);
-  for (int64_t a : axes) {
-    QRT_MODEL_CHECK(a >= -rank && a < rank, "axis %lld is outside %d dimensions",
-                    static_cast<long long>(a), rank);
-    const size_t at = static_cast<size_t>(a < 0 ? a + rank : a);
-    QRT_MODEL_CHECK(!(*marked)[at], "axis %lld is named twice", static_cast<long long>(a));
-    (*marked)[at] = true;
-  }
-  return Status();
-}
-
 }  // namespace
 
 Status import_identity(Importer& importer, const NodeView& node) {

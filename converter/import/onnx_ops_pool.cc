@@ -2,6 +2,7 @@
 // float sum, over the whole image its integer sum.
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 #include "converter/import/onnx_window.h"
 
 namespace qrt::convert::from_onnx {
@@ -34,8 +35,73 @@ ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limi
   return importer.new_lut(node, y, table, false, "", nullptr);
 }
 
+// Of 16 bits over the whole image: the sum and one rounding.
+Status emit_wide_global(Importer& importer, const NodeView& node, const std::string& ops,
+                        const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+  const int64_t area = p.image.size[0] * p.image.size[1];
+  if (area >= 1 << 15)
+    return importer.refuse(
+        node,
+        "it averages " + std::to_string(area) + " values of 16 bits, at most 32767 fit its sum",
+        node.output(0), "quantise the input to 8 bits");
+  const double factor = static_cast<double>(p.x_quant.scale[0]) /
+                        (static_cast<double>(out.scale[0]) * static_cast<double>(area));
+  auto requant = wide_requant(importer, node, {factor}, {area * 65535}, out, limits);
+  if (!requant) return Status();
+  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const ValueId y = importer.new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
+  Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {x}, {y});
+  auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
+  o.input_zero_point_16 = static_cast<int16_t>(p.x_quant.stored_zero_point());
+  o.requant = std::move(requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "GlobalAveragePool2D", "I0");
+  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  return Status();
+}
+
+// Windows of 16 bits that all have the same number of positions: a convolution with weights of 1.
+Status emit_wide_windows(Importer& importer, const NodeView& node, const std::string& ops,
+                         const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+  const int64_t taps = p.window.kernel[0] * p.window.kernel[1], c = p.image.c;
+  const bool overhangs = node.integer("ceil_mode", 0) != 0 && p.window.padded();
+  if ((p.window.padded() && !p.include_pad) || overhangs || taps > 511)
+    return importer.refuse(node,
+                           "its windows of 16 bits have different numbers of positions, or more "
+                           "than 511",
+                           node.output(0), "pad with count_include_pad, or quantise to 8 bits");
+  WideSource source;
+  source.weights.assign(static_cast<size_t>(taps * c), 1);
+  source.out = c;
+  source.padded_in = taps * 4;
+  source.products = {static_cast<double>(p.x_quant.scale[0]) / static_cast<double>(taps)};
+  source.bias.assign(static_cast<size_t>(c), 0.0);
+  source.x_zero_point = p.x_quant.stored_zero_point();
+  auto layer = make_wide_layer(importer, node, source, out, limits);
+  if (!layer) return Status();
+  Graph& graph = importer.graph();
+  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
+  const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
+  const ValueId bias = graph.add_constant("", DType::kInt64, {c}, layer->bias);
+  const ValueId y =
+      importer.new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
+  Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, bias}, {y});
+  auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+  set_window(p.window, &o);
+  o.input_zero_point_16 = static_cast<int16_t>(source.x_zero_point);
+  o.requant = std::move(layer->requant);
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "DepthwiseConv2D", "I0");
+  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  return Status();
+}
+
 Status emit(Importer& importer, const NodeView& node, const std::string& ops, const AveragePool& p,
             const Quant& out, Limits limits, ValueId* result) {
+  if (p.x_quant.is_wide() || out.is_wide())
+    return p.global ? emit_wide_global(importer, node, ops, p, out, limits, result)
+                    : emit_wide_windows(importer, node, ops, p, out, limits, result);
   if (p.x_quant.type != out.type)
     return importer.refuse(node,
                            std::string("ONNX Runtime has no integer form for ") +
@@ -168,7 +234,7 @@ ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, c
   }
   const bool nhwc = importer.in_nhwc(x);
   n.inputs = {image_to_nhwc(importer, node, image, x)};
-  const ValueId y = importer.new_value("", DType::kUInt8, shape);
+  const ValueId y = importer.new_value("", importer.graph().values[x].type.dtype, shape);
   const Quantization& quantization = importer.graph().values[x].quantization;
   if (quantization.axis < 0) importer.graph().values[y].quantization = quantization;
   n.outputs = {y};
@@ -181,11 +247,12 @@ ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, c
 
 // Integers keep the order of the values they stand for where the table behind them never falls.
 bool keeps_order(const Importer& importer, const Tensor& t) {
-  if (t.is_value()) return t.type == kUint8 || t.type == kInt8;
+  if (t.is_value())
+    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
   std::vector<float> real;
   if (!t.is_table() || !importer.entries(t, &real)) return false;
   for (size_t i = 0; i < real.size(); ++i)
-    if (i % 256 != 0 && !(real[i - 1] <= real[i])) return false;
+    if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
   return true;
 }
 

@@ -95,12 +95,20 @@ float coordinate(Coordinates mode, const Axis& a, int64_t i) {
 float nearest(Nearest mode, float x, bool shrinks) {
   switch (mode) {
     case Nearest::kSimple: return shrinks ? std::ceil(x) : std::trunc(x);
-    case Nearest::kRoundPreferCeil: return std::round(x);
     case Nearest::kFloor: return std::floor(x);
     case Nearest::kCeil: return std::ceil(x);
+    case Nearest::kRoundPreferCeil:
     case Nearest::kRoundPreferFloor: break;
   }
-  return x == std::trunc(x) + 0.5f ? std::floor(x) : std::round(x);
+  // ONNX Runtime takes what is next to a half for one.
+  if (std::fabs(x - (std::trunc(x) + 0.5f)) < 1e-6f)
+    return mode == Nearest::kRoundPreferCeil ? std::ceil(x) : std::floor(x);
+  return std::round(x);
+}
+
+// Whether tf_crop_and_resize puts its extrapolation value there.
+bool is_outside(const Resize& r, const Axis& a, float x) {
+  return r.extrapolates() && !(x >= 0 && x <= static_cast<float>(a.in - 1));
 }
 
 Indices nearest_indices(const Resize& r, const Axis& a) {
@@ -110,7 +118,7 @@ Indices nearest_indices(const Resize& r, const Axis& a) {
   for (int64_t i = 0; i < a.out; ++i) {
     const float x = coordinate(r.coordinates, a, i);
     const float last = static_cast<float>(a.in - 1);
-    if (r.extrapolates() && !(x >= 0 && x <= last)) {
+    if (is_outside(r, a, x)) {
       indices.push_back(-1);
       continue;
     }
@@ -249,7 +257,9 @@ bool cast_bits(float value, int type, int64_t* bits) {
   if (!quantized_range(type, &lo, &hi) || !(value >= static_cast<float>(lo)) ||
       !(value <= static_cast<float>(hi)))
     return false;
-  *bits = static_cast<int64_t>(value) & 255;
+  Quant stored;
+  stored.type = type;
+  *bits = static_cast<int64_t>(value) + stored.offset();
   return true;
 }
 
@@ -269,7 +279,7 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
   if ((!x.is_value() && !x.is_plain_constant()) || !cast_bits(value, x.type, &bits))
     return importer.refuse(node, "its extrapolation value does not fit its input", node.input(0),
                            "use another coordinate_transformation_mode");
-  if (x.is_value() && x.type == kInt8) bits ^= 128;
+  if (x.is_constant()) bits = static_cast<int64_t>(value);
   return move(importer, node, {gathered(std::move(maps), bits)});
 }
 
@@ -331,6 +341,23 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
   return layout == Layout::kChannelsFirst ? importer.from_nhwc(node, y, "") : y;
 }
 
+// Puts `fill` where the region reaches beyond the input.
+ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, ValueId y,
+                     int64_t fill) {
+  IndexMaps maps(importer.shape_of(y));
+  for (size_t d = 0; d < r.axes.size(); ++d) {
+    const Axis& a = r.axes[d];
+    Indices indices = stepped(0, a.out, 1);
+    for (size_t i = 0; a.scale != 1 && i < indices.size(); ++i)
+      if (is_outside(r, a, coordinate(r.coordinates, a, static_cast<int64_t>(i)))) indices[i] = -1;
+    if (std::count(indices.begin(), indices.end(), -1) > 0)
+      maps.set(static_cast<int>(d), std::move(indices));
+  }
+  return maps.fills() ? importer.gather(node, y, maps, fill) : y;
+}
+
+const char kOf16Bits[] = "it resizes 16 bits linearly, of which qrt has 8 bits only";
+
 // As ResizeLinear takes them.
 bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
 
@@ -342,9 +369,10 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   if (layout_of(r) == Layout::kNone)
     return no("it resizes other than two dimensions of an image linearly",
               "resize height and width only");
-  if (r.extrapolates() || node.integer("antialias", 0) != 0)
-    return no("linear with antialias or a region of its own is computed in float",
-              "resize without antialias, in another coordinate_transformation_mode");
+  if (node.integer("antialias", 0) != 0)
+    return no("linear with antialias has weights of its own for every size, which qrt has not",
+              "resize without antialias");
+  const float beyond = node.real("extrapolation_value", 0);
   Shape to = x.shape;
   for (size_t d = 0; d < r.axes.size(); ++d) {
     if (r.axes[d].out < 1) return error(Code::kUnsupported, "axis %zu becomes empty", d);
@@ -356,17 +384,26 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     o.kind = layout_of(r) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
                                                    : fb::ResizeKind::F32_TRUNCATED;
     o.offset = x.type == kInt8 ? 128 : 0;
+    int64_t fill;
+    if (!cast_bits(beyond, x.type, &fill))
+      return no("its extrapolation value does not fit its input",
+                "use another coordinate_transformation_mode");
     Tensor y = x;
     y.shape = to;
-    y.value = resize_value(importer, node, r, x.value, std::move(o));
+    y.value = fill_outside(importer, node, r,
+                           resize_value(importer, node, r, x.value, std::move(o)), fill);
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   if (!x.quant->per_tensor() || !is_usual(x.quant->scale[0]))
     return no("its input has several scales or an unusual one", "quantise it per tensor");
-  importer.defer(node, to)->emit = [&importer, &node, r, x](const Quant& out, Limits limits,
-                                                            ValueId* result) {
+  if (x.quant->is_wide()) return no(kOf16Bits, "quantise it to 8 bits, or use mode 'nearest'");
+  importer.defer(node, to)->emit = [&importer, &node, r, x, beyond](const Quant& out, Limits limits,
+                                                                    ValueId* result) {
+    if (out.is_wide())
+      return importer.refuse(node, kOf16Bits, node.output(0),
+                             "quantise it to 8 bits, or use mode 'nearest'");
     if (!is_usual(out.scale[0]))
       return importer.refuse(node, "its output has an unusual scale", node.output(0),
                              "quantise the model with scales of usual size");
@@ -378,8 +415,12 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     o.output_zero_point = out.stored_zero_point();
     o.lo = limits.lo;
     o.hi = limits.hi;
-    *result =
-        importer.with_quant(node, resize_value(importer, node, r, x.value, std::move(o)), out);
+    int lo, hi;
+    quantized_range(out.type, &lo, &hi);
+    const int fill = quantize_ort(beyond, out.scale[0], out.zero_point[0], lo, hi) + out.offset();
+    const ValueId y = resize_value(importer, node, r, x.value, std::move(o));
+    *result = importer.with_quant(
+        node, fill_outside(importer, node, r, y, std::clamp(fill, limits.lo, limits.hi)), out);
     return Status();
   };
   return Status();
@@ -397,7 +438,7 @@ Status import_resize(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   if (mode == "nearest") return resize_nearest(importer, node, r);
   if (mode == "linear") return resize_linear(importer, node, r);
-  return importer.refuse(node, "it resizes in mode 'cubic', which ONNX Runtime computes in float",
+  return importer.refuse(node, "it resizes in mode 'cubic', of which qrt has no integer form",
                          node.input(0), "resize in mode 'linear' or 'nearest'");
 }
 

@@ -4,9 +4,19 @@
 #include "converter/import/onnx_linear.h"
 #include "converter/import/onnx_lut.h"
 #include "converter/import/onnx_ops.h"
+#include "converter/import/onnx_wide.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
+
+// exp((i - 65535) * scale) as Q1.30.
+std::vector<int32_t> wide_exponentials(float scale) {
+  std::vector<int32_t> table(65536);
+  for (int i = 0; i < 65536; ++i)
+    table[static_cast<size_t>(i)] = static_cast<int32_t>(
+        std::nearbyint(0x1p30 * std::exp((i - 65535) * static_cast<double>(scale))));
+  return table;
+}
 
 Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
             int64_t axis, const Quant& out, ValueId* result) {
@@ -19,7 +29,10 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   int64_t length = 1, outer = 1;
   for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
   if (opset >= 13) length = shape[at];
-  const bool logarithm = node.op() == "LogSoftmax";
+  const bool logarithm = node.op() == "LogSoftmax", wide = in.is_wide() || out.is_wide();
+  if (wide && logarithm)
+    return importer.refuse(node, "LogSoftmax of 16 bits has no integer form", node.output(0),
+                           "quantise its input and output to 8 bits");
   const float k = std::floor(1.0f / out.scale[0]);
   std::vector<float> table(256);
   const bool scales = is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]);
@@ -31,7 +44,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   }
   const bool usable =
       length > 0 && scales &&
-      (logarithm || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
+      (logarithm || wide || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
   if (!usable)
     return importer.refuse(node,
                            "rows of " + std::to_string(length) + " elements with input scale " +
@@ -46,19 +59,33 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   const bool flat = opset < 13 && at != rank - 1, turned = opset >= 13 && at != rank - 1;
   if (flat) x = importer.reshape(node, x, {outer, length});
   if (turned) x = importer.transpose(node, x, perm);
+  if (wide) x = importer.widened(node, x);
   Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::SoftmaxOptionsT>(n);
-  o.k = float_bits(logarithm ? in.scale[0] : k);
+  if (!wide) o.k = float_bits(logarithm ? in.scale[0] : k);
   o.zero_point = out.stored_zero_point();
   if (logarithm) {
     o.kind = fb::SoftmaxKind::LOG_F32;
     o.output_scale = float_bits(out.scale[0]);
   }
-  n.inputs.push_back(importer.graph().add_constant("", DType::kFloat32, {256}, table));
-  ValueId y = importer.new_value("", DType::kUInt8, importer.shape_of(x), &out);
+  if (wide) {
+    auto stage = wide_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
+    if (!stage || length > (1 << 24))
+      return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
+                             node.output(0), "quantise the output with scale 2^-16");
+    o.kind = fb::SoftmaxKind::INT_WIDE;
+    o.stages.push_back(std::move(stage));
+    n.inputs.push_back(
+        importer.graph().add_constant("", DType::kInt32, {65536}, wide_exponentials(in.scale[0])));
+  } else {
+    n.inputs.push_back(importer.graph().add_constant("", DType::kFloat32, {256}, table));
+  }
+  ValueId y =
+      importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, importer.shape_of(x), &out);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
-  importer.became(node, "Softmax", "I1");
+  importer.became(node, "Softmax", wide ? "I0" : "I1");
+  if (wide) y = as_output(importer, node, y, out);
   if (flat) y = importer.reshape(node, y, shape);
   if (turned) y = importer.transpose(node, y, back);
   *result = y;
@@ -80,7 +107,7 @@ Status import_softmax(Importer& importer, const NodeView& node) {
   const auto pending = importer.defer(node, x.shape);
   pending->emit = [&importer, &node, value, in, opset, axis](const Quant& out, Limits limits,
                                                              ValueId* result) {
-    if (limits.lo > 0 || limits.hi < 255)
+    if (limits.cut(out))
       return importer.refuse(node, "a Relu or Clip follows it", node.output(0), "remove it");
     return emit(importer, node, value, in, opset, axis, out, result);
   };

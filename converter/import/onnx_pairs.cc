@@ -51,6 +51,7 @@ bool Importer::pairs_of(const NodeView& node, int i, Pairs* out) {
     *out = t.pending->limited_pairs();
     return true;
   }
+  if (t.quant && t.quant->is_wide() && !t.is_constant()) return false;
   std::vector<float> real;
   if (t.is_constant()) {
     if (t.constant->elements() == 1 && constant_floats(t, &real)) {
@@ -122,6 +123,9 @@ Status Importer::quantize_pairs(const NodeView& node, const Pairs& pairs, const 
   if (!out.per_tensor())
     return refuse(node, "its output is quantised per axis", node.output(0),
                   "quantise activations per tensor");
+  if (out.is_wide())
+    return refuse(node, "it is a table of two 8-bit tensors, its output has 16 bits",
+                  node.output(0), "quantise its inputs to 16 bits, or its output to 8");
   int lo, hi;
   quantized_range(out.type, &lo, &hi);
   std::vector<uint8_t> table(kBytes * kBytes);
@@ -171,14 +175,7 @@ Status Importer::quantize_tensor(const NodeView& node, const Tensor& t, const Qu
   if (t.is_table()) return quantize_table(node, t, out, limits, "", result);
   std::vector<float> real;
   if (t.is_constant() && constant_floats(t, &real)) {
-    int lo, hi;
-    quantized_range(out.type, &lo, &hi);
-    std::vector<uint8_t> bytes(real.size());
-    for (size_t k = 0; k < real.size(); ++k)
-      bytes[k] = static_cast<uint8_t>(
-          std::clamp(quantize_ort(real[k], out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
-                     limits.lo, limits.hi));
-    *result = graph_->add_constant("", DType::kUInt8, t.shape, bytes);
+    *result = quantized_constant(real, t.shape, out, limits);
     return Status();
   }
   return refuse(node, "an operand is neither a table nor a constant", node.output(0),

@@ -1,5 +1,6 @@
-// QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft (8 bits).
+// QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft.
 #include <cmath>
+#include <cstring>
 
 #include "converter/import/onnx_boundary.h"
 #include "converter/import/onnx_lut.h"
@@ -8,10 +9,14 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Remedy for other types: ONNX Runtime computes them in float.
+// Remedies for other types.
 const char kEightBits[] = "quantise to uint8 or int8";
+const char kIntegers[] = "quantise to integers of 8 or 16 bits";
 
 bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
+
+// What integer operators compute on.
+bool is_activation(int type) { return is_eight_bit(type) || type == kUint16 || type == kInt16; }
 
 // Along which axis a scale with several elements counts; negative ones from the end.
 int64_t axis_attribute(const NodeView& node) { return node.integer("axis", 1); }
@@ -35,7 +40,8 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
   auto constant = std::make_shared<Constant>();
   constant->type = quant.type;
   constant->shape = x.shape;
-  constant->data.resize(real.size());
+  const size_t bytes = element_bytes(quant.type);
+  constant->data.resize(real.size() * bytes);
   int64_t inner = 1;
   for (int d = quant.axis + 1; !quant.per_tensor() && d < x.shape.rank(); ++d) inner *= x.shape[d];
   for (size_t i = 0; i < real.size(); ++i) {
@@ -43,8 +49,8 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
         quant.per_tensor()
             ? 0
             : static_cast<size_t>(static_cast<int64_t>(i) / inner % x.shape[quant.axis]);
-    constant->data[i] =
-        static_cast<uint8_t>(quantize_ort(real[i], quant.scale[at], quant.zero_point[at], lo, hi));
+    const int32_t q = quantize_ort(real[i], quant.scale[at], quant.zero_point[at], lo, hi);
+    memcpy(constant->data.data() + i * bytes, &q, bytes);
   }
   Tensor y;
   y.kind = Tensor::Kind::kConstant;
@@ -55,6 +61,14 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
   return Status();
 }
 
+// A DequantizeLinear to float16 that integer operators read: they take its scale as float32.
+bool feeds_operators(const Importer& importer, const NodeView& node) {
+  const Tensor& s = importer.input(node, 1);
+  return s.is_plain_constant() && s.type == kHalf && s.constant->elements() == 1 &&
+         (!node.has_input(2) || importer.input(node, 2).is_plain_constant()) &&
+         is_activation(importer.input(node, 0).type) && !importer.is_output(node.output(0));
+}
+
 ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, const Quant& quant) {
   Node q = make_node<fb::QuantizeOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::QuantizeOptionsT>(q);
@@ -63,7 +77,8 @@ ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, cons
     o.zero_point.push_back(quant.stored_zero_point(i));
   }
   o.axis = quant.axis;
-  const ValueId y = importer.new_value(node.output(0), DType::kUInt8, importer.shape_of(x), &quant);
+  const ValueId y =
+      importer.new_value(node.output(0), quant.stored_type(), importer.shape_of(x), &quant);
   q.outputs.push_back(y);
   importer.graph().nodes.push_back(std::move(q));
   importer.became(node, "Quantize", "edge");
@@ -81,14 +96,14 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
   const Tensor& s = importer.input(node, scale);
   QRT_MODEL_CHECK(s.is_plain_constant() && s.constant->is_real(),
                   "scale '%s' is not of a float type", scale_name.c_str());
-  if (s.type != kFloat)
+  if (s.type != kFloat && s.type != kHalf)
     return importer.refuse(node,
                            "the scale '" + scale_name + "' is " + element_type_name(s.type) +
-                               ", only float32 is supported",
+                               ", only float32 and float16 are supported",
                            scale_name, "export the model in float32 before quantising it");
   Quant q;
   const int64_t n = s.constant->elements();
-  q.scale.assign(s.constant->as<float>(), s.constant->as<float>() + n);
+  for (int64_t i = 0; i < n; ++i) q.scale.push_back(s.constant->real(i));
   QRT_MODEL_CHECK(n > 0, "scale '%s' is empty", scale_name.c_str());
   for (float v : q.scale)
     QRT_MODEL_CHECK(!std::isnan(v), "scale '%s' holds a NaN", scale_name.c_str());
@@ -156,8 +171,9 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
-    const bool is_byte = is_eight_bit(type) || type == kUndefined;
-    if (!is_plain_boundary(importer, node) || x.type != kFloat || !(is_byte || folds))
+    const bool is_integer = is_activation(type) || type == kUndefined;
+    if (!is_plain_boundary(importer, node) || x.type != kFloat || !(is_integer || folds) ||
+        (type == kUint16 && importer.is_output(node.output(0))))
       return emit_quantize(importer, node);
   }
   std::optional<Quant> quant;
@@ -165,14 +181,14 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   if (!quant) return Status();
   if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
   const bool four_bit_constant = x.is_constant() && (quant->type == kInt4 || quant->type == kUint4);
-  if (!is_eight_bit(quant->type) && !four_bit_constant)
+  if (!is_activation(quant->type) && !four_bit_constant)
     return importer.refuse(node, std::string("the output is ") + element_type_name(quant->type),
-                           node.output(0), kEightBits);
+                           node.output(0), kIntegers);
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it quantises in blocks", node.output(0),
                            "quantise per tensor or per axis");
   if (x.is_constant()) return quantize_constant(importer, node, x, *quant);
-  if (is_eight_bit(quant->type)) make_per_tensor(&*quant);
+  make_per_tensor(&*quant);
 
   const size_t known = importer.graph().values.size();
   Tensor y;
@@ -181,7 +197,7 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   if (x.is_value() && x.type == kFloat) {
     y.value = quantize_float(importer, node, x.value, *quant);
   } else if (x.is_table()) {
-    QRT_TRY(importer.quantize_table(node, x, *quant, Limits(), node.output(0), &y.value));
+    QRT_TRY(importer.quantize_table(node, x, *quant, Limits::of(*quant), node.output(0), &y.value));
   } else if (x.is_pending() || x.is_pairs()) {
     QRT_TRY(importer.resolve(node, importer.own_pending(node, 0), *quant, &y.value));
   } else {
@@ -202,10 +218,10 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   }
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
-    const bool stays = x.is_constant() ? x.constant->is_integer() : is_eight_bit(x.type);
-    if (!is_plain_boundary(importer, node) || (to != kUndefined && to != kFloat) ||
-        !(stays || x.type == kInt32))
-      return emit_dequantize(importer, node);
+    const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);
+    const bool plain = is_plain_boundary(importer, node) && (to == kUndefined || to == kFloat);
+    const bool half = feeds_operators(importer, node) && (to == kUndefined || to == kHalf);
+    if (!(plain || half) || !(stays || x.type == kInt32)) return emit_dequantize(importer, node);
   }
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it is quantised in blocks", node.input(0),
@@ -226,7 +242,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
-  if (is_eight_bit(x.type)) {
+  if (is_activation(x.type)) {
     make_per_tensor(&*quant);
     y.kind = Tensor::Kind::kTable;
     y.value = importer.with_quant(node, x.value, *quant);
@@ -236,7 +252,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   }
   if (x.type != kInt32)
     return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
-                           node.input(0), kEightBits);
+                           node.input(0), kIntegers);
   for (int32_t z : quant->zero_point)
     QRT_MODEL_CHECK(z == 0, "the zero point of an int32 tensor is %d, expected 0", z);
   Node d = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {x.value}, {});

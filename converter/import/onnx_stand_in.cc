@@ -216,7 +216,9 @@ bool Importer::stand_in(const NodeView& node, int i) {
     return false;
   t.kind = Tensor::Kind::kValue;
   t.type = type;
-  t.value = new_value(node.input(i), type == kInt8 ? DType::kUInt8 : dtype, t.shape);
+  if (type == kInt8) dtype = DType::kUInt8;
+  if (type == kUint16) dtype = DType::kInt16;
+  t.value = new_value(node.input(i), dtype, t.shape);
   return true;
 }
 

@@ -24,18 +24,19 @@ size_t tables_of(const Tensor& t) {
 
 bool Importer::entries(const Tensor& t, std::vector<float>* out) const {
   const size_t tables = tables_of(t);
-  if (tables * 256 > kMaxTableEntries) return false;
+  const Quant& q = *t.quant;
+  const size_t codes = q.codes();
+  if (tables * codes > kMaxTableEntries) return false;
   if (t.table) {
     *out = *t.table;
     return true;
   }
-  const Quant& q = *t.quant;
-  out->resize(tables * 256);
+  out->resize(tables * codes);
   for (size_t c = 0; c < tables; ++c) {
     const size_t at = q.per_tensor() ? 0 : c;
-    for (int byte = 0; byte < 256; ++byte)
-      (*out)[c * 256 + static_cast<size_t>(byte)] =
-          static_cast<float>(byte - q.stored_zero_point(at)) * q.scale[at];
+    const int zero = q.stored_zero_point(at) - q.first_code();
+    for (size_t code = 0; code < codes; ++code)
+      (*out)[c * codes + code] = static_cast<float>(static_cast<int>(code) - zero) * q.scale[at];
   }
   return true;
 }
@@ -48,6 +49,7 @@ Status Importer::quantize_table(const NodeView& node, const Tensor& t, const Qua
                   "the input is per axis " + std::to_string(axis) + ", the output per axis " +
                       std::to_string(out.axis),
                   node.output(0), "quantise both along one axis, or per tensor");
+  if (out.is_wide() || t.quant->is_wide()) return quantize_wide_table(node, t, out, limits, result);
   const int along = axis >= 0 ? axis : out.axis;
   const size_t tables = along < 0 ? 1 : static_cast<size_t>(t.shape[along]);
   std::vector<float> real;
@@ -96,6 +98,29 @@ Status Importer::quantize_table(const NodeView& node, const Tensor& t, const Qua
   *result = image ? from_nhwc(node, y, name) : transpose(node, y, back, name);
   *result = with_quant(node, *result, out);
   if (in_nhwc(t.value)) mark_nhwc(*result);
+  return Status();
+}
+
+// A table that reads or writes 16 bits: one for the whole tensor.
+Status Importer::quantize_wide_table(const NodeView& node, const Tensor& t, const Quant& out,
+                                     Limits limits, ValueId* result) {
+  std::vector<float> real;
+  if (axis_of(t) >= 0 || !out.per_tensor() || !entries(t, &real))
+    return refuse(node, "a table of 16 bits for each index of an axis is too large", node.output(0),
+                  "quantise per tensor");
+  int lo, hi;
+  quantized_range(out.type, &lo, &hi);
+  std::vector<int32_t> stored;
+  bool identity = out.stored_type() == t.quant->stored_type();
+  for (size_t i = 0; i < real.size(); ++i) {
+    stored.push_back(
+        std::clamp(quantize_ort(real[i], out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
+                   limits.lo, limits.hi));
+    identity = identity && stored[i] == static_cast<int>(i) + out.first_code();
+  }
+  became(node, identity ? "folded" : "Lut", "I0");
+  *result = identity ? with_quant(node, t.value, out)
+                     : new_wide_lut(node, t.value, stored, out.stored_type(), &out);
   return Status();
 }
 

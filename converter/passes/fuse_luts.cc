@@ -1,5 +1,4 @@
-// Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes. Tables of
-// bytes only.
+// Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
 #include <algorithm>
 
 #include "converter/passes/links.h"
@@ -8,29 +7,47 @@
 namespace qrt::convert {
 namespace {
 
-bool is_byte_lut(const Graph& graph, const Node& node) {
-  return node.options.AsLut() && dtype_bytes(graph.values[node.inputs[0]].type.dtype) == 1;
-}
+// A Lut's table: entries of `width` bytes, one for each of `codes` inputs, or that many for each
+// channel.
+struct Table {
+  const std::vector<uint8_t>& data;
+  size_t width, codes;
 
-const std::vector<uint8_t>& table_of(const Graph& graph, const Node& node) {
-  return graph.values[node.inputs[1]].data;
-}
-
-// Tables of `second`, of entries of `width` bytes, after `first`: 256 entries each; one for each
-// channel if either has that.
-std::vector<uint8_t> chain(const std::vector<uint8_t>& first, const std::vector<uint8_t>& second,
-                           size_t width) {
-  const size_t second_entries = second.size() / width;
-  const size_t entries = std::max(first.size(), second_entries);
-  std::vector<uint8_t> table(entries * width);
-  for (size_t i = 0; i < entries; ++i) {
-    const size_t channel = i / 256 * 256;
-    const uint8_t mid = first[first.size() == 256 ? i % 256 : i];
-    const size_t from = (second_entries == 256 ? 0 : channel) + mid;
-    std::copy_n(second.begin() + static_cast<ptrdiff_t>(from * width), width,
-                table.begin() + static_cast<ptrdiff_t>(i * width));
+  size_t entries() const { return data.size() / width; }
+  size_t tables() const { return entries() / codes; }
+  const uint8_t* entry(size_t table, size_t code) const {
+    return data.data() + ((tables() == 1 ? 0 : table * codes) + code) * width;
   }
-  return table;
+};
+
+Table table_of(const Graph& graph, const Node& node) {
+  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
+  return {graph.values[node.inputs[1]].data, dtype_bytes(graph.values[node.outputs[0]].type.dtype),
+          is_wide ? size_t{65536} : size_t{256}};
+}
+
+// What an entry is as the input of a table: a byte, or int16 counted from its lowest.
+size_t code_of(const Table& table, const uint8_t* entry) {
+  return table.width == 1 ? entry[0] : ((size_t{entry[1]} << 8) | entry[0]) ^ 0x8000;
+}
+
+// `second` after `first`.
+std::vector<uint8_t> chain(const Table& first, const Table& second) {
+  const size_t tables = std::max(first.tables(), second.tables());
+  std::vector<uint8_t> data;
+  data.reserve(tables * first.codes * second.width);
+  for (size_t t = 0; t < tables; ++t)
+    for (size_t c = 0; c < first.codes; ++c) {
+      const uint8_t* entry = second.entry(t, code_of(first, first.entry(t, c)));
+      data.insert(data.end(), entry, entry + second.width);
+    }
+  return data;
+}
+
+// Tables of 16 bits are one for the whole tensor.
+bool can_chain(const Table& first, const Table& second) {
+  const bool is_wide = first.codes > 256 || first.width > 1 || second.width == 2;
+  return !is_wide || (first.tables() == 1 && second.tables() == 1);
 }
 
 // And means the same by it: operators behind it may read the zero point of its output.
@@ -38,9 +55,10 @@ bool maps_to_itself(const Graph& graph, const Node& node) {
   const Value &in = graph.values[node.inputs[0]], &out = graph.values[node.outputs[0]];
   if (in.type.dtype != out.type.dtype || in.quantization.zero_point != out.quantization.zero_point)
     return false;
-  const auto& table = table_of(graph, node);
-  for (size_t i = 0; i < table.size(); ++i)
-    if (table[i] != i % 256) return false;
+  const Table table = table_of(graph, node);
+  for (size_t t = 0; t < table.tables(); ++t)
+    for (size_t c = 0; c < table.codes; ++c)
+      if (code_of(table, table.entry(t, c)) != c) return false;
   return true;
 }
 
@@ -50,20 +68,22 @@ void fuse_luts(Graph* graph) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!is_byte_lut(*graph, nodes[i])) continue;
+    if (!nodes[i].options.AsLut()) continue;
     const ValueId in = joiner.resolve(nodes[i].inputs[0]);
     nodes[i].inputs[0] = in;
     const int before = joiner.producer(in);
-    if (before >= 0 && is_byte_lut(*graph, nodes[static_cast<size_t>(before)]) &&
-        joiner.readers(in) == 1 && !joiner.is_output(in)) {
+    if (before >= 0 && nodes[static_cast<size_t>(before)].options.AsLut() &&
+        joiner.readers(in) == 1 && !joiner.is_output(in) &&
+        can_chain(table_of(*graph, nodes[static_cast<size_t>(before)]),
+                  table_of(*graph, nodes[i]))) {
       const Node& first = nodes[static_cast<size_t>(before)];
-      const size_t width = options<fb::LutOptionsT>(nodes[i]).to_float ? sizeof(float) : 1;
-      const auto table = chain(table_of(*graph, first), table_of(*graph, nodes[i]), width);
+      const Table from = table_of(*graph, first), to = table_of(*graph, nodes[i]);
+      const auto table = chain(from, to);
+      options<fb::LutOptionsT>(nodes[i]).per_channel = std::max(from.tables(), to.tables()) > 1;
       nodes[i].inputs[1] =
           graph->add_constant(graph->values[nodes[i].outputs[0]].name + "/table", DType::kUInt8,
                               {static_cast<int64_t>(table.size())}, table);
       nodes[i].source_op = first.source_op + "+" + nodes[i].source_op;
-      options<fb::LutOptionsT>(nodes[i]).per_channel = table.size() / width > 256;
       joiner.replace(static_cast<size_t>(before), i);
     }
     if (maps_to_itself(*graph, nodes[i])) joiner.join(i);

@@ -14,12 +14,33 @@ namespace {
 
 constexpr int kInt8Min = -128, kInt8Max = 127;
 
+// INT16 activations.
+bool is_wide(const Graph& graph, const Node& node) {
+  return graph.values[node.inputs[0]].type.dtype == DType::kInt16;
+}
+
 // Summands of int8 it takes to write every weight; -255..255 needs at most three.
 int terms_of(const std::vector<int16_t>& weights) {
   int terms = 1;
   for (int w : weights)
     while (w < terms * kInt8Min || w > terms * kInt8Max) ++terms;
   return terms;
+}
+
+// The digits of each weight, lowest first: w = d0 + 256 * (d1 + d2).
+std::vector<std::vector<int8_t>> split_digits(const std::vector<int16_t>& weights, int digits) {
+  std::vector<std::vector<int8_t>> out(static_cast<size_t>(digits));
+  for (int w : weights) {
+    const int low = digits == 1 ? w : static_cast<int8_t>(w & 255);
+    out[0].push_back(static_cast<int8_t>(low));
+    int left = (w - low) / 256;
+    for (size_t d = 1; d < out.size(); ++d) {
+      const int part = std::clamp(left, kInt8Min, kInt8Max);
+      out[d].push_back(static_cast<int8_t>(part));
+      left -= part;
+    }
+  }
+  return out;
 }
 
 std::vector<int16_t> elements(const Value& weights) {
@@ -45,19 +66,18 @@ std::vector<int8_t> split(const std::vector<int16_t>& weights, size_t rows, size
 
 // Sum of each channel's weights; `channel_of` maps an index of `weights` to its channel.
 template <class F>
-std::vector<int32_t> sums(const std::vector<int16_t>& weights, size_t channels, F channel_of) {
-  std::vector<int32_t> sum(channels, 0);
+std::vector<int64_t> sums(const std::vector<int16_t>& weights, size_t channels, F channel_of) {
+  std::vector<int64_t> sum(channels, 0);
   for (size_t i = 0; i < weights.size(); ++i) sum[channel_of(i)] += weights[i];
   return sum;
 }
 
 // bias - zero_point * sum(w), modulo 2^32 as the accumulators are, or in 64 bits as those are.
-ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int32_t>& sum, int zero_point) {
+ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int64_t>& sum, int zero_point) {
   const Value source = graph->values[bias];
   if (source.type.dtype == DType::kInt64) {
     std::vector<int64_t> wide(sum.size());
-    for (size_t o = 0; o < sum.size(); ++o)
-      wide[o] = source.as<int64_t>()[o] - int64_t{zero_point} * sum[o];
+    for (size_t o = 0; o < sum.size(); ++o) wide[o] = source.as<int64_t>()[o] - zero_point * sum[o];
     return graph->add_constant(source.name, DType::kInt64, source.type.shape, wide);
   }
   std::vector<int32_t> folded(sum.size());
@@ -116,22 +136,38 @@ ValueId add_packed(Graph* graph, ValueId weights, const std::vector<int8_t>& pac
 struct GemmPacked {
   std::vector<int8_t> bytes;
   size_t blocks;  // of 16 channels
-  int terms;
+  int terms, digits;
   bool pair_safe;
+  std::vector<int32_t> weight_sum;  // [digits][groups * n]
 };
 
-// weights: [groups][n][taps][k].
-GemmPacked pack_gemm(const std::vector<int16_t>& weights, size_t groups, size_t n, size_t taps,
-                     size_t k) {
-  GemmPacked result{{}, groups * ((n + 15) / 16), terms_of(weights), true};
+// weights: [groups][n][taps][k]. Of INT16 activations wide weights have digits, else terms.
+GemmPacked pack_gemm(const std::vector<int16_t>& weights, bool is_wide, size_t groups, size_t n,
+                     size_t taps, size_t k) {
+  GemmPacked result{{}, groups * ((n + 15) / 16), 1, 1, true, {}};
+  std::vector<std::vector<int8_t>> matrices;
+  if (is_wide) {
+    result.digits = wide_digits(weights);
+    matrices = split_digits(weights, result.digits);
+    result.blocks *= matrices.size();
+  } else {
+    result.terms = terms_of(weights);
+    matrices = {split(weights, groups * n, taps * k, result.terms)};
+  }
   const auto terms = static_cast<size_t>(result.terms);
-  const std::vector<int8_t> parts = split(weights, groups * n, taps * k, result.terms);
   const size_t group_bytes = gemm_packed_bytes(n, terms * taps, k);
-  result.bytes.resize(groups * group_bytes);
-  for (size_t g = 0; g < groups; ++g) {
-    const int8_t* source = parts.data() + g * n * terms * taps * k;
-    gemm_pack(source, n, terms * taps, k, result.bytes.data() + g * group_bytes);
-    result.pair_safe = result.pair_safe && gemm_pair_safe(source, n, terms * taps, k);
+  result.bytes.resize(matrices.size() * groups * group_bytes);
+  int8_t* to = result.bytes.data();
+  for (const std::vector<int8_t>& matrix : matrices) {
+    for (size_t g = 0; g < groups; ++g, to += group_bytes) {
+      const int8_t* source = matrix.data() + g * n * terms * taps * k;
+      gemm_pack(source, n, terms * taps, k, to);
+      result.pair_safe = result.pair_safe && gemm_pair_safe(source, n, terms * taps, k);
+    }
+    const size_t at = result.weight_sum.size();
+    result.weight_sum.resize(at + groups * n, 0);
+    for (size_t i = 0; i < matrix.size(); ++i)
+      result.weight_sum[at + i / (terms * taps * k)] += matrix[i];
   }
   return result;
 }
@@ -140,12 +176,11 @@ GemmPacked pack_gemm(const std::vector<int16_t>& weights, size_t groups, size_t 
 Status check_constants(const Graph& graph, const Node& node, int rank, int out_dim) {
   const Value &w = graph.values[node.inputs[1]], &bias = graph.values[node.inputs[2]];
   const int64_t count = w.type.shape.elements();
-  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
   const DType bias_type = bias.type.dtype;
   if (w.is_constant && bias.is_constant && w.type.dtype == DType::kInt16 &&
       w.type.shape.rank() == rank && count > 0 &&
       w.data.size() == static_cast<size_t>(count) * sizeof(int16_t) &&
-      (bias_type == DType::kInt32 || (bias_type == DType::kInt64 && is_wide)) &&
+      (bias_type == DType::kInt32 || (bias_type == DType::kInt64 && is_wide(graph, node))) &&
       bias.data.size() == static_cast<size_t>(w.type.shape[out_dim]) * dtype_bytes(bias_type))
     return {};
   return error(Code::kInternal,
@@ -156,8 +191,7 @@ Status check_constants(const Graph& graph, const Node& node, int rank, int out_d
 // The zero point of a layer's input, of 8 or 16 bits.
 template <class Options>
 int input_zero_point(const Graph& graph, const Node& node, const Options& o) {
-  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
-  return is_wide ? o.input_zero_point_16 : o.input_zero_point;
+  return is_wide(graph, node) ? o.input_zero_point_16 : o.input_zero_point;
 }
 
 // ROW: one tap per kernel row, so that few input channels do not leave most of each tap's padding
@@ -180,15 +214,16 @@ Status pack_conv(Graph* graph, Node* node) {
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
   conv.tap_layout = choose_tap_layout(conv, kw, k);
   const bool row = conv.tap_layout == fb::TapLayout::ROW;
-  const GemmPacked packed =
-      pack_gemm(weights, conv.groups, out / conv.groups, row ? kh : kh * kw, row ? kw * k : k);
+  const GemmPacked packed = pack_gemm(weights, is_wide(*graph, *node), conv.groups,
+                                      out / conv.groups, row ? kh : kh * kw, row ? kw * k : k);
   conv.terms = static_cast<uint8_t>(packed.terms);
+  conv.digits = static_cast<uint8_t>(packed.digits);
   conv.pair_safe = packed.pair_safe;
-  conv.weight_sum = sums(weights, out, [&](size_t i) { return i / (kh * kw * k); });
+  conv.weight_sum = packed.weight_sum;
+  const auto sum = sums(weights, out, [&](size_t i) { return i / (kh * kw * k); });
   node->inputs[1] =
       add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM, packed.blocks);
-  node->inputs[2] =
-      folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
+  node->inputs[2] = folded_bias(graph, node->inputs[2], sum, input_zero_point(*graph, *node, conv));
   return {};
 }
 
@@ -204,18 +239,21 @@ Status pack_fully_connected(Graph* graph, Node* node) {
                  node->name.c_str(), input.zero_point.size());
   const int zero_point = input.zero_point[0];
   const std::vector<int16_t> weights = elements(weights_value);
-  const GemmPacked packed = pack_gemm(weights, 1, n, 1, k);
+  const GemmPacked packed = pack_gemm(weights, is_wide(*graph, *node), 1, n, 1, k);
   fc.terms = static_cast<uint8_t>(packed.terms);
+  fc.digits = static_cast<uint8_t>(packed.digits);
   fc.pair_safe = packed.pair_safe;
-  fc.weight_sum = sums(weights, n, [&](size_t i) { return i / k; });
+  fc.weight_sum = packed.weight_sum;
+  const auto sum = sums(weights, n, [&](size_t i) { return i / k; });
   node->inputs[1] =
       add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM, packed.blocks);
-  node->inputs[2] = folded_bias(graph, node->inputs[2], fc.weight_sum, zero_point);
+  node->inputs[2] = folded_bias(graph, node->inputs[2], sum, zero_point);
   return {};
 }
 
 // Depthwise weights are one int8 each, and of int16 activations not too many: filters beyond that
-// become a convolution with a group for every input channel, which may have several terms.
+// become a convolution with a group for every input channel, which may have several terms or
+// digits.
 void rewrite_as_conv(Graph* graph, Node* node, const std::vector<int16_t>& weights) {
   const auto depthwise = options<fb::DepthwiseConv2DOptionsT>(*node);
   Value value = graph->values[node->inputs[1]];
@@ -255,22 +293,30 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  const bool is_wide = graph->values[node->inputs[0]].type.dtype == DType::kInt16;
-  if (terms_of(weights) > 1 || (is_wide && kh * kw > kMaxWideDepthwise)) {
+  if (terms_of(weights) > 1 || (is_wide(*graph, *node) && kh * kw > kMaxWideDepthwise)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);
   }
   std::vector<int8_t> packed(depthwise_packed_bytes(channels, kh, kw));
   depthwise_pack(split(weights, 1, weights.size(), 1).data(), channels, kh, kw, packed.data());
-  conv.weight_sum = sums(weights, channels, [&](size_t i) { return i % channels; });
+  const auto sum = sums(weights, channels, [&](size_t i) { return i % channels; });
+  conv.weight_sum.assign(sum.begin(), sum.end());
   node->inputs[1] =
       add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE, (channels + 15) / 16);
-  node->inputs[2] =
-      folded_bias(graph, node->inputs[2], conv.weight_sum, input_zero_point(*graph, *node, conv));
+  node->inputs[2] = folded_bias(graph, node->inputs[2], sum, input_zero_point(*graph, *node, conv));
   return {};
 }
 
 }  // namespace
+
+int wide_digits(const std::vector<int16_t>& weights) {
+  int digits = 1;
+  for (int w : weights) {
+    const bool is_byte = w >= kInt8Min && w <= kInt8Max;
+    digits = std::max(digits, is_byte ? 1 : w > kInt8Max * 256 + kInt8Max ? 3 : 2);
+  }
+  return digits;
+}
 
 Status pack_weights(Graph* graph) {
   for (Node& node : graph->nodes) {

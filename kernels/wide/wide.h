@@ -25,9 +25,9 @@
 
 namespace qrt {
 
-constexpr size_t kMaxWideK = 65793;         // of a product of bytes
-constexpr size_t kMaxWideDepthwise = 511;   // positions of a depthwise filter: 2^22 * 511 < 2^31
-constexpr size_t kMaxWideProductK = 33025;  // of two int16 operands: 2^30 * 33025 * 2^16 < 2^62
+constexpr size_t kMaxWideK = 65793;        // of a product of bytes
+constexpr int kMaxWideDigits = 3;          // of a weight
+constexpr size_t kMaxWideDepthwise = 511;  // positions of a depthwise filter: 2^22 * 511 < 2^31
 
 // y = clamp(stages(acc) + zero_point, lo, hi), acc = 256 * high + low + bias, of 64 bits, or where
 // is_narrow modulo 2^32. REQUIRES (checked at load): kind kInt, limits within int16; no product of
@@ -43,6 +43,16 @@ struct CombineArgs {
   int16_t* y;
   size_t y_stride;  // elements
 };
+
+// The same for weights of several digits, w = d0 + 256 * (d1 + d2): high and low are of d0, those
+// of the next digit stand digit_stride elements behind. One form for every instruction set. Of kind
+// kAcc, acc (modulo 2^32) is stored instead of y.
+struct CombineDigitsArgs {
+  CombineArgs args;
+  size_t digits, digit_stride;
+  int32_t* acc;  // rows of n, args.y_stride elements apart
+};
+void wide_combine_digits(const CombineDigitsArgs& args);
 
 // acc[o] = sum over the filter of x[o / multiplier] * weights[position][o], then as CombineArgs
 // with `low` = acc. Positions outside the image read `padding`.
@@ -118,18 +128,22 @@ struct WideSumArgs {
 };
 void wide_global_sum(const WideSumArgs& args);
 
-// y[i][j] = requantize(sum over k of a[i][k] * b[k][j]) of one matrix, column j of a requantisation
-// of kind kInt; one form for every instruction set. Sums have 64 bits: multipliers of the first
-// stage are below 2^16, k at most kMaxWideProductK (checked at load).
+// y[i][j] = requantize(sum over k of (a[i][k] - a_zero_point) * (b[k][j] - b_zero_point)) of one
+// matrix, column j of a requantisation of kind kInt; one form for every instruction set. Sums have
+// 64 bits: none times a multiplier of the first stage reaches 2^62 (checked at load).
 struct WideProductArgs {
   const int16_t* a;  // [rows][k]
   const int16_t* b;  // [k][n], or [n][k] where transposed
   size_t rows, k, n;
   bool transposed;
+  int32_t a_zero_point, b_zero_point;
   Requant requant;
   int16_t* y;  // [rows][n]
 };
 void wide_product(const WideProductArgs& args);
+
+// WideKernel::mul where products leave int32; no product of one and a multiplier reaches 2^62.
+void wide_mul_far(const WideMulParams& params, const WideRun& run);
 
 const WideKernel* wide_kernels(size_t* count);
 const WideKernel* select_wide(IsaSet isas);

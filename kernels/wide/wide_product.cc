@@ -13,7 +13,8 @@ void multiply_transposed(const WideProductArgs& p, const int16_t* a, int16_t* y)
   for (size_t j = 0; j < p.n; ++j) {
     const int16_t* b = p.b + j * p.k;
     int64_t sum = 0;
-    for (size_t t = 0; t < p.k; ++t) sum += int64_t{a[t]} * b[t];
+    for (size_t t = 0; t < p.k; ++t)
+      sum += int64_t{a[t] - p.a_zero_point} * (b[t] - p.b_zero_point);
     y[j] = finish(p.requant, sum, j);
   }
 }
@@ -26,7 +27,8 @@ void multiply(const WideProductArgs& p, const int16_t* a, int16_t* y) {
     int64_t sums[kColumns] = {};
     for (size_t t = 0; t < p.k; ++t) {
       const int16_t* b = p.b + t * p.n + begin;
-      for (size_t j = 0; j < columns; ++j) sums[j] += int64_t{a[t]} * b[j];
+      const int64_t left = a[t] - p.a_zero_point;
+      for (size_t j = 0; j < columns; ++j) sums[j] += left * (b[j] - p.b_zero_point);
     }
     for (size_t j = 0; j < columns; ++j) y[begin + j] = finish(p.requant, sums[j], begin + j);
   }

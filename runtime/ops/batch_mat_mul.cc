@@ -25,14 +25,14 @@ int64_t leading_dim(const Shape& shape, int rank, int i) {
   return at < 0 ? 1 : shape[at];
 }
 
-static_assert(kMaxK <= static_cast<int64_t>(kMaxWideProductK));
-
-Status check_wide(const fb::BatchMatMulOptions& options, size_t n) {
-  QRT_TRY(check_range("a_zero_point of INT16", options.a_zero_point(), 0, 0));
-  QRT_TRY(check_range("b_zero_point of INT16", options.b_zero_point(), 0, 0));
+Status check_wide(const fb::BatchMatMulOptions& options, size_t n, int64_t k) {
   QRT_TRY(check_requant(options.requant(), n, /*allow_acc=*/false, DType::kInt16));
+  const int64_t sum =
+      k * int16_reach(options.a_zero_point_16()) * int16_reach(options.b_zero_point_16());
   for (const int32_t m : *options.requant()->stages()->Get(0)->multiplier())
-    QRT_TRY(check_range("a multiplier of the first stage", m, 0, 65535));
+    QRT_MODEL_CHECK(m == 0 || sum <= ((int64_t{1} << 62) - 1) / m,
+                    "sums may reach %lld, times the multiplier %d 2^62 or more",
+                    static_cast<long long>(sum), m);
   return Status();
 }
 
@@ -64,7 +64,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   y.push_back(a[a.rank() - 2]);
   y.push_back(n);
   if (dtype == DType::kInt16) {
-    QRT_TRY(check_wide(*options, static_cast<size_t>(n)));
+    QRT_TRY(check_wide(*options, static_cast<size_t>(n), k));
     return add_output(dtype, y, outputs);
   }
   QRT_TRY(check_requant(options->requant(), static_cast<size_t>(n), /*allow_acc=*/true));
@@ -181,11 +181,14 @@ struct WideParams {
                 context.outputs[0].shape),
         requant(make_requant(*options.requant(),
                              static_cast<size_t>(context.outputs[0].shape[leading.count + 1]))),
-        transposed(options.transpose_b()) {}
+        transposed(options.transpose_b()),
+        a_zero_point(options.a_zero_point_16()),
+        b_zero_point(options.b_zero_point_16()) {}
 
   Leading leading;
   RequantParams requant;
   bool transposed;
+  int32_t a_zero_point, b_zero_point;
   size_t rows, k, n, matrices, tasks;
 };
 
@@ -206,6 +209,8 @@ void run_wide(const Step& step, const RunContext& context) {
                  args.k = p.k;
                  args.n = p.n;
                  args.transposed = p.transposed;
+                 args.a_zero_point = p.a_zero_point;
+                 args.b_zero_point = p.b_zero_point;
                  args.requant = p.requant.requant;
                  args.y = y + begin * p.n;
                  wide_product(args);

@@ -62,6 +62,7 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
+  QRT_TRY(check_digits(context, options->terms(), options->digits()));
   QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
   g->row_taps = options->tap_layout() == fb::TapLayout::ROW;
   QRT_MODEL_CHECK(!g->row_taps || (groups == 1 && options->dilation_w() == 1),
@@ -83,13 +84,15 @@ Status analyse(const InferContext& context, Geometry* g) {
   g->taps = g->terms * g->kernel_h * (g->row_taps ? 1 : g->kernel_w);
   g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
 
-  const size_t packed = g->groups * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
+  const size_t matrices = options->digits() * g->groups;
+  const size_t packed = matrices * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
   QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
-                        g->groups * ceil_div(g->out_c / g->groups, 16)));
-  QRT_TRY(check_gemm_tails(context, g->groups, g->out_c / g->groups, g->taps, g->k));
+                        matrices * ceil_div(g->out_c / g->groups, 16)));
+  QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
   if (context.inputs[0].type.dtype == DType::kInt16)
     return check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),
-                                options->weight_sum(), options->requant(), /*is_planes=*/true);
+                                options->weight_sum(), options->requant(), /*is_planes=*/true,
+                                options->digits());
   QRT_TRY(check_bias(context, 2, g->out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
   return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);

@@ -18,6 +18,7 @@ struct Params {
   WideGemm wide;
   int16_t input_zero_point;
   size_t padded_h, padded_w;
+  size_t output_bytes;  // of an image
 };
 
 void bind(const Step& step, const RunContext& context) {
@@ -66,7 +67,7 @@ void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Conv2DGeometry& g = p.geometry;
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
-  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  uint8_t* y = context.out(step, 0);
   GemmArgs left{};
   if (g.is_dense) {
     left.a = p.wide.high(context.scratch);
@@ -80,7 +81,7 @@ void run(const Step& step, const RunContext& context) {
                  split_rows(p, x + image * g.in_h * g.in_w * g.in_c, begin, end,
                             p.wide.high(context.scratch), p.wide.low(context.scratch));
                });
-    run_wide_gemm(p.wide, context, left, g.k, y + image * g.out_h * g.out_w * g.out_c);
+    run_wide_gemm(p.wide, context, left, g.k, y + image * p.output_bytes);
   }
 }
 
@@ -99,6 +100,8 @@ Status prepare_wide_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   gemm.n = g.out_c / g.groups;
   gemm.taps = g.taps;
   gemm.kc = round_up(g.k, 4);
+  params->wide.digits = options->digits();
+  params->output_bytes = gemm.m * g.out_c * dtype_bytes(context.outputs[0].dtype);
   size_t pixels, elements;
   if (!checked_mul(params->padded_h, params->padded_w, &pixels) ||
       !checked_mul(pixels, g.in_c, &elements))

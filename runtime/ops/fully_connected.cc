@@ -31,18 +31,22 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
       "weights have shape %s, expected [out, in] with in = %lld, the last dimension of x",
       weights.to_string().c_str(), static_cast<long long>(in));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
+  QRT_TRY(check_digits(context, options->terms(), options->digits()));
   const size_t out = static_cast<size_t>(weights[0]);
-  QRT_TRY(check_weights(context, fb::Packing::GEMM,
-                        gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in)),
-                        ceil_div(out, 16)));
-  QRT_TRY(check_gemm_tails(context, 1, out, options->terms(), static_cast<size_t>(in)));
+  QRT_TRY(check_weights(
+      context, fb::Packing::GEMM,
+      options->digits() * gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in)),
+      options->digits() * ceil_div(out, 16)));
+  QRT_TRY(
+      check_gemm_tails(context, options->digits(), out, options->terms(), static_cast<size_t>(in)));
   Shape y = x;
   y[y.rank() - 1] = weights[0];
   if (context.inputs[0].type.dtype == DType::kInt16) {
     const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
     QRT_TRY(check_wide_constants(context, out, k, options->weight_sum(), options->requant(),
-                                 /*is_planes=*/true));
-    return add_output(DType::kInt16, y, outputs);
+                                 /*is_planes=*/true, options->digits()));
+    const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
+    return add_output(acc ? DType::kInt32 : DType::kInt16, y, outputs);
   }
   QRT_TRY(check_bias(context, 2, out));
   QRT_TRY(check_weight_sum(options->weight_sum(), out));
@@ -84,7 +88,7 @@ void run_wide(const Step& step, const RunContext& context) {
   GemmArgs left{};
   left.a = high;
   left.a_stride = p.in;
-  run_wide_gemm(p.wide, context, left, 0, reinterpret_cast<int16_t*>(context.out(step, 0)));
+  run_wide_gemm(p.wide, context, left, 0, context.out(step, 0));
 }
 
 // Rows, columns and taps of the product.
@@ -103,6 +107,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
   GemmStep& gemm = params->wide.gemm;
   set_sizes(context, &gemm);
+  params->wide.digits = options->digits();
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
   QRT_TRY(make_wide_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
                          gemm.m * params->in, &params->wide, step));

@@ -1,5 +1,5 @@
-// Lut: a table of 256 bytes applied to every element, or one table per index of the last axis; of
-// int16, a table of 65536.
+// Lut: a table of 256 bytes applied to every element, or one table per index of the last axis; from
+// or to int16, one table of 65536 or 256 elements.
 #include "kernels/lut/lut.h"
 
 #include "kernels/lut/pair_lut.h"
@@ -12,15 +12,24 @@ namespace {
 
 constexpr size_t kTable16 = 65536;
 
-Status infer_16(const InferContext& context, std::vector<TensorType>* outputs) {
+// int16 to int16, bytes or floats; bytes to int16.
+bool is_wide(DType x, DType y) {
+  return x == DType::kInt16 ? y == DType::kInt16 || is_byte(y) || y == DType::kFloat32
+                            : is_byte(x) && y == DType::kInt16;
+}
+
+Status infer_16(const InferContext& context, DType output, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::LutOptions>();
+  const TensorType& x = context.inputs[0].type;
+  QRT_MODEL_CHECK(options->to_float() == (output == DType::kFloat32),
+                  "to_float does not agree with an output of %s", dtype_name(output));
   QRT_MODEL_CHECK(!options->per_channel(), "int16 with a table per channel, expected one table");
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
   const size_t bytes = (*buffer)->data()->size();
-  QRT_MODEL_CHECK(bytes == kTable16 * sizeof(int16_t), "the table holds %zu bytes, expected %zu",
-                  bytes, kTable16 * sizeof(int16_t));
-  return add_output(DType::kInt16, context.inputs[0].type.shape, outputs);
+  const size_t expected = (x.dtype == DType::kInt16 ? kTable16 : 256) * dtype_bytes(output);
+  QRT_MODEL_CHECK(bytes == expected, "the table holds %zu bytes, expected %zu", bytes, expected);
+  return add_output(output, x.shape, outputs);
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
@@ -29,11 +38,11 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const TensorType& x = context.inputs[0].type;
   DType output;
   QRT_TRY(declared_output_dtype(context, &output));
-  if (x.dtype == DType::kInt16 && output == DType::kInt16) return infer_16(context, outputs);
+  if (is_wide(x.dtype, output)) return infer_16(context, output, outputs);
   const bool fits = options->to_float() ? output == DType::kFloat32 : is_byte(output);
   QRT_MODEL_CHECK(is_byte(x.dtype) && fits,
                   "maps %s to %s, expected bytes to bytes (uint8, int8, bool), or to float32 with "
-                  "to_float, or int16 to int16",
+                  "to_float, int16 to int16, bytes or float32, or bytes to int16",
                   dtype_name(x.dtype), dtype_name(output));
   const int rank = x.shape.rank();
   QRT_MODEL_CHECK(!options->per_channel() || rank >= 1,
@@ -79,17 +88,19 @@ void run_channels(const Step& step, const RunContext& context) {
 }
 
 struct Params16 {
-  const int16_t* table;  // of x = 0
+  const uint8_t* table;  // of x = 0
   size_t elements, tasks;
 };
 
+template <class X, class Y>
 void run_16(const Step& step, const RunContext& context) {
   const Params16& p = step.as<Params16>();
-  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
-  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  const auto* table = reinterpret_cast<const Y*>(p.table);
+  const auto* x = reinterpret_cast<const X*>(context.in(step, 0));
+  auto* y = reinterpret_cast<Y*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               for (size_t i = begin; i < end; ++i) y[i] = p.table[x[i]];
+               for (size_t i = begin; i < end; ++i) y[i] = table[x[i]];
              });
 }
 
@@ -99,12 +110,18 @@ Status prepare_16(const PrepareContext& context, Step* step) {
       context.buffer(context.op->options_as<fb::LutOptions>()->table());
   if (!buffer.ok()) return std::move(buffer.status());
   auto params = std::make_shared<Params16>();
-  params->table = reinterpret_cast<const int16_t*>((*buffer)->data()->data()) + kTable16 / 2;
-  params->elements = static_cast<size_t>(context.outputs[0].shape.elements());
+  const TensorType& y = context.outputs[0];
+  const bool widens = y.dtype == DType::kInt16 && context.inputs[0].type.dtype != DType::kInt16;
+  params->table = (*buffer)->data()->data() + (widens ? 0 : kTable16 / 2 * dtype_bytes(y.dtype));
+  params->elements = static_cast<size_t>(y.shape.elements());
   params->tasks =
       task_count(static_cast<double>(params->elements), params->elements, context.threads);
   step->kernel = "lut_s16";
-  step->run = run_16;
+  // Floats are copied as they are.
+  step->run = widens                       ? run_16<uint8_t, int16_t>
+              : is_byte(y.dtype)           ? run_16<int16_t, uint8_t>
+              : y.dtype == DType::kFloat32 ? run_16<int16_t, uint32_t>
+                                           : run_16<int16_t, int16_t>;
   step->params = std::move(params);
   return Status();
 }
@@ -121,7 +138,8 @@ void run_float(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_16(context, step);
+  if (is_wide(context.inputs[0].type.dtype, context.outputs[0].dtype))
+    return prepare_16(context, step);
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::LutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());

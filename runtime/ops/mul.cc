@@ -10,6 +10,11 @@
 namespace qrt {
 namespace {
 
+// Of int16 operands, less their zero points.
+int64_t greatest_product(const fb::MulOptions& options) {
+  return int16_reach(options.a_zero_point_16()) * int16_reach(options.b_zero_point_16());
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::MulOptions>();
   QRT_TRY(check_input_count(context, 2));
@@ -18,11 +23,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const DType dtype = context.inputs[0].type.dtype;
   QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));
   if (dtype == DType::kInt16) {
-    const int64_t product =
-        int16_reach(options->a_zero_point_16()) * int16_reach(options->b_zero_point_16());
-    QRT_MODEL_CHECK(
-        product <= INT32_MAX, "products reach %lld, expected less than 2^31: zero points %d and %d",
-        static_cast<long long>(product), options->a_zero_point_16(), options->b_zero_point_16());
+    const int64_t product = greatest_product(*options);
+    const int64_t multiplier = options->requant()->stages()->Get(0)->multiplier()->Get(0);
+    QRT_MODEL_CHECK(product <= INT32_MAX || product * multiplier < int64_t{1} << 62,
+                    "products reach %lld, times the multiplier %lld 2^62 or more: zero points %d "
+                    "and %d",
+                    static_cast<long long>(product), static_cast<long long>(multiplier),
+                    options->a_zero_point_16(), options->b_zero_point_16());
   }
   return add_output(dtype, shape, outputs);
 }
@@ -58,6 +65,11 @@ void run_wide(const Step& step, const RunContext& context) {
   for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
 }
 
+void run_far(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { wide_mul_far(p.mul, r); });
+}
+
 // The loops over the output and their cutting.
 Broadcast broadcast_of(const PrepareContext& context, Isa isa) {
   const Shape& shape = context.outputs[0].shape;
@@ -76,8 +88,9 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
   params->broadcast = broadcast_of(context, params->kernel->isa);
-  step->kernel = params->kernel->name;
-  step->run = run_wide;
+  const bool far = greatest_product(*options) > INT32_MAX;
+  step->kernel = far ? "wide_mul_far_scalar" : params->kernel->name;
+  step->run = far ? run_far : run_wide;
   step->params = std::move(params);
   return Status();
 }

@@ -1,5 +1,5 @@
 // Softmax over the last axis by a table of 256 exponentials, in float32 or in integers, or of int16
-// by interpolated tables; cut into rows.
+// by interpolated tables or one of 65536; cut into rows.
 #include "kernels/softmax/softmax.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "kernels/softmax/log_softmax.h"
 #include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
+#include "kernels/softmax/softmax_wide.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -65,17 +66,38 @@ Status check_16(const InferContext& context, const Shape& x) {
   return Status();
 }
 
+Status check_wide(const InferContext& context, const Shape& x) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const int64_t n = x[x.rank() - 1];
+  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxWideRow),
+                  "rows of %lld values, expected at most %zu with kind INT_WIDE",
+                  static_cast<long long>(n), kMaxSoftmaxWideRow);
+  QRT_TRY(check_stages("stages", options->stages(), 1));
+  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
+                  "stages has 0 stages, expected 1 or 2 with kind INT_WIDE");
+  QRT_TRY(check_range("zero_point", options->zero_point(), INT16_MIN, INT16_MAX));
+  std::vector<int32_t> table(kSoftmaxWideTable);
+  QRT_TRY(read_table(context, options->table(), table.size(), table.data()));
+  for (size_t i = 0; i < table.size(); ++i)
+    QRT_MODEL_CHECK(table[i] >= 0 && table[i] <= kSoftmaxWideOne,
+                    "table[%zu] is %d, expected 0 to 2^30", i, table[i]);
+  QRT_MODEL_CHECK(table.back() == kSoftmaxWideOne, "table[65535] is %d, expected 2^30",
+                  table.back());
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::Q5_26_TO_INT16, "kind is %d, expected 0 to 4",
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT_WIDE, "kind is %d, expected 0 to 5",
                   static_cast<int>(options->kind()));
-  const bool is_16 = options->kind() == fb::SoftmaxKind::INT16;
+  const bool is_wide = options->kind() == fb::SoftmaxKind::INT_WIDE;
+  const bool is_16 = is_wide || options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
   if (is_16) {
-    QRT_TRY(check_16(context, x));
+    QRT_TRY(is_wide ? check_wide(context, x) : check_16(context, x));
     return add_output(DType::kInt16, x, outputs);
   }
   const bool to_16 = options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16;
@@ -230,10 +252,49 @@ Status prepare_16(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+struct WideParams {
+  explicit WideParams(const StageVector* source) : stages(source) {}
+
+  StageParams stages;
+  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxWideTable);
+  SoftmaxWideParams softmax{};
+  size_t rows, n, tasks;
+};
+
+void run_wide(const Step& step, const RunContext& context) {
+  const WideParams& p = step.as<WideParams>();
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_wide_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_wide(const PrepareContext& context, Step* step) {
+  const Shape& shape = context.outputs[0].shape;
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  auto params = std::make_shared<WideParams>(options->stages());
+  QRT_TRY(read_table(context, options->table(), params->table.size(), params->table.data()));
+  SoftmaxWideParams& p = params->softmax;
+  p.table = params->table.data();
+  p.stage_count = params->stages.count;
+  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
+  p.zero_point = options->zero_point();
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(10 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_wide_s16";
+  step->run = run_wide;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
+  if (options->kind() == fb::SoftmaxKind::INT_WIDE) return prepare_wide(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);

@@ -32,37 +32,45 @@ T per_channel(const flatbuffers::Vector<T>& values, size_t channel) {
   return values.Get(values.size() == 1 ? 0 : static_cast<uint32_t>(channel));
 }
 
+// The digits of a channel's sum stand `channels` apart.
 int64_t plane_correction(const flatbuffers::Vector<int32_t>* weight_sum, size_t channel,
-                         bool is_planes) {
+                         size_t channels, size_t digits, bool is_planes) {
   if (!is_planes) return 0;
-  return int64_t{-32768} * weight_sum->Get(static_cast<uint32_t>(channel));
+  int64_t sum = 0;
+  for (size_t d = 0; d < digits; ++d)
+    sum += int64_t{weight_sum->Get(static_cast<uint32_t>(d * channels + channel))} *
+           (d == 0 ? 1 : 256);
+  return -32768 * sum;
 }
 
 }  // namespace
 
 Status check_wide_constants(const InferContext& context, size_t channels, size_t k,
                             const flatbuffers::Vector<int32_t>* weight_sum,
-                            const fb::Requant* requant, bool is_planes) {
+                            const fb::Requant* requant, bool is_planes, size_t digits) {
   QRT_TRY(check_range("weights that make an output of an int16 layer", static_cast<int64_t>(k), 1,
                       static_cast<int64_t>(is_planes ? kMaxWideK : kMaxWideDepthwise)));
-  QRT_TRY(check_weight_sum(weight_sum, channels));
-  QRT_TRY(check_requant(requant, channels, /*allow_acc=*/false, DType::kInt16));
+  QRT_TRY(check_weight_sum(weight_sum, digits * channels));
+  QRT_TRY(check_requant(requant, channels, /*allow_acc=*/is_planes, DType::kInt16));
   const OpInput& bias = context.inputs[2];
   if (bias.type.dtype != DType::kInt64) return check_bias(context, 2, channels);
+  QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::INT,
+                  "requant.kind is ACC and input 2 (bias) int64, expected int32");
   const Shape& shape = bias.type.shape;
   QRT_MODEL_CHECK(shape.rank() == 1 && static_cast<uint64_t>(shape[0]) == channels,
                   "input 2 (bias) has shape %s, expected [%zu]", shape.to_string().c_str(),
                   channels);
   QRT_TRY(check_constant(context, 2, "bias", fb::Packing::NONE, channels * sizeof(int64_t)));
   // Whatever the weights are: |256 * high + low| <= 257 * 255 * 128 * k.
-  const int64_t sums = static_cast<int64_t>(k) * (is_planes ? 257 * 255 * 128 : 1 << 22);
+  const int64_t sums = static_cast<int64_t>(k) * (is_planes ? 257 * 255 * 128 : 1 << 22) *
+                       static_cast<int64_t>(256 * digits - 255);
   const fb::RequantStage& stage = *requant->stages()->Get(0);
   constexpr int64_t kLimit = int64_t{1} << 62, kMaxBias = int64_t{1} << 61;
   for (size_t c = 0; c < channels; ++c) {
     const int64_t b = bias_at(bias, c);
     QRT_MODEL_CHECK(-kMaxBias <= b && b <= kMaxBias,
                     "bias[%zu] is %" PRId64 ", expected at most 2^61 in size", c, b);
-    const int64_t folded = b + plane_correction(weight_sum, c, is_planes);
+    const int64_t folded = b + plane_correction(weight_sum, c, channels, digits, is_planes);
     const int64_t bound = sums + (folded < 0 ? -folded : folded);
     const int64_t multiplier = per_channel(*stage.multiplier(), c);
     QRT_MODEL_CHECK(multiplier == 0 || bound <= (kLimit - 1) / multiplier,
@@ -73,9 +81,17 @@ Status check_wide_constants(const InferContext& context, size_t channels, size_t
   return Status();
 }
 
+Status check_digits(const InferContext& context, int terms, int digits) {
+  QRT_TRY(check_range("digits", digits, 1, kMaxWideDigits));
+  QRT_MODEL_CHECK(digits == 1 || (terms == 1 && context.inputs[0].type.dtype == DType::kInt16),
+                  "digits is %d with %d terms and x of %s, expected 1, or 1 term and int16", digits,
+                  terms, dtype_name(context.inputs[0].type.dtype));
+  return Status();
+}
+
 WideConstants make_wide_constants(const InferContext& context, size_t channels, size_t group,
                                   const flatbuffers::Vector<int32_t>* weight_sum,
-                                  const fb::Requant& requant, bool is_planes) {
+                                  const fb::Requant& requant, bool is_planes, size_t digits) {
   WideConstants constants;
   constants.requant = make_requant(requant, channels);
   spread_groups(channels, group, &constants.requant);
@@ -83,7 +99,8 @@ WideConstants make_wide_constants(const InferContext& context, size_t channels, 
   constants.bias.resize(channels / group * stride);
   for (size_t c = 0; c < channels; ++c)
     constants.bias[c / group * stride + c % group] =
-        bias_at(context.inputs[2], c) + plane_correction(weight_sum, c, is_planes);
+        bias_at(context.inputs[2], c) +
+        plane_correction(weight_sum, c, channels, digits, is_planes);
   constants.is_narrow = context.inputs[2].type.dtype == DType::kInt32;
   return constants;
 }
@@ -93,14 +110,16 @@ Status make_wide_gemm(const PrepareContext& context, const flatbuffers::Vector<i
                       WideGemm* wide, Step* step) {
   GemmStep& gemm = wide->gemm;
   const size_t channels = gemm.groups * gemm.n;
-  const std::vector<uint8_t> no_bias(channels * sizeof(int32_t));
+  gemm.groups *= wide->digits;
+  const std::vector<uint8_t> no_bias(wide->digits * channels * sizeof(int32_t));
   make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
             context.threads, &gemm);
-  wide->constants =
-      make_wide_constants(context, channels, gemm.n, weight_sum, requant, /*is_planes=*/true);
+  wide->constants = make_wide_constants(context, channels, gemm.n, weight_sum, requant,
+                                        /*is_planes=*/true, wide->digits);
   wide->kernel = select_wide(context.isas);
   wide->block_columns = std::min(round_up(kBlockColumns, gemm.kernel->nr), gemm.n);
-  const size_t mr = gemm.kernel->mr, row_bytes = wide->block_columns * 2 * sizeof(int32_t);
+  const size_t mr = gemm.kernel->mr,
+               row_bytes = wide->block_columns * 2 * wide->digits * sizeof(int32_t);
   wide->block_rows = std::min(std::max(kBlockBytes / row_bytes / mr, size_t{1}) * mr, gemm.m);
   wide->split_tasks = task_count(static_cast<double>(plane_elements) * 2 / kCopyBytesPerNs,
                                  plane_elements, context.threads);
@@ -115,15 +134,19 @@ Status make_wide_gemm(const PrepareContext& context, const flatbuffers::Vector<i
 }
 
 void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmArgs& left,
-                   size_t group_offset, int16_t* y) {
+                   size_t group_offset, uint8_t* y) {
   const GemmStep& gemm = wide.gemm;
-  const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.groups * parts;
+  const size_t groups = gemm.groups / wide.digits;
+  const size_t parts = gemm.m_parts * gemm.n_parts, total = groups * parts;
   const size_t tasks = std::min(gemm.tasks, total);
   const size_t block_sums = wide.block_rows * wide.block_columns;
-  const size_t task_bytes = round_up(block_sums * 2 * sizeof(int32_t), kAlignment);
+  const size_t task_bytes = round_up(block_sums * 2 * wide.digits * sizeof(int32_t), kAlignment);
+  const bool is_acc = wide.constants.requant.requant.kind == RequantKind::kAcc;
+  const size_t element_bytes = is_acc ? sizeof(int32_t) : sizeof(int16_t);
   const size_t channel_bytes = gemm.taps * gemm.kc;  // packed weights of one output channel
 
-  const auto run_block = [&](size_t group, const GemmRange& block, int32_t* high, int32_t* low) {
+  // Sums of a digit are followed by those of the next one.
+  const auto run_block = [&](size_t group, const GemmRange& block, int32_t* sums) {
     const size_t columns = block.n_end - block.n_begin;
     const size_t channel = group * channel_stride(gemm.n) + block.n_begin;
     GemmArgs args = left;
@@ -131,36 +154,40 @@ void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmAr
     args.n = columns;
     args.taps = gemm.taps;
     args.kc = gemm.kc;
-    args.weights = gemm.weights + channel * channel_bytes;
-    args.bias = gemm.bias.data() + channel;
     args.c_stride = columns * sizeof(int32_t);
-    for (int32_t* sums : {high, low}) {
-      const size_t offset = group * group_offset + (sums == low ? wide.plane_bytes : 0);
+    for (size_t i = 0; i < 2 * wide.digits; ++i) {
+      const size_t digit_channel = i / 2 * groups * channel_stride(gemm.n) + channel;
+      args.weights = gemm.weights + digit_channel * channel_bytes;
+      args.bias = gemm.bias.data() + digit_channel;
+      const size_t offset = group * group_offset + (i % 2 != 0 ? wide.plane_bytes : 0);
       if (left.indirection) {
         args.indirection = left.indirection + block.m_begin * gemm.taps;
         args.a_offset = left.a_offset + static_cast<ptrdiff_t>(offset);
       } else {
         args.a = left.a + block.m_begin * left.a_stride + offset;
       }
-      args.c = sums;
+      args.c = sums + i * block_sums;
       gemm.kernel->fn(args);
     }
     CombineArgs combine{};
-    combine.high = high;
-    combine.low = low;
+    combine.high = sums;
+    combine.low = sums + block_sums;
     combine.rows = args.m;
     combine.n = combine.stride = columns;
     combine.channel = channel;
     combine.bias = wide.constants.bias.data();
     combine.is_narrow = wide.constants.is_narrow;
     combine.requant = wide.constants.requant.requant;
-    combine.y_stride = gemm.groups * gemm.n;
-    combine.y = y + block.m_begin * combine.y_stride + group * gemm.n + block.n_begin;
-    wide.kernel->combine(combine);
+    combine.y_stride = groups * gemm.n;
+    uint8_t* const to =
+        y + (block.m_begin * combine.y_stride + group * gemm.n + block.n_begin) * element_bytes;
+    combine.y = reinterpret_cast<int16_t*>(to);
+    if (wide.digits == 1 && !is_acc) return wide.kernel->combine(combine);
+    wide_combine_digits({combine, wide.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
   };
 
   context.parallel->run(tasks, [&](size_t task) {
-    int32_t* high =
+    int32_t* sums =
         reinterpret_cast<int32_t*>(context.scratch + 2 * wide.plane_bytes + task * task_bytes);
     for (size_t i = total * task / tasks; i < total * (task + 1) / tasks; ++i) {
       const GemmRange range = gemm_range(gemm, i % parts);
@@ -170,7 +197,7 @@ void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmAr
         for (block.m_begin = range.m_begin; block.m_begin < range.m_end;
              block.m_begin = block.m_end) {
           block.m_end = std::min(block.m_begin + wide.block_rows, range.m_end);
-          run_block(i / parts, block, high, high + block_sums);
+          run_block(i / parts, block, sums);
         }
       }
     }

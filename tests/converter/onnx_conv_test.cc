@@ -283,12 +283,13 @@ TEST(OnnxConv, SignedInputWithUnsignedWeights) {
   ConvTester<int8_t, uint8_t>({}, 3, {100}, -7).expect_exact();
 }
 
-TEST(OnnxConv, RefusesABiasWhoseScaleIsNotTheProduct) {
+// Not even weights of 16 bits make units of a quarter of a step.
+TEST(OnnxConv, RefusesABiasMuchFinerThanTheSums) {
   OnnxBuilder b;
-  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {1}), 1.0f, 0);
+  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {127}), 1.0f, 0);
   const std::string bias =
-      b.node("DequantizeLinear", {b.constant<int32_t>({1}, {5}), b.scalar(2.0f)});
-  const std::string x = b.integer_input<uint8_t>({1, 1, 2, 2}, 1.0f, 3);
+      b.node("DequantizeLinear", {b.constant<int32_t>({1}, {1}), b.scalar(1.0f)});
+  const std::string x = b.integer_input<uint8_t>({1, 1, 2, 2}, 1000.0f, 3);
   b.integer_output<uint8_t>(b.node("Conv", {x, w, bias}), 1.0f, 0);
   const std::string rule = refusal(&b);
   EXPECT_NE(rule.find("the bias has another scale"), std::string::npos) << rule;
@@ -305,10 +306,21 @@ TEST(OnnxConv, ABiasOfAnotherScaleIsRounded) {
   ASSERT_EQ(b.run_to<uint8_t>({{3, 255}}), (std::vector<uint8_t>{10, 10}));
 }
 
-TEST(OnnxConv, RefusesAResultThatIsNotQuantised) {
+TEST(OnnxConv, AFloatResultIsTheScaledSum) {
+  OnnxBuilder b;
+  const std::string w =
+      b.node("DequantizeLinear",
+             {b.constant<int8_t>({2, 1, 1, 1}, {1, -3}), b.constant<float>({2}, {0.5f, 0.25f})},
+             {{"axis", 0}});
+  b.output(b.node("Conv", {b.integer_input<uint8_t>({1, 1, 2, 2}, 2.0f, 3), w}));
+  EXPECT_EQ(b.run_to<float>({{3, 4, 0, 255}}),
+            (std::vector<float>{0, 1, -3, 252, 0, -1.5f, 4.5f, -378}));
+}
+
+TEST(OnnxConv, RefusesALimitedResultThatIsNotQuantised) {
   OnnxBuilder b;
   const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {1}), 1.0f, 0);
-  b.output(b.node("Conv", {b.integer_input<uint8_t>({1, 1, 2, 2}, 1.0f, 3), w}));
+  b.output(b.node("Relu", {b.node("Conv", {b.integer_input<uint8_t>({1, 1, 2, 2}, 1.0f, 3), w})}));
   EXPECT_NE(refusal(&b).find("without a QuantizeLinear"), std::string::npos);
 }
 

@@ -138,8 +138,9 @@ TEST(BatchMatMul, ManyTasks) {
   check({{-1, 300, 200}, {200, 300}, 128, 117}, plain());
 }
 
-// Of int16: sums of 64 bits, no zero points.
-void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN) {
+// Of int16: sums of 64 bits.
+void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN,
+                int a_zero = 0, int b_zero = 0) {
   SCOPED_TRACE(a.to_string() + " * " + b.to_string());
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -163,8 +164,8 @@ void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest 
       const int64_t first = b.rank() == 3 ? i / rows * k * n : 0;
       int64_t sum = 0;
       for (int64_t t = 0; t < k; ++t)
-        sum += int64_t{x[static_cast<size_t>(i * k + t)]} *
-               w[static_cast<size_t>(first + (transposed ? j * k + t : t * n + j))];
+        sum += int64_t{x[static_cast<size_t>(i * k + t)] - a_zero} *
+               (w[static_cast<size_t>(first + (transposed ? j * k + t : t * n + j))] - b_zero);
       const int64_t v = (sum * (65535 - j) + (int64_t{1} << (shift - 1))) >> shift;
       expected.push_back(static_cast<int16_t>(clamp_int(v, INT16_MIN, INT16_MAX)));
     }
@@ -173,6 +174,8 @@ void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest 
   testing::ModelBuilder m;
   fb::BatchMatMulOptionsT o;
   o.transpose_b = transposed;
+  o.a_zero_point_16 = static_cast<int16_t>(a_zero);
+  o.b_zero_point_16 = static_cast<int16_t>(b_zero);
   o.requant = std::move(requant);
   m.op(std::move(o), {m.input(a, DType::kInt16), m.input(b_file, DType::kInt16)},
        {m.output({matrices, rows, n}, DType::kInt16)});
@@ -185,6 +188,8 @@ TEST(BatchMatMul, Of16Bits) {
     for (const int64_t n : {1, 31, 32, 33, 65}) check_wide({2, 3, 5}, {2, 5, n}, transposed);
     for (const int64_t k : {1, 2, 17, 300}) check_wide({1, 2, k}, {k, 7}, transposed);
     check_wide({3, 40, 90}, {3, 90, 50}, transposed);
+    check_wide({3, 4, 90}, {3, 90, 50}, transposed, INT16_MIN, -32768, 32767);
+    check_wide({3, 4, 90}, {3, 90, 33}, transposed, INT16_MIN, 5, -777);
     check_wide({1, 1, 33025}, {33025, 2}, transposed, -32767);
   }
 }
@@ -193,14 +198,15 @@ TEST(BatchMatMul, RejectsBadModelsOf16Bits) {
   const auto reject = [](const std::string& part, int zero_point, int32_t multiplier) {
     testing::ModelBuilder m;
     fb::BatchMatMulOptionsT o;
-    o.a_zero_point = static_cast<uint8_t>(zero_point);
+    o.a_zero_point_16 = static_cast<int16_t>(zero_point);
     o.requant = testing::requant_int(multiplier, 31);
     m.op(std::move(o), {m.input({2, 3}, DType::kInt16), m.input({3, 4}, DType::kInt16)},
          {m.output({2, 4}, DType::kInt16)});
     testing::expect_rejected(m, part);
   };
-  reject("a_zero_point of INT16 is 1", 1, 9);
-  reject("a multiplier of the first stage is 65536", 0, 65536);
+  reject("sums may reach 3221225472, times the multiplier 1500000000 2^62 or more", 0, 1500000000);
+  reject("sums may reach 6442352640, times the multiplier 800000000 2^62 or more", 32767,
+         800000000);
 }
 
 TEST(BatchMatMul, RejectsBadModels) {

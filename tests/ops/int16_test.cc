@@ -1,8 +1,11 @@
 // Operators on int16 tensors against loops: Conv2D, DepthwiseConv2D and FullyConnected with
-// accumulators of 64 and of 32 bits, Add, Mul and the pools; models they have to refuse.
+// accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables,
+// Softmax; models they have to refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
@@ -311,6 +314,212 @@ ModelBuilder softmax(const std::vector<int16_t>& tables, size_t stages = 1) {
   return m;
 }
 
+// Weights of several digits, each a matrix of its own: [digits][groups][n][taps][k].
+std::vector<int8_t> packed_digits(const std::vector<std::vector<int8_t>>& digits, size_t groups,
+                                  size_t n, size_t taps, size_t k) {
+  std::vector<int8_t> all;
+  const size_t bytes = gemm_packed_bytes(n, taps, k);
+  for (const std::vector<int8_t>& d : digits)
+    for (size_t g = 0; g < groups; ++g) {
+      std::vector<int8_t> one(bytes);
+      gemm_pack(d.data() + g * n * taps * k, n, taps, k, one.data());
+      all.insert(all.end(), one.begin(), one.end());
+    }
+  return all;
+}
+
+// Products of int16 with weights of up to 17 bits: digits random, or all at their extremes.
+void check_digits(size_t count, int64_t groups, int64_t in, int64_t out, bool extreme,
+                  bool is_acc) {
+  SCOPED_TRACE(std::to_string(count) + " digits, " + std::to_string(groups) + " groups of " +
+               std::to_string(in) + " by " + std::to_string(out));
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  constexpr int64_t kPixels = 6;
+  std::vector<std::vector<int8_t>> digits(count, std::vector<int8_t>(size(groups * out * in)));
+  std::vector<int16_t> x(size(2 * kPixels * groups * in));
+  if (extreme) {
+    std::fill(x.begin(), x.end(), static_cast<int16_t>(kLo));
+    for (auto& d : digits) std::fill(d.begin(), d.end(), int8_t{-128});
+  } else {
+    random.fill(x, kLo, kHi);
+    for (auto& d : digits) random.fill(d, -128, 127);
+  }
+  const int64_t channels = groups * out;
+  std::vector<int64_t> bias(size(channels));
+  random.fill(bias, is_acc ? -9999 : -(int64_t{1} << 40), is_acc ? 9999 : int64_t{1} << 40);
+  std::vector<int32_t> sums;
+  for (const auto& d : digits)
+    for (int64_t o = 0; o < channels; ++o) {
+      int32_t sum = 0;
+      for (int64_t i = 0; i < in; ++i) sum += d[size(o * in + i)];
+      sums.push_back(sum);
+    }
+  std::vector<int16_t> y;
+  std::vector<int32_t> acc;
+  for (int64_t p = 0; p < 2 * kPixels; ++p)
+    for (int64_t o = 0; o < channels; ++o) {
+      int64_t v = bias[size(o)];
+      for (int64_t i = 0; i < in; ++i) {
+        int64_t w = 0;
+        for (size_t d = 0; d < count; ++d) w += digits[d][size(o * in + i)] * (d == 0 ? 1 : 256);
+        v += w * x[size((p * groups + o / out) * in + i)];
+      }
+      y.push_back(requantized(v, 4001, 36, 3));
+      acc.push_back(static_cast<int32_t>(static_cast<uint64_t>(v)));
+    }
+  for (const bool is_dense : {false, true}) {
+    if (is_dense && groups > 1) continue;
+    ModelBuilder m;
+    const DType type = is_acc ? DType::kInt32 : DType::kInt16;
+    const Shape from = is_dense ? Shape{-1, kPixels, in} : Shape{-1, 2, 3, groups * in};
+    const Shape to = is_dense ? Shape{-1, kPixels, out} : Shape{-1, 2, 3, channels};
+    const uint32_t a = m.input(from, DType::kInt16), c = m.output(to, type);
+    const uint32_t w =
+        m.packed(is_dense ? Shape{out, in} : Shape{channels, 1, 1, in}, fb::Packing::GEMM,
+                 packed_digits(digits, size(groups), size(out), 1, size(in)));
+    const uint32_t b = is_acc ? m.bias(std::vector<int32_t>(bias.begin(), bias.end()))
+                              : m.constant({channels}, DType::kInt64, bias);
+    const auto set = [&](auto o) {
+      o.digits = static_cast<uint8_t>(count);
+      o.weight_sum = sums;
+      o.requant = is_acc ? testing::requant_acc() : requant({4001}, 36, 3);
+      if constexpr (std::is_same_v<decltype(o), fb::Conv2DOptionsT>)
+        o.groups = static_cast<uint32_t>(groups);
+      m.op(std::move(o), {a, w, b}, {c});
+    };
+    if (is_dense) {
+      set(fb::FullyConnectedOptionsT());
+    } else {
+      set(fb::Conv2DOptionsT());
+    }
+    testing::expect_outputs(m, 2, {bytes_of(x)}, {is_acc ? bytes_of(acc) : bytes_of(y)});
+  }
+}
+
+TEST(Int16, WeightsOfSeveralDigits) {
+  for (const bool is_acc : {false, true})
+    for (const size_t count : {1, 2, 3}) {
+      check_digits(count, 1, 5, 3, false, is_acc);
+      check_digits(count, 1, 130, 33, false, is_acc);
+      check_digits(count, 3, 7, 17, false, is_acc);
+      check_digits(count, 1, 300, 16, true, is_acc);
+    }
+}
+
+TEST(Int16, ProductsBeyondInt32) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  std::vector<int16_t> a(300), b(300), y;
+  random.fill(a, kLo, kHi);
+  random.fill(b, kLo, kHi);
+  a[0] = b[0] = a[1] = static_cast<int16_t>(kHi);
+  b[1] = static_cast<int16_t>(kLo);
+  for (size_t i = 0; i < a.size(); ++i)
+    y.push_back(requantized((int64_t{a[i]} + 32000) * (int64_t{b[i]} + 31000), 1 << 28, 44, 7));
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 100}, DType::kInt16), z = m.input({-1, 100}, DType::kInt16);
+  fb::MulOptionsT o;
+  o.a_zero_point_16 = -32000;
+  o.b_zero_point_16 = -31000;
+  o.requant = requant({1 << 28}, 44, 7);
+  m.op(std::move(o), {x, z}, {m.output({-1, 100}, DType::kInt16)});
+  testing::expect_outputs(m, 3, {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
+}
+
+// Tables between int16 and other types.
+template <class X, class Y>
+void check_table(DType from, DType to) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const int64_t lo = std::numeric_limits<X>::min(), hi = std::numeric_limits<X>::max();
+  std::vector<X> x;
+  for (int64_t v = lo; v <= hi; ++v) x.push_back(static_cast<X>(v));
+  std::vector<Y> table(x.size());
+  for (Y& v : table) v = static_cast<Y>(random.integer(-300, 300));
+  ModelBuilder m;
+  const auto n = static_cast<int64_t>(x.size());
+  const uint32_t in = m.input({-1, n}, from), out = m.output({-1, n}, to);
+  fb::LutOptionsT o;
+  o.table = m.buffer(table);
+  o.to_float = to == DType::kFloat32;
+  m.op(o, {in}, {out});
+  testing::expect_outputs(m, 1, {bytes_of(x)}, {bytes_of(table)});
+}
+
+TEST(Int16, TablesBetweenTypes) {
+  check_table<int16_t, uint8_t>(DType::kInt16, DType::kUInt8);
+  check_table<int16_t, float>(DType::kInt16, DType::kFloat32);
+  check_table<uint8_t, int16_t>(DType::kUInt8, DType::kInt16);
+  check_table<int16_t, int8_t>(DType::kInt16, DType::kInt8);
+}
+
+// Exponentials that halve with every step.
+ModelBuilder wide_softmax(const std::vector<int32_t>& table, int64_t n, size_t stages = 1) {
+  ModelBuilder m;
+  const uint32_t in = m.input({-1, n}, DType::kInt16), out = m.output({-1, n}, DType::kInt16);
+  fb::SoftmaxOptionsT o;
+  o.kind = fb::SoftmaxKind::INT_WIDE;
+  o.table = m.buffer(table);
+  o.zero_point = -32768;
+  for (size_t i = 0; i < stages; ++i) {
+    o.stages.push_back(std::make_unique<fb::RequantStageT>());
+    o.stages[i]->multiplier = {65535};
+    o.stages[i]->shift = {30};
+    o.stages[i]->rounding = fb::Rounding::HALF_EVEN;
+  }
+  m.op(std::move(o), {in}, {out});
+  return m;
+}
+
+std::vector<int32_t> halving_table() {
+  std::vector<int32_t> table(65536, 0);
+  for (size_t i = 0; i < 31; ++i) table[65535 - i] = 1 << (30 - i);
+  return table;
+}
+
+TEST(Int16, WideSoftmax) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  for (const int64_t n : {1, 2, 3, 64, 1000}) {
+    std::vector<int16_t> x(static_cast<size_t>(3 * n)), y;
+    random.fill(x, 100, 120);
+    x[0] = static_cast<int16_t>(kHi);
+    x.back() = static_cast<int16_t>(kLo);
+    for (size_t row = 0; row < 3; ++row) {
+      const auto first = x.begin() + static_cast<ptrdiff_t>(row) * n;
+      const int greatest = *std::max_element(first, first + n);
+      std::vector<int64_t> e;
+      int64_t sum = 0;
+      for (auto v = first; v != first + n; ++v) {
+        e.push_back(greatest - *v > 30 ? 0 : int64_t{1} << (30 - (greatest - *v)));
+        sum += e.back();
+      }
+      for (const int64_t v : e) {
+        const int64_t p = ((v << 30) + sum / 2) / sum;
+        const int64_t scaled = p * 65535, low = scaled & ((1 << 30) - 1);
+        int64_t q = scaled >> 30;
+        if (low > (1 << 29) || (low == (1 << 29) && q % 2 != 0)) ++q;
+        y.push_back(static_cast<int16_t>(q - 32768));
+      }
+    }
+    testing::expect_outputs(wide_softmax(halving_table(), n), 3, {bytes_of(x)}, {bytes_of(y)});
+  }
+}
+
+TEST(Int16, WideSoftmaxRefusesBadTables) {
+  std::vector<int32_t> table = halving_table();
+  testing::expect_rejected(wide_softmax(table, 4, 0), "stages has 0 stages");
+  table[9] = -1;
+  testing::expect_rejected(wide_softmax(table, 4), "table[9] is -1, expected 0 to 2^30");
+  table = halving_table();
+  table[65535] = 5;
+  testing::expect_rejected(wide_softmax(table, 4), "table[65535] is 5, expected 2^30");
+  table.pop_back();
+  testing::expect_rejected(wide_softmax(table, 4), "the table holds 262140 bytes");
+}
+
 TEST(Int16, Softmax) {
   const std::vector<int16_t> x = {100, -500, 100, -32768, 32767, 0};
   std::vector<int16_t> y;
@@ -382,7 +591,17 @@ TEST(Int16, RefusesBadModels) {
   testing::expect_rejected(layer.build(), "accumulators of channel 0 may reach");
   layer = Layer();
   layer.options.requant = testing::requant_acc();
-  testing::expect_rejected(layer.build(), "requant.kind is ACC");
+  testing::expect_rejected(layer.build(), "requant.kind is ACC and input 2 (bias) int64");
+  layer = Layer();
+  layer.options.digits = 4;
+  testing::expect_rejected(layer.build(), "digits is 4, expected 1 to 3");
+  layer = Layer();
+  layer.options.digits = 2;
+  layer.options.terms = 2;
+  testing::expect_rejected(layer.build(), "digits is 2 with 2 terms and x of int16");
+  layer = Layer();
+  layer.options.digits = 2;
+  testing::expect_rejected(layer.build(), "input 1 (weights) holds");
   layer = Layer();
   layer.options.requant->lo = -40000;
   testing::expect_rejected(layer.build(), "requant limits are -40000");
@@ -411,9 +630,9 @@ TEST(Int16, RefusesBadModels) {
   const uint32_t c = far.input({-1, 4}, DType::kInt16), d = far.input({-1, 4}, DType::kInt16);
   fb::MulOptionsT product;
   product.a_zero_point_16 = product.b_zero_point_16 = 30000;
-  product.requant = requant({1}, 1);
+  product.requant = requant({INT32_MAX}, 31);
   far.op(std::move(product), {c, d}, {far.output({-1, 4}, DType::kInt16)});
-  testing::expect_rejected(far, "products reach 3939821824");
+  testing::expect_rejected(far, "products reach 3939821824, times the multiplier 2147483647");
 }
 
 }  // namespace

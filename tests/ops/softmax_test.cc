@@ -225,7 +225,7 @@ TEST(Softmax, RejectsBadModels) {
   table[7] = 0;
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
-  reject("kind is 5, expected 0 to 4", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(5); });
+  reject("kind is 6, expected 0 to 5", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(6); });
   const auto logarithm = [](float last, float scale, float output_scale) {
     return [=](M& m, O& o) {
       std::vector<float> entries = exponentials(0.1f);

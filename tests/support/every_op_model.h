@@ -253,6 +253,10 @@ inline ModelBuilder every_op_model() {
   min_max.maximum = true;
   m.op(min_max, {logits, m.constant({10}, DType::kUInt8, pattern<uint8_t>(10, 0, 90))}, {floor});
 
+  fb::IntegerOptionsT integer;
+  integer.function = fb::IntegerFunction::XOR;
+  m.op(integer, {logits, floor}, {m.tensor({-1, 10}, DType::kUInt8, "mixed")});
+
   fb::PairLutOptionsT pair_lut;
   pair_lut.table = m.buffer(pattern<uint8_t>(65536, 0, 255, 4));
   const uint32_t pairs = m.tensor({-1, 10}, DType::kUInt8, "pairs");

@@ -24,6 +24,8 @@ constexpr int onnx_type() {
   if (std::is_same_v<T, float>) return 1;
   if (std::is_same_v<T, uint8_t>) return 2;
   if (std::is_same_v<T, int8_t>) return 3;
+  if (std::is_same_v<T, uint16_t>) return 4;
+  if (std::is_same_v<T, int16_t>) return 5;
   if (std::is_same_v<T, int32_t>) return 6;
   return 7;
 }
@@ -164,8 +166,7 @@ class OnnxBuilder {
   std::string qdq(const std::string& x, float scale, T zero_point) {
     return dq(q(x, scale, zero_point), scale, zero_point);
   }
-  // An 8-bit model input behind DequantizeLinear, and an 8-bit model output: integers go in and
-  // come out.
+  // A model input of integers behind DequantizeLinear, and an integer model output.
   template <class T>
   std::string integer_input(const Dims& dims, float scale, T zero_point) {
     return dq(input<T>(dims), scale, zero_point);

@@ -1,0 +1,1 @@
+qrt_add_family(integer COMMON integer.cc)

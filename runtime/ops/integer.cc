@@ -1,0 +1,76 @@
+// Integer: elementwise arithmetic and comparison of two integer tensors, broadcast as in numpy.
+#include "kernels/integer/integer.h"
+
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/elements.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+bool is_other_sign(DType a, DType b) {
+  if (a > b) return is_other_sign(b, a);
+  return (a == DType::kUInt8 && b == DType::kInt8) || (a == DType::kUInt16 && b == DType::kInt16);
+}
+
+Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+  QRT_TRY(check_input_count(context, 2));
+  Element element;
+  QRT_TRY(check_element(context, 0, "a", &element));
+  const DType dtype = context.inputs[0].type.dtype;
+  QRT_TRY(check_dtype(context, 1, "b", dtype));
+  const auto function = context.op->options_as<fb::IntegerOptions>()->function();
+  QRT_TRY(check_range("function", static_cast<int>(function), 0, kIntegerFunctions - 1));
+  Shape shape;
+  QRT_TRY(infer_broadcast_shape(context, &shape));
+  if (is_comparison(static_cast<IntegerFunction>(function)))
+    return add_output(DType::kUInt8, shape, outputs);
+  DType output;
+  QRT_TRY(declared_output_dtype(context, &output));
+  QRT_MODEL_CHECK(output == dtype || is_other_sign(output, dtype),
+                  "the output is %s, expected %s or of the other sign", dtype_name(output),
+                  dtype_name(dtype));
+  return add_output(output, shape, outputs);
+}
+
+struct Params {
+  IntegerFn fn;
+  Broadcast broadcast;
+};
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
+               context.out(step, 0), [&](const ElementwiseRun& r) {
+                 p.fn({r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n});
+               });
+}
+
+Status prepare(const PrepareContext& context, Step* step) {
+  const TensorType& output = context.outputs[0];
+  const auto function = context.op->options_as<fb::IntegerOptions>()->function();
+  Element element;
+  QRT_TRY(check_element(context, 0, "a", &element));
+  auto params = std::make_shared<Params>();
+  params->fn = integer_kernel(element, static_cast<IntegerFunction>(function));
+  Broadcast& broadcast = params->broadcast;
+  broadcast =
+      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
+  broadcast.operand_bytes = dtype_bytes(context.inputs[0].type.dtype);
+  broadcast.output_bytes = dtype_bytes(output.dtype);
+  const double elements = static_cast<double>(output.shape.elements());
+  broadcast.tasks =
+      task_count(elements, static_cast<size_t>(output.shape.elements()), context.threads);
+  step->kernel = "integer_scalar";
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace
+
+const OpDef kIntegerOp = {"Integer", fb::OpOptions::Integer, false, infer, prepare};
+
+}  // namespace qrt
