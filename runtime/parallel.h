@@ -23,7 +23,7 @@ struct Parallel {
   pthreadpool* pool = nullptr;  // pthreadpool_t
   ParallelFn custom = nullptr;  // takes precedence over pool
   void* custom_context = nullptr;
-  Team* team = nullptr;         // while it runs a whole run: gets the tasks
+  Team* team = nullptr;  // while it runs a whole run: gets the tasks
 
   // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
   // once.

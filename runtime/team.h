@@ -69,7 +69,7 @@ class Team {
   bool leads_ = false;
   size_t jobs_ = 0;
   uint64_t last_job_ = 0;  // below 2^32
-  uint64_t given_ = 0;  // tasks of all jobs
+  uint64_t given_ = 0;     // tasks of all jobs
 
   alignas(64) std::atomic<uint64_t> finished_{0};  // of these
   std::atomic<size_t> members_{0};                 // who came
