@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/infer.h"
+#include "runtime/ops/transpose.h"
 
 namespace qrt {
 namespace {
@@ -44,6 +45,12 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
   }
   for (Step& step : *steps) {
     const uint32_t last = last_producer(step, producer);
+    if (last != kNone && readers[step.inputs[0]] == 1 &&
+        pull_from_quantize((*steps)[last], &step)) {
+      (*steps)[last].leader = &step;
+      (*steps)[last].run = nullptr;
+      continue;
+    }
     if (step.run_elements == nullptr || last == kNone) continue;
     Step& leader = (*steps)[last];
     if (!leader.can_lead || leader.follower != nullptr) continue;

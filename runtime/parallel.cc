@@ -4,6 +4,7 @@
 #include <pthreadpool.h>
 
 #include "runtime/float_env.h"
+#include "runtime/team.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -53,6 +54,7 @@ void run_task(void* context, size_t index) {
 }  // namespace
 
 void Parallel::dispatch(void (*task)(void*, size_t), void* argument, size_t count) const {
+  if (team != nullptr && team->leads()) return team->run(task, argument, count);
   Job job{task, argument};
   hand_over(&job);
   if (custom != nullptr) {

@@ -1,5 +1,5 @@
 // Parallel execution of one step over pthreadpool, an application's own pool, or the calling thread
-// alone.
+// alone; within a run, by the threads that the pool has given to the whole run (team.h).
 #ifndef QRT_RUNTIME_PARALLEL_H_
 #define QRT_RUNTIME_PARALLEL_H_
 
@@ -8,6 +8,8 @@
 struct pthreadpool;
 
 namespace qrt {
+
+class Team;
 
 // Runs task(argument, i) for every i < count, in any order on any threads; returns when all are
 // done.
@@ -21,6 +23,7 @@ struct Parallel {
   pthreadpool* pool = nullptr;  // pthreadpool_t
   ParallelFn custom = nullptr;  // takes precedence over pool
   void* custom_context = nullptr;
+  Team* team = nullptr;  // while it runs a whole run: gets the tasks
 
   // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
   // once.
@@ -45,7 +48,7 @@ struct Parallel {
     });
   }
 
- private:
+  // task(argument, i) for every i < count.
   void dispatch(void (*task)(void*, size_t), void* argument, size_t count) const;
 };
 

@@ -28,6 +28,9 @@ bool is_foreign(Isa isa) {
   return ((set & kX86) != 0 && (own & kArm) != 0) || ((set & kArm) != 0 && (own & kX86) != 0);
 }
 
+// With fewer jobs in a run the pool is faster than a team.
+constexpr size_t kTeamJobs = 5;
+
 }  // namespace
 
 Result<IsaSet> allowed_isas(const char* cap) {
@@ -86,13 +89,18 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
 
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
   session->parallel_ = {plan_options.threads, options.pool, options.parallel,
-                        options.parallel_context};
+                        options.parallel_context, nullptr};
   if (plan_options.threads > 1 && options.pool == nullptr && options.parallel == nullptr) {
     session->own_pool_ = pthreadpool_create(plan_options.threads);
     if (session->own_pool_ == nullptr) {
       return error(Code::kOutOfMemory, "no pool of %zu threads", plan_options.threads);
     }
     session->parallel_.pool = session->own_pool_;
+  }
+  // XNNPACK's operators go to the pool themselves.
+  if (plan_options.threads > 1 && plan_options.provider == Provider::kOwn) {
+    session->team_ = std::make_unique<Team>(plan_options.threads);
+    session->parallel_.team = session->team_.get();
   }
   QRT_TRY(session->allocate());
   if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
@@ -146,6 +154,25 @@ void Session::bind() {
 
 void Session::run() {
   const ScopedFloatEnv env;
+  if (team_ != nullptr) {
+    team_->open();
+    parallel_.dispatch([](void* p, size_t) { static_cast<Session*>(p)->enter_run(); }, this,
+                       parallel_.threads);
+    // As many jobs as in this run the next one will have.
+    if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
+  } else {
+    run_steps();
+  }
+  for (const FinalCopy& copy : plan_->final_copies) {
+    memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
+  }
+}
+
+void Session::enter_run() {
+  team_->enter([this] { run_steps(); });
+}
+
+void Session::run_steps() {
   if (profile_ != nullptr) profile_->start_run();
   for (size_t slice = 0; slice < plan_->slices; ++slice) {
     for (size_t i = 0; i < plan_->steps.size(); ++i) {
@@ -157,9 +184,6 @@ void Session::run() {
     for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
   }
   for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * plan_->slices;
-  for (const FinalCopy& copy : plan_->final_copies) {
-    memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
-  }
 }
 
 void Session::reset() {

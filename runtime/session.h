@@ -12,6 +12,7 @@
 #include "runtime/plan.h"
 #include "runtime/profile.h"
 #include "runtime/status.h"
+#include "runtime/team.h"
 
 namespace qrt {
 
@@ -70,12 +71,15 @@ class Session {
   Status allocate();
   void bind();
   RunContext context(size_t step) const;
+  void enter_run();
+  void run_steps();
 
   std::shared_ptr<const Plan> plan_;
   uint8_t* memory_ = nullptr;      // laid out as Plan says
   std::vector<uint8_t*> tensors_;  // by slot
   Parallel parallel_;
   pthreadpool* own_pool_ = nullptr;
+  std::unique_ptr<Team> team_;  // null after a run that had no use for it
   std::unique_ptr<Profile> profile_;
 };
 

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
+#include "kernels/isa/avx512vnni.h"
 #include "kernels/isa/requantize_avx512vnni.h"
 
 namespace qrt {
@@ -14,6 +15,7 @@ struct Zmm {
   static constexpr int kBands = kBandCount;
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
+  static constexpr bool kFuses = true;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;
@@ -97,6 +99,31 @@ struct Zmm {
     _mm512_storeu_si512(out + 48, _mm512_permutex2var_epi64(odd0, next, odd1));
   }
 
+  // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.
+  QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
+    for (int q = 0; q < 4; ++q)
+      if (!avx512vnni::can_fuse(load(constants + q * 64), taps)) return false;
+    for (int q = 0; q < 4; ++q) {
+      uint8_t* bias = constants + q * 64;
+      const __m512 scale = _mm512_castsi512_ps(load(bias + 256));
+      _mm512_storeu_si512(bias, avx512vnni::start_sum(load(bias)));
+      _mm512_storeu_ps(bias + 512, avx512vnni::offset_of(scale));
+    }
+    return true;
+  }
+
+  // What the epilogue of Store::kFused reads.
+  struct Fused {
+    explicit __attribute__((always_inline)) Fused(const uint8_t* constants) {
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        scale[q] = _mm512_castsi512_ps(load(constants + 256 + q * 64));
+        offset[q] = _mm512_castsi512_ps(load(constants + 512 + q * 64));
+      }
+    }
+    __m512 scale[4], offset[4];
+  };
+
   struct Finish {
     Finish(const Requant& r, size_t n)
         : zero_point(_mm512_set1_epi16(static_cast<int16_t>(r.zero_point))),
@@ -113,6 +140,21 @@ struct Zmm {
         v[q] = _mm512_cvtps_epi32(
             _mm512_mul_ps(_mm512_cvtepi32_ps(acc[q]), _mm512_castsi512_ps(load(scale + q * 64))));
       }
+      pack<kClamp>(v, out, band_bytes, bands);
+    }
+
+    __attribute__((always_inline)) void store(const Acc acc[4], const Fused& fused, uint8_t* out,
+                                              size_t band_bytes, size_t bands) const {
+      __m512i v[4];
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q)
+        v[q] = avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
+      pack<false>(v, out, band_bytes, bands);
+    }
+
+    template <bool kClamp>
+    __attribute__((always_inline)) void pack(const __m512i (&v)[4], uint8_t* out, size_t band_bytes,
+                                             size_t bands) const {
       __m512i low = _mm512_packs_epi32(v[0], v[1]), high = _mm512_packs_epi32(v[2], v[3]);
       if (kClamp) {
         low = _mm512_adds_epi16(low, zero_point);

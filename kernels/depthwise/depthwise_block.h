@@ -42,7 +42,8 @@ QRT_INLINE void unroll(const F& f) {
 #endif
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
-enum class Store { kPlain, kClamp, kGeneric };
+// kFused: the same by a policy's own means (kFuses).
+enum class Store { kPlain, kFused, kClamp, kGeneric };
 
 // One block of channels: where it is and what was prepared for it.
 struct Block {

@@ -8,6 +8,7 @@ struct NeonWide : Neon {
   static constexpr DepthwiseTile kTile = kDepthwiseNeon;
   static constexpr int kOutputs = 4;
   static constexpr bool kSlides = false;
+  static constexpr bool kFuses = false;
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }

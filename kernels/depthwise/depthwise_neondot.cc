@@ -8,6 +8,7 @@ struct NeonDot : Neon {
   static constexpr DepthwiseTile kTile = kDepthwiseNeonDot;
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
+  static constexpr bool kFuses = false;
   using Data = int8x16_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) {

@@ -15,6 +15,9 @@
 //                                          accumulators of two rows; if so, there is
 //   dot(acc, data, p)                      also with the weights in memory
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
+//   kFuses                                 whether there are, for Store::kFused,
+//     fuse(constants, taps)                its constants from bias and scale; false: not for these
+//     Fused(constants)                     what store() takes for the scale then
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
 //   store_acc(acc[4], int32 out)           accumulators in channel order
@@ -201,7 +204,9 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
                              size_t bands) {
   constexpr size_t kInts = 16 * V::kTile.lanes;
-  if constexpr (kStore == Store::kGeneric) {
+  if constexpr (kStore == Store::kFused) {
+    finish.store(acc, typename V::Fused(loop.constants), out, band_bytes, bands);
+  } else if constexpr (kStore == Store::kGeneric) {
     int32_t result[kInts];
     V::store_acc(acc, result);
     requantize_tile<typename V::Lanes>(b.args.requant, b.forms, b.c, result,
@@ -286,12 +291,44 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   }
 }
 
+// The constants of slide(): from memory for every output, but of Store::kFused in registers.
+template <class V, Store kStore>
+struct Held {
+  explicit Held(const Loop& l) : loop(l) {}
+  __attribute__((always_inline)) typename V::Acc start(int q) const {
+    return V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
+  }
+  __attribute__((always_inline)) void store(const Block& b, const typename V::Finish& finish,
+                                            const typename V::Acc (&acc)[4], uint8_t* out,
+                                            size_t band_bytes, size_t bands) const {
+    store_output<V, kStore>(b, loop, finish, acc, out, band_bytes, bands);
+  }
+  const Loop& loop;
+};
+
+template <class V>
+struct Held<V, Store::kFused> {
+  explicit __attribute__((always_inline)) Held(const Loop& loop) : fused(loop.constants) {
+    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+      bias[q] = V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
+    });
+  }
+  __attribute__((always_inline)) typename V::Acc start(int q) const { return bias[q]; }
+  __attribute__((always_inline)) void store(const Block&, const typename V::Finish& finish,
+                                            const typename V::Acc (&acc)[4], uint8_t* out,
+                                            size_t band_bytes, size_t bands) const {
+    finish.store(acc, fused, out, band_bytes, bands);
+  }
+  typename V::Acc bias[4];
+  typename V::Fused fused;
+};
+
 // Whole rows of a kernel of up to 4 rows of 3 taps, multiplier 1: each column is interleaved in
 // registers and leaves them after the third output that it touches.
 template <class V, int kRows, Store kStore>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixels,
                         const Area& area) {
-  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
+  constexpr size_t kCell = V::kTile.quad_bytes;
   constexpr int kGroupRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
@@ -308,6 +345,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
   // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
   const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
   ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
+  const Held<V, kStore> held(loop);
   typename V::Data column[3][4] = {};
   size_t missing = 3;  // columns before the next output
   for (size_t left = s.out_w; left > 0; ++ix) {
@@ -339,13 +377,13 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
       const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        acc[r][q] = V::load_acc(loop.constants + q * kVector);
+        acc[r][q] = held.start(q);
         unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
           V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
         });
       });
-      store_output<V, kStore>(b, loop, finish, acc[r], out + r * loop.row_bytes,
-                              kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+      held.store(b, finish, acc[r], out + r * loop.row_bytes, kRows * loop.row_bytes,
+                 (rows_left + kRows - 1 - r) / kRows);
     });
     out += loop.channels;
   }
@@ -410,6 +448,11 @@ void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t chan
     const float reach = static_cast<float>(32640 * args.shape.kernel_h * args.shape.kernel_w);
     if (b.store != Store::kGeneric && !V::is_bounded(args.scratch, reach))
       b.store = Store::kGeneric;
+    if constexpr (V::kFuses) {
+      if (b.store == Store::kPlain &&
+          V::fuse(args.scratch, args.shape.kernel_h * args.shape.kernel_w))
+        return compute_rows<V, Store::kFused>(b, y, end);
+    }
     if (b.store == Store::kPlain) return compute_rows<V, Store::kPlain>(b, y, end);
     if (b.store == Store::kClamp) return compute_rows<V, Store::kClamp>(b, y, end);
   }

@@ -58,8 +58,8 @@ using GemmFn = void (*)(const GemmArgs& args);
 struct GemmKernel {
   const char* name;  // "gemm_u8s8_6x64_k4_avx512vnni"
   Isa isa;
-  uint16_t mr, nr;      // tile: threads split m in multiples of mr and n in multiples of nr (nr a
-                        // multiple of 16)
+  uint16_t mr, nr;      // tile: threads split m anywhere and n in multiples of nr (nr a multiple
+                        // of 16)
   bool signed_lhs;      // reads x - 128: the caller adds 128 * sum(w) to bias
   bool pair_safe_only;  // exact only for weights proved pair-safe (VPMADDUBSW)
   GemmFn fn;

@@ -43,14 +43,17 @@ struct Avx512Vnni {
   template <int NV>
   struct Store {
     Epilogue e;
-    __m512 s[NV];
+    __m512 s[NV], offset[NV];
     uint64_t mask;
 
     __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
                                             size_t columns) {
       e = epilogue;
       QRT_UNROLL
-      for (int v = 0; v < NV; ++v) s[v] = _mm512_loadu_ps(e.scale + channel + 16 * v);
+      for (int v = 0; v < NV; ++v) {
+        s[v] = _mm512_loadu_ps(e.scale + channel + 16 * v);
+        offset[v] = avx512vnni::offset_of(s[v]);
+      }
       mask = ~uint64_t{0} >> (64 - columns);
     }
 
@@ -84,9 +87,8 @@ struct Avx512Vnni {
         const int r1 = i + 1 / NV < MR ? i + 1 / NV : MR - 1;
         const int r2 = i + 2 / NV < MR ? i + 2 / NV : MR - 1;
         const int r3 = i + 3 / NV < MR ? i + 3 / NV : MR - 1;
-        const __m512i b = Epilogue::in_order(
-            e.template bytes<kForm>(acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV],
-                                    s[0], s[1 % NV], s[2 % NV], s[3 % NV]));
+        const __m512i b = Epilogue::in_order(e.template bytes<kForm>(
+            acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV], s, offset));
         QRT_UNROLL
         for (int r = 0; r < kRows; ++r) {
           if (i + r < MR) store(c, b, r);
@@ -99,6 +101,7 @@ struct Avx512Vnni {
     __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
                                              size_t c_stride) const {
       switch (e.form) {
+        case Epilogue::kFused: return rows_as<Epilogue::kFused>(acc, c, c_stride);
         case Epilogue::kFromZero: return rows_as<Epilogue::kFromZero>(acc, c, c_stride);
         case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
         case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);

@@ -9,7 +9,8 @@
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: load_lhs, dot by lane
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
-//   Epilogue                    requantisation in accumulator registers: handles(), make()
+//   Epilogue                    requantisation in accumulator registers: handles(), make(), and
+//                               start(bias), where its accumulators start
 //   Lanes                       policy of isa/requantize_tile.h, for what Epilogue does not handle
 //   Store<NV>                   an Epilogue for NV vectors of channels: rows(acc, c, c_stride)
 //
@@ -45,7 +46,7 @@ template <class P>
 struct Output {
   explicit Output(const GemmArgs& g) : epilogue(nullptr), forms(forms_of(g.requant, 0, g.n)) {
     if (P::Epilogue::handles(g.requant)) {
-      registers = P::Epilogue::make(g.requant, g.n);
+      registers = P::Epilogue::make(g.requant, g.bias, g.n, g.taps * g.kc);
       epilogue = &registers;
     }
   }
@@ -146,13 +147,14 @@ void run_column(const Column<P>& column) {
   const GemmArgs& g = *column.g;
   const size_t taps = g.taps, kc = g.kc, block_bytes = taps * kc * kBlock;
   const size_t c_stride = g.c_stride;
+  const typename P::Epilogue* const epilogue = column.output->in_registers();
   typename P::Acc bias[NV];
   QRT_UNROLL
   for (int v = 0; v < NV; ++v) {
     bias[v] = P::load_acc(g.bias + column.channel + static_cast<size_t>(v) * P::kLanes);
+    if (epilogue != nullptr) bias[v] = epilogue->start(bias[v]);
   }
   typename P::template Store<NV> store;
-  const typename P::Epilogue* const epilogue = column.output->in_registers();
   if (epilogue != nullptr) store.set(*epilogue, column.channel, column.columns);
   const int8_t* const weights = column.weights;
   size_t row = column.row;
@@ -248,6 +250,7 @@ void run_few_rows(const Column<P>& column) {
   constexpr int kSteps = P::kFewSteps / MR > 1 ? P::kFewSteps / MR : 1;
   constexpr size_t kFewColumns = 256;
   const GemmArgs& g = *column.g;
+  const typename P::Epilogue* const epilogue = column.output->in_registers();
   const int8_t* w = column.weights;
   uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
   alignas(64) int32_t memory[MR * kFewColumns];
@@ -267,6 +270,7 @@ void run_few_rows(const Column<P>& column) {
         for (int v = 0; v < NV; ++v) {
           part[s][i][v] =
               s == 0 ? P::load_acc(g.bias + j + static_cast<size_t>(v) * P::kLanes) : P::zero();
+          if (s == 0 && epilogue != nullptr) part[s][i][v] = epilogue->start(part[s][i][v]);
         }
       }
     }
@@ -308,9 +312,9 @@ void run_few_rows(const Column<P>& column) {
       }
     }
     const size_t columns = g.n - j < kBlock ? g.n - j : kBlock;
-    if (column.output->in_registers() != nullptr) {
+    if (epilogue != nullptr) {
       typename P::template Store<NV> store;
-      store.set(*column.output->in_registers(), j, columns);
+      store.set(*epilogue, j, columns);
       store.rows(acc, c + j, g.c_stride);
     } else {
       QRT_UNROLL

@@ -57,7 +57,7 @@ struct RequantF32 {
   }
 
   // REQUIRES: handles(r); scales readable to the next multiple of 8 channels.
-  static RequantF32 make(const Requant& r, size_t channels) {
+  static RequantF32 make(const Requant& r, const int32_t*, size_t channels, size_t) {
     int large = 0;
     for (size_t j = 0; j < channels; j += 8) {
       large |= _mm256_movemask_ps(
@@ -70,6 +70,8 @@ struct RequantF32 {
             _mm256_set1_ps(static_cast<float>(r.hi - r.zero_point)),
             large == 0 && r.lo == 0 && r.hi == 255};
   }
+
+  QRT_INLINE __m256i start(__m256i bias) { return bias; }
 
   // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to the
   // lowest output: right for negative values; the limit keeps positive ones from it.

@@ -21,6 +21,30 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
 }
 
+// A sum that starts at the bits of the float 2^23 is, as a float f, 2^23 + sum from 0 up to 2^23,
+// and 2^23 + sum / 2 or less below 0. So f * s - 2^23 * s, rounded once, is fl32(sum * s), exact
+// like CVTDQ2PS and MULPS but in one instruction; negative sums give something negative, which is
+// all that a requantisation with zero point 0 and lo 0 wants of them. 2^23 * s has the digits of s.
+constexpr int32_t kFusedSums = 1 << 23;  // no sum may reach this
+constexpr size_t kMaxFusedK = 256;       // 255 * 128 for each leaves some room for the bias
+
+// Whether 16 channels' sums of k products stay in that range, and do not wrap around below it.
+QRT_INLINE bool can_fuse(__m512i bias, size_t k) {
+  if (k > kMaxFusedK) return false;
+  const __m512i limit = _mm512_set1_epi32(kFusedSums - 32640 * static_cast<int32_t>(k));
+  return (_mm512_cmplt_epi32_mask(bias, limit) &
+          _mm512_cmpgt_epi32_mask(bias, _mm512_set1_epi32(-(1 << 30)))) == 0xffff;
+}
+QRT_INLINE __m512i start_sum(__m512i bias) {
+  return _mm512_add_epi32(bias, _mm512_set1_epi32(0x4b000000));
+}
+QRT_INLINE __m512 offset_of(__m512 scale) {
+  return _mm512_mul_ps(scale, _mm512_set1_ps(-8388608.0f));
+}
+QRT_INLINE __m512i rounded_sum(__m512i sum, __m512 scale, __m512 offset) {
+  return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_castsi512_ps(sum), scale, offset));
+}
+
 // RQ_F32, half to even, zero point after rounding: the vector form of requantize(). Needs the
 // rounding mode nearest-even, which a session sets.
 struct RequantF32 {
@@ -29,12 +53,14 @@ struct RequantF32 {
     kLimited,   // everything
     kPlain,     // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
     kFromZero,  // and zero point 0, as behind a ReLU
+    kFused,     // and sums for rounded_sum()
   };
 
   const float* scale;  // of the first channel
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
   __m512 limit;        // hi - zero_point
+  __m512i first;       // where sums start, beside the bias
   Form form;
 
   static bool handles(const Requant& r) {
@@ -42,26 +68,36 @@ struct RequantF32 {
            !r.zero_point_before;
   }
 
-  // REQUIRES: handles(r); scales readable to the next multiple of 16 channels.
-  static RequantF32 make(const Requant& r, size_t channels) {
+  // REQUIRES: handles(r); scales and bias readable to the next multiple of 16 channels.
+  static RequantF32 make(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
     __mmask16 large = 0;
+    bool fuses = true;
     for (size_t j = 0; j < channels; j += 16) {
       large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
+      fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), k);
     }
+    const Form form = large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
+                      : r.zero_point != 0                    ? kPlain
+                      : fuses                                ? kFused
+                                                             : kFromZero;
     return {r.scale,
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
             _mm512_set1_ps(static_cast<float>(r.hi - r.zero_point)),
-            large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
-            : r.zero_point != 0                    ? kPlain
-                                                   : kFromZero};
+            form == kFused ? start_sum(_mm512_setzero_si512()) : _mm512_setzero_si512(),
+            form};
+  }
+
+  __attribute__((always_inline)) __m512i start(__m512i bias) const {
+    return _mm512_add_epi32(bias, first);
   }
 
   // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to the
   // lowest output: right for negative values; the limit keeps positive ones from it.
   template <Form kForm>
-  QRT_INLINE __m512i rounded(__m512i acc, __m512 s, __m512 limit) {
+  QRT_INLINE __m512i rounded(__m512i acc, __m512 s, __m512 offset, __m512 limit) {
+    if (kForm == kFused) return rounded_sum(acc, s, offset);
     __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), s);
     if (kForm == kLimited) v = _mm512_min_ps(v, limit);
     return _mm512_cvtps_epi32(v);
@@ -69,12 +105,15 @@ struct RequantF32 {
 
   // Four vectors of 16 accumulators to 64 bytes. Dword 4 i + v of the result holds bytes
   // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
-  template <Form kForm>
+  template <Form kForm, int NV>
   __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2, __m512i v3,
-                                               __m512 s0, __m512 s1, __m512 s2, __m512 s3) const {
-    __m512i low = _mm512_packs_epi32(rounded<kForm>(v0, s0, limit), rounded<kForm>(v1, s1, limit));
-    __m512i high = _mm512_packs_epi32(rounded<kForm>(v2, s2, limit), rounded<kForm>(v3, s3, limit));
-    if (kForm != kFromZero) {
+                                               const __m512 (&s)[NV], const __m512 (&o)[NV]) const {
+    const __m512i r0 = rounded<kForm>(v0, s[0], o[0], limit);
+    const __m512i r1 = rounded<kForm>(v1, s[1 % NV], o[1 % NV], limit);
+    const __m512i r2 = rounded<kForm>(v2, s[2 % NV], o[2 % NV], limit);
+    const __m512i r3 = rounded<kForm>(v3, s[3 % NV], o[3 % NV], limit);
+    __m512i low = _mm512_packs_epi32(r0, r1), high = _mm512_packs_epi32(r2, r3);
+    if (kForm != kFromZero && kForm != kFused) {
       low = _mm512_adds_epi16(low, zero_point);
       high = _mm512_adds_epi16(high, zero_point);
     }

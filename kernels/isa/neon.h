@@ -55,9 +55,14 @@ struct RequantF32 {
   }
 
   // REQUIRES: handles(r).
-  static RequantF32 make(const Requant& r, size_t) {
+  static RequantF32 make(const Requant& r, const int32_t*, size_t, size_t) {
     return {r.scale, vdupq_n_s16(static_cast<int16_t>(r.zero_point)),
             vdupq_n_u8(static_cast<uint8_t>(r.lo)), vdupq_n_u8(static_cast<uint8_t>(r.hi))};
+  }
+
+  template <class Acc>
+  QRT_INLINE Acc start(Acc bias) {
+    return bias;
   }
 
   QRT_INLINE int32x4_t rounded(int32x4_t acc, float32x4_t s) {

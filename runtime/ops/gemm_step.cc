@@ -15,6 +15,9 @@ constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 // Half of what a core can read from beyond its second-level cache.
 constexpr double kSpareBytesPerNs = 15;
 
+// From one core's cache to another's.
+constexpr double kMovedBytesPerNs = 15;
+
 // A follower's piece: output that it finds in the first-level cache, but at least kFollowTiles
 // tiles of rows for every reading of the weights. Weights of kFollowWeights bytes, which crowd the
 // second level, are read once.
@@ -34,17 +37,21 @@ void spread(size_t channels, size_t group, std::vector<T>* values) {
 }
 
 // Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
-// time of a part is its tiles' arithmetic plus the bytes it streams: rows share the weights,
-// columns the input, so a product with few rows is cut by channels and one with many by rows.
+// time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
+// input, so a product with few rows is cut by channels and one with many by rows. What is cut by
+// channels moves between the cores, since the steps before and after it are cut by rows.
 void cut(size_t threads, GemmStep* gemm) {
   const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
   const double k = static_cast<double>(gemm->taps * gemm->kc);
   const size_t mr = gemm->kernel->mr, nr = gemm->kernel->nr;
   const size_t m_tiles = ceil_div(gemm->m, mr), n_tiles = ceil_div(gemm->n, nr);
   const auto part_ns = [&](size_t m_parts, size_t n_parts) {
-    const double rows = static_cast<double>(std::min(ceil_div(m_tiles, m_parts) * mr, gemm->m));
+    const double rows = static_cast<double>(ceil_div(gemm->m, m_parts));
     const double columns = static_cast<double>(ceil_div(n_tiles, n_parts) * nr);
-    return k * (rows * columns / macs_per_ns + (rows + columns) / kReuseBytesPerNs);
+    const double moved = static_cast<double>(n_parts - 1) / static_cast<double>(n_parts) * rows *
+                         (k + static_cast<double>(gemm->n));
+    return k * (rows * columns / macs_per_ns + (rows + columns) / kReuseBytesPerNs) +
+           moved / kMovedBytesPerNs;
   };
   const size_t workers =
       task_count(static_cast<double>(gemm->outer) * part_ns(1, 1), size_t{256}, threads);
@@ -121,12 +128,13 @@ size_t spare_bytes(const GemmStep& gemm) {
 }
 
 GemmRange gemm_range(const GemmStep& gemm, size_t part) {
-  const size_t mr = gemm.kernel->mr, nr = gemm.kernel->nr;
-  const size_t m_tiles = ceil_div(gemm.m, mr), n_tiles = ceil_div(gemm.n, nr);
+  const size_t nr = gemm.kernel->nr;
+  const size_t n_tiles = ceil_div(gemm.n, nr);
   const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
-  return {
-      m_tiles * mp / gemm.m_parts * mr, std::min(m_tiles * (mp + 1) / gemm.m_parts * mr, gemm.m),
-      n_tiles * np / gemm.n_parts * nr, std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
+  // Kernels spread the rows of a part over tiles of their own.
+  return {gemm.m * mp / gemm.m_parts, gemm.m * (mp + 1) / gemm.m_parts,
+          n_tiles * np / gemm.n_parts * nr,
+          std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
 }
 
 void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range) {

@@ -1,6 +1,8 @@
 // Quantize: floats (or int32) to integers and small floats; per tensor, per index of any axis, or
 // in blocks. float32 to 8 bits goes straight through the kernels, and float16 per tensor; what else
 // there is through chunks on the stack: widen to float32, divide if not in float32, encode, pack.
+#include "runtime/ops/quantize.h"
+
 #include <cmath>
 
 #include "kernels/boundary/packed.h"
@@ -335,6 +337,22 @@ Status prepare(const PrepareContext& context, Step* step) {
 }
 
 }  // namespace
+
+bool quantizes_in_parts(const Step& step) {
+  if (step.run != run_bytes) return false;
+  const BoundaryStep& boundary = step.as<Params>().boundary;
+  return boundary.layout.kind == BoundaryLayout::Kind::kTensor && !boundary.reads_inputs();
+}
+
+void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
+                   uint8_t* to) {
+  const Params& p = step.as<Params>();
+  const auto* x = reinterpret_cast<const float*>(context.in(step, 0)) + begin;
+  const float scale = p.boundary.scale[0];
+  const int32_t zero_point = p.boundary.zero_point[0];
+  if (p.half_away) return quantize_half_away(x, count, scale, zero_point, p.lo, p.hi, to);
+  p.boundary.kernel->quantize(x, count, scale, zero_point, p.lo, p.hi, to);
+}
 
 const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, false, infer, prepare};
 

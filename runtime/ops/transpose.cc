@@ -1,7 +1,10 @@
 // Transpose: output dimension i is input dimension perm[i], any element type.
+#include "runtime/ops/transpose.h"
+
 #include "kernels/copy/copy.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/quantize.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {
@@ -58,7 +61,71 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Planes [images][channels][pixels] to pixels [images][pixels][channels], quantised on the way: a
+// block of every plane, then the block's pixels.
+struct PullParams {
+  const Step* quantize;
+  const CopyKernel* kernel;
+  size_t images = 1, pixels, channels;
+  TransposePlan block, rest;  // of kBlock pixels, and of the last ones
+  size_t tasks;
+};
+
+constexpr size_t kBlock = 1024;  // pixels: a page of floats
+constexpr size_t kMaxChannels = 16;
+
+TransposePlan plan_block(size_t channels, size_t pixels) {
+  const int64_t dims[] = {static_cast<int64_t>(channels), static_cast<int64_t>(pixels)};
+  const uint8_t perm[] = {1, 0};
+  return plan_transpose(dims, 2, perm, 1);
+}
+
+void run_pulling(const Step& step, const RunContext& context) {
+  const PullParams& p = step.as<PullParams>();
+  const size_t blocks = (p.pixels + kBlock - 1) / kBlock;
+  for_pieces(*context.parallel, p.tasks, p.images * blocks, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               uint8_t* planes = context.scratch + task * kBlock * p.channels;
+               for (size_t i = begin; i < end; ++i) {
+                 const size_t image = i / blocks, first = i % blocks * kBlock;
+                 const size_t count = p.pixels - first < kBlock ? p.pixels - first : kBlock;
+                 for (size_t c = 0; c < p.channels; ++c)
+                   quantize_part(*p.quantize, context, (image * p.channels + c) * p.pixels + first,
+                                 count, planes + c * count);
+                 const TransposePlan& plan = count == kBlock ? p.block : p.rest;
+                 uint8_t* out = context.out(step, 0) + (image * p.pixels + first) * p.channels;
+                 p.kernel->transpose(plan, planes, out, 0, plan.rank ? plan.dims[0] : 1);
+               }
+             });
+}
+
 }  // namespace
+
+bool pull_from_quantize(const Step& quantize, Step* transpose) {
+  if (transpose->run != run || !quantizes_in_parts(quantize)) return false;
+  const Params& p = transpose->as<Params>();
+  const TransposePlan& plan = p.plan;
+  if (plan.element_bytes != 1 || plan.rank < 2 || plan.rank > 3) return false;
+  const size_t pixels = plan.dims[plan.rank - 2], channels = plan.dims[plan.rank - 1];
+  const bool is_planes = plan.stride[plan.rank - 2] == 1 && plan.stride[plan.rank - 1] == pixels &&
+                         (plan.rank == 2 || plan.stride[0] == channels * pixels);
+  if (!is_planes || channels > kMaxChannels) return false;
+  auto params = std::make_shared<PullParams>();
+  params->quantize = &quantize;
+  params->kernel = p.kernel;
+  if (plan.rank == 3) params->images = plan.dims[0];
+  params->pixels = pixels;
+  params->channels = channels;
+  params->block = plan_block(channels, kBlock);
+  params->rest = plan_block(channels, pixels % kBlock == 0 ? kBlock : pixels % kBlock);
+  const size_t blocks = params->images * ((pixels + kBlock - 1) / kBlock);
+  params->tasks = p.tasks < blocks ? p.tasks : blocks;
+  transpose->scratch_bytes = params->tasks * kBlock * channels;
+  transpose->inputs = quantize.inputs;
+  transpose->run = run_pulling;
+  transpose->params = std::move(params);
+  return true;
+}
 
 const OpDef kTransposeOp = {"Transpose", fb::OpOptions::Transpose, false, infer, prepare};
 

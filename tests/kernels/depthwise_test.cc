@@ -348,6 +348,18 @@ TEST_P(DepthwiseTest, TiesAndSteps) {
   }
 }
 
+// Kernels may count on sums below 2^23 where bias + 255 * 128 for each tap does not reach it.
+TEST_P(DepthwiseTest, SumsUpToTwoToThe23BehindARelu) {
+  for (int e : {-1, -4, -8, -15}) {
+    for (int64_t limit : {(1 << 23) - 32640 * 9 - 1, (1 << 23) - 32640 * 9 + 100, 1 << 30}) {
+      for (size_t c : {16, 32, 70})
+        check(make().image(9, 8, c).pad(1, 1, 1, 1).scale_exponent(e).bias_limit(limit));
+      check(make().image(9, 8, 70).kernel(5, 5).scale_exponent(e).bias_limit(limit));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 // Weights are zero, so that the biases are the accumulators.
 TEST_P(DepthwiseTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
   const DepthwiseKernel& kernel = *kernel_;

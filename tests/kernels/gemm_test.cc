@@ -287,6 +287,31 @@ TEST_P(GemmTest, AccumulatorsBeyondFloatPrecisionRoundAsFloats) {
     run(GemmTester().m(25).n(70).bias_range(lo, lo + 16).scales(Scales::kPowersOfTwo).k(1));
 }
 
+// Kernels may count on sums below 2^23 where bias + 255 * 128 * k does not reach it.
+TEST_P(GemmTest, SumsUpToTwoToThe23BehindARelu) {
+  for (int k : {1, 4, 100, 256, 260}) {
+    const int32_t most =
+        (1 << 23) - 32640 * static_cast<int32_t>(round_up(static_cast<size_t>(k), 4));
+    for (int32_t bias : {most, 0, -(1 << 30)}) {
+      for (size_t m : {1, 13})
+        run(GemmTester()
+                .m(m)
+                .n(70)
+                .k(static_cast<size_t>(k))
+                .extremes()
+                .zero_point(0)
+                .bias_range(bias - 9, bias));
+      run(GemmTester()
+              .m(13)
+              .n(70)
+              .k(static_cast<size_t>(k))
+              .extremes()
+              .zero_point(0)
+              .bias_range(bias - 9, bias + 1));
+    }
+  }
+}
+
 TEST_P(GemmTest, ScalesBeyondOneSaturateBothWays) {
   for (int zp : {0, 128, 255, -255})
     run(GemmTester()

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -156,6 +157,59 @@ TEST(Fuse, OtherFollowers) {
     check({{1, 30, 31, 16}, 40, 1, 1, f});
     check({{1, 14, 14, 16}, 33, 3, 1, f});
   }
+}
+
+// Floats [n, c, h, w] quantised, then as pixels; `apart` forbids that they become one step.
+ModelBuilder planes_to_pixels(const Shape& image, bool apart) {
+  ModelBuilder m;
+  const uint32_t x = m.input(image, DType::kFloat32);
+  const uint32_t planes = m.tensor(image);
+  const uint32_t y = m.output({image[0], image[2], image[3], image[1]});
+  fb::QuantizeOptionsT quantize;
+  quantize.scale = testing::float_bits(std::vector<float>{0.021f});
+  quantize.zero_point = {117};
+  m.op(std::move(quantize), {x}, {planes});
+  fb::TransposeOptionsT transpose;
+  transpose.perm = {0, 2, 3, 1};
+  m.op(std::move(transpose), {planes}, {y});
+  if (apart) m.mark_output(planes);
+  return m;
+}
+
+TEST(Fuse, QuantizeInsideTheTransposeToPixels) {
+  for (const Shape& image : {Shape{1, 3, 32, 32}, Shape{1, 3, 31, 37}, Shape{1, 2, 1, 2},
+                             Shape{1, 4, 45, 46}, Shape{3, 3, 33, 64}, Shape{2, 16, 5, 7}}) {
+    SCOPED_TRACE(image.to_string());
+    const ModelBuilder fused = planes_to_pixels(image, false),
+                       apart = planes_to_pixels(image, true);
+    const auto plan = planned(fused);
+    ASSERT_EQ(plan->steps[0].leader, &plan->steps[1]);
+    testing::Random random;
+    Bytes x(static_cast<size_t>(image.elements()) * sizeof(float));
+    for (size_t i = 0; i < x.size(); i += sizeof(float)) {
+      const float v = random.real(-4.0f, 4.0f);
+      memcpy(&x[i], &v, sizeof v);
+    }
+    for (const char* isa : testing::machine_isas()) {
+      for (size_t threads : {1, 2, 3}) {
+        SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads));
+        testing::RunOptions options;
+        options.isa = isa;
+        options.threads = threads;
+        const testing::RunResult expected = testing::run_model(apart.build(), {x}, options);
+        const testing::RunResult result = testing::run_model(fused.build(), {x}, options);
+        ASSERT_EQ(result.status, QRT_OK) << result.message;
+        ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+      }
+    }
+  }
+}
+
+TEST(Fuse, NoQuantizeInsideATransposeOfManyPlanesOrOtherDimensions) {
+  const auto many = planned(planes_to_pixels({1, 17, 8, 8}, false));
+  ASSERT_EQ(many->steps[0].leader, nullptr);
+  const auto read = planned(planes_to_pixels({1, 3, 8, 8}, true));
+  ASSERT_EQ(read->steps[0].leader, nullptr);
 }
 
 TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {

@@ -23,9 +23,10 @@ struct ChannelConstants {
 // A requantisation with one accumulator for every channel.
 class RequantWalk {
  public:
-  // `requant` without arrays.
-  RequantWalk(std::string name, const Requant& requant)
-      : name_(std::move(name)), requant_(requant) {}
+  // `requant` without arrays. Only accumulators from `least` to `most`, these two included.
+  RequantWalk(std::string name, const Requant& requant, int32_t least = INT32_MIN,
+              int32_t most = INT32_MAX)
+      : name_(std::move(name)), requant_(requant), least_(least), most_(most) {}
 
   // Channels with these constants: each accumulator where the output takes a new value, those
   // beside it, and the ends of the ranges of int32 and of float's integers.
@@ -51,7 +52,9 @@ class RequantWalk {
       for (int64_t v = below - 1; v <= at + 1; ++v)
         if (v >= INT32_MIN && v <= INT32_MAX) values.push_back(static_cast<int32_t>(v));
     }
+    values.insert(values.end(), {least_, least_ + 1, most_ - 1, most_});
     for (int32_t v : values) {
+      if (v < least_ || v > most_) continue;
       acc_.push_back(v);
       scale_.push_back(k.scale);
       for (int i = 0; i < kMaxStages; ++i) {
@@ -66,7 +69,7 @@ class RequantWalk {
     channels_ = acc_.size();
     const size_t padded = (channels_ + 63) / 64 * 64 + 64;
     acc_.resize(padded);
-    scale_.resize(padded, 1);
+    scale_.resize(padded, scale_.empty() ? 1 : scale_.back());
     for (int i = 0; i < kMaxStages; ++i) {
       multiplier_[i].resize(padded, 1);
       shift_[i].resize(padded);
@@ -93,6 +96,7 @@ class RequantWalk {
  private:
   std::string name_;
   Requant requant_;
+  int32_t least_, most_;
   size_t channels_ = 0;
   std::vector<int32_t> acc_;
   std::vector<float> scale_;
@@ -206,6 +210,24 @@ void for_all_requantisations(Random& random, const Check& check) {
         scales.push_back({random.scale(e), {}, {}});
       }
       run("float form " + std::to_string(form), r, scales);
+    }
+  }
+
+  // As behind a ReLU: sums that are known to stay below 2^23, the products of four k included, may
+  // take a form of their own.
+  Requant relu = {};
+  relu.kind = RequantKind::kF32;
+  relu.round = Round::kHalfEven;
+  relu.hi = 255;
+  for (int e : {-126, -60, -31, -24, -20, -16, -12, -8, -5, -3, -1}) {
+    for (int i = 0; i < 8; ++i) {
+      const float scale = i == 0 ? std::ldexp(1.0f, e) : random.scale(e);
+      for (int32_t least : {-(1 << 30) + 1, -(1 << 30), INT32_MIN}) {
+        RequantWalk walk("ReLU", relu, least, (1 << 23) - 4 * 32640 - (i < 6 ? 1 : 0));
+        walk.add({scale, {}, {}});
+        walk.close();
+        check(walk);
+      }
     }
   }
 }

@@ -1,0 +1,16 @@
+// A Transpose that quantises its input by itself.
+#ifndef QRT_RUNTIME_OPS_TRANSPOSE_H_
+#define QRT_RUNTIME_OPS_TRANSPOSE_H_
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// Where `transpose` makes pixels of a few planes that `quantize` makes in parts, lets it do that
+// step's work: it reads the floats, and what is between them needs no memory. Else returns false
+// and changes nothing. `quantize` must stay where it is.
+bool pull_from_quantize(const Step& quantize, Step* transpose);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_TRANSPOSE_H_
