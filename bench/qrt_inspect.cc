@@ -70,6 +70,7 @@ std::string arithmetic(const fb::Operator& op) {
         case fb::SoftmaxKind::Q5_26:
         case fb::SoftmaxKind::Q5_26_TO_INT16: return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::INT16: return "interpolated tables";
+        case fb::SoftmaxKind::INT_WIDE: return "table, integer quotient";
         case fb::SoftmaxKind::LOG_F32: return "table, ordered float32 sum, logarithm";
       }
       return "table, ordered float32 sum";
@@ -100,6 +101,9 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::DynamicProduct: return "float32 scales from inputs, half even";
     case fb::OpOptions::DynamicQuantize: return "float32 division, half even, scale from the data";
+    case fb::OpOptions::Integer:
+      return std::string("integer ") +
+             fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
     case fb::OpOptions::Float:
       return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
     case fb::OpOptions::NONE: break;
