@@ -85,11 +85,12 @@ Status WidenedWeights::make(const fb::Model& model, size_t file_bytes) {
       QRT_MODEL_CHECK(bytes_ <= kMaxWidening * file_bytes,
                       "weights of 4 and 2 bits take more than %zu times the file when widened",
                       kMaxWidening);
-      auto* memory = static_cast<uint8_t*>(
-          ::operator new (view.bytes + kSlack, std::align_val_t{kAlignment}, std::nothrow));
+      memory_.emplace_back();
+      memory_.back().reset(static_cast<uint8_t*>(
+          ::operator new (view.bytes + kSlack, std::align_val_t{kAlignment}, std::nothrow)));
+      uint8_t* memory = memory_.back().get();
       if (memory == nullptr)
         return error(Code::kOutOfMemory, "no memory for %zu bytes of widened weights", view.bytes);
-      memory_.emplace_back(memory);
       widen_lines(bits, codes.data(), view.bytes / kWeightLine,
                   offsets.empty() ? nullptr : reinterpret_cast<const int8_t*>(offsets.data()),
                   offsets.size() / kBlock, memory);
