@@ -51,10 +51,25 @@ void Generator::append_mul() {
   emit(std::move(o), {x.tensor, b}, x.shape, x.dtype);
 }
 
+namespace {
+
+// The types of integers without quantisation.
+constexpr DType kIntegers[] = {DType::kUInt8, DType::kInt8,  DType::kUInt16,
+                               DType::kInt16, DType::kInt32, DType::kInt64};
+
+}  // namespace
+
+void Generator::append_integer() {
+  const Live x = of_type(kIntegers[choose_.integer(0, 5)]);
+  fb::IntegerOptionsT o;
+  o.function = static_cast<fb::IntegerFunction>(
+      choose_.integer(0, static_cast<int>(fb::IntegerFunction::MAX)));
+  const bool compares = o.function >= fb::IntegerFunction::EQUAL;
+  emit(o, {x.tensor, operand(x)}, x.shape, compares ? DType::kUInt8 : x.dtype);
+}
+
 void Generator::append_min_max() {
-  static constexpr DType kTypes[] = {DType::kUInt8, DType::kInt8,  DType::kUInt16,
-                                     DType::kInt16, DType::kInt32, DType::kInt64};
-  const Live x = of_type(kTypes[choose_.integer(0, 5)]);
+  const Live x = of_type(kIntegers[choose_.integer(0, 5)]);
   fb::MinMaxOptionsT o;
   o.maximum = choose_.coin();
   emit(o, {x.tensor, operand(x)}, x.shape, x.dtype);
