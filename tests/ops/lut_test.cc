@@ -103,7 +103,9 @@ TEST(Lut, RejectsBadModels) {
     const uint32_t t = m.output({-1, 6, 4});
     m.model().operators[0]->outputs.push_back(t);
   });
-  reject("maps int16 to uint8", [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
+  reject("maps uint16 to uint8", [](M& m, O&) { m.at(0).dtype = fb::DType::UINT16; });
+  reject("the table holds 256 bytes, expected 65536",
+         [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("maps uint8 to float32", [](M& m, O&) { m.at(1).dtype = fb::DType::FLOAT32; });
   reject("buffer index 9 is out of range", [](M&, O& o) { o.table = 9; });
   reject("buffer index 0 is out of range", [](M&, O& o) { o.table = 0; });
