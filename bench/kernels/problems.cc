@@ -55,7 +55,7 @@ GemmProblem::GemmProblem(const Layer& layer, const GemmKernel& kernel) : kernel_
 
 Work GemmProblem::work() const {
   return {static_cast<double>(rows_ * args_.n * args_.taps * k_),
-          static_cast<double>(input_bytes_ + weights_.size() + rows_ * args_.n),
+          static_cast<double>(input_bytes_ + weight_bytes_ + rows_ * args_.n),
           &peak_loop(kernel_.isa, kernel_.pair_safe_only)};
 }
 
@@ -71,11 +71,12 @@ void GemmProblem::run() const {
 void GemmProblem::make_constants() {
   const size_t n = args_.n, taps = args_.taps;
   const std::vector<int8_t> weights = some_weights(n * taps * k_);
-  weights_.resize(gemm_packed_bytes(n, taps, k_));
-  gemm_pack(weights.data(), n, taps, k_, weights_.data());
+  weight_bytes_ = gemm_packed_bytes(n, taps, k_);
+  weights_ = std::make_unique<Buffer>(weight_bytes_ + kSlack);
+  gemm_pack(weights.data(), n, taps, k_, reinterpret_cast<int8_t*>(weights_->data()));
   bias_.assign(n + kReadAhead, 1000);
   scale_.assign(n + kReadAhead, 1.0f / static_cast<float>(16 * taps * k_));
-  args_.weights = weights_.data();
+  args_.weights = this->weights();
   args_.bias = bias_.data();
   args_.requant = some_requant(scale_.data());
 }
@@ -125,8 +126,10 @@ DepthwiseProblem::DepthwiseProblem(const Layer& layer, const DepthwiseKernel& ke
   const size_t c = shape.in_c, taps = shape.kernel_h * shape.kernel_w;
   const size_t input_bytes = shape.in_h * shape.in_w * c;
   const std::vector<int8_t> weights = some_weights(taps * c);
-  weights_.resize(depthwise_packed_bytes(c, shape.kernel_h, shape.kernel_w));
-  depthwise_pack(weights.data(), c, shape.kernel_h, shape.kernel_w, weights_.data());
+  weight_bytes_ = depthwise_packed_bytes(c, shape.kernel_h, shape.kernel_w);
+  weights_ = std::make_unique<Buffer>(weight_bytes_ + kSlack);
+  depthwise_pack(weights.data(), c, shape.kernel_h, shape.kernel_w,
+                 reinterpret_cast<int8_t*>(weights_->data()));
   bias_.assign(c + kReadAhead, 1000);
   scale_.assign(c + kReadAhead, 1.0f / static_cast<float>(16 * taps));
   zero_.assign(c + kSlack, kZeroPoint);
@@ -137,7 +140,7 @@ DepthwiseProblem::DepthwiseProblem(const Layer& layer, const DepthwiseKernel& ke
   args_.shape = shape;
   args_.input = input_->data();
   args_.zero = zero_.data();
-  args_.weights = weights_.data();
+  args_.weights = this->weights();
   args_.bias = bias_.data();
   args_.requant = some_requant(scale_.data());
   args_.output = output_->data();
@@ -149,7 +152,7 @@ Work DepthwiseProblem::work() const {
   const DepthwiseShape& s = args_.shape;
   const size_t outputs = s.out_h * s.out_w * s.in_c;
   return {static_cast<double>(outputs * s.kernel_h * s.kernel_w),
-          static_cast<double>(s.in_h * s.in_w * s.in_c + weights_.size() + outputs),
+          static_cast<double>(s.in_h * s.in_w * s.in_c + weight_bytes_ + outputs),
           &peak_loop(kernel_.isa, false)};
 }
 

@@ -27,7 +27,9 @@ class GemmProblem {
   void run() const;
 
   // The pieces, for a peer that computes the same.
-  const int8_t* weights() const { return weights_.data(); }  // packed
+  const int8_t* weights() const {
+    return reinterpret_cast<const int8_t*>(weights_->data());
+  }  // packed
   const Requant& requant() const { return args_.requant; }
   size_t taps() const { return args_.taps; }
   size_t k() const { return k_; }
@@ -42,7 +44,8 @@ class GemmProblem {
   GemmArgs args_{};
   size_t k_, rows_, calls_ = 1, call_stride_ = 0, input_bytes_ = 0;
   std::unique_ptr<Buffer> input_, output_;
-  std::vector<int8_t> weights_;
+  std::unique_ptr<Buffer> weights_;  // aligned, as in a file
+  size_t weight_bytes_ = 0;
   std::vector<int32_t> bias_;
   std::vector<float> scale_;
   std::vector<uint8_t> zero_;
@@ -59,13 +62,16 @@ class DepthwiseProblem {
   Work work() const;
   void run() const { kernel_.fn(args_); }
 
-  const int8_t* weights() const { return weights_.data(); }  // packed
+  const int8_t* weights() const {
+    return reinterpret_cast<const int8_t*>(weights_->data());
+  }  // packed
   const Requant& requant() const { return args_.requant; }
 
  private:
   const DepthwiseKernel& kernel_;
   DepthwiseArgs args_{};
-  std::vector<int8_t> weights_;
+  std::unique_ptr<Buffer> weights_;  // aligned, as in a file
+  size_t weight_bytes_ = 0;
   std::vector<int32_t> bias_;
   std::vector<float> scale_;
   std::vector<uint8_t> zero_;
