@@ -255,46 +255,50 @@ TEST(TfliteInt16, LeastAndGreatest) {
 TEST(TfliteInt16, SumsAndProducts) {
   std::vector<int16_t> x = every_value(), z = every_value();
   std::shuffle(z.begin(), z.end(), std::mt19937(7));
-  const float sa = 0.00031f, sb = 0.0009f, so = 0.0011f;
-  const auto run = [&](B code, const auto& options) {
-    TfliteBuilder b;
-    const int a = b.input(TensorType::INT16, {1, 65536}, sa);
-    const int c = b.input(TensorType::INT16, {1, 65536}, sb);
-    b.op(code, {a, c}, {b.output(TensorType::INT16, {1, 65536}, so)}, options);
-    return b.run({to_bytes(x), to_bytes(z)});
-  };
-  const auto expected = [&](const std::function<int64_t(int, int)>& f) {
-    std::vector<int16_t> y;
-    for (size_t i = 0; i < x.size(); ++i) y.push_back(static_cast<int16_t>(clamp16(f(x[i], z[i]))));
-    return std::vector<Bytes>{to_bytes(y)};
-  };
-  {
-    const double twice = 2.0 * static_cast<double>(sb);
-    const auto ma = reference_multiplier(static_cast<double>(sa) / twice);
-    const auto mb = reference_multiplier(static_cast<double>(sb) / twice);
-    const auto mo = reference_multiplier(twice / (32768.0 * static_cast<double>(so)));
-    ASSERT_EQ(run(B::ADD, tflite::AddOptionsT()), expected([&](int p, int q) {
-                return reference_multiply(reference_multiply(p * 32768, ma, false) +
-                                              reference_multiply(q * 32768, mb, false),
-                                          mo, false);
-              }));
+  for (const bool single : {false, true}) {
+    const float sa = 0.00031f, sb = 0.0009f, so = 0.0011f;
+    const auto run = [&](B code, const auto& options) {
+      TfliteBuilder b;
+      const int a = b.input(TensorType::INT16, {1, 65536}, sa);
+      const int c = b.input(TensorType::INT16, {1, 65536}, sb);
+      b.op(code, {a, c}, {b.output(TensorType::INT16, {1, 65536}, so)}, options);
+      return b.run({to_bytes(x), to_bytes(z)},
+                   single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding);
+    };
+    const auto expected = [&](const std::function<int64_t(int, int)>& f) {
+      std::vector<int16_t> y;
+      for (size_t i = 0; i < x.size(); ++i)
+        y.push_back(static_cast<int16_t>(clamp16(f(x[i], z[i]))));
+      return std::vector<Bytes>{to_bytes(y)};
+    };
+    {
+      const double twice = 2.0 * static_cast<double>(sb);
+      const auto ma = reference_multiplier(static_cast<double>(sa) / twice);
+      const auto mb = reference_multiplier(static_cast<double>(sb) / twice);
+      const auto mo = reference_multiplier(twice / (32768.0 * static_cast<double>(so)));
+      ASSERT_EQ(run(B::ADD, tflite::AddOptionsT()), expected([&](int p, int q) {
+                  return reference_multiply(reference_multiply(p * 32768, ma, single) +
+                                                reference_multiply(q * 32768, mb, single),
+                                            mo, single);
+                }));
+    }
+    {
+      const float twice = 2.0f * sb, fine = 32768.0f * so;
+      const float ra = sa / twice, rb = sb / twice, ro = twice / fine;
+      const auto ma = reference_multiplier(static_cast<double>(ra));
+      const auto mb = reference_multiplier(static_cast<double>(rb));
+      const auto mo = reference_multiplier(static_cast<double>(ro));
+      ASSERT_EQ(run(B::SUB, tflite::SubOptionsT()), expected([&](int p, int q) {
+                  return reference_multiply(reference_multiply(p * 32768, ma, single) -
+                                                reference_multiply(q * 32768, mb, single),
+                                            mo, single);
+                }));
+    }
+    const auto m = reference_multiplier(static_cast<double>(sa) * static_cast<double>(sb) /
+                                        static_cast<double>(so));
+    ASSERT_EQ(run(B::MUL, tflite::MulOptionsT()),
+              expected([&](int p, int q) { return reference_multiply(p * q, m, single); }));
   }
-  {
-    const float twice = 2.0f * sb, fine = 32768.0f * so;
-    const float ra = sa / twice, rb = sb / twice, ro = twice / fine;
-    const auto ma = reference_multiplier(static_cast<double>(ra));
-    const auto mb = reference_multiplier(static_cast<double>(rb));
-    const auto mo = reference_multiplier(static_cast<double>(ro));
-    ASSERT_EQ(run(B::SUB, tflite::SubOptionsT()), expected([&](int p, int q) {
-                return reference_multiply(reference_multiply(p * 32768, ma, false) -
-                                              reference_multiply(q * 32768, mb, false),
-                                          mo, false);
-              }));
-  }
-  const auto m = reference_multiplier(static_cast<double>(sa) * static_cast<double>(sb) /
-                                      static_cast<double>(so));
-  ASSERT_EQ(run(B::MUL, tflite::MulOptionsT()),
-            expected([&](int p, int q) { return reference_multiply(p * q, m, false); }));
 }
 
 // All 65,536 values through an operator.
@@ -454,13 +458,18 @@ TEST(TfliteInt16, PReluTakesInt8Slopes) {
   const int x = b.input(TensorType::INT16, {1, 32, 32, 64}, in);
   b.op(B::PRELU, {x, b.constant(TensorType::INT8, {1, 1, 64}, alpha, {slope}, {0})},
        {b.output(TensorType::INT16, {1, 32, 32, 64}, out)});
-  std::vector<int16_t> y;
-  for (const int16_t v : every_value()) {
-    const int a = alpha[y.size() % 64];
-    y.push_back(static_cast<int16_t>(clamp16(v >= 0 ? reference_multiply(v, positive, false)
-                                                    : reference_multiply(v * a, negative, false))));
+  for (const bool single : {false, true}) {
+    std::vector<int16_t> y;
+    for (const int16_t v : every_value()) {
+      const int a = alpha[y.size() % 64];
+      y.push_back(
+          static_cast<int16_t>(clamp16(v >= 0 ? reference_multiply(v, positive, single)
+                                              : reference_multiply(v * a, negative, single))));
+    }
+    const auto reference =
+        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
+    ASSERT_EQ(b.run({to_bytes(every_value())}, reference), std::vector<Bytes>{to_bytes(y)});
   }
-  ASSERT_EQ(b.run({to_bytes(every_value())}), std::vector<Bytes>{to_bytes(y)});
 }
 
 TEST(TfliteInt16, ConcatenationCopiesWhateverTheScales) {

@@ -328,15 +328,19 @@ TEST(TfliteTransposeConv, ScattersItsKernels) {
                      9) *
                     weights[static_cast<size_t>(((oc * c.kernel + ky) * c.kernel + kx) * kIn + ic)];
           }
-    Bytes expected;
-    for (size_t i = 0; i < acc.size(); ++i) {
-      const auto m =
-          reference_multiplier(static_cast<double>(0.05f) * static_cast<double>(scale[i % kOut]) /
-                               static_cast<double>(0.2f));
-      expected.push_back(
-          static_cast<uint8_t>(std::clamp(reference_multiply(acc[i], m, false) + 5, -128, 127)));
+    for (const bool single : {false, true}) {
+      Bytes expected;
+      for (size_t i = 0; i < acc.size(); ++i) {
+        const auto m =
+            reference_multiplier(static_cast<double>(0.05f) * static_cast<double>(scale[i % kOut]) /
+                                 static_cast<double>(0.2f));
+        expected.push_back(
+            static_cast<uint8_t>(std::clamp(reference_multiply(acc[i], m, single) + 5, -128, 127)));
+      }
+      const auto reference =
+          single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
+      ASSERT_EQ(b.run({input}, reference), std::vector<Bytes>{expected}) << "kernel " << c.kernel;
     }
-    ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected}) << "kernel " << c.kernel;
   }
 }
 

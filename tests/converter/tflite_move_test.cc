@@ -232,7 +232,8 @@ TEST(TfliteMove, GatherAtIndicesOfARun) {
 }
 
 TEST(TfliteMove, ResizeBilinear) {
-  const auto check = [](bool corners, bool half, const std::vector<int8_t>& expected) {
+  const auto check = [](bool corners, bool half, const std::vector<int8_t>& expected,
+                        const std::vector<int8_t>& single) {
     TfliteBuilder b;
     const int x = b.input(TensorType::INT8, {1, 1, 2, 1}, kScale, kZero);
     const int y = b.output(TensorType::INT8, {1, 1, 4, 1}, kScale, kZero);
@@ -240,12 +241,14 @@ TEST(TfliteMove, ResizeBilinear) {
     o.align_corners = corners;
     o.half_pixel_centers = half;
     b.op(B::RESIZE_BILINEAR, {x, b.constant(TensorType::INT32, {2}, Dims{1, 4})}, {y}, o);
-    ASSERT_EQ(b.run({to_bytes(std::vector<int8_t>{-6, 3})}),
-              std::vector<Bytes>{to_bytes(expected)});
+    const Bytes input = to_bytes(std::vector<int8_t>{-6, 3});
+    ASSERT_EQ(b.run({input}), std::vector<Bytes>{to_bytes(expected)});
+    ASSERT_EQ(b.run({input}, TfliteReference::kSingleRounding),
+              std::vector<Bytes>{to_bytes(single)});
   };
-  check(false, false, {-6, -2, 3, 3});  // -1.5 away from zero
-  check(true, false, {-6, -3, 0, 3});
-  check(false, true, {-6, -4, 1, 3});
+  check(false, false, {-6, -2, 3, 3}, {-6, -1, 3, 3});  // -1.5: away from zero, or up
+  check(true, false, {-6, -3, 0, 3}, {-6, -3, 0, 3});
+  check(false, true, {-6, -4, 1, 3}, {-6, -4, 1, 3});
   Case outside({1, 1, 1, 1}, {{1, 1, 55, 1}});
   outside.b.op(B::RESIZE_BILINEAR, {outside.x, outside.ints({1, 55})}, outside.outputs,
                tflite::ResizeBilinearOptionsT());

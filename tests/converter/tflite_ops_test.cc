@@ -20,6 +20,24 @@ Bytes every_byte() {
   return bytes;
 }
 
+// Both references, one after the other: with_both() sets the one that multiply() and run() follow.
+TfliteReference reference = TfliteReference::kDoubleRounding;
+
+void with_both(const std::function<void()>& check) {
+  for (const auto r : {TfliteReference::kSingleRounding, TfliteReference::kDoubleRounding}) {
+    reference = r;
+    check();
+  }
+}
+
+int32_t multiply(int32_t x, ReferenceMultiplier m) {
+  return reference_multiply(x, m, reference == TfliteReference::kSingleRounding);
+}
+
+std::vector<Bytes> run(const TfliteBuilder& b, const std::vector<Bytes>& inputs) {
+  return b.run(inputs, reference);
+}
+
 int clamp8(int64_t v) { return static_cast<int>(std::clamp<int64_t>(v, -128, 127)); }
 
 // All 256 values through an int8 operator.
@@ -31,93 +49,95 @@ void check_unary(B code, const Options& options, float in, int in_zero, float ou
   b.op(code, {x}, {b.output(TensorType::INT8, {2, 128}, out, out_zero)}, options);
   Bytes expected;
   for (int i = 0; i < 256; ++i) expected.push_back(static_cast<uint8_t>(f(static_cast<int8_t>(i))));
-  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+  ASSERT_EQ(run(b, {every_byte()}), std::vector<Bytes>{expected});
 }
 
 const tflite::ReshapeOptionsT kNone;
 
 TEST(TfliteUnary, Relu) {
-  const auto m = reference_multiplier(static_cast<double>(0.07f / 0.05f));
-  check_unary(B::RELU, kNone, 0.07f, -11, 0.05f, 9,
-              [&](int x) { return std::clamp(reference_multiply(x + 11, m, false) + 9, 9, 127); });
-  check_unary(B::RELU6, kNone, 0.07f, -11, 0.05f, 9,
-              [&](int x) { return std::clamp(x, -11, -11 + 86); });
+  with_both([] {
+    const auto m = reference_multiplier(static_cast<double>(0.07f / 0.05f));
+    check_unary(B::RELU, kNone, 0.07f, -11, 0.05f, 9,
+                [&](int x) { return std::clamp(multiply(x + 11, m) + 9, 9, 127); });
+    check_unary(B::RELU6, kNone, 0.07f, -11, 0.05f, 9,
+                [&](int x) { return std::clamp(x, -11, -11 + 86); });
+  });
 }
 
 TEST(TfliteUnary, LeakyReluOfEitherSlope) {
-  for (const float alpha : {0.1f, 1.5f, -0.3f}) {
-    tflite::LeakyReluOptionsT o;
-    o.alpha = alpha;
-    const auto identity = reference_multiplier(static_cast<double>(0.07f / 0.05f));
-    const float scaled = 0.07f * std::fabs(alpha);
-    const auto slope = reference_multiplier(static_cast<double>(scaled / 0.05f));
-    check_unary(B::LEAKY_RELU, o, 0.07f, 20, 0.05f, -5, [&](int x) {
-      const int v = x - 20;
-      const int steps = v >= 0 ? reference_multiply(v, identity, false)
-                               : (alpha < 0 ? -1 : 1) * reference_multiply(v, slope, false);
-      return clamp8(steps - 5);
-    });
-  }
+  with_both([] {
+    for (const float alpha : {0.1f, 1.5f, -0.3f}) {
+      tflite::LeakyReluOptionsT o;
+      o.alpha = alpha;
+      const auto identity = reference_multiplier(static_cast<double>(0.07f / 0.05f));
+      const float scaled = 0.07f * std::fabs(alpha);
+      const auto slope = reference_multiplier(static_cast<double>(scaled / 0.05f));
+      check_unary(B::LEAKY_RELU, o, 0.07f, 20, 0.05f, -5, [&](int x) {
+        const int v = x - 20;
+        const int steps =
+            v >= 0 ? multiply(v, identity) : (alpha < 0 ? -1 : 1) * multiply(v, slope);
+        return clamp8(steps - 5);
+      });
+    }
+  });
 }
 
 TEST(TfliteUnary, Abs) {
-  const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.05f));
-  check_unary(B::ABS, kNone, 0.07f, 20, 0.05f, -5,
-              [&](int x) { return clamp8(reference_multiply(std::abs(x - 20), m, false) - 5); });
+  with_both([] {
+    const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.05f));
+    check_unary(B::ABS, kNone, 0.07f, 20, 0.05f, -5,
+                [&](int x) { return clamp8(multiply(std::abs(x - 20), m) - 5); });
+  });
 }
 
 TEST(TfliteUnary, Requantize) {
-  const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.09f));
-  check_unary(B::QUANTIZE, kNone, 0.07f, 20, 0.09f, -5,
-              [&](int x) { return clamp8(reference_multiply(x - 20, m, false) - 5); });
-}
-
-TEST(TfliteUnary, Elu) {
-  check_unary(B::ELU, kNone, 0.05f, 20, 0.04f, -30, [](int x) {
-    const float real = 0.05f * static_cast<float>(x - 20);
-    const float inverse = 1 / 0.04f;
-    const float value = real < 0 ? std::exp(real) - 1.0f : real;
-    return clamp8(std::lround(std::round(value * inverse)) - 30);
+  with_both([] {
+    const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.09f));
+    check_unary(B::QUANTIZE, kNone, 0.07f, 20, 0.09f, -5,
+                [&](int x) { return clamp8(multiply(x - 20, m) - 5); });
   });
 }
 
 // Fixed point stays within two steps of the real functions, and is exact where they saturate.
 TEST(TfliteUnary, TranscendentalFunctions) {
-  const auto near = [](B code, float out, int out_zero, float (*f)(float)) {
-    TfliteBuilder b;
-    const int x = b.input(TensorType::INT8, {2, 128}, 0.1f, 5);
-    b.op(code, {x}, {b.output(TensorType::INT8, {2, 128}, out, out_zero)});
-    const std::vector<Bytes> y = b.run({every_byte()});
-    ASSERT_EQ(y.size(), 1u);
-    for (int i = 0; i < 256; ++i) {
-      const float real = 0.1f * static_cast<float>(static_cast<int8_t>(i) - 5);
-      const int expected = clamp8(std::lround(f(real) / out) + out_zero);
-      ASSERT_LE(std::abs(static_cast<int8_t>(y[0][static_cast<size_t>(i)]) - expected), 2) << i;
-    }
-  };
-  near(B::LOGISTIC, 1.0f / 256, -128, [](float v) { return 1 / (1 + std::exp(-v)); });
-  near(B::TANH, 1.0f / 128, 0, [](float v) { return std::tanh(v); });
-  near(B::HARD_SWISH, 0.11f, -20, [](float v) { return v * std::clamp(v + 3, 0.0f, 6.0f) / 6; });
+  with_both([] {
+    const auto near = [](B code, float out, int out_zero, float (*f)(float)) {
+      TfliteBuilder b;
+      const int x = b.input(TensorType::INT8, {2, 128}, 0.1f, 5);
+      b.op(code, {x}, {b.output(TensorType::INT8, {2, 128}, out, out_zero)});
+      const std::vector<Bytes> y = run(b, {every_byte()});
+      ASSERT_EQ(y.size(), 1u);
+      for (int i = 0; i < 256; ++i) {
+        const float real = 0.1f * static_cast<float>(static_cast<int8_t>(i) - 5);
+        const int expected = clamp8(std::lround(f(real) / out) + out_zero);
+        ASSERT_LE(std::abs(static_cast<int8_t>(y[0][static_cast<size_t>(i)]) - expected), 2) << i;
+      }
+    };
+    near(B::LOGISTIC, 1.0f / 256, -128, [](float v) { return 1 / (1 + std::exp(-v)); });
+    near(B::TANH, 1.0f / 128, 0, [](float v) { return std::tanh(v); });
+    near(B::HARD_SWISH, 0.11f, -20, [](float v) { return v * std::clamp(v + 3, 0.0f, 6.0f) / 6; });
+  });
 }
 
 TEST(TfliteUnary, PreluPerChannel) {
-  TfliteBuilder b;
-  const int x = b.input(TensorType::INT8, {64, 4}, 0.07f, 20);
-  const std::vector<int8_t> alpha = {10, -50, 127, 0};
-  const int a = b.constant(TensorType::INT8, {4}, alpha, {0.01f}, {3});
-  b.op(B::PRELU, {x, a}, {b.output(TensorType::INT8, {64, 4}, 0.05f, -5)});
-  const double in = static_cast<double>(0.07f), out = static_cast<double>(0.05f);
-  const auto positive = reference_multiplier(in / out);
-  const auto negative = reference_multiplier(in * static_cast<double>(0.01f) / out);
-  Bytes expected;
-  for (int i = 0; i < 256; ++i) {
-    const int v = static_cast<int8_t>(i) - 20;
-    const int slope = alpha[static_cast<size_t>(i % 4)] - 3;
-    const int steps = v >= 0 ? reference_multiply(v, positive, false)
-                             : reference_multiply(v * slope, negative, false);
-    expected.push_back(static_cast<uint8_t>(clamp8(steps - 5)));
-  }
-  ASSERT_EQ(b.run({every_byte()}), std::vector<Bytes>{expected});
+  with_both([] {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {64, 4}, 0.07f, 20);
+    const std::vector<int8_t> alpha = {10, -50, 127, 0};
+    const int a = b.constant(TensorType::INT8, {4}, alpha, {0.01f}, {3});
+    b.op(B::PRELU, {x, a}, {b.output(TensorType::INT8, {64, 4}, 0.05f, -5)});
+    const double in = static_cast<double>(0.07f), out = static_cast<double>(0.05f);
+    const auto positive = reference_multiplier(in / out);
+    const auto negative = reference_multiplier(in * static_cast<double>(0.01f) / out);
+    Bytes expected;
+    for (int i = 0; i < 256; ++i) {
+      const int v = static_cast<int8_t>(i) - 20;
+      const int slope = alpha[static_cast<size_t>(i % 4)] - 3;
+      const int steps = v >= 0 ? multiply(v, positive) : multiply(v * slope, negative);
+      expected.push_back(static_cast<uint8_t>(clamp8(steps - 5)));
+    }
+    ASSERT_EQ(run(b, {every_byte()}), std::vector<Bytes>{expected});
+  });
 }
 
 struct Images {
@@ -173,44 +193,50 @@ TEST(TflitePool, Max) {
 }
 
 TEST(TfliteReduce, MeanAndSum) {
-  const Images image = random_image(5, 9, 13);
-  for (const B code : {B::MEAN, B::SUM}) {
-    const float out = code == B::MEAN ? 0.07f : 3.0f;
-    TfliteBuilder b;
-    const int x = b.input(TensorType::INT8, {1, 5, 9, 13}, 0.1f, -7);
-    const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {1, -2});
-    b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 13}, out, 4)}, tflite::ReducerOptionsT());
-    auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
-    if (code == B::MEAN) {
-      const int k = std::min(5, 31 + m.shift);  // 45 positions
-      m.value = static_cast<int32_t>((static_cast<int64_t>(m.value) << k) / 45);
-      m.shift -= k;
+  with_both([] {
+    const Images image = random_image(5, 9, 13);
+    for (const B code : {B::MEAN, B::SUM}) {
+      const float out = code == B::MEAN ? 0.07f : 3.0f;
+      TfliteBuilder b;
+      const int x = b.input(TensorType::INT8, {1, 5, 9, 13}, 0.1f, -7);
+      const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {1, -2});
+      b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 13}, out, 4)},
+           tflite::ReducerOptionsT());
+      auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
+      if (code == B::MEAN) {
+        const int k = std::min(5, 31 + m.shift);  // 45 positions
+        m.value = static_cast<int32_t>((static_cast<int64_t>(m.value) << k) / 45);
+        m.shift -= k;
+      }
+      Bytes expected;
+      for (int ch = 0; ch < 13; ++ch) {
+        int sum = 0;
+        for (int i = 0; i < 45; ++i) sum += image.at(i / 9, i % 9, ch) + 7;
+        expected.push_back(static_cast<uint8_t>(clamp8(multiply(sum, m) + 4)));
+      }
+      ASSERT_EQ(run(b, {image.bytes}), std::vector<Bytes>{expected});
     }
-    Bytes expected;
-    for (int ch = 0; ch < 13; ++ch) {
-      int sum = 0;
-      for (int i = 0; i < 45; ++i) sum += image.at(i / 9, i % 9, ch) + 7;
-      expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(sum, m, false) + 4)));
-    }
-    ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
-  }
+  });
 }
 
 TEST(TfliteBinary, MulBroadcasts) {
-  const Images image = random_image(4, 5, 6);
-  TfliteBuilder b;
-  const int x = b.input(TensorType::INT8, {1, 4, 5, 6}, 0.1f, -7);
-  const std::vector<int8_t> factors = {-128, -3, 0, 40, 99, 127};
-  const int f = b.constant(TensorType::INT8, {6}, factors, {0.02f}, {11});
-  b.op(B::MUL, {x, f}, {b.output(TensorType::INT8, {1, 4, 5, 6}, 0.13f, 4)}, tflite::MulOptionsT());
-  const auto m = reference_multiplier(static_cast<double>(0.1f) * static_cast<double>(0.02f) /
-                                      static_cast<double>(0.13f));
-  Bytes expected;
-  for (size_t i = 0; i < image.bytes.size(); ++i) {
-    const int product = (static_cast<int8_t>(image.bytes[i]) + 7) * (factors[i % 6] - 11);
-    expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(product, m, false) + 4)));
-  }
-  ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
+  with_both([] {
+    const Images image = random_image(4, 5, 6);
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 4, 5, 6}, 0.1f, -7);
+    const std::vector<int8_t> factors = {-128, -3, 0, 40, 99, 127};
+    const int f = b.constant(TensorType::INT8, {6}, factors, {0.02f}, {11});
+    b.op(B::MUL, {x, f}, {b.output(TensorType::INT8, {1, 4, 5, 6}, 0.13f, 4)},
+         tflite::MulOptionsT());
+    const auto m = reference_multiplier(static_cast<double>(0.1f) * static_cast<double>(0.02f) /
+                                        static_cast<double>(0.13f));
+    Bytes expected;
+    for (size_t i = 0; i < image.bytes.size(); ++i) {
+      const int product = (static_cast<int8_t>(image.bytes[i]) + 7) * (factors[i % 6] - 11);
+      expected.push_back(static_cast<uint8_t>(clamp8(multiply(product, m) + 4)));
+    }
+    ASSERT_EQ(run(b, {image.bytes}), std::vector<Bytes>{expected});
+  });
 }
 
 TEST(TfliteSelect, MinimumAndMaximumCompareTheIntegers) {
@@ -245,70 +271,74 @@ TEST(TfliteSelect, TheFirstExtremeWins) {
 
 // [2, 3, 5] by [5, 4], either side stored the other way round.
 TEST(TfliteBatchMatMul, MultipliesMatrices) {
-  Random random;
-  SCOPED_TRACE(random.trace());
-  Bytes x(30), y(20);
-  random.fill(x, 0, 255);
-  random.fill(y, 0, 255);
-  for (const bool adj_x : {false, true})
-    for (const bool adj_y : {false, true}) {
-      TfliteBuilder b;
-      const int a =
-          b.input(TensorType::INT8,
-                  adj_x ? TfliteBuilder::Dims{2, 5, 3} : TfliteBuilder::Dims{2, 3, 5}, 0.05f, 7);
-      const int w =
-          b.input(TensorType::INT8, adj_y ? TfliteBuilder::Dims{4, 5} : TfliteBuilder::Dims{5, 4},
-                  0.03f, -9);
-      tflite::BatchMatMulOptionsT o;
-      o.adj_x = adj_x;
-      o.adj_y = adj_y;
-      b.op(B::BATCH_MATMUL, {a, w}, {b.output(TensorType::INT8, {2, 3, 4}, 0.4f, 2)}, o);
-      const float product = 0.05f * 0.03f;
-      const auto m = reference_multiplier(static_cast<double>(product) / static_cast<double>(0.4f));
-      Bytes expected;
-      for (size_t n = 0; n < 2; ++n)
-        for (size_t i = 0; i < 3; ++i)
-          for (size_t j = 0; j < 4; ++j) {
-            int sum = 0;
-            for (size_t k = 0; k < 5; ++k)
-              sum += (static_cast<int8_t>(x[n * 15 + (adj_x ? k * 3 + i : i * 5 + k)]) - 7) *
-                     (static_cast<int8_t>(y[adj_y ? j * 5 + k : k * 4 + j]) + 9);
-            expected.push_back(static_cast<uint8_t>(clamp8(reference_multiply(sum, m, false) + 2)));
-          }
-      ASSERT_EQ(b.run({x, y}), std::vector<Bytes>{expected});
-    }
+  with_both([] {
+    Random random;
+    SCOPED_TRACE(random.trace());
+    Bytes x(30), y(20);
+    random.fill(x, 0, 255);
+    random.fill(y, 0, 255);
+    for (const bool adj_x : {false, true})
+      for (const bool adj_y : {false, true}) {
+        TfliteBuilder b;
+        const int a =
+            b.input(TensorType::INT8,
+                    adj_x ? TfliteBuilder::Dims{2, 5, 3} : TfliteBuilder::Dims{2, 3, 5}, 0.05f, 7);
+        const int w =
+            b.input(TensorType::INT8, adj_y ? TfliteBuilder::Dims{4, 5} : TfliteBuilder::Dims{5, 4},
+                    0.03f, -9);
+        tflite::BatchMatMulOptionsT o;
+        o.adj_x = adj_x;
+        o.adj_y = adj_y;
+        b.op(B::BATCH_MATMUL, {a, w}, {b.output(TensorType::INT8, {2, 3, 4}, 0.4f, 2)}, o);
+        const float product = 0.05f * 0.03f;
+        const auto m =
+            reference_multiplier(static_cast<double>(product) / static_cast<double>(0.4f));
+        Bytes expected;
+        for (size_t n = 0; n < 2; ++n)
+          for (size_t i = 0; i < 3; ++i)
+            for (size_t j = 0; j < 4; ++j) {
+              int sum = 0;
+              for (size_t k = 0; k < 5; ++k)
+                sum += (static_cast<int8_t>(x[n * 15 + (adj_x ? k * 3 + i : i * 5 + k)]) - 7) *
+                       (static_cast<int8_t>(y[adj_y ? j * 5 + k : k * 4 + j]) + 9);
+              expected.push_back(static_cast<uint8_t>(clamp8(multiply(sum, m) + 2)));
+            }
+        ASSERT_EQ(run(b, {x, y}), std::vector<Bytes>{expected});
+      }
+  });
 }
 
 // Over the dimensions 0 and 2 of three, which have to be brought together.
 TEST(TfliteReduce, DimensionsThatStandApart) {
-  const Images image = random_image(5, 9, 13);
-  for (const B code : {B::SUM, B::REDUCE_MAX, B::REDUCE_MIN}) {
-    const float out = code == B::SUM ? 3.0f : 0.1f;
-    const int zero = code == B::SUM ? 4 : -7;
-    TfliteBuilder b;
-    const int x = b.input(TensorType::INT8, {5, 9, 13}, 0.1f, -7);
-    const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {0, -1});
-    tflite::ReducerOptionsT o;
-    o.keep_dims = true;
-    b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 9, 1}, out, zero)}, o);
-    const auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
-    Bytes expected;
-    for (int j = 0; j < 9; ++j) {
-      int sum = 0, most = -128, least = 127;
-      for (int i = 0; i < 5; ++i)
-        for (int k = 0; k < 13; ++k) {
-          const int v = image.at(i, j, k);
-          sum += v + 7;
-          most = std::max(most, v);
-          least = std::min(least, v);
-        }
-      expected.push_back(static_cast<uint8_t>(code == B::SUM
-                                                  ? clamp8(reference_multiply(sum, m, false) + 4)
-                                              : code == B::REDUCE_MAX ? most
-                                                                      : least));
+  with_both([] {
+    const Images image = random_image(5, 9, 13);
+    for (const B code : {B::SUM, B::REDUCE_MAX, B::REDUCE_MIN}) {
+      const float out = code == B::SUM ? 3.0f : 0.1f;
+      const int zero = code == B::SUM ? 4 : -7;
+      TfliteBuilder b;
+      const int x = b.input(TensorType::INT8, {5, 9, 13}, 0.1f, -7);
+      const int axes = b.constant<int32_t>(TensorType::INT32, {2}, {0, -1});
+      tflite::ReducerOptionsT o;
+      o.keep_dims = true;
+      b.op(code, {x, axes}, {b.output(TensorType::INT8, {1, 9, 1}, out, zero)}, o);
+      const auto m = reference_multiplier(static_cast<double>(0.1f) / static_cast<double>(out));
+      Bytes expected;
+      for (int j = 0; j < 9; ++j) {
+        int sum = 0, most = -128, least = 127;
+        for (int i = 0; i < 5; ++i)
+          for (int k = 0; k < 13; ++k) {
+            const int v = image.at(i, j, k);
+            sum += v + 7;
+            most = std::max(most, v);
+            least = std::min(least, v);
+          }
+        expected.push_back(static_cast<uint8_t>(code == B::SUM ? clamp8(multiply(sum, m) + 4)
+                                                : code == B::REDUCE_MAX ? most
+                                                                        : least));
+      }
+      ASSERT_EQ(run(b, {image.bytes}), std::vector<Bytes>{expected});
     }
-    ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
-  }
+  });
 }
 
 TEST(TfliteReduce, RefusesExtremesOfAnotherScale) {

@@ -19,6 +19,7 @@ constexpr int kIn = 6, kFilters = 4, kRank = 2, kMemory = 3, kUnits = 2;
 constexpr float kInScale = 0.05f, kFeatureScale = 0.02f, kTimeScale = 0.01f, kOutScale = 0.3f;
 
 struct Svdf {
+  bool single = false;
   TensorType state = TensorType::INT16;
   float state_scale = 0.001f;
   int state_zero_point = 0;
@@ -66,7 +67,7 @@ struct Svdf {
         int32_t acc = 0;
         for (size_t i = 0; i < kIn; ++i)
           acc += (static_cast<int8_t>(x[i]) + 7) * features[f * kIn + i];
-        int v = reference_multiply(acc, feature, false);
+        int v = reference_multiply(acc, feature, single);
         v = std::clamp(v, is_wide ? -32768 : -128, is_wide ? 32767 : 127) + state_zero_point;
         int* row = past->data() + f * kMemory;
         for (size_t i = 1; i < kMemory; ++i) row[i - 1] = row[i];
@@ -75,7 +76,7 @@ struct Svdf {
           sum += (row[i] - state_zero_point) * times[f * kMemory + i];
       }
       y.push_back(
-          static_cast<uint8_t>(std::clamp(reference_multiply(sum, time, false) + 9, -128, 127)));
+          static_cast<uint8_t>(std::clamp(reference_multiply(sum, time, single) + 9, -128, 127)));
     }
     return y;
   }
@@ -84,7 +85,8 @@ struct Svdf {
 // Runs a model several times in one session, and again after a reset.
 void check_runs(const Svdf& svdf, Random* random) {
   TfliteImport imported;
-  svdf.build().import(&imported);
+  svdf.build().import(
+      &imported, svdf.single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding);
   ASSERT_EQ(imported.code, Code::kOk) << imported.report.text(true);
   Bytes file;
   ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
@@ -113,7 +115,10 @@ void check_runs(const Svdf& svdf, Random* random) {
 TEST(TfliteSvdf, KeepsItsStateBetweenRuns) {
   Random random;
   SCOPED_TRACE(random.trace());
-  check_runs(Svdf(&random), &random);
+  Svdf svdf(&random);
+  check_runs(svdf, &random);
+  svdf.single = true;
+  check_runs(svdf, &random);
 }
 
 TEST(TfliteSvdf, AStateOf8BitsWrapsAroundItsZeroPoint) {
@@ -241,31 +246,36 @@ TEST(TfliteLstm, RunsInt16Activations) {
     r[g] = weights(5 + g);
   }
   Random random;
-  std::vector<int16_t> x(kSteps * kIn), y, hidden(kCells, 0);
-  std::vector<int64_t> cell(kCells, 0);
+  std::vector<int16_t> x(kSteps * kIn);
   random.fill(x, -3000, 3000);
-  for (size_t t = 0; t < kSteps; ++t) {
-    const std::vector<int16_t> before = hidden;
-    for (size_t c = 0; c < kCells; ++c) {
-      int32_t gate[4];
-      for (int g = 0; g < 4; ++g) {
-        int64_t a = 100, h = 0;
-        for (size_t i = 0; i < kIn; ++i) a += (x[t * kIn + i] + 7) * w[g][c * kIn + i];
-        for (size_t i = 0; i < kCells; ++i) h += before[i] * r[g][c * kCells + i];
-        gate[g] =
-            static_cast<int32_t>(sat16(sat16(multiply_64(a, mi)) + sat16(multiply_64(h, mh))));
+  for (const bool single : {false, true}) {
+    std::vector<int16_t> y, hidden(kCells, 0);
+    std::vector<int64_t> cell(kCells, 0);
+    for (size_t t = 0; t < kSteps; ++t) {
+      const std::vector<int16_t> before = hidden;
+      for (size_t c = 0; c < kCells; ++c) {
+        int32_t gate[4];
+        for (int g = 0; g < 4; ++g) {
+          int64_t a = 100, h = 0;
+          for (size_t i = 0; i < kIn; ++i) a += (x[t * kIn + i] + 7) * w[g][c * kIn + i];
+          for (size_t i = 0; i < kCells; ++i) h += before[i] * r[g][c * kCells + i];
+          gate[g] =
+              static_cast<int32_t>(sat16(sat16(multiply_64(a, mi)) + sat16(multiply_64(h, mh))));
+        }
+        const int32_t in = sigmoid_q15(3 * gate[0]), forget = sigmoid_q15(3 * gate[1]);
+        const int32_t update = tanh_q15(3 * gate[2]), out = sigmoid_q15(3 * gate[3]);
+        const auto old = static_cast<int32_t>(cell[c]);
+        cell[c] = sat16(sat16(reference_multiply(forget * old, keep, single)) +
+                        sat16(reference_multiply(in * update, add, single)));
+        hidden[c] = static_cast<int16_t>(sat16(
+            reference_multiply(tanh_q15(static_cast<int32_t>(cell[c]) * 6) * out, make, single)));
       }
-      const int32_t in = sigmoid_q15(3 * gate[0]), forget = sigmoid_q15(3 * gate[1]);
-      const int32_t update = tanh_q15(3 * gate[2]), out = sigmoid_q15(3 * gate[3]);
-      const auto old = static_cast<int32_t>(cell[c]);
-      cell[c] = sat16(sat16(reference_multiply(forget * old, keep, false)) +
-                      sat16(reference_multiply(in * update, add, false)));
-      hidden[c] = static_cast<int16_t>(sat16(
-          reference_multiply(tanh_q15(static_cast<int32_t>(cell[c]) * 6) * out, make, false)));
+      y.insert(y.end(), hidden.begin(), hidden.end());
     }
-    y.insert(y.end(), hidden.begin(), hidden.end());
+    const auto reference =
+        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
+    ASSERT_EQ(b.run({to_bytes(x)}, reference), std::vector<Bytes>{to_bytes(y)});
   }
-  ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
 }
 
 TEST(TfliteLstm, Refuses) {
