@@ -47,20 +47,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                   "groups",
                   w.to_string().c_str(), static_cast<long long>(x[3] / groups),
                   static_cast<long long>(groups));
-  WindowAxis height{x[1],
-                    w[1],
-                    options->stride_h(),
-                    options->dilation_h(),
-                    options->pad_top(),
-                    options->pad_bottom()};
-  WindowAxis width{x[2],
-                   w[2],
-                   options->stride_w(),
-                   options->dilation_w(),
-                   options->pad_left(),
-                   options->pad_right()};
-  QRT_TRY(infer_window("height", &height));
-  QRT_TRY(infer_window("width", &width));
+  QRT_TRY(infer_windows(*options, x, w[1], w[2], g));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_TRY(check_digits(context, options->terms(), options->digits()));
   QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
@@ -70,12 +57,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                   static_cast<long long>(groups), options->dilation_w());
 
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  g->images = size(x[0]), g->in_h = size(x[1]), g->in_w = size(x[2]), g->in_c = size(x[3]);
-  g->out_h = size(height.out), g->out_w = size(width.out), g->out_c = size(w[0]);
-  g->kernel_h = size(w[1]), g->kernel_w = size(w[2]);
-  g->stride_h = options->stride_h(), g->stride_w = options->stride_w();
-  g->dilation_h = options->dilation_h(), g->dilation_w = options->dilation_w();
-  g->pad_top = options->pad_top(), g->pad_left = options->pad_left();
+  g->images = size(x[0]), g->out_c = size(w[0]);
   g->groups = size(groups), g->terms = options->terms();
   g->is_padded = (options->pad_top() | options->pad_left() | options->pad_bottom() |
                   options->pad_right()) != 0;

@@ -29,31 +29,10 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   "weights have shape %s, expected [kh, kw, %lld channels * multiplier %lld]",
                   w.to_string().c_str(), static_cast<long long>(x[3]),
                   static_cast<long long>(multiplier));
-  WindowAxis height{x[1],
-                    w[0],
-                    options->stride_h(),
-                    options->dilation_h(),
-                    options->pad_top(),
-                    options->pad_bottom()};
-  WindowAxis width{x[2],
-                   w[1],
-                   options->stride_w(),
-                   options->dilation_w(),
-                   options->pad_left(),
-                   options->pad_right()};
-  QRT_TRY(infer_window("height", &height));
-  QRT_TRY(infer_window("width", &width));
+  QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
+  s->multiplier = static_cast<size_t>(multiplier);
 
-  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  s->in_h = size(x[1]), s->in_w = size(x[2]), s->in_c = size(x[3]);
-  s->out_h = size(height.out), s->out_w = size(width.out);
-  s->kernel_h = size(w[0]), s->kernel_w = size(w[1]);
-  s->stride_h = options->stride_h(), s->stride_w = options->stride_w();
-  s->dilation_h = options->dilation_h(), s->dilation_w = options->dilation_w();
-  s->pad_top = options->pad_top(), s->pad_left = options->pad_left();
-  s->multiplier = size(multiplier);
-
-  const size_t out_c = size(w[2]);
+  const size_t out_c = static_cast<size_t>(w[2]);
   QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE,
                         depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w),
                         ceil_div(out_c, 16)));

@@ -2,9 +2,11 @@
 #ifndef QRT_RUNTIME_OPS_IMAGE_H_
 #define QRT_RUNTIME_OPS_IMAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/status.h"
+#include "runtime/tensor.h"
 
 namespace qrt {
 
@@ -21,6 +23,36 @@ Status infer_window(const char* name, WindowAxis* axis);
 
 // Rejects an axis with a window that holds no position of the image.
 Status check_windows_inside(const char* name, const WindowAxis& axis);
+
+// Both axes of a convolution with these options over x [n, h, w, c]: checks them as infer_window()
+// does, and sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape)
+// has of them.
+template <class Options, class Geometry>
+Status infer_windows(const Options& options, const Shape& x, int64_t kernel_h, int64_t kernel_w,
+                     Geometry* to) {
+  WindowAxis height{x[1],
+                    kernel_h,
+                    options.stride_h(),
+                    options.dilation_h(),
+                    options.pad_top(),
+                    options.pad_bottom()};
+  WindowAxis width{x[2],
+                   kernel_w,
+                   options.stride_w(),
+                   options.dilation_w(),
+                   options.pad_left(),
+                   options.pad_right()};
+  QRT_TRY(infer_window("height", &height));
+  QRT_TRY(infer_window("width", &width));
+  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
+  to->in_h = size(x[1]), to->in_w = size(x[2]), to->in_c = size(x[3]);
+  to->out_h = size(height.out), to->out_w = size(width.out);
+  to->kernel_h = size(kernel_h), to->kernel_w = size(kernel_w);
+  to->stride_h = size(height.stride), to->stride_w = size(width.stride);
+  to->dilation_h = size(height.dilation), to->dilation_w = size(width.dilation);
+  to->pad_top = size(height.pad_begin), to->pad_left = size(width.pad_begin);
+  return Status();
+}
 
 }  // namespace qrt
 
