@@ -178,18 +178,9 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  Constants constants;
-  if (is_wide(c)) {
-    auto layer = make_wide_accumulators(importer, node, wide_source(c));
-    if (!layer) return Status();
-    const std::vector<int32_t> bias(layer->bias.begin(), layer->bias.end());
-    constants = {std::move(layer->weights),
-                 importer.graph().add_constant("", DType::kInt32, {c.out}, bias),
-                 std::move(layer->requant), DType::kInt16};
-  } else {
-    constants = narrow_constants(importer, c, std::make_unique<fb::RequantT>());
-  }
-  const ValueId acc = emit(importer, node, ops, c, std::move(constants), nullptr);
+  const ValueId acc =
+      emit(importer, node, ops, c, narrow_constants(importer, c, std::make_unique<fb::RequantT>()),
+           nullptr);
   *result =
       importer.dequantize_accumulators(node, acc, c.products, c.products.size() == 1 ? -1 : 1);
   return Status();
@@ -224,9 +215,11 @@ Status import_conv(Importer& importer, const NodeView& node) {
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
   };
-  pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
-    return emit_float(importer, node, *ops, conv, result);
-  };
+  // Where ONNX Runtime adds floats and no rounding follows, no integer kernel has its bits.
+  if (!is_wide(conv))
+    pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
+      return emit_float(importer, node, *ops, conv, result);
+    };
   return Status();
 }
 

@@ -108,18 +108,9 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  Constants constants;
-  if (is_wide(p)) {
-    auto layer = make_wide_accumulators(importer, node, wide_source(p, kBiasInput));
-    if (!layer) return Status();
-    const std::vector<int32_t> bias(layer->bias.begin(), layer->bias.end());
-    constants = {std::move(layer->weights),
-                 importer.graph().add_constant("", DType::kInt32, {p.out}, bias),
-                 std::move(layer->requant), DType::kInt16};
-  } else {
-    constants = narrow_constants(importer, p, std::make_unique<fb::RequantT>());
-  }
-  const ValueId acc = emit(importer, node, ops, p, std::move(constants), nullptr);
+  const ValueId acc =
+      emit(importer, node, ops, p, narrow_constants(importer, p, std::make_unique<fb::RequantT>()),
+           nullptr);
   const Shape shape = importer.shape_of(acc);
   const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
   const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
@@ -192,7 +183,7 @@ std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
   const auto pending = importer.defer(node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;
-  if (float_result)
+  if (float_result && !is_wide(p))
     pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
       return emit_float(importer, owner, *ops, p, result);
     };

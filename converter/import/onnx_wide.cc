@@ -171,34 +171,6 @@ std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& nod
   return layer;
 }
 
-std::optional<WideLayer> make_wide_accumulators(Importer& importer, const NodeView& node,
-                                                const WideSource& s) {
-  WideLayer layer;
-  const size_t in = s.weights.size() / static_cast<size_t>(s.out);
-  double greatest = 0;
-  bool fits = s.padded_in <= static_cast<int64_t>(kMaxWideK);
-  for (size_t o = 0; o < static_cast<size_t>(s.out); ++o) {
-    layer.bias.push_back(rounded(s.bias[o] / element(s.products, o)));
-    double reach = std::fabs(static_cast<double>(layer.bias.back()));
-    for (size_t i = 0; i < in; ++i) {
-      const int32_t w = s.weights[o * in + i];
-      fits = fits && fits_int16(w, w);
-      layer.weights.push_back(static_cast<int16_t>(w));
-      reach += std::fabs(static_cast<double>(w)) * static_cast<double>(wide_reach(s.x_zero_point));
-    }
-    greatest = std::max(greatest, reach);
-  }
-  if (fits && greatest < 2147483648.0) {
-    layer.requant = std::make_unique<fb::RequantT>();
-    return layer;
-  }
-  (void)importer.refuse(node,
-                        "its float result is not quantised, and its sums of 16-bit activations "
-                        "may leave int32",
-                        node.output(0), "put QuantizeLinear and DequantizeLinear behind it");
-  return std::nullopt;
-}
-
 ValueId as_output(Importer& importer, const NodeView& node, ValueId y, const Quant& out) {
   return out.is_wide() ? y : importer.narrowed(node, y, &out);
 }

@@ -55,10 +55,6 @@ struct WideSource {
 std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& node,
                                          const WideSource& source, const Quant& out, Limits limits);
 
-// Accumulators as they are, which are proven to stay within int32. Nothing: refused.
-std::optional<WideLayer> make_wide_accumulators(Importer& importer, const NodeView& node,
-                                                const WideSource& source);
-
 // a + b, a - b or a * b of quantised tensors, one of them or the output of 16 bits. The operands
 // are INT16 values with the broadcast `shape`. *result stays kNoValue where it was refused.
 struct WideOperand {
