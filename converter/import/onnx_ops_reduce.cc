@@ -16,8 +16,7 @@ Status read_reduced(Importer& importer, const NodeView& node, const Shape& x,
   bool given;
   QRT_TRY(read_axes(importer, node, x.rank(), reduced, &given, known));
   const bool some = std::count(reduced->begin(), reduced->end(), true) > 0;
-  if (!some && node.integer("noop_with_empty_axes", 0) == 0)
-    reduced->assign(reduced->size(), true);
+  if (!some && node.integer("noop_with_empty_axes", 0) == 0) reduced->assign(reduced->size(), true);
   return Status();
 }
 

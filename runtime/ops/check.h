@@ -33,8 +33,8 @@ Status check_image(const InferContext& context, size_t i);
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
                       size_t bytes);
 
-// Input 1 holds packed weights of exactly `bytes` int8, for that many channels: the lines of a block
-// of 16 stand together.
+// Input 1 holds packed weights of exactly `bytes` int8, for that many channels: the lines of a
+// block of 16 stand together.
 Status check_weights(const InferContext& context, fb::Packing packing, size_t bytes,
                      size_t channel_blocks);
 

@@ -1,14 +1,13 @@
 // A build with QRT_INTEGER_ONLY: what stands between a model's edges gives the same bytes whatever
 // the floating-point state. (That its kernels hold no floating-point instruction is looked up in
 // the objects: tests/kernels/float_check.sh.)
-#include "kernels/integer_build.h"
-
 #include <gtest/gtest.h>
 
 #include <cfenv>
 #include <memory>
 #include <vector>
 
+#include "kernels/integer_build.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/op_tester.h"
 
