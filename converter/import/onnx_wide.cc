@@ -10,6 +10,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
+constexpr int kMostFraction = 14;  // bits that weights of int16 can spare
 constexpr int64_t kMostProduct = int64_t{1} << 62;
 constexpr int kMostShift = 62;
 
@@ -135,8 +136,8 @@ std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& nod
     return std::nullopt;
   }
   int fraction = 0;
-  while (bias_error(s, y_scale, fraction) > kFineBias &&
-         fits_int16(int64_t{*least} * 2 << fraction, int64_t{*most} * 2 << fraction))
+  while (fraction < kMostFraction && bias_error(s, y_scale, fraction) > kFineBias &&
+         fits_int16(int64_t{*least} * (2 << fraction), int64_t{*most} * (2 << fraction)))
     ++fraction;
   if (!(bias_error(s, y_scale, fraction) <= kCoarseBias)) {
     (void)importer.refuse(node,
