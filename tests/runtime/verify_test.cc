@@ -403,7 +403,7 @@ Bytes run_session(qrt_session* session) {
   return outputs;
 }
 
-// What a verified file claims about its weights: taken on trust (schema/README.md).
+// What a verified file claims about its weights, and they: taken on trust (schema/README.md).
 Bytes claims(const Bytes& file) {
   const fb::Model& model = *fb::GetModel(file.data());
   Bytes all;
@@ -412,7 +412,10 @@ Bytes claims(const Bytes& file) {
     all.insert(all.end(), data, data + v->size() * sizeof(*v->data()));
   };
   for (const fb::Tensor* t : *model.tensors()) {
-    if (t->packing() != fb::Packing::NONE) add(model.buffers()->Get(t->buffer())->data());
+    if (t->packing() == fb::Packing::NONE) continue;
+    add(model.buffers()->Get(t->buffer())->data());
+    if (t->weight_offset() != nullptr) add(t->weight_offset());
+    all.push_back(static_cast<uint8_t>(t->dtype()));
   }
   for (const fb::Operator* op : *model.operators()) {
     if (const auto* conv = op->options_as_Conv2D()) {
