@@ -49,7 +49,8 @@ class Bench : public testing::CommandTest {
 };
 
 TEST_F(Bench, ComparesWithAnEarlierRun) {
-  // Runs that took far longer and far less than any noise explains, both without noise of their own.
+  // Runs that took far longer and far less than any noise explains, both without noise of their
+  // own.
   const auto scaled = [](double factor) {
     return [=](json& root) {
       root["noise"]["min"] = 0;
