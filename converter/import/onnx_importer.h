@@ -4,11 +4,12 @@
 //
 // The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
 // until a QuantizeLinear (or a graph output) says what it becomes:
-//   Table    a function of one stored integer of 8 or 16 bits: DequantizeLinear and any elementwise
-//   operators behind it. Becomes a Lut. Pairs  the same of the bytes of two tensors: elementwise
-//   operators that have no integer arithmetic of their own, or whose float result several nodes
-//   read. Becomes a PairLut. Pending  an operator with integer arithmetic of its own (Conv, Add
-//   ...) and what may follow it. Becomes that operator.
+// - Table: a function of one stored integer of 8 or 16 bits: DequantizeLinear and any elementwise
+//   operators behind it. Becomes a Lut.
+// - Pairs: the same of the bytes of two tensors: elementwise operators that have no integer
+//   arithmetic of their own, or whose float result several nodes read. Becomes a PairLut.
+// - Pending: an operator with integer arithmetic of its own (Conv, Add ...) and what may follow it.
+//   Becomes that operator.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 

@@ -61,6 +61,14 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
   return requant;
 }
 
+LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
+                              const std::vector<int32_t>& bias,
+                              std::unique_ptr<fb::RequantT> requant) {
+  const ValueId id =
+      importer.graph().add_constant("", DType::kInt32, {static_cast<int64_t>(bias.size())}, bias);
+  return {std::move(weights), id, std::move(requant), DType::kUInt8};
+}
+
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {
   const Tensor& w = importer.input(node, i);
   const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;

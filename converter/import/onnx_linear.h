@@ -24,6 +24,17 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
 // True for a normal positive number.
 bool is_usable_scale(float scale);
 
+// What a layer's node takes beside its input of `type`, UINT8 or INT16.
+struct LayerConstants {
+  std::vector<int16_t> weights;  // [out, ..., in], less their zero points
+  ValueId bias = kNoValue;
+  std::unique_ptr<fb::RequantT> requant;
+  DType type = DType::kUInt8;
+};
+LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
+                              const std::vector<int32_t>& bias,
+                              std::unique_ptr<fb::RequantT> requant);
+
 // Refuses what is not a constant quantised per tensor or per axis as weights: input i.
 Status refuse_weights(Importer& importer, const NodeView& node, int i);
 

@@ -60,17 +60,9 @@ std::vector<T> centred(const Convolution& c) {
   });
 }
 
-// The constants of a convolution and the type of its activations.
-struct Constants {
-  std::vector<int16_t> weights;  // [out, tap, in]
-  ValueId bias = kNoValue;
-  std::unique_ptr<fb::RequantT> requant;
-  DType type = DType::kUInt8;
-};
-
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
-             Constants constants, const Quant* out) {
+             LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
   const bool depthwise = out && in == 1 && c.groups > 1;
@@ -95,7 +87,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
       importer.new_value("", out ? constants.type : DType::kInt32,
                          {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
   const int zero = c.x_quant.stored_zero_point();
-  const auto set_padding = [&](auto* o) {
+  const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
     o->input_zero_point_16 = is_wide ? static_cast<int16_t>(zero) : 0;
   };
@@ -106,7 +98,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     set_window(c.window, &o);
     set_dilation(c.window, &o);
     o.multiplier = static_cast<uint32_t>(c.out / c.groups);
-    set_padding(&o);
+    set_zero_point_of(&o);
     o.requant = std::move(constants.requant);
   } else {
     n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
@@ -114,12 +106,12 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     set_window(c.window, &o);
     set_dilation(c.window, &o);
     o.groups = static_cast<uint32_t>(c.groups);
-    set_padding(&o);
+    set_zero_point_of(&o);
     o.requant = std::move(constants.requant);
   }
   graph.nodes.push_back(std::move(n));
   importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
-  const bool narrows = is_wide && out && !out->is_wide();
+  const bool narrows = is_wide && !out->is_wide();
   const ValueId result =
       image_from_nhwc(importer, node, c.image, narrows ? importer.narrowed(node, y, out) : y);
   if (!c.image.channels_last) importer.mark_nhwc(result);
@@ -129,10 +121,9 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
 // A bias that was rounded from another scale moves the output by less than this part of a step.
 constexpr float kBiasError = 0.25f;
 
-Constants narrow_constants(Importer& importer, const Convolution& c,
-                           std::unique_ptr<fb::RequantT> requant) {
-  return {centred<int16_t>(c), importer.graph().add_constant("", DType::kInt32, {c.out}, c.bias),
-          std::move(requant), DType::kUInt8};
+LayerConstants byte_constants(Importer& importer, const Convolution& c,
+                              std::unique_ptr<fb::RequantT> requant) {
+  return byte_constants(importer, centred<int16_t>(c), c.bias, std::move(requant));
 }
 
 WideSource wide_source(const Convolution& c) {
@@ -140,8 +131,7 @@ WideSource wide_source(const Convolution& c) {
   s.weights = centred<int32_t>(c);
   s.out = c.out;
   s.padded_in = c.window.kernel[0] * c.window.kernel[1] * ((c.image.c / c.groups + 3) / 4 * 4);
-  const double x_scale = static_cast<double>(c.x_quant.scale[0]);
-  for (float w : c.w_quant.scale) s.products.push_back(x_scale * static_cast<double>(w));
+  s.products = wide_products(1.0f, c.x_quant, c.w_quant);
   s.bias = c.real_bias;
   s.x_zero_point = c.x_quant.stored_zero_point();
   return s;
@@ -151,9 +141,7 @@ Status emit_wide(Importer& importer, const NodeView& node, const std::string& op
                  const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
   auto layer = make_wide_layer(importer, node, wide_source(c), out, limits);
   if (!layer) return Status();
-  const ValueId bias = importer.graph().add_constant("", DType::kInt64, {c.out}, layer->bias);
-  *result = emit(importer, node, ops, c,
-                 {std::move(layer->weights), bias, std::move(layer->requant), DType::kInt16}, &out);
+  *result = emit(importer, node, ops, c, std::move(*layer), &out);
   return Status();
 }
 
@@ -168,7 +156,7 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
     return emit_wide(importer, node, ops, c, out, limits, result);
   auto requant = f32_requant(importer, node, c.products, out, limits);
   if (!requant) return Status();
-  *result = emit(importer, node, ops, c, narrow_constants(importer, c, std::move(requant)), &out);
+  *result = emit(importer, node, ops, c, byte_constants(importer, c, std::move(requant)), &out);
   return Status();
 }
 
@@ -178,9 +166,8 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  const ValueId acc =
-      emit(importer, node, ops, c, narrow_constants(importer, c, std::make_unique<fb::RequantT>()),
-           nullptr);
+  const ValueId acc = emit(importer, node, ops, c,
+                           byte_constants(importer, c, std::make_unique<fb::RequantT>()), nullptr);
   *result =
       importer.dequantize_accumulators(node, acc, c.products, c.products.size() == 1 ? -1 : 1);
   return Status();
@@ -277,7 +264,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   y.type = kInt32;
   y.shape = conv.image.shape(conv.out, conv.window.output);
   y.value = emit(importer, node, node.op(), conv,
-                 narrow_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
+                 byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -16,7 +16,8 @@ struct Product {
   ConstantPtr weights;
   bool out_first = false;  // weights are [out, in], else [in, out]
   int64_t in = 0, out = 0;
-  std::vector<float> products;
+  float alpha = 1.0f;
+  std::vector<float> products;  // alpha * x_scale * w_scale
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
   Shape result;
@@ -29,23 +30,14 @@ std::vector<T> centred(const Product& p) {
   });
 }
 
-// The constants of a product and the type of its activations.
-struct Constants {
-  std::vector<int16_t> weights;  // [out, in]
-  ValueId bias = kNoValue;
-  std::unique_ptr<fb::RequantT> requant;
-  DType type = DType::kUInt8;
-};
-
-Constants narrow_constants(Importer& importer, const Product& p,
-                           std::unique_ptr<fb::RequantT> requant) {
-  return {centred<int16_t>(p), importer.graph().add_constant("", DType::kInt32, {p.out}, p.bias),
-          std::move(requant), DType::kUInt8};
+LayerConstants byte_constants(Importer& importer, const Product& p,
+                              std::unique_ptr<fb::RequantT> requant) {
+  return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
 }
 
 // The node, or without `out` its accumulators.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
-             Constants constants, const Quant* out) {
+             LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
   const ValueId weights = graph.add_constant(node.input(weights_input), DType::kInt16,
@@ -65,38 +57,32 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
   graph.nodes.push_back(std::move(n));
   importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
-  return is_wide && out ? as_output(importer, node, y, *out) : y;
+  return is_wide ? as_output(importer, node, y, *out) : y;
 }
 
 bool is_wide(const Product& p) { return p.x_quant.is_wide() || p.w_quant.is_wide(); }
 
-WideSource wide_source(const Product& p, int bias_input) {
+WideSource wide_source(const Product& p) {
   WideSource s;
   s.weights = centred<int32_t>(p);
   s.out = p.out;
   s.padded_in = (p.in + 3) / 4 * 4;
-  for (float product : p.products) s.products.push_back(static_cast<double>(product));
+  s.products = wide_products(p.alpha, p.x_quant, p.w_quant);
   s.bias = p.real_bias;
   s.x_zero_point = p.x_quant.stored_zero_point();
-  s.bias_input = bias_input;
   return s;
 }
-
-constexpr int kBiasInput = 2;
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Product& p, const Quant& out, Limits limits, ValueId* result) {
   if (is_wide(p) || out.is_wide()) {
-    auto layer = make_wide_layer(importer, node, wide_source(p, kBiasInput), out, limits);
+    auto layer = make_wide_layer(importer, node, wide_source(p), out, limits);
     if (!layer) return Status();
-    const ValueId bias = importer.graph().add_constant("", DType::kInt64, {p.out}, layer->bias);
-    *result =
-        emit(importer, node, ops, p,
-             {std::move(layer->weights), bias, std::move(layer->requant), DType::kInt16}, &out);
+    *result = emit(importer, node, ops, p, std::move(*layer), &out);
   } else {
     auto requant = f32_requant(importer, node, p.products, out, limits);
     if (!requant) return Status();
-    *result = emit(importer, node, ops, p, narrow_constants(importer, p, std::move(requant)), &out);
+    *result = emit(importer, node, ops, p, byte_constants(importer, p, std::move(requant)), &out);
   }
   if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
   return Status();
@@ -108,9 +94,8 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  const ValueId acc =
-      emit(importer, node, ops, p, narrow_constants(importer, p, std::make_unique<fb::RequantT>()),
-           nullptr);
+  const ValueId acc = emit(importer, node, ops, p,
+                           byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
   const Shape shape = importer.shape_of(acc);
   const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
   const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
@@ -257,6 +242,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   p.bias = std::move(*bias);
   p.real_bias = real_bias(importer, node, 2, p.out);
+  p.alpha = alpha;
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
   defer_product(importer, node, node, std::move(p), !float_bias);
@@ -370,7 +356,7 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
   if (!known) return Status();
   p.bias.assign(static_cast<size_t>(p.out), 0);
   *result = emit(importer, node, node.op(), p,
-                 narrow_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
+                 byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
   if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
   return Status();
 }

@@ -83,10 +83,9 @@ Status emit_wide_windows(Importer& importer, const NodeView& node, const std::st
   const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
   const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
   const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
-  const ValueId bias = graph.add_constant("", DType::kInt64, {c}, layer->bias);
   const ValueId y =
       importer.new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
-  Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, bias}, {y});
+  Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, layer->bias}, {y});
   auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
   set_window(p.window, &o);
   o.input_zero_point_16 = static_cast<int16_t>(source.x_zero_point);

@@ -13,6 +13,7 @@ namespace {
 constexpr int kMostFraction = 14;  // bits that weights of int16 can spare
 constexpr int64_t kMostProduct = int64_t{1} << 62;
 constexpr int kMostShift = 62;
+constexpr int kBiasInput = 2;
 
 // A rounded bias may move the output by this part of a step; finer units are taken before it does.
 constexpr double kFineBias = 1.0 / 64, kCoarseBias = 0.25;
@@ -116,8 +117,16 @@ std::vector<double> real_bias(const Importer& importer, const NodeView& node, in
   return real;
 }
 
-std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& node,
-                                         const WideSource& s, const Quant& out, Limits limits) {
+std::vector<double> wide_products(float alpha, const Quant& x, const Quant& w) {
+  const double of_x = static_cast<double>(alpha) * static_cast<double>(x.scale[0]);
+  std::vector<double> products;
+  for (float scale : w.scale) products.push_back(of_x * static_cast<double>(scale));
+  return products;
+}
+
+std::optional<LayerConstants> make_wide_layer(Importer& importer, const NodeView& node,
+                                              const WideSource& s, const Quant& out,
+                                              Limits limits) {
   const double y_scale = static_cast<double>(out.scale[0]);
   const auto [least, most] = std::minmax_element(s.weights.begin(), s.weights.end());
   if (!fits_int16(*least, *most)) {
@@ -143,10 +152,12 @@ std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& nod
     (void)importer.refuse(node,
                           "the bias has another scale than input and weights together, of which "
                           "half a unit is more than a quarter of an output step",
-                          node.input(s.bias_input), "quantise the bias with scale x * w");
+                          node.input(kBiasInput), "quantise the bias with scale x * w");
     return std::nullopt;
   }
-  WideLayer layer;
+  LayerConstants layer;
+  layer.type = DType::kInt16;
+  std::vector<int64_t> bias;
   for (int32_t w : s.weights) layer.weights.push_back(static_cast<int16_t>(w * (1 << fraction)));
   // As the runtime bounds the sums: digits of any value.
   const int64_t sums = s.padded_in * 257 * 255 * 128 * (256 * wide_digits(layer.weights) - 255);
@@ -155,20 +166,21 @@ std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& nod
   std::vector<int64_t> bound;
   for (size_t o = 0; o < static_cast<size_t>(s.out); ++o) {
     const double unit = std::ldexp(element(s.products, o), -fraction);
-    layer.bias.push_back(rounded(s.bias[o] / unit));
+    bias.push_back(rounded(s.bias[o] / unit));
     int64_t sum = 0;
     for (size_t i = 0; i < in; ++i) sum += layer.weights[o * in + i];
     // The bias takes the input's zero point, and 32768 in two planes of bytes.
     const int64_t zero = std::abs(int64_t{s.x_zero_point}) + 32768;
-    bound.push_back(sums + std::abs(layer.bias.back()) + zero * std::abs(sum));
+    bound.push_back(sums + std::abs(bias.back()) + zero * std::abs(sum));
     factor.push_back(unit / y_scale);
     if (bound.back() < (int64_t{1} << 60)) continue;
     (void)importer.refuse(node, "the bias of output channel " + std::to_string(o) + " is too large",
-                          node.input(s.bias_input), "quantise the bias with scale x * w");
+                          node.input(kBiasInput), "quantise the bias with scale x * w");
     return std::nullopt;
   }
   layer.requant = wide_requant(importer, node, factor, bound, out, limits);
   if (!layer.requant) return std::nullopt;
+  layer.bias = importer.graph().add_constant("", DType::kInt64, {s.out}, bias);
   return layer;
 }
 

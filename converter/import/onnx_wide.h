@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "converter/import/onnx_importer.h"
+#include "converter/import/onnx_linear.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -33,13 +33,6 @@ std::unique_ptr<fb::RequantT> wide_requant(Importer& importer, const NodeView& n
 std::vector<double> real_bias(const Importer& importer, const NodeView& node, int input,
                               int64_t channels);
 
-// A layer's constants as Conv2D and FullyConnected take them.
-struct WideLayer {
-  std::vector<int16_t> weights;
-  std::vector<int64_t> bias;
-  std::unique_ptr<fb::RequantT> requant;
-};
-
 // What it is made of: weights [out][in] less their zero points, `padded_in` of them as they are
 // multiplied; one scale of x * w for each output, or one.
 struct WideSource {
@@ -48,12 +41,15 @@ struct WideSource {
   std::vector<double> products;
   std::vector<double> bias;
   int x_zero_point = 0;  // stored
-  int bias_input = 2;    // for messages
 };
 
+// alpha * x_scale * w_scale[o] for each output, or one value where w has one scale.
+std::vector<double> wide_products(float alpha, const Quant& x, const Quant& w);
+
 // Quantised to `out`. Nothing: refused.
-std::optional<WideLayer> make_wide_layer(Importer& importer, const NodeView& node,
-                                         const WideSource& source, const Quant& out, Limits limits);
+std::optional<LayerConstants> make_wide_layer(Importer& importer, const NodeView& node,
+                                              const WideSource& source, const Quant& out,
+                                              Limits limits);
 
 // a + b, a - b or a * b of quantised tensors, one of them or the output of 16 bits. The operands
 // are INT16 values with the broadcast `shape`. *result stays kNoValue where it was refused.

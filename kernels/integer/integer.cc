@@ -1,42 +1,17 @@
 // Arithmetic of integers; see integer.h.
 #include "kernels/integer/integer.h"
 
+#include <type_traits>
+
 namespace qrt {
 namespace {
 
 // The unsigned type of T's width, and one at least as wide as int: what wraps around without being
 // undefined.
 template <class T>
-struct Traits;
-template <>
-struct Traits<uint8_t> {
-  using Unsigned = uint8_t;
-  using Wide = uint32_t;
-};
-template <>
-struct Traits<int8_t> {
-  using Unsigned = uint8_t;
-  using Wide = uint32_t;
-};
-template <>
-struct Traits<uint16_t> {
-  using Unsigned = uint16_t;
-  using Wide = uint32_t;
-};
-template <>
-struct Traits<int16_t> {
-  using Unsigned = uint16_t;
-  using Wide = uint32_t;
-};
-template <>
-struct Traits<int32_t> {
-  using Unsigned = uint32_t;
-  using Wide = uint32_t;
-};
-template <>
-struct Traits<int64_t> {
-  using Unsigned = uint64_t;
-  using Wide = uint64_t;
+struct Traits {
+  using Unsigned = std::make_unsigned_t<T>;
+  using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, Unsigned>;
 };
 
 template <class T>
@@ -95,7 +70,7 @@ T compute(T a, T b) {
 }
 
 template <class T, class Y, IntegerFunction kFunction>
-void each(const MinMaxRun& run) {
+void each(const BinaryRun& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   Y* y = static_cast<Y*>(run.y);

@@ -29,8 +29,8 @@ constexpr size_t kIntegerFunctions = 14;
 // Comparisons write bytes of 0 and 1.
 constexpr bool is_comparison(IntegerFunction f) { return f >= IntegerFunction::kEqual; }
 
-// y[i] = f(a[i], b[i]) as in MinMaxRun; y may equal an operand, for comparisons of bytes only.
-using IntegerFn = void (*)(const MinMaxRun& run);
+// y[i] = f(a[i], b[i]) as in BinaryRun; y may equal an operand, for comparisons of bytes only.
+using IntegerFn = void (*)(const BinaryRun& run);
 IntegerFn integer_kernel(Element element, IntegerFunction function);
 
 }  // namespace qrt

@@ -7,8 +7,8 @@
 namespace qrt {
 
 #define QRT_ORDER(isa, suffix)                                  \
-  void minimum_##suffix(Element element, const MinMaxRun& run); \
-  void maximum_##suffix(Element element, const MinMaxRun& run);
+  void minimum_##suffix(Element element, const BinaryRun& run); \
+  void maximum_##suffix(Element element, const BinaryRun& run);
 #include "kernels/order/order.inc"
 
 }  // namespace qrt

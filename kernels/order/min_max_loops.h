@@ -9,7 +9,7 @@ namespace qrt {
 namespace {
 
 template <class T, bool kMaximum>
-inline void min_max(const MinMaxRun& run) {
+inline void min_max(const BinaryRun& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   T* y = static_cast<T*>(run.y);
@@ -28,7 +28,7 @@ inline void min_max(const MinMaxRun& run) {
 }
 
 template <bool kMaximum>
-inline void min_max(Element element, const MinMaxRun& run) {
+inline void min_max(Element element, const BinaryRun& run) {
   switch (element) {
     case Element::kU8: return min_max<uint8_t, kMaximum>(run);
     case Element::kI8: return min_max<int8_t, kMaximum>(run);
@@ -43,10 +43,10 @@ inline void min_max(Element element, const MinMaxRun& run) {
 }  // namespace qrt
 
 #define QRT_MIN_MAX_LOOPS(suffix)                                               \
-  void qrt::minimum_##suffix(qrt::Element element, const qrt::MinMaxRun& run) { \
+  void qrt::minimum_##suffix(qrt::Element element, const qrt::BinaryRun& run) { \
     qrt::min_max<false>(element, run);                                          \
   }                                                                             \
-  void qrt::maximum_##suffix(qrt::Element element, const qrt::MinMaxRun& run) { \
+  void qrt::maximum_##suffix(qrt::Element element, const qrt::BinaryRun& run) { \
     qrt::min_max<true>(element, run);                                           \
   }
 

@@ -13,20 +13,21 @@ namespace qrt {
 enum class Element : uint8_t { kU8, kI8, kU16, kI16, kI32, kI64 };
 constexpr size_t kElements = 6;
 
-// y[i] = the lesser or the greater of a[i] and b[i], for n elements; an operand may be one element,
-// repeated. y may equal an operand. All pointers are aligned to the element.
-struct MinMaxRun {
+// y[i] of a[i] and b[i], for n elements; an operand may be one element, repeated. All pointers are
+// aligned to the element.
+struct BinaryRun {
   const void* a;
   const void* b;
   bool a_is_scalar, b_is_scalar;
   void* y;
   size_t n;
 };
+// The lesser or the greater of two elements; y may equal an operand.
 struct MinMaxKernel {
   const char *minimum_name, *maximum_name;  // "min_avx2"
   Isa isa;
-  void (*minimum)(Element element, const MinMaxRun& run);
-  void (*maximum)(Element element, const MinMaxRun& run);
+  void (*minimum)(Element element, const BinaryRun& run);
+  void (*maximum)(Element element, const BinaryRun& run);
 };
 
 const MinMaxKernel* min_max_kernels(size_t* count);

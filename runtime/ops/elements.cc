@@ -1,6 +1,7 @@
 // Element types as the order family names them; see elements.h.
 #include "runtime/ops/elements.h"
 
+#include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 
 namespace qrt {
@@ -18,6 +19,13 @@ Status check_element(const InferContext& context, size_t i, const char* what, El
   }
   return error(Code::kInvalidModel, "input %zu (%s) is %s, expected an integer type", i, what,
                dtype_name(dtype));
+}
+
+Status infer_elements(const InferContext& context, Element* element, Shape* shape) {
+  QRT_TRY(check_input_count(context, 2));
+  QRT_TRY(check_element(context, 0, "a", element));
+  QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
+  return infer_broadcast_shape(context, shape);
 }
 
 Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype) {

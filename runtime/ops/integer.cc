@@ -16,15 +16,12 @@ bool is_other_sign(DType a, DType b) {
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  QRT_TRY(check_input_count(context, 2));
   Element element;
-  QRT_TRY(check_element(context, 0, "a", &element));
+  Shape shape;
+  QRT_TRY(infer_elements(context, &element, &shape));
   const DType dtype = context.inputs[0].type.dtype;
-  QRT_TRY(check_dtype(context, 1, "b", dtype));
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
   QRT_TRY(check_range("function", static_cast<int>(function), 0, kIntegerFunctions - 1));
-  Shape shape;
-  QRT_TRY(infer_broadcast_shape(context, &shape));
   if (is_comparison(static_cast<IntegerFunction>(function)))
     return add_output(DType::kUInt8, shape, outputs);
   DType output;

@@ -9,23 +9,19 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  QRT_TRY(check_input_count(context, 2));
   Element element;
-  QRT_TRY(check_element(context, 0, "a", &element));
-  const DType dtype = context.inputs[0].type.dtype;
-  QRT_TRY(check_dtype(context, 1, "b", dtype));
   Shape shape;
-  QRT_TRY(infer_broadcast_shape(context, &shape));
-  return add_output(dtype, shape, outputs);
+  QRT_TRY(infer_elements(context, &element, &shape));
+  return add_output(context.inputs[0].type.dtype, shape, outputs);
 }
 
 struct Params {
-  void (*fn)(Element element, const MinMaxRun& run);
+  void (*fn)(Element element, const BinaryRun& run);
   Element element;
   Broadcast broadcast;
 };
 
-MinMaxRun run_of(const ElementwiseRun& r) {
+BinaryRun run_of(const ElementwiseRun& r) {
   return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
 }
 
