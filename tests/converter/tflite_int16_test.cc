@@ -402,48 +402,52 @@ uint32_t crc32(const Bytes& bytes) {
 
 TEST(TfliteInt16, Softmax) {
   Random random;
-  for (const float in : {0.0001f, 0.0011f, 0.3f}) {
-    const int32_t n = in > 0.1f ? 1 : 37;
-    std::vector<int16_t> x(static_cast<size_t>(40 * n)), y;
-    random.fill(x, INT16_MIN, INT16_MAX);
-    TfliteBuilder b;
-    tflite::SoftmaxOptionsT o;
-    o.beta = 1.5f;
-    const int a = b.input(TensorType::INT16, {40, n}, in);
-    b.op(B::SOFTMAX, {a}, {b.output(TensorType::INT16, {40, n}, 1.0f / 32768)}, o);
-    TfliteImport imported;
-    b.import(&imported);
-    ASSERT_EQ(imported.code, Code::kOk) << imported.message;
-    Bytes bytes;
-    for (const convert::Value& v : imported.graph.values)
-      if (v.is_constant) bytes = v.data;
-    ASSERT_EQ(bytes.size(), 2 * 1026u);
-    ASSERT_EQ(crc32(Bytes(bytes.begin(), bytes.begin() + 1026)), 0xac7dffaau);
-    ASSERT_EQ(crc32(Bytes(bytes.begin() + 1026, bytes.end())), 0x39fb9655u);
-    std::vector<int16_t> tables(1026);
-    memcpy(tables.data(), bytes.data(), bytes.size());
-    const auto look_up = [&](size_t table, int64_t v) {
-      v = clamp16(v);
-      const int16_t* t = tables.data() + 513 * table + 256 + (v >> 7);
-      return t[0] + (((t[1] - t[0]) * static_cast<int>(v & 127) + 64) >> 7);
-    };
-    const auto m = reference_multiplier(static_cast<double>(in) * 1.5 / (10.0 / 65535.0));
-    for (size_t row = 0; row < 40; ++row) {
-      const auto first = x.begin() + static_cast<ptrdiff_t>(row * static_cast<size_t>(n));
-      const int greatest = *std::max_element(first, first + n);
-      std::vector<int> e;
-      for (int j = 0; j < n; ++j)
-        e.push_back(look_up(0, int64_t{reference_multiply(first[j] - greatest, m, false)} + 32767));
-      const int32_t sum = std::accumulate(e.begin(), e.end(), 0);
-      const int c = __builtin_clz(static_cast<uint32_t>(sum));
-      const int64_t t = ((int64_t{sum} << (c - 1)) + (1 << 13)) >> 14;
-      const int r = look_up(1, t - (1 << 15) - (1 << 16));
-      for (const int v : e)
-        y.push_back(static_cast<int16_t>(std::clamp<int64_t>(
-            (int64_t{v} * r + (int64_t{1} << (30 - c))) >> (31 - c), 0, 32767)));
+  for (const bool single : {false, true})
+    for (const float in : {0.0001f, 0.0011f, 0.3f}) {
+      const int32_t n = in > 0.1f ? 1 : 37;
+      const auto reference =
+          single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
+      std::vector<int16_t> x(static_cast<size_t>(40 * n)), y;
+      random.fill(x, INT16_MIN, INT16_MAX);
+      TfliteBuilder b;
+      tflite::SoftmaxOptionsT o;
+      o.beta = 1.5f;
+      const int a = b.input(TensorType::INT16, {40, n}, in);
+      b.op(B::SOFTMAX, {a}, {b.output(TensorType::INT16, {40, n}, 1.0f / 32768)}, o);
+      TfliteImport imported;
+      b.import(&imported, reference);
+      ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+      Bytes bytes;
+      for (const convert::Value& v : imported.graph.values)
+        if (v.is_constant) bytes = v.data;
+      ASSERT_EQ(bytes.size(), 2 * 1026u);
+      ASSERT_EQ(crc32(Bytes(bytes.begin(), bytes.begin() + 1026)), 0xac7dffaau);
+      ASSERT_EQ(crc32(Bytes(bytes.begin() + 1026, bytes.end())), 0x39fb9655u);
+      std::vector<int16_t> tables(1026);
+      memcpy(tables.data(), bytes.data(), bytes.size());
+      const auto look_up = [&](size_t table, int64_t v) {
+        v = clamp16(v);
+        const int16_t* t = tables.data() + 513 * table + 256 + (v >> 7);
+        return t[0] + (((t[1] - t[0]) * static_cast<int>(v & 127) + 64) >> 7);
+      };
+      const auto m = reference_multiplier(static_cast<double>(in) * 1.5 / (10.0 / 65535.0));
+      for (size_t row = 0; row < 40; ++row) {
+        const auto first = x.begin() + static_cast<ptrdiff_t>(row * static_cast<size_t>(n));
+        const int greatest = *std::max_element(first, first + n);
+        std::vector<int> e;
+        for (int j = 0; j < n; ++j)
+          e.push_back(
+              look_up(0, int64_t{reference_multiply(first[j] - greatest, m, single)} + 32767));
+        const int32_t sum = std::accumulate(e.begin(), e.end(), 0);
+        const int c = __builtin_clz(static_cast<uint32_t>(sum));
+        const int64_t t = ((int64_t{sum} << (c - 1)) + (1 << 13)) >> 14;
+        const int r = look_up(1, t - (1 << 15) - (1 << 16));
+        for (const int v : e)
+          y.push_back(static_cast<int16_t>(std::clamp<int64_t>(
+              (int64_t{v} * r + (int64_t{1} << (30 - c))) >> (31 - c), 0, 32767)));
+      }
+      ASSERT_EQ(b.run({to_bytes(x)}, reference), std::vector<Bytes>{to_bytes(y)});
     }
-    ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
-  }
 }
 
 TEST(TfliteInt16, PReluTakesInt8Slopes) {

@@ -9,6 +9,32 @@
 namespace qrt::testing {
 namespace {
 
+// Two weights to a byte, the first in the low half.
+Bytes nibbles_of(const Bytes& values) {
+  Bytes result((values.size() + 1) / 2);
+  for (size_t i = 0; i < values.size(); ++i)
+    result[i / 2] = static_cast<uint8_t>(result[i / 2] | (values[i] & 15) << (i % 2 * 4));
+  return result;
+}
+
+// The one layer's weights take half a byte each in the .qrt, too.
+void expect_packed_weights(const TfliteBuilder& b) {
+  TfliteImport imported;
+  b.import(&imported);
+  ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+  ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+  int layers = 0;
+  for (const convert::Node& node : imported.graph.nodes) {
+    if (!node.options.AsConv2D() && !node.options.AsDepthwiseConv2D() &&
+        !node.options.AsFullyConnected())
+      continue;
+    ++layers;
+    EXPECT_EQ(imported.graph.values[node.inputs[1]].type.dtype, DType::kInt4)
+        << convert::dump(imported.graph);
+  }
+  EXPECT_EQ(layers, 1);
+}
+
 struct LayerCase {
   int h = 7, w = 6, in = 4, out = 5, kh = 3, kw = 3;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1, multiplier = 1;
@@ -70,6 +96,7 @@ class LayerTester {
     const auto reference =
         c_.single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding;
     ASSERT_EQ(b.run({bytes(x_)}, reference), std::vector<Bytes>{bytes(expected())});
+    if (c_.nibbles) expect_packed_weights(b);
   }
 
  private:
@@ -90,13 +117,7 @@ class LayerTester {
   static Bytes bytes(const std::vector<int64_t>& values) {
     return Bytes(values.begin(), values.end());
   }
-  Bytes packed() const {
-    if (!c_.nibbles) return bytes(weights_);
-    Bytes result((weights_.size() + 1) / 2);
-    for (size_t i = 0; i < weights_.size(); ++i)
-      result[i / 2] = static_cast<uint8_t>(result[i / 2] | (weights_[i] & 15) << (i % 2 * 4));
-    return result;
-  }
+  Bytes packed() const { return c_.nibbles ? nibbles_of(bytes(weights_)) : bytes(weights_); }
 
   std::vector<int64_t> expected() const {
     std::vector<int64_t> y;
@@ -193,7 +214,7 @@ TEST(TfliteConv, SingleRounding) {
   check(c);
 }
 
-TEST(TfliteConv, FourBitWeightsStraddleBytes) {
+TEST(TfliteConv, FourBitWeightsStraddleBytesAndStayPacked) {
   LayerCase c;
   c.nibbles = true, c.in = 3, c.out = 5, c.kh = 1;
   check(c);
@@ -221,13 +242,14 @@ TEST(TfliteDepthwise, Geometry) {
 
 // With one weight scale the product of the scales is rounded to float first, and the weights' zero
 // point counts; per channel neither.
-void check_fully_connected(bool per_channel, bool keep_dims) {
+void check_fully_connected(bool per_channel, bool keep_dims, bool nibbles = false) {
   Random random;
   const int in = 37, out = 11;
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;
   for (int i = 0; i < in * out; ++i)
-    weights.push_back(static_cast<int8_t>(random.integer(-128, 127)));
+    weights.push_back(
+        static_cast<int8_t>(nibbles ? random.integer(-8, 7) : random.integer(-128, 127)));
   for (int i = 0; i < out; ++i) bias.push_back(static_cast<int32_t>(random.integer(-4000, 4000)));
   std::vector<float> scale;
   for (int i = 0; i < (per_channel ? out : 1); ++i)
@@ -239,7 +261,9 @@ void check_fully_connected(bool per_channel, bool keep_dims) {
   const TfliteBuilder::Dims y_shape =
       keep_dims ? TfliteBuilder::Dims{3, 2, out} : TfliteBuilder::Dims{6, out};
   const int x = b.input(TensorType::INT8, x_shape, 0.0473f, 12);
-  const int w = b.constant(TensorType::INT8, {out, in}, weights, scale, zeros);
+  const Bytes plain(weights.begin(), weights.end());
+  const int w = b.constant(nibbles ? TensorType::INT4 : TensorType::INT8, {out, in},
+                           nibbles ? nibbles_of(plain) : plain, scale, zeros);
   const int c = b.constant(TensorType::INT32, {out}, bias);
   const int y = b.output(TensorType::INT8, y_shape, 0.21f, -30);
   tflite::FullyConnectedOptionsT o;
@@ -262,11 +286,13 @@ void check_fully_connected(bool per_channel, bool keep_dims) {
           static_cast<uint8_t>(std::clamp(reference_multiply(acc, m, false) - 30, -128, 127)));
     }
   ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected});
+  if (nibbles) expect_packed_weights(b);
 }
 
 TEST(TfliteFullyConnected, OneScale) { check_fully_connected(false, false); }
 TEST(TfliteFullyConnected, PerChannel) { check_fully_connected(true, false); }
 TEST(TfliteFullyConnected, KeepsDimensions) { check_fully_connected(false, true); }
+TEST(TfliteFullyConnected, FourBitWeightsStayPacked) { check_fully_connected(false, false, true); }
 
 TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   TfliteBuilder b;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "kernels/recurrent/recurrent.h"
@@ -221,9 +222,11 @@ TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   FAIL() << "no Lstm";
 }
 
-// The reference's steps over the file's own integers, of int16 activations.
-TEST(TfliteLstm, RunsInt16Activations) {
-  TfliteBuilder b = lstm_model(TensorType::INT16);
+// The reference's steps over the file's own integers.
+template <class T>
+void check_lstm(TensorType type, float out_scale, int out_zero) {
+  constexpr bool kIsWide = sizeof(T) == 2;
+  TfliteBuilder b = lstm_model(type);
   const auto weights = [&](int input) {
     const auto tensor = b.graph().operators[0]->inputs[static_cast<size_t>(input)];
     const Bytes& data = b.model.buffers[b.at(tensor).buffer]->data;
@@ -234,41 +237,48 @@ TEST(TfliteLstm, RunsInt16Activations) {
     const int64_t high = m.value < 0x7fff0000 ? (m.value + (1 << 15)) >> 16 : 0x7fff;
     return (x * high + (int64_t{1} << (14 - m.shift))) >> (15 - m.shift);
   };
-  const float of_input = kInScale * 0.01f, of_hidden = 1.0f / 32768 * 0.01f;
+  const auto saturated = [](int64_t v) {
+    return static_cast<T>(
+        std::clamp<int64_t>(v, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  };
+  const float of_input = kInScale * 0.01f, of_hidden = out_scale * 0.01f;
   const auto mi = reference_multiplier(static_cast<double>(of_input) * 4096);
   const auto mh = reference_multiplier(static_cast<double>(of_hidden) * 4096);
   const auto keep = reference_multiplier(std::ldexp(1.0, -15));
   const auto add = reference_multiplier(std::ldexp(1.0, -30) * 2048);
-  const auto make = reference_multiplier(std::ldexp(1.0, -30) * 32768);
+  const auto make = reference_multiplier(std::ldexp(1.0, -30) / static_cast<double>(out_scale));
   std::vector<int8_t> w[4], r[4];
   for (int g = 0; g < 4; ++g) {
     w[g] = weights(1 + g);
     r[g] = weights(5 + g);
   }
   Random random;
-  std::vector<int16_t> x(kSteps * kIn);
-  random.fill(x, -3000, 3000);
+  std::vector<T> x(kSteps * kIn);
+  random.fill(x, kIsWide ? -3000 : -128, kIsWide ? 3000 : 127);
   for (const bool single : {false, true}) {
-    std::vector<int16_t> y, hidden(kCells, 0);
+    const auto scaled = [&](int64_t v, ReferenceMultiplier m) {
+      return kIsWide ? multiply_64(v, m) : reference_multiply(static_cast<int32_t>(v), m, single);
+    };
+    std::vector<T> y, hidden(kCells, static_cast<T>(out_zero));
     std::vector<int64_t> cell(kCells, 0);
     for (size_t t = 0; t < kSteps; ++t) {
-      const std::vector<int16_t> before = hidden;
+      const std::vector<T> before = hidden;
       for (size_t c = 0; c < kCells; ++c) {
         int32_t gate[4];
         for (int g = 0; g < 4; ++g) {
           int64_t a = 100, h = 0;
           for (size_t i = 0; i < kIn; ++i) a += (x[t * kIn + i] + 7) * w[g][c * kIn + i];
-          for (size_t i = 0; i < kCells; ++i) h += before[i] * r[g][c * kCells + i];
-          gate[g] =
-              static_cast<int32_t>(sat16(sat16(multiply_64(a, mi)) + sat16(multiply_64(h, mh))));
+          for (size_t i = 0; i < kCells; ++i) h += (before[i] - out_zero) * r[g][c * kCells + i];
+          gate[g] = static_cast<int32_t>(sat16(sat16(scaled(a, mi)) + sat16(scaled(h, mh))));
         }
         const int32_t in = sigmoid_q15(3 * gate[0]), forget = sigmoid_q15(3 * gate[1]);
         const int32_t update = tanh_q15(3 * gate[2]), out = sigmoid_q15(3 * gate[3]);
         const auto old = static_cast<int32_t>(cell[c]);
         cell[c] = sat16(sat16(reference_multiply(forget * old, keep, single)) +
                         sat16(reference_multiply(in * update, add, single)));
-        hidden[c] = static_cast<int16_t>(sat16(
-            reference_multiply(tanh_q15(static_cast<int32_t>(cell[c]) * 6) * out, make, single)));
+        hidden[c] = saturated(
+            reference_multiply(tanh_q15(static_cast<int32_t>(cell[c]) * 6) * out, make, single) +
+            out_zero);
       }
       y.insert(y.end(), hidden.begin(), hidden.end());
     }
@@ -277,6 +287,9 @@ TEST(TfliteLstm, RunsInt16Activations) {
     ASSERT_EQ(b.run({to_bytes(x)}, reference), std::vector<Bytes>{to_bytes(y)});
   }
 }
+
+TEST(TfliteLstm, RunsInt8Activations) { check_lstm<int8_t>(TensorType::INT8, 1.0f / 128, 3); }
+TEST(TfliteLstm, RunsInt16Activations) { check_lstm<int16_t>(TensorType::INT16, 1.0f / 32768, 0); }
 
 TEST(TfliteLstm, Refuses) {
   const auto reject = [&](const std::string& part, const std::function<void(TfliteBuilder&)>& f) {
