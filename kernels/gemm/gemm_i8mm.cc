@@ -1,10 +1,13 @@
 // gemm on the Int8 matrix multiplication extension. USMMLA multiplies 2 rows x 8 k by 8 k x 2
 // channels, twice the products of a dot product instruction, and takes the unsigned activations as
-// they are. 6 x 16 tiles: three pairs of rows by eight pairs of channels.
+// they are. 4 x 24 tiles: two pairs of rows by twelve pairs of channels, since each pair of rows
+// takes an instruction to join and a pair of channels none.
 //
 // The packed form has 4 k of 16 channels in a line; ZIP of dwords makes 8 k of channel pairs from
-// two lines. A last group of 4 k is multiplied with zeros. Products of few rows take the skeleton
-// of gemm_tile.h with USDOT instead, as they are bound by the stream of weights.
+// two lines. That is done once for kRowBlock rows, kChunk steps at a time, into memory; sums that
+// another chunk continues wait in memory, too. A last group of 4 k is multiplied with zeros.
+// Products of few rows take the skeleton of gemm_tile.h with USDOT instead, as they are bound by
+// the stream of weights.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_neon.h"
 
@@ -23,9 +26,11 @@ struct I8mm : PolicyDot {
   }
 };
 
-constexpr int kPairs = 3;  // of rows
-constexpr int kTileRows = 2 * kPairs;
-constexpr int kChannelPairs = 8;
+constexpr size_t kTileRows = 4;
+constexpr size_t kRowBlock = 96;  // rows that share a chunk of weights
+constexpr size_t kChunk = 64;     // steps of 8 k
+constexpr size_t kHalf = 8;       // channels of half a packed block: a panel is two or three
+constexpr int kMaxHalves = 3;
 
 // [row][channel] += [row][8 k] * [channel][8 k], 2 rows, 2 channels. "memory" keeps the loads where
 // they are: clang 14 would load all lines before the first product, and spill accumulators for
@@ -34,42 +39,141 @@ QRT_INLINE void multiply(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
   __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b) : "memory");
 }
 
-// One line of weights (kWhole: two, 8 k) against the rows a[i] + k. Without a second line its
-// weights are zero, and it does not matter what the rows have there.
-template <bool kWhole, int P>
-QRT_INLINE void multiply_step(int32x4_t (&acc)[P][kChannelPairs], const uint8_t* const (&a)[2 * P],
-                              size_t k, const int8_t* w) {
-  uint8x16_t x[P];
-  QRT_UNROLL
-  for (int p = 0; p < P; ++p) x[p] = vcombine_u8(vld1_u8(a[2 * p] + k), vld1_u8(a[2 * p + 1] + k));
-  QRT_UNROLL
-  for (int v = 0; v < 4; ++v) {
-    const int32x4_t low = vreinterpretq_s32_s8(vld1q_s8(w + 16 * v));
-    const int32x4_t high =
-        kWhole ? vreinterpretq_s32_s8(vld1q_s8(w + 4 * kBlock + 16 * v)) : vdupq_n_s32(0);
-    const int8x16_t b0 = vreinterpretq_s8_s32(vzip1q_s32(low, high));
-    const int8x16_t b1 = vreinterpretq_s8_s32(vzip2q_s32(low, high));
-    QRT_UNROLL
-    for (int p = 0; p < P; ++p) {
-      multiply(acc[p][2 * v], x[p], b0);
-      multiply(acc[p][2 * v + 1], x[p], b1);
-    }
+// What a chunk of weights is multiplied with and where: steps first .. first + count of all, in
+// each tap kc rounded up to a multiple of 8.
+struct Chunk {
+  size_t first, count;
+  bool starts, ends;  // the sums
+};
+
+// A panel of channels.
+struct Panel {
+  const GemmArgs* g;
+  const Output<I8mm>* output;
+  size_t half, columns;  // first half block, channels to store
+};
+
+// The runs of steps of one tap in a chunk: f(tap, step of the tap, steps).
+template <class F>
+QRT_INLINE void for_taps(const GemmArgs& g, const Chunk& chunk, const F& f) {
+  const size_t tap_steps = (g.kc + 7) / 8, end = chunk.first + chunk.count;
+  for (size_t s = chunk.first; s < end;) {
+    const size_t tap = s / tap_steps, step = s % tap_steps;
+    const size_t count = tap_steps - step < end - s ? tap_steps - step : end - s;
+    f(tap, step, count);
+    s += count;
   }
 }
 
-// Pairs of rows of one tile, `rows` of them valid (2 P or 2 P - 1), against a block of channels.
-template <int P>
-void run_pairs(const GemmArgs& g, const Output<I8mm>& output, size_t row, int rows, size_t channel,
-               size_t columns, const int8_t* w) {
-  int32x4_t acc[P][kChannelPairs];
-  QRT_UNROLL
-  for (int v = 0; v < kChannelPairs; ++v) {
-    const int32x2_t bias = vld1_s32(g.bias + channel + 2 * static_cast<size_t>(v));
-    QRT_UNROLL
-    for (int p = 0; p < P; ++p) acc[p][v] = vcombine_s32(bias, bias);
+// 8 k of each pair of channels of a panel, [step][pair][2][8].
+template <int kHalves>
+void zip_weights(const Panel& panel, const Chunk& chunk, int8_t* zipped) {
+  const GemmArgs& g = *panel.g;
+  const int8_t* halves[kHalves];
+  for (size_t h = 0; h < kHalves; ++h) {
+    const size_t half = panel.half + h;
+    halves[h] = g.weights + half / 2 * (g.taps * g.kc * kBlock) + half % 2 * (4 * kHalf);
   }
-  const size_t kc = g.kc;
-  for (size_t tap = 0; tap < g.taps; ++tap) {
+  for_taps(g, chunk, [&](size_t tap, size_t step, size_t count) {
+    for (size_t s = step; s < step + count; ++s) {
+      const size_t line = tap * g.kc + s * 8;
+      const bool whole = s * 8 + 8 <= g.kc;
+      QRT_UNROLL
+      for (int h = 0; h < kHalves; ++h) {
+        const int8_t* w = halves[h] + line * kBlock;
+        QRT_UNROLL
+        for (int v = 0; v < 2; ++v, zipped += 32) {
+          const int32x4_t low = vreinterpretq_s32_s8(vld1q_s8(w + 16 * v));
+          const int32x4_t high =
+              whole ? vreinterpretq_s32_s8(vld1q_s8(w + 4 * kBlock + 16 * v)) : vdupq_n_s32(0);
+          vst1q_s8(zipped, vreinterpretq_s8_s32(vzip1q_s32(low, high)));
+          vst1q_s8(zipped + 16, vreinterpretq_s8_s32(vzip2q_s32(low, high)));
+        }
+      }
+    }
+  });
+}
+
+// Sums of a tile, [pair of rows][pair of channels][2][2].
+template <int P, int kHalves>
+struct Sums {
+  static constexpr int kChannelPairs = 4 * kHalves;
+  int32x4_t of[P][kChannelPairs];
+
+  __attribute__((always_inline)) void start(const int32_t* bias) {
+    QRT_UNROLL
+    for (int v = 0; v < kChannelPairs; ++v) {
+      const int32x2_t pair = vld1_s32(bias + 2 * static_cast<size_t>(v));
+      QRT_UNROLL
+      for (int p = 0; p < P; ++p) of[p][v] = vcombine_s32(pair, pair);
+    }
+  }
+  __attribute__((always_inline)) void load(const int32_t* memory) {
+    QRT_UNROLL
+    for (int p = 0; p < P; ++p) {
+      QRT_UNROLL
+      for (int v = 0; v < kChannelPairs; ++v)
+        of[p][v] = vld1q_s32(memory + 4 * (p * kChannelPairs + v));
+    }
+  }
+  __attribute__((always_inline)) void save(int32_t* memory) const {
+    QRT_UNROLL
+    for (int p = 0; p < P; ++p) {
+      QRT_UNROLL
+      for (int v = 0; v < kChannelPairs; ++v)
+        vst1q_s32(memory + 4 * (p * kChannelPairs + v), of[p][v]);
+    }
+  }
+  // Four channels of each row, from the pair v on.
+  __attribute__((always_inline)) void rows_of(int p, int v, int32x4_t& upper,
+                                              int32x4_t& lower) const {
+    const int64x2_t left = vreinterpretq_s64_s32(of[p][v]);
+    const int64x2_t right = vreinterpretq_s64_s32(of[p][v + 1]);
+    upper = vreinterpretq_s32_s64(vzip1q_s64(left, right));
+    lower = vreinterpretq_s32_s64(vzip2q_s64(left, right));
+  }
+};
+
+// The 16 channels from `first` on of a tile of which `rows` are valid; `first` counts from the
+// panel's.
+template <int P, int kHalves>
+QRT_INLINE void store_block(const Panel& panel, const Sums<P, kHalves>& sums, int first, size_t row,
+                            int rows) {
+  const GemmArgs& g = *panel.g;
+  const size_t skipped = static_cast<size_t>(first);
+  const size_t channel = panel.half * kHalf + skipped;
+  if (skipped >= panel.columns) return;
+  const size_t columns = panel.columns - skipped < kBlock ? panel.columns - skipped : kBlock;
+  int32x4_t of_four[2 * P][4];
+  QRT_UNROLL
+  for (int p = 0; p < P; ++p) {
+    QRT_UNROLL
+    for (int v = 0; v < 4; ++v)
+      sums.rows_of(p, first / 2 + 2 * v, of_four[2 * p][v], of_four[2 * p + 1][v]);
+  }
+  uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
+  if (panel.output->in_registers() == nullptr) {
+    store_through_memory<I8mm, 2 * P, 4>(g, *panel.output, channel, columns, of_four, c,
+                                         static_cast<size_t>(rows));
+    return;
+  }
+  StoreNeon<I8mm> store;
+  store.set(*panel.output->in_registers(), channel, columns);
+  store.rows(of_four, c + channel, g.c_stride, rows);
+}
+
+// Rows row .. row + rows - 1 (2 P or 2 P - 1 of them) by a chunk of a panel.
+template <int P, int kHalves>
+__attribute__((noinline)) void run_tile(const Panel& panel, const Chunk& chunk,
+                                        const int8_t* zipped, size_t row, int rows,
+                                        int32_t* memory) {
+  const GemmArgs& g = *panel.g;
+  Sums<P, kHalves> sums;
+  if (chunk.starts)
+    sums.start(g.bias + panel.half * kHalf);
+  else
+    sums.load(memory);
+  for_taps(g, chunk, [&](size_t tap, size_t step, size_t count) QRT_INLINE_LAMBDA {
     // An odd last row is its own partner; what it gives is not stored.
     const uint8_t* a[2 * P];
     QRT_UNROLL
@@ -78,65 +182,77 @@ void run_pairs(const GemmArgs& g, const Output<I8mm>& output, size_t row, int ro
       load_rows<1>(g, row + static_cast<size_t>(i < rows ? i : rows - 1), tap, one);
       a[i] = one[0];
     }
-    size_t k = 0;
-    for (; k + 8 <= kc; k += 8, w += 8 * kBlock) multiply_step<true, P>(acc, a, k, w);
-    if (k < kc) {
-      multiply_step<false, P>(acc, a, k, w);
-      w += 4 * kBlock;
+    for (size_t k = 8 * step, end = 8 * (step + count); k < end; k += 8) {
+      uint8x16_t x[P];
+      QRT_UNROLL
+      for (int p = 0; p < P; ++p)
+        x[p] = vcombine_u8(vld1_u8(a[2 * p] + k), vld1_u8(a[2 * p + 1] + k));
+      QRT_UNROLL
+      for (int v = 0; v < 4 * kHalves; ++v) {
+        const int8x16_t b = vld1q_s8(zipped + 16 * v);
+        QRT_UNROLL
+        for (int p = 0; p < P; ++p) multiply(sums.of[p][v], x[p], b);
+      }
+      // g++ 12 would move a sum to the register of an operand that is not used after it.
+      QRT_UNROLL
+      for (int p = 0; p < P; ++p) __asm__ volatile("" : : "w"(x[p]));
+      zipped += 64 * kHalves;
     }
-  }
-  // Rows of four channels, as StoreNeon and store_through_memory() take them.
-  int32x4_t rows_of_four[2 * P][4];
-  QRT_UNROLL
-  for (int p = 0; p < P; ++p) {
-    QRT_UNROLL
-    for (int v = 0; v < 4; ++v) {
-      const int64x2_t left = vreinterpretq_s64_s32(acc[p][2 * v]);
-      const int64x2_t right = vreinterpretq_s64_s32(acc[p][2 * v + 1]);
-      rows_of_four[2 * p][v] = vreinterpretq_s32_s64(vzip1q_s64(left, right));
-      rows_of_four[2 * p + 1][v] = vreinterpretq_s32_s64(vzip2q_s64(left, right));
-    }
-  }
-  uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
-  if (output.in_registers() == nullptr) {
-    store_through_memory<I8mm, 2 * P, 4>(g, output, channel, columns, rows_of_four, c,
-                                         static_cast<size_t>(rows));
+  });
+  if (!chunk.ends) {
+    sums.save(memory);
     return;
   }
-  StoreNeon<I8mm> store;
-  store.set(*output.in_registers(), channel, columns);
-  store.rows(rows_of_four, c + channel, g.c_stride, rows);
+  // The third half goes with the second once more: the passes over a tile in memory take whole
+  // blocks, and may read no constants of channels behind.
+  store_block(panel, sums, 0, row, rows);
+  if constexpr (kHalves == 3) store_block(panel, sums, kHalf, row, rows);
 }
 
-void run_tile(int rows, const GemmArgs& g, const Output<I8mm>& output, size_t row, size_t channel,
-              size_t columns, const int8_t* w) {
-  if (rows > 4) {
-    run_pairs<3>(g, output, row, rows, channel, columns, w);
-  } else if (rows > 2) {
-    run_pairs<2>(g, output, row, rows, channel, columns, w);
-  } else {
-    run_pairs<1>(g, output, row, rows, channel, columns, w);
+template <int kHalves>
+void run_panel(const Panel& panel, size_t begin, size_t end) {
+  alignas(64) int8_t zipped[kChunk * 64 * kHalves];
+  alignas(64) int32_t memory[kRowBlock * kHalf * kHalves];
+  const GemmArgs& g = *panel.g;
+  const size_t steps = g.taps * ((g.kc + 7) / 8);
+  for (size_t s = 0; s < steps; s += kChunk) {
+    const size_t count = steps - s < kChunk ? steps - s : kChunk;
+    const Chunk chunk = {s, count, s == 0, s + count == steps};
+    zip_weights<kHalves>(panel, chunk, zipped);
+    for (size_t row = begin; row < end; row += kTileRows) {
+      const int rows = end - row < kTileRows ? static_cast<int>(end - row) : kTileRows;
+      int32_t* const sums = memory + (row - begin) * kHalf * kHalves;
+      if (rows > 2)
+        run_tile<2, kHalves>(panel, chunk, zipped, row, rows, sums);
+      else
+        run_tile<1, kHalves>(panel, chunk, zipped, row, rows, sums);
+    }
   }
 }
 
 }  // namespace
 
-void gemm_u8s8_6x16_k8_i8mm(const GemmArgs& args) {
+void gemm_u8s8_4x24_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) {
     const Column<I8mm> all = {&args, &output, 0, 1, 0, 0, args.n, args.weights, {}};
     return run_few_rows_of<I8mm, I8mm::kFewRows>(args.m, all);
   }
-  const size_t block_bytes = args.taps * args.kc * kBlock;
-  const size_t row_block = rows_of_block(args, kTileRows);
-  for (size_t i = 0; i < args.m; i += row_block) {
-    const size_t end = args.m - i < row_block ? args.m : i + row_block;
-    for (size_t j = 0; j < args.n; j += kBlock) {
-      const size_t columns = args.n - j < kBlock ? args.n - j : kBlock;
-      for (size_t row = i; row < end; row += kTileRows) {
-        const int rows = end - row < kTileRows ? static_cast<int>(end - row) : kTileRows;
-        run_tile(rows, args, output, row, j, columns, args.weights + j / kBlock * block_bytes);
-      }
+  // Panels of three halves, but of two where they do not come out even.
+  const size_t halves = args.n <= kHalf ? 2 : (args.n + kHalf - 1) / kHalf;
+  const size_t panels = (halves + kMaxHalves - 1) / kMaxHalves;
+  const size_t wide = halves - panels * (kMaxHalves - 1);
+  for (size_t i = 0; i < args.m; i += kRowBlock) {
+    const size_t end = args.m - i < kRowBlock ? args.m : i + kRowBlock;
+    Panel panel = {&args, &output, 0, 0};
+    for (size_t j = 0; j < panels; ++j) {
+      const size_t count = j < wide ? 3 : 2, left = args.n - panel.half * kHalf;
+      panel.columns = left < count * kHalf ? left : count * kHalf;
+      if (count == 3)
+        run_panel<3>(panel, i, end);
+      else
+        run_panel<2>(panel, i, end);
+      panel.half += count;
     }
   }
 }

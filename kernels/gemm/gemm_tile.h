@@ -6,7 +6,8 @@
 //                               independent k chains (rows times chains)
 //   kPhases                     passes over a k step, each with its own part of the operands
 //   kLhsBytes                   bytes of one k of a left-hand row
-//   kLhsSteps                   k steps in a left-hand register; beyond 1: load_lhs, dot by lane
+//   kLhsSteps                   k steps in a left-hand register; beyond 1: multiply_groups()
+//                               multiplies whole registers of them
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
 //   Epilogue                    requantisation in accumulator registers: handles(), make(), and
@@ -181,30 +182,12 @@ void run_column(const Column<P>& column) {
       load_rows<MR>(g, row, tap, a);
       size_t k = 0;
       if constexpr (P::kLhsSteps > 1) {
-        for (; k + 4 * P::kLhsSteps <= kc; k += 4 * P::kLhsSteps) {
-          P::prefetch_far(next);
-          next += P::kLhsSteps * next_step;
-          typename P::Lhs x[MR];
-          QRT_UNROLL
-          for (int i = 0; i < MR; ++i) x[i] = P::load_lhs(a[i] + k);
-          // Each line of weights is loaded before the products of the line before it: cores that
-          // execute in order would wait for it otherwise.
-          const auto load_line = [&](int line) QRT_INLINE_LAMBDA {
-            const int v = line % NV;
-            return P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                                   static_cast<size_t>(line / NV) * 4 * kBlock +
-                                   static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
-                               0);
-          };
-          typename P::Rhs b = load_line(0);
-          QRT_UNROLL
-          for (int line = 0; line < P::kLhsSteps * NV; ++line) {
-            const typename P::Rhs b_next = line + 1 < P::kLhsSteps * NV ? load_line(line + 1) : b;
-            QRT_UNROLL
-            for (int i = 0; i < MR; ++i) P::dot(acc[i][line % NV], x[i], b, line / NV);
-            b = b_next;
-          }
-          w += P::kLhsSteps * 4 * kBlock;
+        const size_t groups = kc / (4 * P::kLhsSteps), group_step = P::kLhsSteps * next_step;
+        if (groups > 0) {
+          P::multiply_groups(acc, a, w, groups, next, group_step);
+          k = groups * 4 * P::kLhsSteps;
+          w += k * kBlock;
+          next += groups * group_step;
         }
       }
       for (; k < kc; k += 4, w += 4 * kBlock) {
