@@ -240,6 +240,24 @@ TEST(OnnxGather, ResizeLinearBetweenQuantizedTensors) {
             (std::vector<int8_t>{5, 10, 20, 25}));
 }
 
+// Of three dimensions the last, as an image of height 1, or the last two.
+TEST(OnnxGather, ResizeLinearOfThreeDimensions) {
+  OnnxBuilder b;
+  const std::string x = b.integer_input<int8_t>({1, 2, 2}, 0.5f, int8_t{-10});
+  const std::string wide = b.node("Resize", {x, "", "", ints(b, {1, 2, 4})}, {{"mode", "linear"}});
+  const std::string high = b.node("Resize", {x, "", "", ints(b, {1, 4, 2})}, {{"mode", "linear"}});
+  for (const std::string& y : {wide, high}) b.integer_output<int8_t>(y, 0.25f, int8_t{5});
+  ASSERT_EQ(b.run({to_bytes(std::vector<int8_t>{-10, 0, -2, -6})}),
+            (std::vector<Bytes>{to_bytes(std::vector<int8_t>{5, 10, 20, 25, 21, 19, 15, 13}),
+                                to_bytes(std::vector<int8_t>{5, 25, 9, 22, 17, 16, 21, 13})}));
+  OnnxBuilder volume;
+  const std::string v = volume.integer_input<int8_t>({1, 1, 2, 2, 2}, 0.5f, int8_t{0});
+  volume.integer_output<int8_t>(
+      volume.node("Resize", {v, "", "", ints(volume, {1, 1, 4, 4, 4})}, {{"mode", "linear"}}), 0.5f,
+      int8_t{0});
+  expect_rule(volume, "it resizes other than the last one or two dimensions of images linearly");
+}
+
 // Rows at 1 and 3 of 3: the second is the extrapolation value.
 TEST(OnnxGather, ResizeLinearOfARegion) {
   for (const bool raw : {false, true}) {

@@ -443,6 +443,54 @@ TEST(OnnxWide, MeansAndSums) {
   }
 }
 
+// To twice the size: the exact sums of sixteenths, half up.
+TEST(OnnxWide, LinearResize) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  constexpr int kH = 4, kW = 5;
+  const auto x = random_integers<uint16_t>(&random, 2 * 3 * kH * kW);
+  OnnxBuilder m(21);
+  const std::string sizes = m.constant<int64_t>({4}, {2, 3, 2 * kH, 2 * kW});
+  const std::string t = m.integer_input<uint16_t>({2, 3, kH, kW}, kXScale, 30000);
+  const std::string y = m.node("Resize", {t, "", "", sizes}, {{"mode", "linear"}});
+  m.integer_output<uint16_t>(y, kXScale, 30000);
+  OnnxBuilder coarse(21), narrow(21);
+  for (OnnxBuilder* b : {&coarse, &narrow}) {
+    const std::string to = b->constant<int64_t>({4}, {2, 3, 2 * kH, 2 * kW});
+    const std::string in = b->integer_input<uint16_t>({2, 3, kH, kW}, kXScale, 30000);
+    const std::string out = b->node("Resize", {in, "", "", to}, {{"mode", "linear"}});
+    b == &coarse ? b->integer_output<uint16_t>(b->node("Relu", {out}), kYScale, 20000)
+                 : b->integer_output<int8_t>(out, 0.2f, -5);
+  }
+  std::vector<uint16_t> expected, expected_coarse;
+  std::vector<int8_t> expected_narrow;
+  const Imported of_coarse = coarse.import(), of_narrow = narrow.import();
+  const fb::RequantT& to_coarse = *of_coarse.only<fb::RequantizeOptionsT>().requant;
+  const fb::RequantT& to_narrow = *of_narrow.only<fb::RequantizeOptionsT>().requant;
+  expect_factor(to_coarse, 0, static_cast<double>(kXScale) / static_cast<double>(kYScale));
+  expect_factor(to_narrow, 0, static_cast<double>(kXScale) / static_cast<double>(0.2f));
+  for (int c = 0; c < 6; ++c)
+    for (int i = 0; i < 2 * kH; ++i)
+      for (int j = 0; j < 2 * kW; ++j) {
+        const int at_y = std::clamp(2 * i - 1, 0, 4 * (kH - 1)), v = at_y % 4;
+        const int at_x = std::clamp(2 * j - 1, 0, 4 * (kW - 1)), u = at_x % 4;
+        const auto at = [&](int dy, int dx) {
+          const int row = std::min(at_y / 4 + dy, kH - 1), column = std::min(at_x / 4 + dx, kW - 1);
+          return int64_t{x[static_cast<size_t>((c * kH + row) * kW + column)]};
+        };
+        const int64_t sum =
+            (4 - v) * ((4 - u) * at(0, 0) + u * at(0, 1)) + v * ((4 - u) * at(1, 0) + u * at(1, 1));
+        const int64_t rounded = (sum + 8) / 16;
+        expected.push_back(static_cast<uint16_t>(rounded));
+        expected_coarse.push_back(
+            std::max<uint16_t>(requantized<uint16_t>(rounded - 30000, to_coarse, 0, 20000), 20000));
+        expected_narrow.push_back(requantized<int8_t>(rounded - 30000, to_narrow, 0, -5));
+      }
+  ASSERT_EQ(m.run_to<uint16_t>({to_bytes(x)}), expected);
+  ASSERT_EQ(coarse.run_to<uint16_t>({to_bytes(x)}), expected_coarse);
+  ASSERT_EQ(narrow.run_to<int8_t>({to_bytes(x)}), expected_narrow);
+}
+
 TEST(OnnxWide, EdgesOfTheModel) {
   OnnxBuilder m(21);
   const std::string x = m.input({5});
@@ -477,6 +525,16 @@ TEST(OnnxWide, RefusesWhatHasNoIntegerForm) {
   expect("different numbers of positions", [](OnnxBuilder* m, const std::string& x) {
     return m->node("AveragePool", {x}, {{"kernel_shape", Dims{3, 3}}, {"pads", Dims{1, 1, 1, 1}}});
   });
+  const auto resized = [](int64_t size, float scale) {
+    return [=](OnnxBuilder* m, const std::string& x) {
+      const std::string sizes = m->constant<int64_t>({4}, {1, 2, size, size});
+      const std::string y = m->node("Resize", {x, "", "", sizes}, {{"mode", "linear"}});
+      m->integer_output<uint16_t>(y, scale, 0);
+      return x;
+    };
+  };
+  expect("weights that are no multiples of 1/1024", resized(5, 0.1f));
+  expect("to a finer scale than its input's", resized(8, 0.05f));
   expect("beyond int16", [](OnnxBuilder* m, const std::string& x) {
     return m->node("Conv",
                    {x, m->dq<uint16_t>(m->constant<uint16_t>({1, 2, 1, 1}, {1, 40000}), 0.1f, 0)});
