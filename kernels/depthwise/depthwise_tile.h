@@ -142,19 +142,20 @@ struct Area {
   size_t y, end, rows, x, outputs;
 };
 
-// The image rows of group g of an area.
+// The image rows of group g of an area. Where no output needs one, because its weights are zero or
+// its band is not stored, any other serves: the last row of the kernel, the first band.
 template <class V>
 QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
                           SourceRow<V> (&source)[V::kTile.group_rows]) {
   constexpr size_t kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
-  const size_t used = s.kernel_h + (area.rows - 1) * s.stride_h;
+  const size_t last = s.kernel_h + (area.rows - 1) * s.stride_h - 1;
   for (size_t r = 0; r < kRows; ++r) {
-    const size_t ky = g * kRows + r;
+    const size_t ky = g * kRows + r < last ? g * kRows + r : last;
     for (size_t k = 0; k < V::kBands; ++k) {
-      const size_t y = area.y + k * area.rows;
+      const size_t band_y = area.y + k * area.rows, y = band_y < area.end ? band_y : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
-      const bool inside = ky < used && y < area.end && iy < s.in_h;
+      const bool inside = iy < s.in_h;
       source[r].p[k] =
           (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
       source[r].step[k] = inside ? s.in_c : 0;
@@ -324,24 +325,25 @@ struct Held<V, Store::kFused> {
 };
 
 // Whole rows of a kernel of up to 4 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches.
-template <class V, int kRows, Store kStore>
-QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixels,
-                        const Area& area) {
+// registers and leaves them after the third output that it touches. kInside: no row of `image` is
+// padding, so that one offset moves all addresses; with one each, g++ 12 keeps them in memory.
+template <class V, int kRows, Store kStore, bool kInside>
+QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
+                        const SourceRow<V> (&image)[V::kTile.group_rows]) {
   constexpr size_t kCell = V::kTile.quad_bytes;
   constexpr int kGroupRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.end - area.y;
   uint8_t* out = b.args.output + area.y * loop.row_bytes + b.c;
-  SourceRow<V> image[kGroupRows], next[kGroupRows];
-  find_rows(b, pixels, area, 0, image);
+  SourceRow<V> next[kGroupRows];
   for (SourceRow<V>& row : next) {
     for (int k = 0; k < V::kBands; ++k) {
       row.p[k] = b.args.zero + b.c;
       row.step[k] = 0;
     }
   }
+  size_t offset = 0, step = 0;
   // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
   const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
   ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
@@ -358,13 +360,20 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Pixels<V>& pixel
           next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
         });
       });
+      offset = 0;
+      step = turn == 0 ? s.in_c : 0;
       turn = width;
     }
     typename V::Row row[kGroupRows];
     unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
-      row[r] = V::load_row(next[r].p);
-      unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
+      const uint8_t* p[V::kBands];
+      unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
+        p[k] = next[r].p[k] + offset;
+        if (!kInside) next[r].p[k] += next[r].step[k];
+      });
+      row[r] = V::load_row(p);
     });
+    if (kInside) offset += step;
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       column[0][q] = column[1][q];
       column[1][q] = column[2][q];
@@ -395,8 +404,15 @@ void compute_pass(const Block& b, const Loop& loop, const Pixels<V>& pixels, Are
   constexpr int kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
   if constexpr (V::kSlides && kStore != Store::kGeneric) {
-    if (s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1 && s.multiplier == 1)
-      return slide<V, kRows, kStore>(b, loop, pixels, area);
+    if (s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1 && s.multiplier == 1) {
+      SourceRow<V> image[kGroupRows];
+      find_rows(b, pixels, area, 0, image);
+      bool inside = true;
+      for (const SourceRow<V>& row : image)
+        for (size_t step : row.step) inside &= step != 0;
+      return inside ? slide<V, kRows, kStore, true>(b, loop, area, image)
+                    : slide<V, kRows, kStore, false>(b, loop, area, image);
+    }
   }
   for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
     const size_t left = s.out_w - area.x;
