@@ -151,7 +151,7 @@ ordered_json describe_operator(const Plan& plan, uint32_t i) {
           {"source_op", text_of(op.source_op())},
           {"level", level_name(arithmetic_level(op))},
           {"arithmetic", arithmetic(op)},
-          {"kernel", step.run != nullptr || step.leader != nullptr ? step.kernel : ""},
+          {"kernel", step.kernel},
           {"runs_in", step.leader != nullptr ? step.leader - plan.steps.data() : i},
           {"macs", step.macs},
           {"state_bytes", step.state_bytes},

@@ -44,8 +44,7 @@ void set_limits(size_t threads, Measurement* m) {
         if (peak.loop == limit.loop && peak.gmacs > 0)
           limit.compute_ms = static_cast<double>(op.macs) / (peak.gmacs * workers) * 1e-6;
     }
-    // A view touches nothing.
-    if (op.kernel == "view") continue;
+    if (op.bytes == 0) continue;  // a view
     const uint64_t activations = op.bytes - op.constant_bytes;
     const MemoryLevel& level = level_of(m->memory, activations / threads);
     limit.memory_ms = ms_at(op.constant_bytes, constant_level.read_gbs * workers) +

@@ -20,8 +20,8 @@
 
 namespace qrt {
 
-// Every arena tensor, constant and scratch area starts at a multiple of kAlignment and has kSlack
-// readable bytes behind it.
+// Every arena tensor, constant and scratch area starts at a multiple of kAlignment (a tensor that
+// shares another's memory: of its elements' size) and has kSlack readable bytes behind it.
 constexpr size_t kAlignment = 64;
 constexpr size_t kSlack = 64;
 
@@ -69,8 +69,15 @@ struct Step {
   void (*run)(const Step& step, const RunContext& context) = nullptr;
   size_t state_bytes = 0;
   size_t scratch_bytes = 0;
-  const char* kernel = "";  // name of the kernel, for profiles
+  const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
   uint64_t macs = 0;        // multiply-accumulates of one run
+
+  // Shared memory (runtime/plan.h). A view: the output is what the first input holds from byte
+  // view_begin on. Parts: the output holds input i, as it is, from byte parts[i] on; run() leaves
+  // out the inputs that stand there already.
+  static constexpr size_t kNoView = SIZE_MAX;
+  size_t view_begin = kNoView;
+  std::vector<size_t> parts;
 
   // Fusion (runtime/fuse.h). A step whose run() hands every piece of its output to follow() can
   // lead; one that makes element i of its output from the elements i of its inputs can follow: then
@@ -122,12 +129,10 @@ struct PrepareContext : InferContext {
   Provider provider;
 };
 
-// A view operator's output may share its first input's memory: its run() may be null, the planner
-// then aliases them (same bytes, same element count).
 struct OpDef {
   const char* name;  // "Conv2D"
   fb::OpOptions type;
-  bool is_view;
+  bool is_view;  // changes nothing but the shape
   // Checks options, inputs and constants (kInvalidModel, with the offending value and what is
   // accepted) and appends the outputs' types.
   Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);

@@ -1,7 +1,6 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "runtime/arena.h"
@@ -13,12 +12,7 @@
 namespace qrt {
 namespace {
 
-constexpr uint32_t kNoStep = UINT32_MAX;
-
-// A view whose output may not share its input's memory.
-void copy_view(const Step& step, const RunContext& context) {
-  memcpy(context.out(step, 0), context.in(step, 0), step.as<size_t>());
-}
+constexpr uint32_t kNoStep = UINT32_MAX, kNoTensor = UINT32_MAX;
 
 class Planner {
  public:
@@ -38,8 +32,9 @@ class Planner {
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps());
-    alias_views();
+    for (uint32_t t = 0; t < plan_->types.size(); ++t) homes_.push_back({t, 0});
     if (!options_.keep_all) fuse();
+    share_memory();
     fetch_ahead(&plan_->steps);
     assign_outputs();
     if (plan_->slices > 1) {
@@ -111,39 +106,122 @@ class Planner {
     return find_op(context.op->options_type())->prepare(context, &step);
   }
 
-  // roots_[t]: the tensor whose memory t uses. A view shares its input's, but a model output or the
-  // next content of a variable never a model input's or a variable's.
-  void alias_views() {
-    const size_t n = plan_->types.size();
-    roots_.resize(n);
-    for (uint32_t t = 0; t < n; ++t) roots_[t] = t;
-    std::vector<bool> is_input(n), is_output(n);
-    for (uint32_t t : *file_.inputs()) is_input[t] = true;
-    for (uint32_t t : *file_.outputs()) is_output[t] = true;
-    for (const fb::Variable* v : plan_->variables) {
-      is_input[v->tensor()] = true;
-      is_output[v->next()] = true;
+  // In the memory of another tensor, or its own.
+  struct Home {
+    uint32_t tensor;
+    size_t offset;  // bytes
+  };
+
+  // The tensor whose memory `t` uses in the end. Shortens the way there.
+  Home home(uint32_t t) {
+    Home root = {t, 0};
+    while (homes_[root.tensor].tensor != root.tensor) {
+      root.offset += homes_[root.tensor].offset;
+      root.tensor = homes_[root.tensor].tensor;
     }
-    for (Step& step : plan_->steps) {
-      if (step.run != nullptr) continue;
-      const uint32_t root = roots_[step.inputs[0]];
-      if (is_input[root] && is_output[step.outputs[0]]) {
-        step.params = std::make_shared<size_t>(slice_bytes(step.outputs[0]));
-        step.run = copy_view;
-        step.kernel = "copy";
-      } else {
-        roots_[step.outputs[0]] = root;
-        step.kernel = "view";
-      }
+    for (size_t left = root.offset; t != root.tensor;) {
+      const Home next = homes_[t];
+      homes_[t] = {root.tensor, left};
+      t = next.tensor, left -= next.offset;
     }
+    return root;
   }
+
+  uint32_t root(uint32_t slot) { return home(slot).tensor; }
 
   // A leader writes into its follower's output, which the follower then changes in place.
   void fuse() {
     fuse_steps(file_, plan_->types, &plan_->steps);
     for (const Step& step : plan_->steps) {
-      if (step.follower != nullptr) roots_[step.outputs[0]] = roots_[step.follower->outputs[0]];
+      if (step.follower != nullptr) homes_[step.outputs[0]] = {step.follower->outputs[0], 0};
     }
+  }
+
+  // Of a root's memory, in the steps so far.
+  struct MemoryUse {
+    bool may_move = false;  // into another's
+    std::vector<uint32_t> writers;
+  };
+  // Operands of a memory's writers, beyond which it is not moved: that bounds the time for a
+  // crafted model.
+  static constexpr size_t kMaxWritersOperands = 1024;
+
+  // Views and parts of concatenations.
+  void share_memory() {
+    const size_t n = plan_->types.size();
+    is_input_.resize(n), is_output_.resize(n), uses_.resize(n), whole_of_.resize(n, kNoTensor);
+    for (uint32_t t : *file_.inputs()) is_input_[t] = true;
+    for (uint32_t t : *file_.outputs()) is_output_[t] = true;
+    for (const fb::Variable* v : plan_->variables) {
+      is_input_[v->tensor()] = true;
+      is_output_[v->next()] = true;
+    }
+    for (uint32_t t = 0; t < n; ++t)
+      uses_[t].may_move = !is_input_[t] && !is_output_[t] && constant_data(t) == nullptr;
+    for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
+      Step& step = plan_->steps[i];
+      if (share_view(&step)) continue;
+      if (!step.parts.empty()) share_parts(&step);
+      for (uint32_t t : step.outputs) uses_[root(t)].writers.push_back(i);
+    }
+  }
+
+  // A model output or the next content of a variable never views a model input, a variable, or a
+  // part of a tensor.
+  bool share_view(Step* step) {
+    if (step->view_begin == Step::kNoView) return false;
+    const uint32_t view = step->outputs[0];
+    const Home input = home(step->inputs[0]);
+    const size_t begin = input.offset + step->view_begin;
+    const bool is_part = begin != 0 || slice_bytes(view) != slice_bytes(input.tensor);
+    if (is_output_[view] && (is_part || is_input_[input.tensor])) return false;
+    homes_[view] = {input.tensor, begin};
+    if (is_output_[view]) uses_[input.tensor].may_move = false;
+    step->run = nullptr;
+    step->kernel = "view";
+    return true;
+  }
+
+  // Inputs of a concatenation are written where its output has them, if nothing holds them
+  // elsewhere.
+  void share_parts(Step* step) {
+    const uint32_t whole = step->outputs[0];
+    std::vector<uint32_t> parts(step->inputs.size(), kNoTensor);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const uint32_t t = step->inputs[i], part = root(t);
+      if (!uses_[part].may_move || slice_bytes(t) != slice_bytes(part)) continue;
+      if (whole_of_[part] == whole) continue;  // stands there twice
+      parts[i] = part;
+      whole_of_[part] = whole;
+    }
+    for (uint32_t& part : parts)
+      if (part != kNoTensor && !may_be_written_beside(part, whole))
+        whole_of_[part] = kNoTensor, part = kNoTensor;
+    std::vector<uint32_t>& writers = uses_[whole].writers;
+    bool is_in_place = true;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      is_in_place &= parts[i] != kNoTensor;
+      if (parts[i] == kNoTensor) continue;
+      homes_[parts[i]] = {whole, step->parts[i]};
+      const std::vector<uint32_t> more = std::move(uses_[parts[i]].writers);
+      writers.insert(writers.end(), more.begin(), more.end());
+    }
+    if (!is_in_place) return;
+    step->run = nullptr;
+    step->kernel = "in place";
+  }
+
+  // No step that writes `part` reads another part of `whole`: it could over-read into its own.
+  bool may_be_written_beside(uint32_t part, uint32_t whole) {
+    size_t operands = 0;
+    for (const uint32_t writer : uses_[part].writers) {
+      const Step& step = plan_->steps[writer];
+      operands += step.inputs.size();
+      if (operands > kMaxWritersOperands) return false;
+      for (const uint32_t t : step.inputs)
+        if (root(t) != part && whole_of_[root(t)] == whole) return false;
+    }
+    return true;
   }
 
   void assign_outputs() {
@@ -157,7 +235,7 @@ class Planner {
         plan_->final_copies.push_back({t, slot, plan_->slot_bytes(t)});
         plan_->types.push_back(TensorType(plan_->types[t]));
         types_.push_back(TensorType(types_[t]));
-        roots_.push_back(slot);
+        homes_.push_back({slot, 0});
       }
       plan_->output_slots.push_back(slot);
     }
@@ -171,17 +249,17 @@ class Planner {
   // Model inputs and outputs with what shares their memory.
   void find_sliced_slots() {
     is_sliced_.resize(plan_->types.size());
-    for (uint32_t t : *file_.inputs()) is_sliced_[roots_[t]] = true;
-    for (uint32_t t : *file_.outputs()) is_sliced_[roots_[t]] = true;
-    for (uint32_t slot = 0; slot < roots_.size(); ++slot) {
-      if (!is_sliced_[roots_[slot]] || constant_data(roots_[slot]) != nullptr) continue;
-      plan_->sliced_slots.push_back({slot, slice_bytes(roots_[slot])});
+    for (uint32_t t : *file_.inputs()) is_sliced_[root(t)] = true;
+    for (uint32_t t : *file_.outputs()) is_sliced_[root(t)] = true;
+    for (uint32_t slot = 0; slot < homes_.size(); ++slot) {
+      if (!is_sliced_[root(slot)] || constant_data(root(slot)) != nullptr) continue;
+      plan_->sliced_slots.push_back({slot, slice_bytes(root(slot))});
     }
   }
 
   // bind() may keep addresses, which must not move then.
-  bool binds_sliced_slots() const {
-    const auto is_sliced = [this](uint32_t slot) { return is_sliced_[roots_[slot]]; };
+  bool binds_sliced_slots() {
+    const auto is_sliced = [this](uint32_t slot) { return is_sliced_[root(slot)]; };
     return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const Step& step) {
       return step.bind != nullptr &&
              (std::any_of(step.inputs.begin(), step.inputs.end(), is_sliced) ||
@@ -194,7 +272,7 @@ class Planner {
   };
 
   void use(uint32_t slot, uint32_t step) {
-    Lifetime& life = lifetimes_[roots_[slot]];
+    Lifetime& life = lifetimes_[root(slot)];
     life.first = std::min(life.first, step);
     life.last = std::max(life.last, step);
   }
@@ -226,7 +304,7 @@ class Planner {
     std::vector<uint32_t> owners;
     plan_->places.resize(plan_->types.size());
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
-      if (roots_[slot] != slot || lifetimes_[slot].first == kNoStep) continue;
+      if (root(slot) != slot || lifetimes_[slot].first == kNoStep) continue;
       if (const uint8_t* data = constant_data(slot)) {
         plan_->places[slot] = {Place::Kind::kConstant, 0, data};
         continue;
@@ -243,7 +321,11 @@ class Planner {
       plan_->places[owners[i]] = {Place::Kind::kArena, blocks[i].offset, nullptr};
     }
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
-      plan_->places[slot] = plan_->places[roots_[slot]];
+      const Home in = home(slot);
+      Place place = plan_->places[in.tensor];
+      place.offset += in.offset;
+      if (place.kind == Place::Kind::kConstant) place.data += in.offset;
+      plan_->places[slot] = place;
     }
     return {};
   }
@@ -286,9 +368,12 @@ class Planner {
   const PlanOptions options_;
   const bool may_slice_;
   std::shared_ptr<Plan> plan_;
-  std::vector<TensorType> types_;    // by slot, of one slice
-  std::vector<bool> is_sliced_;      // by slot; of roots
-  std::vector<uint32_t> roots_;      // by slot
+  std::vector<TensorType> types_;           // by slot, of one slice
+  std::vector<bool> is_sliced_;             // by slot; of roots
+  std::vector<Home> homes_;                 // by slot
+  std::vector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
+  std::vector<MemoryUse> uses_;             // by tensor; of roots
+  std::vector<uint32_t> whole_of_;   // by tensor: the last Concat's output it is to be part of
   std::vector<Lifetime> lifetimes_;  // by slot; of roots
 };
 

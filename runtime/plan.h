@@ -24,7 +24,11 @@ struct PlanOptions {
   bool keep_all = false;  // no tensor's memory is used again within a run
 };
 
-// Where a tensor lives.
+// Where a tensor lives. Tensors share memory where that keeps the bytes: a view (Reshape, a slice
+// of neighbours) stands in its input's, what a Concat puts one behind the other in the output's
+// from the start, and what a fused step changes in place in the other's output. Such a tensor
+// starts at any of its elements, and behind it, too, kSlack bytes can be read; model inputs and
+// outputs are aligned and by themselves.
 struct Place {
   enum class Kind : uint8_t { kNone, kConstant, kArena };
   Kind kind = Kind::kNone;        // kNone: no operator touches it
@@ -56,7 +60,7 @@ struct Plan {
   size_t threads;
   bool keep_all;
 
-  // steps[i] belongs to operator i; run is null where a view needs no work or another step does it.
+  // steps[i] belongs to operator i; run is null where all is in place or another step does it.
   std::vector<Step> steps;
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 

@@ -166,6 +166,7 @@ Status read_options(const qrt_session_options* given, qrt_session_options* optio
 // Bytes of a step's operands: of weights in 4 or 2 bits the widened ones, of other constants as
 // they stand in the file, of tensors in memory.
 void count_bytes(const Plan& plan, const Step& step, qrt_op_info* info) {
+  if (step.run == nullptr && step.leader == nullptr) return;  // all is in place
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (uint32_t t : *operands) {
       const qrt::fb::Tensor& tensor = plan.model->tensor(t);

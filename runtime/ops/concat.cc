@@ -1,5 +1,5 @@
 // Concat: inputs of one type side by side along an axis; every input is a set of rows copied into
-// the rows of the output.
+// the rows of the output. Where there is one row, steps may write their part of it by themselves.
 #include "kernels/copy/copy.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -55,11 +55,10 @@ void run(const Step& step, const RunContext& context) {
     for (size_t i = 0; i < p.input_bytes.size(); ++i) {
       const size_t bytes = p.input_bytes[i];
       const size_t begin = by_rows ? 0 : cut(bytes, t), end = by_rows ? bytes : cut(bytes, t + 1);
-      if (begin < end) {
-        p.kernel->rows(context.in(step, i) + row_begin * bytes + begin, bytes,
-                       context.out(step, 0) + offset + begin, p.output_bytes, row_end - row_begin,
-                       end - begin);
-      }
+      const uint8_t* from = context.in(step, i) + row_begin * bytes + begin;
+      uint8_t* to = context.out(step, 0) + offset + begin;
+      if (begin < end && from != to)
+        p.kernel->rows(from, bytes, to, p.output_bytes, row_end - row_begin, end - begin);
       offset += bytes;
     }
   });
@@ -77,6 +76,10 @@ Status prepare(const PrepareContext& context, Step* step) {
   };
   for (const OpInput& input : context.inputs) params->input_bytes.push_back(row_bytes(input.type));
   params->output_bytes = row_bytes(output);
+  if (params->rows == 1) {
+    size_t begin = 0;
+    for (const size_t bytes : params->input_bytes) step->parts.push_back(begin), begin += bytes;
+  }
   const size_t bytes = params->rows * params->output_bytes;
   params->tasks =
       task_count(static_cast<double>(bytes) / kCopyBytesPerNs, bytes / kAlignment, context.threads);

@@ -2,7 +2,8 @@
 //
 // The last axis with a map (or, without any, the last of all) makes the rows: its indices are
 // blocks of the elements behind it. The axes in front of it only choose which row of x is read; the
-// one next to the rows, where it has no map, is walked by the kernel.
+// one next to the rows, where it has no map, is walked by the kernel. A slice whose elements are
+// neighbours in x is a view.
 #include <cstring>
 #include <vector>
 
@@ -122,6 +123,23 @@ void make_runs(const int32_t* index, size_t count, size_t block_bytes,
   }
 }
 
+// The element of x from which on y holds the same, or Step::kNoView: the last axes are whole, one
+// before them is a range, and those in front of that have one index.
+size_t slice_begin(const int32_t* const* maps, const Shape& from, const Shape& to) {
+  size_t begin = 0, stride = 1;
+  bool is_whole = true;  // all axes behind this one
+  for (int d = to.rank() - 1; d >= 0; --d) {
+    const int32_t first = maps[d] ? maps[d][0] : 0;
+    if (first < 0 || (to[d] != 1 && !is_whole)) return Step::kNoView;
+    for (int64_t i = 1; maps[d] && i < to[d]; ++i)
+      if (maps[d][i] != first + i) return Step::kNoView;
+    begin += static_cast<size_t>(first) * stride;
+    stride *= static_cast<size_t>(from[d]);
+    is_whole &= to[d] == from[d];
+  }
+  return begin;
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::GatherOptions>();
   const Shape& from = context.inputs[0].type.shape;
@@ -135,6 +153,8 @@ Status prepare(const PrepareContext& context, Step* step) {
       maps[last] = map->index()->data();
     }
   }
+  const size_t begin = slice_begin(maps, from, to);
+  if (begin != Step::kNoView) step->view_begin = begin * element_bytes;
   auto params = std::make_shared<Params>();
   Params& p = *params;
   size_t block = element_bytes;

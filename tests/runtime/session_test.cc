@@ -241,7 +241,7 @@ TEST_F(LiveSession, ProfilesEveryOperator) {
     ASSERT_EQ(qrt_session_op_info(session_, i, &info), QRT_OK);
     ASSERT_EQ(info.runs, 3u);
     ASSERT_STRNE(info.kernel, "");
-    ASSERT_GT(info.bytes, 0u);
+    ASSERT_EQ(info.bytes == 0, std::string(info.kernel) == "view");
     total += info.total_ns;
   }
   ASSERT_GT(total, 0u);

@@ -198,10 +198,10 @@ typedef struct qrt_op_info {
   const char* name;        /* of the source node */
   const char* type;        /* "Conv2D" */
   const char* source_op;   /* "Conv+Relu" */
-  const char* kernel;      /* "gemm_u8s8_6x64_k4_avx512vnni" */
+  const char* kernel;      /* "gemm_u8s8_6x64_k4_avx512vnni"; nothing to do: "view", "in place" */
   int level;               /* 0: I0, 1: I1, -1: an edge (quantise, dequantise) */
   uint64_t macs;           /* multiply-accumulates of one run */
-  uint64_t bytes;          /* read and written by one run: inputs, constants, outputs */
+  uint64_t bytes;          /* read and written by one run: inputs, constants, outputs; views: 0 */
   uint64_t total_ns;       /* with profile: time over all runs since the last reset */
   uint64_t runs;           /* with profile */
   uint64_t constant_bytes; /* of `bytes`: weights, biases, tables */

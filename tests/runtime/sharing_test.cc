@@ -1,0 +1,419 @@
+// Tensors that share memory: what a Concat puts together is written in place, slices of neighbours
+// are views, and nobody can tell from the bytes. Models are compared with the same ones in which
+// every tensor is an output and so has memory of its own.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/plan.h"
+#include "runtime/session.h"
+#include "tests/support/every_op_model.h"
+#include "tests/support/random.h"
+#include "tests/support/runner.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::ModelBuilder;
+
+std::shared_ptr<const VerifiedModel> verified(const ModelBuilder& m) {
+  const Bytes file = m.build();
+  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
+  EXPECT_TRUE(bytes.ok());
+  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return *model;
+}
+
+std::shared_ptr<const Plan> planned(const ModelBuilder& m, size_t batch = 0) {
+  PlanOptions options;
+  options.batch = batch;
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m), options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return std::move(*plan);
+}
+
+// y = 7 x + seed
+uint32_t table(ModelBuilder* m, uint32_t x, uint32_t y, int seed) {
+  Bytes values(256);
+  for (int i = 0; i < 256; ++i) values[static_cast<size_t>(i)] = static_cast<uint8_t>(i * 7 + seed);
+  fb::LutOptionsT lut;
+  lut.table = m->buffer(values);
+  m->op(lut, {x}, {y});
+  return y;
+}
+
+uint32_t concat(ModelBuilder* m, std::vector<uint32_t> parts, uint32_t y, uint32_t axis = 0) {
+  fb::ConcatOptionsT o;
+  o.axis = axis;
+  m->op(o, std::move(parts), {y});
+  return y;
+}
+
+uint32_t slice(ModelBuilder* m, uint32_t x, uint32_t y, int axis, int begin, int end) {
+  fb::GatherOptionsT o;
+  o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+  o.axes[0]->axis = static_cast<uint8_t>(axis);
+  for (int i = begin; i < end; ++i) o.axes[0]->index.push_back(i);
+  m->op(std::move(o), {x}, {y});
+  return y;
+}
+
+uint32_t reshape(ModelBuilder* m, uint32_t x, uint32_t y, std::vector<int32_t> shape) {
+  fb::ReshapeOptionsT o;
+  o.shape = std::move(shape);
+  m->op(o, {x}, {y});
+  return y;
+}
+
+std::string kernel_of(const Plan& plan, size_t step) { return plan.steps[step].kernel; }
+
+bool is_at(const Plan& plan, uint32_t part, uint32_t whole, size_t offset) {
+  return plan.places[part].offset == plan.places[whole].offset + offset;
+}
+
+// The same bytes as with all tensors apart, on 1 and 2 threads and, where the model has a batch,
+// for 1 to 3 images.
+void expect_same_bytes(const ModelBuilder& m) {
+  const auto model = verified(m);
+  ModelBuilder copying;
+  const Bytes file = m.build();
+  fb::GetModel(file.data())->UnPackTo(&copying.model());
+  const size_t outputs = copying.model().outputs.size();
+  for (const auto& op : copying.model().operators)
+    for (const uint32_t t : op->outputs) copying.mark_output(t);
+  const Bytes apart = copying.build();
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (size_t batch = 1; batch <= (model->has_batch() ? 3 : 1); ++batch) {
+    std::vector<Bytes> inputs;
+    const auto plan = planned(m, batch);
+    for (const uint32_t t : *model->file().inputs()) {
+      inputs.emplace_back(plan->slot_bytes(t));
+      random.fill(inputs.back(), 0, 255);
+    }
+    for (const size_t threads : {1, 2}) {
+      SCOPED_TRACE("batch " + std::to_string(batch) + ", threads " + std::to_string(threads));
+      testing::RunOptions options;
+      options.batch = batch;
+      options.threads = threads;
+      const testing::RunResult expected = testing::run_model(apart, inputs, options);
+      ASSERT_EQ(expected.status, QRT_OK) << expected.message;
+      const testing::RunResult result = testing::run_model(file, inputs, options);
+      ASSERT_EQ(result.status, QRT_OK) << result.message;
+      for (size_t i = 0; i < outputs; ++i) ASSERT_EQ(result.outputs[i], expected.outputs[i]) << i;
+    }
+  }
+}
+
+TEST(Sharing, PartsOfAConcatAreWrittenInPlace) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 30, 5});
+  const uint32_t a = table(&m, x, m.tensor({-1, 30, 5}), 1);
+  const uint32_t b = table(&m, x, m.tensor({-1, 30, 5}), 2);
+  const uint32_t whole = concat(&m, {a, b, a}, m.output({-1, 90, 5}), 1);
+  const uint32_t other = concat(&m, {b, x}, m.output({-1, 60, 5}), 1);
+  const auto plan = planned(m);
+  EXPECT_TRUE(is_at(*plan, a, whole, 0));
+  EXPECT_TRUE(is_at(*plan, b, whole, 150));
+  EXPECT_NE(plan->steps[2].run, nullptr);  // copies a, the second time
+  EXPECT_NE(plan->steps[3].run, nullptr);
+  EXPECT_FALSE(is_at(*plan, x, other, 150));
+  EXPECT_FALSE(is_at(*planned(m, 2), a, whole, 0));
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, AConcatOfPartsInPlaceDoesNothing) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 8, 16});
+  const uint32_t a = table(&m, x, m.tensor({-1, 8, 16}), 1);
+  const uint32_t b = table(&m, x, m.tensor({-1, 8, 16}), 2);
+  const uint32_t flat_a = reshape(&m, a, m.tensor({-1, 128}), {-1, 128});
+  const uint32_t flat_b = reshape(&m, b, m.tensor({-1, 128}), {-1, 128});
+  const uint32_t whole = concat(&m, {flat_a, flat_b}, m.tensor({-1, 256}), 1);
+  table(&m, whole, m.output({-1, 256}), 3);
+  table(&m, a, m.output({-1, 8, 16}), 4);  // reads a part
+  const auto plan = planned(m);
+  EXPECT_EQ(plan->steps[4].run, nullptr);
+  EXPECT_EQ(kernel_of(*plan, 4), "in place");
+  EXPECT_TRUE(is_at(*plan, b, whole, 128));
+  EXPECT_TRUE(is_at(*plan, flat_b, whole, 128));
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, ConcatsOfConcatsAreInPlace) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 70});
+  const uint32_t a = table(&m, x, m.tensor({1, 70}), 1), b = table(&m, x, m.tensor({1, 70}), 2);
+  const uint32_t inner = concat(&m, {a, b}, m.tensor({1, 140}), 1);
+  const uint32_t alone = concat(&m, {inner}, m.tensor({1, 140}), 1);
+  const uint32_t c = table(&m, x, m.tensor({1, 70}), 3);
+  const uint32_t whole = concat(&m, {c, alone}, m.output({1, 210}), 1);
+  const auto plan = planned(m);
+  EXPECT_TRUE(is_at(*plan, c, whole, 0));
+  EXPECT_TRUE(is_at(*plan, a, whole, 70));
+  EXPECT_TRUE(is_at(*plan, b, whole, 140));
+  for (const size_t step : {2, 3, 5}) EXPECT_EQ(kernel_of(*plan, step), "in place");
+  expect_same_bytes(m);
+}
+
+// What a step over-reads must not be what it writes.
+TEST(Sharing, NoStepWritesBesideThePartItReads) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 70});
+  const uint32_t a = table(&m, x, m.tensor({1, 70}), 1);
+  const uint32_t b = table(&m, a, m.tensor({1, 70}), 2);
+  const uint32_t whole = concat(&m, {a, b}, m.output({1, 140}), 1);
+  const auto plan = planned(m);
+  EXPECT_TRUE(is_at(*plan, a, whole, 0));
+  EXPECT_FALSE(is_at(*plan, b, whole, 70));
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, OtherStepsMayReadAPart) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 70});
+  const uint32_t a = table(&m, x, m.tensor({1, 70}), 1), b = table(&m, x, m.tensor({1, 70}), 2);
+  const uint32_t early = table(&m, a, m.output({1, 70}), 3);
+  const uint32_t whole = concat(&m, {a, b}, m.tensor({1, 140}), 1);
+  concat(&m, {a, early}, m.output({1, 140}), 1);
+  table(&m, whole, m.output({1, 140}), 4);
+  table(&m, b, m.output({1, 70}), 5);
+  EXPECT_EQ(kernel_of(*planned(m), 3), "in place");
+  EXPECT_NE(planned(m)->steps[4].run, nullptr);
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, WhatHasAPlaceOfItsOwnIsCopied) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 9});
+  const uint32_t constant = m.constant({1, 9}, DType::kUInt8, testing::pattern<uint8_t>(9, 1, 9));
+  const uint32_t shape = reshape(&m, constant, m.tensor({1, 9}), {1, 9});
+  const uint32_t state = m.tensor({1, 9}), next = table(&m, x, m.tensor({1, 9}), 1);
+  m.variable(state, next, 77);
+  const uint32_t out = table(&m, x, m.output({1, 9}), 2);
+  const uint32_t hidden = table(&m, x, m.tensor({1, 9}), 3);
+  const uint32_t shown = reshape(&m, hidden, m.output({9}), {9});
+  const uint32_t late = table(&m, x, m.tensor({1, 9}), 4);
+  const std::vector<uint32_t> parts = {x, constant, shape, state, next, out, hidden, late};
+  const uint32_t whole = concat(&m, parts, m.output({1, 72}), 1);
+  const uint32_t seen = reshape(&m, late, m.output({9}), {9});
+  const auto plan = planned(m);
+  for (size_t i = 0; i < 7; ++i) EXPECT_FALSE(is_at(*plan, parts[i], whole, i * 9)) << i;
+  EXPECT_TRUE(is_at(*plan, late, whole, 63));
+  EXPECT_EQ(kernel_of(*plan, 7), "copy");  // outputs are aligned
+  for (const uint32_t t : {out, shown, seen, whole}) EXPECT_EQ(plan->places[t].offset % 64, 0u);
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, ASliceOfNeighboursIsAView) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 6, 4, 5});
+  const uint32_t a = table(&m, x, m.tensor({-1, 6, 4, 5}), 1);
+  const uint32_t middle = slice(&m, a, m.tensor({-1, 3, 4, 5}), 1, 2, 5);
+  const uint32_t row = slice(&m, middle, m.tensor({-1, 1, 4, 5}), 1, 1, 2);
+  const uint32_t tail = slice(&m, row, m.tensor({-1, 1, 2, 5}), 2, 2, 4);
+  const uint32_t columns = slice(&m, a, m.tensor({-1, 6, 4, 2}), 3, 1, 3);
+  const uint32_t of_input = slice(&m, x, m.tensor({-1, 2, 4, 5}), 1, 3, 5);
+  const uint32_t result = slice(&m, a, m.output({-1, 4, 4, 5}), 1, 0, 4);
+  table(&m, tail, m.output({-1, 1, 2, 5}), 2);
+  table(&m, columns, m.output({-1, 6, 4, 2}), 3);
+  table(&m, of_input, m.output({-1, 2, 4, 5}), 4);
+  table(&m, middle, m.output({-1, 3, 4, 5}), 5);
+  const auto plan = planned(m);
+  EXPECT_TRUE(is_at(*plan, middle, a, 40));
+  EXPECT_TRUE(is_at(*plan, row, a, 60));
+  EXPECT_TRUE(is_at(*plan, tail, a, 70));
+  EXPECT_TRUE(is_at(*plan, of_input, x, 60));
+  for (const size_t step : {1, 2, 3, 5}) EXPECT_EQ(kernel_of(*plan, step), "view");
+  EXPECT_EQ(kernel_of(*plan, 4), "gather");
+  EXPECT_EQ(kernel_of(*plan, 6), "gather");
+  EXPECT_NE(plan->places[result].offset, plan->places[a].offset);
+  const auto two = planned(m, 2);
+  for (const size_t step : {1, 2, 3, 5}) EXPECT_EQ(kernel_of(*two, step), "gather");
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, OtherMapsAreNoViews) {
+  const auto kernel = [](const std::vector<int>& index) {
+    ModelBuilder m;
+    const uint32_t x = m.input({1, 6, 5});
+    fb::GatherOptionsT o;
+    o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    o.axes[0]->axis = 1;
+    o.axes[0]->index.assign(index.begin(), index.end());
+    const Shape shape{1, static_cast<int64_t>(index.size()), 5};
+    const uint32_t y = m.tensor(shape);
+    m.op(std::move(o), {x}, {y});
+    table(&m, y, m.output(shape), 1);
+    expect_same_bytes(m);
+    return kernel_of(*planned(m), 0);
+  };
+  EXPECT_EQ(kernel({1, 2, 3}), "view");
+  EXPECT_EQ(kernel({5}), "view");
+  for (const std::vector<int>& index :
+       std::vector<std::vector<int>>{{-1}, {-1, 0, 1}, {4, 5, -1}, {0, 2}, {2, 1}, {3, 3}})
+    EXPECT_EQ(kernel(index), "gather");
+}
+
+TEST(Sharing, ASliceOfAConstantReadsTheFile) {
+  ModelBuilder m;
+  const uint32_t x = m.input({2, 4});
+  const uint32_t constant = m.constant({4, 4}, DType::kUInt8, testing::pattern<uint8_t>(16, 1, 99));
+  const uint32_t rows = slice(&m, constant, m.tensor({2, 4}), 0, 1, 3);
+  concat(&m, {rows, x}, m.output({4, 4}));
+  EXPECT_EQ(kernel_of(*planned(m), 0), "view");
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, APartLivesAsLongAsWhatViewsTheWhole) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 640});
+  const uint32_t a = table(&m, x, m.tensor({1, 640}), 1), b = table(&m, x, m.tensor({1, 640}), 2);
+  const uint32_t whole = concat(&m, {a, b}, m.tensor({1, 1280}), 1);
+  const uint32_t view = slice(&m, whole, m.tensor({1, 640}), 1, 320, 960);
+  uint32_t last = x;
+  for (int i = 0; i < 4; ++i) last = table(&m, last, m.tensor({1, 640}), i);
+  concat(&m, {last, view}, m.output({1, 1280}), 1);
+  expect_same_bytes(m);
+}
+
+// A fused step changes a part in place, which the step before it has begun.
+TEST(Sharing, AFusedPairWritesAPart) {
+  ModelBuilder m;
+  testing::Random random;
+  const uint32_t x = m.input({-1, 9, 9, 8}), other = m.input({-1, 9, 9, 24});
+  std::vector<uint32_t> sums;
+  for (int i = 0; i < 2; ++i) {
+    std::vector<int8_t> weights(24 * 8);
+    random.fill(weights, -128, 127);
+    fb::Conv2DOptionsT o;
+    o.groups = 1;
+    o.weight_sum.assign(24, 0);
+    for (size_t k = 0; k < weights.size(); ++k) o.weight_sum[k / 8] += weights[k];
+    o.requant = testing::requant_f32({0.01f}, 120);
+    const uint32_t product = m.tensor({-1, 9, 9, 24}), sum = m.tensor({-1, 9, 9, 24});
+    m.op(std::move(o),
+         {x, m.gemm_weights({24, 1, 1, 8}, weights), m.bias(std::vector<int32_t>(24, 100))},
+         {product});
+    fb::AddOptionsT add;
+    add.a_scale = testing::float_bits(0.4375f);
+    add.b_scale = testing::float_bits(0.61f);
+    m.op(std::move(add), {product, other}, {sum});
+    sums.push_back(sum);
+  }
+  const uint32_t whole = concat(&m, sums, m.output({-1, 18, 9, 24}), 1);
+  const auto plan = planned(m);
+  EXPECT_EQ(plan->steps[3].leader, &plan->steps[2]);
+  EXPECT_TRUE(is_at(*plan, plan->steps[2].outputs[0], whole, 9 * 9 * 24));
+  EXPECT_EQ(kernel_of(*plan, 4), "in place");
+  expect_same_bytes(m);
+}
+
+// One image a slice: its parts stand in the output of the whole batch, which moves on.
+TEST(Sharing, PartsMoveOnWithTheSlicesOfABatch) {
+  ModelBuilder m;
+  const Shape image = {-1, 50, 125, 62};
+  const uint32_t x = m.input(image);
+  const uint32_t a = table(&m, x, m.tensor(image), 1), b = table(&m, x, m.tensor(image), 2);
+  const uint32_t whole = concat(&m, {a, b}, m.output({-1, 100, 125, 62}), 1);
+  const auto plan = planned(m, 3);
+  ASSERT_EQ(plan->slices, 3u);
+  EXPECT_EQ(kernel_of(*plan, 2), "in place");
+  EXPECT_TRUE(is_at(*plan, b, whole, 50 * 125 * 62));
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, ElementsOfSeveralBytesKeepTheirAlignment) {
+  for (const DType dtype : {DType::kInt16, DType::kFloat32, DType::kInt64}) {
+    ModelBuilder m;
+    const uint32_t x = m.input({1, 3, 7}, dtype);
+    const uint32_t a = slice(&m, x, m.tensor({1, 3, 5}, dtype), 2, 1, 6);
+    const uint32_t b = slice(&m, x, m.tensor({1, 3, 5}, dtype), 2, 2, 7);
+    const uint32_t whole = concat(&m, {a, b}, m.tensor({1, 6, 5}, dtype), 1);
+    const uint32_t row = slice(&m, whole, m.tensor({1, 1, 5}, dtype), 1, 3, 4);
+    slice(&m, row, m.output({1, 1, 2}, dtype), 2, 3, 5);
+    const auto plan = planned(m);
+    EXPECT_TRUE(is_at(*plan, b, whole, 15 * dtype_bytes(dtype)));
+    EXPECT_TRUE(is_at(*plan, row, whole, 15 * dtype_bytes(dtype)));
+    expect_same_bytes(m);
+  }
+}
+
+// Graphs of tables, slices, reshapes and concatenations of whatever there is so far.
+TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
+  testing::Random random;
+  for (int round = 0; round < 15; ++round) {
+    ModelBuilder m;
+    std::vector<std::pair<uint32_t, int64_t>> made = {{m.input({-1, 40}), 40}};
+    const auto any = [&] {
+      return made[static_cast<size_t>(random.integer(0, static_cast<int64_t>(made.size()) - 1))];
+    };
+    for (int i = 0; i < 14; ++i) {
+      const auto [x, size] = any();
+      // Every fourth tensor is an output.
+      const auto tensor = [&](int64_t n) {
+        made.push_back({random.integer(0, 3) == 0 ? m.output({-1, n}) : m.tensor({-1, n}), n});
+        return made.back().first;
+      };
+      switch (random.integer(0, 4)) {
+        case 0: table(&m, x, tensor(size), i); break;
+        case 1: reshape(&m, x, tensor(size), {-1, static_cast<int32_t>(size)}); break;
+        case 2: {
+          const int begin = static_cast<int>(random.integer(0, size - 1));
+          const int end = static_cast<int>(random.integer(begin + 1, size));
+          slice(&m, x, tensor(end - begin), 1, begin, end);
+          break;
+        }
+        default: {
+          std::vector<uint32_t> parts;
+          int64_t sum = 0;
+          for (int64_t count = random.integer(1, 4); count > 0; --count) {
+            const auto [part, n] = any();
+            parts.push_back(part);
+            sum += n;
+          }
+          concat(&m, std::move(parts), tensor(sum), 1);
+        }
+      }
+    }
+    const auto [last, size] = made.back();
+    table(&m, last, m.output({-1, size}), 0);
+    expect_same_bytes(m);
+    if (HasFatalFailure()) FAIL() << "round " << round << ", " << random.trace();
+  }
+}
+
+// A step that stored more than its output would damage the part behind it.
+TEST(Sharing, NoStepWritesBehindItsOutputs) {
+  const auto model = verified(testing::every_op_model());
+  for (const char* isa : testing::machine_isas()) {
+    for (const size_t batch : {1, 3}) {
+      SessionOptions options;
+      options.isa = isa;
+      options.batch = batch;
+      options.keep_all = true;
+      Result<std::unique_ptr<Session>> session = Session::create(model, options);
+      ASSERT_TRUE(session.ok()) << session.status().message();
+      const Plan& plan = (*session)->plan();
+      const auto for_slack = [&](const auto& f) {
+        for (const Step& step : plan.steps) {
+          if (step.run == nullptr) continue;
+          for (const uint32_t t : step.outputs) f(step, (*session)->data(t) + plan.slot_bytes(t));
+        }
+      };
+      for_slack([](const Step&, uint8_t* end) { memset(end, 0xA5, kSlack); });
+      (*session)->run();
+      for_slack([&](const Step& step, const uint8_t* end) {
+        for (size_t i = 0; i < kSlack; ++i)
+          ASSERT_EQ(end[i], 0xA5) << isa << ", batch " << batch << ", " << step.kernel << ", " << i;
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qrt
