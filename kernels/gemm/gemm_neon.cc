@@ -16,7 +16,6 @@ namespace qrt {
 namespace {
 
 struct Neon : PolicyNeon {
-  static constexpr int kLhsSteps = 1;
   static constexpr int kFewRows = 2;
   static constexpr int kFewSteps = 2;
   template <int NV>
@@ -67,55 +66,123 @@ QRT_INLINE void flip_rows(const uint8_t* const (&a)[R], size_t k, size_t count, 
   }
 }
 
-// 4 k of each of the rows' two k steps, repeated, [row][step].
-QRT_INLINE void load_splats(const uint8_t* p, uint32x4_t (&a)[2][2]) {
+// 4 k of each of the rows' two k steps, repeated, [row][step]. The empty assembly keeps the load
+// behind the sums that it is written behind.
+QRT_INLINE void load_splats(const uint8_t*& p, uint32x4_t (&a)[2][2]) {
+  __asm__ volatile("" : "+r"(p) : : "memory");
   const uint32x4x4_t v = vld4q_dup_u32(reinterpret_cast<const uint32_t*>(p));
   a[0][0] = v.val[0], a[0][1] = v.val[1], a[1][0] = v.val[2], a[1][1] = v.val[3];
 }
-QRT_INLINE void load_splats(const uint8_t* p, uint32x4_t (&a)[1][2]) {
+QRT_INLINE void load_splats(const uint8_t*& p, uint32x4_t (&a)[1][2]) {
+  __asm__ volatile("" : "+r"(p) : : "memory");
   const uint32x4x2_t v = vld2q_dup_u32(reinterpret_cast<const uint32_t*>(p));
   a[0][0] = v.val[0], a[0][1] = v.val[1];
 }
 
-// The empty assembly keeps the load ahead of the products that follow.
-QRT_INLINE int8x16_t load_line(const int8_t* p) {
-  int8x16_t b = vld1q_s8(p);
-  __asm__ volatile("" : "+w"(b));
+// A load by register offset goes beside a multiplication on cores that execute in order (see
+// gemm_neondot.cc).
+QRT_INLINE int8x16_t load_line(const int8_t* w, ptrdiff_t offset) {
+  int8x16_t b;
+  __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(b) : "r"(w), "r"(offset) : "memory");
   return b;
 }
 
-// One k step (kPair: two) of 16 channels. The order of the instructions is kept as written: weights
-// are loaded before the products of those before them, and all products precede their sums, which
-// hides the latencies on cores that execute in order.
-template <bool kPair, int R>
-QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], const uint32x4_t (&a)[R][2],
-                              const int8_t* w) {
-  constexpr size_t kSecond = kPair ? 4 * kBlock : 0;
-  int8x16_t b = load_line(w), c = load_line(w + kSecond);
+QRT_INLINE void add_pairs(int32x4_t& sum, int16x8_t products) {
+  __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(sum) : "w"(products));
+}
+
+// The registers of a loop over k.
+template <int R>
+struct Step {
+  const uint8_t* a;           // left-hand bytes of the step
+  int8x16_t b, c;             // its first lines of weights
+  int16x8_t low[R], high[R];  // products of the last line, not yet in the sums
+  const int8_t* w[13];        // the lines of weights where index is 0
+  ptrdiff_t index;            // bytes of weights, 0 in the last of the steps that are pairs
+};
+
+// One k step (kPair: two) of 16 channels; kMore: loads the first weights of the one after it. The
+// order of the instructions is kept as written: weights are loaded before the products of those
+// before them, and all products of a line precede their sums, which hides the latencies on cores
+// that execute in order. The sums of the last line hide those of the next left-hand bytes.
+template <bool kPair, bool kMore, int R>
+QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], Step<R>& s) {
+  constexpr int kLines = kPair ? 8 : 4;
+  uint32x4_t a[R][2];
+  add_pairs(acc[0][3].low, s.low[0]);
+  load_splats(s.a, a);
+  add_pairs(acc[0][3].high, s.high[0]);
+  if constexpr (R == 2) {
+    add_pairs(acc[1][3].low, s.low[1]);
+    add_pairs(acc[1][3].high, s.high[1]);
+  }
   QRT_UNROLL
   for (int v = 0; v < 4; ++v) {
-    const int8x16_t b_next = v < 3 ? load_line(w + 16 * (v + 1)) : b;
-    const int8x16_t c_next = v < 3 && kPair ? load_line(w + kSecond + 16 * (v + 1)) : c;
-    int16x8_t low[R], high[R];
+    const bool loads = v < 3 || kMore;
+    const int line = v < 3 ? v + 1 : kLines;
+    int8x16_t b_next = s.b, c_next = s.c;
     QRT_UNROLL
     for (int i = 0; i < R; ++i) {
-      __asm__ volatile("smull %0.8h, %1.8b, %2.8b" : "=w"(low[i]) : "w"(a[i][0]), "w"(b));
-      __asm__ volatile("smull2 %0.8h, %1.16b, %2.16b" : "=w"(high[i]) : "w"(a[i][0]), "w"(b));
+      __asm__ volatile("smull %0.8h, %1.8b, %2.8b" : "=w"(s.low[i]) : "w"(a[i][0]), "w"(s.b));
+      if (i == 0 && loads) b_next = load_line(s.w[line], s.index);
+      __asm__ volatile("smull2 %0.8h, %1.16b, %2.16b" : "=w"(s.high[i]) : "w"(a[i][0]), "w"(s.b));
+      if (i == 0 && loads && kPair) c_next = load_line(s.w[line + 4], s.index);
     }
     if constexpr (kPair) {
       QRT_UNROLL
       for (int i = 0; i < R; ++i) {
-        __asm__ volatile("smlsl %0.8h, %1.8b, %2.8b" : "+w"(low[i]) : "w"(a[i][1]), "w"(c));
-        __asm__ volatile("smlsl2 %0.8h, %1.16b, %2.16b" : "+w"(high[i]) : "w"(a[i][1]), "w"(c));
+        __asm__ volatile("smlsl %0.8h, %1.8b, %2.8b" : "+w"(s.low[i]) : "w"(a[i][1]), "w"(s.c));
+        __asm__ volatile("smlsl2 %0.8h, %1.16b, %2.16b" : "+w"(s.high[i]) : "w"(a[i][1]), "w"(s.c));
       }
     }
-    QRT_UNROLL
-    for (int i = 0; i < R; ++i) {
-      __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(acc[i][v].low) : "w"(low[i]));
-      __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(acc[i][v].high) : "w"(high[i]));
+    if (v < 3) {
+      QRT_UNROLL
+      for (int i = 0; i < R; ++i) {
+        add_pairs(acc[i][v].low, s.low[i]);
+        add_pairs(acc[i][v].high, s.high[i]);
+      }
     }
-    b = b_next;
-    c = c_next;
+    s.b = b_next;
+    s.c = c_next;
+  }
+}
+
+// count k, a multiple of 4 and more than 0: left-hand bytes from flip_rows(), weights from w on.
+template <int R>
+QRT_INLINE void multiply_chunk(Neon::Acc (&acc)[R][4], const uint8_t* flipped, const int8_t* w,
+                               size_t count) {
+  constexpr ptrdiff_t kPairBytes = 8 * kBlock;
+  const ptrdiff_t last = count < 8 ? 0 : static_cast<ptrdiff_t>(count / 8 - 1) * kPairBytes;
+  Step<R> s;
+  s.a = flipped;
+  s.index = -last;
+  QRT_UNROLL
+  for (int i = 0; i < 13; ++i) {
+    s.w[i] = w + last + 16 * i;
+    __asm__("" : "+r"(s.w[i]));
+  }
+  QRT_UNROLL
+  for (int i = 0; i < R; ++i) s.low[i] = s.high[i] = vdupq_n_s16(0);
+  s.b = vld1q_s8(w);
+  if (count >= 8) {
+    s.c = vld1q_s8(w + 4 * kBlock);
+    while (s.index != 0) {
+      multiply_step<true, true>(acc, s);
+      __asm__ volatile("add %0, %0, %1" : "+r"(s.a) : "i"(8 * R));
+      __asm__ volatile("add %0, %0, %1" : "+r"(s.index) : "i"(kPairBytes));
+    }
+    multiply_step<true, false>(acc, s);
+    s.a += 8 * R;
+    s.index = kPairBytes;
+  }
+  if (count % 8 != 0) {
+    s.b = vld1q_s8(s.w[0] + s.index);
+    multiply_step<false, false>(acc, s);
+  }
+  QRT_UNROLL
+  for (int i = 0; i < R; ++i) {
+    add_pairs(acc[i][3].low, s.low[i]);
+    add_pairs(acc[i][3].high, s.high[i]);
   }
 }
 
@@ -164,18 +231,8 @@ __attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, s
       const size_t count = g.kc - begin < kChunk ? g.kc - begin : kChunk;
       alignas(64) uint8_t flipped[R * kChunk];
       flip_rows<R>(rows, begin, count, flipped);
-      const uint8_t* p = flipped;
-      uint32x4_t a[R][2];
-      const uint8_t* const end = flipped + R * (count / 8 * 8);
-      for (; p != end; p += 8 * R, w += 8 * kBlock) {
-        load_splats(p, a);
-        multiply_step<true, R>(acc, a, w);
-      }
-      if (count % 8 != 0) {
-        load_splats(p, a);
-        multiply_step<false, R>(acc, a, w);
-        w += 4 * kBlock;
-      }
+      multiply_chunk<R>(acc, flipped, w, count);
+      w += count * kBlock;
     }
   }
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * g.c_stride;
