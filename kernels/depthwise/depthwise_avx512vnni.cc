@@ -16,6 +16,7 @@ struct Zmm {
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
+  static constexpr bool kOwnTaps = false;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;

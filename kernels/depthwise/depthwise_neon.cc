@@ -9,14 +9,10 @@ struct NeonWide : Neon {
   static constexpr int kOutputs = 4;
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
+  static constexpr int kParts = 2, kUnrolledTaps = 3;
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
-  QRT_INLINE Data load_data(const uint8_t* p) {
-    Data v = vreinterpret_s16_u8(vld1_u8(p));
-    __asm__ volatile("" : "+w"(v));
-    return v;
-  }
   QRT_INLINE void store_data(uint8_t* p, Data v) { vst1_u8(p, vreinterpret_u8_s16(v)); }
   QRT_INLINE void interleave(const Row row[1], Data cells[4]) {
     const int16x8_t low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(row[0])));
@@ -26,11 +22,17 @@ struct NeonWide : Neon {
     cells[2] = vget_low_s16(high);
     cells[3] = vget_high_s16(high);
   }
-  QRT_INLINE Data load_weights(const uint8_t* p) { return load_data(p); }
-  // Volatile: clang 14 would load the data of several taps before the first product, and spill
-  // accumulators for them.
-  QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
-    __asm__ volatile("smlal %0.4s, %1.4h, %2.4h" : "+w"(acc) : "w"(data), "w"(weights));
+  template <int kRows, int kPixels>
+  QRT_INLINE void multiply_taps(Acc (&acc)[kRows][kPixels][4], const uint8_t* data,
+                                size_t pixel_step, const uint8_t* const (&weights)[kRows],
+                                size_t taps) {
+    Taps<NeonWide, kRows, kPixels>(data, pixel_step, weights).multiply(acc, taps);
+  }
+  QRT_INLINE void multiply(int half, Acc& acc, uint8x16_t data, uint8x16_t weights) {
+    if (half == 0)
+      __asm__ volatile("smlal %0.4s, %1.4h, %2.4h" : "+w"(acc) : "w"(data), "w"(weights));
+    else
+      __asm__ volatile("smlal2 %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(data), "w"(weights));
   }
 };
 

@@ -1,4 +1,6 @@
-// What the NEON policies of the depthwise family share: 16 channels to a register, one lane.
+// What the NEON policies of the depthwise family share: 16 channels to a register, one lane, the
+// epilogue, and the loop over taps, in which the order of the instructions is kept as written for
+// cores that execute in order (see gemm_neondot.cc): loads by register offset, beside the products.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_NEON_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_NEON_H_
 
@@ -15,6 +17,7 @@ struct Neon {
   using Row = uint8x16_t;
   using Acc = int32x4_t;
   using Lanes = neon::Lanes;
+  static constexpr bool kOwnTaps = true;
 
   QRT_INLINE Row load_lanes(const uint8_t* const* p) { return vld1q_u8(p[0]); }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
@@ -34,6 +37,11 @@ struct Neon {
     for (int q = 0; q < 4; ++q) vst1q_s32(out + q * 4, acc[q]);
   }
 
+  // All four done before one of them goes on: each hides the latency of the others.
+  QRT_INLINE void in_stages(float32x4_t (&x)[4]) {
+    __asm__ volatile("" : "+w"(x[0]), "+w"(x[1]), "+w"(x[2]), "+w"(x[3]));
+  }
+
   struct Finish {
     Finish(const Requant& r, size_t channels)
         : zero_point(vdupq_n_s16(static_cast<int16_t>(r.zero_point))),
@@ -44,17 +52,22 @@ struct Neon {
     template <bool kClamp>
     __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
                                               size_t, size_t) const {
-      int16x4_t v[4];
-      for (int q = 0; q < 4; ++q) {
-        const float32x4_t s = vreinterpretq_f32_u8(vld1q_u8(scale + q * 16));
-        v[q] = vqmovn_s32(vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(acc[q]), s)));
-      }
-      int16x8_t low = vcombine_s16(v[0], v[1]), high = vcombine_s16(v[2], v[3]);
+      float32x4_t x[4];
+      int32x4_t v[4];
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { x[q] = vcvtq_f32_s32(acc[q]); });
+      in_stages(x);
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        x[q] = vmulq_f32(x[q], vreinterpretq_f32_u8(vld1q_u8(scale + q * 16)));
+      });
+      in_stages(x);
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { v[q] = vcvtnq_s32_f32(x[q]); });
+      int16x8_t low = vqmovn_high_s32(vqmovn_s32(v[0]), v[1]);
+      int16x8_t high = vqmovn_high_s32(vqmovn_s32(v[2]), v[3]);
       if (kClamp) {
         low = vqaddq_s16(low, zero_point);
         high = vqaddq_s16(high, zero_point);
       }
-      uint8x16_t bytes = vcombine_u8(vqmovun_s16(low), vqmovun_s16(high));
+      uint8x16_t bytes = vqmovun_high_s16(vqmovun_s16(low), high);
       if (kClamp) bytes = vminq_u8(vmaxq_u8(bytes, lo), hi);
       if (n == 16) {
         vst1q_u8(out, bytes);
@@ -73,6 +86,127 @@ struct Neon {
     uint8x16_t lo, hi;
     size_t n;
   };
+};
+
+// Taps one after the other, kRows x kPixels output pixels. A tap has P::kParts parts of 16 bytes,
+// each with its own of the four accumulators, in order; P::multiply(i, acc, data, weights) is the
+// product for the i-th of a part. P::kUnrolledTaps of them are one iteration.
+template <class P, int kRows, int kPixels>
+struct Taps {
+  static constexpr int kParts = P::kParts, kPartAccs = 4 / kParts;
+  static constexpr int kLoads = kRows + kPixels;                 // of a part
+  static constexpr int kProducts = kRows * kPixels * kPartAccs;  // of a part
+  static constexpr int kAhead = kLoads + 1;                      // loads before the products
+  static constexpr int kStep = 16 * kParts;                      // bytes of a tap
+  using Accs = int32x4_t[kRows][kPixels][4];
+
+  // What is loaded ahead: all of a part, and one of the next.
+  struct Part {
+    uint8x16_t data[kPixels], weights[kRows];
+  };
+
+  Taps(const uint8_t* data, size_t pixel_step, const uint8_t* const (&weights)[kRows]) {
+    unroll<kParts>([&](auto part) QRT_INLINE_LAMBDA {
+      unroll<kPixels>(
+          [&](auto x) QRT_INLINE_LAMBDA { pixels_[x][part] = data + x * pixel_step + 16 * part; });
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { rows_[r][part] = weights[r] + 16 * part; });
+    });
+  }
+
+  __attribute__((always_inline)) void multiply(Accs& acc, size_t taps) {
+    constexpr size_t kUnrolled = P::kUnrolledTaps;
+    const size_t rest = taps % kUnrolled;
+    if (taps >= kUnrolled) {
+      const ptrdiff_t last = static_cast<ptrdiff_t>(taps - rest - kUnrolled) * kStep;
+      move(last);
+      Part first[2];
+      ptrdiff_t index = -last;
+      load_first(first, index);
+      while (index != 0) multiply_taps<kUnrolled, true>(acc, first, index);
+      multiply_taps<kUnrolled, false>(acc, first, index);
+      move(kUnrolled * kStep);
+    }
+    multiply_rest<kUnrolled - 1>(acc, rest);
+  }
+
+ private:
+  template <size_t kTaps>
+  __attribute__((always_inline)) void multiply_rest(Accs& acc, size_t taps) {
+    if constexpr (kTaps > 0) {
+      if (taps == kTaps) {
+        Part first[2];
+        ptrdiff_t index = 0;
+        load_first(first, index);
+        multiply_taps<kTaps, false>(acc, first, index);
+      } else {
+        multiply_rest<kTaps - 1>(acc, taps);
+      }
+    }
+  }
+
+  __attribute__((always_inline)) void move(ptrdiff_t bytes) {
+    unroll<kParts>([&](auto part) QRT_INLINE_LAMBDA {
+      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { pixels_[x][part] += bytes; });
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { rows_[r][part] += bytes; });
+    });
+  }
+
+  // Load i of a part, in the order in which its products need them.
+  __attribute__((always_inline)) void load(int part, int i, Part& to, ptrdiff_t index) const {
+    const bool is_data = i > 0 && i <= kPixels;
+    const int row = i == 0 || is_data ? 0 : i - kPixels, pixel = is_data ? i - 1 : 0;
+    const uint8_t* const base = is_data ? pixels_[pixel][part] : rows_[row][part];
+    uint8x16_t v;
+    __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(v) : "r"(base), "r"(index) : "memory");
+    if (is_data)
+      to.data[pixel] = v;
+    else
+      to.weights[row] = v;
+  }
+
+  __attribute__((always_inline)) void load_first(Part (&first)[2], ptrdiff_t index) const {
+    unroll<kAhead>(
+        [&](auto i) QRT_INLINE_LAMBDA { load(i / kLoads, i % kLoads, first[i / kLoads], index); });
+  }
+
+  // first: the first kAhead loads; kMore: then those of the iteration after this one, whose index
+  // `index` becomes. The index of a tap comes from MADD, whose result is as late as that of the
+  // products that it goes beside.
+  template <int kTaps, bool kMore>
+  __attribute__((always_inline)) void multiply_taps(Accs& acc, Part (&first)[2],
+                                                    ptrdiff_t& index) const {
+    constexpr int kAll = kTaps * kParts;
+    Part part[kAll + 2];
+    part[0] = first[0], part[1] = first[1];
+    ptrdiff_t of_tap[kTaps + 1];
+    of_tap[0] = index;
+    unroll<kAll>([&](auto p) QRT_INLINE_LAMBDA {
+      const int tap = p / kParts, part_of_tap = p % kParts;
+      unroll<kProducts>([&](auto i) QRT_INLINE_LAMBDA {
+        const int row = i / kPartAccs / kPixels, pixel = i / kPartAccs % kPixels;
+        P::multiply(i % kPartAccs, acc[row][pixel][part_of_tap * kPartAccs + i % kPartAccs],
+                    part[p].data[pixel], part[p].weights[row]);
+        if (part_of_tap == 0 && i == 0 && (kMore || tap + 1 < kTaps)) {
+          __asm__ volatile("madd %0, %1, %2, %3"
+                           : "=r"(of_tap[tap + 1])
+                           : "r"(step_), "r"(one_), "r"(of_tap[tap]));
+        }
+        // The loads are spread evenly over the products; there may be more of them.
+        unroll<kLoads>([&](auto j) QRT_INLINE_LAMBDA {
+          if (j < i * kLoads / kProducts || j >= (i + 1) * kLoads / kProducts) return;
+          const int number = p * kLoads + j + kAhead, of = number / kLoads;
+          if (kMore || of < kAll) load(of % kParts, number % kLoads, part[of], of_tap[of / kParts]);
+        });
+      });
+    });
+    if constexpr (kMore) {
+      first[0] = part[kAll], first[1] = part[kAll + 1];
+      index = of_tap[kTaps];
+    }
+  }
+
+  const uint8_t *pixels_[kPixels][kParts], *rows_[kRows][kParts];  // where the index is 0
+  ptrdiff_t step_ = kStep, one_ = 1;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@ struct NeonDot : Neon {
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = false;
+  static constexpr int kParts = 4, kUnrolledTaps = 4;
   using Data = int8x16_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) {
@@ -30,6 +31,15 @@ struct NeonDot : Neon {
   // Volatile: clang 14 would load the data of several taps before the first product, and spill
   // accumulators for them.
   QRT_INLINE void dot(Acc& acc, Data data, Data weights) {
+    __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(data), "w"(weights));
+  }
+  template <int kRows, int kPixels>
+  QRT_INLINE void multiply_taps(Acc (&acc)[kRows][kPixels][4], const uint8_t* data,
+                                size_t pixel_step, const uint8_t* const (&weights)[kRows],
+                                size_t taps) {
+    Taps<NeonDot, kRows, kPixels>(data, pixel_step, weights).multiply(acc, taps);
+  }
+  QRT_INLINE void multiply(int, Acc& acc, uint8x16_t data, uint8x16_t weights) {
     __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(data), "w"(weights));
   }
   QRT_INLINE void dot(Acc& acc, Data data, const uint8_t* weights) {

@@ -11,6 +11,8 @@
 //   Acc, load_acc(p)                       int32 of the 4 channels per lane of a cell
 //   load_weights(p)                        one cell, or where it is if `dot` takes it from memory
 //   dot(acc, data, weights)                acc += data * weights
+//   kOwnTaps                               whether there is, instead of these three,
+//     multiply_taps(acc[rows][pixels][4], data, pixel_step, weights[rows], taps)    its own loop
 //   kSlides                                whether registers hold three columns and the
 //                                          accumulators of two rows; if so, there is
 //   dot(acc, data, p)                      also with the weights in memory
@@ -237,27 +239,34 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
     weights[r] = opaque(loop.weights + r * loop.weight_row_bytes);
   });
-  const auto tap = [&](const uint8_t* data, size_t offset) QRT_INLINE_LAMBDA {
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      typename V::Data d[kPixels];
-      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
-        d[x] = V::load_data(data + x * loop.pixel_step + q * kCell);
-      });
-      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        const auto w = V::load_weights(weights[r] + offset + q * kCell);
-        unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d[x], w); });
-      });
-    });
-  };
-  if constexpr (kTaps > 0) {
-    unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
-  } else {
+  if constexpr (V::kOwnTaps) {
     for (size_t o = 0; o < loop.outer; ++o) {
-      const uint8_t* data = columns + o * loop.outer_step;
-      for (size_t t = 0; t < loop.taps; ++t) {
-        tap(data, 0);
-        data += 4 * kCell;
-        for (const uint8_t*& w : weights) w += 4 * kCell;
+      V::multiply_taps(acc, columns + o * loop.outer_step, loop.pixel_step, weights, loop.taps);
+      for (const uint8_t*& w : weights) w += loop.taps * 4 * kCell;
+    }
+  } else {
+    const auto tap = [&](const uint8_t* data, size_t offset) QRT_INLINE_LAMBDA {
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        typename V::Data d[kPixels];
+        unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+          d[x] = V::load_data(data + x * loop.pixel_step + q * kCell);
+        });
+        unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+          const auto w = V::load_weights(weights[r] + offset + q * kCell);
+          unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d[x], w); });
+        });
+      });
+    };
+    if constexpr (kTaps > 0) {
+      unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
+    } else {
+      for (size_t o = 0; o < loop.outer; ++o) {
+        const uint8_t* data = columns + o * loop.outer_step;
+        for (size_t t = 0; t < loop.taps; ++t) {
+          tap(data, 0);
+          data += 4 * kCell;
+          for (const uint8_t*& w : weights) w += 4 * kCell;
+        }
       }
     }
   }
@@ -418,7 +427,8 @@ void compute_pass(const Block& b, const Loop& loop, const Pixels<V>& pixels, Are
     const size_t left = s.out_w - area.x;
     area.outputs = left < b.plan.tile_outputs ? left : b.plan.tile_outputs;
     interleave_area(b, pixels, area);
-    if (!V::kSlides && kStore != Store::kGeneric && loop.outer == 1 && loop.taps == kTaps3x3)
+    if (!V::kSlides && !V::kOwnTaps && kStore != Store::kGeneric && loop.outer == 1 &&
+        loop.taps == kTaps3x3)
       compute_area<V, kRows, kTaps3x3, kStore>(b, loop, area);
     else
       compute_area<V, kRows, 0, kStore>(b, loop, area);

@@ -17,6 +17,7 @@ struct Ymm {
   static constexpr int kOutputs = 1;
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
+  static constexpr bool kOwnTaps = false;
   using Row = __m256i;
   using Acc = __m256i;
   using Lanes = avx2::Lanes;
