@@ -220,6 +220,26 @@ ValueId Importer::from_nhwc(const NodeView& node, ValueId x, const std::string& 
   return y;
 }
 
+ValueId Importer::axis_last(const NodeView& node, ValueId x, int axis) {
+  const int rank = shape_of(x).rank();
+  if (axis == rank - 1) return x;
+  if (axis == 1 && rank == 4) return to_nhwc(node, x);
+  std::vector<int> perm;
+  for (int i = 0; i < rank; ++i)
+    if (i != axis) perm.push_back(i);
+  perm.push_back(axis);
+  return transpose(node, x, perm);
+}
+
+ValueId Importer::axis_back(const NodeView& node, ValueId y, int axis, const std::string& name) {
+  const int rank = shape_of(y).rank();
+  if (axis == rank - 1) return y;
+  if (axis == 1 && rank == 4) return from_nhwc(node, y, name);
+  std::vector<int> perm;
+  for (int i = 0; i < rank; ++i) perm.push_back(i < axis ? i : i == axis ? rank - 1 : i - 1);
+  return transpose(node, y, perm, name);
+}
+
 ValueId Importer::with_quant(const NodeView& node, ValueId x, const Quant& quant) {
   const Quantization wanted = stored_quantization(quant);
   if (graph_->values[x].quantization.scale.empty()) graph_->values[x].quantization = wanted;

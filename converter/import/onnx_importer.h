@@ -229,6 +229,9 @@ class Importer {
   // [n, c, h, w] <-> [n, h, w, c]; a value made by from_nhwc() gives its origin back.
   ValueId to_nhwc(const NodeView& node, ValueId x);
   ValueId from_nhwc(const NodeView& node, ValueId x, const std::string& name);
+  // x with this axis last, and a result of that form with the axis back in its place.
+  ValueId axis_last(const NodeView& node, ValueId x, int axis);
+  ValueId axis_back(const NodeView& node, ValueId y, int axis, const std::string& name);
   // The value with this quantisation as its metadata: itself, or a copy where it already has
   // another one.
   ValueId with_quant(const NodeView& node, ValueId x, const Quant& quant);

@@ -330,6 +330,46 @@ int wide_input(const Importer& importer, const NodeView& node) {
   return -1;
 }
 
+// A tensor of 16 bits, input `x_input`, and a constant that varies along one axis of it. *taken:
+// they are that.
+Status combine_wide_with_constant(Importer& importer, const NodeView& node, int x_input,
+                                  const Shape& shape, bool* taken) {
+  const Tensor &x = importer.input(node, x_input), &c = importer.input(node, 1 - x_input);
+  const std::string& op = node.op();
+  std::vector<float> values;
+  int axis = -1;
+  *taken = x.is_dequantized() && x.quant->per_tensor() && shape == x.shape && c.is_constant() &&
+           op != "Min" && op != "Max" && !(op == "Div" && x_input == 1) &&
+           !(op == "PRelu" && x_input == 1) && importer.constant_floats(c, &values) &&
+           varying_axis(c.shape, shape, &axis) && axis >= 0;
+  if (!*taken) return Status();
+  const WideOperand operand = {x.value, *x.quant};
+  WideAffine f;
+  bool is_finite = true;
+  for (float v : values) {
+    const auto real = static_cast<double>(v);
+    const bool adds = op == "Add" || op == "Sub";
+    f.factor.push_back(adds          ? (op == "Sub" && x_input == 1 ? -1 : 1)
+                       : op == "Div" ? 1 / real
+                                     : real);
+    f.addend.push_back(!adds ? 0 : op == "Sub" && x_input == 0 ? -real : real);
+    is_finite = is_finite && std::isfinite(f.factor.back()) && std::isfinite(v);
+  }
+  if (!is_finite)
+    return importer.refuse(node, "the constant '" + node.input(1 - x_input) + "' makes infinities",
+                           node.input(1 - x_input), "correct the constant");
+  const auto pending = importer.defer(node, shape);
+  const std::string* ops = &pending->ops;
+  const bool is_prelu = op == "PRelu";
+  pending->emit = [&importer, &node, operand, axis, f, values, is_prelu, ops](
+                      const Quant& out, Limits limits, ValueId* result) {
+    return is_prelu
+               ? emit_wide_prelu(importer, node, *ops, operand, axis, values, out, limits, result)
+               : emit_wide_affine(importer, node, *ops, operand, axis, f, out, limits, result);
+  };
+  return Status();
+}
+
 }  // namespace
 
 Status import_binary(Importer& importer, const NodeView& node) {
@@ -374,12 +414,16 @@ Status import_binary(Importer& importer, const NodeView& node) {
     defer_wide(importer, node, left, right, shape);
     return Status();
   }
-  if (const int i = wide_input(importer, node); i >= 0)
+  if (const int i = wide_input(importer, node); i >= 0) {
+    QRT_TRY(combine_wide_with_constant(importer, node, i, shape, &taken));
+    if (taken) return Status();
     return importer.refuse(node,
                            "input '" + node.input(i) +
-                               "' has 16 bits, of which only Add, Sub, Mul, "
-                               "Min and Max of two tensors have an integer form",
+                               "' has 16 bits, of which only Add, Sub, Mul, Min and Max of two "
+                               "tensors have an integer form, and functions of one with constants "
+                               "along one axis",
                            node.input(i), "quantise its inputs to 8 bits");
+  }
   for (int i = 0; i < 2; ++i) {
     Pairs one;
     if (importer.pairs_of(node, i, &one)) continue;

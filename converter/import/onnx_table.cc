@@ -82,21 +82,12 @@ Status Importer::quantize_table(const NodeView& node, const Tensor& t, const Qua
     return Status();
   }
   // A Lut with several tables chooses by the last axis.
-  const int rank = t.shape.rank();
-  std::vector<int> to_last, back;
-  for (int i = 0; i < rank; ++i)
-    if (i != along) to_last.push_back(i);
-  to_last.push_back(along);
-  for (int i = 0; i < rank; ++i) back.push_back(i < along ? i : i == along ? rank - 1 : i - 1);
-  if (along == rank - 1) {
+  if (along == t.shape.rank() - 1) {
     *result = new_lut(node, t.value, bytes, true, name, &out);
     return Status();
   }
-  const bool image = rank == 4 && along == 1;
-  const ValueId x = image ? to_nhwc(node, t.value) : transpose(node, t.value, to_last);
-  const ValueId y = new_lut(node, x, bytes, true, "", nullptr);
-  *result = image ? from_nhwc(node, y, name) : transpose(node, y, back, name);
-  *result = with_quant(node, *result, out);
+  const ValueId y = new_lut(node, axis_last(node, t.value, along), bytes, true, "", nullptr);
+  *result = with_quant(node, axis_back(node, y, along, name), out);
   if (in_nhwc(t.value)) mark_nhwc(*result);
   return Status();
 }

@@ -252,4 +252,81 @@ Status emit_wide_product(Importer& importer, const NodeView& node, const std::st
   return Status();
 }
 
+// A depthwise convolution of one position, whose weights are 1, 0 or -1: each channel has its own
+// requantisation.
+Status emit_wide_affine(Importer& importer, const NodeView& node, const std::string& ops,
+                        const WideOperand& x, int axis, const WideAffine& f, const Quant& out,
+                        Limits limits, ValueId* result) {
+  const int64_t channels = static_cast<int64_t>(f.factor.size());
+  const double x_scale = static_cast<double>(x.quant.scale[0]);
+  WideSource source;
+  for (double v : f.factor) {
+    source.weights.push_back(v < 0 ? -1 : v > 0 ? 1 : 0);
+    source.products.push_back(v != 0 ? x_scale * std::fabs(v) : x_scale);
+  }
+  source.out = channels;
+  source.padded_in = 4;
+  source.bias = f.addend;
+  source.x_zero_point = x.quant.stored_zero_point();
+  auto layer = make_wide_layer(importer, node, source, out, limits);
+  if (!layer) return Status();
+  const ValueId last = importer.axis_last(node, x.value, axis);
+  const Shape shape = importer.shape_of(last);
+  Shape image = shape;
+  if (shape.rank() != 4) {
+    image = {1, 1, 1, channels};
+    for (int i = 0; i < shape.rank() - 1; ++i) image[i == 0 ? 0 : 1] *= shape[i];
+  }
+  const ValueId pixels = importer.reshape(node, last, image);
+  const ValueId w =
+      importer.graph().add_constant("", DType::kInt16, {1, 1, channels}, layer->weights);
+  ValueId y = importer.new_value("", DType::kInt16, image);
+  Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {pixels, w, layer->bias}, {y});
+  auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+  o.input_zero_point_16 = static_cast<int16_t>(source.x_zero_point);
+  o.requant = std::move(layer->requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "DepthwiseConv2D", "I0");
+  y = importer.axis_back(node, importer.reshape(node, y, shape), axis, "");
+  *result = as_output(importer, node, y, out);
+  return Status();
+}
+
+Status emit_wide_prelu(Importer& importer, const NodeView& node, const std::string& ops,
+                       const WideOperand& x, int axis, const std::vector<float>& slopes,
+                       const Quant& out, Limits limits, ValueId* result) {
+  float greatest = 0;
+  for (float s : slopes) greatest = std::max(greatest, std::fabs(s));
+  const double ratio = static_cast<double>(x.quant.scale[0]) / static_cast<double>(out.scale[0]);
+  const double unit = greatest == 0 ? 1 : static_cast<double>(greatest) / INT16_MAX;
+  const int zero_point = x.quant.stored_zero_point();
+  const int64_t below = zero_point - int64_t{INT16_MIN};
+  auto requant = wide_requant(importer, node, {ratio}, {wide_reach(zero_point)}, out, limits);
+  if (!requant) return Status();
+  auto negative = wide_stage({ratio * unit}, {std::max<int64_t>(below, 1) * INT16_MAX});
+  // Half a unit of a slope, at the least x.
+  if (!negative || !(ratio * unit * static_cast<double>(below) <= 1))
+    return importer.refuse(node,
+                           "slopes up to " + std::to_string(greatest) +
+                               " are beyond 16 bits with an output this much finer than its input",
+                           node.input(1), "quantise its output like its input");
+  std::vector<int16_t> steps;
+  for (float s : slopes)
+    steps.push_back(static_cast<int16_t>(std::nearbyint(static_cast<double>(s) / unit)));
+  const ValueId last = importer.axis_last(node, x.value, axis);
+  const ValueId w =
+      importer.graph().add_constant("", DType::kInt16, {static_cast<int64_t>(steps.size())}, steps);
+  const ValueId y = importer.new_value("", out.is_wide() ? DType::kInt16 : DType::kUInt8,
+                                       importer.shape_of(last));
+  Node n = make_node<fb::RequantizeOptionsT>(node.name(), ops, {last, w}, {y});
+  auto& o = options<fb::RequantizeOptionsT>(n);
+  o.input_zero_point = zero_point;
+  o.requant = std::move(requant);
+  o.negative.push_back(std::move(negative));
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "Requantize", "I0");
+  *result = importer.axis_back(node, y, axis, "");
+  return Status();
+}
+
 }  // namespace qrt::convert::from_onnx

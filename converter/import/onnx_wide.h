@@ -64,6 +64,18 @@ Status emit_wide_product(Importer& importer, const NodeView& node, const std::st
                          const WideOperand& a, const WideOperand& b, const Shape& shape,
                          const Quant& out, Limits limits, ValueId* result);
 
+// x * factor + addend, or x where it is positive and x * slope elsewhere, each factor, addend and
+// slope along `axis` of x, an INT16 value. *result stays kNoValue where it was refused.
+struct WideAffine {
+  std::vector<double> factor, addend;
+};
+Status emit_wide_affine(Importer& importer, const NodeView& node, const std::string& ops,
+                        const WideOperand& x, int axis, const WideAffine& f, const Quant& out,
+                        Limits limits, ValueId* result);
+Status emit_wide_prelu(Importer& importer, const NodeView& node, const std::string& ops,
+                       const WideOperand& x, int axis, const std::vector<float>& slopes,
+                       const Quant& out, Limits limits, ValueId* result);
+
 // The output of a layer on INT16 as the type of `out`.
 ValueId as_output(Importer& importer, const NodeView& node, ValueId y, const Quant& out);
 

@@ -443,6 +443,63 @@ TEST(OnnxWide, MeansAndSums) {
   }
 }
 
+// One requantisation for each index of the axis, with what is added in it.
+TEST(OnnxWide, ConstantsAlongAnAxis) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  struct Case {
+    const char* op;
+    bool swapped;
+    Dims constant;
+    std::function<double(double x, double c)> f;
+  } const cases[] = {
+      {"Add", false, {3, 1, 1}, [](double x, double c) { return x + c; }},
+      {"Sub", false, {4}, [](double x, double c) { return x - c; }},
+      {"Sub", true, {1, 3, 1, 1}, [](double x, double c) { return c - x; }},
+      {"Mul", true, {5, 1}, [](double x, double c) { return x * c; }},
+      {"Div", false, {2, 1, 1, 1}, [](double x, double c) { return x / c; }},
+      {"PRelu", false, {3, 1, 1}, [](double x, double c) { return x < 0 ? x * c : x; }}};
+  const auto x = random_integers<uint16_t>(&random, 2 * 3 * 5 * 4);
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.op);
+    size_t inner = 1, count = 1;
+    const Dims whole = {2, 3, 5, 4};
+    for (size_t i = 0; i < 4; ++i) {
+      const size_t skipped = 4 - c.constant.size();
+      if (count == 1 && i >= skipped && c.constant[i - skipped] != 1)
+        count = static_cast<size_t>(c.constant[i - skipped]);
+      else if (count != 1)
+        inner *= static_cast<size_t>(whole[i]);
+    }
+    std::vector<float> values(count);
+    for (float& v : values) v = random.real(0.25f, 0.9f) * (random.coin() ? 1.0f : -1.0f);
+    values[0] = 0.5f;
+    OnnxBuilder m(21), narrow(21);
+    for (OnnxBuilder* b : {&m, &narrow}) {
+      const std::string t = b->integer_input<uint16_t>({2, 3, 5, 4}, kXScale, 30000);
+      const std::string k = b->constant(c.constant, values);
+      const std::string y = b->node(c.op, c.swapped ? Names{k, t} : Names{t, k});
+      b == &m ? b->integer_output<uint16_t>(y, kYScale, 32768)
+              : b->integer_output<int8_t>(b->node("Relu", {y}), 0.4f, -3);
+    }
+    const auto got = m.run_to<uint16_t>({to_bytes(x)});
+    const auto got_narrow = narrow.run_to<int8_t>({to_bytes(x)});
+    ASSERT_EQ(got.size(), x.size());
+    ASSERT_EQ(got_narrow.size(), x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double real = (x[i] - 30000) * static_cast<double>(kXScale);
+      const double y = c.f(real, static_cast<double>(values[i / inner % count]));
+      const auto quantised = [](double v, float scale, int zero, int lo, int hi) {
+        return std::clamp(v / static_cast<double>(scale) + zero, static_cast<double>(lo),
+                          static_cast<double>(hi));
+      };
+      ASSERT_LE(std::fabs(got[i] - quantised(y, kYScale, 32768, 0, 65535)), 0.52) << i;
+      ASSERT_LE(std::fabs(got_narrow[i] - quantised(std::max(y, 0.0), 0.4f, -3, -128, 127)), 0.51)
+          << i;
+    }
+  }
+}
+
 // To twice the size: the exact sums of sixteenths, half up.
 TEST(OnnxWide, LinearResize) {
   Random random;
@@ -519,6 +576,17 @@ TEST(OnnxWide, RefusesWhatHasNoIntegerForm) {
   };
   expect("has 16 bits, of which only Add, Sub, Mul", [](OnnxBuilder* m, const std::string& x) {
     return m->node("Div", {x, m->integer_input<uint16_t>({1, 2, 4, 4}, 0.1f, 1)});
+  });
+  expect("and functions of one with constants along one axis",
+         [](OnnxBuilder* m, const std::string& x) {
+           return m->node("Div", {x, m->constant({1, 2, 4, 1}, std::vector<float>(8, 0.5f))});
+         });
+  expect("makes infinities", [](OnnxBuilder* m, const std::string& x) {
+    return m->node("Div", {x, m->constant<float>({2, 1, 1}, {1.0f, 0.0f})});
+  });
+  expect("slopes up to 9.0", [](OnnxBuilder* m, const std::string&) {
+    const std::string x = m->integer_input<uint16_t>({1, 2, 4, 4}, 0.1f, 60000);
+    return m->node("PRelu", {x, m->constant<float>({2, 1, 1}, {1.0f, 9.0f})});
   });
   expect("LogSoftmax of 16 bits",
          [](OnnxBuilder* m, const std::string& x) { return m->node("LogSoftmax", {x}); });
