@@ -41,11 +41,15 @@ struct Requant {
   const float* scale;      // kF32, per channel; normal, positive
   int32_t stage_count;     // kInt: 1..kMaxStages
   RequantStage stages[kMaxStages];
+  // kInt: lines of all channels, see requant_line.h; or null.
+  const float* slope = nullptr;
+  const float* intercept = nullptr;
 
   // The same for the channels from c on (c a multiple of 16).
   Requant at(size_t c) const {
     Requant r = *this;
     if (r.scale) r.scale += c;
+    if (r.slope) r.slope += c, r.intercept += c;
     for (int i = 0; i < stage_count; ++i) {
       r.stages[i].multiplier += c;
       r.stages[i].shift += c;

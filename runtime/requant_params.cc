@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kernels/requant_line.h"
 #include "runtime/checked.h"
 
 namespace qrt {
@@ -184,6 +185,19 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
                            static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
   }
   return p;
+}
+
+void find_lines(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {
+  constexpr size_t kFewOutputs = 128;
+  if (kIntegerOnly || !has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
+  Requant& r = params->requant;
+  std::vector<float> slope(padded(channels)), intercept(slope.size());
+  for (size_t c = 0; c < channels; ++c)
+    if (!requant_line(r, c, &slope[c], &intercept[c])) return;
+  params->slope = std::move(slope);
+  params->intercept = std::move(intercept);
+  r.slope = params->slope.data();
+  r.intercept = params->intercept.data();
 }
 
 }  // namespace qrt

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/isa.h"
 #include "kernels/requant.h"
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
@@ -49,10 +50,16 @@ struct RequantParams {
   std::vector<float> scale;
   std::vector<int32_t> multiplier[kMaxStages];
   std::vector<uint8_t> shift[kMaxStages];
+  std::vector<float> slope, intercept;
 };
 
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);
+
+// Sets the lines of the Requant's channels where all of them have one and some kernel of `isas`
+// uses them, for at least some hundred `outputs` of each channel: a line takes as long to find as
+// they save.
+void find_lines(size_t channels, size_t outputs, IsaSet isas, RequantParams* params);
 
 }  // namespace qrt
 

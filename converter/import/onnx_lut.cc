@@ -36,6 +36,7 @@ Reduced reduce_fused(float x) {
 
 // Without fma: the exp and log behind Elu, Selu, Softplus and Mish.
 float exp_unfused(float x) {
+  if (std::isnan(x)) return x;  // of a scale that is not a number
   if (x > 88.723f) x = 88.723f;
   if (x < -104.0f) return 0.0f;
   const float m = std::floor(x * 1.44269504088896341f + 0.5f);

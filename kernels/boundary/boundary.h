@@ -4,6 +4,7 @@
 //
 //   quantize:   v = fl32(x / scale); v = clamp(v, lo - zp, hi - zp) as float; y = HE(v) + zp;
 //               NaN gives lo
+//   quantize_away: ties away from zero instead, HA(v) for HE(v)
 //   dequantize: y = fl32(f(x - zp) * scale)
 //
 // True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or
@@ -33,6 +34,8 @@ struct BoundaryKernel {
   Isa isa;
   void (*quantize)(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
                    uint8_t* y);
+  void (*quantize_away)(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                        uint8_t* y);
   // rows x channels; scale[c], zp[c]
   void (*quantize_channels)(const float* x, size_t rows, size_t channels, const float* scale,
                             const int32_t* zp, int32_t lo, int32_t hi, uint8_t* y);
@@ -47,6 +50,8 @@ struct BoundaryKernel {
   // 16 bits, lo and hi those of uint16 or int16.
   void (*quantize16)(const float* x, size_t n, const BoundaryGrid& grid, int32_t lo, int32_t hi,
                      uint16_t* y);
+  void (*quantize16_away)(const float* x, size_t n, const BoundaryGrid& grid, int32_t lo,
+                          int32_t hi, uint16_t* y);
   void (*dequantize16)(const uint16_t* x, bool is_signed, size_t n, const BoundaryGrid& grid,
                        float* y);
   // float_to_small(format, fl32(x / scale)); the zero points are not read
@@ -66,12 +71,6 @@ struct BoundaryKernel {
   // *least = min(*least, x...), *most = max(*most, x...), without those x that are not numbers.
   void (*extremes)(const float* x, size_t n, float* least, float* most);
 };
-
-// quantize with ties away from zero: y = HA(v) + zp. One form for every instruction set.
-void quantize_half_away(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
-                        uint8_t* y);
-void quantize_half_away(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
-                        int16_t* y);
 
 const BoundaryKernel* boundary_kernels(size_t* count);
 const BoundaryKernel* select_boundary(IsaSet isas);

@@ -28,6 +28,14 @@ inline __m256i steps(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
   return _mm256_cvtps_epi32(_mm256_min_ps(v, hi));
 }
 
+// The same with HA, see BoundaryLanes::round_away().
+inline __m256i steps_away(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
+  const __m256 v = _mm256_min_ps(_mm256_max_ps(_mm256_div_ps(x, scale), lo), hi);
+  const __m256 half =
+      _mm256_or_ps(_mm256_and_ps(v, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(0x1.fffffep-2f));
+  return _mm256_cvttps_epi32(_mm256_add_ps(v, half));
+}
+
 // The low bytes of the eight lanes.
 inline void store_bytes(uint8_t* y, __m256i v) {
   const __m256i low = _mm256_and_si256(v, _mm256_set1_epi32(255));
@@ -122,13 +130,17 @@ struct Lanes {
 
 // What a lane's value is in steps of the grid, limits less the zero point: of floats, and of
 // float16, whose quotients beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
+template <bool kAway>
 struct FloatSteps {
   using Element = float;
   __m256 scale, low, high;
 
-  inline __m256i at(const float* x) const { return steps(_mm256_loadu_ps(x), scale, low, high); }
+  inline __m256i at(const float* x) const { return of(_mm256_loadu_ps(x)); }
   inline __m256i part(const float* x, size_t n) const {
-    return steps(_mm256_maskload_ps(x, first_lanes(n)), scale, low, high);
+    return of(_mm256_maskload_ps(x, first_lanes(n)));
+  }
+  inline __m256i of(__m256 x) const {
+    return kAway ? steps_away(x, scale, low, high) : steps(x, scale, low, high);
   }
 };
 
@@ -216,7 +228,14 @@ void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, i
                             int32_t hi, uint8_t* y) {
   const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
   const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
-  quantize(x, n, FloatSteps{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
+  quantize(x, n, FloatSteps<false>{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
+}
+
+void boundary_quantize_away_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                 int32_t hi, uint8_t* y) {
+  const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
+  const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
+  quantize(x, n, FloatSteps<true>{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
 }
 
 void boundary_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,

@@ -22,6 +22,15 @@ inline __m512i steps(__m512 quotient, __m512 lo, __m512 hi) {
   return _mm512_cvtps_epi32(_mm512_min_ps(v, hi));
 }
 
+// HA(clamp(quotient, lo, hi)), see BoundaryLanes::round_away().
+inline __m512i steps_away(__m512 quotient, __m512 lo, __m512 hi) {
+  const __m512 v = _mm512_min_ps(_mm512_max_ps(quotient, lo), hi);
+  const __m512i half =  // 0x3effffff | (v & sign)
+      _mm512_ternarylogic_epi32(_mm512_set1_epi32(0x3effffff), _mm512_castps_si512(v),
+                                _mm512_set1_epi32(INT32_MIN), 0xf8);
+  return _mm512_cvttps_epi32(_mm512_add_ps(v, _mm512_castsi512_ps(half)));
+}
+
 // x / scale, correctly rounded, without the divider, which is slower than memory. Markstein: where
 // r is 1 / scale rounded and q less than one unit in the last place from x / scale, q + (x - q *
 // scale)
@@ -113,17 +122,17 @@ struct Lanes {
 
 // What a lane's value is in steps of the grid, limits less the zero point: of floats, and of
 // float16, whose quotients beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
-template <class Division>
+template <class Division, bool kAway>
 struct FloatSteps {
   using Element = float;
   Division by;
   __m512 low, high;
 
-  inline __m512i at(const float* x) const {
-    return steps(by.quotient(_mm512_loadu_ps(x)), low, high);
-  }
-  inline __m512i part(__mmask16 m, const float* x) const {
-    return steps(by.quotient(_mm512_maskz_loadu_ps(m, x)), low, high);
+  inline __m512i at(const float* x) const { return of(_mm512_loadu_ps(x)); }
+  inline __m512i part(__mmask16 m, const float* x) const { return of(_mm512_maskz_loadu_ps(m, x)); }
+  inline __m512i of(__m512 x) const {
+    const __m512 q = by.quotient(x);
+    return kAway ? steps_away(q, low, high) : steps(q, low, high);
   }
 };
 
@@ -213,19 +222,30 @@ inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp,
   BoundaryLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
 }
 
-}  // namespace
-
-void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                  int32_t hi, uint8_t* y) {
+template <bool kAway>
+inline void quantize_floats(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                            int32_t hi, uint8_t* y) {
   const __m512 s = _mm512_set1_ps(scale);
   const __m512 low = _mm512_set1_ps(static_cast<float>(lo - zp));
   const __m512 high = _mm512_set1_ps(static_cast<float>(hi - zp));
   if (Reciprocal::is_exact_for(scale)) {
     const Reciprocal by = {s, _mm512_set1_ps(1 / scale)};
-    quantize(x, n, FloatSteps<Reciprocal>{by, low, high}, zp, lo, 0, y);
+    quantize(x, n, FloatSteps<Reciprocal, kAway>{by, low, high}, zp, lo, 0, y);
   } else {
-    quantize(x, n, FloatSteps<Divider>{{s}, low, high}, zp, lo, 0, y);
+    quantize(x, n, FloatSteps<Divider, kAway>{{s}, low, high}, zp, lo, 0, y);
   }
+}
+
+}  // namespace
+
+void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                  int32_t hi, uint8_t* y) {
+  quantize_floats<false>(x, n, scale, zp, lo, hi, y);
+}
+
+void boundary_quantize_away_avx512vnni(const float* x, size_t n, float scale, int32_t zp,
+                                       int32_t lo, int32_t hi, uint8_t* y) {
+  quantize_floats<true>(x, n, scale, zp, lo, hi, y);
 }
 
 void boundary_quantize_half_avx512vnni(const uint16_t* x, size_t n, float scale, int32_t zp,

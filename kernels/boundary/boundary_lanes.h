@@ -69,17 +69,24 @@ class BoundaryLanes {
     return reinterpret_cast<I>(shifted) - 0x4b400000;
   }
 
+  // HA(v) for |v| < 2^22: the half less its last place makes what is below a half stay there.
+  static inline I round_away(F v) {
+    const I half = splat(0x3effffff) | (reinterpret_cast<I>(v) & INT32_MIN);
+    return __builtin_convertvector(v + reinterpret_cast<F>(half), I);
+  }
+
   static inline F clamp(F v, F low, F high) {
     v = v > low ? v : low;  // NaN too
     return v < high ? v : high;
   }
 
-  template <bool kEach>
+  template <bool kAway, bool kEach>
   static inline void quantize16(const float* x, size_t n, const float* scale, const int32_t* zp,
                                 int32_t lo, int32_t hi, uint16_t* y) {
     const auto one = [&](F v, F s, I z) {
       const F low = __builtin_convertvector(lo - z, F), high = __builtin_convertvector(hi - z, F);
-      return __builtin_convertvector(round(clamp(v / s, low, high)) + z, typename T::H);
+      const F steps = clamp(v / s, low, high);
+      return __builtin_convertvector((kAway ? round_away(steps) : round(steps)) + z, typename T::H);
     };
     const F s0 = splat(scale[0]);
     const I z0 = splat(zp[0]);
@@ -191,10 +198,11 @@ class BoundaryLanes {
   }
 
  public:
+  template <bool kAway>
   static inline void quantize16(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
                                 int32_t hi, uint16_t* y) {
-    g.each ? quantize16<true>(x, n, g.scale, g.zero_point, lo, hi, y)
-           : quantize16<false>(x, n, g.scale, g.zero_point, lo, hi, y);
+    g.each ? quantize16<kAway, true>(x, n, g.scale, g.zero_point, lo, hi, y)
+           : quantize16<kAway, false>(x, n, g.scale, g.zero_point, lo, hi, y);
   }
 
   static inline void dequantize16(const uint16_t* x, bool is_signed, size_t n,
@@ -290,7 +298,11 @@ class BoundaryLanes {
 #define QRT_BOUNDARY_LANES(suffix, Lanes)                                                        \
   void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo, \
                                     int32_t hi, uint16_t* y) {                                   \
-    BoundaryLanes<Lanes>::quantize16(x, n, g, lo, hi, y);                                        \
+    BoundaryLanes<Lanes>::quantize16<false>(x, n, g, lo, hi, y);                                 \
+  }                                                                                              \
+  void boundary_quantize16_away_##suffix(const float* x, size_t n, const BoundaryGrid& g,        \
+                                         int32_t lo, int32_t hi, uint16_t* y) {                  \
+    BoundaryLanes<Lanes>::quantize16<true>(x, n, g, lo, hi, y);                                  \
   }                                                                                              \
   void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,               \
                                       const BoundaryGrid& g, float* y) {                         \

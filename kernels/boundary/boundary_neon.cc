@@ -27,19 +27,21 @@ struct Grid {
   int32x4_t z0, z1;
 };
 
-// HE(clamp(x / scale, lo - zp, hi - zp)) + zp. FMAXNM gives the number where the other operand is
-// a quiet NaN, and a division makes no other.
+// ROUND(clamp(x / scale, lo - zp, hi - zp)) + zp. FMAXNM gives the number where the other operand
+// is a quiet NaN, and a division makes no other.
+template <bool kAway>
 inline int32x4_t steps(float32x4_t x, float32x4_t scale, int32x4_t zp, int32x4_t lo, int32x4_t hi) {
   const float32x4_t low = vcvtq_f32_s32(vsubq_s32(lo, zp));
   const float32x4_t high = vcvtq_f32_s32(vsubq_s32(hi, zp));
   const float32x4_t v = vminnmq_f32(vmaxnmq_f32(vdivq_f32(x, scale), low), high);
-  return vaddq_s32(vcvtnq_s32_f32(v), zp);
+  return vaddq_s32(kAway ? vcvtaq_s32_f32(v) : vcvtnq_s32_f32(v), zp);
 }
 
 // Narrowing drops the high bits: the byte modulo 256.
+template <bool kAway>
 inline uint8x8_t quantize8(const float* x, const Grid& g, int32x4_t lo, int32x4_t hi) {
-  const int32x4_t v0 = steps(vld1q_f32(x), g.s0, g.z0, lo, hi);
-  const int32x4_t v1 = steps(vld1q_f32(x + 4), g.s1, g.z1, lo, hi);
+  const int32x4_t v0 = steps<kAway>(vld1q_f32(x), g.s0, g.z0, lo, hi);
+  const int32x4_t v1 = steps<kAway>(vld1q_f32(x + 4), g.s1, g.z1, lo, hi);
   return vreinterpret_u8_s8(vmovn_s16(vmovn_high_s32(vmovn_s32(v0), v1)));
 }
 
@@ -95,22 +97,33 @@ struct Lanes {
   }
 };
 
-}  // namespace
-
-void boundary_quantize_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                            int32_t hi, uint8_t* y) {
+template <bool kAway>
+inline void quantize(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                     uint8_t* y) {
   const Grid g(scale, zp);
   const int32x4_t low = vdupq_n_s32(lo), high = vdupq_n_s32(hi);
   for (; n >= 2 * kLanes; n -= 2 * kLanes, x += 2 * kLanes, y += 2 * kLanes) {
-    const uint8x8_t y0 = quantize8(x, g, low, high), y1 = quantize8(x + kLanes, g, low, high);
-    vst1q_u8(y, vcombine_u8(y0, y1));
+    const uint8x8_t y0 = quantize8<kAway>(x, g, low, high);
+    vst1q_u8(y, vcombine_u8(y0, quantize8<kAway>(x + kLanes, g, low, high)));
   }
   for (; n > 0; n -= n < kLanes ? n : kLanes, x += kLanes, y += kLanes) {
     const size_t k = n < kLanes ? n : kLanes;
     uint8_t out[kLanes];
-    vst1_u8(out, quantize8(Eight<float>(x, k).data, g, low, high));
+    vst1_u8(out, quantize8<kAway>(Eight<float>(x, k).data, g, low, high));
     memcpy(y, out, k);
   }
+}
+
+}  // namespace
+
+void boundary_quantize_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                            int32_t hi, uint8_t* y) {
+  quantize<false>(x, n, scale, zp, lo, hi, y);
+}
+
+void boundary_quantize_away_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                 int32_t hi, uint8_t* y) {
+  quantize<true>(x, n, scale, zp, lo, hi, y);
 }
 
 void boundary_quantize_channels_neon(const float* x, size_t rows, size_t channels,
@@ -120,12 +133,12 @@ void boundary_quantize_channels_neon(const float* x, size_t rows, size_t channel
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     size_t c = 0;
     for (; c + kLanes <= channels; c += kLanes)
-      vst1_u8(y + c, quantize8(x + c, Grid(scale + c, zp + c), low, high));
+      vst1_u8(y + c, quantize8<false>(x + c, Grid(scale + c, zp + c), low, high));
     if (c < channels) {
       const size_t n = channels - c;
       const Grid g(Eight<float>(scale + c, n).data, Eight<int32_t>(zp + c, n).data);
       uint8_t out[kLanes];
-      vst1_u8(out, quantize8(Eight<float>(x + c, n).data, g, low, high));
+      vst1_u8(out, quantize8<false>(Eight<float>(x + c, n).data, g, low, high));
       memcpy(y + c, out, n);
     }
   }

@@ -6,11 +6,22 @@
 namespace qrt {
 namespace {
 
-int32_t quantized(float v, int32_t zp, int32_t lo, int32_t hi) {
+float clamped(float v, int32_t zp, int32_t lo, int32_t hi) {
   const float low = static_cast<float>(lo - zp), high = static_cast<float>(hi - zp);
   v = v > low ? v : low;  // NaN too
-  v = v < high ? v : high;
-  return static_cast<int32_t>(soft::to_int(soft::bits_of(v))) + zp;
+  return v < high ? v : high;
+}
+
+int32_t quantized(float v, int32_t zp, int32_t lo, int32_t hi) {
+  return static_cast<int32_t>(soft::to_int(soft::bits_of(clamped(v, zp, lo, hi)))) + zp;
+}
+
+// The fraction of v less its integer part is exact.
+int32_t quantized_away(float v, int32_t zp, int32_t lo, int32_t hi) {
+  v = clamped(v, zp, lo, hi);
+  const int32_t whole = static_cast<int32_t>(v);
+  const float rest = v - static_cast<float>(whole);
+  return whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0) + zp;
 }
 
 uint8_t quantize_one(float x, float scale, int32_t zp, int32_t lo, int32_t hi) {
@@ -30,6 +41,12 @@ float dequantize_one(uint8_t x, bool is_signed, float scale, int32_t zp) {
 void boundary_quantize_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
                               int32_t hi, uint8_t* y) {
   for (size_t i = 0; i < n; ++i) y[i] = quantize_one(x[i], scale, zp, lo, hi);
+}
+
+void boundary_quantize_away_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                   int32_t hi, uint8_t* y) {
+  for (size_t i = 0; i < n; ++i)
+    y[i] = static_cast<uint8_t>(quantized_away(x[i] / scale, zp, lo, hi));
 }
 
 void boundary_quantize_channels_scalar(const float* x, size_t rows, size_t channels,
@@ -62,6 +79,14 @@ void boundary_quantize16_scalar(const float* x, size_t n, const BoundaryGrid& g,
   for (size_t i = 0; i < n; ++i)
     y[i] =
         static_cast<uint16_t>(quantized(x[i] / g.scale[at(g, i)], g.zero_point[at(g, i)], lo, hi));
+}
+
+void boundary_quantize16_away_scalar(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
+                                     int32_t hi, uint16_t* y) {
+  for (size_t i = 0; i < n; ++i) {
+    const float v = x[i] / g.scale[at(g, i)];
+    y[i] = static_cast<uint16_t>(quantized_away(v, g.zero_point[at(g, i)], lo, hi));
+  }
 }
 
 void boundary_dequantize16_scalar(const uint16_t* x, bool is_signed, size_t n,

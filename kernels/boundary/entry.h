@@ -16,6 +16,8 @@ constexpr size_t kWrittenPastFrom = size_t{1} << 21;
 #define QRT_BOUNDARY(isa, suffix)                                                                 \
   void boundary_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,  \
                                   int32_t hi, uint8_t* y);                                        \
+  void boundary_quantize_away_##suffix(const float* x, size_t n, float scale, int32_t zp,         \
+                                       int32_t lo, int32_t hi, uint8_t* y);                       \
   void boundary_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,          \
                                            const float* scale, const int32_t* zp, int32_t lo,     \
                                            int32_t hi, uint8_t* y);                               \
@@ -28,6 +30,8 @@ constexpr size_t kWrittenPastFrom = size_t{1} << 21;
                                         const float* scale, float* y);                            \
   void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,  \
                                     int32_t hi, uint16_t* y);                                     \
+  void boundary_quantize16_away_##suffix(const float* x, size_t n, const BoundaryGrid& g,         \
+                                         int32_t lo, int32_t hi, uint16_t* y);                    \
   void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,                \
                                       const BoundaryGrid& g, float* y);                           \
   void boundary_encode_##suffix(const float* x, size_t n, const BoundaryGrid& g,                  \

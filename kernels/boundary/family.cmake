@@ -1,1 +1,1 @@
-qrt_add_family(boundary COMMON select.cc half_away.cc packed.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(boundary COMMON select.cc packed.cc ISAS scalar avx2 avx512vnni neon)

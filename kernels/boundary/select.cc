@@ -5,14 +5,23 @@ namespace qrt {
 namespace {
 
 constexpr BoundaryKernel kKernels[] = {
-#define QRT_BOUNDARY(isa, suffix)                                           \
-  {"boundary_f32_" #suffix,          Isa::isa,                              \
-   boundary_quantize_##suffix,       boundary_quantize_channels_##suffix,   \
-   boundary_dequantize_##suffix,     boundary_dequantize_channels_##suffix, \
-   boundary_dequantize_i32_##suffix, boundary_quantize16_##suffix,          \
-   boundary_dequantize16_##suffix,   boundary_encode_##suffix,              \
-   boundary_quantize_half_##suffix,  boundary_dequantize_half_##suffix,     \
-   boundary_widen_half_##suffix,     boundary_narrow_half_##suffix,         \
+#define QRT_BOUNDARY(isa, suffix)         \
+  {"boundary_f32_" #suffix,               \
+   Isa::isa,                              \
+   boundary_quantize_##suffix,            \
+   boundary_quantize_away_##suffix,       \
+   boundary_quantize_channels_##suffix,   \
+   boundary_dequantize_##suffix,          \
+   boundary_dequantize_channels_##suffix, \
+   boundary_dequantize_i32_##suffix,      \
+   boundary_quantize16_##suffix,          \
+   boundary_quantize16_away_##suffix,     \
+   boundary_dequantize16_##suffix,        \
+   boundary_encode_##suffix,              \
+   boundary_quantize_half_##suffix,       \
+   boundary_dequantize_half_##suffix,     \
+   boundary_widen_half_##suffix,          \
+   boundary_narrow_half_##suffix,         \
    boundary_extremes_##suffix},
 #include "kernels/boundary/boundary.inc"
 };

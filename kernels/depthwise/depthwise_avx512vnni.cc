@@ -17,6 +17,7 @@ struct Zmm {
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
   static constexpr bool kOwnTaps = false;
+  static constexpr bool kFixes = !kIntegerOnly;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;
@@ -113,7 +114,7 @@ struct Zmm {
     return true;
   }
 
-  // What the epilogue of Store::kFused reads.
+  // What the epilogues of Store::kFused and kLine read.
   struct Fused {
     explicit __attribute__((always_inline)) Fused(const uint8_t* constants) {
 #pragma GCC unroll 4
@@ -124,6 +125,20 @@ struct Zmm {
     }
     __m512 scale[4], offset[4];
   };
+
+  static bool can_fix(const Requant& r, size_t c, size_t n) {
+    return avx512vnni::FixedPoint::handles(r, c, n);
+  }
+  static void fix(const Requant& r, size_t c, size_t n, float (*constants)[64]) {
+    for (size_t j = 0; j < n; j += 16) {
+      const auto k = avx512vnni::FixedPoint::make(r, c + j);
+      _mm512_storeu_ps(constants[0] + j, k.high);
+      _mm512_storeu_ps(constants[1] + j, k.low);
+      _mm512_storeu_ps(constants[2] + j, k.nudge);
+    }
+    for (size_t i = 0; i < 3; ++i)  // channels that do not exist
+      for (size_t j = (n + 15) / 16 * 16; j < 64; ++j) constants[i][j] = 0;
+  }
 
   struct Finish {
     Finish(const Requant& r, size_t n)
@@ -144,19 +159,46 @@ struct Zmm {
       pack<kClamp>(v, out, band_bytes, bands);
     }
 
-    __attribute__((always_inline)) void store(const Acc acc[4], const Fused& fused, uint8_t* out,
-                                              size_t band_bytes, size_t bands) const {
+    template <bool kLine>
+    __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
+                                                    uint8_t* out, size_t band_bytes,
+                                                    size_t bands) const {
       __m512i v[4];
 #pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q)
-        v[q] = avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
+      for (int q = 0; q < 4; ++q) {
+        v[q] = kLine ? avx512vnni::FixedPoint::on_line(acc[q], fused.scale[q], fused.offset[q])
+                     : avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
+      }
       pack<false>(v, out, band_bytes, bands);
+    }
+
+    template <bool kFromZero>
+    __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
+                                                    uint8_t* out, size_t band_bytes,
+                                                    size_t bands) const {
+      using avx512vnni::FixedPoint;
+      __m512i v[4];
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        const __m512 high = _mm512_castsi512_ps(load(constants + 256 + q * 64));
+        const __m512 low = _mm512_castsi512_ps(load(constants + 512 + q * 64));
+        const __m512 nudge = _mm512_castsi512_ps(load(constants + 768 + q * 64));
+        v[q] = FixedPoint::doubled<!kFromZero>(acc[q], high, low, nudge);
+      }
+      pack<!kFromZero>(FixedPoint::halved(_mm512_packs_epi32(v[0], v[1])),
+                       FixedPoint::halved(_mm512_packs_epi32(v[2], v[3])), out, band_bytes, bands);
     }
 
     template <bool kClamp>
     __attribute__((always_inline)) void pack(const __m512i (&v)[4], uint8_t* out, size_t band_bytes,
                                              size_t bands) const {
-      __m512i low = _mm512_packs_epi32(v[0], v[1]), high = _mm512_packs_epi32(v[2], v[3]);
+      pack<kClamp>(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]), out, band_bytes,
+                   bands);
+    }
+
+    template <bool kClamp>
+    __attribute__((always_inline)) void pack(__m512i low, __m512i high, uint8_t* out,
+                                             size_t band_bytes, size_t bands) const {
       if (kClamp) {
         low = _mm512_adds_epi16(low, zero_point);
         high = _mm512_adds_epi16(high, zero_point);

@@ -42,8 +42,10 @@ QRT_INLINE void unroll(const F& f) {
 #endif
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
-// kFused: the same by a policy's own means (kFuses).
-enum class Store { kPlain, kFused, kClamp, kGeneric };
+// kFused: the same by a policy's own means (kFuses). kFixed: the fixed-point requantisations of a
+// policy's own (kFixes); kFixedFromZero: with zero point 0 and the full range; kLine: a line of
+// requant_line.h.
+enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kLine, kGeneric };
 
 // One block of channels: where it is and what was prepared for it.
 struct Block {
@@ -113,7 +115,7 @@ QRT_NOINLINE void prepare(const Block& b) {
   const size_t shift = s.stride_h;
 
   const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
-    const uint8_t* from = static_cast<const uint8_t*>(array) + 4 * b.c;
+    const uint8_t* from = static_cast<const uint8_t*>(array);
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       const uint8_t* p[kLanes];
       for (size_t l = 0; l < kLanes; ++l) p[l] = from + l % kBandLanes * 64 + q * 16;
@@ -121,9 +123,21 @@ QRT_NOINLINE void prepare(const Block& b) {
       memcpy(to + q * sizeof(v), &v, sizeof(v));
     });
   };
-  copy_constants(b.args.bias, b.args.scratch);
-  if (b.store != Store::kGeneric)
-    copy_constants(b.args.requant.scale, b.args.scratch + 64 * kLanes);
+  copy_constants(b.args.bias + b.c, b.args.scratch);
+  if constexpr (V::kFixes) {
+    if (b.store == Store::kFixed || b.store == Store::kFixedFromZero) {
+      float arrays[3][16 * kLanes];
+      V::fix(b.args.requant, b.c, b.n, arrays);
+      for (size_t i = 0; i < 3; ++i)
+        copy_constants(arrays[i], b.args.scratch + (i + 1) * 64 * kLanes);
+    }
+  }
+  if (b.store == Store::kLine) {
+    copy_constants(b.args.requant.slope + b.c, b.args.scratch + 64 * kLanes);
+    copy_constants(b.args.requant.intercept + b.c, b.args.scratch + 2 * 64 * kLanes);
+  }
+  if (b.store == Store::kPlain || b.store == Store::kClamp)
+    copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
 
   const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
   const uint8_t* lines[kLanes];

@@ -10,6 +10,7 @@ struct NeonWide : Neon {
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
   static constexpr int kParts = 2, kUnrolledTaps = 3;
+  static constexpr bool kFixes = false;
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }

@@ -10,6 +10,7 @@ struct NeonDot : Neon {
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = false;
   static constexpr int kParts = 4, kUnrolledTaps = 4;
+  static constexpr bool kFixes = false;
   using Data = int8x16_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) {

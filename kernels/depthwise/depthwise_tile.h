@@ -19,9 +19,14 @@
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
-//     Fused(constants)                     what store() takes for the scale then
+//     Fused(constants)                     what store_fused<kLine>() takes then
+//   kFixes                                 whether there are, for Store::kLine, kFixed and
+//                                          kFixedFromZero,
+//     can_fix(requant, c, n)               whether they serve n channels from c on
+//     fix(requant, c, n, float[3][])       their constants, in channel order
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
+//     store_fixed<kFromZero>(acc[4], constants, out, band_bytes, bands)
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -207,8 +212,12 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
                              size_t bands) {
   constexpr size_t kInts = 16 * V::kTile.lanes;
-  if constexpr (kStore == Store::kFused) {
-    finish.store(acc, typename V::Fused(loop.constants), out, band_bytes, bands);
+  if constexpr (kStore == Store::kFused || kStore == Store::kLine) {
+    finish.template store_fused<kStore == Store::kLine>(acc, typename V::Fused(loop.constants), out,
+                                                        band_bytes, bands);
+  } else if constexpr (kStore == Store::kFixed || kStore == Store::kFixedFromZero) {
+    finish.template store_fixed<kStore == Store::kFixedFromZero>(acc, loop.constants, out,
+                                                                 band_bytes, bands);
   } else if constexpr (kStore == Store::kGeneric) {
     int32_t result[kInts];
     V::store_acc(acc, result);
@@ -301,8 +310,10 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   }
 }
 
-// The constants of slide(): from memory for every output, but of Store::kFused in registers.
-template <class V, Store kStore>
+// The constants of slide(): from memory for every output, but of Store::kFused and kLine in
+// registers.
+template <class V, Store kStore,
+          bool kInRegisters = kStore == Store::kFused || kStore == Store::kLine>
 struct Held {
   explicit Held(const Loop& l) : loop(l) {}
   __attribute__((always_inline)) typename V::Acc start(int q) const {
@@ -316,8 +327,8 @@ struct Held {
   const Loop& loop;
 };
 
-template <class V>
-struct Held<V, Store::kFused> {
+template <class V, Store kStore>
+struct Held<V, kStore, true> {
   explicit __attribute__((always_inline)) Held(const Loop& loop) : fused(loop.constants) {
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       bias[q] = V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
@@ -327,7 +338,7 @@ struct Held<V, Store::kFused> {
   __attribute__((always_inline)) void store(const Block&, const typename V::Finish& finish,
                                             const typename V::Acc (&acc)[4], uint8_t* out,
                                             size_t band_bytes, size_t bands) const {
-    finish.store(acc, fused, out, band_bytes, bands);
+    finish.template store_fused<kStore == Store::kLine>(acc, fused, out, band_bytes, bands);
   }
   typename V::Acc bias[4];
   typename V::Fused fused;
@@ -465,10 +476,22 @@ void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t chan
                size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
   Block b = {args, plan, channels, c, n, Store::kGeneric, {}};
+  const bool full = r.zero_point == 0 && r.lo == 0 && r.hi == 255;
   if (!kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
       !r.zero_point_before)
-    b.store = r.zero_point == 0 && r.lo == 0 && r.hi == 255 ? Store::kPlain : Store::kClamp;
+    b.store = full ? Store::kPlain : Store::kClamp;
+  if constexpr (V::kFixes) {
+    if (r.slope != nullptr)
+      b.store = Store::kLine;
+    else if (V::can_fix(r, c, n))
+      b.store = full ? Store::kFixedFromZero : Store::kFixed;
+  }
   prepare<V>(b);
+  if constexpr (V::kFixes) {
+    if (b.store == Store::kLine) return compute_rows<V, Store::kLine>(b, y, end);
+    if (b.store == Store::kFixed) return compute_rows<V, Store::kFixed>(b, y, end);
+    if (b.store == Store::kFixedFromZero) return compute_rows<V, Store::kFixedFromZero>(b, y, end);
+  }
   // |sum of x * w| <= 255 * 128 per tap
   if constexpr (!kIntegerOnly) {
     const float reach = static_cast<float>(32640 * args.shape.kernel_h * args.shape.kernel_w);

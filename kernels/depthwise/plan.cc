@@ -35,7 +35,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   const size_t row_bytes = s.in_w * s.in_c;
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
   p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
-  p.weights_offset = 3 * 4 * 16 * tile.lanes;
+  p.weights_offset = 4 * 4 * 16 * tile.lanes;
   p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
   p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;

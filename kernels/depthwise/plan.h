@@ -47,7 +47,7 @@ struct DepthwisePlan {
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
   size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache
   size_t weight_row_bytes;  // the weights of one row of the pass
-  // Offsets into scratch: the constants of a block (bias, scale, what fuses them) first, then
+  // Offsets into scratch: the constants of a block (bias and three of the epilogue's) first, then
   // weights, then columns.
   size_t weights_offset, columns_offset, scratch_bytes;
 };

@@ -14,13 +14,14 @@ struct Avx512Vnni {
   static constexpr int kLhsSteps = 1;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 8;
+  static constexpr int kFewBlocks = 4;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m512i;
   using Lhs = __m512i;
   using Rhs = __m512i;
-  using Epilogue = avx512vnni::RequantF32;
+  using Epilogue = avx512vnni::RequantInRegisters;
   using Lanes = avx512vnni::Lanes;
 
   QRT_INLINE Acc zero() { return _mm512_setzero_si512(); }
@@ -43,17 +44,14 @@ struct Avx512Vnni {
   template <int NV>
   struct Store {
     Epilogue e;
-    __m512 s[NV], offset[NV];
+    avx512vnni::ChannelConstants k[NV];
     uint64_t mask;
 
     __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
                                             size_t columns) {
       e = epilogue;
       QRT_UNROLL
-      for (int v = 0; v < NV; ++v) {
-        s[v] = _mm512_loadu_ps(e.scale + channel + 16 * v);
-        offset[v] = avx512vnni::offset_of(s[v]);
-      }
+      for (int v = 0; v < NV; ++v) k[v] = e.constants(channel + 16 * static_cast<size_t>(v));
       mask = ~uint64_t{0} >> (64 - columns);
     }
 
@@ -88,7 +86,7 @@ struct Avx512Vnni {
         const int r2 = i + 2 / NV < MR ? i + 2 / NV : MR - 1;
         const int r3 = i + 3 / NV < MR ? i + 3 / NV : MR - 1;
         const __m512i b = Epilogue::in_order(e.template bytes<kForm>(
-            acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV], s, offset));
+            acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV], k));
         QRT_UNROLL
         for (int r = 0; r < kRows; ++r) {
           if (i + r < MR) store(c, b, r);
@@ -105,6 +103,9 @@ struct Avx512Vnni {
         case Epilogue::kFromZero: return rows_as<Epilogue::kFromZero>(acc, c, c_stride);
         case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
         case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);
+        case Epilogue::kLine: return rows_as<Epilogue::kLine>(acc, c, c_stride);
+        case Epilogue::kFixed: return rows_as<Epilogue::kFixed>(acc, c, c_stride);
+        case Epilogue::kFixedFromZero: return rows_as<Epilogue::kFixedFromZero>(acc, c, c_stride);
       }
     }
   };

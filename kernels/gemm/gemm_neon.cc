@@ -18,6 +18,7 @@ namespace {
 struct Neon : PolicyNeon {
   static constexpr int kFewRows = 2;
   static constexpr int kFewSteps = 2;
+  static constexpr int kFewBlocks = 1;
   template <int NV>
   using Store = StoreNeon<Neon>;
 

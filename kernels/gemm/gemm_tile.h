@@ -45,10 +45,12 @@ constexpr size_t kRowBlockBytes = 384 * 1024;
 // How a call's accumulators become outputs.
 template <class P>
 struct Output {
-  explicit Output(const GemmArgs& g) : epilogue(nullptr), forms(forms_of(g.requant, 0, g.n)) {
-    if (P::Epilogue::handles(g.requant)) {
+  explicit Output(const GemmArgs& g) : epilogue(nullptr) {
+    if (P::Epilogue::handles(g.requant, g.n)) {
       registers = P::Epilogue::make(g.requant, g.bias, g.n, g.taps * g.kc);
       epilogue = &registers;
+    } else {
+      forms = forms_of(g.requant, 0, g.n);
     }
   }
   Output(const Output&) = delete;
@@ -58,7 +60,7 @@ struct Output {
 
   typename P::Epilogue registers;
   const typename P::Epilogue* epilogue;  // &registers, or nullptr
-  StageForms forms;
+  StageForms forms = {};                 // where nothing is requantised in registers
 };
 
 // What the tiles of a panel fetch into the second-level cache: the first ones the next panel, an
@@ -223,26 +225,29 @@ void run_column(const Column<P>& column) {
 // their loads: prefetches would only be more of those.
 constexpr size_t kFarWeights = 256 * 1024;
 
-// Few rows: bound by the stream of weights, which is read in the order of memory, one block of
-// channels at a time. kFewSteps k steps have accumulators of their own, to hide the latency of the
-// dot product. What is not requantised in registers waits in memory for kFewColumns others: the
-// passes over a tile cost as much for one block of a row.
-template <class P, int MR, bool kPrefetch>
-void run_few_rows(const Column<P>& column) {
-  constexpr int NV = static_cast<int>(kBlock) / P::kLanes;
-  constexpr int kSteps = P::kFewSteps / MR > 1 ? P::kFewSteps / MR : 1;
-  constexpr size_t kFewColumns = 256;
+// Few rows: bound by the stream of weights, which is read in the order of memory, NB blocks of
+// channels at a time, from block `j` / 16 on. kFewSteps k steps have accumulators of their own, to
+// hide the latency of the dot product. What is not requantised in registers waits in memory for
+// kFewColumns others: the passes over a tile cost as much for one block of a row. Returns where the
+// blocks that are left start.
+template <class P, int MR, int NB, bool kPrefetch>
+size_t run_few_rows(const Column<P>& column, size_t j) {
+  constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes, NV = NB * kPerBlock;
+  constexpr int kSteps = P::kFewSteps / (MR * NB) > 1 ? P::kFewSteps / (MR * NB) : 1;
+  constexpr size_t kFewColumns = 256, kColumns = NB * kBlock;
   const GemmArgs& g = *column.g;
   const typename P::Epilogue* const epilogue = column.output->in_registers();
-  const int8_t* w = column.weights;
+  const size_t block_bytes = g.taps * g.kc * kBlock;
+  const int8_t* w = column.weights + j / kBlock * block_bytes;
   uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
   alignas(64) int32_t memory[MR * kFewColumns];
-  size_t first = 0, width = 0;  // the columns in memory, whole blocks
-  for (size_t j = 0; j < g.n; j += kBlock) {
+  const size_t all = (g.n + kBlock - 1) / kBlock * kBlock,
+               end = j + (all - j) / kColumns * kColumns;
+  size_t first = j, width = 0;  // the columns in memory, whole blocks
+  for (; j < end; j += kColumns, w += (NB - 1) * block_bytes) {
     if (j == first + width) {
-      const size_t rest = (g.n - j + kBlock - 1) / kBlock * kBlock;
       first = j;
-      width = rest < kFewColumns ? rest : kFewColumns;
+      width = end - j < kFewColumns ? end - j : kFewColumns;
     }
     typename P::Acc acc[MR][NV], part[kSteps][MR][NV];
     QRT_UNROLL
@@ -263,7 +268,9 @@ void run_few_rows(const Column<P>& column) {
         typename P::Rhs b[NV];
         QRT_UNROLL
         for (int v = 0; v < NV; ++v) {
-          b[v] = P::load_rhs(w + static_cast<size_t>(v) * 4 * P::kLanes, phase);
+          b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                                 static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                             phase);
         }
         QRT_UNROLL
         for (int i = 0; i < MR; ++i) {
@@ -294,7 +301,7 @@ void run_few_rows(const Column<P>& column) {
         for (int s = 1; s < kSteps; ++s) acc[i][v] = P::add(acc[i][v], part[s][i][v]);
       }
     }
-    const size_t columns = g.n - j < kBlock ? g.n - j : kBlock;
+    const size_t columns = g.n - j < kColumns ? g.n - j : kColumns;
     if (epilogue != nullptr) {
       typename P::template Store<NV> store;
       store.set(*epilogue, j, columns);
@@ -307,10 +314,11 @@ void run_few_rows(const Column<P>& column) {
           P::spill(acc[i][v], memory + static_cast<size_t>(i) * width + (j - first) +
                                   static_cast<size_t>(v) * P::kLanes);
       }
-      if (j + kBlock == first + width)
+      if (j + kColumns == first + width)
         store_memory(g, *column.output, first, memory, MR, width, j + columns - first, c);
     }
   }
+  return end;
 }
 
 // A function for each number of rows 1 .. MR.
@@ -327,8 +335,15 @@ void run_few_rows_of(size_t rows, const Column<P>& column) {
   if constexpr (MR > 0) {
     if (rows == MR) {
       const GemmArgs& g = *column.g;
-      const bool prefetch = g.taps * g.kc * g.n >= kFarWeights;
-      return prefetch ? run_few_rows<P, MR, true>(column) : run_few_rows<P, MR, false>(column);
+      if (g.taps * g.kc * g.n >= kFarWeights) {
+        run_few_rows<P, MR, 1, true>(column, 0);
+        return;
+      }
+      size_t j = 0;
+      if constexpr (MR == 1 && P::kFewBlocks > 1)
+        j = run_few_rows<P, MR, P::kFewBlocks, false>(column, j);
+      run_few_rows<P, MR, 1, false>(column, j);
+      return;
     }
     run_few_rows_of<P, MR - 1>(rows, column);
   }

@@ -15,6 +15,7 @@ struct Policy256 {
   static constexpr int kLhsSteps = 1;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
+  static constexpr int kFewBlocks = 1;
   static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m256i;
   using Lhs = __m256i;

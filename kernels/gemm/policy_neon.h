@@ -69,6 +69,7 @@ struct PolicyDot : PolicyNeon {
   static constexpr int kLhsSteps = 4;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
+  static constexpr int kFewBlocks = 1;
   using Acc = int32x4_t;
 
   QRT_INLINE Acc zero() { return vdupq_n_s32(0); }

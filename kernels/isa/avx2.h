@@ -51,7 +51,7 @@ struct RequantF32 {
   __m256 limit;        // hi - zero_point
   bool plain;          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
 
-  static bool handles(const Requant& r) {
+  static bool handles(const Requant& r, size_t) {
     return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
            !r.zero_point_before;
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa/fixed_point_avx512vnni.h"
 #include "kernels/isa/inline.h"
 #include "kernels/requant.h"
 
@@ -45,42 +46,45 @@ QRT_INLINE __m512i rounded_sum(__m512i sum, __m512 scale, __m512 offset) {
   return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_castsi512_ps(sum), scale, offset));
 }
 
-// RQ_F32, half to even, zero point after rounding: the vector form of requantize(). Needs the
-// rounding mode nearest-even, which a session sets.
-struct RequantF32 {
+// What a requantisation in registers needs of 16 channels; `offset` and `nudge` in some forms only.
+struct ChannelConstants {
+  __m512 scale, offset, nudge;
+};
+
+// The vector form of requantize() for RQ_F32, half to even, zero point after rounding, and for what
+// FixedPoint handles. RQ_F32 needs the rounding mode nearest-even, which a session sets.
+struct RequantInRegisters {
   // What the saturating packs leave to do.
   enum Form {
-    kLimited,   // everything
-    kPlain,     // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
-    kFromZero,  // and zero point 0, as behind a ReLU
-    kFused,     // and sums for rounded_sum()
+    kLimited,        // everything
+    kPlain,          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
+    kFromZero,       // and zero point 0, as behind a ReLU
+    kFused,          // and sums for rounded_sum()
+    kFixed,          // FixedPoint: scale and offset are its high and low
+    kFixedFromZero,  // and zero point 0, lo 0 and hi 255
+    kLine,           // a line, which is from zero: scale and offset are slope and intercept
   };
 
-  const float* scale;  // of the first channel
+  Requant requant;
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
   __m512 limit;        // hi - zero_point
   __m512i first;       // where sums start, beside the bias
   Form form;
 
-  static bool handles(const Requant& r) {
-    return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
-           !r.zero_point_before;
+  static bool handles(const Requant& r, size_t channels) {
+    if (kIntegerOnly) return false;
+    return r.kind == RequantKind::kF32 ? r.round == Round::kHalfEven && !r.zero_point_before
+                                       : r.slope != nullptr || FixedPoint::handles(r, 0, channels);
   }
 
-  // REQUIRES: handles(r); scales and bias readable to the next multiple of 16 channels.
-  static RequantF32 make(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
-    __mmask16 large = 0;
-    bool fuses = true;
-    for (size_t j = 0; j < channels; j += 16) {
-      large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
-      fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), k);
-    }
-    const Form form = large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
-                      : r.zero_point != 0                    ? kPlain
-                      : fuses                                ? kFused
-                                                             : kFromZero;
-    return {r.scale,
+  // REQUIRES: handles(r, channels); scales and bias readable to the next multiple of 16 channels.
+  static RequantInRegisters make(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
+    const Form form = r.kind == RequantKind::kF32 ? float_form(r, bias, channels, k)
+                      : r.slope != nullptr        ? kLine
+                      : is_from_zero(r)           ? kFixedFromZero
+                                                  : kFixed;
+    return {r,
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
@@ -89,16 +93,50 @@ struct RequantF32 {
             form};
   }
 
+  static bool is_from_zero(const Requant& r) {
+    return r.zero_point == 0 && r.lo == 0 && r.hi == 255;
+  }
+
+  static Form float_form(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
+    __mmask16 large = 0;
+    bool fuses = true;
+    for (size_t j = 0; j < channels; j += 16) {
+      large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
+      fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), k);
+    }
+    return large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
+           : r.zero_point != 0                    ? kPlain
+           : fuses                                ? kFused
+                                                  : kFromZero;
+  }
+
   __attribute__((always_inline)) __m512i start(__m512i bias) const {
     return _mm512_add_epi32(bias, first);
   }
 
-  // CVTPS2DQ gives INT_MIN for everything out of range, which the packs below saturate to the
-  // lowest output: right for negative values; the limit keeps positive ones from it.
+  __attribute__((always_inline)) ChannelConstants constants(size_t channel) const {
+    if (form == kLine) {
+      return {_mm512_loadu_ps(requant.slope + channel),
+              _mm512_loadu_ps(requant.intercept + channel), _mm512_setzero_ps()};
+    }
+    if (form == kFixed || form == kFixedFromZero) {
+      const FixedPoint f = FixedPoint::make(requant, channel);
+      return {f.high, f.low, f.nudge};
+    }
+    const __m512 scale = _mm512_loadu_ps(requant.scale + channel);
+    return {scale, offset_of(scale), _mm512_setzero_ps()};
+  }
+
+  // To int32, which the packs saturate; of the fixed-point forms twice the value. CVTPS2DQ gives
+  // INT_MIN for everything out of range, which the packs below saturate to the lowest output: right
+  // for negative values; the limit keeps positive ones from it.
   template <Form kForm>
-  QRT_INLINE __m512i rounded(__m512i acc, __m512 s, __m512 offset, __m512 limit) {
-    if (kForm == kFused) return rounded_sum(acc, s, offset);
-    __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), s);
+  QRT_INLINE __m512i rounded(__m512i acc, const ChannelConstants& k, __m512 limit) {
+    if (kForm == kFixed) return FixedPoint::doubled<true>(acc, k.scale, k.offset, k.nudge);
+    if (kForm == kFixedFromZero) return FixedPoint::doubled<false>(acc, k.scale, k.offset, k.nudge);
+    if (kForm == kFused) return rounded_sum(acc, k.scale, k.offset);
+    if (kForm == kLine) return FixedPoint::on_line(acc, k.scale, k.offset);
+    __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), k.scale);
     if (kForm == kLimited) v = _mm512_min_ps(v, limit);
     return _mm512_cvtps_epi32(v);
   }
@@ -107,18 +145,23 @@ struct RequantF32 {
   // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
   template <Form kForm, int NV>
   __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2, __m512i v3,
-                                               const __m512 (&s)[NV], const __m512 (&o)[NV]) const {
-    const __m512i r0 = rounded<kForm>(v0, s[0], o[0], limit);
-    const __m512i r1 = rounded<kForm>(v1, s[1 % NV], o[1 % NV], limit);
-    const __m512i r2 = rounded<kForm>(v2, s[2 % NV], o[2 % NV], limit);
-    const __m512i r3 = rounded<kForm>(v3, s[3 % NV], o[3 % NV], limit);
+                                               const ChannelConstants (&k)[NV]) const {
+    const __m512i r0 = rounded<kForm>(v0, k[0], limit);
+    const __m512i r1 = rounded<kForm>(v1, k[1 % NV], limit);
+    const __m512i r2 = rounded<kForm>(v2, k[2 % NV], limit);
+    const __m512i r3 = rounded<kForm>(v3, k[3 % NV], limit);
     __m512i low = _mm512_packs_epi32(r0, r1), high = _mm512_packs_epi32(r2, r3);
-    if (kForm != kFromZero && kForm != kFused) {
+    if (kForm == kFixed || kForm == kFixedFromZero) {
+      low = FixedPoint::halved(low);
+      high = FixedPoint::halved(high);
+    }
+    if (kForm == kLimited || kForm == kPlain || kForm == kFixed) {
       low = _mm512_adds_epi16(low, zero_point);
       high = _mm512_adds_epi16(high, zero_point);
     }
     const __m512i b = _mm512_packus_epi16(low, high);
-    return kForm != kLimited ? b : _mm512_min_epu8(_mm512_max_epu8(b, lo), hi);
+    const bool limits = kForm == kLimited || kForm == kFixed;
+    return limits ? _mm512_min_epu8(_mm512_max_epu8(b, lo), hi) : b;
   }
 
   // bytes() in the order of the channels: vector 0 first.

@@ -49,7 +49,7 @@ struct RequantF32 {
   int16x8_t zero_point;
   uint8x16_t lo, hi;
 
-  static bool handles(const Requant& r) {
+  static bool handles(const Requant& r, size_t) {
     return !kIntegerOnly && r.kind == RequantKind::kF32 && r.round == Round::kHalfEven &&
            !r.zero_point_before;
   }

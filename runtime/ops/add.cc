@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"
+#include "runtime/ops/add_in_float.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -161,6 +162,13 @@ void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
   step->params = std::move(params);
 }
 
+// Trying all pairs takes as long as some hundred thousand elements.
+bool pays_in_float(const PrepareContext& context) {
+  constexpr size_t kFew = 2048;
+  return select_elementwise(context.isas)->isa != Isa::kScalar &&
+         static_cast<size_t>(context.outputs[0].shape.elements()) >= kFew;
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   if (o->kind() == fb::AddKind::INT) {
@@ -179,6 +187,13 @@ Status prepare(const PrepareContext& context, Step* step) {
     for (int i = 0; i < kMaxStages; ++i) {
       p.a_stages[i] = params->a_stages.stages[i];
       p.b_stages[i] = params->b_stages.stages[i];
+    }
+    if (AddParams add; !is_wide && pays_in_float(context) &&
+                       add_in_float(p, *select_elementwise(context.isas), &add)) {
+      auto in_float = std::make_shared<Params>();
+      in_float->add = add;
+      finish_step(context, std::move(in_float), run, run_elements, step);
+      return Status();
     }
     params->wide = select_wide(context.isas);
     if (is_wide) step->kernel = params->wide->name;

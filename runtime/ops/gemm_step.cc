@@ -25,6 +25,9 @@ constexpr size_t kFollowBytes = 24 << 10;
 constexpr size_t kFollowTiles = 4;
 constexpr size_t kFollowWeights = 512 << 10;
 
+// Sums of more products take so long that a cheaper requantisation does not show.
+constexpr size_t kShortSums = 256;
+
 // groups x group values to groups x channel_stride(group) values and kReadAhead more.
 template <class T>
 void spread(size_t channels, size_t group, std::vector<T>* values) {
@@ -99,12 +102,20 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
     r.stages[i].multiplier = params->multiplier[i].data();
     r.stages[i].shift = params->shift[i].data();
   }
+  if (r.slope) {
+    spread(channels, group, &params->slope);
+    spread(channels, group, &params->intercept);
+    r.slope = params->slope.data();
+    r.intercept = params->intercept.data();
+  }
 }
 
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
                GemmStep* gemm) {
   const size_t channels = gemm->groups * gemm->n;
   if (requant) gemm->requant = make_requant(*requant, channels);
+  if (gemm->taps * gemm->kc <= kShortSums)
+    find_lines(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
   spread_groups(channels, gemm->n, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;

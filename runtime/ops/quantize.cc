@@ -262,8 +262,8 @@ void run_bytes(const Step& step, const RunContext& context) {
   for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                if (p.half_away)
-                 return quantize_half_away(x + begin, end - begin, grid.scale[0],
-                                           grid.zero_point[0], p.lo, p.hi, y + begin);
+                 return p.boundary.kernel->quantize_away(x + begin, end - begin, grid.scale[0],
+                                                         grid.zero_point[0], p.lo, p.hi, y + begin);
                for_runs(p.boundary.layout, begin, end,
                         [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
                           encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
@@ -276,11 +276,11 @@ void run_half_away_16(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const BoundaryGrid grid = p.boundary.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
-  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               quantize_half_away(x + begin, end - begin, grid.scale[0], grid.zero_point[0], p.lo,
-                                  p.hi, y + begin);
+               p.boundary.kernel->quantize16_away(x + begin, end - begin, grid, p.lo, p.hi,
+                                                  y + begin);
              });
 }
 
@@ -317,7 +317,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   const bool plain = options->division() == fb::Division::F32;
   const bool bytes = params->output == DType::kUInt8 || params->output == DType::kInt8;
   const bool tensor = params->boundary.layout.kind == BoundaryLayout::Kind::kTensor;
-  step->kernel = params->half_away ? "boundary_f32_half_away" : params->boundary.kernel->name;
+  step->kernel = params->boundary.kernel->name;
   step->scratch_bytes = params->boundary.scratch_bytes();
   if (params->half_away && !bytes) {
     step->run = run_half_away_16;
@@ -350,8 +350,9 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0)) + begin;
   const float scale = p.boundary.scale[0];
   const int32_t zero_point = p.boundary.zero_point[0];
-  if (p.half_away) return quantize_half_away(x, count, scale, zero_point, p.lo, p.hi, to);
-  p.boundary.kernel->quantize(x, count, scale, zero_point, p.lo, p.hi, to);
+  const BoundaryKernel& kernel = *p.boundary.kernel;
+  (p.half_away ? kernel.quantize_away : kernel.quantize)(x, count, scale, zero_point, p.lo, p.hi,
+                                                         to);
 }
 
 const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, false, infer, prepare};

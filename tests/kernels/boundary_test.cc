@@ -28,7 +28,14 @@ struct Limits {
 };
 constexpr Limits kUint8{0, 255}, kInt8{-128, 127};
 
-uint8_t quantized(float x, float scale, int32_t zp, const Limits& t) {
+using Quantize = decltype(BoundaryKernel::quantize);
+
+// Rounds a float half away from zero, or half to even.
+int32_t rounded(float v, bool away) {
+  return static_cast<int32_t>(away ? std::round(double{v}) : std::nearbyint(double{v}));
+}
+
+uint8_t quantized(float x, float scale, int32_t zp, const Limits& t, bool away = false) {
   const float v = x / scale;
   int32_t q;
   if (std::isnan(v) || v < static_cast<float>(t.lo - zp)) {
@@ -36,7 +43,7 @@ uint8_t quantized(float x, float scale, int32_t zp, const Limits& t) {
   } else if (v > static_cast<float>(t.hi - zp)) {
     q = t.hi;
   } else {
-    q = static_cast<int32_t>(std::nearbyint(double{v})) + zp;
+    q = rounded(v, away) + zp;
   }
   return static_cast<uint8_t>(q);
 }
@@ -122,6 +129,13 @@ class BoundaryTest : public ::testing::TestWithParam<size_t> {
         t.lo, t.lo + 1, 0, 3, t.hi - 1, t.hi, static_cast<int32_t>(random_.integer(t.lo, t.hi))};
   }
 
+  // f(quantize, whether it rounds half away from zero)
+  template <class F>
+  void for_roundings(const F& f) {
+    f(kernel_.quantize, false);
+    f(kernel_.quantize_away, true);
+  }
+
   BoundaryKernel kernel_{};
   Random random_;
 };
@@ -133,10 +147,12 @@ TEST_P(BoundaryTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
     std::vector<uint8_t> y(x.size());
     for (const Limits& t : {kUint8, kInt8}) {
       for (const int32_t zp : zero_points(t)) {
-        kernel_.quantize(x.data(), x.size(), scale, zp, t.lo, t.hi, y.data());
-        for (size_t i = 0; i < x.size(); ++i)
-          ASSERT_EQ(int{y[i]}, int{quantized(x[i], scale, zp, t)})
-              << x[i] << " / " << scale << ", zero point " << zp << ", from " << t.lo;
+        for_roundings([&](Quantize quantize, bool away) {
+          quantize(x.data(), x.size(), scale, zp, t.lo, t.hi, y.data());
+          for (size_t i = 0; i < x.size(); ++i)
+            ASSERT_EQ(int{y[i]}, int{quantized(x[i], scale, zp, t, away)})
+                << x[i] << " / " << scale << ", zero point " << zp << ", from " << t.lo;
+        });
       }
     }
   }
@@ -150,9 +166,11 @@ TEST_P(BoundaryTest, QuantizesNanAndInfinityInEveryLane) {
         std::vector<float> x(n, 7.0f);
         std::vector<uint8_t> y(n);
         x[at] = odd;
-        kernel_.quantize(x.data(), n, 0.25f, 5, -128, 127, y.data());
-        for (size_t i = 0; i < n; ++i)
-          ASSERT_EQ(int{y[i]}, int{quantized(x[i], 0.25f, 5, kInt8)}) << i << " of " << n;
+        for_roundings([&](Quantize quantize, bool away) {
+          quantize(x.data(), n, 0.25f, 5, -128, 127, y.data());
+          for (size_t i = 0; i < n; ++i)
+            ASSERT_EQ(int{y[i]}, int{quantized(x[i], 0.25f, 5, kInt8, away)}) << i << " of " << n;
+        });
       }
     }
   }
@@ -181,10 +199,13 @@ TEST_P(BoundaryTest, HandlesEveryLength) {
     Guarded<float> real(n), back(n + 16);
     Guarded<uint8_t> q(n + 64);
     for (auto& v : real) v = random_.real(-40.0f, 40.0f);
-    kernel_.quantize(real.data(), n, 0.17f, 100, 0, 255, q.data() + 64);
-    for (size_t i = 0; i < 64; ++i) ASSERT_EQ(int{q[i]}, 0xA5);
-    for (size_t i = 0; i < n; ++i)
-      ASSERT_EQ(int{q[64 + i]}, int{quantized(real[i], 0.17f, 100, kUint8)}) << i << " of " << n;
+    for_roundings([&](Quantize quantize, bool away) {
+      quantize(real.data(), n, 0.17f, 100, 0, 255, q.data() + 64);
+      for (size_t i = 0; i < 64; ++i) ASSERT_EQ(int{q[i]}, 0xA5);
+      for (size_t i = 0; i < n; ++i)
+        ASSERT_EQ(int{q[64 + i]}, int{quantized(real[i], 0.17f, 100, kUint8, away)})
+            << i << " of " << n;
+    });
     for (const bool is_signed : {false, true}) {
       kernel_.dequantize(q.data() + 64, is_signed, n, 0.17f, 100, back.data() + 16);
       for (size_t i = 0; i < 16; ++i) ASSERT_EQ(bits(back[i]), 0xA5A5A5A5u);
@@ -287,11 +308,11 @@ TEST_P(BoundaryTest, DequantizesTheWholeRangeOfInt32) {
 
 // --- 16 bits
 
-int32_t quantized16(float x, float scale, int32_t zp, const Limits& t) {
+int32_t quantized16(float x, float scale, int32_t zp, const Limits& t, bool away = false) {
   const float v = x / scale;
   if (std::isnan(v) || v < static_cast<float>(t.lo - zp)) return t.lo;
   if (v > static_cast<float>(t.hi - zp)) return t.hi;
-  return static_cast<int32_t>(std::nearbyint(double{v})) + zp;
+  return rounded(v, away) + zp;
 }
 
 TEST_P(BoundaryTest, QuantizesTo16BitsAndBack) {
@@ -316,12 +337,16 @@ TEST_P(BoundaryTest, QuantizesTo16BitsAndBack) {
         const BoundaryGrid grid = {scale.data(), zp.data(), each};
         kernel_.quantize16(x.data(), n, grid, t.lo, t.hi, y.data());
         kernel_.dequantize16(y.data(), t.lo < 0, n, grid, back.data());
+        Guarded<uint16_t> away(n);
+        kernel_.quantize16_away(x.data(), n, grid, t.lo, t.hi, away.data());
         for (size_t i = 0; i < n; ++i) {
           const float s = scale[each ? i : 0];
           const int32_t z = zp[each ? i : 0];
           const int32_t q = t.lo < 0 ? static_cast<int16_t>(y[i]) : y[i];
           ASSERT_EQ(q, quantized16(x[i], s, z, t)) << x[i] << " / " << s << ", zero point " << z;
           ASSERT_EQ(bits(back[i]), bits(static_cast<float>(q - z) * s));
+          ASSERT_EQ(away[i], static_cast<uint16_t>(quantized16(x[i], s, z, t, true)))
+              << x[i] << " / " << s << ", zero point " << z;
         }
       }
     }

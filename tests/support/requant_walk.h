@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/requant.h"
+#include "kernels/requant_line.h"
 #include "tests/support/random.h"
 
 namespace qrt::testing {
@@ -81,6 +83,17 @@ class RequantWalk {
     }
   }
 
+  // Lines, where all channels have one. REQUIRES: closed.
+  bool add_lines() {
+    slope_.assign(acc_.size(), 0);
+    intercept_ = slope_;
+    for (size_t c = 0; c < channels_; ++c)
+      if (!requant_line(requant_, c, &slope_[c], &intercept_[c])) return false;
+    requant_.slope = slope_.data();
+    requant_.intercept = intercept_.data();
+    return true;
+  }
+
   const std::string& name() const { return name_; }
   const Requant& requant() const { return requant_; }
   size_t channels() const { return channels_; }
@@ -102,6 +115,7 @@ class RequantWalk {
   std::vector<float> scale_;
   std::vector<int32_t> multiplier_[kMaxStages];
   std::vector<uint8_t> shift_[kMaxStages];
+  std::vector<float> slope_, intercept_;
 };
 
 inline Requant int_requant(Round first, Round second, int stages, int zero_point) {
@@ -129,10 +143,12 @@ void for_all_requantisations(Random& random, const Check& check) {
       one.add(k);
       one.close();
       check(one);
+      if (one.add_lines()) check(one);
       all.add(k);
     }
     all.close();
     check(all);
+    if (all.add_lines()) check(all);
   };
   for (Round round : rounds) {
     const std::string name = "rounding " + std::to_string(static_cast<int>(round));
@@ -190,6 +206,29 @@ void for_all_requantisations(Random& random, const Check& check) {
       two.stages[0].clip_lo = -20000;
       two.stages[0].clip_hi = 15000;
       run("two stages with a clip, " + name, two, any);
+    }
+  }
+
+  // Fixed point with the shifts that float32 has digits for: TFLite's, and one rounding half up.
+  for (int stages : {1, 2}) {
+    for (int zero_point : {0, static_cast<int>(random.integer(1, 255))}) {
+      for (const auto& [lo, hi] : {std::pair<int, int>{0, 255}, {7, 244}}) {
+        Requant r = int_requant(Round::kHalfUp, Round::kHalfAway, stages, zero_point);
+        r.lo = lo;
+        r.hi = hi;
+        std::vector<ChannelConstants> fixed;
+        for (int s = 1; s <= 14; ++s) {
+          const auto first = static_cast<uint8_t>(stages == 1 ? 31 + s : 31);
+          const auto second = static_cast<uint8_t>(stages == 1 ? 0 : s);
+          const auto any = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
+          for (int32_t m :
+               {1 << 30, (1 << 30) + 127, 3 << 29, INT32_MAX - 127, INT32_MAX, any, any | 127, 0})
+            fixed.push_back({1, {m, 1}, {first, second}});
+        }
+        run("fixed point, stages " + std::to_string(stages), r, fixed);
+        run("coarse fixed point, stages " + std::to_string(stages), r,
+            {fixed.begin(), fixed.begin() + 40});
+      }
     }
   }
 
