@@ -72,12 +72,19 @@ struct Step {
   const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
   uint64_t macs = 0;        // multiply-accumulates of one run
 
-  // Shared memory (runtime/plan.h). A view: the output is what the first input holds from byte
-  // view_begin on. Parts: the output holds input i, as it is, from byte parts[i] on; run() leaves
-  // out the inputs that stand there already.
+  // Shared memory (runtime/plan.h), by rows: a view's output holds the bytes of every row of the
+  // first input from view_begin on; where there are parts, every row of the output holds that of
+  // input i from byte parts[i] on, and run() leaves out the inputs that stand there already.
   static constexpr size_t kNoView = SIZE_MAX;
+  size_t shared_rows = 1;
   size_t view_begin = kNoView;
   std::vector<size_t> parts;
+
+  // Rows of the first input (with parts: of every input) and of the output that run() takes where
+  // the planner puts them, `pitch` bytes from one to the next; 0 rows: they have to be dense.
+  size_t input_rows = 0, output_rows = 0;
+  std::vector<size_t> input_pitches;  // by input; empty or 0: dense
+  size_t output_pitch = 0;            // 0: dense
 
   // Fusion (runtime/fuse.h). A step whose run() hands every piece of its output to follow() can
   // lead; one that makes element i of its output from the elements i of its inputs can follow: then
@@ -107,6 +114,14 @@ inline const uint8_t* RunContext::in(const Step& step, size_t i) const {
 }
 inline uint8_t* RunContext::out(const Step& step, size_t i) const {
   return tensors[step.outputs[i]];
+}
+
+// Bytes from row to row of input i, and of the output; `dense` where they are.
+inline size_t input_pitch(const Step& step, size_t i, size_t dense) {
+  return step.input_pitches.empty() || step.input_pitches[i] == 0 ? dense : step.input_pitches[i];
+}
+inline size_t output_pitch(const Step& step, size_t dense) {
+  return step.output_pitch == 0 ? dense : step.output_pitch;
 }
 
 // The leader has written `rows` pieces of `count` elements of its output, `stride` apart, the first

@@ -13,6 +13,10 @@ namespace qrt {
 namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX, kNoTensor = UINT32_MAX;
+constexpr size_t kUnread = SIZE_MAX;
+// Bytes. Tables on rows of 64 are as fast as on dense ones; adds on rows of 16 take longer than the
+// copy they save.
+constexpr size_t kMinFollowedRow = 64;
 
 class Planner {
  public:
@@ -32,7 +36,7 @@ class Planner {
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps());
-    for (uint32_t t = 0; t < plan_->types.size(); ++t) homes_.push_back({t, 0});
+    for (uint32_t t = 0; t < plan_->types.size(); ++t) homes_.push_back({t, 0, 0});
     if (!options_.keep_all) fuse();
     share_memory();
     fetch_ahead(&plan_->steps);
@@ -110,19 +114,25 @@ class Planner {
   struct Home {
     uint32_t tensor;
     size_t offset;  // bytes
+    size_t pitch;   // bytes from row to row; 0: dense
   };
 
-  // The tensor whose memory `t` uses in the end. Shortens the way there.
+  // The tensor whose memory `t` uses in the end. Shortens the way there. Rows have the pitch of the
+  // last memory on the way in which they are apart.
   Home home(uint32_t t) {
-    Home root = {t, 0};
-    while (homes_[root.tensor].tensor != root.tensor) {
-      root.offset += homes_[root.tensor].offset;
-      root.tensor = homes_[root.tensor].tensor;
+    Home root = {t, 0, 0};
+    uint32_t last_apart = kNoTensor;
+    for (Home next; (next = homes_[root.tensor]).tensor != root.tensor; root.tensor = next.tensor) {
+      root.offset += next.offset;
+      if (next.pitch != 0) root.pitch = next.pitch, last_apart = root.tensor;
     }
-    for (size_t left = root.offset; t != root.tensor;) {
+    Home left = root;
+    while (t != root.tensor) {
       const Home next = homes_[t];
-      homes_[t] = {root.tensor, left};
-      t = next.tensor, left -= next.offset;
+      homes_[t] = left;
+      left.offset -= next.offset;
+      if (t == last_apart) left.pitch = 0;
+      t = next.tensor;
     }
     return root;
   }
@@ -133,13 +143,14 @@ class Planner {
   void fuse() {
     fuse_steps(file_, plan_->types, &plan_->steps);
     for (const Step& step : plan_->steps) {
-      if (step.follower != nullptr) homes_[step.outputs[0]] = {step.follower->outputs[0], 0};
+      if (step.follower != nullptr) homes_[step.outputs[0]] = {step.follower->outputs[0], 0, 0};
     }
   }
 
   // Of a root's memory, in the steps so far.
   struct MemoryUse {
     bool may_move = false;  // into another's
+    size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
     std::vector<uint32_t> writers;
   };
   // Operands of a memory's writers, beyond which it is not moved: that bounds the time for a
@@ -158,12 +169,55 @@ class Planner {
     }
     for (uint32_t t = 0; t < n; ++t)
       uses_[t].may_move = !is_input_[t] && !is_output_[t] && constant_data(t) == nullptr;
+    find_rows();
     for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
       Step& step = plan_->steps[i];
       if (share_view(&step)) continue;
       if (!step.parts.empty()) share_parts(&step);
       for (uint32_t t : step.outputs) uses_[root(t)].writers.push_back(i);
     }
+    for (Step& step : plan_->steps) set_pitches(&step);
+  }
+
+  // Into how many rows a step's output can be written. A follower takes the rows of its leader if
+  // it reads nothing else, and if they are long enough for a call each.
+  size_t output_rows(const Step& step) const {
+    if (step.follower != nullptr) return 0;
+    if (step.leader == nullptr) return step.output_rows;
+    if (step.leader->follower != &step || step.inputs.size() != 1) return 0;
+    const size_t rows = step.leader->output_rows;
+    return rows != 0 && slice_bytes(step.outputs[0]) / rows >= kMinFollowedRow ? rows : 0;
+  }
+
+  // Which tensors' rows may be apart.
+  void find_rows() {
+    const size_t n = plan_->types.size();
+    read_rows_.resize(n, kUnread), written_rows_.resize(n);
+    for (const Step& step : plan_->steps) {
+      for (size_t i = 0; i < step.inputs.size(); ++i) {
+        size_t& rows = read_rows_[step.inputs[i]];
+        const size_t own = i == 0 || !step.parts.empty() ? step.input_rows : 0;
+        rows = rows == kUnread || rows == own ? own : 0;
+      }
+      for (uint32_t t : step.outputs) written_rows_[t] = output_rows(step);
+    }
+    for (uint32_t t = 0; t < n; ++t)
+      if (is_output_[t] || options_.keep_all) read_rows_[t] = 0;
+  }
+
+  void stand_in(uint32_t root, size_t rows) {
+    size_t& all = uses_[root].rows;
+    all = all == 0 || all == rows ? rows : 1;
+  }
+
+  void set_pitches(Step* step) {
+    for (size_t i = 0; i < step->inputs.size(); ++i) {
+      const size_t pitch = home(step->inputs[i]).pitch;
+      if (pitch == 0) continue;
+      step->input_pitches.resize(step->inputs.size());
+      step->input_pitches[i] = pitch;
+    }
+    step->output_pitch = home(step->outputs[0]).pitch;
   }
 
   // A model output or the next content of a variable never views a model input, a variable, or a
@@ -172,24 +226,35 @@ class Planner {
     if (step->view_begin == Step::kNoView) return false;
     const uint32_t view = step->outputs[0];
     const Home input = home(step->inputs[0]);
-    const size_t begin = input.offset + step->view_begin;
+    const size_t begin = input.offset + step->view_begin, rows = step->shared_rows;
     const bool is_part = begin != 0 || slice_bytes(view) != slice_bytes(input.tensor);
     if (is_output_[view] && (is_part || is_input_[input.tensor])) return false;
-    homes_[view] = {input.tensor, begin};
+    if (rows != 1 && read_rows_[view] != rows) return false;
+    homes_[view] = {input.tensor, begin, rows == 1 ? 0 : slice_bytes(step->inputs[0]) / rows};
+    stand_in(input.tensor, rows);
     if (is_output_[view]) uses_[input.tensor].may_move = false;
     step->run = nullptr;
     step->kernel = "view";
     return true;
   }
 
+  // May tensor `t` stand in `rows` rows of another?
+  bool fits_rows(uint32_t t, size_t rows) {
+    const uint32_t memory = root(t);
+    if (rows == 1) return slice_bytes(t) == slice_bytes(memory);
+    return memory == t && read_rows_[t] == rows && written_rows_[t] == rows &&
+           (uses_[t].rows == 0 || uses_[t].rows == rows);
+  }
+
   // Inputs of a concatenation are written where its output has them, if nothing holds them
   // elsewhere.
   void share_parts(Step* step) {
     const uint32_t whole = step->outputs[0];
+    const size_t rows = step->shared_rows;
     std::vector<uint32_t> parts(step->inputs.size(), kNoTensor);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const uint32_t t = step->inputs[i], part = root(t);
-      if (!uses_[part].may_move || slice_bytes(t) != slice_bytes(part)) continue;
+      const uint32_t part = root(step->inputs[i]);
+      if (!uses_[part].may_move || !fits_rows(step->inputs[i], rows)) continue;
       if (whole_of_[part] == whole) continue;  // stands there twice
       parts[i] = part;
       whole_of_[part] = whole;
@@ -202,7 +267,8 @@ class Planner {
     for (size_t i = 0; i < parts.size(); ++i) {
       is_in_place &= parts[i] != kNoTensor;
       if (parts[i] == kNoTensor) continue;
-      homes_[parts[i]] = {whole, step->parts[i]};
+      homes_[parts[i]] = {whole, step->parts[i], rows == 1 ? 0 : slice_bytes(whole) / rows};
+      stand_in(whole, rows);
       const std::vector<uint32_t> more = std::move(uses_[parts[i]].writers);
       writers.insert(writers.end(), more.begin(), more.end());
     }
@@ -235,7 +301,7 @@ class Planner {
         plan_->final_copies.push_back({t, slot, plan_->slot_bytes(t)});
         plan_->types.push_back(TensorType(plan_->types[t]));
         types_.push_back(TensorType(types_[t]));
-        homes_.push_back({slot, 0});
+        homes_.push_back({slot, 0, 0});
       }
       plan_->output_slots.push_back(slot);
     }
@@ -373,6 +439,8 @@ class Planner {
   std::vector<Home> homes_;                 // by slot
   std::vector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
   std::vector<MemoryUse> uses_;             // by tensor; of roots
+  // By tensor: into how many rows all readers and its writer can take it, or 0.
+  std::vector<size_t> read_rows_, written_rows_;
   std::vector<uint32_t> whole_of_;   // by tensor: the last Concat's output it is to be part of
   std::vector<Lifetime> lifetimes_;  // by slot; of roots
 };

@@ -24,11 +24,15 @@ struct PlanOptions {
   bool keep_all = false;  // no tensor's memory is used again within a run
 };
 
-// Where a tensor lives. Tensors share memory where that keeps the bytes: a view (Reshape, a slice
-// of neighbours) stands in its input's, what a Concat puts one behind the other in the output's
-// from the start, and what a fused step changes in place in the other's output. Such a tensor
-// starts at any of its elements, and behind it, too, kSlack bytes can be read; model inputs and
-// outputs are aligned and by themselves.
+// Where a tensor lives. Tensors share memory where that keeps the bytes:
+// - a view (Reshape, a slice) stands in its input's memory;
+// - what a Concat puts together is written into the output's from the start, or copied there where
+//   something holds it elsewhere: a model input or output, a variable, a constant, another Concat;
+// - what a fused step changes in place stands in the other's output.
+// Such a tensor starts at any of its elements, and behind it, too, kSlack bytes can be read; model
+// inputs and outputs are aligned and by themselves. Views and parts of channels have rows apart
+// (Step::output_pitch): only where all that write and read them take those so, as convolutions and
+// Concat do.
 struct Place {
   enum class Kind : uint8_t { kNone, kConstant, kArena };
   Kind kind = Kind::kNone;        // kNone: no operator touches it

@@ -1,5 +1,5 @@
 // Concat: inputs of one type side by side along an axis; every input is a set of rows copied into
-// the rows of the output. Where there is one row, steps may write their part of it by themselves.
+// the rows of the output. Where steps write their rows there by themselves, nothing is left to do.
 #include "kernels/copy/copy.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -46,20 +46,20 @@ struct Params {
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const bool by_rows = p.rows >= p.tasks;
+  const size_t to_pitch = output_pitch(step, p.output_bytes);
   // Task t copies its share of every input: of the rows, or of each row's bytes.
   context.parallel->run(p.tasks, [&](size_t t) {
     const auto cut = [&](size_t total, size_t i) { return total * i / p.tasks; };
     const size_t row_begin = by_rows ? cut(p.rows, t) : 0;
     const size_t row_end = by_rows ? cut(p.rows, t + 1) : p.rows;
-    size_t offset = row_begin * p.output_bytes;
     for (size_t i = 0; i < p.input_bytes.size(); ++i) {
-      const size_t bytes = p.input_bytes[i];
+      const size_t bytes = p.input_bytes[i], pitch = input_pitch(step, i, bytes);
       const size_t begin = by_rows ? 0 : cut(bytes, t), end = by_rows ? bytes : cut(bytes, t + 1);
-      const uint8_t* from = context.in(step, i) + row_begin * bytes + begin;
-      uint8_t* to = context.out(step, 0) + offset + begin;
-      if (begin < end && from != to)
-        p.kernel->rows(from, bytes, to, p.output_bytes, row_end - row_begin, end - begin);
-      offset += bytes;
+      const uint8_t* from = context.in(step, i);
+      uint8_t* to = context.out(step, 0) + step.parts[i];
+      if (from == to || begin == end) continue;
+      p.kernel->rows(from + row_begin * pitch + begin, pitch, to + row_begin * to_pitch + begin,
+                     to_pitch, row_end - row_begin, end - begin);
     }
   });
 }
@@ -76,10 +76,9 @@ Status prepare(const PrepareContext& context, Step* step) {
   };
   for (const OpInput& input : context.inputs) params->input_bytes.push_back(row_bytes(input.type));
   params->output_bytes = row_bytes(output);
-  if (params->rows == 1) {
-    size_t begin = 0;
-    for (const size_t bytes : params->input_bytes) step->parts.push_back(begin), begin += bytes;
-  }
+  step->shared_rows = step->input_rows = step->output_rows = params->rows;
+  size_t begin = 0;
+  for (const size_t bytes : params->input_bytes) step->parts.push_back(begin), begin += bytes;
   const size_t bytes = params->rows * params->output_bytes;
   params->tasks =
       task_count(static_cast<double>(bytes) / kCopyBytesPerNs, bytes / kAlignment, context.threads);

@@ -106,9 +106,10 @@ void run_dense(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   GemmArgs args{};
   const uint8_t* x = context.in(step, 0);
-  args.a_stride = p.geometry.in_c;
+  args.a_stride = input_pitch(step, 0, p.geometry.in_c);
   args.a_tap_stride = 0;  // all terms of a weight see the same pixel
   args.c = context.out(step, 0);
+  args.c_stride = step.output_pitch;
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
     GemmArgs a = args;
     a.a = x + group * p.geometry.k;
@@ -121,6 +122,7 @@ void bind_indirect(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
   const uint8_t* x = context.in(step, 0);
+  const size_t pixel = input_pitch(step, 0, g.in_c);
   memset(context.state, p.input_zero_point, p.zero_bytes);
   const uint8_t** entry = reinterpret_cast<const uint8_t**>(context.state + p.zero_bytes);
   for (size_t y = 0; y < g.out_h; ++y) {
@@ -132,7 +134,7 @@ void bind_indirect(const Step& step, const RunContext& context) {
           for (size_t kx = 0; kx < g.kernel_w; ++kx) {
             const size_t ix = xo * g.stride_w + kx * g.dilation_w - g.pad_left;
             const bool inside = iy < g.in_h && ix < g.in_w;
-            *entry++ = inside ? x + (iy * g.in_w + ix) * g.in_c : context.state;
+            *entry++ = inside ? x + (iy * g.in_w + ix) * pixel : context.state;
           }
         }
       }
@@ -146,13 +148,14 @@ void run_indirect(const Step& step, const RunContext& context) {
   GemmArgs args{};
   args.indirection = reinterpret_cast<const uint8_t* const*>(context.state + p.zero_bytes);
   args.zero = context.state;
+  args.c_stride = output_pitch(step, p.gemm.c_stride());
   uint8_t* y = context.out(step, 0);
-  const size_t image_bytes = g.in_h * g.in_w * g.in_c;
+  const size_t image_bytes = g.in_h * g.in_w * input_pitch(step, 0, g.in_c);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
     const size_t image = outer / g.groups, group = outer % g.groups;
     GemmArgs a = args;
     a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
-    a.c = y + image * p.gemm.m * p.gemm.c_stride();
+    a.c = y + image * p.gemm.m * args.c_stride;
     run_leading_part(step, context, p.gemm, a, image, group, part);
   });
 }
@@ -329,7 +332,11 @@ Status prepare(const PrepareContext& context, Step* step) {
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
   step->can_lead = !as_rows;
-  if (!as_rows) step->spare_bytes = spare_bytes(gemm);
+  if (!as_rows) {
+    step->spare_bytes = spare_bytes(gemm);
+    step->input_rows = g.images * g.in_h * g.in_w;
+    step->output_rows = g.images * g.out_h * g.out_w;
+  }
   if (g.is_dense) {
     step->run = run_dense;
   } else if (as_rows) {

@@ -2,8 +2,8 @@
 //
 // The last axis with a map (or, without any, the last of all) makes the rows: its indices are
 // blocks of the elements behind it. The axes in front of it only choose which row of x is read; the
-// one next to the rows, where it has no map, is walked by the kernel. A slice whose elements are
-// neighbours in x is a view.
+// one next to the rows, where it has no map, is walked by the kernel. A slice of every row of
+// x may be a view.
 #include <cstring>
 #include <vector>
 
@@ -123,21 +123,26 @@ void make_runs(const int32_t* index, size_t count, size_t block_bytes,
   }
 }
 
-// The element of x from which on y holds the same, or Step::kNoView: the last axes are whole, one
-// before them is a range, and those in front of that have one index.
-size_t slice_begin(const int32_t* const* maps, const Shape& from, const Shape& to) {
-  size_t begin = 0, stride = 1;
-  bool is_whole = true;  // all axes behind this one
+// A view where y is a range of every row of x: the last axes are whole, one before them is a range,
+// then some may have one index, and the others, whole again, are the rows.
+void find_view(const int32_t* const* maps, const Shape& from, const Shape& to, size_t element_bytes,
+               Step* step) {
+  size_t begin = 0, stride = element_bytes, rows = 1;
+  bool is_range = false;
   for (int d = to.rank() - 1; d >= 0; --d) {
     const int32_t first = maps[d] ? maps[d][0] : 0;
-    if (first < 0 || (to[d] != 1 && !is_whole)) return Step::kNoView;
+    if (first < 0) return;
     for (int64_t i = 1; maps[d] && i < to[d]; ++i)
-      if (maps[d][i] != first + i) return Step::kNoView;
+      if (maps[d][i] != first + i) return;
+    const bool is_whole = to[d] == from[d];
+    if (is_range && !is_whole && (to[d] != 1 || rows != 1)) return;
+    if (is_range && is_whole) rows *= static_cast<size_t>(to[d]);
     begin += static_cast<size_t>(first) * stride;
     stride *= static_cast<size_t>(from[d]);
-    is_whole &= to[d] == from[d];
+    is_range |= !is_whole;
   }
-  return begin;
+  step->view_begin = begin;
+  step->shared_rows = rows;
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
@@ -153,8 +158,7 @@ Status prepare(const PrepareContext& context, Step* step) {
       maps[last] = map->index()->data();
     }
   }
-  const size_t begin = slice_begin(maps, from, to);
-  if (begin != Step::kNoView) step->view_begin = begin * element_bytes;
+  find_view(maps, from, to, element_bytes, step);
   auto params = std::make_shared<Params>();
   Params& p = *params;
   size_t block = element_bytes;

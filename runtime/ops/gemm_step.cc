@@ -163,9 +163,9 @@ void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const Gem
   args.weights = (args.weights ? args.weights : gemm.weights) + channel / 16 * block_bytes;
   args.bias = (args.bias ? args.bias : gemm.bias.data()) + channel;
   args.requant = gemm.requant.requant.at(channel);
-  args.c = static_cast<uint8_t*>(args.c) + range.m_begin * gemm.c_stride() +
+  if (args.c_stride == 0) args.c_stride = gemm.c_stride();
+  args.c = static_cast<uint8_t*>(args.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;
-  args.c_stride = gemm.c_stride();
   gemm.kernel->fn(args);
 }
 
@@ -192,7 +192,8 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmSte
     args.ahead = ahead + first;
     args.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
     run_gemm_range(gemm, args, group, block);
-    const size_t row = image * gemm.m + block.m_begin, stride = gemm.groups * gemm.n;
+    const size_t row = image * gemm.m + block.m_begin;
+    const size_t stride = output_pitch(step, gemm.c_stride()) / gemm.element_bytes;
     follow(step, context, row * stride + group * gemm.n + range.n_begin,
            block.m_end - block.m_begin, columns, stride);
   }

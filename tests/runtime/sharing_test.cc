@@ -75,9 +75,10 @@ bool is_at(const Plan& plan, uint32_t part, uint32_t whole, size_t offset) {
   return plan.places[part].offset == plan.places[whole].offset + offset;
 }
 
-// The same bytes as with all tensors apart, on 1 and 2 threads and, where the model has a batch,
-// for 1 to 3 images.
-void expect_same_bytes(const ModelBuilder& m) {
+// The same bytes as with all tensors apart, on `isas` and 1 and 2 threads and, where the model has
+// a batch, for 1 to 3 images.
+void expect_same_bytes(const ModelBuilder& m,
+                       const std::vector<const char*>& isas = testing::machine_isas()) {
   const auto model = verified(m);
   ModelBuilder copying;
   const Bytes file = m.build();
@@ -95,16 +96,20 @@ void expect_same_bytes(const ModelBuilder& m) {
       inputs.emplace_back(plan->slot_bytes(t));
       random.fill(inputs.back(), 0, 255);
     }
-    for (const size_t threads : {1, 2}) {
-      SCOPED_TRACE("batch " + std::to_string(batch) + ", threads " + std::to_string(threads));
-      testing::RunOptions options;
-      options.batch = batch;
-      options.threads = threads;
-      const testing::RunResult expected = testing::run_model(apart, inputs, options);
-      ASSERT_EQ(expected.status, QRT_OK) << expected.message;
-      const testing::RunResult result = testing::run_model(file, inputs, options);
-      ASSERT_EQ(result.status, QRT_OK) << result.message;
-      for (size_t i = 0; i < outputs; ++i) ASSERT_EQ(result.outputs[i], expected.outputs[i]) << i;
+    testing::RunOptions options;
+    options.batch = batch;
+    const testing::RunResult expected = testing::run_model(apart, inputs, options);
+    ASSERT_EQ(expected.status, QRT_OK) << expected.message;
+    for (const char* isa : isas) {
+      for (const size_t threads : {1, 2}) {
+        SCOPED_TRACE(std::string(isa ? isa : "best") + ", batch " + std::to_string(batch) +
+                     ", threads " + std::to_string(threads));
+        options.threads = threads;
+        options.isa = isa;
+        const testing::RunResult result = testing::run_model(file, inputs, options);
+        ASSERT_EQ(result.status, QRT_OK) << result.message;
+        for (size_t i = 0; i < outputs; ++i) ASSERT_EQ(result.outputs[i], expected.outputs[i]) << i;
+      }
     }
   }
 }
@@ -281,29 +286,39 @@ TEST(Sharing, APartLivesAsLongAsWhatViewsTheWhole) {
   expect_same_bytes(m);
 }
 
+// A convolution that keeps height and width, of `groups` times 8 channels.
+uint32_t convolve(ModelBuilder* m, uint32_t x, uint32_t y, int kernel = 1, size_t groups = 1) {
+  testing::Random random;
+  const int64_t in = m->at(x).shape[3] / static_cast<int64_t>(groups), out = m->at(y).shape[3];
+  const size_t terms = static_cast<size_t>(kernel * kernel * in),
+               channels = static_cast<size_t>(out);
+  std::vector<int8_t> weights(channels * terms);
+  random.fill(weights, -128, 127);
+  fb::Conv2DOptionsT o;
+  o.groups = static_cast<uint16_t>(groups);
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = static_cast<uint16_t>(kernel / 2);
+  o.weight_sum.assign(channels, 0);
+  for (size_t k = 0; k < weights.size(); ++k) o.weight_sum[k / terms] += weights[k];
+  o.requant = testing::requant_f32({0.004f}, 120);
+  m->op(std::move(o),
+        {x, m->gemm_weights({out, kernel, kernel, in}, weights, groups),
+         m->bias(std::vector<int32_t>(channels, 100))},
+        {y});
+  return y;
+}
+
 // A fused step changes a part in place, which the step before it has begun.
 TEST(Sharing, AFusedPairWritesAPart) {
   ModelBuilder m;
-  testing::Random random;
   const uint32_t x = m.input({-1, 9, 9, 8}), other = m.input({-1, 9, 9, 24});
   std::vector<uint32_t> sums;
   for (int i = 0; i < 2; ++i) {
-    std::vector<int8_t> weights(24 * 8);
-    random.fill(weights, -128, 127);
-    fb::Conv2DOptionsT o;
-    o.groups = 1;
-    o.weight_sum.assign(24, 0);
-    for (size_t k = 0; k < weights.size(); ++k) o.weight_sum[k / 8] += weights[k];
-    o.requant = testing::requant_f32({0.01f}, 120);
-    const uint32_t product = m.tensor({-1, 9, 9, 24}), sum = m.tensor({-1, 9, 9, 24});
-    m.op(std::move(o),
-         {x, m.gemm_weights({24, 1, 1, 8}, weights), m.bias(std::vector<int32_t>(24, 100))},
-         {product});
+    const uint32_t product = convolve(&m, x, m.tensor({-1, 9, 9, 24}));
     fb::AddOptionsT add;
     add.a_scale = testing::float_bits(0.4375f);
     add.b_scale = testing::float_bits(0.61f);
-    m.op(std::move(add), {product, other}, {sum});
-    sums.push_back(sum);
+    sums.push_back(m.tensor({-1, 9, 9, 24}));
+    m.op(std::move(add), {product, other}, {sums.back()});
   }
   const uint32_t whole = concat(&m, sums, m.output({-1, 18, 9, 24}), 1);
   const auto plan = planned(m);
@@ -311,6 +326,150 @@ TEST(Sharing, AFusedPairWritesAPart) {
   EXPECT_TRUE(is_at(*plan, plan->steps[2].outputs[0], whole, 9 * 9 * 24));
   EXPECT_EQ(kernel_of(*plan, 4), "in place");
   expect_same_bytes(m);
+}
+
+TEST(Sharing, ConvolutionsWriteTheirChannelsBesideEachOther) {
+  for (const int64_t channels : {1, 8, 35, 64, 130}) {
+    ModelBuilder m;
+    const uint32_t x = m.input({-1, 7, 6, 8});
+    const uint32_t a = convolve(&m, x, m.tensor({-1, 7, 6, channels}));
+    const uint32_t b = convolve(&m, x, m.tensor({-1, 7, 6, 16}), 3);
+    const uint32_t c = convolve(&m, x, m.tensor({-1, 7, 6, 8}), 3, 2);
+    const uint32_t whole = concat(&m, {a, b, c}, m.output({-1, 7, 6, channels + 24}), 3);
+    for (const size_t batch : {1, 3}) {
+      const auto plan = planned(m, batch);
+      EXPECT_TRUE(is_at(*plan, b, whole, static_cast<size_t>(channels)));
+      EXPECT_EQ(plan->steps[1].output_pitch, static_cast<size_t>(channels + 24));
+      EXPECT_EQ(kernel_of(*plan, 3), "in place");
+    }
+    expect_same_bytes(m);
+  }
+}
+
+// Every layer reads all channels so far, which stand in the output of the last Concat.
+TEST(Sharing, ADenselyConnectedBlockCopiesNothing) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 9, 11, 5});
+  std::vector<uint32_t> all = {convolve(&m, x, m.tensor({-1, 9, 11, 12}))};
+  for (int64_t channels = 12; channels < 33; channels += 7) {
+    const Shape grown = {-1, 9, 11, channels + 7};
+    const uint32_t narrow = convolve(&m, all.back(), m.tensor({-1, 9, 11, 20}), 3);
+    const uint32_t more = convolve(&m, narrow, m.tensor({-1, 9, 11, 7}), 3);
+    all.push_back(concat(&m, {all.back(), more}, m.tensor(grown), 3));
+  }
+  convolve(&m, all.back(), m.output({-1, 9, 11, 17}));
+  const auto plan = planned(m);
+  for (const Step& step : plan->steps)
+    EXPECT_TRUE(step.parts.empty() || step.kernel == std::string("in place"));
+  for (const uint32_t t : all) EXPECT_TRUE(is_at(*plan, t, all.back(), 0));
+  EXPECT_EQ(plan->steps[1].input_pitches[0], 33u);
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, ASplitOfChannelsIsViewsForConvolutions) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 6, 5, 8});
+  const uint32_t y = convolve(&m, x, m.tensor({-1, 6, 5, 30}));
+  const uint32_t a = slice(&m, y, m.tensor({-1, 6, 5, 13}), 3, 0, 13);
+  const uint32_t b = slice(&m, y, m.tensor({-1, 6, 5, 17}), 3, 13, 30);
+  const uint32_t c = convolve(&m, b, m.tensor({-1, 6, 5, 9}), 3);
+  concat(&m, {a, b, c, b}, m.output({-1, 6, 5, 56}), 3);
+  for (const size_t batch : {1, 2}) {
+    const auto plan = planned(m, batch);
+    EXPECT_EQ(kernel_of(*plan, 1), "view");
+    EXPECT_EQ(kernel_of(*plan, 2), "view");
+    EXPECT_TRUE(is_at(*plan, b, y, 13));
+    EXPECT_EQ(plan->steps[3].input_pitches[0], 30u);
+    EXPECT_EQ(plan->steps[3].output_pitch, 56u);
+    EXPECT_NE(plan->steps[4].run, nullptr);
+    EXPECT_EQ(plan->steps[4].input_pitches, (std::vector<size_t>{30, 30, 56, 30}));
+  }
+  expect_same_bytes(m);
+}
+
+// Rows of channels within one index of another axis.
+TEST(Sharing, ASliceOfEveryRowMayFixAnIndex) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 6, 1, 24});
+  const uint32_t y = convolve(&m, x, m.tensor({-1, 6, 1, 24}));
+  const uint32_t deep = reshape(&m, y, m.tensor({-1, 6, 1, 3, 8}), {-1, 6, 1, 3, 8});
+  fb::GatherOptionsT o;
+  for (const auto& [axis, index] :
+       std::vector<std::pair<int, std::vector<int>>>{{3, {1}}, {4, {2, 3, 4, 5}}}) {
+    o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    o.axes.back()->axis = static_cast<uint8_t>(axis);
+    o.axes.back()->index.assign(index.begin(), index.end());
+  }
+  const uint32_t part = m.tensor({-1, 6, 1, 1, 4});
+  m.op(std::move(o), {deep}, {part});
+  const uint32_t all = slice(&m, deep, m.tensor({-1, 6, 1, 3, 1}), 4, 3, 4);
+  concat(&m, {part, part}, m.output({-1, 6, 1, 1, 8}), 4);
+  concat(&m, {all, all}, m.output({-1, 6, 1, 3, 2}), 4);
+  const auto plan = planned(m);
+  EXPECT_EQ(kernel_of(*plan, 2), "view");
+  EXPECT_TRUE(is_at(*plan, part, y, 10));
+  EXPECT_EQ(plan->steps[4].input_pitches, (std::vector<size_t>{24, 24}));
+  EXPECT_EQ(kernel_of(*plan, 3), "view");
+  EXPECT_EQ(plan->steps[5].input_pitches, (std::vector<size_t>{8, 8}));
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, AFusedTableLeavesLongRowsApart) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 20, 17, 8});
+  std::vector<uint32_t> parts;
+  for (const int64_t channels : {65, 130, 5, 64}) {
+    const Shape shape = {-1, 20, 17, channels};
+    const uint32_t y = convolve(&m, x, m.tensor(shape), parts.size() == 1 ? 3 : 1);
+    parts.push_back(table(&m, y, m.tensor(shape), 1));
+  }
+  const uint32_t whole = concat(&m, parts, m.output({-1, 20, 17, 264}), 3);
+  for (const size_t batch : {1, 2}) {
+    const auto plan = planned(m, batch);
+    EXPECT_TRUE(is_at(*plan, parts[3], whole, 200));
+    EXPECT_TRUE(is_at(*plan, plan->steps[2].outputs[0], whole, 65));
+    EXPECT_EQ(plan->steps[2].output_pitch, 264u);
+    EXPECT_EQ(plan->steps[4].output_pitch, 0u);  // short rows
+  }
+  expect_same_bytes(m);
+}
+
+TEST(Sharing, RowsStayTogetherForThoseWhoNeedThemSo) {
+  ModelBuilder m;
+  const Shape shape = {-1, 5, 5, 8};
+  const uint32_t x = m.input(shape);
+  const uint32_t looked_up = convolve(&m, x, m.tensor(shape), 3);
+  const uint32_t written = table(&m, x, m.tensor(shape), 1);
+  const uint32_t shown = convolve(&m, x, m.output(shape), 3);
+  const uint32_t viewed = convolve(&m, x, m.tensor(shape), 3);
+  const uint32_t flat = reshape(&m, viewed, m.tensor({-1, 25, 8}), {-1, 25, 8});
+  const uint32_t sliced = convolve(&m, x, m.tensor(shape), 3);
+  const uint32_t high = slice(&m, sliced, m.tensor({-1, 2, 5, 8}), 1, 0, 2);
+  const uint32_t free = convolve(&m, x, m.tensor(shape), 3);
+  const std::vector<uint32_t> parts = {looked_up, written, shown, viewed, sliced, free};
+  const uint32_t whole = concat(&m, parts, m.tensor({-1, 5, 5, 48}), 3);
+  table(&m, looked_up, m.output(shape), 2);
+  table(&m, flat, m.output({-1, 25, 8}), 2);
+  table(&m, high, m.output({-1, 2, 5, 8}), 2);
+  table(&m, whole, m.output({-1, 5, 5, 48}), 2);
+  const auto plan = planned(m);
+  for (size_t i = 0; i < parts.size(); ++i)
+    EXPECT_EQ(is_at(*plan, parts[i], whole, i * 8), parts[i] == free) << i;
+  expect_same_bytes(m);
+}
+
+// Dumps hold whole tensors.
+TEST(Sharing, RowsStayTogetherWhereEveryTensorIsKept) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 5, 5, 8});
+  const uint32_t a = convolve(&m, x, m.tensor({1, 5, 5, 8}));
+  const uint32_t b = convolve(&m, x, m.tensor({1, 5, 5, 8}), 3);
+  concat(&m, {a, b}, m.output({1, 5, 5, 16}), 3);
+  PlanOptions options;
+  options.keep_all = true;
+  const auto plan = *make_plan(verified(m), options);
+  EXPECT_EQ(plan->steps[0].output_pitch, 0u);
+  EXPECT_NE(plan->steps[2].run, nullptr);
 }
 
 // One image a slice: its parts stand in the output of the whole batch, which moves on.
@@ -382,7 +541,53 @@ TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
     }
     const auto [last, size] = made.back();
     table(&m, last, m.output({-1, size}), 0);
-    expect_same_bytes(m);
+    expect_same_bytes(m, {nullptr});
+    if (HasFatalFailure()) FAIL() << "round " << round << ", " << random.trace();
+  }
+}
+
+// Convolutions, tables, slices and concatenations of channels of whatever there is so far.
+TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
+  testing::Random random;
+  for (int round = 0; round < 10; ++round) {
+    ModelBuilder m;
+    std::vector<std::pair<uint32_t, int64_t>> made = {{m.input({-1, 3, 5, 10}), 10}};
+    const auto any = [&] {
+      return made[static_cast<size_t>(random.integer(0, static_cast<int64_t>(made.size()) - 1))];
+    };
+    for (int i = 0; i < 14; ++i) {
+      const auto [x, size] = any();
+      const auto tensor = [&](int64_t n) {
+        const Shape shape = {-1, 3, 5, n};
+        made.push_back({random.integer(0, 9) == 0 ? m.output(shape) : m.tensor(shape), n});
+        return made.back().first;
+      };
+      switch (random.integer(0, 6)) {
+        case 0: table(&m, x, tensor(size), i); break;
+        case 1: {
+          const int begin = static_cast<int>(random.integer(0, size - 1));
+          const int end = static_cast<int>(random.integer(begin + 1, size));
+          slice(&m, x, tensor(end - begin), 3, begin, end);
+          break;
+        }
+        case 2:
+        case 3:
+        case 4: convolve(&m, x, tensor(random.integer(1, 40)), random.coin() ? 3 : 1); break;
+        default: {
+          std::vector<uint32_t> parts;
+          int64_t sum = 0;
+          for (int64_t count = random.integer(1, 4); count > 0; --count) {
+            const auto [part, n] = any();
+            parts.push_back(part);
+            sum += n;
+          }
+          concat(&m, std::move(parts), tensor(sum), 3);
+        }
+      }
+    }
+    const auto [last, size] = made.back();
+    convolve(&m, last, m.output({-1, 3, 5, 9}));
+    expect_same_bytes(m, {nullptr});
     if (HasFatalFailure()) FAIL() << "round " << round << ", " << random.trace();
   }
 }
