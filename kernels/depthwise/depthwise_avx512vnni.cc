@@ -27,6 +27,9 @@ struct Zmm {
   QRT_INLINE __m128i load_lane(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
+  QRT_INLINE void store_lane(uint8_t* p, __m128i v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
+  }
   QRT_INLINE Row load_lanes(const uint8_t* const* p) {
     const __m256i low =
         _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[0])), load_lane(p[1]), 1);
@@ -103,8 +106,10 @@ struct Zmm {
 
   // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.
   QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
-    for (int q = 0; q < 4; ++q)
-      if (!avx512vnni::can_fuse(load(constants + q * 64), taps)) return false;
+    for (int q = 0; q < 4; ++q) {
+      const __m512 scale = _mm512_castsi512_ps(load(constants + 256 + q * 64));
+      if (!avx512vnni::can_fuse(load(constants + q * 64), scale, taps)) return false;
+    }
     for (int q = 0; q < 4; ++q) {
       uint8_t* bias = constants + q * 64;
       const __m512 scale = _mm512_castsi512_ps(load(bias + 256));
@@ -145,7 +150,8 @@ struct Zmm {
         : zero_point(_mm512_set1_epi16(static_cast<int16_t>(r.zero_point))),
           lo(_mm512_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm512_set1_epi8(static_cast<char>(r.hi))),
-          mask(~uint64_t{0} >> (64 - n)) {}
+          mask(~uint64_t{0} >> (64 - n)),
+          is_whole(n == 64 / kBands) {}
 
     template <bool kClamp>
     __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
@@ -208,11 +214,25 @@ struct Zmm {
       if constexpr (kBands == 1) {
         _mm512_mask_storeu_epi8(out, mask, bytes);
       } else if constexpr (kBands == 2) {
+        if (is_whole) {
+          _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
+          if (bands > 1)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + band_bytes),
+                                _mm512_extracti64x4_epi64(bytes, 1));
+          return;
+        }
         const __mmask32 half = static_cast<__mmask32>(mask);
         _mm256_mask_storeu_epi8(out, half, _mm512_castsi512_si256(bytes));
         if (bands > 1)
           _mm256_mask_storeu_epi8(out + band_bytes, half, _mm512_extracti64x4_epi64(bytes, 1));
       } else {
+        if (is_whole) {
+          store_lane(out, _mm512_castsi512_si128(bytes));
+          if (bands > 1) store_lane(out + band_bytes, _mm512_extracti32x4_epi32(bytes, 1));
+          if (bands > 2) store_lane(out + 2 * band_bytes, _mm512_extracti32x4_epi32(bytes, 2));
+          if (bands > 3) store_lane(out + 3 * band_bytes, _mm512_extracti32x4_epi32(bytes, 3));
+          return;
+        }
         const __mmask16 lane = static_cast<__mmask16>(mask);
         _mm_mask_storeu_epi8(out, lane, _mm512_castsi512_si128(bytes));
         if (bands > 1)
@@ -226,6 +246,7 @@ struct Zmm {
 
     __m512i zero_point, lo, hi;
     __mmask64 mask;
+    bool is_whole;  // all of pack()'s extractions go to memory then, without a shuffle
   };
 };
 

@@ -26,14 +26,23 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // and 2^23 + sum / 2 or less below 0. So f * s - 2^23 * s, rounded once, is fl32(sum * s), exact
 // like CVTDQ2PS and MULPS but in one instruction; negative sums give something negative, which is
 // all that a requantisation with zero point 0 and lo 0 wants of them. 2^23 * s has the digits of s.
-constexpr int32_t kFusedSums = 1 << 23;  // no sum may reach this
-constexpr size_t kMaxFusedK = 256;       // 255 * 128 for each leaves some room for the bias
+// Beyond 2^23 f is too large, 2^(23 + n) at n * 2^23, which changes nothing where a sum of 2^23 is
+// the greatest output or more, and while f * s is below 2^31.
+constexpr int32_t kFusedSums = 1 << 23;       // no sum may reach this, but with
+constexpr float kSaturatingScale = 0x1p-15f;  // this, times 2^23 it is 256, and less than 1
+constexpr int32_t kMostFusedSums = 1 << 26;   // not this: f stays below 2^31
+constexpr size_t kMaxFusedK = 2048;           // 255 * 128 for each leaves some room for the bias
 
 // Whether 16 channels' sums of k products stay in that range, and do not wrap around below it.
-QRT_INLINE bool can_fuse(__m512i bias, size_t k) {
+QRT_INLINE bool can_fuse(__m512i bias, __m512 scale, size_t k) {
   if (k > kMaxFusedK) return false;
-  const __m512i limit = _mm512_set1_epi32(kFusedSums - 32640 * static_cast<int32_t>(k));
-  return (_mm512_cmplt_epi32_mask(bias, limit) &
+  const int32_t reach = 32640 * static_cast<int32_t>(k);
+  const __mmask16 saturates =
+      _mm512_cmp_ps_mask(scale, _mm512_set1_ps(kSaturatingScale), _CMP_GE_OQ) &
+      _mm512_cmp_ps_mask(scale, _mm512_set1_ps(1), _CMP_LT_OQ);
+  const __m512i most = _mm512_mask_set1_epi32(_mm512_set1_epi32(kFusedSums - reach), saturates,
+                                              kMostFusedSums - reach);
+  return (_mm512_cmplt_epi32_mask(bias, most) &
           _mm512_cmpgt_epi32_mask(bias, _mm512_set1_epi32(-(1 << 30)))) == 0xffff;
 }
 QRT_INLINE __m512i start_sum(__m512i bias) {
@@ -101,8 +110,9 @@ struct RequantInRegisters {
     __mmask16 large = 0;
     bool fuses = true;
     for (size_t j = 0; j < channels; j += 16) {
-      large |= _mm512_cmp_ps_mask(_mm512_loadu_ps(r.scale + j), _mm512_set1_ps(1), _CMP_GE_OQ);
-      fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), k);
+      const __m512 s = _mm512_loadu_ps(r.scale + j);
+      large |= _mm512_cmp_ps_mask(s, _mm512_set1_ps(1), _CMP_GE_OQ);
+      fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), s, k);
     }
     return large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
            : r.zero_point != 0                    ? kPlain

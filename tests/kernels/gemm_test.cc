@@ -24,7 +24,7 @@ constexpr size_t kSlack = 64;
 
 size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
-enum class Scales { kUsual, kPowersOfTwo, kHuge, kTiny };
+enum class Scales { kUsual, kPowersOfTwo, kHuge, kTiny, kExponent };
 
 // One product: defaults, changed by chained setters, then run() on a kernel.
 class GemmTester {
@@ -44,6 +44,7 @@ class GemmTester {
     return before_ = true, fused_ = fused, offset_ = offset, *this;
   }
   GemmTester& scales(Scales v) { return scales_ = v, *this; }
+  GemmTester& exponent(int v) { return scales_ = Scales::kExponent, exponent_ = v, *this; }
   GemmTester& extremes() { return extremes_ = true, *this; }
   GemmTester& bias_range(int32_t lo, int32_t hi) { return bias_lo_ = lo, bias_hi_ = hi, *this; }
   GemmTester& stages(int v) { return stages_ = v, *this; }
@@ -188,6 +189,7 @@ class GemmTester {
       case Scales::kPowersOfTwo: return std::ldexp(1.0f, static_cast<int>(random.integer(-12, 0)));
       case Scales::kHuge: return random.scale(static_cast<int>(random.integer(0, 127)));
       case Scales::kTiny: return random.scale(static_cast<int>(random.integer(-126, -20)));
+      case Scales::kExponent: return random.scale(exponent_);
     }
     return 1;
   }
@@ -196,6 +198,7 @@ class GemmTester {
   bool indirect_ = false, extremes_ = false, before_ = false, fused_ = false;
   RequantKind kind_ = RequantKind::kF32;
   Round round_ = Round::kHalfEven;
+  int exponent_ = 0;
   int zero_point_ = 113, lo_ = 0, hi_ = 255, offset_ = 0, stages_ = 1;
   int32_t bias_lo_ = -20000, bias_hi_ = 20000;
   Scales scales_ = Scales::kUsual;
@@ -308,6 +311,25 @@ TEST_P(GemmTest, SumsUpToTwoToThe23BehindARelu) {
               .extremes()
               .zero_point(0)
               .bias_range(bias - 9, bias + 1));
+    }
+  }
+}
+
+// Beyond 2^23 only where 2^23 * scale is more than any output: scales around 2^-15, sums of either
+// sign and up to 2^26, and biases around what leaves room for that.
+TEST_P(GemmTest, SumsBeyondTwoToThe23BehindARelu) {
+  for (int k : {4, 260, 512, 1024, 2048, 2052}) {
+    const int32_t reach = 32640 * k;
+    for (int32_t bias : {0, (1 << 23) - 100, (1 << 26) - reach, -(1 << 23), -(1 << 30)}) {
+      for (int exponent : {-17, -16, -15, -14, -1})
+        run(GemmTester()
+                .m(9)
+                .n(33)
+                .k(static_cast<size_t>(k))
+                .extremes()
+                .zero_point(0)
+                .exponent(exponent)
+                .bias_range(bias - 9, bias + (bias == 0 ? 1 << 25 : 0)));
     }
   }
 }
