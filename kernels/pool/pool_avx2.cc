@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "kernels/isa/requantize_avx2.h"
 #include "kernels/pool/pool_loops.h"
 
 namespace qrt {
@@ -29,6 +30,7 @@ inline void store_low_bytes(uint8_t* p, __m128i v, size_t n) {
 }
 
 struct Avx2 {
+  using Lanes = avx2::Lanes;
   static constexpr size_t kBytes = 32;
   using Bytes = __m256i;
 

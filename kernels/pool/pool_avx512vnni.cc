@@ -1,12 +1,14 @@
 // Pools with 512-bit vectors: 64 channels of bytes, 16 of floats.
 #include <immintrin.h>
 
+#include "kernels/isa/requantize_avx512vnni.h"
 #include "kernels/pool/pool_loops.h"
 
 namespace qrt {
 namespace {
 
 struct Avx512 {
+  using Lanes = avx512vnni::Lanes;
   static constexpr size_t kBytes = 64;
   using Bytes = __m512i;
 

@@ -5,6 +5,7 @@
 //   V::Sums16 zero16(); add16(sums, p)     kBytes 16-bit sums, in an order of the policy's own
 //   V::Sums32 zero32(); flush(sums32, sums16)
 //   V::to_bytes(sums32, SumScale) -> Bytes; spill(sums32, int32_t[kBytes])    in channel order
+//   V::Lanes                    policy of isa/requantize_tile.h, for integer requantisations
 //   V::Average(args)            16 channels of average pool at a time: zero() add(sum, p)
 //                               finish(sum, count) -> Bytes16; store16(p, v), store16_part(p, v, n)
 //
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa/chain.h"
 #include "kernels/pool/pool.h"
 #include "kernels/pool/requantize_sums.h"
 #include "kernels/pool/window.h"
@@ -185,6 +187,10 @@ inline void global_sum(const GlobalSumArgs& args) {
                        r.round == Round::kHalfEven && !r.zero_point_before;
   const SumScale scale = {static_cast<int32_t>(args.pixels) * args.input_zero_point,
                           vectors ? r.scale[0] : 0.0f, r.zero_point, r.lo, r.hi};
+  const bool stages = r.kind == RequantKind::kInt;
+  int64_t bound = 255 * static_cast<int64_t>(args.pixels);
+  const Chain chain(r.stages, stages ? r.stage_count : 0, &bound);
+  const typename V::Lanes::Finish finish(r.zero_point, r.lo, r.hi);
   for (size_t c = args.channel_begin; c < args.channel_end; c += V::kBytes) {
     const uint8_t* p = args.input + c;
     typename V::Sums32 sums32 = V::zero32();
@@ -201,8 +207,14 @@ inline void global_sum(const GlobalSumArgs& args) {
     } else {
       int32_t sums[V::kBytes];
       V::spill(sums32, sums);
-      for (size_t i = 0; i < n; ++i) sums[i] -= scale.zero;
-      requantize_sums(r, sums, args.output + c, n);
+      for (int32_t& sum : sums) sum -= scale.zero;
+      if (!stages) {
+        requantize_sums(r, sums, args.output + c, n);
+        continue;
+      }
+      chain.run<typename V::Lanes>(sums, V::kBytes);
+      for (size_t i = 0; i < n; i += kColumns)
+        finish.store(sums + i, args.output + c + i, n - i < kColumns ? n - i : kColumns);
     }
   }
 }

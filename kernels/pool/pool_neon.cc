@@ -2,12 +2,14 @@
 #include <arm_neon.h>
 #include <string.h>
 
+#include "kernels/isa/requantize_neon.h"
 #include "kernels/pool/pool_loops.h"
 
 namespace qrt {
 namespace {
 
 struct Neon {
+  using Lanes = neon::Lanes;
   static constexpr size_t kBytes = 16;
   using Bytes = uint8x16_t;
 

@@ -22,6 +22,13 @@ double factor(const RequantStage* stages, int32_t count) {
 
 // Near the real sum: what the integer stages round off moves it by about a unit of theirs.
 constexpr float kNudges[] = {0.0f, 0x1p-19f, -0x1p-19f, 0x1p-17f, -0x1p-17f, 0x1p-16f, -0x1p-16f};
+constexpr int kTries = 9 * (sizeof(kNudges) / sizeof(kNudges[0]));
+
+// The float nearest to v, or one beside it: 0, 1, 2.
+float near(double v, int which) {
+  const float nearest = static_cast<float>(v);
+  return which == 0 ? nearest : std::nextafter(nearest, which == 1 ? INFINITY : -INFINITY);
+}
 
 }  // namespace
 
@@ -45,10 +52,10 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
   }
   const ScopedFloatEnv environment;
   kernel.add_int(p, {a, b, false, false, want, kPairs});
-  for (float nudge : kNudges) {
-    *add = {static_cast<float>(a_scale),
-            static_cast<float>(b_scale),
-            static_cast<float>(constant) + nudge,
+  for (int i = 0; i < kTries; ++i) {
+    *add = {near(a_scale, i % 3),
+            near(b_scale, i / 3 % 3),
+            static_cast<float>(constant) + kNudges[i / 9],
             false,
             true,
             -kMiddle,
@@ -57,10 +64,10 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
             r.lo,
             r.hi};
     bool equal = true;
-    for (size_t i = 0; equal && i < kPairs; i += kPart) {
+    for (size_t at = 0; equal && at < kPairs; at += kPart) {
       uint8_t got[kPart];
-      kernel.add(*add, {a + i, b + i, false, false, got, kPart});
-      equal = std::memcmp(got, want + i, kPart) == 0;
+      kernel.add(*add, {a + at, b + at, false, false, got, kPart});
+      equal = std::memcmp(got, want + at, kPart) == 0;
     }
     if (equal) return true;
   }

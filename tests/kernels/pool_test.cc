@@ -332,7 +332,7 @@ TEST_P(PoolTest, GlobalSumEqualsTheNaiveLoop) {
 
 TEST_P(PoolTest, GlobalSumAcceptsEveryKindOfRequantisation) {
   Random random;
-  for (int kind = 0; kind < 6; ++kind) {
+  for (int kind = 0; kind < 7; ++kind) {
     for (size_t c : {1, 17, 64, 100}) {
       Arrays arrays;
       Requant r = f32_requant(random, arrays, 50);
@@ -351,6 +351,14 @@ TEST_P(PoolTest, GlobalSumAcceptsEveryKindOfRequantisation) {
         r.stage_count = 1;
         r.stages[0] = {arrays.multiplier.data(), arrays.shift.data(), Round::kHalfUp, INT32_MIN,
                        INT32_MAX};
+      }
+      constexpr int32_t kOne = 1, kFactor = 1717986918;
+      constexpr uint8_t k31 = 31, kSix = 6;
+      if (kind == 6) {
+        r.kind = RequantKind::kInt;
+        r.stage_count = 2;
+        r.stages[0] = {&kFactor, &k31, Round::kHalfUp, INT32_MIN, INT32_MAX};
+        r.stages[1] = {&kOne, &kSix, Round::kHalfAway, -100, 90};
       }
       ASSERT_NO_FATAL_FAILURE(check_global(GetParam(), random, {50, c, 100}, r, 0, c));
     }
