@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/import/onnx_importer.h"
+#include "converter/import/onnx_window.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -33,7 +34,8 @@ constexpr const char* kOther[] = {"Softmax",
                                   "Relu",
                                   "Pow",
                                   "MatMul",
-                                  "Gemm"};
+                                  "Gemm",
+                                  "Conv"};
 
 template <size_t n>
 const Form* find(const Form (&forms)[n], const std::string& op) {
@@ -265,6 +267,63 @@ Status gemm(Importer& importer, Island* island, const NodeView& node, ValueId a,
   return Status();
 }
 
+// Of the rows of an image what each output position reads: [n, oh, ow, taps * c].
+Status gather_windows(Importer& importer, const NodeView& node, const Window& window, ValueId x,
+                      ValueId* y) {
+  const Shape shape = importer.shape_of(x);
+  IndexMaps maps(shape);
+  for (int d = 0; d < 2; ++d) {
+    QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
+    Indices indices;
+    for (int64_t o = 0; o < window.output[d]; ++o)
+      for (int64_t k = 0; k < window.kernel[d]; ++k) {
+        const int64_t at = o * window.stride[d] + k * window.dilation[d] - window.before[d];
+        indices.push_back(at >= 0 && at < shape[d + 1] ? static_cast<int32_t>(at) : -1);
+      }
+    maps.set(d + 1, std::move(indices));
+  }
+  *y = importer.gather(node, x, maps, 0);
+  *y = importer.reshape(
+      node, *y,
+      {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
+  *y = importer.transpose(node, *y, {0, 1, 3, 2, 4, 5});
+  Shape rows;
+  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
+                      window.kernel[0] * window.kernel[1] * shape[3]},
+                     &rows));
+  *y = importer.reshape(node, *y, rows);
+  return Status();
+}
+
+// A product of the windows and the weights, summed by rows, columns and channels of the kernel.
+// *made stays kNoValue for groups.
+Status convolve(Importer& importer, Island* island, const NodeView& node, ValueId x, ValueId w,
+                ValueId* made) {
+  const Shape sx = importer.shape_of(x), sw = importer.shape_of(w);
+  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() &&
+                    sw[1] == sx[1] && node.integer("group", 1) == 1;
+  const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
+  if (!fits || (node.has("kernel_shape") && node.integers("kernel_shape") != kernel))
+    return Status();
+  Image image;
+  bool known;
+  QRT_TRY(read_image(importer, node, sx, false, &image, &known));
+  Window window;
+  QRT_TRY(read_window(node, image, kernel, false, &window));
+  ValueId y = kNoValue, bias;
+  QRT_TRY(gather_windows(importer, node, window, image_to_nhwc(importer, node, image, x), &x));
+  if (sw.rank() == 3) w = importer.reshape(node, w, {sw[0], sw[1], 1, sw[2]});
+  w = importer.transpose(node, w, {2, 3, 1, 0});
+  w = importer.reshape(node, w, {importer.shape_of(x)[3], sw[0]});
+  matmul(importer, island, x, w, &y);
+  if (node.has_input(2)) {
+    if (!island->read(2, &bias)) return Status();
+    QRT_TRY(island->binary(F::ADD, y, bias, &y));
+  }
+  *made = image_from_nhwc(importer, node, image, y);
+  return Status();
+}
+
 bool has_float_form(const NodeView& node) {
   const std::string& op = node.op();
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
@@ -292,8 +351,9 @@ Status Importer::make_float(const NodeView& node, ValueId* made) {
     return island.binary(form->function, x, b, made);
   }
   if (op == "Relu") return island.binary(F::MAXIMUM, x, island.constant({}, {0.0f}), made);
-  if (op == "MatMul" || op == "Gemm") {
+  if (op == "MatMul" || op == "Gemm" || op == "Conv") {
     if (!island.read(1, &b)) return Status();
+    if (op == "Conv") return convolve(*this, &island, node, x, b, made);
     if (op == "Gemm") return gemm(*this, &island, node, x, b, made);
     matmul(*this, &island, x, b, made);
     return Status();

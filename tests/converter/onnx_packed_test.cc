@@ -178,5 +178,86 @@ TEST(OnnxPacked, WeightsInBlocksRunInFloatOnRequestAndStayPacked) {
   }
 }
 
+// x [2, 8, 5, 4], or [2, 8, 5] of one dimension, with kernels of 3, stride 2 along the first,
+// padding 1, and weights of `type` in blocks of 4 channels.
+OnnxBuilder blocked_conv(const Type& type, bool flat, std::vector<float>* weights,
+                         std::vector<float>* bias) {
+  OnnxBuilder b(25);
+  Random random;
+  constexpr int64_t kIn = 8, kOut = 3, kBlock = 4;
+  const size_t taps = flat ? 3 : 9;
+  std::vector<int> w(kIn * kOut * taps), zeros(kOut * kIn / kBlock * taps);
+  std::vector<float> scales(zeros.size());
+  random.fill(w, type.lo, type.hi);
+  random.fill(zeros, type.lo, type.hi);
+  for (float& s : scales) s = random.real(0.01f, 0.1f);
+  weights->clear();
+  for (size_t i = 0; i < w.size(); ++i) {
+    const size_t out = i / (kIn * taps), in = i / taps % kIn, tap = i % taps;
+    const size_t block = (out * (kIn / kBlock) + in / kBlock) * taps + tap;
+    weights->push_back(static_cast<float>(w[i] - zeros[block]) * scales[block]);
+  }
+  *bias = {0.5f, -1.25f, 0.0f};
+  const auto shape = [&](Dims dims) {
+    for (size_t t = taps; t > 1; t /= 3) dims.push_back(3);
+    return dims;
+  };
+  const std::string dq =
+      b.node("DequantizeLinear",
+             {tensor(&b, type.onnx, type.bits, shape({kOut, kIn}), w),
+              b.constant(shape({kOut, kIn / kBlock}), scales),
+              tensor(&b, type.onnx, type.bits, shape({kOut, kIn / kBlock}), zeros)},
+             {{"axis", 1}, {"block_size", kBlock}});
+  const std::string x =
+      b.integer_input<uint8_t>(flat ? Dims{2, kIn, 5} : Dims{2, kIn, 5, 4}, 0.05f, 120);
+  const std::string y = b.node(
+      "Conv", {x, dq, b.constant<float>({kOut}, *bias)},
+      {{"pads", flat ? Dims{1, 1} : Dims{1, 1, 1, 1}}, {"strides", flat ? Dims{2} : Dims{2, 1}}});
+  b.integer_output<uint8_t>(y, 0.25f, 130);
+  return b;
+}
+
+TEST(OnnxPacked, ConvolutionsOfWeightsInBlocksRunInFloatOnRequest) {
+  constexpr Type kOfInt8 = {kInt8, 8, -128, 127, DType::kUInt8};
+  for (const Type& type : {kTypes[0], kTypes[1], kTypes[3], kOfInt8})
+    for (const bool flat : {false, true}) {
+      SCOPED_TRACE(type.onnx);
+      std::vector<float> w, bias;
+      OnnxBuilder b = blocked_conv(type, flat, &w, &bias);
+      EXPECT_NE(b.import().rule().find("quantised in blocks of 4"), std::string::npos);
+      b.allow_float = true;
+      Random random;
+      const int columns = flat ? 1 : 4, kw = flat ? 1 : 3;
+      const auto x = random_integers<uint8_t>(&random, static_cast<size_t>(2 * 8 * 5 * columns));
+      std::vector<uint8_t> expected;
+      for (int n = 0; n < 2; ++n)
+        for (int o = 0; o < 3; ++o)
+          for (int oy = 0; oy < 3; ++oy)
+            for (int ox = 0; ox < columns; ++ox) {
+              float sum = 0;
+              for (int ky = 0; ky < 3; ++ky)
+                for (int kx = 0; kx < kw; ++kx)
+                  for (int c = 0; c < 8; ++c) {
+                    const int iy = 2 * oy + ky - 1, ix = flat ? 0 : ox + kx - 1;
+                    if (iy < 0 || iy >= 5 || ix < 0 || ix >= columns) continue;
+                    const int at = ((n * 8 + c) * 5 + iy) * columns + ix;
+                    const int of = ((o * 8 + c) * 3 + ky) * kw + kx;
+                    sum = sum + static_cast<float>(x[static_cast<size_t>(at)] - 120) * 0.05f *
+                                    w[static_cast<size_t>(of)];
+                  }
+              sum = sum + bias[static_cast<size_t>(o)];
+              expected.push_back(requantize_reference<uint8_t>(1, sum / 0.25f, 130));
+            }
+      ASSERT_EQ(b.run_to<uint8_t>({x}), expected) << flat;
+      Imported imported = b.import();
+      ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
+      for (const convert::Value& v : imported.graph.values)
+        EXPECT_FALSE(v.is_constant && v.type.dtype == DType::kFloat32 &&
+                     v.data.size() == 4 * w.size())
+            << "unpacked\n"
+            << convert::dump(imported.graph);
+    }
+}
+
 }  // namespace
 }  // namespace qrt::testing
