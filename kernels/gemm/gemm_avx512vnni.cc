@@ -46,6 +46,7 @@ struct Avx512Vnni {
     Epilogue e;
     avx512vnni::ChannelConstants k[NV];
     size_t columns;
+    bool is_fused;
 
     __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
                                             size_t stored_columns) {
@@ -53,6 +54,7 @@ struct Avx512Vnni {
       QRT_UNROLL
       for (int v = 0; v < NV; ++v) k[v] = e.constants(channel + 16 * static_cast<size_t>(v));
       columns = stored_columns;
+      is_fused = e.form == Epilogue::kFused;
     }
 
     // Row i + r of the rows whose 64 bytes are in b. What is not the lowest goes to memory without
@@ -101,14 +103,19 @@ struct Avx512Vnni {
       const bool is_whole = columns == kWidth;
       uint8_t* const to = is_whole ? c : part;
       const size_t stride = is_whole ? c_stride : kWidth;
-      switch (e.form) {
-        case Epilogue::kFused: rows_as<Epilogue::kFused>(acc, to, stride); break;
-        case Epilogue::kFromZero: rows_as<Epilogue::kFromZero>(acc, to, stride); break;
-        case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
-        case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
-        case Epilogue::kLine: rows_as<Epilogue::kLine>(acc, to, stride); break;
-        case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
-        case Epilogue::kFixedFromZero: rows_as<Epilogue::kFixedFromZero>(acc, to, stride); break;
+      // The form of most networks first: a jump through a table costs small products 1 %.
+      if (is_fused) {
+        rows_as<Epilogue::kFused>(acc, to, stride);
+      } else {
+        switch (e.form) {
+          case Epilogue::kFused: break;
+          case Epilogue::kFromZero: rows_as<Epilogue::kFromZero>(acc, to, stride); break;
+          case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
+          case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
+          case Epilogue::kLine: rows_as<Epilogue::kLine>(acc, to, stride); break;
+          case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
+          case Epilogue::kFixedFromZero: rows_as<Epilogue::kFixedFromZero>(acc, to, stride); break;
+        }
       }
       if (is_whole) return;
       const __mmask64 mask = ~uint64_t{0} >> (64 - columns);

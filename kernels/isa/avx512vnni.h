@@ -74,7 +74,7 @@ struct RequantInRegisters {
     kLine,           // a line, which is from zero: scale and offset are slope and intercept
   };
 
-  Requant requant;
+  const Requant* requant;
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
   __m512 limit;        // hi - zero_point
@@ -88,12 +88,13 @@ struct RequantInRegisters {
   }
 
   // REQUIRES: handles(r, channels); scales and bias readable to the next multiple of 16 channels.
+  // Keeps the address of r.
   static RequantInRegisters make(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
     const Form form = r.kind == RequantKind::kF32 ? float_form(r, bias, channels, k)
                       : r.slope != nullptr        ? kLine
                       : is_from_zero(r)           ? kFixedFromZero
                                                   : kFixed;
-    return {r,
+    return {&r,
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
@@ -126,14 +127,14 @@ struct RequantInRegisters {
 
   __attribute__((always_inline)) ChannelConstants constants(size_t channel) const {
     if (form == kLine) {
-      return {_mm512_loadu_ps(requant.slope + channel),
-              _mm512_loadu_ps(requant.intercept + channel), _mm512_setzero_ps()};
+      return {_mm512_loadu_ps(requant->slope + channel),
+              _mm512_loadu_ps(requant->intercept + channel), _mm512_setzero_ps()};
     }
     if (form == kFixed || form == kFixedFromZero) {
-      const FixedPoint f = FixedPoint::make(requant, channel);
+      const FixedPoint f = FixedPoint::make(*requant, channel);
       return {f.high, f.low, f.nudge};
     }
-    const __m512 scale = _mm512_loadu_ps(requant.scale + channel);
+    const __m512 scale = _mm512_loadu_ps(requant->scale + channel);
     return {scale, offset_of(scale), _mm512_setzero_ps()};
   }
 
