@@ -194,19 +194,21 @@ Status Writer::run(std::vector<uint8_t>* bytes) {
   return {};
 }
 
-// What a user's first step with the file would say.
+// What a user's first step with the file would say. More memory than a plan may take is the model's
+// doing, no memory for the model itself is not.
 Status reload(const std::vector<uint8_t>& bytes) {
-  const auto load = [&]() -> Status {
-    auto borrowed = ModelBytes::borrow(bytes.data(), bytes.size());
-    QRT_TRY(std::move(borrowed.status()));
-    auto model = verify(std::move(*borrowed));
-    QRT_TRY(std::move(model.status()));
-    return std::move(make_plan(*model, PlanOptions{}).status());
+  const auto beyond = [](const Status& status) {
+    return error(Code::kUnsupported, "the converted model is beyond what the runtime accepts: %s",
+                 status.message());
   };
-  Status status = load();
-  if (status.ok() || status.code() == Code::kOutOfMemory) return status;
-  return error(Code::kUnsupported, "the converted model is beyond what the runtime accepts: %s",
-               status.message());
+  auto borrowed = ModelBytes::borrow(bytes.data(), bytes.size());
+  QRT_TRY(std::move(borrowed.status()));
+  auto model = verify(std::move(*borrowed));
+  if (!model.ok())
+    return model.status().code() == Code::kOutOfMemory ? std::move(model.status())
+                                                       : beyond(model.status());
+  auto plan = make_plan(*model, PlanOptions{});
+  return plan.ok() ? Status() : beyond(plan.status());
 }
 
 }  // namespace
