@@ -101,17 +101,19 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-// Cuts a map into runs: what is contiguous in x is copied at once, short pieces go block by block.
-void make_runs(const int32_t* index, size_t count, size_t block_bytes,
+// Cuts a map into runs: what is contiguous in x is copied at once, for all rows together; short
+// pieces go block by block, but for the few of which many rows consist (a slice of channels).
+void make_runs(const int32_t* index, size_t count, size_t block_bytes, size_t rows,
                std::vector<GatherRun>* runs) {
-  constexpr size_t kShortBytes = 32;
+  constexpr size_t kShortBytes = 32, kMinBytes = 4, kMinRows = 8, kFew = 4;
   using Kind = GatherRun::Kind;
   for (size_t i = 0; i < count;) {
     size_t n = 1;
     const bool fill = index[i] < 0;
     while (i + n < count && (fill ? index[i + n] < 0 : index[i + n] == index[i + n - 1] + 1)) ++n;
     Kind kind = fill ? Kind::kFill : Kind::kCopy;
-    if (!fill && n * block_bytes < kShortBytes) kind = Kind::kBlocks;
+    const bool is_large_part = rows >= kMinRows && n * kFew >= count;
+    if (!fill && n * block_bytes < (is_large_part ? kMinBytes : kShortBytes)) kind = Kind::kBlocks;
     if (!fill && n == 1) kind = Kind::kBlocks;
     if (kind == Kind::kBlocks && !runs->empty() && runs->back().kind == Kind::kBlocks) {
       runs->back().count += static_cast<uint32_t>(n);
@@ -166,8 +168,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   const auto size = [](const Shape& shape, int d) {
     return d < shape.rank() ? static_cast<size_t>(shape[d]) : 1;
   };
+  // Axes without a map next to each other are one.
+  size_t input_bytes = block * size(from, last);
+  p.input_stride = input_bytes;
+  p.rows = 1;
+  int d = last - 1;
+  for (; d >= 0 && !maps[d]; --d) {
+    p.rows *= size(to, d);
+    input_bytes *= size(from, d);
+  }
   if (maps[last]) {
-    make_runs(maps[last], size(to, last), block, &p.runs);
+    make_runs(maps[last], size(to, last), block, p.rows, &p.runs);
   } else {
     p.runs.push_back({GatherRun::Kind::kCopy, 0, static_cast<uint32_t>(size(to, last)), nullptr});
   }
@@ -178,15 +189,6 @@ Status prepare(const PrepareContext& context, Step* step) {
            static_cast<uint64_t>(options->fill()),
            element_bytes};
 
-  // Axes without a map next to each other are one.
-  size_t input_bytes = block * size(from, last);
-  p.input_stride = input_bytes;
-  p.rows = 1;
-  int d = last - 1;
-  for (; d >= 0 && !maps[d]; --d) {
-    p.rows *= size(to, d);
-    input_bytes *= size(from, d);
-  }
   Outer outer[kMaxTensorRank];
   p.groups = 1;
   p.outer_count = 0;

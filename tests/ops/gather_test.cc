@@ -95,6 +95,22 @@ TEST(Gather, SlicesEveryAxis) {
   check({1, 2, 3, 2, 3, 5}, {{4, count_up(1, 2)}});
 }
 
+// In few pieces, which are copied for all rows together, or in more.
+TEST(Gather, SlicesAFewBytesOfManyRows) {
+  for (const int n : {2, 3, 4, 17, 32}) {
+    check({1, 7, 1, 70}, {{3, count_up(5, n)}});
+    check({1, 4, 2, 70}, {{3, count_up(5, n)}}, DType::kInt16);
+    Index pieces = count_up(70 - n, n);
+    for (int copies = 0; copies < 4; ++copies) {
+      const Index more = count_up(copies, n);
+      pieces.insert(pieces.end(), more.begin(), more.end());
+    }
+    check({1, 3, 5, 70}, {{3, pieces}});
+    pieces.resize(pieces.size() - static_cast<size_t>(n));
+    check({1, 3, 5, 70}, {{1, {2, -1, 0}}, {3, pieces}});
+  }
+}
+
 TEST(Gather, StepsForwardAndBack) {
   check({1, 40, 3}, {{1, count_up(1, 13, 3)}});
   check({1, 40, 3}, {{1, count_up(39, 40, -1)}});
