@@ -192,7 +192,7 @@ void run_column(const Column<P>& column) {
           next += groups * group_step;
         }
       }
-      for (; k < kc; k += 4, w += 4 * kBlock) {
+      const auto step = [&](size_t ahead) QRT_INLINE_LAMBDA {
         P::prefetch_far(next);
         next += next_step;
         QRT_UNROLL
@@ -200,18 +200,24 @@ void run_column(const Column<P>& column) {
           typename P::Rhs b[NV];
           QRT_UNROLL
           for (int v = 0; v < NV; ++v) {
-            b[v] = P::load_rhs(w + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                                   static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
-                               phase);
+            b[v] =
+                P::load_rhs(w + ahead * kBlock + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                                static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                            phase);
           }
           QRT_UNROLL
           for (int i = 0; i < MR; ++i) {
-            const typename P::Lhs x = P::splat_lhs(a[i] + k * P::kLhsBytes, phase);
+            const typename P::Lhs x = P::splat_lhs(a[i] + (k + ahead) * P::kLhsBytes, phase);
             QRT_UNROLL
             for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
           }
         }
+      };
+      // Two steps at a time: the loop's own instructions take turns of the multipliers' ports.
+      if constexpr (P::kLhsSteps == 1 && P::kPhases == 1) {
+        for (; k + 8 <= kc; k += 8, w += 8 * kBlock) step(0), step(4);
       }
+      for (; k < kc; k += 4, w += 4 * kBlock) step(0);
     }
     if (epilogue != nullptr) {
       store.rows(acc, c + column.channel, c_stride);
