@@ -201,7 +201,8 @@ struct Loop {
 
 // p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
 // the addresses of all weights out of it, one register each, and spills them.
-QRT_INLINE const uint8_t* opaque(const uint8_t* p) {
+template <class T>
+QRT_INLINE T opaque(T p) {
   asm volatile("" : "+r"(p));
   return p;
 }
@@ -384,11 +385,15 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
       step = turn == 0 ? s.in_c : 0;
       turn = width;
     }
+    // Of more than there are registers, each from memory where it is needed: g++ 12 would copy them
+    // within the stack.
+    const SourceRow<V>* from = next;
+    if (V::kBands > 1) from = opaque(from);
     typename V::Row row[kGroupRows];
     unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
       const uint8_t* p[V::kBands];
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-        p[k] = next[r].p[k] + offset;
+        p[k] = from[r].p[k] + offset;
         if (!kInside) next[r].p[k] += next[r].step[k];
       });
       row[r] = V::load_row(p);
