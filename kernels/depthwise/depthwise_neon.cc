@@ -8,7 +8,6 @@ struct NeonWide : Neon {
   static constexpr DepthwiseTile kTile = kDepthwiseNeon;
   static constexpr int kOutputs = 4;
   static constexpr bool kSlides = false;
-  static constexpr bool kFuses = false;
   static constexpr int kParts = 2, kUnrolledTaps = 3;
   static constexpr bool kFixes = false;
   using Data = int16x4_t;

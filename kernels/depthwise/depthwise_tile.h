@@ -13,6 +13,7 @@
 //   dot(acc, data, weights)                acc += data * weights
 //   kOwnTaps                               whether there is, instead of these three,
 //     multiply_taps(acc[rows][pixels][4], data, pixel_step, weights[rows], taps)    its own loop
+//     slide<rows, store, inside>(b, loop, area, image)       (kSlides) and its own slide()
 //   kSlides                                whether registers hold three columns and the
 //                                          accumulators of two rows; if so, there is
 //   dot(acc, data, p)                      also with the weights in memory
@@ -435,8 +436,13 @@ void compute_pass(const Block& b, const Loop& loop, const Pixels<V>& pixels, Are
       bool inside = true;
       for (const SourceRow<V>& row : image)
         for (size_t step : row.step) inside &= step != 0;
-      return inside ? slide<V, kRows, kStore, true>(b, loop, area, image)
-                    : slide<V, kRows, kStore, false>(b, loop, area, image);
+      if constexpr (V::kOwnTaps) {
+        return inside ? V::template slide<kRows, kStore, true>(b, loop, area, image)
+                      : V::template slide<kRows, kStore, false>(b, loop, area, image);
+      } else {
+        return inside ? slide<V, kRows, kStore, true>(b, loop, area, image)
+                      : slide<V, kRows, kStore, false>(b, loop, area, image);
+      }
     }
   }
   for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
