@@ -258,26 +258,32 @@ struct Slide {
       convert(0, i + 8);
       load_weights(i);
     });
+    constexpr bool kFused = kStore == Store::kFused;
     if (kRows == 2) {
       unroll<4>([&](auto i) QRT_INLINE_LAMBDA { convert(1, i + 4); });
       unroll<4>([&](auto i) QRT_INLINE_LAMBDA {
         convert(1, i + 8);
         narrow(0, i);
+        if (kFused && i >= 2) load_bias(i - 2);
+      });
+      unroll<4>([&](auto i) QRT_INLINE_LAMBDA {
+        narrow(1, i);
+        if (!kFused) load_bias(i);
+        if (kFused && i < 2) load_bias(i + 2);
       });
     } else {
       unroll<4>([&](auto i) QRT_INLINE_LAMBDA { narrow(0, i); });
+      unroll<4>([&](auto i) QRT_INLINE_LAMBDA { load_bias(i); });
     }
-    unroll<4>([&](auto i) QRT_INLINE_LAMBDA {
-      if (kRows == 2) narrow(1, i);
-      load_bias(i);
-    });
     if (kStore == Store::kClamp) {
       unroll<2 * kRows>([&](auto i) QRT_INLINE_LAMBDA {
         half[i / 2][i % 2] = vqaddq_s16(half[i / 2][i % 2], limits->zero_point);
       });
     }
-    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { bytes[r] = ordered::to_bytes(half[r][0]); });
-    if (kRows == 2) unroll<2>([&](auto i) QRT_INLINE_LAMBDA { load_bias(i + 4); });
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      bytes[r] = ordered::to_bytes(half[r][0]);
+      if (kRows == 2) load_bias(r + 4);
+    });
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
       ordered::to_bytes_high(bytes[r], half[r][1]);
       if (kRows == 2) load_bias(r + 6);
