@@ -97,8 +97,10 @@ struct Neon {
       put(bytes<kClamp>(low, high), out);
     }
 
-    __attribute__((always_inline)) void store(const Acc acc[4], const Fused& fused, uint8_t* out,
-                                              size_t, size_t) const {
+    // Lines (kLine) come with kFixes only.
+    template <bool>
+    __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
+                                                    uint8_t* out, size_t, size_t) const {
       const float32x4_t magic = vdupq_n_f32(kMagic);
       float32x4_t x[4];
       unroll<4>([&](auto q)
