@@ -271,6 +271,10 @@ Status gemm(Importer& importer, Island* island, const NodeView& node, ValueId a,
 Status gather_windows(Importer& importer, const NodeView& node, const Window& window, ValueId x,
                       ValueId* y) {
   const Shape shape = importer.shape_of(x);
+  Shape rows;
+  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
+                      window.kernel[0] * window.kernel[1] * shape[3]},
+                     &rows));
   IndexMaps maps(shape);
   for (int d = 0; d < 2; ++d) {
     QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
@@ -287,10 +291,6 @@ Status gather_windows(Importer& importer, const NodeView& node, const Window& wi
       node, *y,
       {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
   *y = importer.transpose(node, *y, {0, 1, 3, 2, 4, 5});
-  Shape rows;
-  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
-                      window.kernel[0] * window.kernel[1] * shape[3]},
-                     &rows));
   *y = importer.reshape(node, *y, rows);
   return Status();
 }
