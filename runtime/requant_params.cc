@@ -189,7 +189,7 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
 
 void find_lines(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {
   constexpr size_t kFewOutputs = 128;
-  if (kIntegerOnly || !has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
+  if (!has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
   Requant& r = params->requant;
   std::vector<float> slope(padded(channels)), intercept(slope.size());
   for (size_t c = 0; c < channels; ++c)

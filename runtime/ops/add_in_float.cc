@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/integer_build.h"
 #include "runtime/float_env.h"
 
 namespace qrt {
@@ -33,7 +34,7 @@ float near(double v, int which) {
 }  // namespace
 
 bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddParams* add) {
-  if (kIntegerOnly) return false;
+  if (is_integer_build()) return false;
   const Requant& r = p.requant;
   const double scale = std::ldexp(factor(r.stages, r.stage_count), p.left_shift);
   const double a_scale = scale * factor(p.a_stages, p.a_stage_count);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/integer_build.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -64,7 +65,7 @@ class RequantLineTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(RequantLineTest, EqualsTheDefinitionAtEveryStep) {
-  if (kIntegerOnly) GTEST_SKIP() << "float";
+  if (is_integer_build()) GTEST_SKIP() << "lines are float";
   int found = 0, tried = 0;
   for (int s = 1; s <= 10; ++s) {
     for (int i = 0; i < 20; ++i) {
@@ -84,7 +85,7 @@ TEST_P(RequantLineTest, EqualsTheDefinitionAtEveryStep) {
 }
 
 TEST_P(RequantLineTest, IsAlwaysFoundForLargeFactors) {
-  if (kIntegerOnly) GTEST_SKIP() << "float";
+  if (is_integer_build()) GTEST_SKIP() << "lines are float";
   for (int i = 0; i < 500; ++i) {
     const Channel channel = {static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX)),
                              static_cast<uint8_t>(random_.integer(1, 6))};
@@ -114,7 +115,7 @@ TEST_P(RequantLineTest, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_P(RequantLineTest, TakesDeadChannels) {
-  if (kIntegerOnly) GTEST_SKIP() << "float";
+  if (is_integer_build()) GTEST_SKIP() << "lines are float";
   const Channel dead = {0, 3};
   float slope, intercept;
   ASSERT_TRUE(requant_line(requant(dead), 0, &slope, &intercept));
