@@ -502,6 +502,20 @@ TEST(Sharing, ElementsOfSeveralBytesKeepTheirAlignment) {
   }
 }
 
+// One to four of any() side by side in tensor(their size).
+template <class Any, class NewTensor>
+void concat_some(ModelBuilder* m, testing::Random* random, const Any& any, const NewTensor& tensor,
+                 int axis) {
+  std::vector<uint32_t> parts;
+  int64_t sum = 0;
+  for (int64_t count = random->integer(1, 4); count > 0; --count) {
+    const auto [part, n] = any();
+    parts.push_back(part);
+    sum += n;
+  }
+  concat(m, std::move(parts), tensor(sum), axis);
+}
+
 // Graphs of tables, slices, reshapes and concatenations of whatever there is so far.
 TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
   testing::Random random;
@@ -527,16 +541,7 @@ TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
           slice(&m, x, tensor(end - begin), 1, begin, end);
           break;
         }
-        default: {
-          std::vector<uint32_t> parts;
-          int64_t sum = 0;
-          for (int64_t count = random.integer(1, 4); count > 0; --count) {
-            const auto [part, n] = any();
-            parts.push_back(part);
-            sum += n;
-          }
-          concat(&m, std::move(parts), tensor(sum), 1);
-        }
+        default: concat_some(&m, &random, any, tensor, 1);
       }
     }
     const auto [last, size] = made.back();
@@ -573,16 +578,7 @@ TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
         case 2:
         case 3:
         case 4: convolve(&m, x, tensor(random.integer(1, 40)), random.coin() ? 3 : 1); break;
-        default: {
-          std::vector<uint32_t> parts;
-          int64_t sum = 0;
-          for (int64_t count = random.integer(1, 4); count > 0; --count) {
-            const auto [part, n] = any();
-            parts.push_back(part);
-            sum += n;
-          }
-          concat(&m, std::move(parts), tensor(sum), 3);
-        }
+        default: concat_some(&m, &random, any, tensor, 3);
       }
     }
     const auto [last, size] = made.back();
