@@ -5,6 +5,7 @@
 #include "converter/import/onnx_lut.h"
 #include "converter/import/onnx_ops.h"
 #include "converter/import/onnx_wide.h"
+#include "kernels/softmax/softmax_wide.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -16,6 +17,14 @@ std::vector<int32_t> wide_exponentials(float scale) {
     table[static_cast<size_t>(i)] = static_cast<int32_t>(
         std::nearbyint(0x1p30 * std::exp((i - 65535) * static_cast<double>(scale))));
   return table;
+}
+
+// Whether log_softmax.h has a form of it: finite differences, and with 16 bits an output scale that
+// keeps it within a step of the real function.
+bool takes_logarithm(float scale, float output_scale, int64_t length, bool wide) {
+  if (!wide) return std::isfinite(scale * 255.0f);
+  return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxWideRow) &&
+         static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
 Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
@@ -30,9 +39,6 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
   if (opset >= 13) length = shape[at];
   const bool logarithm = node.op() == "LogSoftmax", wide = in.is_wide() || out.is_wide();
-  if (wide && logarithm)
-    return importer.refuse(node, "LogSoftmax of 16 bits has no integer form", node.output(0),
-                           "quantise its input and output to 8 bits");
   const float k = std::floor(1.0f / out.scale[0]);
   std::vector<float> table(256);
   const bool scales = is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]);
@@ -44,13 +50,16 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   }
   const bool usable =
       length > 0 && scales &&
-      (logarithm || wide || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
+      (logarithm ? takes_logarithm(in.scale[0], out.scale[0], length, wide)
+                 : wide || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
   if (!usable)
     return importer.refuse(node,
                            "rows of " + std::to_string(length) + " elements with input scale " +
                                std::to_string(in.scale[0]) + " and output scale " +
                                std::to_string(out.scale[0]) + " are beyond its arithmetic",
-                           node.output(0), "quantise the output with scale 1/256");
+                           node.output(0),
+                           logarithm ? "quantise the output with a greater scale"
+                                     : "quantise the output with scale 1/256");
   std::vector<int> perm, back(static_cast<size_t>(rank));
   for (int i = 0; i < rank; ++i)
     if (i != at) perm.push_back(i);
@@ -62,29 +71,28 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   if (wide) x = importer.widened(node, x);
   Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::SoftmaxOptionsT>(n);
-  if (!wide) o.k = float_bits(logarithm ? in.scale[0] : k);
+  if (logarithm || !wide) o.k = float_bits(logarithm ? in.scale[0] : k);
   o.zero_point = out.stored_zero_point();
   if (logarithm) {
     o.kind = fb::SoftmaxKind::LOG_F32;
     o.output_scale = float_bits(out.scale[0]);
   }
-  if (wide) {
+  if (wide && !logarithm) {
     auto stage = wide_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
-    if (!stage || length > (1 << 24))
+    if (!stage || length > static_cast<int64_t>(kMaxSoftmaxWideRow))
       return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
                              node.output(0), "quantise the output with scale 2^-16");
     o.kind = fb::SoftmaxKind::INT_WIDE;
     o.stages.push_back(std::move(stage));
-    n.inputs.push_back(
-        importer.graph().add_constant("", DType::kInt32, {65536}, wide_exponentials(in.scale[0])));
-  } else {
-    n.inputs.push_back(importer.graph().add_constant("", DType::kFloat32, {256}, table));
   }
+  n.inputs.push_back(wide ? importer.graph().add_constant("", DType::kInt32, {65536},
+                                                          wide_exponentials(in.scale[0]))
+                          : importer.graph().add_constant("", DType::kFloat32, {256}, table));
   ValueId y =
       importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, importer.shape_of(x), &out);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
-  importer.became(node, "Softmax", wide ? "I0" : "I1");
+  importer.became(node, "Softmax", wide && !logarithm ? "I0" : "I1");
   if (wide) y = as_output(importer, node, y, out);
   if (flat) y = importer.reshape(node, y, shape);
   if (turned) y = importer.transpose(node, y, back);

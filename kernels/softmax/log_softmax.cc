@@ -12,7 +12,7 @@ namespace {
 
 struct Hard {
   static Hard of(float f) { return {f}; }
-  static Hard of_int(int32_t i) { return {static_cast<float>(i)}; }
+  static Hard of_int(int64_t i) { return {static_cast<float>(i)}; }
   static Hard of_bits(uint32_t bits) {
     Hard h;
     memcpy(&h.v, &bits, 4);
@@ -41,7 +41,7 @@ inline Hard operator/(Hard a, Hard b) { return {a.v / b.v}; }
 
 struct Soft {
   static Soft of(float f) { return {soft::bits_of(f)}; }
-  static Soft of_int(int32_t i) { return {soft::from_int(i)}; }
+  static Soft of_int(int64_t i) { return {soft::from_int(i)}; }
   static Soft of_bits(uint32_t bits) { return {bits}; }
   uint32_t bits() const { return v; }
   int32_t rounded(int32_t lo, int32_t hi) const {
@@ -95,6 +95,22 @@ void log_softmax(const LogSoftmaxParams& p, const uint8_t* x, uint8_t* y, size_t
   }
 }
 
+template <class N>
+void log_softmax_wide(const LogSoftmaxWideParams& p, const int16_t* x, int16_t* y, size_t n) {
+  int16_t greatest = x[0];
+  for (size_t i = 1; i < n; ++i) greatest = x[i] > greatest ? x[i] : greatest;
+  const int32_t* e = p.table + (static_cast<int32_t>(kSoftmaxWideTable) - 1 - greatest);
+  int64_t sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += e[x[i]];
+  const N log_sum = log_of(N::of_int(sum) * N::of(1.0f / kSoftmaxWideOne));
+  const N scale = N::of(p.scale), output_scale = N::of(p.output_scale);
+  for (size_t i = 0; i < n; ++i) {
+    const N v = (N::of_int(x[i] - greatest) * scale - log_sum) / output_scale;
+    y[i] = static_cast<int16_t>(v.rounded(INT16_MIN - p.zero_point, INT16_MAX - p.zero_point) +
+                                p.zero_point);
+  }
+}
+
 }  // namespace
 
 float log_f32(float x) {
@@ -111,6 +127,16 @@ void log_softmax_rows(const LogSoftmaxParams& params, const uint8_t* x, uint8_t*
       log_softmax<Soft>(params, x, y, n);
     else
       log_softmax<Hard>(params, x, y, n);
+  }
+}
+
+void log_softmax_wide_rows(const LogSoftmaxWideParams& params, const int16_t* x, int16_t* y,
+                           size_t rows, size_t n) {
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    if (kIntegerOnly)
+      log_softmax_wide<Soft>(params, x, y, n);
+    else
+      log_softmax_wide<Hard>(params, x, y, n);
   }
 }
 

@@ -1,5 +1,5 @@
 // Softmax over the last axis by a table of 256 exponentials, in float32 or in integers, or of int16
-// by interpolated tables or one of 65536; cut into rows.
+// by interpolated tables or one of 65536; and its logarithm. Cut into rows.
 #include "kernels/softmax/softmax.h"
 
 #include <algorithm>
@@ -52,9 +52,6 @@ Status check_16(const InferContext& context, const Shape& x) {
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmax16Row),
                   "rows of %lld values, expected at most %zu with kind INT16",
                   static_cast<long long>(n), kMaxSoftmax16Row);
-  QRT_TRY(check_stages("stages", options->stages(), 1));
-  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
-                  "stages has 0 stages, expected 1 or 2 with kind INT16");
   std::vector<int16_t> tables(2 * kSoftmax16Table);
   QRT_TRY(read_table(context, options->table(), tables.size(), tables.data()));
   for (size_t i = 0; i < tables.size(); ++i)
@@ -66,15 +63,14 @@ Status check_16(const InferContext& context, const Shape& x) {
   return Status();
 }
 
+// What INT_WIDE and LOG_F32 of int16 have in common.
 Status check_wide(const InferContext& context, const Shape& x) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxWideRow),
-                  "rows of %lld values, expected at most %zu with kind INT_WIDE",
-                  static_cast<long long>(n), kMaxSoftmaxWideRow);
-  QRT_TRY(check_stages("stages", options->stages(), 1));
-  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
-                  "stages has 0 stages, expected 1 or 2 with kind INT_WIDE");
+                  "rows of %lld values, expected at most %zu with kind %s",
+                  static_cast<long long>(n), kMaxSoftmaxWideRow,
+                  fb::EnumNameSoftmaxKind(options->kind()));
   QRT_TRY(check_range("zero_point", options->zero_point(), INT16_MIN, INT16_MAX));
   std::vector<int32_t> table(kSoftmaxWideTable);
   QRT_TRY(read_table(context, options->table(), table.size(), table.data()));
@@ -86,18 +82,44 @@ Status check_wide(const InferContext& context, const Shape& x) {
   return Status();
 }
 
+// INT16 and INT_WIDE.
+Status check_has_stages(const InferContext& context) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  QRT_TRY(check_stages("stages", options->stages(), 1));
+  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
+                  "stages has 0 stages, expected 1 or 2 with kind %s",
+                  fb::EnumNameSoftmaxKind(options->kind()));
+  return Status();
+}
+
+// LOG_F32: differences of up to `reach` steps.
+Status check_log_scales(const InferContext& context, int reach) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const float scale = float_of(options->k()), out = float_of(options->output_scale());
+  QRT_MODEL_CHECK(std::isnormal(scale) && scale > 0 && std::isnormal(out) && out > 0,
+                  "k is %g and output_scale %g, expected normal numbers > 0",
+                  static_cast<double>(scale), static_cast<double>(out));
+  QRT_MODEL_CHECK(std::isfinite(scale * static_cast<float>(reach)),
+                  "k is %g, expected a finite number times %d with kind LOG_F32",
+                  static_cast<double>(scale), reach);
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT_WIDE, "kind is %d, expected 0 to 5",
                   static_cast<int>(options->kind()));
   const bool is_wide = options->kind() == fb::SoftmaxKind::INT_WIDE;
-  const bool is_16 = is_wide || options->kind() == fb::SoftmaxKind::INT16;
+  const bool is_wide_log =
+      options->kind() == fb::SoftmaxKind::LOG_F32 && context.inputs[0].type.dtype == DType::kInt16;
+  const bool is_16 = is_wide || is_wide_log || options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
   if (is_16) {
-    QRT_TRY(is_wide ? check_wide(context, x) : check_16(context, x));
+    QRT_TRY(is_wide || is_wide_log ? check_wide(context, x) : check_16(context, x));
+    QRT_TRY(is_wide_log ? check_log_scales(context, UINT16_MAX) : check_has_stages(context));
     return add_output(DType::kInt16, x, outputs);
   }
   const bool to_16 = options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16;
@@ -120,10 +142,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_MODEL_CHECK(table[255] == 1.0f && greatest == 1.0f,
                     "table[255] is %g and the greatest value %g, expected 1 with kind LOG_F32",
                     static_cast<double>(table[255]), static_cast<double>(greatest));
-    const float scale = float_of(options->k()), out = float_of(options->output_scale());
-    QRT_MODEL_CHECK(std::isnormal(scale) && scale > 0 && std::isnormal(out) && out > 0,
-                    "k is %g and output_scale %g, expected normal numbers > 0",
-                    static_cast<double>(scale), static_cast<double>(out));
+    QRT_TRY(check_log_scales(context, UINT8_MAX));
     return add_output(DType::kUInt8, x, outputs);
   }
   const double k = static_cast<double>(float_of(options->k()));
@@ -290,6 +309,38 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+struct WideLogParams {
+  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxWideTable);
+  LogSoftmaxWideParams softmax{};
+  size_t rows, n, tasks;
+};
+
+void run_wide_log(const Step& step, const RunContext& context) {
+  const WideLogParams& p = step.as<WideLogParams>();
+  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
+  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    log_softmax_wide_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_wide_log(const PrepareContext& context, Step* step) {
+  const Shape& shape = context.outputs[0].shape;
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  auto params = std::make_shared<WideLogParams>();
+  QRT_TRY(read_table(context, options->table(), params->table.size(), params->table.data()));
+  params->softmax = {params->table.data(), float_of(options->k()),
+                     float_of(options->output_scale()), options->zero_point()};
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "log_softmax_wide_s16";
+  step->run = run_wide_log;
+  step->params = std::move(params);
+  return Status();
+}
+
 Status prepare(const PrepareContext& context, Step* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
@@ -298,7 +349,9 @@ Status prepare(const PrepareContext& context, Step* step) {
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);
-  if (options->kind() == fb::SoftmaxKind::LOG_F32) return prepare_log(context, step);
+  if (options->kind() == fb::SoftmaxKind::LOG_F32)
+    return context.outputs[0].dtype == DType::kInt16 ? prepare_wide_log(context, step)
+                                                     : prepare_log(context, step);
   auto params = std::make_shared<Params>();
   QRT_TRY(read_table(context, options->table(), kTable, params->table));
   params->softmax = {params->table, float_of(options->k()), options->zero_point()};

@@ -443,6 +443,59 @@ TEST(OnnxWide, MeansAndSums) {
   }
 }
 
+// LogSoftmax of [2, 3, 5, 4] against the real function, in steps of the output: half of one for the
+// rounding, and what kernels/softmax/log_softmax.h allows beside it.
+template <class X, class Y>
+void check_log_softmax(int64_t opset, int64_t axis, float x_scale, float y_scale, Y y_zero) {
+  SCOPED_TRACE("opset " + std::to_string(opset) + ", axis " + std::to_string(axis) + ", scale " +
+               std::to_string(y_scale));
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t dims[4] = {2, 3, 5, 4};
+  const auto x = random_integers<X>(&random, 2 * 3 * 5 * 4);
+  OnnxBuilder m(opset);
+  const std::string t = m.integer_input<X>({2, 3, 5, 4}, x_scale, static_cast<X>(100));
+  m.integer_output<Y>(m.node("LogSoftmax", {t}, {{"axis", axis}}), y_scale, y_zero);
+  const std::vector<Y> y = m.run_to<Y>({to_bytes(x)});
+  ASSERT_EQ(y.size(), x.size());
+  // A row: `length` elements, `step` apart.
+  const size_t at = static_cast<size_t>(axis < 0 ? axis + 4 : axis);
+  size_t step = 1, length = dims[at];
+  for (size_t i = at + 1; i < 4; ++i) (opset < 13 ? length : step) *= dims[i];
+  const double allowed =
+      0.5 + 3 * 0x1p-24 * 65536 +
+      (static_cast<double>(length) * 0x1p-31 + 0x1p-24 + 0x1p-19) / static_cast<double>(y_scale);
+  EXPECT_LE(allowed, 1.05);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t first = i / (step * length) * (step * length) + i % step;
+    const double scale = static_cast<double>(x_scale);
+    int greatest = x[i];
+    for (size_t j = 0; j < length; ++j) greatest = std::max<int>(greatest, x[first + j * step]);
+    double sum = 0;
+    for (size_t j = 0; j < length; ++j) sum += std::exp((x[first + j * step] - greatest) * scale);
+    const double real =
+        ((x[i] - greatest) * scale - std::log(sum)) / static_cast<double>(y_scale) + y_zero;
+    ASSERT_LE(std::fabs(y[i] - std::clamp<double>(real, kLo<Y>, kHi<Y>)), allowed) << i;
+  }
+}
+
+TEST(OnnxWide, LogSoftmaxIsWithinAStepOfTheRealFunction) {
+  for (const int64_t axis : {0, 1, 2, 3, -1, -3}) {
+    check_log_softmax<uint16_t, uint16_t>(21, axis, kXScale, 0x1p-10f, 65535);
+    check_log_softmax<uint16_t, uint16_t>(12, axis, kXScale, 0x1p-10f, 65535);
+  }
+  check_log_softmax<int16_t, int16_t>(21, 1, kXScale, 0.0007f, 32767);
+  check_log_softmax<int16_t, int16_t>(21, 3, 0.00003f, 0.0001f, 32767);
+  check_log_softmax<uint16_t, int16_t>(21, 3, 3.0f, 3.0f, 32767);     // one greatest, far away
+  check_log_softmax<int16_t, uint16_t>(21, 2, kXScale, 0.001f, 100);  // saturates
+  check_log_softmax<uint8_t, uint16_t>(21, 3, 0.05f, 0.0004f, 65535);
+  check_log_softmax<uint16_t, uint8_t>(21, 3, kXScale, 0.2f, 255);
+  check_log_softmax<int16_t, int8_t>(21, 1, kXScale, 0.2f, 127);
+  // The finest that is not refused.
+  check_log_softmax<uint16_t, uint16_t>(21, 3, 0x1p-16f, 0x1p-18f + 0x1p-28f, 0);
+  check_log_softmax<int16_t, int16_t>(21, 1, 0x1p-20f, 0x1p-18f + 0x1p-28f, INT16_MAX);
+}
+
 // One requantisation for each index of the axis, with what is added in it.
 TEST(OnnxWide, ConstantsAlongAnAxis) {
   Random random;
@@ -588,8 +641,10 @@ TEST(OnnxWide, RefusesWhatHasNoIntegerForm) {
     const std::string x = m->integer_input<uint16_t>({1, 2, 4, 4}, 0.1f, 60000);
     return m->node("PRelu", {x, m->constant<float>({2, 1, 1}, {1.0f, 9.0f})});
   });
-  expect("LogSoftmax of 16 bits",
-         [](OnnxBuilder* m, const std::string& x) { return m->node("LogSoftmax", {x}); });
+  expect("rows of 4 elements with input scale", [](OnnxBuilder* m, const std::string& x) {
+    m->integer_output<uint16_t>(m->node("LogSoftmax", {x}), 0x1p-18f, 65535);
+    return x;
+  });
   expect("different numbers of positions", [](OnnxBuilder* m, const std::string& x) {
     return m->node("AveragePool", {x}, {{"kernel_shape", Dims{3, 3}}, {"pads", Dims{1, 1, 1, 1}}});
   });

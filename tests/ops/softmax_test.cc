@@ -239,6 +239,7 @@ TEST(Softmax, RejectsBadModels) {
   reject("table[255] is 0.5 and the greatest value", logarithm(0.5f, 0.1f, 0.1f));
   reject("k is 0 and output_scale 0.1", logarithm(1.0f, 0.0f, 0.1f));
   reject("output_scale -0.1, expected normal numbers > 0", logarithm(1.0f, 0.1f, -0.1f));
+  reject("k is 3e+38, expected a finite number times 255", logarithm(1.0f, 3e38f, 0.1f));
   reject("rows of 4096 values, expected at most 4095", [](M& m, O& o) {
     o.kind = fb::SoftmaxKind::Q5_26;
     o.table = m.buffer(integer_exponentials());
