@@ -14,6 +14,7 @@ namespace qrt::bench {
 struct Options {
   std::string model, isa, format = "text", compare, cpu_mask, kernels;
   size_t threads = 1, batch = 0;
+  size_t scaling = 0;  // the greatest batch of measure_scaling(); 0: none
   double seconds = 1.0;
   bool profile = false, roofline = false;
 };
@@ -42,6 +43,12 @@ struct PeakRate {
   double gmacs;  // of one core
 };
 
+struct BatchTime {
+  size_t batch;
+  double image_ms;  // median
+  double of_first;  // over that at batch 1, in the same turn: median
+};
+
 struct Measurement {
   std::string isa;
   size_t batch = 0;
@@ -56,6 +63,8 @@ struct Measurement {
   uint64_t peak_memory = 0, session_memory = 0;  // bytes
   uint64_t macs = 0;                             // of one run
   std::vector<OpTime> ops;
+
+  std::vector<BatchTime> scaling;  // with --scaling
 
   // With --roofline.
   std::vector<PeakRate> peaks;  // of the loops that some operator's limit uses

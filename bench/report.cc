@@ -60,6 +60,9 @@ void print_text(const Options& options, const Measurement& m, const Comparison* 
   printf("memory           peak %.1f MB, session %.1f MB\n",
          static_cast<double>(m.peak_memory) * 1e-6, static_cast<double>(m.session_memory) * 1e-6);
   if (comparison != nullptr) printf("compare          %s\n", describe(*comparison, m).c_str());
+  for (const BatchTime& b : m.scaling)
+    printf("%-16s %.3f ms an image, %.3f of that at batch 1\n",
+           ("batch " + std::to_string(b.batch)).c_str(), b.image_ms, b.of_first);
   if (options.roofline) {
     print_roofline(options, m);
   } else if (options.profile) {
@@ -132,6 +135,9 @@ void print_json(const Options& options, const Measurement& m, const Comparison* 
   if (m.cpu_min > 0) root["cpu_ms"] = {{"median", m.cpu_median}, {"min", m.cpu_min}};
   if (options.profile) root["ops"] = ops_json(options, m);
   if (options.roofline) root["roofline"] = roofline_json(m);
+  for (const BatchTime& b : m.scaling)
+    root["scaling"].push_back(
+        {{"batch", b.batch}, {"image_ms", b.image_ms}, {"of_batch_1", b.of_first}});
   if (comparison != nullptr) root["compare"] = comparison_json(*comparison);
   puts(root.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
 }
@@ -143,8 +149,13 @@ std::string quoted(const std::string& text) {
   return s + "\"";
 }
 
-// One row; with --profile one for every operator instead.
+// One row; with --scaling one for every batch instead, with --profile one for every operator.
 void print_csv(const Options& options, const Measurement& m) {
+  if (!m.scaling.empty()) {
+    puts("batch,image_ms,of_batch_1");
+    for (const BatchTime& b : m.scaling) printf("%zu,%.6f,%.4f\n", b.batch, b.image_ms, b.of_first);
+    return;
+  }
   if (!options.profile) {
     puts(
         "model,isa,threads,batch,runs,median_ms,min_ms,mean_ms,p90_ms,p99_ms,load_ms,session_ms,"

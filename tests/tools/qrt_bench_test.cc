@@ -103,6 +103,23 @@ TEST_F(Bench, RooflineGivesEveryOperatorALimit) {
   ASSERT_NE(text.out.find("of limit"), std::string::npos) << text.out;
 }
 
+TEST_F(Bench, ScalingGivesTheTimeOfAnImageAtEveryBatch) {
+  const CommandResult r = bench({"--scaling", "5", "--format", "json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const json scaling = json::parse(r.out)["scaling"];
+  ASSERT_EQ(scaling.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(scaling[i]["batch"], 1 << i);
+    ASSERT_GT(scaling[i]["image_ms"].get<double>(), 0);
+    ASSERT_GT(scaling[i]["of_batch_1"].get<double>(), 0);
+  }
+  ASSERT_EQ(scaling[0]["of_batch_1"], 1);
+  const CommandResult text = bench({"--scaling", "2"}),
+                      csv = bench({"--scaling", "2", "--format", "csv"});
+  ASSERT_NE(text.out.find("batch 2"), std::string::npos) << text.out;
+  ASSERT_EQ(csv.out.rfind("batch,image_ms,of_batch_1\n1,", 0), 0u) << csv.out;
+}
+
 TEST_F(Bench, ChecksItsOptions) {
   expect_failure("qrt_bench", {model_, "--cpu-mask", "5x"}, 2, "'5x' is not a hexadecimal number");
   expect_failure("qrt_bench", {model_, "--cpu-mask", "0"}, 2, "names no CPU");

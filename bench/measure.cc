@@ -1,0 +1,224 @@
+#include "bench/measure.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "bench/roofline.h"
+#include "kernels/isa.h"
+
+namespace qrt::bench {
+namespace {
+
+// The best instruction set that kernels are taken from.
+std::string best_isa(const std::string& cap) {
+  IsaSet set = detected_isas();
+  const char* environment = getenv("QRT_ISA");
+  const std::string limit = !cap.empty() ? cap : environment != nullptr ? environment : "";
+  Isa isa;
+  if (!limit.empty() && parse_isa(limit.c_str(), &isa)) set = capped(set, isa);
+  std::string best = isa_name(Isa::kScalar);
+  for (int i = 0; isa_at(i, &isa); ++i)
+    if (has(set, isa)) best = isa_name(isa);
+  return best;
+}
+
+// The same values at every call: floats in [-1, 1), integers over their whole range.
+void fill_input(Session* session, size_t i) {
+  const qrt_tensor_info info = session->input_info(i);
+  uint64_t state = 88172645463325252u + i;
+  const auto next = [&] {  // xorshift64
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return static_cast<uint32_t>(state >> 32);
+  };
+  if (info.dtype == QRT_FLOAT32) {
+    for (float& v : session->input<float>(i))
+      v = static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f;
+    return;
+  }
+  auto* bytes = static_cast<uint8_t*>(qrt_session_input_data(session->get(), i));
+  for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
+}
+
+void fill_inputs(const Model& model, Session* session) {
+  for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
+}
+
+struct Times {
+  std::vector<double> wall, cpu;  // ms, positive
+};
+
+// Runs until `seconds` have passed, at least `least` times.
+void run_for(Session* session, double seconds, size_t least, Times* times) {
+  const auto start = Clock::now();
+  for (size_t n = 0; n < least || ms_since(start) < seconds * 1e3; ++n) {
+    const double cpu_begin = thread_ns();
+    const auto begin = Clock::now();
+    session->run();
+    const double wall = ms_since(begin);
+    if (times == nullptr) continue;
+    times->cpu.push_back(std::max((thread_ns() - cpu_begin) * 1e-6, 1e-6));
+    times->wall.push_back(std::max(wall, 1e-6));
+  }
+}
+
+// Nearest-rank percentile of sorted values.
+double percentile(const std::vector<double>& sorted, double p) {
+  const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+template <class F>
+std::vector<double> of_ten_parts(const std::vector<double>& values, const F& f) {
+  const size_t n = values.size(), parts = std::min<size_t>(n, 10);
+  std::vector<double> results;
+  for (size_t i = 0; i < parts; ++i) {
+    results.push_back(
+        f(std::vector<double>(values.begin() + static_cast<ptrdiff_t>(n * i / parts),
+                              values.begin() + static_cast<ptrdiff_t>(n * (i + 1) / parts))));
+  }
+  return results;
+}
+
+double least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+void summarise(const Times& times, size_t threads, Measurement* m) {
+  std::vector<double> sorted = times.wall;
+  std::sort(sorted.begin(), sorted.end());
+  m->runs = sorted.size();
+  m->min = sorted[0];
+  m->median = median(sorted);
+  m->p90 = percentile(sorted, 0.90);
+  m->p99 = percentile(sorted, 0.99);
+  for (double t : sorted) m->mean += t / static_cast<double>(sorted.size());
+  if (threads == 1) {
+    m->cpu_median = median(times.cpu);
+    m->cpu_min = least(times.cpu);
+  }
+  const std::vector<double> medians = of_ten_parts(times.wall, median);
+  const auto [lowest, highest] = std::minmax_element(medians.begin(), medians.end());
+  m->median_noise = (*highest - *lowest) / m->median;
+  m->min_noise =
+      median(of_ten_parts(threads == 1 ? times.cpu : times.wall, least)) / m->least_ms() - 1;
+}
+
+uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Session make_session(const Model& model, const Options& options, size_t batch, bool profile) {
+  SessionOptions o;
+  o.batch = batch;
+  o.threads = options.threads;
+  o.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  o.profile = profile;
+  o.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  return Session(model, o);
+}
+
+// Operators of a session that measured nothing yet.
+std::vector<OpTime> list_ops(const Session& session) {
+  std::vector<OpTime> ops;
+  for (size_t i = 0; i < session.op_count(); ++i) {
+    const qrt_op_info info = session.op_info(i);
+    std::string kernel = info.kernel;
+    if (info.runs_in != i) kernel += std::string(" in ") + session.op_info(info.runs_in).name;
+    ops.push_back({info.name,
+                   info.type,
+                   info.source_op,
+                   kernel,
+                   info.level,
+                   info.macs,
+                   info.bytes,
+                   info.constant_bytes,
+                   0,
+                   0,
+                   0,
+                   {}});
+  }
+  return ops;
+}
+
+}  // namespace
+
+void profile(const Model& model, const Options& options, Measurement* m) {
+  Session session = make_session(model, options, options.batch, true);
+  fill_inputs(model, &session);
+  run_for(&session, options.seconds * 0.1, 2, nullptr);
+  m->ops = list_ops(session);
+  if (options.roofline) m->peaks = loops_of(*m);
+  std::vector<std::vector<double>> times(m->ops.size()), rates(m->peaks.size());
+  const auto start = Clock::now();
+  for (size_t n = 0; n < 3 || ms_since(start) < options.seconds * 1e3; ++n) {
+    for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
+    session.profile_reset();
+    session.run();
+    for (size_t i = 0; i < times.size(); ++i)
+      times[i].push_back(static_cast<double>(session.op_info(i).total_ns) * 1e-6);
+  }
+  for (size_t i = 0; i < rates.size(); ++i) m->peaks[i].gmacs = median(rates[i]);
+  for (size_t i = 0; i < times.size(); ++i) m->ops[i].ms = median(times[i]);
+  const double total = m->ops_ms();
+  for (OpTime& op : m->ops) {
+    op.share = total > 0 ? op.ms / total : 0;
+    op.gmacs = op.ms > 0 ? static_cast<double>(op.macs) / op.ms * 1e-6 : 0;
+  }
+  if (!options.roofline) return;
+  m->memory = measure_memory();
+  set_limits(options.threads, m);
+}
+
+Measurement measure(const Model& model, const Options& options, double load_ms) {
+  Measurement m;
+  m.load_ms = load_ms;
+  m.isa = best_isa(options.isa);
+  const auto start = Clock::now();
+  Session session = make_session(model, options, options.batch, false);
+  m.session_ms = ms_since(start);
+  m.session_memory = session.memory();
+  m.batch = options.batch != 0 ? options.batch : model.default_batch();
+  fill_inputs(model, &session);
+  run_for(&session, options.seconds * 0.1, 2, nullptr);  // warm-up
+  Times times;
+  run_for(&session, options.seconds, 5, &times);
+  m.peak_memory = peak_memory_bytes();
+  summarise(times, options.threads, &m);
+  for (size_t i = 0; i < session.op_count(); ++i) m.macs += session.op_info(i).macs;
+  return m;
+}
+
+void measure_scaling(const Model& model, const Options& options, Measurement* m) {
+  std::vector<Session> sessions;
+  std::vector<std::vector<double>> times, ratios;
+  for (size_t batch = 1; batch <= options.scaling; batch *= 2) {
+    sessions.push_back(make_session(model, options, batch, false));
+    fill_inputs(model, &sessions.back());
+    m->scaling.push_back({batch, 0, 0});
+  }
+  const size_t images = m->scaling.back().batch;
+  times.resize(sessions.size());
+  ratios.resize(sessions.size());
+  const auto start = Clock::now();
+  for (size_t n = 0; n < 3 || ms_since(start) < options.seconds * 1e3; ++n)
+    for (size_t i = 0; i < sessions.size(); ++i) {
+      sessions[i].run();  // what the others left in the caches
+      const auto begin = Clock::now();
+      for (size_t done = 0; done < images; done += m->scaling[i].batch) sessions[i].run();
+      times[i].push_back(std::max(ms_since(begin), 1e-6) / static_cast<double>(images));
+      ratios[i].push_back(times[i].back() / times[0].back());
+    }
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    m->scaling[i].image_ms = median(times[i]);
+    m->scaling[i].of_first = median(ratios[i]);
+  }
+}
+
+}  // namespace qrt::bench
