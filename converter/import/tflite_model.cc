@@ -156,8 +156,11 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
     if (q->details_type() != tflite::QuantizationDetails::NONE)
       refuse("has custom or blockwise quantisation", "quantise it per tensor or per channel");
     if (q->scale()) tensor->scale.assign(q->scale()->begin(), q->scale()->end());
-    if (q->zero_point())
-      tensor->zero_point.assign(q->zero_point()->begin(), q->zero_point()->end());
+    // flatbuffers verifies the alignment of a vector's length, which is less than that of int64.
+    if (const auto* z = q->zero_point(); z && z->size() > 0) {
+      tensor->zero_point.resize(z->size());
+      memcpy(tensor->zero_point.data(), z->Data(), z->size() * sizeof(int64_t));
+    }
     tensor->axis = q->quantized_dimension();
     if (tensor->scale.empty()) tensor->zero_point.clear();
     if (tensor->zero_point.empty()) tensor->zero_point.assign(tensor->scale.size(), 0);
