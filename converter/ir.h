@@ -79,6 +79,7 @@ struct Variable {
 struct Graph {
   std::string name, source_format, source_producer, reference;
   int64_t default_batch = 1;
+  bool batch_is_fixed = false;  // some operator treats images differently, though its form does not
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
   std::vector<Value> values;   // never shrinks while passes run: ids stay valid
   std::vector<Node> nodes;     // in execution order

@@ -8,7 +8,7 @@
 #include "converter/import/onnx_move.h"
 #include "converter/import/onnx_ops.h"
 #include "converter/import/onnx_wide.h"
-#include "converter/import/onnx_window.h"
+#include "kernels/resize/resize.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -289,8 +289,8 @@ bool in_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Linear weights of an axis, as ONNX Runtime's bilinear kernels compute them.
-std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const Axis& a, bool is_float) {
+// Linear weights of an axis, as ONNX Runtime's kernels compute them; of 16 bits rounded to 2^-20.
+std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const Axis& a, fb::ResizeKind kind) {
   auto axis = std::make_unique<fb::ResizeAxisT>();
   for (int64_t i = 0; i < a.out; ++i) {
     const float last = static_cast<float>(a.in - 1);
@@ -298,129 +298,106 @@ std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const Axis& a, boo
     const float x = at >= last ? last : at > 0 ? at : 0;
     const auto low = static_cast<int32_t>(x);
     const int32_t high = static_cast<int32_t>(std::min<int64_t>(low + 1, a.in - 1));
-    axis->low.push_back(low);
-    axis->high.push_back(high);
-    if (is_float) {
+    int32_t of_low, of_high;
+    if (in_float(kind)) {
       const float to_low = low == high ? 0.5f : std::fabs(x - static_cast<float>(low));
       const float to_high = low == high ? 0.5f : std::fabs(x - static_cast<float>(high));
-      axis->low_weight.push_back(static_cast<int32_t>(float_bits(to_high)));
-      axis->high_weight.push_back(static_cast<int32_t>(float_bits(to_low)));
+      of_low = static_cast<int32_t>(float_bits(to_high));
+      of_high = static_cast<int32_t>(float_bits(to_low));
+    } else if (kind == fb::ResizeKind::WIDE) {
+      const float part = std::ldexp(x - static_cast<float>(low), 20);
+      of_high = static_cast<int32_t>(std::nearbyint(part));
+      of_low = kMaxWideResizeWeight - of_high;
     } else {
       const auto fine = static_cast<int32_t>(x * 1024);
-      axis->low_weight.push_back(low == high ? 512 : std::abs(fine - high * 1024));
-      axis->high_weight.push_back(low == high ? 512 : std::abs(fine - low * 1024));
+      of_low = low == high ? 512 : std::abs(fine - high * 1024);
+      of_high = low == high ? 512 : std::abs(fine - low * 1024);
     }
+    axis->low.push_back(low);
+    axis->high.push_back(high);
+    axis->low_weight.push_back(of_low);
+    axis->high_weight.push_back(of_high);
   }
   return axis;
 }
 
-// What the dimensions are to ResizeLinear.
-enum class Layout { kNone, kPlane, kPlanes, kChannelsFirst, kChannelsLast };
+// What the dimensions are to ResizeLinear. ONNX Runtime takes three dimensions for a volume,
+// whichever of them it resizes: that decides in which order it adds.
+enum class Layout { kNone, kPlane, kChannelsFirst, kChannelsLast, kVolume, kVolumes };
 
 Layout layout_of(const Resize& r) {
   const auto stays = [&](size_t d) { return r.axes[d].scale == 1; };
-  const size_t rank = r.axes.size();
-  if (rank == 2) return Layout::kPlane;
-  if ((rank != 3 && rank != 4) || !stays(0)) return Layout::kNone;
-  if (stays(1)) return Layout::kChannelsFirst;
-  if (rank == 3) return Layout::kPlanes;
-  return stays(3) ? Layout::kChannelsLast : Layout::kNone;
+  switch (r.axes.size()) {
+    case 2: return Layout::kPlane;
+    case 3: return Layout::kVolume;
+    case 4:
+      if (!stays(0)) return Layout::kNone;
+      return stays(1) ? Layout::kChannelsFirst : stays(3) ? Layout::kChannelsLast : Layout::kNone;
+    case 5: return stays(0) && stays(1) ? Layout::kVolumes : Layout::kNone;
+    default: return Layout::kNone;
+  }
 }
 
-// The node on a value of the source's layout.
+// The node on a value of the source's layout. REQUIRES: a layout other than kNone.
 ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, ValueId x,
                      fb::ResizeLinearOptionsT o) {
   const Layout layout = layout_of(r);
+  const bool is_volume = layout == Layout::kVolume || layout == Layout::kVolumes;
   const Shape from = importer.shape_of(x);
-  Image image;
-  image.dimensions = from.rank() - 2;
-  // Where height and width stand in the source; a height of 1 that it has not.
-  const Axis flat;
-  const size_t w = layout == Layout::kChannelsLast ? 2 : r.axes.size() - 1;
-  const Axis& height =
-      layout == Layout::kChannelsFirst && image.dimensions == 1 ? flat : r.axes[w - 1];
-  if (layout == Layout::kPlane) x = importer.reshape(node, x, {1, from[0], from[1], 1});
-  if (layout == Layout::kPlanes) x = importer.reshape(node, x, {from[0], from[1], from[2], 1});
-  if (layout == Layout::kChannelsFirst) x = image_to_nhwc(importer, node, image, x);
-  o.h = linear_axis(r, height, in_float(o.kind));
-  o.w = linear_axis(r, r.axes[w], in_float(o.kind));
-  Shape to = importer.shape_of(x);
-  to[1] = height.out;
-  to[2] = r.axes[w].out;
-  const ValueId y = importer.new_value("", importer.graph().values[x].type.dtype, to);
+  switch (layout) {
+    case Layout::kNone:
+    case Layout::kChannelsLast: break;
+    case Layout::kPlane: x = importer.reshape(node, x, {1, from[0], from[1], 1}); break;
+    case Layout::kVolume: x = importer.reshape(node, x, {1, from[0], from[1], from[2], 1}); break;
+    case Layout::kChannelsFirst: x = importer.to_nhwc(node, x); break;
+    case Layout::kVolumes: x = importer.transpose(node, x, {0, 2, 3, 4, 1}); break;
+  }
+  const bool is_wide = o.kind == fb::ResizeKind::WIDE;
   const char* level = in_float(o.kind) ? "I1" : "I0";
+  // The order of sums depends on where in dimension 0 an image stands.
+  if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
+    importer.graph().batch_is_fixed = true;
+  Shape to = importer.shape_of(x), result = from;
+  int axis = from.rank() - (is_volume || layout == Layout::kChannelsLast ? 3 : 2);
+  int d = 1;
+  for (auto* weights : {&o.d, &o.h, &o.w}) {
+    if (weights == &o.d && !is_volume) continue;
+    const Axis& a = r.axes[static_cast<size_t>(axis)];
+    to[d++] = result[axis++] = a.out;
+    *weights = linear_axis(r, a, o.kind);
+  }
+  const ValueId y = importer.new_value("", is_wide ? DType::kInt32 : DType::kUInt8, to);
   Node n = make_node<fb::ResizeLinearOptionsT>(node.name(), node.op(), {x}, {y});
   n.options.Set(std::move(o));
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "ResizeLinear", level);
   switch (layout) {
-    case Layout::kPlane: return importer.reshape(node, y, {to[1], to[2]});
-    case Layout::kPlanes: return importer.reshape(node, y, {to[0], to[1], to[2]});
-    case Layout::kChannelsFirst: return image_from_nhwc(importer, node, image, y);
-    default: return y;
+    case Layout::kChannelsFirst: return importer.from_nhwc(node, y, "");
+    case Layout::kVolumes: return importer.transpose(node, y, {0, 4, 1, 2, 3});
+    case Layout::kChannelsLast: return y;
+    default: return importer.reshape(node, y, result);
   }
 }
 
-// Whether the integer kinds' weights are those of the float ones.
-bool has_exact_weights(const Resize& r) {
-  for (const Axis& a : r.axes)
-    for (int64_t i = 0; a.scale != 1 && i < a.out; ++i) {
-      const float x = coordinate(r.coordinates, a, i) * 1024;
-      if (x > 0 && x < static_cast<float>(a.in - 1) * 1024 && x != std::floor(x)) return false;
-    }
-  return true;
-}
-
-// Of 16 bits, on one side or both: the exact sum rounded to a step of the input, and from there to
-// one of the output where that is another.
+// Of 16 bits, one side or both: the sum in 2^-14 of the input's steps, then one requantisation.
 Status resize_wide(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
                    const Quant& out, Limits limits, ValueId* result) {
-  if (!has_exact_weights(r))
-    return importer.refuse(node,
-                           "it resizes 16 bits linearly, with weights that are no multiples of "
-                           "1/1024",
-                           node.input(0),
-                           "resize by a power of two, quantise to 8 bits, or use mode 'nearest'");
-  if (x.quant->scale[0] > out.scale[0])
-    return importer.refuse(node,
-                           "it resizes 16 bits linearly to a finer scale than its input's, which "
-                           "would show their steps",
-                           node.output(0), "quantise its output like its input");
-  fb::ResizeLinearOptionsT o;
-  o.kind = fb::ResizeKind::INT_HALF_UP;
-  const ValueId y = resize_value(importer, node, r, importer.widened(node, x.value), std::move(o));
-  const int zero_point = x.quant->stored_zero_point();
-  const bool same = out.is_wide() && out.scale[0] == x.quant->scale[0] &&
-                    out.stored_zero_point() == zero_point && limits.lo <= INT16_MIN &&
-                    limits.hi >= INT16_MAX;
-  *result = y;
-  if (same) return Status();
   const double ratio = static_cast<double>(x.quant->scale[0]) / static_cast<double>(out.scale[0]);
-  auto requant = wide_requant(importer, node, {ratio}, {wide_reach(zero_point)}, out, limits);
+  auto requant =
+      wide_requant(importer, node, {std::ldexp(ratio, -14)}, {int64_t{1} << 30}, out, limits);
   if (!requant) return Status();
+  fb::ResizeLinearOptionsT o;
+  o.kind = fb::ResizeKind::WIDE;
+  o.input_zero_point = x.quant->stored_zero_point();
+  const ValueId sums =
+      resize_value(importer, node, r, importer.widened(node, x.value), std::move(o));
   *result = importer.new_value("", out.is_wide() ? DType::kInt16 : DType::kUInt8,
-                               importer.shape_of(y), &out);
-  Node n = make_node<fb::RequantizeOptionsT>(node.name(), node.op(), {y}, {*result});
-  auto& requantize = options<fb::RequantizeOptionsT>(n);
-  requantize.input_zero_point = zero_point;
-  requantize.requant = std::move(requant);
+                               importer.shape_of(sums), &out);
+  Node n = make_node<fb::RequantizeOptionsT>(node.name(), node.op(), {sums}, {*result});
+  options<fb::RequantizeOptionsT>(n).requant = std::move(requant);
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "ResizeLinear, Requantize", "I0");
   return Status();
-}
-
-// Of 8 bits: what ONNX Runtime does between DequantizeLinear and QuantizeLinear.
-ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
-                   const Quant& out, Limits limits) {
-  fb::ResizeLinearOptionsT o;
-  o.kind = fb::ResizeKind::F32;
-  o.input_scale = float_bits(x.quant->scale[0]);
-  o.input_zero_point = x.quant->stored_zero_point();
-  o.output_scale = float_bits(out.scale[0]);
-  o.output_zero_point = out.stored_zero_point();
-  o.lo = limits.lo;
-  o.hi = limits.hi;
-  return resize_value(importer, node, r, x.value, std::move(o));
 }
 
 // Puts `fill` where the region reaches beyond the input.
@@ -441,13 +418,27 @@ ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, 
 // As ResizeLinear takes them.
 bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
 
+// Of 8 bits: what ONNX Runtime does between DequantizeLinear and QuantizeLinear.
+ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
+                   const Quant& out, Limits limits) {
+  fb::ResizeLinearOptionsT o;
+  o.kind = fb::ResizeKind::F32;
+  o.input_scale = float_bits(x.quant->scale[0]);
+  o.input_zero_point = x.quant->stored_zero_point();
+  o.output_scale = float_bits(out.scale[0]);
+  o.output_zero_point = out.stored_zero_point();
+  o.lo = limits.lo;
+  o.hi = limits.hi;
+  return resize_value(importer, node, r, x.value, std::move(o));
+}
+
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
   const Tensor x = importer.input(node, 0);
   const auto no = [&](const std::string& rule, const char* remedy) {
     return importer.refuse(node, rule, node.input(0), remedy);
   };
   if (layout_of(r) == Layout::kNone)
-    return no("it resizes other than the last one or two dimensions of images linearly",
+    return no("it resizes other than two dimensions of an image or three of a volume linearly",
               "resize height and width only");
   if (node.integer("antialias", 0) != 0)
     return no("linear with antialias has weights of its own for every size, which qrt has not",
@@ -484,11 +475,12 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
       return importer.refuse(node, "its output has an unusual scale", node.output(0),
                              "quantise the model with scales of usual size");
     ValueId y = kNoValue;
-    if (!x.quant->is_wide() && !out.is_wide())
-      y = resize_f32(importer, node, r, x, out, limits);
-    else
+    if (x.quant->is_wide() || out.is_wide()) {
       QRT_TRY(resize_wide(importer, node, r, x, out, limits, &y));
-    if (y == kNoValue) return Status();
+      if (y == kNoValue) return Status();
+    } else {
+      y = resize_f32(importer, node, r, x, out, limits);
+    }
     int lo, hi;
     quantized_range(out.type, &lo, &hi);
     const int fill = quantize_ort(beyond, out.scale[0], out.zero_point[0], lo, hi) + out.offset();

@@ -58,7 +58,7 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
 }  // namespace
 
 void open_batch(Graph* graph) {
-  if (graph->inputs.empty()) return;
+  if (graph->inputs.empty() || graph->batch_is_fixed) return;
   const Shape& first = graph->values[graph->inputs[0]].type.shape;
   const int64_t batch = first.rank() > 0 ? first[0] : 0;
   std::vector<bool> carries(graph->values.size(), false);

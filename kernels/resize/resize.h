@@ -3,14 +3,18 @@
 //   y[x][c] = sum of four products of a weight and low[lo_x][c], low[hi_x][c], high[lo_x][c],
 //   high[hi_x][c]
 //
-// f32: (( (wl_x * wl_y) * low[lo] + (wh_x * wl_y) * low[hi] ) + (wl_x * wh_y) * high[lo] ) + (wh_x
-// * wh_y) * high[hi],
-//      every step rounded to float32, no fma.
+// f32: (( (wl_x * wl_y) * low[lo] + (wh_x * wl_y) * low[hi] ) + (wl_x * wh_y) * high[lo] ) +
+//      (wh_x * wh_y) * high[hi], every step rounded to float32, no fma. Each weight is multiplied
+//      by plane_weight last; with `adds` the first product is added to what y holds: a volume's
+//      second plane.
 // u8, s16: the exact integer sum of (source - offset), rounded by RoundShift20, plus offset; u8
-// limited to 0..255,
-//      s16 to its range.
+//      limited to 0..255, s16 to its range.
+// wide: the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
+// blend: y[i] = (low_weight * y[i] + high_weight * high[i]) / 2^20, half to even: two planes of
+// wide
+//      sums, weights as there.
 //
-// Exactly out_w * channels elements are stored, nothing else is read. Thread-safe.
+// Exactly out_w * channels elements (blend: n) are stored, nothing else is read. Thread-safe.
 #ifndef QRT_KERNELS_RESIZE_RESIZE_H_
 #define QRT_KERNELS_RESIZE_RESIZE_H_
 
@@ -35,15 +39,28 @@ struct ResizeRow {
 // The integer forms: |low_weight| + |high_weight| is at most kMaxResizeWeight, in rows and columns:
 // 255 * 2^22 fits int32.
 constexpr int32_t kMaxResizeWeight = 2048;
+// The wide form: weights are >= 0, low_weight + high_weight at most this. 65535 * 2^40 fits int64.
+constexpr int32_t kMaxWideResizeWeight = 1 << 20;
+
+// The two rows of a plane. Of an image one plane of weight 1 makes a row, of a volume one or two.
+template <class T, class Weight>
+struct ResizePlane {
+  const T *low, *high;
+  Weight weight;
+};
 
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  void (*f32)(const ResizeRow<float>& row, const float* low, const float* high, float* y);
+  void (*f32)(const ResizeRow<float>& row, float plane_weight, bool adds, const float* low,
+              const float* high, float* y);
   void (*u8)(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset, const uint8_t* low,
              const uint8_t* high, uint8_t* y);
   void (*s16)(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
               const int16_t* high, int16_t* y);
+  void (*wide)(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+               const int16_t* high, int32_t* y);
+  void (*blend)(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high, int32_t* y);
 };
 
 // What is around the float form in ResizeLinear, and the whole of it, from bytes to bytes, in
@@ -55,8 +72,8 @@ struct SoftResize {
   uint32_t input_scale, output_scale;
   int32_t input_zero_point, output_zero_point, lo, hi;
 };
-void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s, const uint8_t* low,
-                     const uint8_t* high, uint8_t* y);
+void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s,
+                     const ResizePlane<uint8_t, float>* planes, size_t plane_count, uint8_t* y);
 
 const ResizeKernel* resize_kernels(size_t* count);
 const ResizeKernel* select_resize(IsaSet isas);

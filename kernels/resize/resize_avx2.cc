@@ -2,8 +2,9 @@
 
 namespace qrt {
 
-void resize_f32_avx2(const ResizeRow<float>& row, const float* low, const float* high, float* y) {
-  row_f32(row, low, high, y);
+void resize_f32_avx2(const ResizeRow<float>& row, float plane_weight, bool adds, const float* low,
+                     const float* high, float* y) {
+  row_f32(row, plane_weight, adds, low, high, y);
 }
 void resize_u8_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,
                     const uint8_t* low, const uint8_t* high, uint8_t* y) {
@@ -12,6 +13,14 @@ void resize_u8_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t o
 void resize_s16_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
                      const int16_t* high, int16_t* y) {
   row_s16(row, round, low, high, y);
+}
+void resize_wide_avx2(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+                      const int16_t* high, int32_t* y) {
+  row_wide(row, zero_point, low, high, y);
+}
+void resize_blend_avx2(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high,
+                       int32_t* y) {
+  blend_rows(low_weight, high_weight, n, high, y);
 }
 
 }  // namespace qrt

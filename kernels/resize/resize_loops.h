@@ -9,21 +9,32 @@
 namespace qrt {
 namespace {
 
-void row_f32(const ResizeRow<float>& row, const float* low, const float* high, float* y) {
+template <bool kAdds>
+void row_f32(const ResizeRow<float>& row, float plane_weight, const float* low, const float* high,
+             float* y) {
   if constexpr (!kIntegerOnly) {
     const size_t n = row.channels;
     for (size_t x = 0; x < row.out_w; ++x, y += n) {
       const size_t lo = static_cast<size_t>(row.low[x]) * n;
       const size_t hi = static_cast<size_t>(row.high[x]) * n;
       const float *a = low + lo, *b = low + hi, *c = high + lo, *d = high + hi;
-      const float wa = row.low_weight[x] * row.row_low_weight;
-      const float wb = row.high_weight[x] * row.row_low_weight;
-      const float wc = row.low_weight[x] * row.row_high_weight;
-      const float wd = row.high_weight[x] * row.row_high_weight;
+      const float wa = row.low_weight[x] * row.row_low_weight * plane_weight;
+      const float wb = row.high_weight[x] * row.row_low_weight * plane_weight;
+      const float wc = row.low_weight[x] * row.row_high_weight * plane_weight;
+      const float wd = row.high_weight[x] * row.row_high_weight * plane_weight;
       float* __restrict out = y;
-      for (size_t i = 0; i < n; ++i) out[i] = ((wa * a[i] + wb * b[i]) + wc * c[i]) + wd * d[i];
+      for (size_t i = 0; i < n; ++i) {
+        const float first = kAdds ? out[i] + wa * a[i] : wa * a[i];
+        out[i] = ((first + wb * b[i]) + wc * c[i]) + wd * d[i];
+      }
     }
   }
+}
+
+void row_f32(const ResizeRow<float>& row, float plane_weight, bool adds, const float* low,
+             const float* high, float* y) {
+  adds ? row_f32<true>(row, plane_weight, low, high, y)
+       : row_f32<false>(row, plane_weight, low, high, y);
 }
 
 template <RoundShift20 kRound, class Sum>
@@ -75,6 +86,39 @@ void row_u8(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset, c
 void row_s16(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
              const int16_t* high, int16_t* y) {
   row_rounded<int64_t>(row, round, 0, low, high, y);
+}
+
+// v / 2^kShift, half to even.
+template <int kShift>
+inline int32_t round_even(int64_t v) {
+  constexpr int64_t kBelowHalf = (int64_t{1} << (kShift - 1)) - 1;
+  return static_cast<int32_t>((v + kBelowHalf + (v >> kShift & 1)) >> kShift);
+}
+
+void row_wide(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+              const int16_t* high, int32_t* y) {
+  const size_t n = row.channels;
+  for (size_t x = 0; x < row.out_w; ++x, y += n) {
+    const size_t lo = static_cast<size_t>(row.low[x]) * n;
+    const size_t hi = static_cast<size_t>(row.high[x]) * n;
+    const int16_t *a = low + lo, *b = low + hi, *c = high + lo, *d = high + hi;
+    const int64_t wa = int64_t{row.low_weight[x]} * row.row_low_weight;
+    const int64_t wb = int64_t{row.high_weight[x]} * row.row_low_weight;
+    const int64_t wc = int64_t{row.low_weight[x]} * row.row_high_weight;
+    const int64_t wd = int64_t{row.high_weight[x]} * row.row_high_weight;
+    const int64_t base = -(wa + wb + wc + wd) * zero_point;
+    int32_t* __restrict out = y;
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t sum = base + wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
+      out[i] = round_even<26>(sum);
+    }
+  }
+}
+
+void blend_rows(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high,
+                int32_t* y) {
+  for (size_t i = 0; i < n; ++i)
+    y[i] = round_even<20>(int64_t{low_weight} * y[i] + int64_t{high_weight} * high[i]);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ uint8_t limited(int64_t v, int32_t lo, int32_t hi) {
 
 }  // namespace
 
-void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s, const uint8_t* low,
-                     const uint8_t* high, uint8_t* y) {
+void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s,
+                     const ResizePlane<uint8_t, float>* planes, size_t plane_count, uint8_t* y) {
   const size_t n = row.channels;
   const soft::Bits vl = bits_at(&row.row_low_weight, 0), vh = bits_at(&row.row_high_weight, 0);
   const auto real = [&](uint8_t v) {
@@ -43,10 +43,15 @@ void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s, const uin
     const soft::Bits wa = soft::mul(wl, vl), wb = soft::mul(wh, vl);
     const soft::Bits wc = soft::mul(wl, vh), wd = soft::mul(wh, vh);
     for (size_t i = 0; i < n; ++i) {
-      soft::Bits v = soft::mul(wa, real(low[lo + i]));
-      v = soft::add(v, soft::mul(wb, real(low[hi + i])));
-      v = soft::add(v, soft::mul(wc, real(high[lo + i])));
-      v = soft::add(v, soft::mul(wd, real(high[hi + i])));
+      soft::Bits v = 0;
+      for (size_t k = 0; k < plane_count; ++k) {
+        const ResizePlane<uint8_t, float>& p = planes[k];
+        const soft::Bits of_plane = bits_at(&p.weight, 0);
+        v = soft::add(v, soft::mul(soft::mul(wa, of_plane), real(p.low[lo + i])));
+        v = soft::add(v, soft::mul(soft::mul(wb, of_plane), real(p.low[hi + i])));
+        v = soft::add(v, soft::mul(soft::mul(wc, of_plane), real(p.high[lo + i])));
+        v = soft::add(v, soft::mul(soft::mul(wd, of_plane), real(p.high[hi + i])));
+      }
       y[i] = s.truncates ? limited(truncated(v) + s.offset, 0, 255)
                          : limited(soft::to_int(soft::div(v, s.output_scale)) + s.output_zero_point,
                                    s.lo, s.hi);

@@ -3,20 +3,27 @@
 
 namespace qrt {
 
-#define QRT_RESIZE(isa, suffix)                                                                   \
-  void resize_f32_##suffix(const ResizeRow<float>& row, const float* low, const float* high,      \
-                           float* y);                                                             \
-  void resize_u8_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,      \
-                          const uint8_t* low, const uint8_t* high, uint8_t* y);                   \
-  void resize_s16_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low, \
-                           const int16_t* high, int16_t* y);
+#define QRT_RESIZE(isa, suffix)                                                                    \
+  void resize_f32_##suffix(const ResizeRow<float>& row, float plane_weight, bool adds,             \
+                           const float* low, const float* high, float* y);                         \
+  void resize_u8_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,       \
+                          const uint8_t* low, const uint8_t* high, uint8_t* y);                    \
+  void resize_s16_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,  \
+                           const int16_t* high, int16_t* y);                                       \
+  void resize_wide_##suffix(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low, \
+                            const int16_t* high, int32_t* y);                                      \
+  void resize_blend_##suffix(int32_t low_weight, int32_t high_weight, size_t n,                    \
+                             const int32_t* high, int32_t* y);
 #include "kernels/resize/resize.inc"
 
 namespace {
 
 constexpr ResizeKernel kKernels[] = {
-#define QRT_RESIZE(isa, suffix) \
-  {"resize_" #suffix, Isa::isa, resize_f32_##suffix, resize_u8_##suffix, resize_s16_##suffix},
+#define QRT_RESIZE(isa, suffix)                \
+  {"resize_" #suffix,    Isa::isa,             \
+   resize_f32_##suffix,  resize_u8_##suffix,   \
+   resize_s16_##suffix,  resize_wide_##suffix, \
+   resize_blend_##suffix},
 #include "kernels/resize/resize.inc"
 };
 

@@ -1,6 +1,8 @@
-// ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input. In
-// float32 (ONNX Runtime) two input rows are dequantised, weighed and quantised; in integers
-// (TFLite) the products are exact.
+// ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input, or a
+// volume [n, d, h, w, c], from eight. In float32 (ONNX Runtime) two input rows of each plane are
+// dequantised, weighed and quantised; in integers (TFLite, and WIDE) the products are exact.
+#include <cstdlib>
+
 #include "kernels/boundary/boundary.h"
 #include "kernels/integer_build.h"
 #include "kernels/resize/resize.h"
@@ -15,7 +17,27 @@ bool is_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-Status check_axis(const fb::ResizeAxis* axis, const char* name, int64_t size, bool in_float,
+Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t low, int32_t high) {
+  for (const int32_t w : {low, high}) {
+    if (!is_float(kind)) break;
+    const float real = float_of(static_cast<uint32_t>(w));
+    QRT_MODEL_CHECK(real >= 0.0f && real <= 1.0f, "weight %u of %s is %g, expected 0 to 1", i, name,
+                    static_cast<double>(real));
+  }
+  if (is_float(kind)) return Status();
+  if (kind == fb::ResizeKind::WIDE) {
+    QRT_MODEL_CHECK(low >= 0 && high >= 0 && int64_t{low} + high <= kMaxWideResizeWeight,
+                    "weights %u of %s are %d and %d, expected 0 or more, at most %d together", i,
+                    name, low, high, kMaxWideResizeWeight);
+    return Status();
+  }
+  QRT_MODEL_CHECK(std::abs(int64_t{low}) + std::abs(int64_t{high}) <= kMaxResizeWeight,
+                  "weights %u of %s are %d and %d, expected at most %d together", i, name, low,
+                  high, kMaxResizeWeight);
+  return Status();
+}
+
+Status check_axis(const fb::ResizeAxis* axis, const char* name, int64_t size, fb::ResizeKind kind,
                   int64_t* out) {
   QRT_MODEL_CHECK(axis != nullptr, "%s is missing", name);
   const auto count = [](const auto* v) { return v ? v->size() : 0; };
@@ -28,18 +50,7 @@ Status check_axis(const fb::ResizeAxis* axis, const char* name, int64_t size, bo
     for (const int32_t index : {axis->low()->Get(i), axis->high()->Get(i)})
       QRT_MODEL_CHECK(index >= 0 && index < size, "index %u of %s is %d, expected 0 to %lld", i,
                       name, index, static_cast<long long>(size - 1));
-    const int32_t weights[] = {axis->low_weight()->Get(i), axis->high_weight()->Get(i)};
-    int64_t sum = 0;
-    for (const int32_t w : weights) {
-      sum += w < 0 ? -int64_t{w} : int64_t{w};
-      if (!in_float) continue;
-      const float real = float_of(static_cast<uint32_t>(w));
-      QRT_MODEL_CHECK(real >= 0.0f && real <= 1.0f, "weight %u of %s is %g, expected 0 to 1", i,
-                      name, static_cast<double>(real));
-    }
-    QRT_MODEL_CHECK(in_float || sum <= kMaxResizeWeight,
-                    "weights %u of %s are %d and %d, expected at most %d together", i, name,
-                    weights[0], weights[1], kMaxResizeWeight);
+    QRT_TRY(check_weights(i, name, kind, axis->low_weight()->Get(i), axis->high_weight()->Get(i)));
   }
   *out = n;
   return Status();
@@ -48,15 +59,21 @@ Status check_axis(const fb::ResizeAxis* axis, const char* name, int64_t size, bo
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_TRY(check_rank(context, 0, "x", 4, "[n, h, w, c]"));
+  const bool is_volume = o->d() != nullptr;
+  QRT_TRY(check_rank(context, 0, "x", is_volume ? 5 : 4,
+                     is_volume ? "[n, d, h, w, c]" : "[n, h, w, c]"));
   const TensorType& x = context.inputs[0].type;
   QRT_MODEL_CHECK(o->kind() >= fb::ResizeKind::MIN && o->kind() <= fb::ResizeKind::MAX,
                   "kind is %d, expected %d to %d", static_cast<int>(o->kind()),
                   static_cast<int>(fb::ResizeKind::MIN), static_cast<int>(fb::ResizeKind::MAX));
   const bool in_float = is_float(o->kind());
-  QRT_MODEL_CHECK(x.dtype == DType::kUInt8 || (x.dtype == DType::kInt16 && !in_float),
-                  "input 0 (x) is %s, expected uint8, or int16 with an integer kind",
+  const bool is_wide = o->kind() == fb::ResizeKind::WIDE;
+  QRT_MODEL_CHECK((x.dtype == DType::kUInt8 && !is_wide) || (x.dtype == DType::kInt16 && !in_float),
+                  "input 0 (x) is %s, expected uint8 unless WIDE, or int16 with an integer kind",
                   dtype_name(x.dtype));
+  QRT_MODEL_CHECK(in_float || is_wide || !is_volume, "has d, which INT kinds have not");
+  if (is_wide)
+    QRT_TRY(check_range("input_zero_point", o->input_zero_point(), INT16_MIN, INT16_MAX));
   QRT_MODEL_CHECK(o->offset() == 0 || (o->offset() == 128 && x.dtype == DType::kUInt8),
                   "offset is %d, expected 0, or 128 for uint8", o->offset());
   if (o->kind() == fb::ResizeKind::F32) {
@@ -71,9 +88,11 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_TRY(check_range("hi", o->hi(), o->lo(), 255));
   }
   Shape shape = x.shape;
-  QRT_TRY(check_axis(o->h(), "h", x.shape[1], in_float, &shape[1]));
-  QRT_TRY(check_axis(o->w(), "w", x.shape[2], in_float, &shape[2]));
-  return add_output(x.dtype, shape, outputs);
+  const int h = is_volume ? 2 : 1;
+  if (is_volume) QRT_TRY(check_axis(o->d(), "d", x.shape[1], o->kind(), &shape[1]));
+  QRT_TRY(check_axis(o->h(), "h", x.shape[h], o->kind(), &shape[h]));
+  QRT_TRY(check_axis(o->w(), "w", x.shape[h + 1], o->kind(), &shape[h + 1]));
+  return add_output(is_wide ? DType::kInt32 : x.dtype, shape, outputs);
 }
 
 struct Params {
@@ -84,28 +103,31 @@ struct Params {
   RoundShift20 round;
   int32_t offset, input_zero_point, output_zero_point, lo, hi;
   float input_scale, output_scale;
-  const fb::ResizeAxis *h, *w;
+  const fb::ResizeAxis *d, *h, *w;      // d may be null
+  size_t in_d, out_d;                   // 1 without d
   size_t in_h, out_h, in_row, out_row;  // rows in elements
   size_t out_w, channels;
-  size_t rows;  // n * out_h
+  size_t rows;  // n * out_d * out_h
   size_t tasks;
-  size_t task_floats;  // scratch of a task
+  size_t task_scratch;  // bytes
   SoftResize soft;
 };
 
 template <class Weight>
+const Weight* weights_of(const flatbuffers::Vector<int32_t>* v) {
+  return reinterpret_cast<const Weight*>(v->data());
+}
+
+template <class Weight>
 ResizeRow<Weight> row_of(const Params& p, uint32_t y) {
-  const auto weights = [](const flatbuffers::Vector<int32_t>* v) {
-    return reinterpret_cast<const Weight*>(v->data());
-  };
   return {p.out_w,
           p.channels,
           p.w->low()->data(),
           p.w->high()->data(),
-          weights(p.w->low_weight()),
-          weights(p.w->high_weight()),
-          weights(p.h->low_weight())[y],
-          weights(p.h->high_weight())[y]};
+          weights_of<Weight>(p.w->low_weight()),
+          weights_of<Weight>(p.w->high_weight()),
+          weights_of<Weight>(p.h->low_weight())[y],
+          weights_of<Weight>(p.h->high_weight())[y]};
 }
 
 // Two dequantised rows of the input, kept from output row to output row, and the output's.
@@ -120,11 +142,14 @@ class FloatRows {
            sizeof(float);
   }
 
-  void make(const uint8_t* image, size_t low, size_t high, const ResizeRow<float>& row,
+  void make(const ResizePlane<uint8_t, float>* planes, size_t count, const ResizeRow<float>& row,
             uint8_t* y) {
-    const float* a = get(image + low * p_.in_row, nullptr);
-    const float* b = low == high ? a : get(image + high * p_.in_row, a);
-    p_.kernel->f32(row, a, b, out_);
+    for (size_t k = 0; k < count; ++k) {
+      const ResizePlane<uint8_t, float>& plane = planes[k];
+      const float* a = get(plane.low, nullptr);
+      const float* b = plane.low == plane.high ? a : get(plane.high, a);
+      p_.kernel->f32(row, plane.weight, k > 0, a, b, out_);
+    }
     if (p_.kind == fb::ResizeKind::F32) {
       p_.boundary->quantize(out_, p_.out_row, p_.output_scale, p_.output_zero_point, p_.lo, p_.hi,
                             y);
@@ -155,46 +180,81 @@ class FloatRows {
   int next_ = 0;
 };
 
-template <class T, class F>
+// The planes that output row i is made of; of a volume the second only where it weighs something.
+template <class T, class Weight>
+size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (&planes)[2]) {
+  const auto y = static_cast<uint32_t>(i % p.out_h);
+  const auto z = static_cast<uint32_t>(i / p.out_h % p.out_d);
+  const auto low = static_cast<size_t>(p.h->low()->Get(y));
+  const auto high = static_cast<size_t>(p.h->high()->Get(y));
+  const size_t first = i / p.out_h / p.out_d * p.in_d;
+  const auto plane = [&](size_t at, Weight weight) -> ResizePlane<T, Weight> {
+    const T* rows = x + (first + at) * p.in_h * p.in_row;
+    return {rows + low * p.in_row, rows + high * p.in_row, weight};
+  };
+  if (p.d == nullptr) {
+    planes[0] = plane(0, Weight{1});
+    return 1;
+  }
+  planes[0] =
+      plane(static_cast<size_t>(p.d->low()->Get(z)), weights_of<Weight>(p.d->low_weight())[z]);
+  planes[1] =
+      plane(static_cast<size_t>(p.d->high()->Get(z)), weights_of<Weight>(p.d->high_weight())[z]);
+  return planes[1].weight == Weight{0} ? 1 : 2;
+}
+
+// f(planes, their number, row of h, output) for the output's rows [begin, end).
+template <class T, class Weight, class Y, class F>
 void for_rows(const Params& p, const Step& step, const RunContext& context, size_t begin,
               size_t end, const F& f) {
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
-  T* y = reinterpret_cast<T*>(context.out(step, 0)) + begin * p.out_row;
+  Y* y = reinterpret_cast<Y*>(context.out(step, 0)) + begin * p.out_row;
   for (size_t i = begin; i < end; ++i, y += p.out_row) {
-    const auto at = static_cast<uint32_t>(i % p.out_h);
-    f(x + i / p.out_h * p.in_h * p.in_row, static_cast<size_t>(p.h->low()->Get(at)),
-      static_cast<size_t>(p.h->high()->Get(at)), at, y);
+    ResizePlane<T, Weight> planes[2];
+    const size_t count = planes_of(p, x, i, planes);
+    f(planes, count, row_of<Weight>(p, static_cast<uint32_t>(i % p.out_h)), y);
   }
 }
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+    uint8_t* scratch = context.scratch + task * p.task_scratch;
     if (is_float(p.kind) && is_integer_build()) {
-      for_rows<uint8_t>(
+      for_rows<uint8_t, float, uint8_t>(
           p, step, context, begin, end,
-          [&](const uint8_t* image, size_t low, size_t high, uint32_t at, uint8_t* y) {
-            resize_row_soft(row_of<float>(p, at), p.soft, image + low * p.in_row,
-                            image + high * p.in_row, y);
+          [&](const auto* planes, size_t count, const ResizeRow<float>& row, uint8_t* y) {
+            resize_row_soft(row, p.soft, planes, count, y);
           });
     } else if (is_float(p.kind)) {
-      FloatRows rows(p, reinterpret_cast<float*>(context.scratch) + task * p.task_floats);
-      for_rows<uint8_t>(p, step, context, begin, end,
-                        [&](const uint8_t* image, size_t low, size_t high, uint32_t at,
-                            uint8_t* y) { rows.make(image, low, high, row_of<float>(p, at), y); });
-    } else if (p.dtype == DType::kUInt8) {
-      for_rows<uint8_t>(
+      FloatRows rows(p, reinterpret_cast<float*>(scratch));
+      for_rows<uint8_t, float, uint8_t>(
           p, step, context, begin, end,
-          [&](const uint8_t* image, size_t low, size_t high, uint32_t at, uint8_t* y) {
-            p.kernel->u8(row_of<int32_t>(p, at), p.round, p.offset, image + low * p.in_row,
-                         image + high * p.in_row, y);
+          [&](const auto* planes, size_t count, const ResizeRow<float>& row, uint8_t* y) {
+            rows.make(planes, count, row, y);
+          });
+    } else if (p.kind == fb::ResizeKind::WIDE) {
+      auto* sums = reinterpret_cast<int32_t*>(scratch);
+      for_rows<int16_t, int32_t, int32_t>(
+          p, step, context, begin, end,
+          [&](const auto* planes, size_t count, const ResizeRow<int32_t>& row, int32_t* y) {
+            p.kernel->wide(row, p.input_zero_point, planes[0].low, planes[0].high, y);
+            if (p.d == nullptr) return;
+            if (count > 1)
+              p.kernel->wide(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
+            p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0, p.out_row, sums, y);
+          });
+    } else if (p.dtype == DType::kUInt8) {
+      for_rows<uint8_t, int32_t, uint8_t>(
+          p, step, context, begin, end,
+          [&](const auto* planes, size_t, const ResizeRow<int32_t>& row, uint8_t* y) {
+            p.kernel->u8(row, p.round, p.offset, planes->low, planes->high, y);
           });
     } else {
-      for_rows<int16_t>(
+      for_rows<int16_t, int32_t, int16_t>(
           p, step, context, begin, end,
-          [&](const int16_t* image, size_t low, size_t high, uint32_t at, int16_t* y) {
-            p.kernel->s16(row_of<int32_t>(p, at), p.round, image + low * p.in_row,
-                          image + high * p.in_row, y);
+          [&](const auto* planes, size_t, const ResizeRow<int32_t>& row, int16_t* y) {
+            p.kernel->s16(row, p.round, planes->low, planes->high, y);
           });
     }
   });
@@ -229,22 +289,29 @@ Status prepare(const PrepareContext& context, Step* step) {
             o->output_zero_point(),
             o->lo(),
             o->hi()};
+  p.d = o->d();
   p.h = o->h();
   p.w = o->w();
-  p.channels = size(from[3]);
-  p.in_h = size(from[1]);
-  p.out_h = size(to[1]);
-  p.out_w = size(to[2]);
-  p.in_row = size(from[2]) * p.channels;
+  const int h = p.d ? 2 : 1;
+  p.channels = size(from[h + 2]);
+  p.in_d = p.d ? size(from[1]) : 1;
+  p.out_d = p.d ? size(to[1]) : 1;
+  p.in_h = size(from[h]);
+  p.out_h = size(to[h]);
+  p.out_w = size(to[h + 1]);
+  p.in_row = size(from[h + 1]) * p.channels;
   p.out_row = p.out_w * p.channels;
-  p.rows = size(to[0]) * p.out_h;
+  p.rows = size(to[0]) * p.out_d * p.out_h;
   constexpr double kElementsPerNs = 0.5;
   p.tasks =
       task_count(static_cast<double>(p.rows * p.out_row) / kElementsPerNs, p.rows, context.threads);
   if (is_float(p.kind)) {
-    p.task_floats = 2 * FloatRows::stride(p.in_row) + FloatRows::stride(p.out_row);
-    step->scratch_bytes = p.tasks * p.task_floats * sizeof(float);
+    p.task_scratch =
+        (2 * FloatRows::stride(p.in_row) + FloatRows::stride(p.out_row)) * sizeof(float);
+  } else if (p.kind == fb::ResizeKind::WIDE && p.d != nullptr) {
+    p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
   }
+  step->scratch_bytes = p.tasks * p.task_scratch;
   step->kernel = p.kernel->name;
   step->run = run;
   step->params = std::move(params);

@@ -553,52 +553,99 @@ TEST(OnnxWide, ConstantsAlongAnAxis) {
   }
 }
 
-// To twice the size: the exact sums of sixteenths, half up.
-TEST(OnnxWide, LinearResize) {
+// Where an output position of an axis of `size` elements takes its value from: units of 2^-20.
+struct Between {
+  int low, high;
+  int64_t to_high;
+};
+Between between(int i, int size, int out) {
+  const float at =
+      (static_cast<float>(i) + 0.5f) / (static_cast<float>(out) / static_cast<float>(size)) - 0.5f;
+  const float x = std::clamp(at, 0.0f, static_cast<float>(size - 1));
+  const int low = static_cast<int>(x);
+  return {low, std::min(low + 1, size - 1),
+          std::llrint(std::ldexp(x - static_cast<float>(low), 20))};
+}
+
+// To sizes of any ratio: sums in 2^-14 steps of the input, a volume's planes blended, then one
+// rounding.
+void check_linear_resize(const Dims& from, const Dims& to) {
+  SCOPED_TRACE(::testing::PrintToString(to));
   Random random;
   SCOPED_TRACE(random.trace());
-  constexpr int kH = 4, kW = 5;
-  const auto x = random_integers<uint16_t>(&random, 2 * 3 * kH * kW);
-  OnnxBuilder m(21);
-  const std::string sizes = m.constant<int64_t>({4}, {2, 3, 2 * kH, 2 * kW});
-  const std::string t = m.integer_input<uint16_t>({2, 3, kH, kW}, kXScale, 30000);
-  const std::string y = m.node("Resize", {t, "", "", sizes}, {{"mode", "linear"}});
-  m.integer_output<uint16_t>(y, kXScale, 30000);
-  OnnxBuilder coarse(21), narrow(21);
-  for (OnnxBuilder* b : {&coarse, &narrow}) {
-    const std::string to = b->constant<int64_t>({4}, {2, 3, 2 * kH, 2 * kW});
-    const std::string in = b->integer_input<uint16_t>({2, 3, kH, kW}, kXScale, 30000);
-    const std::string out = b->node("Resize", {in, "", "", to}, {{"mode", "linear"}});
-    b == &coarse ? b->integer_output<uint16_t>(b->node("Relu", {out}), kYScale, 20000)
-                 : b->integer_output<int8_t>(out, 0.2f, -5);
+  size_t count = 1;
+  for (const int64_t d : from) count *= static_cast<size_t>(d);
+  const auto x = random_integers<uint16_t>(&random, count);
+  OnnxBuilder same(21), finer(21), narrow(21);
+  for (OnnxBuilder* b : {&same, &finer, &narrow}) {
+    const std::string sizes = b->constant<int64_t>({static_cast<int64_t>(to.size())}, to);
+    const std::string in = b->integer_input<uint16_t>(from, kXScale, 30000);
+    const std::string out = b->node("Resize", {in, "", "", sizes}, {{"mode", "linear"}});
+    if (b == &same) b->integer_output<uint16_t>(out, kXScale, 30000);
+    if (b == &finer) b->integer_output<uint16_t>(b->node("Relu", {out}), kXScale / 3, 20000);
+    if (b == &narrow) b->integer_output<int8_t>(out, 0.2f, -5);
   }
-  std::vector<uint16_t> expected, expected_coarse;
+  const auto requant_of = [](OnnxBuilder& b, double scale) {
+    const Imported imported = b.import();
+    fb::RequantT r = *imported.only<fb::RequantizeOptionsT>().requant;
+    expect_factor(r, 0, std::ldexp(static_cast<double>(kXScale) / scale, -14));
+    return r;
+  };
+  const fb::RequantT to_same = requant_of(same, static_cast<double>(kXScale));
+  const fb::RequantT to_finer = requant_of(finer, static_cast<double>(kXScale / 3));
+  const fb::RequantT to_narrow = requant_of(narrow, static_cast<double>(0.2f));
+  // From behind: w, h, d.
+  const auto size = [](const Dims& dims, size_t i) {
+    return i < dims.size() - (dims.size() > 3 ? 2 : 0) ? static_cast<int>(dims[dims.size() - 1 - i])
+                                                       : 1;
+  };
+  const bool is_volume = from.size() == 3 || from.size() == 5;
+  const int in_w = size(from, 0), in_h = size(from, 1), in_d = is_volume ? size(from, 2) : 1;
+  const int out_w = size(to, 0), out_h = size(to, 1), out_d = is_volume ? size(to, 2) : 1;
+  const int images = static_cast<int>(count) / (in_w * in_h * in_d);
+  const auto half_even = [](int64_t v, int shift) {
+    return static_cast<int64_t>(std::nearbyint(std::ldexp(static_cast<long double>(v), -shift)));
+  };
+  std::vector<uint16_t> expected, expected_finer;
   std::vector<int8_t> expected_narrow;
-  const Imported of_coarse = coarse.import(), of_narrow = narrow.import();
-  const fb::RequantT& to_coarse = *of_coarse.only<fb::RequantizeOptionsT>().requant;
-  const fb::RequantT& to_narrow = *of_narrow.only<fb::RequantizeOptionsT>().requant;
-  expect_factor(to_coarse, 0, static_cast<double>(kXScale) / static_cast<double>(kYScale));
-  expect_factor(to_narrow, 0, static_cast<double>(kXScale) / static_cast<double>(0.2f));
-  for (int c = 0; c < 6; ++c)
-    for (int i = 0; i < 2 * kH; ++i)
-      for (int j = 0; j < 2 * kW; ++j) {
-        const int at_y = std::clamp(2 * i - 1, 0, 4 * (kH - 1)), v = at_y % 4;
-        const int at_x = std::clamp(2 * j - 1, 0, 4 * (kW - 1)), u = at_x % 4;
-        const auto at = [&](int dy, int dx) {
-          const int row = std::min(at_y / 4 + dy, kH - 1), column = std::min(at_x / 4 + dx, kW - 1);
-          return int64_t{x[static_cast<size_t>((c * kH + row) * kW + column)]};
-        };
-        const int64_t sum =
-            (4 - v) * ((4 - u) * at(0, 0) + u * at(0, 1)) + v * ((4 - u) * at(1, 0) + u * at(1, 1));
-        const int64_t rounded = (sum + 8) / 16;
-        expected.push_back(static_cast<uint16_t>(rounded));
-        expected_coarse.push_back(
-            std::max<uint16_t>(requantized<uint16_t>(rounded - 30000, to_coarse, 0, 20000), 20000));
-        expected_narrow.push_back(requantized<int8_t>(rounded - 30000, to_narrow, 0, -5));
-      }
-  ASSERT_EQ(m.run_to<uint16_t>({to_bytes(x)}), expected);
-  ASSERT_EQ(coarse.run_to<uint16_t>({to_bytes(x)}), expected_coarse);
+  for (int c = 0; c < images; ++c)
+    for (int k = 0; k < out_d; ++k)
+      for (int i = 0; i < out_h; ++i)
+        for (int j = 0; j < out_w; ++j) {
+          const Between z = between(k, in_d, out_d), v = between(i, in_h, out_h),
+                        u = between(j, in_w, out_w);
+          const int64_t one = 1 << 20;
+          const auto plane = [&](int at) {
+            const auto value = [&](int row, int column) {
+              return int64_t{
+                         x[static_cast<size_t>(((c * in_d + at) * in_h + row) * in_w + column)]} -
+                     30000;
+            };
+            return half_even((one - v.to_high) * ((one - u.to_high) * value(v.low, u.low) +
+                                                  u.to_high * value(v.low, u.high)) +
+                                 v.to_high * ((one - u.to_high) * value(v.high, u.low) +
+                                              u.to_high * value(v.high, u.high)),
+                             26);
+          };
+          const int64_t sum =
+              half_even((one - z.to_high) * plane(z.low) + z.to_high * plane(z.high), 20);
+          expected.push_back(requantized<uint16_t>(sum, to_same, 0, 30000));
+          expected_finer.push_back(
+              std::max<uint16_t>(requantized<uint16_t>(sum, to_finer, 0, 20000), 20000));
+          expected_narrow.push_back(requantized<int8_t>(sum, to_narrow, 0, -5));
+        }
+  ASSERT_EQ(same.run_to<uint16_t>({to_bytes(x)}), expected);
+  ASSERT_EQ(finer.run_to<uint16_t>({to_bytes(x)}), expected_finer);
   ASSERT_EQ(narrow.run_to<int8_t>({to_bytes(x)}), expected_narrow);
+}
+
+TEST(OnnxWide, LinearResize) {
+  check_linear_resize({2, 3, 4, 5}, {2, 3, 8, 10});
+  check_linear_resize({1, 2, 4, 5}, {1, 2, 7, 3});
+  check_linear_resize({4, 5}, {9, 6});
+  check_linear_resize({1, 3, 5}, {1, 3, 11});
+  check_linear_resize({3, 4, 5}, {5, 3, 9});
+  check_linear_resize({1, 2, 3, 4, 5}, {1, 2, 7, 5, 4});
 }
 
 TEST(OnnxWide, EdgesOfTheModel) {
@@ -648,16 +695,6 @@ TEST(OnnxWide, RefusesWhatHasNoIntegerForm) {
   expect("different numbers of positions", [](OnnxBuilder* m, const std::string& x) {
     return m->node("AveragePool", {x}, {{"kernel_shape", Dims{3, 3}}, {"pads", Dims{1, 1, 1, 1}}});
   });
-  const auto resized = [](int64_t size, float scale) {
-    return [=](OnnxBuilder* m, const std::string& x) {
-      const std::string sizes = m->constant<int64_t>({4}, {1, 2, size, size});
-      const std::string y = m->node("Resize", {x, "", "", sizes}, {{"mode", "linear"}});
-      m->integer_output<uint16_t>(y, scale, 0);
-      return x;
-    };
-  };
-  expect("weights that are no multiples of 1/1024", resized(5, 0.1f));
-  expect("to a finer scale than its input's", resized(8, 0.05f));
   expect("beyond int16", [](OnnxBuilder* m, const std::string& x) {
     return m->node("Conv",
                    {x, m->dq<uint16_t>(m->constant<uint16_t>({1, 2, 1, 1}, {1, 40000}), 0.1f, 0)});

@@ -49,14 +49,16 @@ void Generator::append_global_average_pool2d() {
   emit(std::move(o), {x.tensor}, {-1, 1, 1, x.shape[3]}, x.dtype);
 }
 
-std::unique_ptr<fb::ResizeAxisT> Generator::resize_axis(int64_t in, bool in_float) {
+std::unique_ptr<fb::ResizeAxisT> Generator::resize_axis(int64_t in, fb::ResizeKind kind) {
+  const bool in_float = kind <= fb::ResizeKind::F32_TRUNCATED;
+  const int one = kind == fb::ResizeKind::WIDE ? 1 << 20 : 1024;
   auto a = std::make_unique<fb::ResizeAxisT>();
   for (int n = choose_.dimension(20); n > 0; --n) {
     a->low.push_back(choose_.integer(0, static_cast<int>(in) - 1));
     a->high.push_back(choose_.integer(0, static_cast<int>(in) - 1));
-    const int high = choose_.integer(0, 1024);
+    const int high = choose_.integer(0, one);
     for (const auto& [weights, w] :
-         {std::make_pair(&a->low_weight, 1024 - high), std::make_pair(&a->high_weight, high)})
+         {std::make_pair(&a->low_weight, one - high), std::make_pair(&a->high_weight, high)})
       weights->push_back(
           in_float ? static_cast<int32_t>(float_bits(static_cast<float>(w) / 1024.0f)) : w);
   }
@@ -64,12 +66,27 @@ std::unique_ptr<fb::ResizeAxisT> Generator::resize_axis(int64_t in, bool in_floa
 }
 
 void Generator::append_resize_linear() {
-  const Live x = image();
+  Live x = image();
   fb::ResizeLinearOptionsT o;
-  o.kind = static_cast<fb::ResizeKind>(choose_.integer(x.is_wide() ? 2 : 0, 4));
-  const bool in_float = o.kind <= fb::ResizeKind::F32_TRUNCATED;
-  o.h = resize_axis(x.shape[1], in_float);
-  o.w = resize_axis(x.shape[2], in_float);
+  o.kind = static_cast<fb::ResizeKind>(choose_.integer(x.is_wide() ? 2 : 0, x.is_wide() ? 5 : 4));
+  const bool is_sum = o.kind == fb::ResizeKind::WIDE;
+  Shape shape = x.shape;
+  int d = 1;
+  if ((is_sum || o.kind <= fb::ResizeKind::F32_TRUNCATED) && choose_.coin()) {
+    // The image as a volume of one channel.
+    shape.push_back(1);
+    fb::ReshapeOptionsT reshape;
+    reshape.shape.assign(shape.begin(), shape.end());
+    emit(std::move(reshape), {x.tensor}, shape, x.dtype);
+    x = live_.back();
+    live_.back().read = true;
+    o.d = resize_axis(shape[d], o.kind);
+    shape[d++] = static_cast<int64_t>(o.d->low.size());
+  }
+  o.h = resize_axis(shape[d], o.kind);
+  shape[d++] = static_cast<int64_t>(o.h->low.size());
+  o.w = resize_axis(shape[d], o.kind);
+  shape[d++] = static_cast<int64_t>(o.w->low.size());
   if (!x.is_wide() && choose_.coin()) o.offset = 128;
   o.input_scale = float_bits(choose_.scale(-8, 2));
   o.output_scale = float_bits(choose_.scale(-8, 2));
@@ -77,9 +94,7 @@ void Generator::append_resize_linear() {
   o.output_zero_point = choose_.byte();
   o.lo = choose_.coin() ? 0 : choose_.byte();
   o.hi = choose_.coin() ? 255 : choose_.integer(o.lo, 255);
-  const Shape shape = {-1, static_cast<int64_t>(o.h->low.size()),
-                       static_cast<int64_t>(o.w->low.size()), x.shape[3]};
-  emit(std::move(o), {x.tensor}, shape, x.dtype);
+  emit(std::move(o), {x.tensor}, shape, is_sum ? DType::kInt32 : x.dtype);
 }
 
 }  // namespace qrt::fuzz

@@ -73,17 +73,28 @@ TEST_P(ResizeTest, Float32InItsOrder) {
     for (auto* v : {&low, &high})
       for (float& f : *v) f = static_cast<float>(random.integer(-2550, 2550)) * 0.1f;
     const float wl = weight(), wh = weight();
-    GetParam().f32(g.row(c, wl, wh), low.data(), high.data(), y.data());
+    // The second plane of a volume adds to what is there.
+    const bool adds = random.coin();
+    const float plane = adds ? weight() : 1.0f;
+    std::vector<float> before(y.size());
+    for (size_t i = 0; i < before.size(); ++i) {
+      before[i] = static_cast<float>(random.integer(-2550, 2550)) * 0.1f;
+      y[i] = before[i];
+    }
+    GetParam().f32(g.row(c, wl, wh), plane, adds, low.data(), high.data(), y.data());
     for (size_t x = 0; x < g.low.size(); ++x) {
       const size_t lo = static_cast<size_t>(g.low[x]) * c, hi = static_cast<size_t>(g.high[x]) * c;
       for (size_t i = 0; i < c; ++i) {
         volatile float a = g.low_weight[x] * wl, b = g.high_weight[x] * wl;
         volatile float d = g.low_weight[x] * wh, e = g.high_weight[x] * wh;
+        for (volatile float* w : {&a, &b, &d, &e}) *w = *w * plane;
         a = a * low[lo + i];
         b = b * low[hi + i];
         d = d * high[lo + i];
         e = e * high[hi + i];
-        volatile float sum = a + b;
+        volatile float sum = a;
+        if (adds) sum = before[x * c + i] + sum;
+        sum = sum + b;
         sum = sum + d;
         sum = sum + e;
         const float expected = sum;
@@ -110,11 +121,16 @@ TEST(ResizeSoft, GivesTheBytesOfTheFloatForm) {
       const SoftResize s = {truncates, 128, bits(in), bits(out), zero, 255 - zero, 3, 252};
       const size_t c = 5;
       const auto g = geometry<float>(&random, weight);
-      Guarded<uint8_t> low(g.in_w * c), high(g.in_w * c), y(g.low.size() * c);
-      for (auto* v : {&low, &high})
+      Guarded<uint8_t> low(g.in_w * c), high(g.in_w * c), far_low(g.in_w * c), far_high(g.in_w * c),
+          y(g.low.size() * c);
+      for (auto* v : {&low, &high, &far_low, &far_high})
         for (uint8_t& b : *v) b = static_cast<uint8_t>(random.integer(0, 255));
       const float wl = weight(), wh = weight();
-      resize_row_soft(g.row(c, wl, wh), s, low.data(), high.data(), y.data());
+      const bool is_volume = random.coin();
+      const ResizePlane<uint8_t, float> planes[] = {
+          {low.data(), high.data(), is_volume ? weight() : 1.0f},
+          {far_low.data(), far_high.data(), weight()}};
+      resize_row_soft(g.row(c, wl, wh), s, planes, is_volume ? 2 : 1, y.data());
       const auto real = [&](uint8_t v) {
         return truncates ? static_cast<float>(v - 128) : static_cast<float>(v - zero) * in;
       };
@@ -122,13 +138,18 @@ TEST(ResizeSoft, GivesTheBytesOfTheFloatForm) {
         const size_t lo = static_cast<size_t>(g.low[x]) * c,
                      hi = static_cast<size_t>(g.high[x]) * c;
         for (size_t i = 0; i < c; ++i) {
-          volatile float v = (g.low_weight[x] * wl) * real(low[lo + i]);
-          volatile float next = (g.high_weight[x] * wl) * real(low[hi + i]);
-          v = v + next;
-          next = (g.low_weight[x] * wh) * real(high[lo + i]);
-          v = v + next;
-          next = (g.high_weight[x] * wh) * real(high[hi + i]);
-          v = v + next;
+          volatile float v = 0;
+          for (int k = 0; k < (is_volume ? 2 : 1); ++k) {
+            const ResizePlane<uint8_t, float>& p = planes[k];
+            volatile float next = (g.low_weight[x] * wl * p.weight) * real(p.low[lo + i]);
+            v = v + next;
+            next = (g.high_weight[x] * wl * p.weight) * real(p.low[hi + i]);
+            v = v + next;
+            next = (g.low_weight[x] * wh * p.weight) * real(p.high[lo + i]);
+            v = v + next;
+            next = (g.high_weight[x] * wh * p.weight) * real(p.high[hi + i]);
+            v = v + next;
+          }
           const int64_t q = truncates ? static_cast<int64_t>(v) + 128
                                       : static_cast<int64_t>(std::nearbyint(v / out)) + 255 - zero;
           const int64_t least = truncates ? 0 : 3, most = truncates ? 255 : 252;
@@ -200,6 +221,85 @@ TEST_P(ResizeTest, Int16) {
       -32768, 32767, {0},
       [](const auto& row, auto round, int32_t, const int16_t* low, const int16_t* high,
          int16_t* y) { GetParam().s16(row, round, low, high, y); });
+}
+
+// v / 2^shift, half to even.
+int64_t half_even(int64_t v, int shift) {
+  const int64_t unit = int64_t{1} << shift;
+  int64_t floor = v / unit - (v % unit < 0 ? 1 : 0);
+  const int64_t rest = 2 * (v - floor * unit);
+  if (rest > unit || (rest == unit && floor % 2 != 0)) ++floor;
+  return floor;
+}
+
+// Sums of 57 bits, ties among them.
+TEST_P(ResizeTest, WideSums) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const auto weight = [&] {
+    const int32_t all[] = {0,
+                           1,
+                           1 << 19,
+                           1 << 18,
+                           kMaxWideResizeWeight,
+                           static_cast<int32_t>(random.integer(0, kMaxWideResizeWeight))};
+    return all[random.integer(0, 5)];
+  };
+  for (const int32_t zero : {-32768, -5, 0, 32767})
+    for (size_t c : kChannels) {
+      auto g = geometry<int32_t>(&random, weight);
+      for (size_t i = 0; i < g.low.size(); ++i)
+        g.high_weight[i] = kMaxWideResizeWeight - g.low_weight[i];
+      const int32_t wl = weight(), wh = kMaxWideResizeWeight - wl;
+      Guarded<int16_t> low(g.in_w * c), high(g.in_w * c);
+      Guarded<int32_t> y(g.low.size() * c);
+      for (auto* v : {&low, &high})
+        for (int16_t& t : *v)
+          t = static_cast<int16_t>(random.coin()   ? random.integer(-32768, 32767)
+                                   : random.coin() ? -32768
+                                                   : 32767);
+      GetParam().wide(g.row(c, wl, wh), zero, low.data(), high.data(), y.data());
+      for (size_t x = 0; x < g.low.size(); ++x) {
+        const size_t lo = static_cast<size_t>(g.low[x]) * c;
+        const size_t hi = static_cast<size_t>(g.high[x]) * c;
+        for (size_t i = 0; i < c; ++i) {
+          const auto at = [&](const Guarded<int16_t>& v, size_t k) { return int64_t{v[k]} - zero; };
+          const int64_t sum =
+              (at(low, lo + i) * g.low_weight[x] + at(low, hi + i) * g.high_weight[x]) * wl +
+              (at(high, lo + i) * g.low_weight[x] + at(high, hi + i) * g.high_weight[x]) * wh;
+          ASSERT_EQ(int64_t{y[x * c + i]}, half_even(sum, 26)) << x << " " << i;
+        }
+      }
+    }
+}
+
+// Two planes of wide sums, which reach 2^30, ties among them.
+TEST_P(ResizeTest, BlendsPlanes) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  for (const int32_t low :
+       {0, 1, 3, 1 << 18, 1 << 19, kMaxWideResizeWeight - 1, kMaxWideResizeWeight})
+    for (size_t n : kChannels) {
+      Guarded<int32_t> high(n), y(n);
+      std::vector<int32_t> before(n);
+      for (size_t i = 0; i < n; ++i) {
+        const auto sum = [&] {
+          const int32_t limit = 65535 << 14;
+          return static_cast<int32_t>(random.coin()   ? random.integer(-limit, limit)
+                                      : random.coin() ? random.integer(-9, 9)
+                                      : random.coin() ? limit
+                                                      : -limit);
+        };
+        high[i] = sum();
+        y[i] = before[i] = sum();
+      }
+      GetParam().blend(low, kMaxWideResizeWeight - low, n, high.data(), y.data());
+      for (size_t i = 0; i < n; ++i) {
+        const int64_t sum =
+            int64_t{low} * before[i] + int64_t{kMaxWideResizeWeight - low} * high[i];
+        ASSERT_EQ(int64_t{y[i]}, half_even(sum, 20)) << low << " " << i;
+      }
+    }
 }
 
 }  // namespace

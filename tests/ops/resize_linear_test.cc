@@ -27,28 +27,32 @@ float real_of(int32_t bits) {
 }
 
 // in -> out positions, half a pixel in.
-std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, bool in_float) {
+std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, ResizeKind kind) {
   auto a = std::make_unique<fb::ResizeAxisT>();
   for (int64_t i = 0; i < out; ++i) {
     const float at =
         (static_cast<float>(i) + 0.5f) * static_cast<float>(in) / static_cast<float>(out) - 0.5f;
     const int64_t low = std::clamp<int64_t>(static_cast<int64_t>(std::floor(at)), 0, in - 1);
     const float part = std::clamp(at - static_cast<float>(low), 0.0f, 1.0f);
-    const auto fine = static_cast<int32_t>(part * 1024);
+    const int32_t one = kind == ResizeKind::WIDE ? 1 << 20 : 1024;
+    const auto fine = static_cast<int32_t>(part * static_cast<float>(one));
     a->low.push_back(static_cast<int32_t>(low));
     a->high.push_back(static_cast<int32_t>(std::min(low + 1, in - 1)));
-    a->low_weight.push_back(in_float ? bits_of(1 - part) : 1024 - fine);
-    a->high_weight.push_back(in_float ? bits_of(part) : fine);
+    a->low_weight.push_back(is_float(kind) ? bits_of(1 - part) : one - fine);
+    a->high_weight.push_back(is_float(kind) ? bits_of(part) : fine);
   }
   return a;
 }
 
-fb::ResizeLinearOptionsT resize_options(const Shape& from, int64_t h, int64_t w, ResizeKind kind,
+// Of an image [n, h, w, c], or of a volume [n, d, h, w, c].
+fb::ResizeLinearOptionsT resize_options(const Shape& from, const Shape& to, ResizeKind kind,
                                         int32_t offset) {
   fb::ResizeLinearOptionsT o;
   o.kind = kind;
-  o.h = axis(from[1], h, is_float(kind));
-  o.w = axis(from[2], w, is_float(kind));
+  const int h = from.rank() - 3;
+  if (h == 2) o.d = axis(from[1], to[1], kind);
+  o.h = axis(from[h], to[h], kind);
+  o.w = axis(from[h + 1], to[h + 1], kind);
   o.offset = offset;
   o.input_scale = testing::float_bits(0.05f);
   o.input_zero_point = 120;
@@ -59,88 +63,132 @@ fb::ResizeLinearOptionsT resize_options(const Shape& from, int64_t h, int64_t w,
   return o;
 }
 
-int64_t weighed(const fb::ResizeLinearOptionsT& o, const int64_t (&p)[4], size_t y, size_t x) {
+// p: the neighbours, of d's low plane and then of its high one; z, y, x: their place in the output.
+int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64_t>& p, size_t z,
+                      size_t y, size_t x) {
+  const bool full = o.kind == ResizeKind::F32;
+  volatile float sum = 0;
+  for (size_t i = 0; i < p.size(); ++i) {
+    volatile float weight = real_of(i % 2 == 0 ? o.w->low_weight[x] : o.w->high_weight[x]);
+    weight = weight * real_of(i % 4 < 2 ? o.h->low_weight[y] : o.h->high_weight[y]);
+    if (o.d) weight = weight * real_of(i < 4 ? o.d->low_weight[z] : o.d->high_weight[z]);
+    const float real = full ? static_cast<float>(p[i] - o.input_zero_point) * 0.05f
+                            : static_cast<float>(p[i] - o.offset);
+    volatile float product = weight * real;
+    sum = sum + product;
+  }
+  if (!full) return static_cast<int64_t>(sum) + o.offset;
+  const auto q = static_cast<int64_t>(std::nearbyint(sum / 0.06f)) + o.output_zero_point;
+  return std::clamp<int64_t>(q, o.lo, o.hi);
+}
+
+// The integer kinds' sum over one plane, its neighbours from p on.
+int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_t y, size_t x) {
+  const bool is_wide = o.kind == ResizeKind::WIDE;
   const int32_t vl = o.h->low_weight[y], vh = o.h->high_weight[y];
   const int32_t wl = o.w->low_weight[x], wh = o.w->high_weight[x];
-  if (is_float(o.kind)) {
-    const bool full = o.kind == ResizeKind::F32;
-    const auto real = [&](int64_t v) {
-      return full ? static_cast<float>(v - o.input_zero_point) * 0.05f
-                  : static_cast<float>(v - o.offset);
-    };
-    volatile float sum = (real_of(wl) * real_of(vl)) * real(p[0]);
-    volatile float next = (real_of(wh) * real_of(vl)) * real(p[1]);
-    sum = sum + next;
-    next = (real_of(wl) * real_of(vh)) * real(p[2]);
-    sum = sum + next;
-    next = (real_of(wh) * real_of(vh)) * real(p[3]);
-    sum = sum + next;
-    if (!full) return static_cast<int64_t>(sum) + o.offset;
-    const auto q = static_cast<int64_t>(std::nearbyint(sum / 0.06f)) + o.output_zero_point;
-    return std::clamp<int64_t>(q, o.lo, o.hi);
-  }
   int64_t sum = 0;
   const int64_t weights[] = {int64_t{wl} * vl, int64_t{wh} * vl, int64_t{wl} * vh,
                              int64_t{wh} * vh};
-  for (size_t i = 0; i < 4; ++i) sum += weights[i] * (p[i] - o.offset);
-  const double exact = static_cast<double>(sum) / (1 << 20);
-  const double rounded = o.kind == ResizeKind::INT_HALF_AWAY ? std::round(exact)
-                         : o.kind == ResizeKind::INT_HALF_UP ? std::floor(exact + 0.5)
-                                                             : std::trunc(exact);
+  for (size_t i = 0; i < 4; ++i)
+    sum += weights[i] * (p[i] - (is_wide ? o.input_zero_point : o.offset));
+  const double exact = static_cast<double>(sum) / (is_wide ? 1 << 26 : 1 << 20);
+  const double rounded = is_wide                               ? std::nearbyint(exact)
+                         : o.kind == ResizeKind::INT_HALF_AWAY ? std::round(exact)
+                         : o.kind == ResizeKind::INT_HALF_UP   ? std::floor(exact + 0.5)
+                                                               : std::trunc(exact);
   return static_cast<int64_t>(rounded) + o.offset;
 }
 
-template <class T>
-void check(Shape from, int64_t h, int64_t w, ResizeKind kind, int32_t offset) {
+int64_t weighed(const fb::ResizeLinearOptionsT& o, const std::vector<int64_t>& p, size_t z,
+                size_t y, size_t x) {
+  if (is_float(o.kind)) return weighed_float(o, p, z, y, x);
+  const int64_t low = weighed_plane(o, p.data(), y, x);
+  if (!o.d) return low;
+  const int64_t sum =
+      o.d->low_weight[z] * low + o.d->high_weight[z] * weighed_plane(o, p.data() + 4, y, x);
+  return static_cast<int64_t>(std::nearbyint(static_cast<double>(sum) / (1 << 20)));
+}
+
+template <class T, class Y = T>
+void check(Shape from, Shape to, ResizeKind kind, int32_t offset) {
   SCOPED_TRACE(from.to_string() + " kind " + std::to_string(static_cast<int>(kind)));
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  const DType dtype = sizeof(T) == 1 ? DType::kUInt8 : DType::kInt16;
-  const fb::ResizeLinearOptionsT o = resize_options(from, h, w, kind, offset);
+  const fb::ResizeLinearOptionsT o = resize_options(from, to, kind, offset);
   testing::ModelBuilder m;
-  const uint32_t x = m.input({-1, from[1], from[2], from[3]}, dtype);
-  const uint32_t y = m.output({-1, h, w, from[3]}, dtype);
+  from[0] = to[0] = -1;
+  const uint32_t x = m.input(from, sizeof(T) == 1 ? DType::kUInt8 : DType::kInt16);
+  const uint32_t y = m.output(to, sizeof(Y) == 1   ? DType::kUInt8
+                                  : sizeof(Y) == 2 ? DType::kInt16
+                                                   : DType::kInt32);
   m.op(o, {x}, {y});
+  const int h = from.rank() - 3;
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  const size_t depth = o.d ? o.d->low.size() : 1, in_depth = o.d ? size(from[1]) : 1;
+  const size_t c = size(from[h + 2]), row = size(from[h + 1]) * c;
   for (const int64_t batch : {1, 2}) {
     from[0] = batch;
-    std::vector<T> data(static_cast<size_t>(from.elements()));
+    std::vector<T> data(size(from.elements()));
     for (T& v : data)
       v = static_cast<T>(sizeof(T) == 1 ? random.integer(0, 255) : random.integer(-32768, 32767));
-    std::vector<T> expected;
-    const auto row = static_cast<size_t>(from[2] * from[3]), c = static_cast<size_t>(from[3]);
-    for (int64_t n = 0; n < batch; ++n)
-      for (size_t i = 0; i < o.h->low.size(); ++i)
-        for (size_t j = 0; j < o.w->low.size(); ++j)
-          for (size_t k = 0; k < c; ++k) {
-            const auto at = [&](int32_t r, int32_t s) {
-              return int64_t{
-                  data[(static_cast<size_t>(n * from[1]) + static_cast<size_t>(r)) * row +
-                       static_cast<size_t>(s) * c + k]};
-            };
-            const int64_t p[4] = {at(o.h->low[i], o.w->low[j]), at(o.h->low[i], o.w->high[j]),
-                                  at(o.h->high[i], o.w->low[j]), at(o.h->high[i], o.w->high[j])};
-            expected.push_back(static_cast<T>(weighed(o, p, i, j)));
-          }
-    testing::expect_outputs(m, static_cast<size_t>(batch), {testing::bytes_of(data)},
+    std::vector<Y> expected;
+    for (size_t n = 0; n < size(batch); ++n)
+      for (size_t z = 0; z < depth; ++z)
+        for (size_t i = 0; i < o.h->low.size(); ++i)
+          for (size_t j = 0; j < o.w->low.size(); ++j)
+            for (size_t k = 0; k < c; ++k) {
+              std::vector<int64_t> p;
+              for (const int32_t plane :
+                   o.d ? std::vector<int32_t>{o.d->low[z], o.d->high[z]} : std::vector<int32_t>{0})
+                for (const int32_t r : {o.h->low[i], o.h->high[i]})
+                  for (const int32_t s : {o.w->low[j], o.w->high[j]})
+                    p.push_back(
+                        data[((n * in_depth + size(plane)) * size(from[h]) + size(r)) * row +
+                             size(s) * c + k]);
+              expected.push_back(static_cast<Y>(weighed(o, p, z, i, j)));
+            }
+    testing::expect_outputs(m, size(batch), {testing::bytes_of(data)},
                             {testing::bytes_of(expected)});
   }
 }
 
 TEST(ResizeLinear, EveryKind) {
   for (const ResizeKind kind : fb::EnumValuesResizeKind()) {
+    if (kind == ResizeKind::WIDE) continue;
     for (const int32_t offset : {0, 128}) {
-      check<uint8_t>({1, 5, 4, 3}, 9, 11, kind, offset);
-      check<uint8_t>({1, 6, 7, 16}, 3, 2, kind, offset);
-      check<uint8_t>({1, 1, 1, 1}, 4, 3, kind, offset);
+      check<uint8_t>({1, 5, 4, 3}, {1, 9, 11, 3}, kind, offset);
+      check<uint8_t>({1, 6, 7, 16}, {1, 3, 2, 16}, kind, offset);
+      check<uint8_t>({1, 1, 1, 1}, {1, 4, 3, 1}, kind, offset);
     }
-    if (!is_float(kind)) check<int16_t>({1, 5, 4, 9}, 8, 7, kind, 0);
+    if (!is_float(kind)) check<int16_t>({1, 5, 4, 9}, {1, 8, 7, 9}, kind, 0);
   }
+}
+
+TEST(ResizeLinear, WideSums) {
+  check<int16_t, int32_t>({1, 5, 4, 9}, {1, 8, 7, 9}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 6, 7, 16}, {1, 3, 2, 16}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 1, 1, 1}, {1, 2, 3, 1}, ResizeKind::WIDE, 0);
+}
+
+TEST(ResizeLinear, Volumes) {
+  for (const ResizeKind kind : {ResizeKind::F32, ResizeKind::F32_TRUNCATED}) {
+    check<uint8_t>({1, 3, 5, 4, 3}, {1, 7, 9, 11, 3}, kind, 128);
+    check<uint8_t>({1, 4, 6, 7, 17}, {1, 2, 3, 2, 17}, kind, 0);
+    check<uint8_t>({1, 1, 1, 1, 1}, {1, 3, 2, 5, 1}, kind, 128);
+    check<uint8_t>({1, 3, 5, 4, 2}, {1, 3, 5, 4, 2}, kind, 0);  // planes of weight 0
+  }
+  check<int16_t, int32_t>({1, 3, 5, 4, 3}, {1, 7, 9, 11, 3}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 4, 6, 7, 17}, {1, 4, 3, 2, 17}, ResizeKind::WIDE, 0);
 }
 
 // Large enough to be cut.
 TEST(ResizeLinear, ManyTasks) {
-  check<uint8_t>({1, 30, 30, 17}, 70, 65, ResizeKind::F32, 128);
-  check<uint8_t>({1, 30, 30, 17}, 70, 65, ResizeKind::INT_HALF_AWAY, 128);
+  check<uint8_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::F32, 128);
+  check<uint8_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::INT_HALF_AWAY, 128);
+  check<int16_t, int32_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::WIDE, 0);
+  check<uint8_t>({1, 6, 12, 30, 17}, {1, 9, 25, 65, 17}, ResizeKind::F32, 128);
+  check<int16_t, int32_t>({1, 6, 12, 30, 17}, {1, 9, 25, 65, 17}, ResizeKind::WIDE, 0);
 }
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::ResizeLinearOptionsT&)>;
@@ -148,8 +196,10 @@ using Damage = std::function<void(testing::ModelBuilder&, fb::ResizeLinearOption
 void reject(const std::string& part, ResizeKind kind, const Damage& damage) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;
-  const uint32_t x = m.input({-1, 4, 4, 3}), y = m.output({-1, 6, 5, 3});
-  fb::OperatorT& op = m.op(resize_options({1, 4, 4, 3}, 6, 5, kind, 0), {x}, {y});
+  const bool is_wide = kind == ResizeKind::WIDE;
+  const uint32_t x = m.input({-1, 4, 4, 3}, is_wide ? DType::kInt16 : DType::kUInt8);
+  const uint32_t y = m.output({-1, 6, 5, 3}, is_wide ? DType::kInt32 : DType::kUInt8);
+  fb::OperatorT& op = m.op(resize_options({1, 4, 4, 3}, {1, 6, 5, 3}, kind, 0), {x}, {y});
   Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
   ASSERT_TRUE(sound.ok()) << sound.status().message();
   damage(m, *op.options.AsResizeLinear());
@@ -160,6 +210,7 @@ TEST(ResizeLinear, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::ResizeLinearOptionsT;
   const ResizeKind real = ResizeKind::F32, integer = ResizeKind::INT_HALF_AWAY;
+  const ResizeKind wide = ResizeKind::WIDE;
   reject("index 2 of h is 4, expected 0 to 3", real, [](M&, O& o) { o.h->low[2] = 4; });
   reject("index 0 of w is -1, expected 0 to 3", real, [](M&, O& o) { o.w->high[0] = -1; });
   reject("w has 5 and 5 indices and 4 and 5 weights", real,
@@ -175,11 +226,27 @@ TEST(ResizeLinear, RejectsBadModels) {
   reject("a scale is 0", real, [](M&, O& o) { o.output_scale = 0; });
   reject("input_zero_point is 256", real, [](M&, O& o) { o.input_zero_point = 256; });
   reject("hi is 6, expected 7 to 255", real, [](M&, O& o) { o.hi = 6; });
-  reject("kind is 5", real, [](M&, O& o) { o.kind = static_cast<ResizeKind>(5); });
+  reject("kind is 6", real, [](M&, O& o) { o.kind = static_cast<ResizeKind>(6); });
   reject("input 0 (x) is int16", real, [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("expected 4 [n, h, w, c]", real, [](M& m, O&) { m.at(0).shape = {-1, 16, 3}; });
   reject("has the shape [1, 6, 5, 3], expected [1, 6, 6, 3]", real,
-         [](M&, O& o) { o.w = axis(4, 6, true); });
+         [](M&, O& o) { o.w = axis(4, 6, ResizeKind::F32); });
+  reject("weights 1 of w are -1 and 5, expected 0 or more", wide,
+         [](M&, O& o) { o.w->low_weight[1] = -1, o.w->high_weight[1] = 5; });
+  reject("weights 1 of w are 2147483647 and 5, expected 0 or more, at most 1048576 together", wide,
+         [](M&, O& o) { o.w->low_weight[1] = INT32_MAX, o.w->high_weight[1] = 5; });
+  reject("input_zero_point is 32768", wide, [](M&, O& o) { o.input_zero_point = 32768; });
+  reject("input 0 (x) is uint8", wide, [](M& m, O&) { m.at(0).dtype = fb::DType::UINT8; });
+  reject("expected 5 [n, d, h, w, c]", real, [](M&, O& o) { o.d = axis(4, 6, ResizeKind::F32); });
+  const auto volume = [](M& m, O& o) {
+    m.at(0).shape = {-1, 4, 4, 4, 3}, m.at(1).shape = {-1, 6, 6, 5, 3};
+    o.d = axis(4, 6, o.kind);
+  };
+  reject("has d, which INT kinds have not", integer, volume);
+  reject("index 2 of d is 4, expected 0 to 3", real, [&](M& m, O& o) {
+    volume(m, o);
+    o.d->low[2] = 4;
+  });
 }
 
 }  // namespace
