@@ -19,15 +19,19 @@ struct Neon {
   using Lanes = neon::Lanes;
   static constexpr bool kOwnTaps = true;
 
-  // Store::kFused: int to float and back by additions, which cost a quarter of the conversions on
-  // Cortex-A76. Sums start at the bits of kMagic, so that those of |sum| < 2^22 are those of kMagic
-  // + sum, a float without fraction; a product within 16 bits plus kMagic is rounded half to even,
-  // and its lower half is that of the bits.
+  // Store::kFused: no conversions, of which Cortex-A76 does a quarter as many as of additions. A
+  // sum that starts at the bits of the float 2^23 is, as a float f, 2^23 + sum from 0 up to 2^23,
+  // and 2^23 + sum / 2 below 0. So f * s - 2^23 * s, rounded once, is fl32(sum * s), and something
+  // negative for negative sums, which is all that a requantisation with zero point 0 and lo 0 wants
+  // of them. 2^23 * s has the digits of s. A product within 16 bits plus kMagic is rounded half to
+  // even, and its lower half is that of the bits.
   static constexpr bool kFuses = true;
-  static constexpr float kMagic = 12582912;  // 2^23 + 2^22
+  static constexpr float kFusedSums = 1 << 23;  // no sum may reach this
+  static constexpr float kMagic = 12582912;     // 2^23 + 2^22
 
   QRT_INLINE Row load_lanes(const uint8_t* const* p) { return vld1q_u8(p[0]); }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
+  QRT_INLINE float32x4_t load_float(const uint8_t* p) { return vreinterpretq_f32_u8(vld1q_u8(p)); }
 
   QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
     uint32x4_t all = vdupq_n_u32(~0u);
@@ -40,28 +44,32 @@ struct Neon {
     return vminvq_u32(all) != 0;
   }
 
-  // constants: bias and scale; adds kMagic to the bias. False: the limits above may be exceeded.
+  // constants: bias, to which it adds the bits of 2^23, scale, and what it writes behind them,
+  // -2^23 * scale. False: the limits above may be exceeded.
   QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
     const float32x4_t reach = vdupq_n_f32(static_cast<float>(32640 * taps));
     uint32x4_t all = vdupq_n_u32(~0u);
     for (int q = 0; q < 4; ++q) {
       const float32x4_t bias = vabsq_f32(vcvtq_f32_s32(load_acc(constants + q * 16)));
-      const float32x4_t scale = vreinterpretq_f32_u8(vld1q_u8(constants + 64 + q * 16));
+      const float32x4_t scale = load_float(constants + 64 + q * 16);
       const float32x4_t sum = vaddq_f32(bias, reach);
-      all = vandq_u32(all, vcltq_f32(sum, vdupq_n_f32(1 << 22)));
+      all = vandq_u32(all, vcltq_f32(sum, vdupq_n_f32(kFusedSums)));
       all = vandq_u32(all, vcltq_f32(vmulq_f32(sum, scale), vdupq_n_f32(32000)));
     }
     if (vminvq_u32(all) == 0) return false;
-    const int32x4_t magic = vreinterpretq_s32_f32(vdupq_n_f32(kMagic));
+    const float32x4_t first = vdupq_n_f32(kFusedSums);
     for (int q = 0; q < 4; ++q) {
-      const int32x4_t bias = vaddq_s32(load_acc(constants + q * 16), magic);
-      vst1q_u8(constants + q * 16, vreinterpretq_u8_s32(bias));
+      uint8_t* const p = constants + q * 16;
+      const int32x4_t bias = vaddq_s32(load_acc(p), vreinterpretq_s32_f32(first));
+      const float32x4_t addend = vnegq_f32(vmulq_f32(load_float(p + 64), first));
+      vst1q_u8(p, vreinterpretq_u8_s32(bias));
+      vst1q_u8(p + 128, vreinterpretq_u8_f32(addend));
     }
     return true;
   }
   struct Fused {
-    explicit Fused(const uint8_t* constants) : scale(constants + 64) {}
-    const uint8_t* scale;
+    explicit Fused(const uint8_t* constants) : scale(constants + 64), addend(constants + 128) {}
+    const uint8_t *scale, *addend;
   };
 
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
@@ -103,11 +111,9 @@ struct Neon {
                                                     uint8_t* out, size_t, size_t) const {
       const float32x4_t magic = vdupq_n_f32(kMagic);
       float32x4_t x[4];
-      unroll<4>([&](auto q)
-                    QRT_INLINE_LAMBDA { x[q] = vsubq_f32(vreinterpretq_f32_s32(acc[q]), magic); });
-      in_stages(x);
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        x[q] = vmulq_f32(x[q], vreinterpretq_f32_u8(vld1q_u8(fused.scale + q * 16)));
+        x[q] = vfmaq_f32(load_float(fused.addend + q * 16), vreinterpretq_f32_s32(acc[q]),
+                         load_float(fused.scale + q * 16));
       });
       in_stages(x);
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA { x[q] = vaddq_f32(x[q], magic); });
@@ -127,6 +133,9 @@ struct Neon {
 
     __attribute__((always_inline)) uint8x16_t limit(uint8x16_t v) const {
       return vminq_u8(vmaxq_u8(v, lo), hi);
+    }
+    __attribute__((always_inline)) uint8x8_t limit(uint8x8_t v) const {
+      return vmin_u8(vmax_u8(v, vget_low_u8(lo)), vget_low_u8(hi));
     }
 
     __attribute__((always_inline)) void put(uint8x16_t bytes, uint8_t* out) const {
