@@ -15,6 +15,7 @@ namespace qrt {
 namespace {
 
 struct I8mm : PolicyDot {
+  using Epilogue = neon::RequantF32<255 * 128>;
   template <int NV>
   using Store = StoreNeon<I8mm>;
 
@@ -100,12 +101,14 @@ struct Sums {
   static constexpr int kChannelPairs = 4 * kHalves;
   int32x4_t of[P][kChannelPairs];
 
-  __attribute__((always_inline)) void start(const int32_t* bias) {
+  __attribute__((always_inline)) void start(const int32_t* bias, const I8mm::Epilogue* epilogue) {
     QRT_UNROLL
     for (int v = 0; v < kChannelPairs; ++v) {
       const int32x2_t pair = vld1_s32(bias + 2 * static_cast<size_t>(v));
+      int32x4_t both = vcombine_s32(pair, pair);
+      if (epilogue != nullptr) both = epilogue->start(both);
       QRT_UNROLL
-      for (int p = 0; p < P; ++p) of[p][v] = vcombine_s32(pair, pair);
+      for (int p = 0; p < P; ++p) of[p][v] = both;
     }
   }
   __attribute__((always_inline)) void load(const int32_t* memory) {
@@ -170,7 +173,7 @@ __attribute__((noinline)) void run_tile(const Panel& panel, const Chunk& chunk,
   const GemmArgs& g = *panel.g;
   Sums<P, kHalves> sums;
   if (chunk.starts)
-    sums.start(g.bias + panel.half * kHalf);
+    sums.start(g.bias + panel.half * kHalf, panel.output->in_registers());
   else
     sums.load(memory);
   for_taps(g, chunk, [&](size_t tap, size_t step, size_t count) QRT_INLINE_LAMBDA {

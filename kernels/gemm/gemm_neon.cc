@@ -25,6 +25,12 @@ struct Neon : PolicyNeon {
   // Two sums for each of four channels: k 0 + 1 and k 2 + 3 of every group of four.
   struct Acc {
     int32x4_t low, high;  // channels 0, 1 and 2, 3
+
+    // Plus four channels.
+    friend Acc operator+(Acc a, int32x4_t b) {
+      const int32x4_t zero = vdupq_n_s32(0);
+      return {vaddq_s32(a.low, vzip1q_s32(b, zero)), vaddq_s32(a.high, vzip2q_s32(b, zero))};
+    }
   };
 
   QRT_INLINE Acc zero() { return {vdupq_n_s32(0), vdupq_n_s32(0)}; }
@@ -212,8 +218,10 @@ QRT_INLINE void set_start(const GemmArgs& g, Panel& panel) {
       }
     }
   }
+  const Neon::Epilogue* const epilogue = panel.output->in_registers();
   QRT_UNROLL
-  for (int v = 0; v < 4; ++v) vst1q_s32(panel.start + 4 * v, start[v]);
+  for (int v = 0; v < 4; ++v)
+    vst1q_s32(panel.start + 4 * v, epilogue ? epilogue->start(start[v]) : start[v]);
 }
 
 template <int R>

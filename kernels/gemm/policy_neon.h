@@ -17,7 +17,7 @@ struct PolicyNeon {
   static constexpr size_t kPrefetchBytes = 1024;
   using Lhs = uint8x16_t;
   using Rhs = int8x16_t;
-  using Epilogue = neon::RequantF32;
+  using Epilogue = neon::RequantF32<128 * 128>;  // of x - 128 and a weight
   using Lanes = neon::Lanes;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return vld1q_s8(p); }
@@ -38,27 +38,41 @@ struct PolicyNeon {
 // Store of a policy P whose P::sum(acc) gives four int32 of four channels.
 template <class P>
 struct StoreNeon {
-  neon::RequantF32 e;
-  float32x4_t s[4];
+  using Epilogue = typename P::Epilogue;
+
+  const Epilogue* e;  // in memory: registers are scarce before the store
+  const float* scale;
   size_t columns;
 
-  __attribute__((always_inline)) void set(const neon::RequantF32& epilogue, size_t channel,
+  __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
                                           size_t columns_to_store) {
-    e = epilogue;
-    QRT_UNROLL
-    for (int v = 0; v < 4; ++v) s[v] = vld1q_f32(e.scale + channel + 4 * static_cast<size_t>(v));
+    e = &epilogue;
+    scale = epilogue.scale + channel;
     columns = columns_to_store;
   }
 
   template <class Acc, int MR>
   __attribute__((always_inline)) void rows(const Acc (&acc)[MR][4], uint8_t* c, size_t c_stride,
                                            int valid_rows = MR) const {
+    switch (e->form) {
+      case Epilogue::kConverted: return rows_of<Epilogue::kConverted>(acc, c, c_stride, valid_rows);
+      case Epilogue::kAdded: return rows_of<Epilogue::kAdded>(acc, c, c_stride, valid_rows);
+      case Epilogue::kFromZero: return rows_of<Epilogue::kFromZero>(acc, c, c_stride, valid_rows);
+    }
+  }
+
+  template <typename Epilogue::Form kForm, class Acc, int MR>
+  __attribute__((always_inline)) void rows_of(const Acc (&acc)[MR][4], uint8_t* c, size_t c_stride,
+                                              int valid_rows) const {
+    float32x4_t s[4];
+    QRT_UNROLL
+    for (int v = 0; v < 4; ++v) s[v] = vld1q_f32(scale + 4 * v);
     QRT_UNROLL
     for (int i = 0; i < MR; ++i, c += c_stride) {
       if (i == valid_rows) break;
-      neon::store_bytes(
-          c, e.bytes(P::sum(acc[i][0]), P::sum(acc[i][1]), P::sum(acc[i][2]), P::sum(acc[i][3]), s),
-          columns);
+      const int32x4_t sums[4] = {P::sum(acc[i][0]), P::sum(acc[i][1]), P::sum(acc[i][2]),
+                                 P::sum(acc[i][3])};
+      neon::store_bytes(c, e->template bytes<kForm>(sums, s), columns);
     }
   }
 };

@@ -315,6 +315,27 @@ TEST_P(GemmTest, SumsUpToTwoToThe23BehindARelu) {
   }
 }
 
+// Likewise on sums of either sign below 2^22, or on outputs within 16 bits.
+TEST_P(GemmTest, SumsUpToTwoToThe22WithAZeroPoint) {
+  for (int k : {1, 64, 128, 250}) {
+    for (int32_t product : {128 * 128, 255 * 128}) {
+      const int32_t most =
+          (1 << 22) - product * static_cast<int32_t>(round_up(static_cast<size_t>(k), 4));
+      for (int32_t bias : {most, -most}) {
+        for (int exponent : {-16, -15, -7}) {
+          run(GemmTester()
+                  .m(7)
+                  .n(33)
+                  .k(static_cast<size_t>(k))
+                  .extremes()
+                  .exponent(exponent)
+                  .bias_range(bias - 9, bias + 9));
+        }
+      }
+    }
+  }
+}
+
 // Beyond 2^23 only where 2^23 * scale is more than any output: scales around 2^-15, sums of either
 // sign and up to 2^26, and biases around what leaves room for that.
 TEST_P(GemmTest, SumsBeyondTwoToThe23BehindARelu) {
