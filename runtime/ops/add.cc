@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/wide/wide.h"
 #include "runtime/ops/add_in_float.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
@@ -83,8 +84,8 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
+  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
+                               [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -107,8 +108,8 @@ struct IntParams {
 
 void run_int(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->add_int(p.add, r); });
+  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
+                               [&](const ElementwiseRun& r) { p.kernel->add_int(p.add, r); });
 }
 
 void run_int_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -119,7 +120,8 @@ void run_int_elements(const Step& step, const RunContext& context, size_t begin,
 
 void run_wide(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
-  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { p.wide->add(p.add, r); });
+  for_all_runs<WideRun>(p.broadcast, step, context,
+                        [&](const WideRun& r) { p.wide->add(p.add, r); });
 }
 
 // The zero point of a tensor whose one pair is known, or -1.
@@ -149,16 +151,11 @@ template <class P>
 void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
                  decltype(Step::run) run_step, decltype(Step::run_elements) run_elements_step,
                  Step* step) {
-  const Shape& shape = context.outputs[0].shape;
   params->kernel = select_elementwise(context.isas);
-  Broadcast& broadcast = params->broadcast;
-  broadcast = plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
-  const double elements = static_cast<double>(shape.elements());
-  broadcast.tasks = task_count(elements / speed_of(params->kernel->isa).elements,
-                               static_cast<size_t>(shape.elements()), context.threads);
+  params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   if (step->kernel[0] == '\0') step->kernel = params->kernel->name;
   step->run = run_step;
-  if (broadcast.is_plain()) step->run_elements = run_elements_step;
+  if (params->broadcast.is_plain()) step->run_elements = run_elements_step;
   step->params = std::move(params);
 }
 

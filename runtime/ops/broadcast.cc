@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/ops/check.h"
+#include "runtime/ops/tasks.h"
 
 namespace qrt {
 namespace {
@@ -38,8 +39,14 @@ Status infer_broadcast_shape(const InferContext& context, Shape* shape) {
   return Status();
 }
 
-Broadcast plan_broadcast(const Shape& a, const Shape& b, const Shape& out) {
+Broadcast plan_broadcast(const PrepareContext& context, double ns) {
+  const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
+  const Shape& out = context.outputs[0].shape;
   Broadcast p;
+  p.operand_bytes = dtype_bytes(context.inputs[0].type.dtype);
+  p.output_bytes = dtype_bytes(context.outputs[0].dtype);
+  p.tasks = task_count(ns * static_cast<double>(out.elements()),
+                       static_cast<size_t>(out.elements()), context.threads);
   size_t a_elements = 1, b_elements = 1;  // inner to the current dimension
   // From the innermost outwards; loops are gathered innermost first.
   bool has_run = false;

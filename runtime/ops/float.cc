@@ -114,21 +114,19 @@ void run_matmul(const Step& step, const RunContext& context) {
   });
 }
 
+struct FloatRun {
+  const float* a;
+  const float* b;
+  bool a_is_scalar, b_is_scalar;
+  float* y;
+  size_t n;
+};
+
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const Broadcast& b = p.broadcast;
   const auto f = static_cast<IslandBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
-  for_pieces(*context.parallel, p.tasks, b.runs, 1, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      size_t from_a = 0, from_b = 0, rest = i;
-      for (size_t d = b.rank; d-- > 0; rest /= b.dims[d]) {
-        from_a += rest % b.dims[d] * b.a_stride[d];
-        from_b += rest % b.dims[d] * b.b_stride[d];
-      }
-      island_binary(f, floats(context.in(step, 0)) + from_a, b.a_is_scalar ? 0 : 1,
-                    floats(context.in(step, 1)) + from_b, b.b_is_scalar ? 0 : 1,
-                    floats(context.out(step, 0)) + i * b.run, b.run);
-    }
+  for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
+    island_binary(f, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 
@@ -140,12 +138,11 @@ Status prepare(const PrepareContext& context, Step* step) {
   p->epsilon = float_of(o->epsilon());
   p->rows = 1;
   p->n = static_cast<size_t>(x.elements());
-  // Polynomials and divisions: about 5 ns per element.
+  constexpr double kNs = 5;  // an element: polynomials and divisions
   const double ns =
-      5 * static_cast<double>(x.elements() > y.elements() ? x.elements() : y.elements());
+      kNs * static_cast<double>(x.elements() > y.elements() ? x.elements() : y.elements());
   if (is_binary(p->function)) {
-    p->broadcast = plan_broadcast(x, context.inputs[1].type.shape, y);
-    p->tasks = task_count(ns, p->broadcast.runs, context.threads);
+    p->broadcast = plan_broadcast(context, kNs);
     step->run = run_binary;
     step->kernel = "island_binary";
   } else if (p->function == F::MATMUL) {

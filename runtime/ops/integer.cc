@@ -39,27 +39,16 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) {
-                 p.fn({r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n});
-               });
+  for_all_runs<BinaryRun>(p.broadcast, step, context, p.fn);
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  const TensorType& output = context.outputs[0];
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
   Element element;
   QRT_TRY(check_element(context, 0, "a", &element));
   auto params = std::make_shared<Params>();
   params->fn = integer_kernel(element, static_cast<IntegerFunction>(function));
-  Broadcast& broadcast = params->broadcast;
-  broadcast =
-      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
-  broadcast.operand_bytes = dtype_bytes(context.inputs[0].type.dtype);
-  broadcast.output_bytes = dtype_bytes(output.dtype);
-  const double elements = static_cast<double>(output.shape.elements());
-  broadcast.tasks =
-      task_count(elements, static_cast<size_t>(output.shape.elements()), context.threads);
+  params->broadcast = plan_broadcast(context, 1);
   step->kernel = "integer_scalar";
   step->run = run;
   step->params = std::move(params);

@@ -21,14 +21,10 @@ struct Params {
   Broadcast broadcast;
 };
 
-BinaryRun run_of(const ElementwiseRun& r) {
-  return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
-}
-
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.fn(p.element, run_of(r)); });
+  for_all_runs<BinaryRun>(p.broadcast, step, context,
+                          [&](const BinaryRun& r) { p.fn(p.element, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -39,23 +35,16 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  const TensorType& output = context.outputs[0];
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
   auto params = std::make_shared<Params>();
   QRT_TRY(check_element(context, 0, "a", &params->element));
   const MinMaxKernel& kernel = *select_min_max(context.isas);
   params->fn = maximum ? kernel.maximum : kernel.minimum;
-  Broadcast& broadcast = params->broadcast;
-  broadcast =
-      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
-  broadcast.operand_bytes = broadcast.output_bytes = dtype_bytes(output.dtype);
-  const double bytes =
-      static_cast<double>(output.shape.elements()) * static_cast<double>(broadcast.output_bytes);
-  broadcast.tasks = task_count(bytes / kCopyBytesPerNs,
-                               static_cast<size_t>(output.shape.elements()), context.threads);
+  const auto bytes = static_cast<double>(dtype_bytes(context.outputs[0].dtype));
+  params->broadcast = plan_broadcast(context, bytes / kCopyBytesPerNs);
   step->kernel = maximum ? kernel.maximum_name : kernel.minimum_name;
   step->run = run;
-  if (broadcast.is_plain()) step->run_elements = run_elements;
+  if (params->broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }

@@ -1,6 +1,7 @@
 // Mul: elementwise product of two tensors of uint8 or int16 with requantisation, broadcast as in
 // numpy.
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/wide/wide.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -43,8 +44,8 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { p.kernel->mul(p.mul, r); });
+  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
+                               [&](const ElementwiseRun& r) { p.kernel->mul(p.mul, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -62,23 +63,14 @@ struct WideParams {
 
 void run_wide(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
-  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
+  for_all_runs<WideRun>(p.broadcast, step, context,
+                        [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
 }
 
 void run_far(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
-  for_all_wide_runs(p.broadcast, step, context, [&](const WideRun& r) { wide_mul_far(p.mul, r); });
-}
-
-// The loops over the output and their cutting.
-Broadcast broadcast_of(const PrepareContext& context, Isa isa) {
-  const Shape& shape = context.outputs[0].shape;
-  Broadcast broadcast =
-      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, shape);
-  const double elements = static_cast<double>(shape.elements());
-  broadcast.tasks = task_count(elements / speed_of(isa).elements,
-                               static_cast<size_t>(shape.elements()), context.threads);
-  return broadcast;
+  for_all_runs<WideRun>(p.broadcast, step, context,
+                        [&](const WideRun& r) { wide_mul_far(p.mul, r); });
 }
 
 Status prepare_wide(const PrepareContext& context, Step* step) {
@@ -87,7 +79,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->kernel = select_wide(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
-  params->broadcast = broadcast_of(context, params->kernel->isa);
+  params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   const bool far = greatest_product(*options) > INT32_MAX;
   step->kernel = far ? "wide_mul_far_scalar" : params->kernel->name;
   step->run = far ? run_far : run_wide;
@@ -102,7 +94,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point(), options->b_zero_point(), params->requant.requant};
-  params->broadcast = broadcast_of(context, params->kernel->isa);
+  params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   step->kernel = params->kernel->name;
   step->run = run;
   if (params->broadcast.is_plain()) step->run_elements = run_elements;

@@ -33,10 +33,6 @@ struct Params {
   Broadcast broadcast;
 };
 
-PairLutRun run_of(const ElementwiseRun& r) {
-  return {r.a, r.b, r.a_is_scalar, r.b_is_scalar, r.y, r.n};
-}
-
 void map(const Params& p, const PairLutRun& run) {
   if (p.kernel != nullptr)
     pair_lut_u8(*p.kernel, p.table, run);
@@ -46,8 +42,7 @@ void map(const Params& p, const PairLutRun& run) {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs(p.broadcast, *context.parallel, context.in(step, 0), context.in(step, 1),
-               context.out(step, 0), [&](const ElementwiseRun& r) { map(p, run_of(r)); });
+  for_all_runs<PairLutRun>(p.broadcast, step, context, [&](const PairLutRun& r) { map(p, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -57,23 +52,16 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
-  const TensorType& output = context.outputs[0];
   const auto* options = context.op->options_as<fb::PairLutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
   auto params = std::make_shared<Params>();
   params->kernel = options->to_float() ? nullptr : select_lut(context.isas);
   params->table = (*buffer)->data()->data();
-  Broadcast& broadcast = params->broadcast;
-  broadcast =
-      plan_broadcast(context.inputs[0].type.shape, context.inputs[1].type.shape, output.shape);
-  broadcast.output_bytes = dtype_bytes(output.dtype);
-  // About 1 ns per element.
-  broadcast.tasks = task_count(static_cast<double>(output.shape.elements()),
-                               static_cast<size_t>(output.shape.elements()), context.threads);
+  params->broadcast = plan_broadcast(context, 1);
   step->kernel = options->to_float() ? "pair_lut_f32_scalar" : params->kernel->name;
   step->run = run;
-  if (broadcast.is_plain()) step->run_elements = run_elements;
+  if (params->broadcast.is_plain()) step->run_elements = run_elements;
   step->params = std::move(params);
   return Status();
 }
