@@ -95,6 +95,19 @@ static inline int64_t bound_of_stage(const RequantStage& s, int64_t bound) {
   return result < clip ? result : clip;
 }
 
+// Whether fixed-point kernels may serve it: one rounding, half up, or TFLite's two, half up and
+// then half away, and nothing clipped between. Of TFLite's, a channel's first is by 2^31 and its
+// second multiplier 1, which is left to the caller to see.
+static inline bool is_fixed_point(const Requant& r) {
+  if (r.kind != RequantKind::kInt) return false;
+  for (int i = 0; i < r.stage_count; ++i) {
+    const RequantStage& s = r.stages[i];
+    if (s.round != (i == 0 ? Round::kHalfUp : Round::kHalfAway)) return false;
+    if (s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX) return false;
+  }
+  return true;
+}
+
 // The output for accumulator `acc` of output channel `c`; kinds kF32 and kInt. In [lo, hi].
 inline int32_t requantize(const Requant& r, int32_t acc, size_t c) {
   if (r.kind == RequantKind::kInt) {

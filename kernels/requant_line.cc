@@ -8,8 +8,6 @@ namespace {
 constexpr int kSteps = 255;
 constexpr int kMaxShift = 10;  // beyond, float32 is too coarse for the steps to be met
 
-bool clips(const RequantStage& s) { return s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX; }
-
 // y = floor((acc * multiplier + addend) / 2^shift) for acc >= 0, at most 0 below.
 struct Line {
   int64_t multiplier, addend;
@@ -17,13 +15,10 @@ struct Line {
 };
 
 bool as_line(const Requant& r, size_t c, Line* line) {
-  if (r.kind != RequantKind::kInt || r.zero_point != 0 || r.lo != 0 || r.hi != 255) return false;
+  if (!is_fixed_point(r) || r.zero_point != 0 || r.lo != 0 || r.hi != 255) return false;
   const RequantStage &first = r.stages[0], &second = r.stages[1];
   const bool two = r.stage_count == 2;
-  if (first.round != Round::kHalfUp || clips(first)) return false;
-  if (two && (second.round != Round::kHalfAway || clips(second) || second.multiplier[c] != 1 ||
-              first.shift[c] != 31))
-    return false;
+  if (two && (first.shift[c] != 31 || second.multiplier[c] != 1)) return false;
   line->multiplier = first.multiplier[c];
   line->shift = first.shift[c] + (two ? second.shift[c] : 0);
   if (line->shift < 32 || line->shift > 31 + kMaxShift) return false;

@@ -38,10 +38,6 @@ namespace avx512vnni {
 struct FixedPoint {
   __m512 high, low, nudge;  // H, L, |n| of 16 channels
 
-  QRT_INLINE bool clips(const RequantStage& s) {
-    return s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX;
-  }
-
   // s of the 16 channels from c on.
   QRT_INLINE __m512i shifts(const Requant& r, size_t c) {
     const RequantStage& last = r.stages[r.stage_count - 1];
@@ -52,11 +48,9 @@ struct FixedPoint {
 
   // Whether the channels c .. c + channels - 1 can be done so. m = 0 is 0 whatever s.
   static bool handles(const Requant& r, size_t c, size_t channels) {
-    if (kIntegerOnly || r.kind != RequantKind::kInt) return false;
+    if (kIntegerOnly || !is_fixed_point(r)) return false;
     const RequantStage &first = r.stages[0], &second = r.stages[1];
     const bool two = r.stage_count == 2;
-    if (first.round != Round::kHalfUp || clips(first)) return false;
-    if (two && (second.round != Round::kHalfAway || clips(second))) return false;
     const __m512i one = _mm512_set1_epi32(1);
     __mmask16 all = 0xffff;
     for (size_t j = c; j < c + channels; j += 16) {

@@ -11,7 +11,6 @@
 namespace qrt {
 
 enum class Element : uint8_t { kU8, kI8, kU16, kI16, kI32, kI64 };
-constexpr size_t kElements = 6;
 
 // y[i] of a[i] and b[i], for n elements; an operand may be one element, repeated. All pointers are
 // aligned to the element.
