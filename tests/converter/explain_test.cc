@@ -134,9 +134,8 @@ TEST(ExplainTflite, ReadersOfARefusedOperatorAreJudged) {
   b.op(BuiltinOperator::HASHTABLE_LOOKUP, {x}, {bad});
   b.op(BuiltinOperator::RELU, {bad}, {good});
   b.op(BuiltinOperator::HASHTABLE_LOOKUP, {good}, {y});
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kUnsupported);
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kUnsupported);
   const auto& findings = imported.report.findings();
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].outcome, convert::Outcome::kRefused);
@@ -151,8 +150,7 @@ TEST(ExplainTflite, WhatIsNoActivationIsNotAssessedButNamed) {
   const int y = b.output(TensorType::INT8, {2, 2}, 0.5f, 3);
   b.op(BuiltinOperator::HASHTABLE_LOOKUP, {x}, {shape});
   b.op(BuiltinOperator::RESHAPE, {x, shape}, {y});
-  TfliteImport imported;
-  b.import(&imported);
+  Imported imported = b.import();
   const auto& findings = imported.report.findings();
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[1].outcome, convert::Outcome::kNotAssessed);

@@ -34,8 +34,7 @@ std::vector<Warning> warnings(const OnnxBuilder& b, const std::string& rule) {
 }
 
 std::vector<Warning> warnings(const TfliteBuilder& b, const std::string& rule) {
-  TfliteImport imported;
-  b.import(&imported);
+  Imported imported = b.import();
   return warnings(imported.graph, &imported.report, rule);
 }
 

@@ -414,9 +414,8 @@ TEST(TfliteInt16, Softmax) {
       o.beta = 1.5f;
       const int a = b.input(TensorType::INT16, {40, n}, in);
       b.op(B::SOFTMAX, {a}, {b.output(TensorType::INT16, {40, n}, 1.0f / 32768)}, o);
-      TfliteImport imported;
-      b.import(&imported, reference);
-      ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+      Imported imported = b.import(reference);
+      ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
       Bytes bytes;
       for (const convert::Value& v : imported.graph.values)
         if (v.is_constant) bytes = v.data;

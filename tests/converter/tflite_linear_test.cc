@@ -19,9 +19,8 @@ Bytes nibbles_of(const Bytes& values) {
 
 // The one layer's weights take half a byte each in the .qrt, too.
 void expect_packed_weights(const TfliteBuilder& b) {
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
   ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
   int layers = 0;
   for (const convert::Node& node : imported.graph.nodes) {
@@ -382,9 +381,8 @@ TEST(TfliteTransposeConv, BecomesAConvolutionOfItsPhases) {
   o.stride_h = o.stride_w = 2;
   b.op(BuiltinOperator::TRANSPOSE_CONV, {shape, w, x},
        {b.output(TensorType::INT8, {1, 16, 16, 8}, 0.5f, 0)}, o);
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
   size_t convolutions = 0;
   for (const convert::Node& node : imported.graph.nodes) {
     if (!node.options.AsConv2D()) continue;

@@ -24,22 +24,21 @@ TfliteBuilder small_model() {
 const Bytes kInput = {10, 250, 100, 128};
 
 void expect_invalid(const TfliteBuilder& builder, const std::string& part) {
-  TfliteImport imported;
-  builder.import(&imported);
-  ASSERT_EQ(imported.code, Code::kInvalidModel) << imported.message;
-  ASSERT_NE(imported.message.find(part), std::string::npos) << imported.message;
+  Imported imported = builder.import();
+  ASSERT_EQ(imported.status.code(), Code::kInvalidModel) << imported.status.message();
+  ASSERT_NE(std::string(imported.status.message()).find(part), std::string::npos)
+      << imported.status.message();
 }
 
 TEST(TfliteModel, NamesItsSource) {
   TfliteBuilder b = small_model();
   b.model.description = "made here";
-  TfliteImport imported, single;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kOk) << imported.message;
+  const Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
   ASSERT_EQ(imported.graph.source_format, "tflite");
   ASSERT_EQ(imported.graph.source_producer, "made here");
   ASSERT_EQ(imported.graph.reference, "tflite-ref");
-  b.import(&single, TfliteReference::kSingleRounding);
+  const Imported single = b.import(TfliteReference::kSingleRounding);
   ASSERT_EQ(single.graph.reference, "tflite-single");
   for (const convert::Finding& f : imported.report.findings()) ASSERT_EQ(f.level, "I0");
 }
@@ -65,20 +64,18 @@ TEST(TfliteModel, DataBesideTheFlatbuffer) {
   Bytes file = b.build();
   ASSERT_EQ(file.size(), size);
   file.insert(file.end(), weights.begin(), weights.end());
-  TfliteImport inside, beside, cut;
-  small_model().import(&inside);
-  import_tflite_bytes(file, TfliteReference::kDoubleRounding, &beside);
-  ASSERT_EQ(beside.code, Code::kOk) << beside.message;
+  const Imported inside = small_model().import();
+  const Imported beside = import_tflite_bytes(file);
+  ASSERT_EQ(beside.status.code(), Code::kOk) << beside.status.message();
   ASSERT_EQ(convert::dump(inside.graph), convert::dump(beside.graph));
   ASSERT_EQ(inside.graph.values[2].data, beside.graph.values[2].data);
   file.pop_back();
-  import_tflite_bytes(file, TfliteReference::kDoubleRounding, &cut);
-  ASSERT_EQ(cut.code, Code::kInvalidModel);
+  const Imported cut = import_tflite_bytes(file);
+  ASSERT_EQ(cut.status.code(), Code::kInvalidModel);
 }
 
 TEST(TfliteModel, UnsignedAndSignedEdgesKeepTheirTypes) {
-  TfliteImport imported;
-  small_model().import(&imported);
+  Imported imported = small_model().import();
   const convert::Graph& g = imported.graph;
   ASSERT_EQ(g.values[g.inputs[0]].type.dtype, DType::kInt8);
   ASSERT_EQ(g.values[g.inputs[0]].quantization.zero_point, std::vector<int32_t>{-3});
@@ -108,9 +105,8 @@ TEST(TfliteModel, EveryReasonAtOnce) {
   b.model.operator_codes.back()->custom_code = "Fft";
   b.op(BuiltinOperator::COS, {x}, {b.output(TensorType::INT8, {1, 4}, 0.05f, 0)});
   b.op(BuiltinOperator::RELU, {f}, {b.output(TensorType::FLOAT32, {1, 4})});
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kUnsupported);
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kUnsupported);
   ASSERT_EQ(imported.refusals(), 4);
   const std::string text = imported.report.text(false);
   for (const char* part : {"control flow", "custom operator 'Fft'", "COS", "is float32"})
@@ -186,9 +182,8 @@ TEST(TfliteModel, RejectsBrokenGraphs) {
 TEST(TfliteModel, RefusesOtherSchemas) {
   TfliteBuilder b = small_model();
   b.model.version = 4;
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kUnsupported);
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kUnsupported);
   ASSERT_EQ(imported.refusals(), 1);
 }
 
@@ -205,18 +200,18 @@ TEST(TfliteModel, SurvivesDamagedBytes) {
     for (int64_t k = random.integer(1, 4); k > 0 && !file.empty(); --k)
       file[static_cast<size_t>(random.integer(0, static_cast<int64_t>(file.size()) - 1))] =
           static_cast<uint8_t>(random.integer(0, 255));
-    TfliteImport imported;
-    import_tflite_bytes(file, TfliteReference::kDoubleRounding, &imported);
-    if (imported.code == Code::kOk) {
+    Imported imported = import_tflite_bytes(file);
+    if (imported.status.code() == Code::kOk) {
       Bytes out;
       Status status = convert::run_passes(&imported.graph, nullptr);
       if (status.ok()) status = convert::write_model(imported.graph, &out);
       ASSERT_TRUE(status.ok() || status.code() == Code::kUnsupported) << status.message();
       continue;
     }
-    ASSERT_TRUE(imported.code == Code::kInvalidModel || imported.code == Code::kUnsupported)
-        << imported.message;
-    ASSERT_NE(imported.message, "");
+    ASSERT_TRUE(imported.status.code() == Code::kInvalidModel ||
+                imported.status.code() == Code::kUnsupported)
+        << imported.status.message();
+    ASSERT_STRNE(imported.status.message(), "");
   }
 }
 

@@ -284,10 +284,10 @@ TEST(TfliteMove, ShapesAreFolded) {
 }
 
 void expect_damaged(Case& c, const std::string& part) {
-  TfliteImport imported;
-  c.b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kInvalidModel) << imported.message;
-  ASSERT_NE(imported.message.find(part), std::string::npos) << imported.message;
+  Imported imported = c.b.import();
+  ASSERT_EQ(imported.status.code(), Code::kInvalidModel) << imported.status.message();
+  ASSERT_NE(std::string(imported.status.message()).find(part), std::string::npos)
+      << imported.status.message();
 }
 
 TEST(TfliteMove, RefusesDamagedModels) {
@@ -313,9 +313,8 @@ TEST(TfliteMove, RefusesUnknownIndices) {
   Case c({4}, {{2}});
   const int begin = c.b.input(TensorType::INT32, {1});
   c.b.op(B::SLICE, {c.x, begin, c.ints({2})}, c.outputs);
-  TfliteImport imported;
-  c.b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kUnsupported) << imported.message;
+  Imported imported = c.b.import();
+  ASSERT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
 }
 
 }  // namespace

@@ -85,10 +85,9 @@ struct Svdf {
 
 // Runs a model several times in one session, and again after a reset.
 void check_runs(const Svdf& svdf, Random* random) {
-  TfliteImport imported;
-  svdf.build().import(
-      &imported, svdf.single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding);
-  ASSERT_EQ(imported.code, Code::kOk) << imported.report.text(true);
+  Imported imported = svdf.build().import(svdf.single ? TfliteReference::kSingleRounding
+                                                      : TfliteReference::kDoubleRounding);
+  ASSERT_EQ(imported.status.code(), Code::kOk) << imported.report.text(true);
   Bytes file;
   ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
   ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
@@ -203,9 +202,8 @@ tflite::UnidirectionalSequenceLSTMOptionsT& lstm_options(TfliteBuilder& b) {
 TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   TfliteBuilder b = lstm_model();
   lstm_options(b).cell_clip = 0.6f;
-  TfliteImport imported;
-  b.import(&imported);
-  ASSERT_EQ(imported.code, Code::kOk) << imported.report.text(true);
+  Imported imported = b.import();
+  ASSERT_EQ(imported.status.code(), Code::kOk) << imported.report.text(true);
   const convert::Graph& graph = imported.graph;
   ASSERT_EQ(graph.variables.size(), 2u);
   ASSERT_EQ(graph.variables[0].initial, 131);

@@ -14,6 +14,8 @@ namespace qrt {
 namespace {
 
 using testing::Bytes;
+using testing::random_values;
+using testing::rounded_twice;
 
 struct Lstm {
   int64_t steps = 3, in = 5, cells = 7;
@@ -21,17 +23,6 @@ struct Lstm {
   int cell_clip = 0, tanh_multiplier = 3, tanh_shift = 0;
 };
 
-template <class T>
-std::vector<T> random_values(testing::Random* random, int64_t n, int lo, int hi) {
-  std::vector<T> v(static_cast<size_t>(n));
-  for (T& x : v) x = static_cast<T>(random->integer(lo, hi));
-  return v;
-}
-
-int32_t multiply(int64_t v, int32_t multiplier, int shift) {
-  const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
-  return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));
-}
 int32_t sat16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 32767)); }
 
 constexpr int32_t kMultiplier[4] = {1500000000, 1100000000, 2000000000, 1300000000};
@@ -102,13 +93,13 @@ void check_of(const Lstm& s, size_t batch) {
           Sum a = bias[row], b = recurrent_bias[row];
           for (size_t i = 0; i < in; ++i) a += input[place * in + i] * weights[row * in + i];
           for (size_t i = 0; i < cells; ++i) b += before[i] * recurrent[row * cells + i];
-          gate[g] =
-              sat16(sat16(multiply(a, kMultiplier[g], 2)) + sat16(multiply(b, kMultiplier[g], 3)));
+          gate[g] = sat16(sat16(rounded_twice(a, kMultiplier[g], 2)) +
+                          sat16(rounded_twice(b, kMultiplier[g], 3)));
         }
         int16_t& content = cell[n * cells + k];
         int32_t v = sat16(
-            sat16(multiply(sigmoid_q15(3 * gate[1]) * content, 1 << 30, 14)) +
-            sat16(multiply(sigmoid_q15(3 * gate[0]) * tanh_q15(3 * gate[2]), 1700000000, 15)));
+            sat16(rounded_twice(sigmoid_q15(3 * gate[1]) * content, 1 << 30, 14)) +
+            sat16(rounded_twice(sigmoid_q15(3 * gate[0]) * tanh_q15(3 * gate[2]), 1700000000, 15)));
         if (s.cell_clip > 0) v = std::min(std::max(v, -s.cell_clip), s.cell_clip);
         content = static_cast<int16_t>(v);
         const int64_t half = s.tanh_shift > 0 ? int64_t{1} << (s.tanh_shift - 1) : 0;

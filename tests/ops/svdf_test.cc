@@ -11,6 +11,8 @@ namespace qrt {
 namespace {
 
 using testing::Bytes;
+using testing::random_values;
+using testing::rounded_twice;
 
 struct Svdf {
   int64_t in = 7, units = 5, rank = 2, memory = 4;
@@ -19,18 +21,6 @@ struct Svdf {
 
   int64_t filters() const { return units * rank; }
 };
-
-template <class T>
-std::vector<T> random_values(testing::Random* random, int64_t n, int lo, int hi) {
-  std::vector<T> v(static_cast<size_t>(n));
-  for (T& x : v) x = static_cast<T>(random->integer(lo, hi));
-  return v;
-}
-
-int32_t multiply(int64_t v, int32_t multiplier, int shift) {
-  const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
-  return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));
-}
 
 void check(const Svdf& s, size_t batch) {
   testing::Random random;
@@ -71,7 +61,7 @@ void check(const Svdf& s, size_t batch) {
         for (int64_t i = 0; i < s.in; ++i)
           acc += (input[static_cast<size_t>(n * s.in + i)] - 99) *
                  features[static_cast<size_t>(f * s.in + i)];
-        int32_t v = multiply(acc, s.feature_multiplier, 2);
+        int32_t v = rounded_twice(acc, s.feature_multiplier, 2);
         v = std::min(std::max(v, s.state_lo), s.state_hi) + s.state_zero_point;
         if (s.state_hi == 127) v = static_cast<int8_t>(v);
         for (int64_t t = 1; t < s.memory; ++t)

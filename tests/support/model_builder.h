@@ -22,6 +22,7 @@
 #include "kernels/boundary/packed.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/gemm/pack.h"
+#include "kernels/requant.h"
 #include "qrt_model_generated.h"
 #include "runtime/tensor.h"
 
@@ -73,6 +74,12 @@ inline std::vector<std::unique_ptr<fb::RequantStageT>> double_rounding(int32_t m
   stages[1]->shift = {shift};
   stages[1]->rounding = fb::Rounding::HALF_AWAY;
   return stages;
+}
+
+// v by them.
+inline int32_t rounded_twice(int64_t v, int32_t multiplier, int shift) {
+  const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
+  return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));
 }
 
 inline std::unique_ptr<fb::RequantT> requant_acc() { return std::make_unique<fb::RequantT>(); }

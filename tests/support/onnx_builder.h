@@ -4,10 +4,8 @@
 #define QRT_TESTS_SUPPORT_ONNX_BUILDER_H_
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "converter/convert.h"
 #include "onnx/onnx_pb.h"
 #include "tests/support/graph_builder.h"
+#include "tests/support/imported.h"
 #include "tests/support/support_rows.h"
 
 namespace qrt::testing {
@@ -57,56 +56,6 @@ struct Attr {
     proto.set_s(text);
   }
   onnx::AttributeProto proto;
-};
-
-struct Imported {
-  Status status;
-  convert::Graph graph;
-  convert::Report report;
-
-  // The first refusal's text, or "".
-  std::string rule() const {
-    for (const convert::Finding& f : report.findings())
-      if (f.outcome == convert::Outcome::kRefused) return f.rule;
-    return "";
-  }
-  int refusals() const {
-    int n = 0;
-    for (const convert::Finding& f : report.findings())
-      n += f.outcome == convert::Outcome::kRefused;
-    return n;
-  }
-  // What a source node became.
-  std::string became(const std::string& node) const {
-    for (const convert::Finding& f : report.findings())
-      if (f.node == node) return f.outcome == convert::Outcome::kConverted ? f.result : "refused";
-    return "";
-  }
-  // "Det: refused", "QuantizeLinear: depends on refused node Det2", "Add: Add" ...; every node
-  // once.
-  std::vector<std::string> outcomes() const {
-    std::vector<std::string> lines;
-    for (const convert::Finding& f : report.findings())
-      lines.push_back(f.op + ": " +
-                      (f.outcome == convert::Outcome::kConverted ? f.result
-                       : f.outcome == convert::Outcome::kRefused ? "refused"
-                                                                 : f.rule));
-    return lines;
-  }
-  int count(fb::OpOptions type) const {
-    int n = 0;
-    for (const convert::Node& node : graph.nodes) n += node.options.type == type;
-    return n;
-  }
-  template <class T>
-  const T& only() const {
-    for (const convert::Node& node : graph.nodes)
-      if (node.options.type == fb::OpOptionsUnionTraits<T>::enum_value)
-        return convert::options<T>(node);
-    ADD_FAILURE() << "no such operator\n" << convert::dump(graph);
-    static const T none{};
-    return none;
-  }
 };
 
 class OnnxBuilder {
@@ -197,22 +146,14 @@ class OnnxBuilder {
   Imported import() const { return import_bytes(bytes(), allow_float); }
 
   static Imported import_bytes(const std::string& bytes, bool allow_float = false) {
-    const std::string path =
-        ::testing::TempDir() + "qrt_onnx_" + std::to_string(getpid()) + ".onnx";
-    std::ofstream(path, std::ios::binary) << bytes;
-    Imported result;
-    result.status = convert::import_onnx(path, &result.graph, &result.report, allow_float);
-    unlink(path.c_str());
-    return result;
+    return import_file(bytes.data(), bytes.size(), [&](const std::string& path, Imported* to) {
+      return convert::import_onnx(path, &to->graph, &to->report, allow_float);
+    });
   }
 
   // Imports, converts and runs; REQUIRES success.
   std::vector<Bytes> run(const std::vector<Bytes>& inputs) const {
-    Imported imported = import();
-    EXPECT_TRUE(imported.status.ok()) << imported.status.message() << imported.report.text(true);
-    if (!imported.status.ok()) return {};
-    record_support(model, imported.report);
-    return run_graph(std::move(imported.graph), true, inputs).outputs;
+    return run_imported(model, import(), inputs);
   }
   template <class T>
   std::vector<T> run_to(const std::vector<Bytes>& inputs) const {
@@ -237,15 +178,6 @@ T requantize_reference(int32_t acc, float scale, int zero_point) {
   const float hi = static_cast<float>(std::numeric_limits<T>::max() - zero_point);
   const float clamped = v < lo ? lo : v > hi ? hi : v;
   return static_cast<T>(static_cast<int>(std::nearbyint(clamped)) + zero_point);
-}
-
-template <class T>
-std::vector<T> random_integers(Random* random, size_t n) {
-  std::vector<T> v(n);
-  for (T& e : v)
-    e = static_cast<T>(
-        random->integer(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
-  return v;
 }
 
 }  // namespace qrt::testing

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace qrt::testing {
 
@@ -45,6 +47,21 @@ class Random {
   uint64_t seed_;
   std::mt19937_64 engine_;
 };
+
+// n values, inclusive.
+template <class T>
+std::vector<T> random_values(Random* random, int64_t n, int64_t lo, int64_t hi) {
+  std::vector<T> values(static_cast<size_t>(n));
+  for (T& v : values) v = static_cast<T>(random->integer(lo, hi));
+  return values;
+}
+
+// n values of the whole of T.
+template <class T>
+std::vector<T> random_integers(Random* random, size_t n) {
+  using Limits = std::numeric_limits<T>;
+  return random_values<T>(random, static_cast<int64_t>(n), Limits::min(), Limits::max());
+}
 
 }  // namespace qrt::testing
 

@@ -4,18 +4,14 @@
 #define QRT_TESTS_SUPPORT_TFLITE_BUILDER_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "converter/convert.h"
-#include "tests/support/runner.h"
-#include "tests/support/support_rows.h"
+#include "tests/support/imported.h"
 #include "tflite_generated.h"
 
 namespace qrt::testing {
@@ -24,37 +20,11 @@ using convert::TfliteReference;
 using tflite::BuiltinOperator;
 using tflite::TensorType;
 
-struct TfliteImport {
-  Code code = Code::kOk;
-  std::string message;
-  convert::Report report;
-  convert::Graph graph;
-
-  // Of the first refused operator.
-  std::string rule() const {
-    for (const convert::Finding& f : report.findings())
-      if (f.outcome == convert::Outcome::kRefused) return f.rule;
-    return "";
-  }
-  int refusals() const {
-    int n = 0;
-    for (const convert::Finding& f : report.findings())
-      n += f.outcome == convert::Outcome::kRefused;
-    return n;
-  }
-};
-
-inline void import_tflite_bytes(const Bytes& bytes, TfliteReference reference, TfliteImport* to) {
-  char path[] = "/tmp/qrt_tflite_XXXXXX";
-  const int fd = mkstemp(path);
-  ASSERT_GE(fd, 0);
-  const ssize_t written = write(fd, bytes.data(), bytes.size());
-  close(fd);
-  Status status = convert::import_tflite(path, reference, &to->graph, &to->report);
-  unlink(path);
-  ASSERT_EQ(written, static_cast<ssize_t>(bytes.size()));
-  to->code = status.code();
-  to->message = status.message();
+inline Imported import_tflite_bytes(const Bytes& bytes,
+                                    TfliteReference reference = TfliteReference::kDoubleRounding) {
+  return import_file(bytes.data(), bytes.size(), [&](const std::string& path, Imported* to) {
+    return convert::import_tflite(path, reference, &to->graph, &to->report);
+  });
 }
 
 class TfliteBuilder {
@@ -131,25 +101,13 @@ class TfliteBuilder {
     tflite::FinishModelBuffer(fbb, tflite::CreateModel(fbb, &model));
     return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
   }
-  void import(TfliteImport* result,
-              TfliteReference reference = TfliteReference::kDoubleRounding) const {
-    import_tflite_bytes(build(), reference, result);
+  Imported import(TfliteReference reference = TfliteReference::kDoubleRounding) const {
+    return import_tflite_bytes(build(), reference);
   }
   // Converts and runs it.
   std::vector<Bytes> run(const std::vector<Bytes>& inputs,
                          TfliteReference reference = TfliteReference::kDoubleRounding) const {
-    TfliteImport imported;
-    import(&imported, reference);
-    EXPECT_EQ(imported.code, Code::kOk) << imported.message << "\n" << imported.report.text(true);
-    if (imported.code != Code::kOk) return {};
-    Bytes file;
-    Status status = convert::run_passes(&imported.graph, nullptr);
-    if (status.ok()) status = convert::write_model(imported.graph, &file);
-    EXPECT_TRUE(status.ok()) << status.message();
-    RunResult result = run_model(file, inputs);
-    EXPECT_EQ(result.status, QRT_OK) << result.message;
-    record_support(model, imported.report);
-    return result.outputs;
+    return run_imported(model, import(reference), inputs);
   }
 
   tflite::ModelT model;
@@ -157,9 +115,8 @@ class TfliteBuilder {
 
 // The rule by which a model's only operator is refused holds `part`.
 inline void expect_rule(const TfliteBuilder& builder, const std::string& part) {
-  TfliteImport imported;
-  builder.import(&imported);
-  ASSERT_EQ(imported.code, Code::kUnsupported) << imported.message;
+  const Imported imported = builder.import();
+  ASSERT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
   ASSERT_NE(imported.rule().find(part), std::string::npos) << imported.report.text(true);
 }
 
