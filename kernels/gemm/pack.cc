@@ -41,6 +41,34 @@ bool gemm_tails_are_zero(const int8_t* packed, size_t n, size_t taps, size_t k) 
   return true;
 }
 
+void gemm_weight_sums(const int8_t* packed, size_t n, size_t taps, size_t k, int32_t* sums) {
+  // The four bytes of a channel, each plus 128, two by two in words; as many lines as 16 bits hold.
+  constexpr size_t kLines = 128;
+  constexpr uint32_t kSigns = 0x80808080, kEven = 0x00ff00ff;
+  const size_t lines = taps * groups_of(k, kGroup);
+  for (size_t first = 0; first < n; first += kBlock) {
+    int64_t block[kBlock] = {};
+    for (size_t rest = lines; rest > 0;) {
+      const size_t some = rest < kLines ? rest : kLines;
+      uint32_t pairs[kBlock] = {};
+      for (size_t i = 0; i < some; ++i, packed += kBlock * kGroup) {
+        uint32_t line[kBlock];
+        memcpy(line, packed, sizeof line);
+        for (size_t j = 0; j < kBlock; ++j) {
+          const uint32_t bytes = line[j] ^ kSigns;
+          pairs[j] += (bytes & kEven) + (bytes >> 8 & kEven);
+        }
+      }
+      const auto offset = static_cast<int64_t>(some * kGroup * 128);
+      for (size_t j = 0; j < kBlock; ++j)
+        block[j] += (pairs[j] & 0xffff) + (pairs[j] >> 16) - offset;
+      rest -= some;
+    }
+    for (size_t j = first; j < n && j < first + kBlock; ++j)
+      sums[j] = static_cast<int32_t>(block[j - first]);
+  }
+}
+
 bool gemm_pair_safe(const int8_t* weights, size_t n, size_t taps, size_t k) {
   // 255 * 128 = 32640 fits int16, 255 * 129 does not; the negative side has the same limit.
   constexpr int kLimit = 128;

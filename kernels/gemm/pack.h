@@ -17,6 +17,10 @@ void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* p
 // behind a row. packed: one group.
 bool gemm_tails_are_zero(const int8_t* packed, size_t n, size_t taps, size_t k);
 
+// sums[j]: the sum of the weights of channel j < n. packed: one group whose tails are zero; up to
+// 2^24 weights to a channel.
+void gemm_weight_sums(const int8_t* packed, size_t n, size_t taps, size_t k, int32_t* sums);
+
 // True if for every channel no sum of two adjacent products 255 * w[2i], 255 * w[2i+1] (k order
 // within a group of 4, either term zero or at its extreme) leaves int16: VPMADDUBSW cannot
 // saturate.

@@ -88,6 +88,24 @@ Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, si
   return Status();
 }
 
+Status check_true_weight_sum(const InferContext& context,
+                             const flatbuffers::Vector<int32_t>* weight_sum, size_t groups,
+                             size_t n, size_t taps, size_t k) {
+  QRT_TRY(check_weight_sum(weight_sum, groups * n));
+  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  std::vector<int32_t> sums(n);
+  for (size_t g = 0; g < groups; ++g) {
+    gemm_weight_sums(packed + g * gemm_packed_bytes(n, taps, k), n, taps, k, sums.data());
+    for (size_t j = 0; j < n; ++j) {
+      const size_t c = g * n + j;
+      const int32_t given = weight_sum->Get(static_cast<uint32_t>(c));
+      QRT_MODEL_CHECK(given == sums[j], "weight_sum[%zu] is %d, the sum of the weights is %d", c,
+                      given, sums[j]);
+    }
+  }
+  return Status();
+}
+
 Status check_bias(const InferContext& context, size_t i, size_t channels) {
   QRT_TRY(check_dtype(context, i, "bias", DType::kInt32));
   const Shape& shape = context.inputs[i].type.shape;

@@ -51,6 +51,12 @@ Status check_type(const InferContext& context, size_t i, const char* what, DType
 Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
                         size_t k);
 
+// weight_sum holds the sum of every output's weights (input 1, of `groups` groups whose tails are
+// zero).
+Status check_true_weight_sum(const InferContext& context,
+                             const flatbuffers::Vector<int32_t>* weight_sum, size_t groups,
+                             size_t n, size_t taps, size_t k);
+
 // Input i is a constant int32 vector of `channels` biases.
 Status check_bias(const InferContext& context, size_t i, size_t channels);
 

@@ -71,10 +71,13 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
                         matrices * ceil_div(g->out_c / g->groups, 16)));
   QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
-  if (context.inputs[0].type.dtype == DType::kInt16)
-    return check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),
-                                options->weight_sum(), options->requant(), /*is_planes=*/true,
-                                options->digits());
+  if (context.inputs[0].type.dtype == DType::kInt16) {
+    QRT_TRY(check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),
+                                 options->weight_sum(), options->requant(), /*is_planes=*/true,
+                                 options->digits()));
+    return check_true_weight_sum(context, options->weight_sum(), matrices, g->out_c / g->groups,
+                                 g->taps, g->k);
+  }
   QRT_TRY(check_bias(context, 2, g->out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
   return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);

@@ -45,6 +45,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
     QRT_TRY(check_wide_constants(context, out, k, options->weight_sum(), options->requant(),
                                  /*is_planes=*/true, options->digits()));
+    QRT_TRY(check_true_weight_sum(context, options->weight_sum(), options->digits(), out,
+                                  options->terms(), static_cast<size_t>(in)));
     const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
     return add_output(acc ? DType::kInt32 : DType::kInt16, y, outputs);
   }

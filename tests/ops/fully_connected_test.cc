@@ -97,6 +97,46 @@ TEST(FullyConnected, Requantisations) {
 // One row, many channels: cut by channels on every instruction set.
 TEST(FullyConnected, ManyTasks) { check({}, 1000, 2100); }
 
+// weight_sum and pair_safe of 8-bit layers are the writer's word (schema/README.md). Where they are
+// false, numbers depend on the instruction set; the sanitizers see nothing else happen.
+TEST(FullyConnected, FalseClaimsAboutWeightsChangeNumbersOnly) {
+  for (const fb::RequantKind kind :
+       {fb::RequantKind::F32, fb::RequantKind::INT, fb::RequantKind::ACC}) {
+    testing::ModelBuilder m;
+    const bool acc = kind == fb::RequantKind::ACC;
+    const uint32_t x = m.input({-1, 64});
+    const uint32_t w = m.gemm_weights({20, 64}, std::vector<int8_t>(20 * 64, -128));
+    const uint32_t b = m.bias(std::vector<int32_t>(20, INT32_MIN));
+    const uint32_t y = m.output({-1, 20}, acc ? DType::kInt32 : DType::kUInt8);
+    fb::FullyConnectedOptionsT o;
+    o.weight_sum.assign(20, INT32_MAX);
+    o.weight_sum[3] = INT32_MIN;
+    o.pair_safe = true;
+    o.requant = acc                            ? testing::requant_acc()
+                : kind == fb::RequantKind::INT ? testing::requant_int(INT32_MAX, 0, 255)
+                                               : testing::requant_f32({3e38f}, 255);
+    m.op(std::move(o), {x, w, b}, {y});
+    Result<std::shared_ptr<const VerifiedModel>> model = testing::load(m);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    for (const testing::Kernels& kernels : testing::all_kernels()) {
+      SessionOptions options;
+      options.isa = kernels.isa;
+      options.kernels = kernels.provider;
+      Result<std::unique_ptr<Session>> session = Session::create(*model, options);
+      ASSERT_TRUE(session.ok()) << session.status().message();
+      const uint32_t in = (*model)->file().inputs()->Get(0);
+      const uint32_t out = (*session)->plan().output_slots[0];
+      memset((*session)->data(in), 255, 64);
+      const size_t bytes = (*session)->plan().slot_bytes(out);
+      const uint8_t* const made = (*session)->data(out);
+      (*session)->run();
+      const Bytes first(made, made + bytes);
+      (*session)->run();
+      ASSERT_EQ(Bytes(made, made + bytes), first);
+    }
+  }
+}
+
 using Damage = std::function<void(testing::ModelBuilder&, fb::FullyConnectedOptionsT&)>;
 
 void reject(const std::string& part, const Damage& damage) {

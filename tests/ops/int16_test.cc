@@ -721,6 +721,10 @@ TEST(Int16, RefusesBadModels) {
   layer = Layer();
   layer.options.weight_sum = {0};
   testing::expect_rejected(layer.build(), "weight_sum has 1 values");
+  layer = Layer();
+  layer.options.weight_sum = {0, INT32_MAX};
+  testing::expect_rejected(layer.build(),
+                           "weight_sum[1] is 2147483647, the sum of the weights is 0");
 
   ModelBuilder wide;
   fb::FullyConnectedOptionsT o;
