@@ -15,7 +15,7 @@ namespace qrt {
 namespace {
 
 struct I8mm : PolicyDot {
-  using Epilogue = neon::RequantF32<255 * 128>;
+  using Epilogue = neon::RequantInRegisters<255 * 128>;
   template <int NV>
   using Store = StoreNeon<I8mm>;
 

@@ -4,8 +4,8 @@
 #define QRT_KERNELS_GEMM_POLICY_NEON_H_
 
 #include "kernels/gemm/gemm_tile.h"
+#include "kernels/isa/in_registers_neon.h"
 #include "kernels/isa/neon.h"
-#include "kernels/isa/requantize_neon.h"
 
 namespace qrt {
 namespace {
@@ -17,7 +17,7 @@ struct PolicyNeon {
   static constexpr size_t kPrefetchBytes = 1024;
   using Lhs = uint8x16_t;
   using Rhs = int8x16_t;
-  using Epilogue = neon::RequantF32<128 * 128>;  // of x - 128 and a weight
+  using Epilogue = neon::RequantInRegisters<128 * 128>;  // of x - 128 and a weight
   using Lanes = neon::Lanes;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return vld1q_s8(p); }
@@ -41,13 +41,12 @@ struct StoreNeon {
   using Epilogue = typename P::Epilogue;
 
   const Epilogue* e;  // in memory: registers are scarce before the store
-  const float* scale;
-  size_t columns;
+  size_t channel, columns;
 
-  __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
+  __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t first_channel,
                                           size_t columns_to_store) {
     e = &epilogue;
-    scale = epilogue.scale + channel;
+    channel = first_channel;
     columns = columns_to_store;
   }
 
@@ -58,21 +57,22 @@ struct StoreNeon {
       case Epilogue::kConverted: return rows_of<Epilogue::kConverted>(acc, c, c_stride, valid_rows);
       case Epilogue::kAdded: return rows_of<Epilogue::kAdded>(acc, c, c_stride, valid_rows);
       case Epilogue::kFromZero: return rows_of<Epilogue::kFromZero>(acc, c, c_stride, valid_rows);
+      case Epilogue::kHigh: return rows_of<Epilogue::kHigh>(acc, c, c_stride, valid_rows);
+      case Epilogue::kTwice: return rows_of<Epilogue::kTwice>(acc, c, c_stride, valid_rows);
     }
   }
 
   template <typename Epilogue::Form kForm, class Acc, int MR>
   __attribute__((always_inline)) void rows_of(const Acc (&acc)[MR][4], uint8_t* c, size_t c_stride,
                                               int valid_rows) const {
-    float32x4_t s[4];
-    QRT_UNROLL
-    for (int v = 0; v < 4; ++v) s[v] = vld1q_f32(scale + 4 * v);
+    typename Epilogue::Constants k;
+    e->template load<kForm>(channel, k);
     QRT_UNROLL
     for (int i = 0; i < MR; ++i, c += c_stride) {
       if (i == valid_rows) break;
       const int32x4_t sums[4] = {P::sum(acc[i][0]), P::sum(acc[i][1]), P::sum(acc[i][2]),
                                  P::sum(acc[i][3])};
-      neon::store_bytes(c, e->template bytes<kForm>(sums, s), columns);
+      neon::store_bytes(c, e->template bytes<kForm>(sums, k), columns);
     }
   }
 };

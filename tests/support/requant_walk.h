@@ -4,6 +4,8 @@
 #ifndef QRT_TESTS_SUPPORT_REQUANT_WALK_H_
 #define QRT_TESTS_SUPPORT_REQUANT_WALK_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -263,6 +265,26 @@ void for_all_requantisations(Random& random, const Check& check) {
       const float scale = i == 0 ? std::ldexp(1.0f, e) : random.scale(e);
       for (int32_t least : {-(1 << 30) + 1, -(1 << 30), INT32_MIN}) {
         RequantWalk walk("ReLU", relu, least, (1 << 23) - 4 * 32640 - (i < 6 ? 1 : 0));
+        walk.add({scale, {}, {}});
+        walk.close();
+        check(walk);
+      }
+    }
+  }
+
+  // So may sums of either sign within 2^23, or 2^22, if their outputs are within 16 bits.
+  for (int zero_point : {0, 113}) {
+    Requant within = relu;
+    within.zero_point = zero_point;
+    within.lo = zero_point == 0 ? 0 : 5;
+    within.hi = zero_point == 0 ? 255 : 249;
+    for (int e : {-126, -60, -24, -20, -16, -14, -12, -11, -10, -9, -8, -5, -4}) {
+      for (int i = 0; i < 4; ++i) {
+        const float scale = i == 0 ? std::ldexp(1.0f, e) : random.scale(e);
+        const double sums = zero_point == 0 ? 1 << 23 : 1 << 22;
+        const double most = std::min(sums, 31990 / static_cast<double>(scale)) - 4 * 32640 - 1;
+        const int32_t end = static_cast<int32_t>(most);
+        RequantWalk walk("within 16 bits", within, -end, end);
         walk.add({scale, {}, {}});
         walk.close();
         check(walk);
