@@ -333,8 +333,8 @@ Status prepare_wide_log(const PrepareContext& context, Step* step) {
                      float_of(options->output_scale()), options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
-  params->tasks =
-      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  // About 1 ns per element.
+  params->tasks = task_count(static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "log_softmax_wide_s16";
   step->run = run_wide_log;
   step->params = std::move(params);
