@@ -18,6 +18,7 @@ struct Zmm {
   static constexpr bool kFuses = true;
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly;
+  static constexpr bool kLines = kFixes;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;

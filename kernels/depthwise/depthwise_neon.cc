@@ -9,7 +9,6 @@ struct NeonWide : Neon {
   static constexpr int kOutputs = 4;
   static constexpr bool kSlides = false;
   static constexpr int kParts = 2, kUnrolledTaps = 3;
-  static constexpr bool kFixes = false;
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }

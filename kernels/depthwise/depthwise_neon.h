@@ -7,7 +7,7 @@
 #include <arm_neon.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
-#include "kernels/isa/requantize_neon.h"
+#include "kernels/isa/in_registers_neon.h"
 
 namespace qrt {
 namespace {
@@ -72,6 +72,23 @@ struct Neon {
     const uint8_t *scale, *addend;
   };
 
+  // Store::kFixed: TFLite's double rounding where every channel's second shift is at least 1.
+  static constexpr bool kFixes = !kIntegerOnly, kLines = false;
+  static bool can_fix(const Requant& r, size_t c, size_t n) {
+    if (neon::fixed_form(r, c, n) != neon::FixedForm::kTwice) return false;
+    for (size_t i = c; i < c + n; ++i)
+      if (r.stages[1].shift[i] == 0) return false;
+    return true;
+  }
+  static void fix(const Requant& r, size_t c, size_t, float (*constants)[16]) {
+    for (size_t q = 0; q < 16; q += 4) {
+      const int32x4_t shift = neon::fixed_shifts<neon::FixedForm::kTwice>(r, c + q);
+      vst1q_f32(constants[0] + q, vreinterpretq_f32_s32(vld1q_s32(r.stages[0].multiplier + c + q)));
+      vst1q_f32(constants[1] + q, vreinterpretq_f32_s32(shift));
+      vst1q_f32(constants[2] + q, vdupq_n_f32(0));
+    }
+  }
+
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     for (int q = 0; q < 4; ++q) vst1q_s32(out + q * 4, acc[q]);
   }
@@ -105,7 +122,23 @@ struct Neon {
       put(bytes<kClamp>(low, high), out);
     }
 
-    // Lines (kLine) come with kFixes only.
+    template <bool kFromZero>
+    __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
+                                                    uint8_t* out, size_t, size_t) const {
+      int32x4_t v[4];
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        v[q] = vqrdmulhq_s32(acc[q], load_acc(constants + 64 + q * 16));
+      });
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { v[q] = vsraq_n_s32(v[q], v[q], 31); });
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        v[q] = vrshlq_s32(v[q], load_acc(constants + 128 + q * 16));
+      });
+      const int16x8_t low = vqmovn_high_s32(vqmovn_s32(v[0]), v[1]);
+      const int16x8_t high = vqmovn_high_s32(vqmovn_s32(v[2]), v[3]);
+      put(bytes<!kFromZero>(low, high), out);
+    }
+
+    // There are no lines.
     template <bool>
     __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
                                                     uint8_t* out, size_t, size_t) const {

@@ -9,7 +9,6 @@ struct NeonDot : Neon {
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
   static constexpr int kParts = 4, kUnrolledTaps = 4;
-  static constexpr bool kFixes = false;
   using Data = int8x16_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) {
@@ -92,6 +91,21 @@ QRT_INLINE int32x4_t to_int(int32x4_t x) {
   __asm__ volatile("fcvtns %0.4s, %1.4s" : "=w"(v) : "w"(x));
   return v;
 }
+// TFLite's double rounding: times multiplier, 1 less if negative, shifted.
+QRT_INLINE int32x4_t multiply_high(int32x4_t v, int32x4_t m) {
+  int32x4_t y;
+  __asm__ volatile("sqrdmulh %0.4s, %1.4s, %2.4s" : "=w"(y) : "w"(v), "w"(m));
+  return y;
+}
+QRT_INLINE int32x4_t less_if_negative(int32x4_t v) {
+  __asm__ volatile("ssra %0.4s, %0.4s, #31" : "+w"(v));
+  return v;
+}
+QRT_INLINE int32x4_t shift(int32x4_t v, int32x4_t s) {
+  int32x4_t y;
+  __asm__ volatile("srshl %0.4s, %1.4s, %2.4s" : "=w"(y) : "w"(v), "w"(s));
+  return y;
+}
 // addend + x * s
 QRT_INLINE int32x4_t multiply_add(int32x4_t addend, int32x4_t x, int32x4_t s) {
   __asm__ volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(addend) : "w"(x), "w"(s));
@@ -140,6 +154,8 @@ QRT_INLINE uint8x8_t to_bytes(int16x8_t v) {
 template <int kRows, Store kStore, bool kInside>
 struct Slide {
   static constexpr bool kFused = kStore == Store::kFused;
+  static constexpr bool kFixed = kStore == Store::kFixed || kStore == Store::kFixedFromZero;
+  static constexpr bool kLimits = kStore == Store::kClamp || kStore == Store::kFixed;
   static constexpr int kAccs = 2 * kRows;  // of a row one after the other
   using Column = uint8x16_t[2];
 
@@ -160,7 +176,7 @@ struct Slide {
       step[r] = 0;
     });
     limits = finish;
-    if (kStore == Store::kClamp) __asm__ volatile("" : "+r"(limits) : : "memory");
+    if (kLimits) __asm__ volatile("" : "+r"(limits) : : "memory");
     unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
       offset[q] = 16 * static_cast<ptrdiff_t>(q);
       __asm__("" : "+r"(offset[q]));
@@ -172,6 +188,8 @@ struct Slide {
     width = b.args.shape.in_w;
     bias = loop.constants + half * 32;
     unroll<2>([&](auto q) QRT_INLINE_LAMBDA { ordered::load(scale[q], bias + 64, offset[q]); });
+    if (kFixed)
+      unroll<2>([&](auto q) QRT_INLINE_LAMBDA { ordered::load(shift[q], bias + 128, offset[q]); });
     addends = opaque(bias + 128);
     unroll<kAccs>([&](auto i) QRT_INLINE_LAMBDA { load_bias(i); });
     mask = vdupq_n_u8(0x80);
@@ -228,16 +246,22 @@ struct Slide {
     NeonDot::multiply(0, acc[i], column[i % 2], w[i][kx]);
   }
 
-  // Accumulators to integers, in three steps; kFused: in two, the first of which multiplies.
+  // Accumulators to integers, in three steps; kFused: in two, the first of which multiplies, as
+  // does that of kFixed.
   __attribute__((always_inline)) void to_float(int i) {
-    value[i] =
-        kFused ? ordered::multiply_add(addend[i], acc[i], scale[i % 2]) : ordered::to_float(acc[i]);
+    value[i] = kFused   ? ordered::multiply_add(addend[i], acc[i], scale[i % 2])
+               : kFixed ? ordered::multiply_high(acc[i], scale[i % 2])
+                        : ordered::to_float(acc[i]);
   }
   __attribute__((always_inline)) void multiply(int i) {
-    value[i] = kFused ? ordered::add(value[i], magic) : ordered::multiply(value[i], scale[i % 2]);
+    value[i] = kFused   ? ordered::add(value[i], magic)
+               : kFixed ? ordered::less_if_negative(value[i])
+                        : ordered::multiply(value[i], scale[i % 2]);
   }
 
-  __attribute__((always_inline)) void to_int(int i) { value[i] = ordered::to_int(value[i]); }
+  __attribute__((always_inline)) void to_int(int i) {
+    value[i] = kFixed ? ordered::shift(value[i], shift[i % 2]) : ordered::to_int(value[i]);
+  }
 
   // To 16 bits.
   __attribute__((always_inline)) void narrow(int r) {
@@ -274,12 +298,12 @@ struct Slide {
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { narrow(r); });
     if (!kFused) unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { narrow_high(r); });
     zip_pairs(oldest);
-    if (kStore == Store::kClamp) {
+    if (kLimits) {
       unroll<kRows>([&](auto r)
                         QRT_INLINE_LAMBDA { half[r] = vqaddq_s16(half[r], limits->zero_point); });
     }
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { bytes[r] = ordered::to_bytes(half[r]); });
-    if (kStore == Store::kClamp)
+    if (kLimits)
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { bytes[r] = limits->limit(bytes[r]); });
   }
 
@@ -288,11 +312,11 @@ struct Slide {
   ptrdiff_t step[4], moved;  // kInside: step[0] for all rows, by what they moved together
   size_t until, width, channel;
   const uint8_t *bias, *addends;
-  const Neon::Finish* limits;  // kClamp: in memory, there are no registers left
+  const Neon::Finish* limits;  // kLimits: in memory, there are no registers left
   ptrdiff_t offset[2], one;
   uint8x16_t w[kAccs][3], mask;
   uint8x16_t row[4], z[2];
-  int32x4_t scale[2], magic;
+  int32x4_t scale[2], shift[2], magic;
   int32x4_t acc[kAccs], addend[kAccs], value[kAccs];
   int16x8_t half[kRows];
 };

@@ -21,8 +21,8 @@
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
 //     Fused(constants)                     what store_fused<kLine>() takes then
-//   kFixes                                 whether there are, for Store::kLine, kFixed and
-//                                          kFixedFromZero,
+//   kLines                                 whether store_fused<true>() is for Store::kLine
+//   kFixes                                 whether there are, for Store::kFixed and kFixedFromZero,
 //     can_fix(requant, c, n)               whether they serve n channels from c on
 //     fix(requant, c, n, float[3][])       their constants, in channel order
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
@@ -492,14 +492,16 @@ void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t chan
       !r.zero_point_before)
     b.store = full ? Store::kPlain : Store::kClamp;
   if constexpr (V::kFixes) {
-    if (r.slope != nullptr)
-      b.store = Store::kLine;
-    else if (V::can_fix(r, c, n))
-      b.store = full ? Store::kFixedFromZero : Store::kFixed;
+    if (V::can_fix(r, c, n)) b.store = full ? Store::kFixedFromZero : Store::kFixed;
+  }
+  if constexpr (V::kLines) {
+    if (r.slope != nullptr) b.store = Store::kLine;
   }
   prepare<V>(b);
-  if constexpr (V::kFixes) {
+  if constexpr (V::kLines) {
     if (b.store == Store::kLine) return compute_rows<V, Store::kLine>(b, y, end);
+  }
+  if constexpr (V::kFixes) {
     if (b.store == Store::kFixed) return compute_rows<V, Store::kFixed>(b, y, end);
     if (b.store == Store::kFixedFromZero) return compute_rows<V, Store::kFixedFromZero>(b, y, end);
   }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/depthwise/pack.h"
@@ -70,6 +71,11 @@ class Case {
     small_multipliers_ = true;
     return *this;
   }
+  // TFLite's two stages: times multiplier, by 2^31; then by 2^shift.
+  Case& double_rounding() {
+    double_rounding_ = true;
+    return *this;
+  }
   Case& rows(size_t begin, size_t end) {
     begin_ = begin, end_ = end;
     return *this;
@@ -120,6 +126,14 @@ class Case {
     for (RequantStage& stage : r.stages) {
       stage.multiplier = multiplier.data();
       stage.shift = shift.data();
+    }
+    Guarded<int32_t> ones(padded);
+    Guarded<uint8_t> shift31(padded);
+    for (int32_t& v : ones) v = 1;
+    for (uint8_t& v : shift31) v = 31;
+    if (double_rounding_) {
+      r.stages[0].shift = shift31.data();
+      r.stages[1].multiplier = ones.data();
     }
     Guarded<uint8_t> output(s_.out_h * s_.out_w * channels);
     const size_t scratch_bytes = round_up(k.scratch_bytes(s_), 64);
@@ -181,7 +195,7 @@ class Case {
   int exponent_ = -10;
   int64_t bias_limit_ = 20000;
   int shift_lo_ = 36, shift_hi_ = 43;
-  bool small_multipliers_ = false;
+  bool small_multipliers_ = false, double_rounding_ = false;
   Requant requant_ = plain();
 
  public:
@@ -413,6 +427,28 @@ TEST_P(DepthwiseTest, OtherRequantisations) {
       check(make().image(9, 9, 70).requant(r).shifts(0, 62).bias_limit(INT32_MAX));
       // Powers of two: many ties, and shifts of nothing.
       check(make().image(9, 9, 70).requant(r).shifts(0, 9).small_multipliers().bias_limit(300));
+    }
+  }
+}
+
+TEST_P(DepthwiseTest, DoubleRounding) {
+  for (const auto& [lo, hi] : {std::pair<int, int>{0, 255}, {2, 253}}) {
+    for (int zero_point : {0, 10, -128}) {
+      Requant r = with_limits(zero_point, lo, hi);
+      r.kind = RequantKind::kInt;
+      r.stage_count = 2;
+      r.stages[0] = {nullptr, nullptr, Round::kHalfUp, INT32_MIN, INT32_MAX};
+      r.stages[1] = {nullptr, nullptr, Round::kHalfAway, INT32_MIN, INT32_MAX};
+      const auto twice = [&](int least) {
+        return make().requant(r).double_rounding().shifts(least, 11);
+      };
+      for (int least : {0, 1, 5}) {
+        check(twice(least).image(7, 6, 70).pad(1, 1, 1, 1));
+        check(twice(least).image(6, 9, 21).stride(2, 2).pad(0, 0, 1, 1));
+        check(twice(least).image(5, 6, 40).kernel(5, 5).pad(2, 2, 2, 2));
+        check(twice(least).image(5, 6, 8).pad(1, 1, 1, 1).bias_limit(INT32_MAX));
+        if (HasFatalFailure()) return;
+      }
     }
   }
 }
