@@ -147,7 +147,6 @@ struct PrepareContext : InferContext {
 struct OpDef {
   const char* name;  // "Conv2D"
   fb::OpOptions type;
-  bool is_view;  // changes nothing but the shape
   // Checks options, inputs and constants (kInvalidModel, with the offending value and what is
   // accepted) and appends the outputs' types.
   Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);

@@ -217,6 +217,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kAddOp = {"Add", fb::OpOptions::Add, false, infer, prepare};
+const OpDef kAddOp = {"Add", fb::OpOptions::Add, infer, prepare};
 
 }  // namespace qrt

@@ -79,6 +79,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kArgMaxOp = {"ArgMax", fb::OpOptions::ArgMax, false, infer, prepare};
+const OpDef kArgMaxOp = {"ArgMax", fb::OpOptions::ArgMax, infer, prepare};
 
 }  // namespace qrt

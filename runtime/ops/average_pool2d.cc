@@ -160,7 +160,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kAveragePool2DOp = {"AveragePool2D", fb::OpOptions::AveragePool2D, false, infer,
-                                prepare};
+const OpDef kAveragePool2DOp = {"AveragePool2D", fb::OpOptions::AveragePool2D, infer, prepare};
 
 }  // namespace qrt

@@ -281,6 +281,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kBatchMatMulOp = {"BatchMatMul", fb::OpOptions::BatchMatMul, false, infer, prepare};
+const OpDef kBatchMatMulOp = {"BatchMatMul", fb::OpOptions::BatchMatMul, infer, prepare};
 
 }  // namespace qrt

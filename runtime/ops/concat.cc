@@ -90,6 +90,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConcatOp = {"Concat", fb::OpOptions::Concat, false, infer, prepare};
+const OpDef kConcatOp = {"Concat", fb::OpOptions::Concat, infer, prepare};
 
 }  // namespace qrt

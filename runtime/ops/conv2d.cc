@@ -353,6 +353,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConv2DOp = {"Conv2D", fb::OpOptions::Conv2D, false, infer, prepare};
+const OpDef kConv2DOp = {"Conv2D", fb::OpOptions::Conv2D, infer, prepare};
 
 }  // namespace qrt

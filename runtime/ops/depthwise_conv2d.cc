@@ -222,7 +222,7 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDepthwiseConv2DOp = {"DepthwiseConv2D", fb::OpOptions::DepthwiseConv2D, false, infer,
+const OpDef kDepthwiseConv2DOp = {"DepthwiseConv2D", fb::OpOptions::DepthwiseConv2D, infer,
                                   prepare};
 
 }  // namespace qrt

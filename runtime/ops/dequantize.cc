@@ -218,6 +218,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDequantizeOp = {"Dequantize", fb::OpOptions::Dequantize, false, infer, prepare};
+const OpDef kDequantizeOp = {"Dequantize", fb::OpOptions::Dequantize, infer, prepare};
 
 }  // namespace qrt

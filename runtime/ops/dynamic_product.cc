@@ -279,7 +279,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDynamicProductOp = {"DynamicProduct", fb::OpOptions::DynamicProduct, false, infer,
-                                 prepare};
+const OpDef kDynamicProductOp = {"DynamicProduct", fb::OpOptions::DynamicProduct, infer, prepare};
 
 }  // namespace qrt

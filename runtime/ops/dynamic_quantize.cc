@@ -74,7 +74,7 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDynamicQuantizeOp = {"DynamicQuantize", fb::OpOptions::DynamicQuantize, false, infer,
+const OpDef kDynamicQuantizeOp = {"DynamicQuantize", fb::OpOptions::DynamicQuantize, infer,
                                   prepare};
 
 }  // namespace qrt

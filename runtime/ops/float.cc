@@ -171,6 +171,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kFloatOp = {"Float", fb::OpOptions::Float, false, infer, prepare};
+const OpDef kFloatOp = {"Float", fb::OpOptions::Float, infer, prepare};
 
 }  // namespace qrt

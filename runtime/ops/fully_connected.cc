@@ -163,7 +163,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kFullyConnectedOp = {"FullyConnected", fb::OpOptions::FullyConnected, false, infer,
-                                 prepare};
+const OpDef kFullyConnectedOp = {"FullyConnected", fb::OpOptions::FullyConnected, infer, prepare};
 
 }  // namespace qrt

@@ -214,6 +214,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kGatherOp = {"Gather", fb::OpOptions::Gather, false, infer, prepare};
+const OpDef kGatherOp = {"Gather", fb::OpOptions::Gather, infer, prepare};
 
 }  // namespace qrt

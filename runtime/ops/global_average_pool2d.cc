@@ -121,6 +121,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 }  // namespace
 
 const OpDef kGlobalAveragePool2DOp = {"GlobalAveragePool2D", fb::OpOptions::GlobalAveragePool2D,
-                                      false, infer, prepare};
+                                      infer, prepare};
 
 }  // namespace qrt

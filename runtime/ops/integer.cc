@@ -57,6 +57,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kIntegerOp = {"Integer", fb::OpOptions::Integer, false, infer, prepare};
+const OpDef kIntegerOp = {"Integer", fb::OpOptions::Integer, infer, prepare};
 
 }  // namespace qrt

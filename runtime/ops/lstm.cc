@@ -185,6 +185,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kLstmOp = {"Lstm", fb::OpOptions::Lstm, false, infer, prepare};
+const OpDef kLstmOp = {"Lstm", fb::OpOptions::Lstm, infer, prepare};
 
 }  // namespace qrt

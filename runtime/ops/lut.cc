@@ -162,6 +162,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kLutOp = {"Lut", fb::OpOptions::Lut, false, infer, prepare};
+const OpDef kLutOp = {"Lut", fb::OpOptions::Lut, infer, prepare};
 
 }  // namespace qrt

@@ -64,6 +64,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMaxPool2DOp = {"MaxPool2D", fb::OpOptions::MaxPool2D, false, infer, prepare};
+const OpDef kMaxPool2DOp = {"MaxPool2D", fb::OpOptions::MaxPool2D, infer, prepare};
 
 }  // namespace qrt

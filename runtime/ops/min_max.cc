@@ -51,6 +51,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMinMaxOp = {"MinMax", fb::OpOptions::MinMax, false, infer, prepare};
+const OpDef kMinMaxOp = {"MinMax", fb::OpOptions::MinMax, infer, prepare};
 
 }  // namespace qrt

@@ -104,6 +104,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMulOp = {"Mul", fb::OpOptions::Mul, false, infer, prepare};
+const OpDef kMulOp = {"Mul", fb::OpOptions::Mul, infer, prepare};
 
 }  // namespace qrt

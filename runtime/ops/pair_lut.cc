@@ -68,6 +68,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kPairLutOp = {"PairLut", fb::OpOptions::PairLut, false, infer, prepare};
+const OpDef kPairLutOp = {"PairLut", fb::OpOptions::PairLut, infer, prepare};
 
 }  // namespace qrt

@@ -355,6 +355,6 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
                                                          to);
 }
 
-const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, false, infer, prepare};
+const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, infer, prepare};
 
 }  // namespace qrt

@@ -160,6 +160,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kRequantizeOp = {"Requantize", fb::OpOptions::Requantize, false, infer, prepare};
+const OpDef kRequantizeOp = {"Requantize", fb::OpOptions::Requantize, infer, prepare};
 
 }  // namespace qrt

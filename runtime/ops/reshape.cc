@@ -58,6 +58,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kReshapeOp = {"Reshape", fb::OpOptions::Reshape, true, infer, prepare};
+const OpDef kReshapeOp = {"Reshape", fb::OpOptions::Reshape, infer, prepare};
 
 }  // namespace qrt

@@ -320,6 +320,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kResizeLinearOp = {"ResizeLinear", fb::OpOptions::ResizeLinear, false, infer, prepare};
+const OpDef kResizeLinearOp = {"ResizeLinear", fb::OpOptions::ResizeLinear, infer, prepare};
 
 }  // namespace qrt

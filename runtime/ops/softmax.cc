@@ -368,6 +368,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kSoftmaxOp = {"Softmax", fb::OpOptions::Softmax, false, infer, prepare};
+const OpDef kSoftmaxOp = {"Softmax", fb::OpOptions::Softmax, infer, prepare};
 
 }  // namespace qrt

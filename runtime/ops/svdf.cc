@@ -106,6 +106,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kSvdfOp = {"Svdf", fb::OpOptions::Svdf, false, infer, prepare};
+const OpDef kSvdfOp = {"Svdf", fb::OpOptions::Svdf, infer, prepare};
 
 }  // namespace qrt

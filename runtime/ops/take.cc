@@ -95,6 +95,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kTakeOp = {"Take", fb::OpOptions::Take, false, infer, prepare};
+const OpDef kTakeOp = {"Take", fb::OpOptions::Take, infer, prepare};
 
 }  // namespace qrt

@@ -94,6 +94,6 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kTopKOp = {"TopK", fb::OpOptions::TopK, false, infer, prepare};
+const OpDef kTopKOp = {"TopK", fb::OpOptions::TopK, infer, prepare};
 
 }  // namespace qrt

@@ -127,6 +127,6 @@ bool pull_from_quantize(const Step& quantize, Step* transpose) {
   return true;
 }
 
-const OpDef kTransposeOp = {"Transpose", fb::OpOptions::Transpose, false, infer, prepare};
+const OpDef kTransposeOp = {"Transpose", fb::OpOptions::Transpose, infer, prepare};
 
 }  // namespace qrt
