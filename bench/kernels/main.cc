@@ -35,10 +35,6 @@ class Table : public benchmark::BenchmarkReporter {
       std::string name = run.run_name.function_name;
       if (!run.run_name.args.empty()) name += "/" + run.run_name.args;
       if (!run.aggregate_name.empty()) name += " " + run.aggregate_name;
-      if (run.error_occurred) {
-        printf("%-78s %s\n", name.c_str(), run.error_message.c_str());
-        continue;
-      }
       const double macs = counter(run, "GMAC/s");
       printf("%-78s %12.2f ", name.c_str(), run.GetAdjustedRealTime());
       macs > 0 ? printf("%8.1f ", macs) : printf("%8s ", "-");
