@@ -132,7 +132,7 @@ class Lint {
       y = add->kind == fb::AddKind::F32_FMA || !add->requant
               ? Codes{add->lo, add->hi}
               : Codes{add->requant->lo, add->requant->hi};
-    } else if (node.options.AsLut()) {
+    } else if (node.options.AsLut() && is_bytes(node.inputs[0]) && is_bytes(node.outputs[0])) {
       const Value& table = graph_.values[node.inputs[1]];
       const Codes x = codes_[node.inputs[0]];
       y = {255, 0};
@@ -334,7 +334,7 @@ class Lint {
       return;
     }
     const ValueId x = node.inputs[0];
-    if (lut->per_channel || readers_[x] != 1 || producer_[x] < 0) return;
+    if (lut->per_channel || !is_bytes(x) || readers_[x] != 1 || producer_[x] < 0) return;
     const std::vector<uint8_t>& table = graph_.values[node.inputs[1]].data;
     const Codes in = codes_[x];
     if (table.size() != 256) return;

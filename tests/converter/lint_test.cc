@@ -153,6 +153,20 @@ TEST(Lint, ARangeThatATableMakesPointless) {
   }
 }
 
+// Codes of 16 bits are no indices of a table of bytes.
+TEST(Lint, SaysNothingOfTablesBehind16Bits) {
+  OnnxBuilder b(21);
+  const std::string x = b.integer_input<uint16_t>({1, 2, 2, 2}, 0.1f, 0);
+  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 2, 1, 1}, {1, 2}), 0.1f, int8_t{0});
+  const std::string y = b.qdq<uint16_t>(b.node("Conv", {x, w}), 0.1f, 0);
+  b.integer_output<uint8_t>(b.node("Sigmoid", {y}), 1.0f / 256, uint8_t{0});
+  Imported imported = b.import();
+  ASSERT_EQ(imported.rule(), "");
+  EXPECT_EQ(imported.count(fb::OpOptions::Lut), 1);
+  convert::lint(imported.graph, &imported.report);
+  EXPECT_TRUE(imported.report.warnings().empty());
+}
+
 TEST(Lint, ScalesThatAreNoUsableNumbers) {
   for (const float scale : {0.0f, 1e-40f, INFINITY, 0.5f}) {
     OnnxBuilder b;
