@@ -9,29 +9,26 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-bool parse(const std::string& name, Coordinates* value) {
-  const std::pair<const char*, Coordinates> all[] = {
-      {"half_pixel", Coordinates::kHalfPixel},
-      {"half_pixel_symmetric", Coordinates::kHalfPixelSymmetric},
-      {"pytorch_half_pixel", Coordinates::kPytorchHalfPixel},
-      {"align_corners", Coordinates::kAlignCorners},
-      {"asymmetric", Coordinates::kAsymmetric},
-      {"tf_half_pixel_for_nn", Coordinates::kTfHalfPixelForNn},
-      {"tf_crop_and_resize", Coordinates::kTfCropAndResize}};
-  for (const auto& [text, mode] : all) {
-    if (name != text) continue;
-    *value = mode;
-    return true;
-  }
-  return false;
-}
+const std::pair<const char*, Coordinates> kCoordinates[] = {
+    {"half_pixel", Coordinates::kHalfPixel},
+    {"half_pixel_symmetric", Coordinates::kHalfPixelSymmetric},
+    {"pytorch_half_pixel", Coordinates::kPytorchHalfPixel},
+    {"align_corners", Coordinates::kAlignCorners},
+    {"asymmetric", Coordinates::kAsymmetric},
+    {"tf_half_pixel_for_nn", Coordinates::kTfHalfPixelForNn},
+    {"tf_crop_and_resize", Coordinates::kTfCropAndResize}};
 
-bool parse(const std::string& name, Nearest* value) {
-  const std::pair<const char*, Nearest> all[] = {{"round_prefer_floor", Nearest::kRoundPreferFloor},
-                                                 {"round_prefer_ceil", Nearest::kRoundPreferCeil},
-                                                 {"floor", Nearest::kFloor},
-                                                 {"ceil", Nearest::kCeil}};
-  for (const auto& [text, mode] : all) {
+const std::pair<const char*, Nearest> kNearest[] = {
+    {"round_prefer_floor", Nearest::kRoundPreferFloor},
+    {"round_prefer_ceil", Nearest::kRoundPreferCeil},
+    {"floor", Nearest::kFloor},
+    {"ceil", Nearest::kCeil}};
+
+// False: no mode has this name.
+template <class Mode, size_t kCount>
+bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[kCount],
+           Mode* value) {
+  for (const auto& [text, mode] : modes) {
     if (name != text) continue;
     *value = mode;
     return true;
@@ -118,9 +115,10 @@ Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* kn
   }
   const std::string mode = node.text("coordinate_transformation_mode", "half_pixel");
   const std::string rounding = node.text("nearest_mode", "round_prefer_floor");
-  QRT_MODEL_CHECK(parse(mode, &r->coordinates), "its coordinate_transformation_mode is '%s'",
-                  mode.c_str());
-  QRT_MODEL_CHECK(parse(rounding, &r->nearest), "its nearest_mode is '%s'", rounding.c_str());
+  QRT_MODEL_CHECK(parse(mode, kCoordinates, &r->coordinates),
+                  "its coordinate_transformation_mode is '%s'", mode.c_str());
+  QRT_MODEL_CHECK(parse(rounding, kNearest, &r->nearest), "its nearest_mode is '%s'",
+                  rounding.c_str());
   if (node.has("axes")) {
     named.clear();
     std::vector<bool> seen(static_cast<size_t>(from.rank()), false);

@@ -99,9 +99,9 @@ template <class N>
 void log_softmax_wide(const LogSoftmaxWideParams& p, const int16_t* x, int16_t* y, size_t n) {
   int16_t greatest = x[0];
   for (size_t i = 1; i < n; ++i) greatest = x[i] > greatest ? x[i] : greatest;
-  const int32_t* e = p.table + (static_cast<int32_t>(kSoftmaxWideTable) - 1 - greatest);
+  const int32_t last = static_cast<int32_t>(kSoftmaxWideTable) - 1;
   int64_t sum = 0;
-  for (size_t i = 0; i < n; ++i) sum += e[x[i]];
+  for (size_t i = 0; i < n; ++i) sum += p.table[last + x[i] - greatest];
   const N log_sum = log_of(N::of_int(sum) * N::of(1.0f / kSoftmaxWideOne));
   const N scale = N::of(p.scale), output_scale = N::of(p.output_scale);
   for (size_t i = 0; i < n; ++i) {

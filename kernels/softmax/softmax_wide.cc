@@ -8,11 +8,14 @@ void softmax_wide_rows(const SoftmaxWideParams& params, const int16_t* x, int16_
   for (size_t row = 0; row < rows; ++row, x += n, y += n) {
     int16_t m = x[0];
     for (size_t i = 1; i < n; ++i) m = x[i] > m ? x[i] : m;
-    const int32_t* e = params.table + (static_cast<int32_t>(kSoftmaxWideTable) - 1 - m);
+    const auto e = [&](int16_t v) {
+      return static_cast<uint64_t>(
+          params.table[static_cast<int32_t>(kSoftmaxWideTable) - 1 + v - m]);
+    };
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; ++i) sum += static_cast<uint64_t>(e[x[i]]);
+    for (size_t i = 0; i < n; ++i) sum += e(x[i]);
     for (size_t i = 0; i < n; ++i) {
-      const uint64_t dividend = static_cast<uint64_t>(e[x[i]]) * kSoftmaxWideOne + sum / 2;
+      const uint64_t dividend = e(x[i]) * kSoftmaxWideOne + sum / 2;
       const int64_t p = static_cast<int64_t>(dividend / sum);
       const int64_t v = apply_stages(params.stages, params.stage_count, p, 0);
       y[i] = static_cast<int16_t>(clamp_int(v + params.zero_point, INT16_MIN, INT16_MAX));
