@@ -32,14 +32,19 @@ int level_of(const fb::Requant* requant) {
   return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
 }
 
+// A layer with the scale of the run (runtime/ops/dynamic_layer.h).
+bool makes_floats(const fb::Operator& op) { return op.inputs()->size() > 4; }
+
 }  // namespace
 
 int arithmetic_level(const fb::Operator& op) {
   switch (op.options_type()) {
-    case fb::OpOptions::Conv2D: return level_of(op.options_as_Conv2D()->requant());
+    case fb::OpOptions::Conv2D:
+      return makes_floats(op) ? kEdgeLevel : level_of(op.options_as_Conv2D()->requant());
     case fb::OpOptions::DepthwiseConv2D:
       return level_of(op.options_as_DepthwiseConv2D()->requant());
-    case fb::OpOptions::FullyConnected: return level_of(op.options_as_FullyConnected()->requant());
+    case fb::OpOptions::FullyConnected:
+      return makes_floats(op) ? kEdgeLevel : level_of(op.options_as_FullyConnected()->requant());
     case fb::OpOptions::Mul: return level_of(op.options_as_Mul()->requant());
     case fb::OpOptions::GlobalAveragePool2D:
       return level_of(op.options_as_GlobalAveragePool2D()->requant());

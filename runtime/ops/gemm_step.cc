@@ -162,7 +162,7 @@ void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const Gem
   }
   args.weights = (args.weights ? args.weights : gemm.weights) + channel / 16 * block_bytes;
   args.bias = (args.bias ? args.bias : gemm.bias.data()) + channel;
-  args.requant = gemm.requant.requant.at(channel);
+  args.requant = (args.requant.scale ? args.requant : gemm.requant.requant).at(channel);
   if (args.c_stride == 0) args.c_stride = gemm.c_stride();
   args.c = static_cast<uint8_t*>(args.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

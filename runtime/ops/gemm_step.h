@@ -73,7 +73,8 @@ GemmRange gemm_range(const GemmStep& gemm, size_t part);
 
 // Computes a range of one product of group `group`. `args` holds the left side (of that group) and
 // c (of the first group's first row), and for a right side that is not constant weights and bias
-// (of the first channel); its c_stride is 0 where the rows of c are dense. REQUIRES: n_begin is a
+// (of the first channel); where its requantisation has a scale, that counts instead of the step's;
+// its c_stride is 0 where the rows of c are dense. REQUIRES: n_begin is a
 // multiple of the kernel's nr.
 void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range);
 
