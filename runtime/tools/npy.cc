@@ -1,6 +1,6 @@
 // NumPy's .npy files. A reader of its own because the files come from anywhere: every size is
 // checked against the bytes present before anything is allocated.
-#include "bench/npy.h"
+#include "runtime/tools/npy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "bench/tool.h"
 #include "kernels/boundary/packed.h"
+#include "runtime/tools/files.h"
 
 namespace qrt::tool {
 namespace {

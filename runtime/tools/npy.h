@@ -1,8 +1,8 @@
 // NumPy's .npy files: format versions 1 to 3, little-endian, C order. npy has no small types:
 // bfloat16 travels as uint16 bits, float8 and float4 as uint8 codes, 4- and 2-bit integers one per
 // byte as int8 or uint8.
-#ifndef QRT_BENCH_NPY_H_
-#define QRT_BENCH_NPY_H_
+#ifndef QRT_RUNTIME_TOOLS_NPY_H_
+#define QRT_RUNTIME_TOOLS_NPY_H_
 
 #include <cstdint>
 #include <string>
@@ -36,4 +36,4 @@ Status write_npy(const std::string& path, DType dtype, const Shape& shape, const
 
 }  // namespace qrt::tool
 
-#endif  // QRT_BENCH_NPY_H_
+#endif  // QRT_RUNTIME_TOOLS_NPY_H_

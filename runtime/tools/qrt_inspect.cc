@@ -3,11 +3,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "bench/tool.h"
 #include "runtime/infer.h"
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
 #include "runtime/session.h"
+#include "runtime/tools/files.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
 #include "runtime/verify.h"
 
 namespace qrt {
@@ -328,22 +330,19 @@ Status inspect(const Options& options) {
 }
 
 int inspect_main(int argc, char** argv) {
-  CLI::App app;
-  tool::set_up(&app,
-               "Shows the tensors, operators, arithmetic, weights and memory plan of a .qrt model.",
-               "  qrt_inspect model.qrt\n"
-               "  qrt_inspect model.qrt --format json | jq .memory\n"
-               "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg");
+  tool::CommandLine line(
+      "Shows the tensors, operators, arithmetic, weights and memory plan of a .qrt model.",
+      "  qrt_inspect model.qrt\n"
+      "  qrt_inspect model.qrt --format json | jq .memory\n"
+      "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg");
   Options options;
-  app.add_option("MODEL", options.model, "A .qrt file")->required();
-  app.add_option("--format", options.format, "text, json or dot")
-      ->check(CLI::IsMember({"text", "json", "dot"}))
-      ->capture_default_str();
-  app.add_option("--batch", options.batch, "Batch to plan for (default: the model's)")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 31));
-  app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.argument("MODEL", &options.model, "A .qrt file");
+  line.choice("--format", &options.format, {"text", "json", "dot"}, "text, json or dot");
+  line.number("--batch", &options.batch, 1, size_t{1} << 31,
+              "Batch to plan for (default: the model's)");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   int exit;
-  if (!tool::parse(&app, argc, argv, &exit)) return exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
   const Status status = inspect(options);
   return status.ok() ? tool::kDone : tool::fail(status);
 }

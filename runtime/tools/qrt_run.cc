@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <utility>
 
-#include "bench/npy.h"
-#include "bench/tool.h"
 #include "qrt/qrt.hpp"
 #include "runtime/tensor.h"
+#include "runtime/tools/files.h"
+#include "runtime/tools/npy.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
 
 namespace qrt {
 namespace {
@@ -231,29 +233,24 @@ Status run_model(const Options& options) {
 }
 
 int run_main(int argc, char** argv) {
-  CLI::App app;
-  tool::set_up(
-      &app,
+  tool::CommandLine line(
       "Runs a .qrt model once, or once for each index of one more dimension in front of its "
       "inputs.",
       "  qrt_run model.qrt image.npy                     shapes and digests of the outputs\n"
       "  qrt_run model.qrt image.npy --output-dir out    writes out/output_0.npy ...\n"
       "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2");
   Options options;
-  app.add_option("MODEL", options.model, "A .qrt file")->required();
-  app.add_option("INPUTS", options.files, "Inputs as .npy files, in the model's order");
-  app.add_option("--input", options.named, "NAME=FILE.npy, an input by name; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--output-dir", options.output_dir, "Directory for the outputs, made if missing");
-  app.add_flag("--dump-all", options.dump_all, "Every tensor that an operator writes, too");
-  app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  app.add_option("--kernels", options.kernels,
-                 "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
-  app.add_option("--threads", options.threads, "Threads")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  line.argument("MODEL", &options.model, "A .qrt file");
+  line.arguments("INPUTS", &options.files, "Inputs as .npy files, in the model's order");
+  line.texts("--input", &options.named, "NAME=FILE.npy, an input by name; may be repeated");
+  line.text("--output-dir", &options.output_dir, "Directory for the outputs, made if missing");
+  line.flag("--dump-all", &options.dump_all, "Every tensor that an operator writes, too");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--kernels", &options.kernels,
+            "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
+  line.number("--threads", &options.threads, 1, 1024, "Threads");
   int exit;
-  if (!tool::parse(&app, argc, argv, &exit)) return exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
   const Status status = run_model(options);
   return status.ok() ? tool::kDone : tool::fail(status);
 }
