@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::tool {
