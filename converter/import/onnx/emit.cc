@@ -4,7 +4,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/importer.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -1,6 +1,6 @@
 // Float islands (--allow-float): operators between DequantizeLinear and QuantizeLinear that have no
 // integer form run in float, as one Float operator for each function. The functions are our own
-// (kernels/island/island.h): the same bytes everywhere, but not ONNX Runtime's.
+// (kernels/float_fallback/float_fallback.h): the same bytes everywhere, but not ONNX Runtime's.
 #include <algorithm>
 #include <cmath>
 
