@@ -267,6 +267,7 @@ Status import_dynamic_quantize(Importer& importer, const NodeView& node) {
     importer.set_output(node, i, std::move(y));
   }
   importer.graph().nodes.push_back(std::move(n));
+  importer.mark_dynamic(node.output(1));
   importer.became(node, "DynamicQuantize", "edge");
   return Status();
 }

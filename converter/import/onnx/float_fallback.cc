@@ -400,9 +400,25 @@ Status Importer::make_float(const NodeView& node, ValueId* made) {
   return Status();
 }
 
-void Importer::set_float(const NodeView& node, ValueId y) {
+// Mul, Add and Relu of tensors of dynamic quantisation and constants.
+bool Importer::scales_dynamically(const NodeView& node) const {
+  const std::string& op = node.op();
+  if (!(node.domain().empty() || node.domain() == "ai.onnx") ||
+      !(op == "Mul" || op == "Add" || op == "Relu"))
+    return false;
+  bool any = false;
+  for (int i = 0; i < node.input_count(); ++i) {
+    if (is_dynamic(node.input(i)))
+      any = true;
+    else if (!input(node, i).is_plain_constant())
+      return false;
+  }
+  return any;
+}
+
+void Importer::set_float(const NodeView& node, ValueId y, const char* level) {
   outcomes_[static_cast<size_t>(node.index())] = NodeOutcome();
-  became(node, "Float", "F");
+  became(node, "Float", level);
   std::string depends;
   for (int i = 0; i < node.input_count() && depends.empty(); ++i)
     if (node.has_input(i)) depends = origin(node.input(i));
@@ -447,13 +463,15 @@ Status Importer::retry_in_float(const NodeView& node) {
     return assess(node);
   }
   if (outcome.rule.empty() || !has_float_form(node)) return Status();
-  if (!allow_float_) {
+  const bool is_scaling = scales_dynamically(node);
+  if (!allow_float_ && !is_scaling) {
     outcome.remedy += "; or let it run in float: --allow-float";
     return Status();
   }
   QRT_TRY(make_float(node, &y));
   if (y == kNoValue) return Status();
-  set_float(node, y);
+  set_float(node, y, is_scaling ? "edge" : "F");
+  if (is_scaling) mark_dynamic(node.output(0));
   return charge_derived();
 }
 

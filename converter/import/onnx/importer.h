@@ -245,6 +245,11 @@ class Importer {
   // depend on that.
   bool in_nhwc(ValueId value) const { return nhwc_.count(value) != 0; }
   void mark_nhwc(ValueId value) { nhwc_.insert(value); }
+  // Tensors of dynamic quantisation between integer products: the scale of a run, the accumulators of
+  // products with a zero point of the run, and what Cast, Mul, Add and Relu make of them. Their float
+  // arithmetic needs no --allow-float: it has ONNX Runtime's bits.
+  bool is_dynamic(const std::string& tensor) const { return dynamic_.count(tensor) != 0; }
+  void mark_dynamic(const std::string& tensor) { dynamic_.insert(tensor); }
 
   // --- tables and pending operators (table.cc)
   // The entries of a table, made explicit. False: too large, refused.
@@ -306,7 +311,8 @@ class Importer {
   // A refused node as a float operator, if it has a float form: where they are allowed.
   Status retry_in_float(const NodeView& node);
   Status make_float(const NodeView& node, ValueId* made);
-  void set_float(const NodeView& node, ValueId y);
+  void set_float(const NodeView& node, ValueId y, const char* level = "F");
+  bool scales_dynamically(const NodeView& node) const;
   Status export_outputs();
   // `node` wrote the tensor; null for inputs and initialisers.
   Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
@@ -355,6 +361,7 @@ class Importer {
   std::vector<NodeOutcome> outcomes_;             // by index in the file
   std::unordered_map<std::string, Tensor> tensors_;
   std::unordered_set<std::string> noted_scales_;
+  std::unordered_set<std::string> dynamic_;               // tensors, see is_dynamic()
   std::unordered_map<std::string, std::string> origins_;  // by tensor, see origin()
   std::unordered_map<std::string, const onnx::ValueInfoProto*> value_infos_;
   std::unordered_set<ValueId> nhwc_;

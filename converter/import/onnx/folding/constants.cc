@@ -85,6 +85,7 @@ Status import_cast(Importer& importer, const NodeView& node) {
     y.shape = x.shape;
     y.value = importer.dequantize_accumulators(node, x.value, {1.0f}, -1);
     importer.became(node, "Dequantize", "edge");
+    if (importer.is_dynamic(node.input(0))) importer.mark_dynamic(node.output(0));
     importer.set_output(node, 0, std::move(y));
     return Status();
   }

@@ -101,7 +101,9 @@ Status import_conv_transpose(Importer& importer, const NodeView& node);
 Status import_conv_integer(Importer& importer, const NodeView& node);
 // Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
 // refused.
-Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Quant* w, bool* known);
+// A zero point of x that is computed in the run stands in *x_zero_point, and x's own is stored as 0.
+Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
+                         Quant* w, bool* known);
 Status import_qlinear_conv(Importer& importer, const NodeView& node);
 
 // ops/matmul.cc
@@ -116,10 +118,10 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 Status import_matmul_integer(Importer& importer, const NodeView& node);
-// The accumulators of x times a constant matrix.
+// The accumulators of x times a constant matrix; with the zero point of the run, or kNoValue.
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
-                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
-                               ValueId* result);
+                               const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
+                               const Quant& w_quant, ValueId* result);
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 

@@ -130,17 +130,24 @@ Status finish_requantize(Importer& importer, const Op& op, const Quant& in, cons
   QRT_TRY(check_same_shape(importer, op));
   auto requant = importer.requant(op, {m}, out, limits);
   if (!requant) return Status();
+  const Shape x = importer.input(op, 0).shape;
+  const auto slopes = static_cast<int64_t>(below ? below->slopes.size() : 0);
+  // Slopes of every element but for dimension 0: rows of all of these, the slopes of the last axis.
+  const bool by_element = slopes > 1 && slopes != x[x.rank() - 1];
   std::vector<ValueId> inputs = {importer.value(op, 0)};
-  if (below && !below->slopes.empty())
-    inputs.push_back(importer.graph().add_constant(
-        "", DType::kInt16, {static_cast<int64_t>(below->slopes.size())}, below->slopes));
-  auto& o = importer.add_node<fb::RequantizeOptionsT>(op, inputs, importer.new_output(op, out));
+  if (by_element) inputs[0] = importer.reshape(op, inputs[0], {x[0], slopes});
+  if (slopes > 0)
+    inputs.push_back(importer.graph().add_constant("", DType::kInt16, {slopes}, below->slopes));
+  const ValueId y = by_element ? importer.new_value("", out.stored_type(), {x[0], slopes}, &out)
+                               : importer.new_output(op, out);
+  auto& o = importer.add_node<fb::RequantizeOptionsT>(op, inputs, y);
   o.input_zero_point = in.stored_zero_point();
   o.requant = std::move(requant);
   if (below) {
     o.negative = requant_stages({below->multiplier}, importer.rounding());
     o.negate_negative = below->negate;
   }
+  if (by_element) importer.set_output(op, importer.reshape(op, y, x, importer.output(op).name));
   importer.became(op, "Requantize", "I0");
   return Status();
 }
@@ -249,9 +256,28 @@ int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
   return (quant.type == TensorType::INT8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point;
 }
 
+// One slope for each element of a row of x: the slopes' shape broadcast to x's but for dimension 0.
+// Empty where it does not, or where the slopes have more than one row.
+std::vector<int64_t> slope_places(const Shape& x, const Shape& slopes) {
+  const int extra = x.rank() - slopes.rank();
+  std::vector<int64_t> places = {0};
+  if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1)) return {};
+  int64_t step = 1;  // of the slopes' dimensions so far, the last ones first
+  for (int d = x.rank() - 1; d > 0; --d) {
+    const int64_t size = d < extra ? 1 : slopes[d - extra];
+    if (size != 1 && size != x[d]) return {};
+    std::vector<int64_t> wider;
+    for (int64_t i = 0; i < x[d]; ++i)
+      for (const int64_t p : places) wider.push_back(p + (size == 1 ? 0 : i * step));
+    places = std::move(wider);
+    step *= size;
+  }
+  return places;
+}
+
 }  // namespace
 
-// One slope for each index of the last dimension, or one for all.
+// One slope for all, for each index of the last dimension, or for each element of a row.
 Status import_prelu(Importer& importer, const Op& op) {
   Quant in, out, alpha;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
@@ -263,10 +289,15 @@ Status import_prelu(Importer& importer, const Op& op) {
   QRT_TRY(check_same_shape(importer, op));
   const Shape& x = importer.input(op, 0).shape;
   const int64_t slopes = a.shape.elements();
-  const bool last_only = a.shape.rank() == 0 || a.shape[a.shape.rank() - 1] == slopes;
-  if (!a.is_constant || !last_only || (slopes != 1 && (x.rank() == 0 || x[x.rank() - 1] != slopes)))
-    return importer.refuse(op, importer.quoted_input(op, 1) + " is not one constant per channel",
-                           a.name, "share the slopes over all dimensions but the last");
+  const bool last_only = slopes == 1 || (a.shape[a.shape.rank() - 1] == slopes && x.rank() > 0 &&
+                                         x[x.rank() - 1] == slopes);
+  const std::vector<int64_t> places = slope_places(x, a.shape);
+  if (!a.is_constant || places.empty() || x.rank() == 0)
+    return importer.refuse(op,
+                           importer.quoted_input(op, 1) +
+                               " is no constant that fits the input without its first dimension",
+                           a.name,
+                           "make the slopes constants of the shape [height, width, channels]");
   const double in_scale = in.scale, out_scale = out.scale;
   const Multiplier positive = importer.multiplier(in_scale / out_scale);
   const Multiplier negative =
@@ -274,10 +305,12 @@ Status import_prelu(Importer& importer, const Op& op) {
   if (!usable(importer, op, reach_bits(in), {positive}) ||
       !usable(importer, op, reach_bits(in) + 8, {negative}))
     return Status();
-  if (in.is_wide()) {
+  if (in.is_wide() || !last_only) {
     Below below{negative, false, {}};
-    for (int64_t c = 0; c < slopes; ++c)
+    for (int64_t c = 0; last_only && c < slopes; ++c)
       below.slopes.push_back(static_cast<int16_t>(slope_at(a, alpha, c)));
+    for (size_t i = 0; !last_only && i < places.size(); ++i)
+      below.slopes.push_back(static_cast<int16_t>(slope_at(a, alpha, places[i])));
     return finish_requantize(importer, op, in, out, positive, &below, out.limits());
   }
   const Rounding rounding = importer.rounding();
@@ -345,8 +378,8 @@ Status import_abs(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   if (!in.is_wide() && refuse_legacy(importer, op, in)) return Status();
-  const Multiplier m =
-      importer.multiplier(static_cast<double>(in.scale) / static_cast<double>(out.scale));
+  // The reference divides as float.
+  const Multiplier m = importer.multiplier(static_cast<double>(in.scale / out.scale));
   if (!usable(importer, op, reach_bits(in), {m})) return Status();
   const bool rescale = in.scale != out.scale;
   if (in.is_wide()) {
