@@ -49,6 +49,9 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   if (node.options.AsRequantize() && node.inputs.size() == 2 && shape(node.inputs[1])[0] != 1)
     return shape(in).rank() >= 2;
   if (node.options.AsBatchMatMul()) return false;
+  // Products of matrices side by side: both have the batch.
+  if (island && island->function == fb::FloatFunction::MATMUL && shape(node.inputs[1]).rank() > 2)
+    return rank > 2 && carries[node.inputs[1]];
   if (node.options.AsSoftmax() || node.options.AsFullyConnected() || node.options.AsTopK() ||
       island)
     return shape(in).rank() >= 2;

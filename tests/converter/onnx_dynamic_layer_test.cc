@@ -42,7 +42,7 @@ std::vector<T> series(size_t n, int step, int modulus, int start) {
 Bytes input_of(size_t n) {
   std::vector<float> v;
   for (int i : series<int>(n, 29, 64, -20)) v.push_back(static_cast<float>(i) / 16);
-  return testing::bytes_of(v);
+  return testing::to_bytes(v);
 }
 
 std::vector<uint32_t> bits(const std::vector<Bytes>& outputs) {
@@ -106,6 +106,35 @@ TEST(OnnxDynamicLayer, ResultsThatOthersReadStay) {
   const float scale = (2.6875f + 1.25f) / 255;
   const auto scaled = testing::from_bytes<float>(outputs[0]);
   for (size_t i = 0; i < reals.size(); ++i) EXPECT_EQ(scaled[i], reals[i] * (scale * 0.013f)) << i;
+}
+
+// What ONNX Runtime's optimiser makes of the form has the form's bits.
+TEST(OnnxDynamicLayer, FusedByOnnxRuntime) {
+  const std::vector<int8_t> w = series<int8_t>(15, 37, 255, -127);
+  const std::vector<float> scale = {0.013f, 0.0071f, 0.0233f}, bias = {0.1f, -0.7f, 0.31f};
+  const std::vector<uint32_t> expected = {0x40cf424f, 0xbefde8cd, 0xc0f2ae36,
+                                          0xc00bfd06, 0xbf1c19b6, 0x40e654a8};
+  OnnxBuilder whole;
+  whole.output(whole.node("DynamicQuantizeMatMul",
+                          {whole.input({2, 5}), whole.constant({5, 3}, w),
+                           whole.constant({3}, scale), "", whole.constant({3}, bias)},
+                          {}, "com.microsoft"));
+  EXPECT_EQ(bits(whole.run({input_of(10)})), expected);
+  OnnxBuilder half;
+  const Quantised x = quantise(&half, half.input({2, 5}));
+  half.output(half.node("MatMulIntegerToFloat",
+                        {x.x, half.constant({5, 3}, w), x.scale, half.constant({3}, scale),
+                         x.zero_point, "", half.constant({3}, bias)},
+                        {}, "com.microsoft"));
+  EXPECT_EQ(bits(half.run({input_of(10)})), expected);
+}
+
+TEST(OnnxDynamicLayer, RefusesWhatHasNoBitsOfItsOwn) {
+  for (const char* op : {"QAttention", "DynamicQuantizeLSTM"}) {
+    OnnxBuilder b;
+    b.output(b.node(op, {b.input({2, 5})}, {}, "com.microsoft"));
+    EXPECT_NE(b.import().rule().find("differ between CPUs"), std::string::npos) << op;
+  }
 }
 
 TEST(OnnxDynamicLayer, OtherFloatArithmeticNeedsAllowFloat) {

@@ -234,12 +234,16 @@ Status power(Importer& importer, Island* island, const NodeView& node, const Sha
   return Status();
 }
 
-// a [..., k] times b [k, n]; *y stays kNoValue for other shapes.
+// a [..., k] times b [k, n] or [..., k, n]; *y stays kNoValue for other shapes.
 void matmul(Importer& importer, Island* island, ValueId a, ValueId b, ValueId* y) {
   Shape sa = importer.shape_of(a);
   const Shape sb = importer.shape_of(b);
-  if (sa.rank() < 1 || sb.rank() != 2 || sa[sa.rank() - 1] != sb[0]) return;
-  sa[sa.rank() - 1] = sb[1];
+  const int rank = sa.rank(), last = sb.rank() - 1;
+  if (rank < 1 || last < 1 || sa[rank - 1] != sb[last - 1] || (last > 1 && last != rank - 1))
+    return;
+  for (int i = 0; i < last - 1; ++i)
+    if (sa[i] != sb[i]) return;
+  sa[rank - 1] = sb[last];
   *y = island->add(F::MATMUL, {a, b}, sa);
 }
 

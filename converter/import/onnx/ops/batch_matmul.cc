@@ -140,10 +140,10 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
   return Status();
 }
 
-// The zero point of an operand of MatMulInteger or ConvInteger: a constant, 0 if it is missing.
-// *known stays false where it was refused.
+}  // namespace
+
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
-                       int axis, Quant* quant, bool* known, ValueId* of_run = nullptr) {
+                       int axis, Quant* quant, bool* known, ValueId* of_run) {
   *quant = Quant();
   quant->type = type;
   quant->scale = {1.0f};
@@ -175,8 +175,6 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
   if (n > 1) quant->axis = axis;
   return Status();
 }
-
-}  // namespace
 
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken) {
   DynamicProduct p;

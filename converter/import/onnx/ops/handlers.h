@@ -118,6 +118,16 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 Status import_matmul_integer(Importer& importer, const NodeView& node);
+// Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels` along `axis` (-1: one).
+// With `of_run` it may be computed in the run: then it stands there, and the tensor's own is stored as
+// 0. *known stays false where it was refused.
+Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
+                       int axis, Quant* quant, bool* known, ValueId* of_run = nullptr);
+
+// dynamic_matmul.cc
+Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
+Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
+
 // The accumulators of x times a constant matrix; with the zero point of the run, or kNoValue.
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
                                const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
