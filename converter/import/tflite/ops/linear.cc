@@ -6,7 +6,7 @@
 #include "converter/import/common/index_maps.h"
 #include "converter/import/common/transpose_conv.h"
 #include "converter/import/tflite/ops/handlers.h"
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -149,7 +149,7 @@ bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t p
   int terms = 1;
   for (int w : linear.weights)
     while (w < -128 * terms || w > 127 * terms) ++terms;
-  if ((per_output + 3 * taps) * static_cast<size_t>(terms) > kMaxWideK)
+  if ((per_output + 3 * taps) * static_cast<size_t>(terms) > kMaxDigitsK)
     return no("more than 65793 weights make an output",
               "a layer of so many weights has to be two, whose int16 results ADD joins");
   std::vector<int64_t> products(linear.bias.size());
