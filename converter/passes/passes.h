@@ -23,6 +23,9 @@ void move_transposes(Graph* graph);
 // dynamic quantisation is DynamicQuantize and layers with float results.
 void fuse_dynamic_scales(Graph* graph);
 
+// Gelu as exporters spell it out, by Erf, becomes one Float operator.
+void fuse_gelu(Graph* graph);
+
 // A Gather behind a Gather becomes one; a Gather without maps goes.
 void simplify_gathers(Graph* graph);
 

@@ -94,10 +94,38 @@ constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + 
 constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
 constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
 
+// The greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no exponential
+// depends on. A NaN counts there by its place: such rows are folded.
+inline float greatest_of(const float* x, size_t n) {
+  if (n < kLanes) {
+    float acc[1];
+    fold_from_first<1>(x, n, acc, kGreater);
+    return acc[0];
+  }
+  Floats most = load(x);
+  Ints is_nan = most != most;
+  for (size_t i = kLanes; i < n; i += kLanes) {
+    const Floats v = load(x + (i + kLanes <= n ? i : n - kLanes));  // the last ones once more
+    most = most > v ? most : v;
+    is_nan |= v != v;
+  }
+  float lanes[kLanes], acc = 0;
+  save(lanes, most);
+  int32_t any = 0;
+  for (size_t i = 0; i < kLanes; ++i) {
+    acc = i == 0 || lanes[i] > acc ? lanes[i] : acc;
+    any |= is_nan[i];
+  }
+  if (any == 0) return acc;
+  float folded[1];
+  fold_from_first<1>(x, n, folded, kGreater);
+  return folded[0];
+}
+
 template <int R>
 inline void softmax(bool logarithm, const float* x, float* y, size_t n) {
   float greatest[R], sum[R] = {};
-  fold_from_first<R>(x, n, greatest, kGreater);
+  for (int r = 0; r < R; ++r) greatest[r] = greatest_of(x + static_cast<size_t>(r) * n, n);
   for (int r = 0; r < R; ++r) {
     const size_t at = static_cast<size_t>(r) * n;
     const Floats most = all(greatest[r]);

@@ -2,6 +2,8 @@
 // 1.30's results: layers with float results, without --allow-float.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/onnx_builder.h"
 
 namespace qrt {
@@ -134,6 +136,32 @@ TEST(OnnxDynamicLayer, RefusesWhatHasNoBitsOfItsOwn) {
     OnnxBuilder b;
     b.output(b.node(op, {b.input({2, 5})}, {}, "com.microsoft"));
     EXPECT_NE(b.import().rule().find("differ between CPUs"), std::string::npos) << op;
+  }
+}
+
+// Between dynamic layers stands Gelu by Erf, in either order of its factors.
+TEST(OnnxDynamicLayer, GeluOfErfIsOneOperator) {
+  for (const bool half_first : {false, true}) {
+    OnnxBuilder b;
+    b.allow_float = true;
+    const std::string x = b.input({2, 5});
+    const std::string erf = b.node("Erf", {b.node("Div", {x, b.scalar(1.41421354f)})});
+    const std::string one = b.node("Add", {erf, b.scalar(1.0f)});
+    b.output(half_first ? b.node("Mul", {b.node("Mul", {b.scalar(0.5f), x}), one})
+                        : b.node("Mul", {b.node("Mul", {x, one}), b.scalar(0.5f)}));
+    Imported imported = b.import();
+    ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+    ASSERT_EQ(imported.graph.nodes.size(), 1u) << convert::dump(imported.graph);
+    EXPECT_EQ(imported.only<fb::FloatOptionsT>().function, fb::FloatFunction::GELU);
+    const std::vector<Bytes> outputs = b.run({input_of(10)});
+    ASSERT_EQ(outputs.size(), 1u);
+    const auto y = testing::from_bytes<float>(outputs[0]),
+               in = testing::from_bytes<float>(input_of(10));
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double v = static_cast<double>(in[i]);
+      EXPECT_NEAR(static_cast<double>(y[i]), 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))), 1e-6)
+          << i;
+    }
   }
 }
 
