@@ -105,7 +105,7 @@ TEST(OnnxDynamicLayer, ResultsThatOthersReadStay) {
   const std::vector<Bytes> outputs = b.run({input_of(10)});
   ASSERT_EQ(outputs.size(), 2u);
   const auto reals = testing::from_bytes<float>(outputs[1]);
-  const float scale = (2.6875f + 1.25f) / 255;
+  const float scale = (2.375f + 1.25f) / 255;  // of ten numbers
   const auto scaled = testing::from_bytes<float>(outputs[0]);
   for (size_t i = 0; i < reals.size(); ++i) EXPECT_EQ(scaled[i], reals[i] * (scale * 0.013f)) << i;
 }
