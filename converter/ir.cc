@@ -87,15 +87,16 @@ std::string attributes(const Node& node) {
 
 }  // namespace
 
-bool broadcasts(const Node& node) {
-  switch (node.options.type) {
-    case fb::OpOptions::Add:
-    case fb::OpOptions::Mul:
-    case fb::OpOptions::MinMax:
-    case fb::OpOptions::Integer:
-    case fb::OpOptions::PairLut: return true;
-    default: return false;
-  }
+StoredForm::StoredForm(const Node& node) {
+  const auto options = node.options.Pack(bytes_);
+  fb::OperatorBuilder op(bytes_);
+  op.add_options_type(node.options.type);
+  op.add_options(options);
+  bytes_.Finish(op.Finish());
+}
+
+const fb::Operator& StoredForm::op() const {
+  return *flatbuffers::GetRoot<fb::Operator>(bytes_.GetBufferPointer());
 }
 
 std::string dump(const Graph& graph) {

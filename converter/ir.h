@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "qrt_model_generated.h"
+#include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -123,9 +124,30 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   return node;
 }
 
+// What the runtime tells of the node's operator. REQUIRES: it has one.
+inline const OpTraits& traits(const Node& node) { return traits_of(node.options.type); }
+
 // Whether a node computes each element of its output from the elements of two operands that are
 // broadcast as in numpy: inputs 0 and 1.
-bool broadcasts(const Node& node);
+inline bool broadcasts(const Node& node) {
+  return traits(node).broadcasting == Broadcasting::kElements;
+}
+
+// Whether the input of this number is a table, which in a file is no input.
+inline bool input_is_table(const Node& node, size_t slot) {
+  return traits(node).constants == ConstantRule::kTable && slot == (broadcasts(node) ? 2 : 1);
+}
+
+// The node's options as they will stand in a file, for functions of the runtime that read them
+// there.
+class StoredForm {
+ public:
+  explicit StoredForm(const Node& node);
+  const fb::Operator& op() const;
+
+ private:
+  flatbuffers::FlatBufferBuilder bytes_;
+};
 
 // One line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);

@@ -17,6 +17,7 @@
 #include "runtime/parallel.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/traits.h"
 
 namespace qrt {
 
@@ -153,17 +154,18 @@ struct OpDef {
   // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
   // kUnsupported.
   Status (*prepare)(const PrepareContext& context, Step* step);
+  OpTraits traits;
 };
 
 // k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
 // runtime/ops/ops.h. Null for a type this build does not know.
 const OpDef* find_op(fb::OpOptions type);
 
-// Arithmetic level of an operator: 0 (I0: no float instruction needed between the edges), 1 (I1:
-// IEEE-exact float32). The edges themselves (Quantize, Dequantize) are kEdgeLevel.
-// What was left in float on request is kFloatLevel (F).
-constexpr int kEdgeLevel = -1, kFloatLevel = 2;
-int arithmetic_level(const fb::Operator& op);
+// REQUIRES: find_op() knows the type.
+const OpTraits& traits_of(fb::OpOptions type);
+inline int arithmetic_level(const fb::Operator& op) {
+  return traits_of(op.options_type()).level(op);
+}
 
 }  // namespace qrt
 

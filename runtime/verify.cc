@@ -301,9 +301,7 @@ class GraphCheck {
 
   // Only these look at how a constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
-    return input == 1 && (op.options_type() == fb::OpOptions::Conv2D ||
-                          op.options_type() == fb::OpOptions::DepthwiseConv2D ||
-                          op.options_type() == fb::OpOptions::FullyConnected);
+    return input == 1 && traits_of(op.options_type()).constants == ConstantRule::kWeights;
   }
 
   const fb::Model& model_;

@@ -215,8 +215,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  return op.options_as_Add()->kind() == fb::AddKind::INT ? 0 : 1;
+}
+
 }  // namespace
 
-const OpDef kAddOp = {"Add", fb::OpOptions::Add, infer, prepare};
+const OpDef kAddOp = {"Add",
+                      fb::OpOptions::Add,
+                      infer,
+                      prepare,
+                      {Arithmetic::kForms, level, no_requant, operands_apart, LayoutRule::kAny,
+                       Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

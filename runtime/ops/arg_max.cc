@@ -79,6 +79,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kArgMaxOp = {"ArgMax", fb::OpOptions::ArgMax, infer, prepare};
+const OpDef kArgMaxOp = {
+    "ArgMax",
+    fb::OpOptions::ArgMax,
+    infer,
+    prepare,
+    {Arithmetic::kSelects, integer_level, no_requant, axis_apart<fb::ArgMaxOptions>,
+     LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

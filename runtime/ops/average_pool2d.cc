@@ -158,8 +158,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
+}
+
 }  // namespace
 
-const OpDef kAveragePool2DOp = {"AveragePool2D", fb::OpOptions::AveragePool2D, infer, prepare};
+const OpDef kAveragePool2DOp = {"AveragePool2D",
+                                fb::OpOptions::AveragePool2D,
+                                infer,
+                                prepare,
+                                {Arithmetic::kForms, level, no_requant, always_apart,
+                                 LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -279,8 +279,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Dimension 0 belongs to none of the matrices.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return operands.output.rank() >= 3 && operands_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kBatchMatMulOp = {"BatchMatMul", fb::OpOptions::BatchMatMul, infer, prepare};
+const OpDef kBatchMatMulOp = {"BatchMatMul",
+                              fb::OpOptions::BatchMatMul,
+                              infer,
+                              prepare,
+                              {Arithmetic::kRequant, level_of_requant<fb::BatchMatMulOptions>,
+                               requant_of<fb::BatchMatMulOptions>, keeps_images_apart,
+                               LayoutRule::kOwn, Broadcasting::kMatrices, ConstantRule::kOperands}};
 
 }  // namespace qrt

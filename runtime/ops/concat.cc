@@ -90,6 +90,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConcatOp = {"Concat", fb::OpOptions::Concat, infer, prepare};
+const OpDef kConcatOp = {
+    "Concat",
+    fb::OpOptions::Concat,
+    infer,
+    prepare,
+    {Arithmetic::kMoves, integer_level, no_requant, axis_apart<fb::ConcatOptions>, LayoutRule::kAny,
+     Broadcasting::kNone, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -353,6 +353,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConv2DOp = {"Conv2D", fb::OpOptions::Conv2D, infer, prepare};
+const OpDef kConv2DOp = {
+    "Conv2D",
+    fb::OpOptions::Conv2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
+     always_apart, LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kWeights}};
 
 }  // namespace qrt

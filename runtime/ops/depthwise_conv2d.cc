@@ -222,7 +222,13 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDepthwiseConv2DOp = {"DepthwiseConv2D", fb::OpOptions::DepthwiseConv2D, infer,
-                                  prepare};
+const OpDef kDepthwiseConv2DOp = {
+    "DepthwiseConv2D",
+    fb::OpOptions::DepthwiseConv2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::DepthwiseConv2DOptions>,
+     requant_of<fb::DepthwiseConv2DOptions>, always_apart, LayoutRule::kImages, Broadcasting::kNone,
+     ConstantRule::kWeights}};
 
 }  // namespace qrt

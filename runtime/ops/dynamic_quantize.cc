@@ -74,7 +74,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDynamicQuantizeOp = {"DynamicQuantize", fb::OpOptions::DynamicQuantize, infer,
-                                  prepare};
+const OpDef kDynamicQuantizeOp = {"DynamicQuantize",
+                                  fb::OpOptions::DynamicQuantize,
+                                  infer,
+                                  prepare,
+                                  {Arithmetic::kEdge, edge_level, no_requant, never_apart,
+                                   LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -163,6 +163,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kFullyConnectedOp = {"FullyConnected", fb::OpOptions::FullyConnected, infer, prepare};
+const OpDef kFullyConnectedOp = {"FullyConnected",
+                                 fb::OpOptions::FullyConnected,
+                                 infer,
+                                 prepare,
+                                 {Arithmetic::kRequant, level_of_requant<fb::FullyConnectedOptions>,
+                                  requant_of<fb::FullyConnectedOptions>, rows_apart,
+                                  LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kWeights}};
 
 }  // namespace qrt

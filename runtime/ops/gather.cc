@@ -212,8 +212,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Maps stand in the order of their axes.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const auto* maps = op.options_as_Gather()->axes();
+  return maps == nullptr || maps->size() == 0 || maps->Get(0)->axis() != 0;
+}
+
 }  // namespace
 
-const OpDef kGatherOp = {"Gather", fb::OpOptions::Gather, infer, prepare};
+const OpDef kGatherOp = {"Gather",
+                         fb::OpOptions::Gather,
+                         infer,
+                         prepare,
+                         {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
+                          LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

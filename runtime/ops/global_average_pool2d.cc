@@ -120,7 +120,13 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kGlobalAveragePool2DOp = {"GlobalAveragePool2D", fb::OpOptions::GlobalAveragePool2D,
-                                      infer, prepare};
+const OpDef kGlobalAveragePool2DOp = {
+    "GlobalAveragePool2D",
+    fb::OpOptions::GlobalAveragePool2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::GlobalAveragePool2DOptions>,
+     requant_of<fb::GlobalAveragePool2DOptions>, always_apart, LayoutRule::kImages,
+     Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -57,6 +57,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kIntegerOp = {"Integer", fb::OpOptions::Integer, infer, prepare};
+const OpDef kIntegerOp = {"Integer",
+                          fb::OpOptions::Integer,
+                          infer,
+                          prepare,
+                          {Arithmetic::kIntegers, integer_level, no_requant, operands_apart,
+                           LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

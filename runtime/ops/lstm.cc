@@ -183,8 +183,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  return !op.options_as_Lstm()->time_major();
+}
+
 }  // namespace
 
-const OpDef kLstmOp = {"Lstm", fb::OpOptions::Lstm, infer, prepare};
+const OpDef kLstmOp = {
+    "Lstm",
+    fb::OpOptions::Lstm,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::LstmOptions>, requant_of<fb::LstmOptions>,
+     keeps_images_apart, LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

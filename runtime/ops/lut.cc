@@ -160,8 +160,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) { return op.options_as_Lut()->to_float() ? kEdgeLevel : 0; }
+
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return !op.options_as_Lut()->per_channel() || rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kLutOp = {"Lut", fb::OpOptions::Lut, infer, prepare};
+const OpDef kLutOp = {"Lut",
+                      fb::OpOptions::Lut,
+                      infer,
+                      prepare,
+                      {Arithmetic::kTable, level, no_requant, keeps_images_apart, LayoutRule::kAny,
+                       Broadcasting::kNone, ConstantRule::kTable}};
 
 }  // namespace qrt

@@ -64,6 +64,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMaxPool2DOp = {"MaxPool2D", fb::OpOptions::MaxPool2D, infer, prepare};
+const OpDef kMaxPool2DOp = {"MaxPool2D",
+                            fb::OpOptions::MaxPool2D,
+                            infer,
+                            prepare,
+                            {Arithmetic::kSelects, integer_level, no_requant, always_apart,
+                             LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

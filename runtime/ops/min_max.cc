@@ -51,6 +51,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMinMaxOp = {"MinMax", fb::OpOptions::MinMax, infer, prepare};
+const OpDef kMinMaxOp = {"MinMax",
+                         fb::OpOptions::MinMax,
+                         infer,
+                         prepare,
+                         {Arithmetic::kSelects, integer_level, no_requant, operands_apart,
+                          LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

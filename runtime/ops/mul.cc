@@ -104,6 +104,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMulOp = {"Mul", fb::OpOptions::Mul, infer, prepare};
+const OpDef kMulOp = {
+    "Mul",
+    fb::OpOptions::Mul,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::MulOptions>, requant_of<fb::MulOptions>,
+     operands_apart, LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

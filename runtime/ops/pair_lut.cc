@@ -66,8 +66,15 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) { return op.options_as_PairLut()->to_float() ? kEdgeLevel : 0; }
+
 }  // namespace
 
-const OpDef kPairLutOp = {"PairLut", fb::OpOptions::PairLut, infer, prepare};
+const OpDef kPairLutOp = {"PairLut",
+                          fb::OpOptions::PairLut,
+                          infer,
+                          prepare,
+                          {Arithmetic::kTable, level, no_requant, operands_apart, LayoutRule::kAny,
+                           Broadcasting::kElements, ConstantRule::kTable}};
 
 }  // namespace qrt

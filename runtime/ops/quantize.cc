@@ -336,6 +336,11 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const fb::QuantizeOptions& o = *op.options_as_Quantize();
+  return o.axis() != 0 && o.block_size() == 0;
+}
+
 }  // namespace
 
 bool quantizes_in_parts(const Step& step) {
@@ -355,6 +360,11 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
                                                          to);
 }
 
-const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, infer, prepare};
+const OpDef kQuantizeOp = {"Quantize",
+                           fb::OpOptions::Quantize,
+                           infer,
+                           prepare,
+                           {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
+                            LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

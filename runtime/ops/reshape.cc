@@ -58,6 +58,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kReshapeOp = {"Reshape", fb::OpOptions::Reshape, infer, prepare};
+const OpDef kReshapeOp = {"Reshape",
+                          fb::OpOptions::Reshape,
+                          infer,
+                          prepare,
+                          {Arithmetic::kMoves, integer_level, no_requant, always_apart,
+                           LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -318,8 +318,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  const fb::ResizeKind kind = op.options_as_ResizeLinear()->kind();
+  return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED ? 1 : 0;
+}
+
 }  // namespace
 
-const OpDef kResizeLinearOp = {"ResizeLinear", fb::OpOptions::ResizeLinear, infer, prepare};
+const OpDef kResizeLinearOp = {"ResizeLinear",
+                               fb::OpOptions::ResizeLinear,
+                               infer,
+                               prepare,
+                               {Arithmetic::kForms, level, no_requant, always_apart,
+                                LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

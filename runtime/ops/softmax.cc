@@ -366,8 +366,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  const fb::SoftmaxKind kind = op.options_as_Softmax()->kind();
+  return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ? 1 : 0;
+}
+
 }  // namespace
 
-const OpDef kSoftmaxOp = {"Softmax", fb::OpOptions::Softmax, infer, prepare};
+const OpDef kSoftmaxOp = {"Softmax",
+                          fb::OpOptions::Softmax,
+                          infer,
+                          prepare,
+                          {Arithmetic::kForms, level, no_requant, rows_apart, LayoutRule::kRows,
+                           Broadcasting::kNone, ConstantRule::kTable}};
 
 }  // namespace qrt

@@ -106,6 +106,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kSvdfOp = {"Svdf", fb::OpOptions::Svdf, infer, prepare};
+const OpDef kSvdfOp = {
+    "Svdf",
+    fb::OpOptions::Svdf,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::SvdfOptions>, requant_of<fb::SvdfOptions>,
+     always_apart, LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -94,6 +94,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kTopKOp = {"TopK", fb::OpOptions::TopK, infer, prepare};
+const OpDef kTopKOp = {"TopK",
+                       fb::OpOptions::TopK,
+                       infer,
+                       prepare,
+                       {Arithmetic::kSelects, integer_level, no_requant, rows_apart,
+                        LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

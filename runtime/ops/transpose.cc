@@ -99,6 +99,10 @@ void run_pulling(const Step& step, const RunContext& context) {
              });
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  return op.options_as_Transpose()->perm()->Get(0) == 0;
+}
+
 }  // namespace
 
 bool pull_from_quantize(const Step& quantize, Step* transpose) {
@@ -127,6 +131,11 @@ bool pull_from_quantize(const Step& quantize, Step* transpose) {
   return true;
 }
 
-const OpDef kTransposeOp = {"Transpose", fb::OpOptions::Transpose, infer, prepare};
+const OpDef kTransposeOp = {"Transpose",
+                            fb::OpOptions::Transpose,
+                            infer,
+                            prepare,
+                            {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
+                             LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt
