@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "bench/tool.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 
 namespace qrt::tool {
 namespace {

@@ -1,14 +1,14 @@
 // What Quantize and Dequantize share: how scales and zero points meet the elements, and where they
 // come from.
-#ifndef QRT_RUNTIME_OPS_BOUNDARY_STEP_H_
-#define QRT_RUNTIME_OPS_BOUNDARY_STEP_H_
+#ifndef QRT_RUNTIME_OPS_EDGE_STEP_H_
+#define QRT_RUNTIME_OPS_EDGE_STEP_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "kernels/boundary/boundary.h"
+#include "kernels/edge/edge.h"
 #include "runtime/op.h"
 #include "runtime/ops/tasks.h"
 
@@ -18,7 +18,7 @@ namespace qrt {
 // d / block. Element [o, d, i] has the scale of entry
 //   per tensor: 0     per axis: d     in blocks: (o * blocks + d / block) * inner + i
 // Per tensor: depth is all elements, outer and inner 1.
-struct BoundaryLayout {
+struct EdgeLayout {
   enum class Kind : uint8_t { kTensor, kAxis, kBlocks };
 
   Kind kind = Kind::kTensor;
@@ -38,8 +38,8 @@ struct BoundaryLayout {
 // f(at, rows, count, entry, each) for the elements [begin, end) in order: rows * count elements
 // from `at`, every row with the entries from `entry` (each), or all elements with that one.
 template <class F>
-void for_runs(const BoundaryLayout& l, size_t begin, size_t end, const F& f) {
-  using Kind = BoundaryLayout::Kind;
+void for_runs(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
+  using Kind = EdgeLayout::Kind;
   if (l.kind == Kind::kTensor) return f(begin, 1, end - begin, 0, false);
   const size_t slab = l.depth * l.inner;  // elements of one index of outer
   while (begin < end) {
@@ -70,13 +70,13 @@ void for_runs(const BoundaryLayout& l, size_t begin, size_t end, const F& f) {
 }
 
 // Scale and zero point of a run of for_runs() as the kernels take them.
-inline BoundaryGrid grid_at(const BoundaryGrid& all, size_t entry, bool each) {
+inline EdgeGrid grid_at(const EdgeGrid& all, size_t entry, bool each) {
   return {all.scale + entry, all.zero_point + entry, each};
 }
 
-struct BoundaryStep {
-  const BoundaryKernel* kernel;
-  BoundaryLayout layout;
+struct EdgeStep {
+  const EdgeKernel* kernel;
+  EdgeLayout layout;
   size_t elements = 0, tasks = 1;
   // Of the options; empty where they are inputs.
   std::vector<float> scale;
@@ -89,23 +89,23 @@ struct BoundaryStep {
   size_t scratch_bytes() const;
   // The grid of this run; inputs are decoded into the step's scratch memory, scales rounded to the
   // type of the division.
-  BoundaryGrid grid(const Step& step, const RunContext& context) const;
+  EdgeGrid grid(const Step& step, const RunContext& context) const;
 };
 
 // Elements that go through buffers on the stack at a time; a multiple of what fills whole bytes.
-constexpr size_t kBoundaryChunk = 2048;
+constexpr size_t kEdgeChunk = 2048;
 
 // Shape, types and values of scale and zero point: of the options (`*scale` etc., then `quantized`
 // limits the zero points) or of the inputs. `quantized` is the type on the integer side.
-Status check_boundary(const InferContext& context, DType quantized,
-                      const flatbuffers::Vector<uint32_t>* scale,
-                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis,
-                      uint32_t block_size, bool allow_infinite_scale);
+Status check_edge(const InferContext& context, DType quantized,
+                  const flatbuffers::Vector<uint32_t>* scale,
+                  const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+                  bool allow_infinite_scale);
 
-// REQUIRES: check_boundary() succeeded.
-void make_boundary(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
-                   const flatbuffers::Vector<int32_t>* zero_point, int32_t axis,
-                   uint32_t block_size, fb::Division division, BoundaryStep* step);
+// REQUIRES: check_edge() succeeded.
+void make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
+               const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+               fb::Division division, EdgeStep* step);
 
 // Limits of an integer type of up to 16 bits (0 to 0 for the others).
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);
@@ -120,4 +120,4 @@ void unpack_elements(DType dtype, const uint8_t* x, size_t at, size_t count, uin
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_BOUNDARY_STEP_H_
+#endif  // QRT_RUNTIME_OPS_EDGE_STEP_H_

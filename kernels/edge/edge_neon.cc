@@ -2,8 +2,8 @@
 #include <arm_neon.h>
 #include <string.h>
 
-#include "kernels/boundary/boundary_lanes.h"
-#include "kernels/boundary/entry.h"
+#include "kernels/edge/edge_lanes.h"
+#include "kernels/edge/entry.h"
 
 namespace qrt {
 namespace {
@@ -86,7 +86,7 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
-// Lanes of 32 bits, see boundary_lanes.h.
+// Lanes of 32 bits, see edge_lanes.h.
 struct Lanes {
   static constexpr size_t kLanes = 4;
   static inline float32x4_t load_half(const uint16_t* x) {
@@ -116,19 +116,18 @@ inline void quantize(const float* x, size_t n, float scale, int32_t zp, int32_t 
 
 }  // namespace
 
-void boundary_quantize_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                            int32_t hi, uint8_t* y) {
+void edge_quantize_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                        uint8_t* y) {
   quantize<false>(x, n, scale, zp, lo, hi, y);
 }
 
-void boundary_quantize_away_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                 int32_t hi, uint8_t* y) {
+void edge_quantize_away_neon(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                             int32_t hi, uint8_t* y) {
   quantize<true>(x, n, scale, zp, lo, hi, y);
 }
 
-void boundary_quantize_channels_neon(const float* x, size_t rows, size_t channels,
-                                     const float* scale, const int32_t* zp, int32_t lo, int32_t hi,
-                                     uint8_t* y) {
+void edge_quantize_channels_neon(const float* x, size_t rows, size_t channels, const float* scale,
+                                 const int32_t* zp, int32_t lo, int32_t hi, uint8_t* y) {
   const int32x4_t low = vdupq_n_s32(lo), high = vdupq_n_s32(hi);
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     size_t c = 0;
@@ -144,20 +143,19 @@ void boundary_quantize_channels_neon(const float* x, size_t rows, size_t channel
   }
 }
 
-void boundary_dequantize_neon(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
-                              float* y) {
+void edge_dequantize_neon(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                          float* y) {
   is_signed ? dequantize<true>(x, n, scale, zp, y) : dequantize<false>(x, n, scale, zp, y);
 }
 
-void boundary_dequantize_channels_neon(const uint8_t* x, bool is_signed, size_t rows,
-                                       size_t channels, const float* scale, const int32_t* zp,
-                                       float* y) {
+void edge_dequantize_channels_neon(const uint8_t* x, bool is_signed, size_t rows, size_t channels,
+                                   const float* scale, const int32_t* zp, float* y) {
   is_signed ? dequantize_channels<true>(x, rows, channels, scale, zp, y)
             : dequantize_channels<false>(x, rows, channels, scale, zp, y);
 }
 
-void boundary_dequantize_i32_neon(const int32_t* x, size_t rows, size_t channels,
-                                  const float* scale, float* y) {
+void edge_dequantize_i32_neon(const int32_t* x, size_t rows, size_t channels, const float* scale,
+                              float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     size_t c = 0;
     for (; c + 4 <= channels; c += 4)
@@ -166,7 +164,7 @@ void boundary_dequantize_i32_neon(const int32_t* x, size_t rows, size_t channels
   }
 }
 
-QRT_BOUNDARY_LANES(neon, Lanes)
-QRT_BOUNDARY_HALVES(neon, Lanes)
+QRT_EDGE_LANES(neon, Lanes)
+QRT_EDGE_HALVES(neon, Lanes)
 
 }  // namespace qrt

@@ -1,5 +1,5 @@
-// Kernels of the boundary family that are the same on every instruction set but for the number of
-// lanes: written with the compilers' vector types, instantiated by boundary_<isa>.cc with a policy
+// Kernels of the edge family that are the same on every instruction set but for the number of
+// lanes: written with the compilers' vector types, instantiated by edge_<isa>.cc with a policy
 //
 //   struct Lanes {
 //     static constexpr size_t kLanes;   // of 32 bits
@@ -8,15 +8,15 @@
 //   };
 //
 // over `LaneTypes<kLanes>`. Tails go through padded copies: nothing behind the buffers is touched.
-#ifndef QRT_KERNELS_BOUNDARY_BOUNDARY_LANES_H_
-#define QRT_KERNELS_BOUNDARY_BOUNDARY_LANES_H_
+#ifndef QRT_KERNELS_EDGE_EDGE_LANES_H_
+#define QRT_KERNELS_EDGE_EDGE_LANES_H_
 
 #include <string.h>
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/boundary/boundary.h"
+#include "kernels/edge/edge.h"
 
 namespace qrt {
 namespace {
@@ -45,7 +45,7 @@ inline void store_lanes(T* y, V v) {
 
 // `kEach`: every element has a scale and a zero point of its own, else all have the first.
 template <class Lanes>
-class BoundaryLanes {
+class EdgeLanes {
   static constexpr size_t kLanes = Lanes::kLanes;
   using T = LaneTypes<kLanes>;
   using F = typename T::F;
@@ -199,14 +199,14 @@ class BoundaryLanes {
 
  public:
   template <bool kAway>
-  static inline void quantize16(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
-                                int32_t hi, uint16_t* y) {
+  static inline void quantize16(const float* x, size_t n, const EdgeGrid& g, int32_t lo, int32_t hi,
+                                uint16_t* y) {
     g.each ? quantize16<kAway, true>(x, n, g.scale, g.zero_point, lo, hi, y)
            : quantize16<kAway, false>(x, n, g.scale, g.zero_point, lo, hi, y);
   }
 
-  static inline void dequantize16(const uint16_t* x, bool is_signed, size_t n,
-                                  const BoundaryGrid& g, float* y) {
+  static inline void dequantize16(const uint16_t* x, bool is_signed, size_t n, const EdgeGrid& g,
+                                  float* y) {
     using Signed = typename T::SH;
     using Unsigned = typename T::H;
     if (is_signed)
@@ -217,7 +217,7 @@ class BoundaryLanes {
              : dequantize16<false, Unsigned>(x, n, g.scale, g.zero_point, y);
   }
 
-  static inline void encode(const float* x, size_t n, const BoundaryGrid& g, const SmallFloat& f,
+  static inline void encode(const float* x, size_t n, const EdgeGrid& g, const SmallFloat& f,
                             uint8_t* y) {
     g.each ? encode<true>(x, n, g.scale, f, y) : encode<false>(x, n, g.scale, f, y);
   }
@@ -294,43 +294,43 @@ class BoundaryLanes {
 }  // namespace
 }  // namespace qrt
 
-// The entry points of boundary_<isa>.cc that its policy gives.
-#define QRT_BOUNDARY_LANES(suffix, Lanes)                                                        \
-  void boundary_quantize16_##suffix(const float* x, size_t n, const BoundaryGrid& g, int32_t lo, \
-                                    int32_t hi, uint16_t* y) {                                   \
-    BoundaryLanes<Lanes>::quantize16<false>(x, n, g, lo, hi, y);                                 \
-  }                                                                                              \
-  void boundary_quantize16_away_##suffix(const float* x, size_t n, const BoundaryGrid& g,        \
-                                         int32_t lo, int32_t hi, uint16_t* y) {                  \
-    BoundaryLanes<Lanes>::quantize16<true>(x, n, g, lo, hi, y);                                  \
-  }                                                                                              \
-  void boundary_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n,               \
-                                      const BoundaryGrid& g, float* y) {                         \
-    BoundaryLanes<Lanes>::dequantize16(x, is_signed, n, g, y);                                   \
-  }                                                                                              \
-  void boundary_encode_##suffix(const float* x, size_t n, const BoundaryGrid& g,                 \
-                                const SmallFloat& f, uint8_t* y) {                               \
-    BoundaryLanes<Lanes>::encode(x, n, g, f, y);                                                 \
-  }                                                                                              \
-  void boundary_widen_half_##suffix(const uint16_t* x, size_t n, float* y) {                     \
-    BoundaryLanes<Lanes>::widen_half(x, n, y);                                                   \
-  }                                                                                              \
-  void boundary_narrow_half_##suffix(const float* x, size_t n, uint16_t* y) {                    \
-    BoundaryLanes<Lanes>::narrow_half(x, n, y);                                                  \
-  }                                                                                              \
-  void boundary_extremes_##suffix(const float* x, size_t n, float* least, float* most) {         \
-    BoundaryLanes<Lanes>::extremes(x, n, least, most);                                           \
+// The entry points of edge_<isa>.cc that its policy gives.
+#define QRT_EDGE_LANES(suffix, Lanes)                                                             \
+  void edge_quantize16_##suffix(const float* x, size_t n, const EdgeGrid& g, int32_t lo,          \
+                                int32_t hi, uint16_t* y) {                                        \
+    EdgeLanes<Lanes>::quantize16<false>(x, n, g, lo, hi, y);                                      \
+  }                                                                                               \
+  void edge_quantize16_away_##suffix(const float* x, size_t n, const EdgeGrid& g, int32_t lo,     \
+                                     int32_t hi, uint16_t* y) {                                   \
+    EdgeLanes<Lanes>::quantize16<true>(x, n, g, lo, hi, y);                                       \
+  }                                                                                               \
+  void edge_dequantize16_##suffix(const uint16_t* x, bool is_signed, size_t n, const EdgeGrid& g, \
+                                  float* y) {                                                     \
+    EdgeLanes<Lanes>::dequantize16(x, is_signed, n, g, y);                                        \
+  }                                                                                               \
+  void edge_encode_##suffix(const float* x, size_t n, const EdgeGrid& g, const SmallFloat& f,     \
+                            uint8_t* y) {                                                         \
+    EdgeLanes<Lanes>::encode(x, n, g, f, y);                                                      \
+  }                                                                                               \
+  void edge_widen_half_##suffix(const uint16_t* x, size_t n, float* y) {                          \
+    EdgeLanes<Lanes>::widen_half(x, n, y);                                                        \
+  }                                                                                               \
+  void edge_narrow_half_##suffix(const float* x, size_t n, uint16_t* y) {                         \
+    EdgeLanes<Lanes>::narrow_half(x, n, y);                                                       \
+  }                                                                                               \
+  void edge_extremes_##suffix(const float* x, size_t n, float* least, float* most) {              \
+    EdgeLanes<Lanes>::extremes(x, n, least, most);                                                \
   }
 
 // float16 to 8 bits and back, where an instruction set has no blocks of its own for them.
-#define QRT_BOUNDARY_HALVES(suffix, Lanes)                                                        \
-  void boundary_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
-                                       int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {      \
-    BoundaryLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);                      \
-  }                                                                                               \
-  void boundary_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
-                                         int32_t zp, uint16_t* y) {                               \
-    BoundaryLanes<Lanes>::dequantize_half(x, is_signed, n, scale, zp, y);                         \
+#define QRT_EDGE_HALVES(suffix, Lanes)                                                        \
+  void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
+                                   int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {      \
+    EdgeLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);                      \
+  }                                                                                           \
+  void edge_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
+                                     int32_t zp, uint16_t* y) {                               \
+    EdgeLanes<Lanes>::dequantize_half(x, is_signed, n, scale, zp, y);                         \
   }
 
-#endif  // QRT_KERNELS_BOUNDARY_BOUNDARY_LANES_H_
+#endif  // QRT_KERNELS_EDGE_EDGE_LANES_H_

@@ -1,5 +1,5 @@
 // Eight elements in the bytes of one word: gathered by three shifts, spread by three more.
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 
 #include <string.h>
 

@@ -1,28 +1,28 @@
-// Layout and parameters of boundary operators; see boundary_step.h.
-#include "runtime/ops/boundary_step.h"
+// Layout and parameters of edge operators; see edge_step.h.
+#include "runtime/ops/edge_step.h"
 
 #include <cstring>
 
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 #include "runtime/ops/check.h"
 
 namespace qrt {
 namespace {
 
 // REQUIRES: axis is -1 or a dimension.
-BoundaryLayout layout_of(const Shape& x, int32_t axis, uint32_t block_size) {
-  BoundaryLayout l;
+EdgeLayout layout_of(const Shape& x, int32_t axis, uint32_t block_size) {
+  EdgeLayout l;
   const size_t elements = static_cast<size_t>(x.elements());
   l.depth = elements;
   if (axis < 0) return l;
-  l.kind = block_size == 0 ? BoundaryLayout::Kind::kAxis : BoundaryLayout::Kind::kBlocks;
+  l.kind = block_size == 0 ? EdgeLayout::Kind::kAxis : EdgeLayout::Kind::kBlocks;
   for (int i = 0; i < axis; ++i) l.outer *= static_cast<size_t>(x[i]);
   l.depth = static_cast<size_t>(x[axis]);
   l.inner = elements / (l.outer * l.depth);
   l.block = block_size == 0 ? 1 : block_size;
   l.blocks = (l.depth + l.block - 1) / l.block;
   if (l.entries() == 1) {  // as per tensor
-    l = BoundaryLayout();
+    l = EdgeLayout();
     l.depth = elements;
   }
   return l;
@@ -127,10 +127,10 @@ void unpack_elements(DType dtype, const uint8_t* x, size_t at, size_t count, uin
                codes);
 }
 
-Status check_boundary(const InferContext& context, DType quantized,
-                      const flatbuffers::Vector<uint32_t>* scale,
-                      const flatbuffers::Vector<int32_t>* zero_point, int32_t axis,
-                      uint32_t block_size, bool allow_infinite_scale) {
+Status check_edge(const InferContext& context, DType quantized,
+                  const flatbuffers::Vector<uint32_t>* scale,
+                  const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+                  bool allow_infinite_scale) {
   const TensorType& x = context.inputs[0].type;
   QRT_MODEL_CHECK(axis >= -1 && axis < x.shape.rank(), "axis is %d, expected -1 or 0 to %d", axis,
                   x.shape.rank() - 1);
@@ -173,11 +173,11 @@ Status check_boundary(const InferContext& context, DType quantized,
   return Status();
 }
 
-void make_boundary(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
-                   const flatbuffers::Vector<int32_t>* zero_point, int32_t axis,
-                   uint32_t block_size, fb::Division division, BoundaryStep* step) {
+void make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
+               const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+               fb::Division division, EdgeStep* step) {
   const Shape& x = context.inputs[0].type.shape;
-  step->kernel = select_boundary(context.isas);
+  step->kernel = select_edge(context.isas);
   step->layout = layout_of(x, axis, block_size);
   step->elements = static_cast<size_t>(x.elements());
   step->division = division;
@@ -193,12 +193,12 @@ void make_boundary(const PrepareContext& context, const flatbuffers::Vector<uint
                            (step->elements + kAlignment - 1) / kAlignment, context.threads);
 }
 
-size_t BoundaryStep::scratch_bytes() const {
+size_t EdgeStep::scratch_bytes() const {
   if (!reads_inputs()) return 0;
   return padded(layout.entries() * sizeof(float)) + padded(layout.entries() * sizeof(int32_t));
 }
 
-BoundaryGrid BoundaryStep::grid(const Step& step, const RunContext& context) const {
+EdgeGrid EdgeStep::grid(const Step& step, const RunContext& context) const {
   if (!reads_inputs()) return {scale.data(), zero_point.data(), false};
   const size_t entries = layout.entries();
   auto* scales = reinterpret_cast<float*>(context.scratch);

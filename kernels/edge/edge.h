@@ -1,4 +1,4 @@
-// Contract of the boundary family: float32 and float16 to integers and small floats and back, over
+// Contract of the edge family: float32 and float16 to integers and small floats and back, over
 // contiguous runs; per-axis layouts are the caller's loop, or the *_channels forms where the axis
 // is the last one.
 //
@@ -11,26 +11,26 @@
 // -128, 127, or those of a smaller type); bytes are stored modulo 256. Exactly n elements are
 // stored; x may be over-read by up to 64 bytes. Thread-safe. REQUIRES: rounding to nearest even
 // (the session sets it). Types of 4 and 2 bits are codes here, one per byte: packed.h.
-#ifndef QRT_KERNELS_BOUNDARY_BOUNDARY_H_
-#define QRT_KERNELS_BOUNDARY_BOUNDARY_H_
+#ifndef QRT_KERNELS_EDGE_EDGE_H_
+#define QRT_KERNELS_EDGE_EDGE_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/boundary/numbers.h"
+#include "kernels/edge/numbers.h"
 #include "kernels/isa.h"
 
 namespace qrt {
 
 // Scales and zero points of a run: one for all of its elements, or one for each.
-struct BoundaryGrid {
+struct EdgeGrid {
   const float* scale;
   const int32_t* zero_point;
   bool each;
 };
 
-struct BoundaryKernel {
-  const char* name;  // "boundary_f32_avx2"
+struct EdgeKernel {
+  const char* name;  // "edge_f32_avx2"
   Isa isa;
   void (*quantize)(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
                    uint8_t* y);
@@ -48,14 +48,13 @@ struct BoundaryKernel {
                          float* y);
 
   // 16 bits, lo and hi those of uint16 or int16.
-  void (*quantize16)(const float* x, size_t n, const BoundaryGrid& grid, int32_t lo, int32_t hi,
+  void (*quantize16)(const float* x, size_t n, const EdgeGrid& grid, int32_t lo, int32_t hi,
                      uint16_t* y);
-  void (*quantize16_away)(const float* x, size_t n, const BoundaryGrid& grid, int32_t lo,
-                          int32_t hi, uint16_t* y);
-  void (*dequantize16)(const uint16_t* x, bool is_signed, size_t n, const BoundaryGrid& grid,
-                       float* y);
+  void (*quantize16_away)(const float* x, size_t n, const EdgeGrid& grid, int32_t lo, int32_t hi,
+                          uint16_t* y);
+  void (*dequantize16)(const uint16_t* x, bool is_signed, size_t n, const EdgeGrid& grid, float* y);
   // float_to_small(format, fl32(x / scale)); the zero points are not read
-  void (*encode)(const float* x, size_t n, const BoundaryGrid& grid, const SmallFloat& format,
+  void (*encode)(const float* x, size_t n, const EdgeGrid& grid, const SmallFloat& format,
                  uint8_t* y);
   // float16 x. v = fl32(f(x) / scale); the sum HE(v) + zp wraps as one of int32 where v has no
   // int32 (NaN, infinities, 2^31 and more: the smallest one): hi where zp < 0, else lo. Otherwise
@@ -72,9 +71,9 @@ struct BoundaryKernel {
   void (*extremes)(const float* x, size_t n, float* least, float* most);
 };
 
-const BoundaryKernel* boundary_kernels(size_t* count);
-const BoundaryKernel* select_boundary(IsaSet isas);
+const EdgeKernel* edge_kernels(size_t* count);
+const EdgeKernel* select_edge(IsaSet isas);
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_BOUNDARY_BOUNDARY_H_
+#endif  // QRT_KERNELS_EDGE_EDGE_H_

@@ -1,7 +1,7 @@
 // Elements of 4 and 2 bits: packed, the first in the lowest bits of a byte, or one per byte as
 // codes. Portable; whole words of eight elements at a time.
-#ifndef QRT_KERNELS_BOUNDARY_PACKED_H_
-#define QRT_KERNELS_BOUNDARY_PACKED_H_
+#ifndef QRT_KERNELS_EDGE_PACKED_H_
+#define QRT_KERNELS_EDGE_PACKED_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,4 +16,4 @@ void unpack_codes(int bits, bool is_signed, const uint8_t* packed, size_t n, uin
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_BOUNDARY_PACKED_H_
+#endif  // QRT_KERNELS_EDGE_PACKED_H_

@@ -1,5 +1,6 @@
-// Float functions of islands. The polynomials are those of Cephes (S. Moshier), single precision.
-#include "kernels/island/island.h"
+// Functions of layers left in float. The polynomials are those of Cephes (S. Moshier), single
+// precision.
+#include "kernels/float_fallback/float_fallback.h"
 
 #include <string.h>
 
@@ -123,39 +124,39 @@ float tanh_of(float x) {
   return x < 0 ? -y : y;
 }
 
-float apply(IslandUnary f, float x) {
+float apply(FloatUnary f, float x) {
   switch (f) {
-    case IslandUnary::kExp: return exp_of(x);
-    case IslandUnary::kLog: return log_of(x);
-    case IslandUnary::kSqrt: return __builtin_sqrtf(x);
-    case IslandUnary::kErf: return erf_of(x);
-    case IslandUnary::kSigmoid: return 1.0f / (1.0f + exp_of(-x));
-    case IslandUnary::kTanh: return tanh_of(x);
-    case IslandUnary::kGelu: break;
+    case FloatUnary::kExp: return exp_of(x);
+    case FloatUnary::kLog: return log_of(x);
+    case FloatUnary::kSqrt: return __builtin_sqrtf(x);
+    case FloatUnary::kErf: return erf_of(x);
+    case FloatUnary::kSigmoid: return 1.0f / (1.0f + exp_of(-x));
+    case FloatUnary::kTanh: return tanh_of(x);
+    case FloatUnary::kGelu: break;
   }
   return 0.5f * x * (1.0f + erf_of(x * 0.707106781186547524f));
 }
 
-float apply(IslandBinary f, float a, float b) {
+float apply(FloatBinary f, float a, float b) {
   switch (f) {
-    case IslandBinary::kAdd: return a + b;
-    case IslandBinary::kSub: return a - b;
-    case IslandBinary::kMul: return a * b;
-    case IslandBinary::kDiv: return a / b;
-    case IslandBinary::kMin: return a < b ? a : b;
-    case IslandBinary::kMax: break;
+    case FloatBinary::kAdd: return a + b;
+    case FloatBinary::kSub: return a - b;
+    case FloatBinary::kMul: return a * b;
+    case FloatBinary::kDiv: return a / b;
+    case FloatBinary::kMin: return a < b ? a : b;
+    case FloatBinary::kMax: break;
   }
   return a > b ? a : b;
 }
 
-float fold(IslandBinary f, const float* x, size_t n) {
+float fold(FloatBinary f, const float* x, size_t n) {
   float y = x[0];
   for (size_t i = 1; i < n; ++i) y = apply(f, y, x[i]);
   return y;
 }
 
 void softmax(bool logarithm, const float* x, float* y, size_t n) {
-  const float greatest = fold(IslandBinary::kMax, x, n);
+  const float greatest = fold(FloatBinary::kMax, x, n);
   float sum = 0;
   for (size_t i = 0; i < n; ++i) {
     const float e = exp_of(x[i] - greatest);
@@ -167,7 +168,7 @@ void softmax(bool logarithm, const float* x, float* y, size_t n) {
 }
 
 void normalize(float epsilon, const float* x, float* y, size_t n) {
-  const float count = static_cast<float>(n), mean = fold(IslandBinary::kAdd, x, n) / count;
+  const float count = static_cast<float>(n), mean = fold(FloatBinary::kAdd, x, n) / count;
   float sum = 0;
   for (size_t i = 0; i < n; ++i) {
     const float d = x[i] - mean;
@@ -179,38 +180,38 @@ void normalize(float epsilon, const float* x, float* y, size_t n) {
 
 }  // namespace
 
-void island_unary(IslandUnary f, const float* x, float* y, size_t n) {
+void float_unary(FloatUnary f, const float* x, float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = canonical(apply(f, x[i]));
 }
 
-void island_binary(IslandBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
-                   float* y, size_t n) {
+void float_binary(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
+                  float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = canonical(apply(f, a[i * a_step], b[i * b_step]));
 }
 
-void island_rows(IslandRows f, float epsilon, const float* x, float* y, size_t rows, size_t n) {
+void float_rows(FloatRows f, float epsilon, const float* x, float* y, size_t rows, size_t n) {
   for (size_t r = 0; r < rows; ++r, x += n) {
     switch (f) {
-      case IslandRows::kSoftmax:
-      case IslandRows::kLogSoftmax:
-        softmax(f == IslandRows::kLogSoftmax, x, y, n);
+      case FloatRows::kSoftmax:
+      case FloatRows::kLogSoftmax:
+        softmax(f == FloatRows::kLogSoftmax, x, y, n);
         y += n;
         break;
-      case IslandRows::kNormalize:
+      case FloatRows::kNormalize:
         normalize(epsilon, x, y, n);
         y += n;
         break;
-      case IslandRows::kSum: *y++ = canonical(fold(IslandBinary::kAdd, x, n)); break;
-      case IslandRows::kMean:
-        *y++ = canonical(fold(IslandBinary::kAdd, x, n) / static_cast<float>(n));
+      case FloatRows::kSum: *y++ = canonical(fold(FloatBinary::kAdd, x, n)); break;
+      case FloatRows::kMean:
+        *y++ = canonical(fold(FloatBinary::kAdd, x, n) / static_cast<float>(n));
         break;
-      case IslandRows::kMax: *y++ = canonical(fold(IslandBinary::kMax, x, n)); break;
-      case IslandRows::kMin: *y++ = canonical(fold(IslandBinary::kMin, x, n)); break;
+      case FloatRows::kMax: *y++ = canonical(fold(FloatBinary::kMax, x, n)); break;
+      case FloatRows::kMin: *y++ = canonical(fold(FloatBinary::kMin, x, n)); break;
     }
   }
 }
 
-void island_product(const float* a, const float* b, size_t k, size_t n, float* y) {
+void float_product(const float* a, const float* b, size_t k, size_t n, float* y) {
   for (size_t j = 0; j < n; ++j) y[j] = a[0] * b[j];
   for (size_t i = 1; i < k; ++i) {
     b += n;
@@ -219,7 +220,7 @@ void island_product(const float* a, const float* b, size_t k, size_t n, float* y
   for (size_t j = 0; j < n; ++j) y[j] = canonical(y[j]);
 }
 
-void island_table(const float table[256], const uint8_t* x, float* y, size_t n) {
+void float_table(const float table[256], const uint8_t* x, float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = table[x[i]];
 }
 

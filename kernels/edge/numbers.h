@@ -1,8 +1,8 @@
 // Number formats of the model's edges and their conversions, normative: float16, bfloat16, the
 // float8 and float4 formats of ONNX, powers of two (E8M0). All round to nearest, ties to even, and
 // keep subnormals. The scalar row and tables use these; a SIMD form must equal them bit for bit.
-#ifndef QRT_KERNELS_BOUNDARY_NUMBERS_H_
-#define QRT_KERNELS_BOUNDARY_NUMBERS_H_
+#ifndef QRT_KERNELS_EDGE_NUMBERS_H_
+#define QRT_KERNELS_EDGE_NUMBERS_H_
 
 #include <string.h>
 
@@ -144,4 +144,4 @@ static inline float small_to_float(SmallFormat format, uint8_t code) {
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_BOUNDARY_NUMBERS_H_
+#endif  // QRT_KERNELS_EDGE_NUMBERS_H_

@@ -1,7 +1,7 @@
 // Tensors of any element type as real numbers, and which scale belongs to which element: what tests
 // of Quantize and Dequantize share.
-#ifndef QRT_TESTS_SUPPORT_BOUNDARY_H_
-#define QRT_TESTS_SUPPORT_BOUNDARY_H_
+#ifndef QRT_TESTS_SUPPORT_EDGE_H_
+#define QRT_TESTS_SUPPORT_EDGE_H_
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/boundary/numbers.h"
-#include "runtime/ops/boundary_step.h"
+#include "kernels/edge/numbers.h"
+#include "runtime/ops/edge_step.h"
 #include "runtime/tensor.h"
 #include "tests/support/random.h"
 
@@ -104,7 +104,7 @@ inline std::vector<uint8_t> integer_bytes(DType dtype, const std::vector<int64_t
 }
 
 // Shape of scales: of the whole tensor, per index of an axis, or in blocks.
-inline Shape boundary_shape(const Shape& x, int axis, uint32_t block) {
+inline Shape edge_shape(const Shape& x, int axis, uint32_t block) {
   if (axis < 0) return {};
   if (block == 0) return {x[axis]};
   Shape s = x;
@@ -112,12 +112,12 @@ inline Shape boundary_shape(const Shape& x, int axis, uint32_t block) {
   return s;
 }
 
-inline size_t boundary_entries(const Shape& x, int axis, uint32_t block) {
-  return static_cast<size_t>(boundary_shape(x, axis, block).elements());
+inline size_t edge_entries(const Shape& x, int axis, uint32_t block) {
+  return static_cast<size_t>(edge_shape(x, axis, block).elements());
 }
 
 // Index of element i's scale, by its coordinates.
-inline size_t boundary_entry(const Shape& x, int axis, uint32_t block, size_t i) {
+inline size_t edge_entry(const Shape& x, int axis, uint32_t block, size_t i) {
   if (axis < 0) return 0;
   int64_t index[kMaxTensorRank] = {}, rest = static_cast<int64_t>(i);
   for (int d = x.rank(); d-- > 0;) {
@@ -126,13 +126,13 @@ inline size_t boundary_entry(const Shape& x, int axis, uint32_t block, size_t i)
   }
   if (block == 0) return static_cast<size_t>(index[axis]);
   index[axis] /= block;
-  const Shape s = boundary_shape(x, axis, block);
+  const Shape s = edge_shape(x, axis, block);
   int64_t at = 0;
   for (int d = 0; d < s.rank(); ++d) at = at * s[d] + index[d];
   return static_cast<size_t>(at);
 }
 
-inline Reals boundary_scales(Random* random, DType dtype, size_t n, int exponent) {
+inline Reals edge_scales(Random* random, DType dtype, size_t n, int exponent) {
   Reals scale = reals(dtype, n);
   for (size_t i = 0; i < n; ++i)
     scale.set(i, dtype == DType::kInt32 ? static_cast<double>(random->integer(1, 50))
@@ -141,7 +141,7 @@ inline Reals boundary_scales(Random* random, DType dtype, size_t n, int exponent
 }
 
 // Of the quantised type; zeros where there are none.
-inline Reals boundary_zero_points(Random* random, DType dtype, size_t n, bool any) {
+inline Reals edge_zero_points(Random* random, DType dtype, size_t n, bool any) {
   Reals zp = reals(dtype, n);
   for (size_t i = 0; any && i < n; ++i) {
     int32_t lo, hi;
@@ -155,4 +155,4 @@ inline Reals boundary_zero_points(Random* random, DType dtype, size_t n, bool an
 
 }  // namespace qrt::testing
 
-#endif  // QRT_TESTS_SUPPORT_BOUNDARY_H_
+#endif  // QRT_TESTS_SUPPORT_EDGE_H_

@@ -1,6 +1,6 @@
 // Quantisation and dequantisation element by element. Float is this family's input or output, so
 // the division and the product are the hardware's; the rounding to an integer is soft_float.h's.
-#include "kernels/boundary/entry.h"
+#include "kernels/edge/entry.h"
 #include "kernels/soft_float.h"
 
 namespace qrt {
@@ -29,7 +29,7 @@ uint8_t quantize_one(float x, float scale, int32_t zp, int32_t lo, int32_t hi) {
 }
 
 // Of grid entries.
-size_t at(const BoundaryGrid& g, size_t i) { return g.each ? i : 0; }
+size_t at(const EdgeGrid& g, size_t i) { return g.each ? i : 0; }
 
 float dequantize_one(uint8_t x, bool is_signed, float scale, int32_t zp) {
   const int32_t q = is_signed ? static_cast<int8_t>(x) : x;
@@ -38,72 +38,70 @@ float dequantize_one(uint8_t x, bool is_signed, float scale, int32_t zp) {
 
 }  // namespace
 
-void boundary_quantize_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                              int32_t hi, uint8_t* y) {
+void edge_quantize_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                          uint8_t* y) {
   for (size_t i = 0; i < n; ++i) y[i] = quantize_one(x[i], scale, zp, lo, hi);
 }
 
-void boundary_quantize_away_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                   int32_t hi, uint8_t* y) {
+void edge_quantize_away_scalar(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                               int32_t hi, uint8_t* y) {
   for (size_t i = 0; i < n; ++i)
     y[i] = static_cast<uint8_t>(quantized_away(x[i] / scale, zp, lo, hi));
 }
 
-void boundary_quantize_channels_scalar(const float* x, size_t rows, size_t channels,
-                                       const float* scale, const int32_t* zp, int32_t lo,
-                                       int32_t hi, uint8_t* y) {
+void edge_quantize_channels_scalar(const float* x, size_t rows, size_t channels, const float* scale,
+                                   const int32_t* zp, int32_t lo, int32_t hi, uint8_t* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     for (size_t c = 0; c < channels; ++c) y[c] = quantize_one(x[c], scale[c], zp[c], lo, hi);
 }
 
-void boundary_dequantize_scalar(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
-                                float* y) {
+void edge_dequantize_scalar(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                            float* y) {
   for (size_t i = 0; i < n; ++i) y[i] = dequantize_one(x[i], is_signed, scale, zp);
 }
 
-void boundary_dequantize_channels_scalar(const uint8_t* x, bool is_signed, size_t rows,
-                                         size_t channels, const float* scale, const int32_t* zp,
-                                         float* y) {
+void edge_dequantize_channels_scalar(const uint8_t* x, bool is_signed, size_t rows, size_t channels,
+                                     const float* scale, const int32_t* zp, float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     for (size_t c = 0; c < channels; ++c) y[c] = dequantize_one(x[c], is_signed, scale[c], zp[c]);
 }
 
-void boundary_dequantize_i32_scalar(const int32_t* x, size_t rows, size_t channels,
-                                    const float* scale, float* y) {
+void edge_dequantize_i32_scalar(const int32_t* x, size_t rows, size_t channels, const float* scale,
+                                float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     for (size_t c = 0; c < channels; ++c) y[c] = static_cast<float>(x[c]) * scale[c];
 }
 
-void boundary_quantize16_scalar(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
-                                int32_t hi, uint16_t* y) {
+void edge_quantize16_scalar(const float* x, size_t n, const EdgeGrid& g, int32_t lo, int32_t hi,
+                            uint16_t* y) {
   for (size_t i = 0; i < n; ++i)
     y[i] =
         static_cast<uint16_t>(quantized(x[i] / g.scale[at(g, i)], g.zero_point[at(g, i)], lo, hi));
 }
 
-void boundary_quantize16_away_scalar(const float* x, size_t n, const BoundaryGrid& g, int32_t lo,
-                                     int32_t hi, uint16_t* y) {
+void edge_quantize16_away_scalar(const float* x, size_t n, const EdgeGrid& g, int32_t lo,
+                                 int32_t hi, uint16_t* y) {
   for (size_t i = 0; i < n; ++i) {
     const float v = x[i] / g.scale[at(g, i)];
     y[i] = static_cast<uint16_t>(quantized_away(v, g.zero_point[at(g, i)], lo, hi));
   }
 }
 
-void boundary_dequantize16_scalar(const uint16_t* x, bool is_signed, size_t n,
-                                  const BoundaryGrid& g, float* y) {
+void edge_dequantize16_scalar(const uint16_t* x, bool is_signed, size_t n, const EdgeGrid& g,
+                              float* y) {
   for (size_t i = 0; i < n; ++i) {
     const int32_t q = is_signed ? static_cast<int16_t>(x[i]) : x[i];
     y[i] = static_cast<float>(q - g.zero_point[at(g, i)]) * g.scale[at(g, i)];
   }
 }
 
-void boundary_encode_scalar(const float* x, size_t n, const BoundaryGrid& g, const SmallFloat& f,
-                            uint8_t* y) {
+void edge_encode_scalar(const float* x, size_t n, const EdgeGrid& g, const SmallFloat& f,
+                        uint8_t* y) {
   for (size_t i = 0; i < n; ++i) y[i] = float_to_small(f, x[i] / g.scale[at(g, i)]);
 }
 
-void boundary_quantize_half_scalar(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                   int32_t hi, int32_t offset, uint8_t* y) {
+void edge_quantize_half_scalar(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                               int32_t hi, int32_t offset, uint8_t* y) {
   for (size_t i = 0; i < n; ++i) {
     const float v = half_to_float(x[i]) / scale;
     const bool has_int32 = v >= -2147483648.0f && v < 2147483648.0f;
@@ -112,20 +110,20 @@ void boundary_quantize_half_scalar(const uint16_t* x, size_t n, float scale, int
   }
 }
 
-void boundary_dequantize_half_scalar(const uint8_t* x, bool is_signed, size_t n, float scale,
-                                     int32_t zp, uint16_t* y) {
+void edge_dequantize_half_scalar(const uint8_t* x, bool is_signed, size_t n, float scale,
+                                 int32_t zp, uint16_t* y) {
   for (size_t i = 0; i < n; ++i) y[i] = float_to_half(dequantize_one(x[i], is_signed, scale, zp));
 }
 
-void boundary_widen_half_scalar(const uint16_t* x, size_t n, float* y) {
+void edge_widen_half_scalar(const uint16_t* x, size_t n, float* y) {
   for (size_t i = 0; i < n; ++i) y[i] = half_to_float(x[i]);
 }
 
-void boundary_narrow_half_scalar(const float* x, size_t n, uint16_t* y) {
+void edge_narrow_half_scalar(const float* x, size_t n, uint16_t* y) {
   for (size_t i = 0; i < n; ++i) y[i] = float_to_half(x[i]);
 }
 
-void boundary_extremes_scalar(const float* x, size_t n, float* least, float* most) {
+void edge_extremes_scalar(const float* x, size_t n, float* least, float* most) {
   for (size_t i = 0; i < n; ++i) {
     if (x[i] < *least) *least = x[i];
     if (x[i] > *most) *most = x[i];

@@ -4,8 +4,8 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "kernels/boundary/boundary_lanes.h"
-#include "kernels/boundary/entry.h"
+#include "kernels/edge/edge_lanes.h"
+#include "kernels/edge/entry.h"
 
 namespace qrt {
 namespace {
@@ -28,7 +28,7 @@ inline __m256i steps(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
   return _mm256_cvtps_epi32(_mm256_min_ps(v, hi));
 }
 
-// The same with HA, see BoundaryLanes::round_away().
+// The same with HA, see EdgeLanes::round_away().
 inline __m256i steps_away(__m256 x, __m256 scale, __m256 lo, __m256 hi) {
   const __m256 v = _mm256_min_ps(_mm256_max_ps(_mm256_div_ps(x, scale), lo), hi);
   const __m256 half =
@@ -117,7 +117,7 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
-// Lanes of 32 bits, see boundary_lanes.h.
+// Lanes of 32 bits, see edge_lanes.h.
 struct Lanes {
   static constexpr size_t kLanes = 8;
   static inline __m256 load_half(const uint16_t* x) {
@@ -211,7 +211,7 @@ inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp,
   const __m256i z = _mm256_set1_epi32(zp);
   if (n >= kWrittenPastFrom) {
     const size_t head = -reinterpret_cast<uintptr_t>(y) % 32 / sizeof(uint16_t);
-    BoundaryLanes<Lanes>::dequantize_half(x, kSigned, head, scale, zp, y);
+    EdgeLanes<Lanes>::dequantize_half(x, kSigned, head, scale, zp, y);
     n -= head, x += head, y += head;
     for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
       _mm256_stream_si256(reinterpret_cast<__m256i*>(y), half_block<kSigned>(x, z, s));
@@ -219,27 +219,27 @@ inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp,
   }
   for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), half_block<kSigned>(x, z, s));
-  BoundaryLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
+  EdgeLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
 }
 
 }  // namespace
 
-void boundary_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                            int32_t hi, uint8_t* y) {
+void edge_quantize_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi,
+                        uint8_t* y) {
   const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
   const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
   quantize(x, n, FloatSteps<false>{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
 }
 
-void boundary_quantize_away_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                 int32_t hi, uint8_t* y) {
+void edge_quantize_away_avx2(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                             int32_t hi, uint8_t* y) {
   const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
   const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
   quantize(x, n, FloatSteps<true>{_mm256_set1_ps(scale), low, high}, zp, lo, 0, y);
 }
 
-void boundary_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                 int32_t hi, int32_t offset, uint8_t* y) {
+void edge_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                             int32_t hi, int32_t offset, uint8_t* y) {
   const __m256 s = _mm256_set1_ps(scale);
   const __m256 low = _mm256_set1_ps(static_cast<float>(lo - zp));
   const __m256 high = _mm256_set1_ps(static_cast<float>(hi - zp));
@@ -249,15 +249,14 @@ void boundary_quantize_half_avx2(const uint16_t* x, size_t n, float scale, int32
     quantize(x, n, HalfSteps<false>{s, low, high}, zp, lo, offset, y);
 }
 
-void boundary_dequantize_half_avx2(const uint8_t* x, bool is_signed, size_t n, float scale,
-                                   int32_t zp, uint16_t* y) {
+void edge_dequantize_half_avx2(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                               uint16_t* y) {
   is_signed ? dequantize_half<true>(x, n, scale, zp, y)
             : dequantize_half<false>(x, n, scale, zp, y);
 }
 
-void boundary_quantize_channels_avx2(const float* x, size_t rows, size_t channels,
-                                     const float* scale, const int32_t* zp, int32_t lo, int32_t hi,
-                                     uint8_t* y) {
+void edge_quantize_channels_avx2(const float* x, size_t rows, size_t channels, const float* scale,
+                                 const int32_t* zp, int32_t lo, int32_t hi, uint8_t* y) {
   const __m256i low = _mm256_set1_epi32(lo), high = _mm256_set1_epi32(hi);
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     size_t c = 0;
@@ -277,20 +276,19 @@ void boundary_quantize_channels_avx2(const float* x, size_t rows, size_t channel
   }
 }
 
-void boundary_dequantize_avx2(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
-                              float* y) {
+void edge_dequantize_avx2(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                          float* y) {
   is_signed ? dequantize<true>(x, n, scale, zp, y) : dequantize<false>(x, n, scale, zp, y);
 }
 
-void boundary_dequantize_channels_avx2(const uint8_t* x, bool is_signed, size_t rows,
-                                       size_t channels, const float* scale, const int32_t* zp,
-                                       float* y) {
+void edge_dequantize_channels_avx2(const uint8_t* x, bool is_signed, size_t rows, size_t channels,
+                                   const float* scale, const int32_t* zp, float* y) {
   is_signed ? dequantize_channels<true>(x, rows, channels, scale, zp, y)
             : dequantize_channels<false>(x, rows, channels, scale, zp, y);
 }
 
-void boundary_dequantize_i32_avx2(const int32_t* x, size_t rows, size_t channels,
-                                  const float* scale, float* y) {
+void edge_dequantize_i32_avx2(const int32_t* x, size_t rows, size_t channels, const float* scale,
+                              float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     size_t c = 0;
     for (; c + kLanes <= channels; c += kLanes) {
@@ -305,6 +303,6 @@ void boundary_dequantize_i32_avx2(const int32_t* x, size_t rows, size_t channels
   }
 }
 
-QRT_BOUNDARY_LANES(avx2, Lanes)
+QRT_EDGE_LANES(avx2, Lanes)
 
 }  // namespace qrt

@@ -1,5 +1,5 @@
-// Every row of boundary.inc against scalar formulas written here from the contract.
-#include "kernels/boundary/boundary.h"
+// Every row of edge.inc against scalar formulas written here from the contract.
+#include "kernels/edge/edge.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Limits {
 };
 constexpr Limits kUint8{0, 255}, kInt8{-128, 127};
 
-using Quantize = decltype(BoundaryKernel::quantize);
+using Quantize = decltype(EdgeKernel::quantize);
 
 // Rounds a float half away from zero, or half to even.
 int32_t rounded(float v, bool away) {
@@ -105,11 +105,11 @@ std::vector<float> inputs(Random& random, float scale) {
   return x;
 }
 
-class BoundaryTest : public ::testing::TestWithParam<size_t> {
+class EdgeTest : public ::testing::TestWithParam<size_t> {
  protected:
   void SetUp() override {
     size_t count;
-    kernel_ = boundary_kernels(&count)[GetParam()];
+    kernel_ = edge_kernels(&count)[GetParam()];
     if (!has(detected_isas(), kernel_.isa)) GTEST_SKIP() << "this CPU lacks " << kernel_.name;
   }
 
@@ -136,11 +136,11 @@ class BoundaryTest : public ::testing::TestWithParam<size_t> {
     f(kernel_.quantize_away, true);
   }
 
-  BoundaryKernel kernel_{};
+  EdgeKernel kernel_{};
   Random random_;
 };
 
-TEST_P(BoundaryTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
+TEST_P(EdgeTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
   SCOPED_TRACE(random_.trace());
   for (const float scale : scales()) {
     const std::vector<float> x = inputs(random_, scale);
@@ -159,7 +159,7 @@ TEST_P(BoundaryTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
 }
 
 // Odd values in every lane of block and tail.
-TEST_P(BoundaryTest, QuantizesNanAndInfinityInEveryLane) {
+TEST_P(EdgeTest, QuantizesNanAndInfinityInEveryLane) {
   for (size_t n = 1; n <= 67; ++n) {
     for (size_t at = 0; at < n; ++at) {
       for (const float odd : {kNan, kInf, -kInf}) {
@@ -176,7 +176,7 @@ TEST_P(BoundaryTest, QuantizesNanAndInfinityInEveryLane) {
   }
 }
 
-TEST_P(BoundaryTest, DequantizesEveryByte) {
+TEST_P(EdgeTest, DequantizesEveryByte) {
   SCOPED_TRACE(random_.trace());
   std::vector<uint8_t> x(256);
   std::vector<float> y(256);
@@ -193,7 +193,7 @@ TEST_P(BoundaryTest, DequantizesEveryByte) {
 }
 
 // Both buffers end at guard pages; the elements before the output stay.
-TEST_P(BoundaryTest, HandlesEveryLength) {
+TEST_P(EdgeTest, HandlesEveryLength) {
   SCOPED_TRACE(random_.trace());
   for (size_t n = 0; n <= 200; ++n) {
     Guarded<float> real(n), back(n + 16);
@@ -217,7 +217,7 @@ TEST_P(BoundaryTest, HandlesEveryLength) {
 }
 
 // Runs beyond the caches are read in several places at a time and written past the caches.
-TEST_P(BoundaryTest, HandlesLongRuns) {
+TEST_P(EdgeTest, HandlesLongRuns) {
   SCOPED_TRACE(random_.trace());
   constexpr size_t kLong = (size_t{1} << 21) + 77;
   std::vector<float> real(kLong), back(kLong + 16);
@@ -238,7 +238,7 @@ TEST_P(BoundaryTest, HandlesLongRuns) {
   }
 }
 
-TEST_P(BoundaryTest, LeavesTheBytesAfterTheOutputAlone) {
+TEST_P(EdgeTest, LeavesTheBytesAfterTheOutputAlone) {
   for (size_t n = 0; n <= 130; ++n) {
     std::vector<float> real(n, 1.0f), back(n + 80, -1.0f);
     std::vector<uint8_t> q(n + 80, 0xEE);
@@ -249,7 +249,7 @@ TEST_P(BoundaryTest, LeavesTheBytesAfterTheOutputAlone) {
   }
 }
 
-TEST_P(BoundaryTest, TakesScaleAndZeroPointOfTheChannel) {
+TEST_P(EdgeTest, TakesScaleAndZeroPointOfTheChannel) {
   SCOPED_TRACE(random_.trace());
   for (const size_t channels : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 131}) {
     for (const size_t rows : {0, 1, 2, 5, 17, 35}) {
@@ -287,7 +287,7 @@ TEST_P(BoundaryTest, TakesScaleAndZeroPointOfTheChannel) {
 }
 
 // The conversion of an int32 rounds to nearest even beyond 2^24.
-TEST_P(BoundaryTest, DequantizesTheWholeRangeOfInt32) {
+TEST_P(EdgeTest, DequantizesTheWholeRangeOfInt32) {
   SCOPED_TRACE(random_.trace());
   std::vector<int32_t> x = {0, 1, -1, INT32_MAX, INT32_MIN, INT32_MIN + 1};
   for (int bit = 20; bit < 31; ++bit)
@@ -315,7 +315,7 @@ int32_t quantized16(float x, float scale, int32_t zp, const Limits& t, bool away
   return rounded(v, away) + zp;
 }
 
-TEST_P(BoundaryTest, QuantizesTo16BitsAndBack) {
+TEST_P(EdgeTest, QuantizesTo16BitsAndBack) {
   SCOPED_TRACE(random_.trace());
   constexpr Limits kTypes[] = {{0, 65535}, {-32768, 32767}};
   for (const Limits& t : kTypes) {
@@ -334,7 +334,7 @@ TEST_P(BoundaryTest, QuantizesTo16BitsAndBack) {
                  : kind <= 2 ? (static_cast<float>(random_.integer(-70000, 70000)) + 0.5f) * s
                              : random_.real(-70000.0f, 70000.0f) * s;
         }
-        const BoundaryGrid grid = {scale.data(), zp.data(), each};
+        const EdgeGrid grid = {scale.data(), zp.data(), each};
         kernel_.quantize16(x.data(), n, grid, t.lo, t.hi, y.data());
         kernel_.dequantize16(y.data(), t.lo < 0, n, grid, back.data());
         Guarded<uint16_t> away(n);
@@ -379,7 +379,7 @@ uint16_t nearest_half(float v) {
   return static_cast<uint16_t>(sign | ((last + 24) * 1024 + static_cast<int>(rounded)));
 }
 
-TEST_P(BoundaryTest, WidensEveryFloat16) {
+TEST_P(EdgeTest, WidensEveryFloat16) {
   Guarded<uint16_t> x(65535);  // odd: a tail
   Guarded<float> y(65535);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
@@ -394,7 +394,7 @@ TEST_P(BoundaryTest, WidensEveryFloat16) {
   }
 }
 
-TEST_P(BoundaryTest, NarrowsToTheNearestFloat16) {
+TEST_P(EdgeTest, NarrowsToTheNearestFloat16) {
   SCOPED_TRACE(random_.trace());
   std::vector<float> x = {kInf,   -kInf, 65504.0f, 65519.0f,     65520.0f,      1e30f,
                           -1e30f, 0.0f,  -0.0f,    FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MAX};
@@ -417,7 +417,7 @@ TEST_P(BoundaryTest, NarrowsToTheNearestFloat16) {
 }
 
 // Every float16, also those whose quotient no int32 holds.
-TEST_P(BoundaryTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
+TEST_P(EdgeTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
   Guarded<uint16_t> x(65535);
   Guarded<uint8_t> y(65535);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
@@ -440,7 +440,7 @@ TEST_P(BoundaryTest, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
 }
 
 // Both ends at guard pages.
-TEST_P(BoundaryTest, ConvertsFloat16OfEveryLength) {
+TEST_P(EdgeTest, ConvertsFloat16OfEveryLength) {
   for (size_t n = 1; n <= 140; ++n) {
     Guarded<uint16_t> x(n), back(n);
     Guarded<uint8_t> y(n);
@@ -457,7 +457,7 @@ TEST_P(BoundaryTest, ConvertsFloat16OfEveryLength) {
 }
 
 // Lengths that are read in several places and written past the caches.
-TEST_P(BoundaryTest, ConvertsLongRunsOfFloat16AsShortOnes) {
+TEST_P(EdgeTest, ConvertsLongRunsOfFloat16AsShortOnes) {
   constexpr size_t kLong = (size_t{1} << 21) + 1043, kShort = 1000;
   std::vector<uint16_t> x(kLong + 32), back(kLong + 32), part(kShort);
   std::vector<uint8_t> y(kLong + 64), bytes(kShort);
@@ -474,7 +474,7 @@ TEST_P(BoundaryTest, ConvertsLongRunsOfFloat16AsShortOnes) {
   }
 }
 
-TEST_P(BoundaryTest, DequantizesToFloat16) {
+TEST_P(EdgeTest, DequantizesToFloat16) {
   SCOPED_TRACE(random_.trace());
   Guarded<uint8_t> x(255);
   Guarded<uint16_t> y(255);
@@ -562,7 +562,7 @@ int encoded(const Small& f, bool saturate, float v) {
   return unsigned_zero ? 0x80 : f.infinity ? f.infinity | sign : 0x7f | sign;
 }
 
-TEST_P(BoundaryTest, EncodesSmallFloatsNearestEvenWithAndWithoutSaturation) {
+TEST_P(EdgeTest, EncodesSmallFloatsNearestEvenWithAndWithoutSaturation) {
   SCOPED_TRACE(random_.trace());
   for (const Small& f : small_formats()) {
     std::vector<float> x = {kNan,
@@ -610,7 +610,7 @@ TEST_P(BoundaryTest, EncodesSmallFloatsNearestEvenWithAndWithoutSaturation) {
 }
 
 // Both ends at guard pages.
-TEST_P(BoundaryTest, EncodesEveryLength) {
+TEST_P(EdgeTest, EncodesEveryLength) {
   const SmallFloat format = small_float(SmallFormat::kE4M3FN, true);
   const float scale = 0.5f;
   for (size_t n = 1; n <= 70; ++n) {
@@ -636,7 +636,7 @@ TEST(SmallFloatTest, BFloat16RoundsToNearestEven) {
   ASSERT_EQ(bits(bfloat_to_float(0xc049)), 0xc0490000u);
 }
 
-TEST_P(BoundaryTest, FindsExtremesAndSkipsNaN) {
+TEST_P(EdgeTest, FindsExtremesAndSkipsNaN) {
   SCOPED_TRACE(random_.trace());
   for (size_t n = 1; n <= 70; ++n) {
     Guarded<float> x(n);
@@ -655,22 +655,22 @@ TEST_P(BoundaryTest, FindsExtremesAndSkipsNaN) {
 
 size_t row_count() {
   size_t count;
-  boundary_kernels(&count);
+  edge_kernels(&count);
   return count;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, BoundaryTest, ::testing::Range(size_t{0}, row_count()),
+INSTANTIATE_TEST_SUITE_P(Rows, EdgeTest, ::testing::Range(size_t{0}, row_count()),
                          [](const auto& info) {
                            size_t count;
-                           return std::string(boundary_kernels(&count)[info.param].name);
+                           return std::string(edge_kernels(&count)[info.param].name);
                          });
 
-TEST(BoundarySelectTest, TakesTheFirstRowAllowed) {
+TEST(EdgeSelectTest, TakesTheFirstRowAllowed) {
   size_t count;
-  const BoundaryKernel* rows = boundary_kernels(&count);
+  const EdgeKernel* rows = edge_kernels(&count);
   for (size_t i = 0; i < count; ++i)
-    EXPECT_EQ(select_boundary(capped(~0u, rows[i].isa))->name, rows[i].name);
-  EXPECT_EQ(select_boundary(static_cast<IsaSet>(Isa::kScalar))->isa, Isa::kScalar);
+    EXPECT_EQ(select_edge(capped(~0u, rows[i].isa))->name, rows[i].name);
+  EXPECT_EQ(select_edge(static_cast<IsaSet>(Isa::kScalar))->isa, Isa::kScalar);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // masked tails.
 #include <immintrin.h>
 
-#include "kernels/boundary/boundary_lanes.h"
-#include "kernels/boundary/entry.h"
+#include "kernels/edge/edge_lanes.h"
+#include "kernels/edge/entry.h"
 
 namespace qrt {
 namespace {
@@ -22,7 +22,7 @@ inline __m512i steps(__m512 quotient, __m512 lo, __m512 hi) {
   return _mm512_cvtps_epi32(_mm512_min_ps(v, hi));
 }
 
-// HA(clamp(quotient, lo, hi)), see BoundaryLanes::round_away().
+// HA(clamp(quotient, lo, hi)), see EdgeLanes::round_away().
 inline __m512i steps_away(__m512 quotient, __m512 lo, __m512 hi) {
   const __m512 v = _mm512_min_ps(_mm512_max_ps(quotient, lo), hi);
   const __m512i half =  // 0x3effffff | (v & sign)
@@ -108,7 +108,7 @@ inline void dequantize_channels(const uint8_t* x, size_t rows, size_t channels, 
   }
 }
 
-// Lanes of 32 bits, see boundary_lanes.h.
+// Lanes of 32 bits, see edge_lanes.h.
 struct Lanes {
   static constexpr size_t kLanes = 16;
   static inline __m512 load_half(const uint16_t* x) {
@@ -211,7 +211,7 @@ inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp,
   const __m512i z = _mm512_set1_epi32(zp);
   if (n >= kWrittenPastFrom) {
     const size_t head = -reinterpret_cast<uintptr_t>(y) % 64 / sizeof(uint16_t);
-    BoundaryLanes<Lanes>::dequantize_half(x, kSigned, head, scale, zp, y);
+    EdgeLanes<Lanes>::dequantize_half(x, kSigned, head, scale, zp, y);
     n -= head, x += head, y += head;
     for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
       _mm512_stream_si512(reinterpret_cast<__m512i*>(y), half_block<kSigned>(x, z, s));
@@ -219,7 +219,7 @@ inline void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp,
   }
   for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
     _mm512_storeu_si512(y, half_block<kSigned>(x, z, s));
-  BoundaryLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
+  EdgeLanes<Lanes>::dequantize_half(x, kSigned, n, scale, zp, y);
 }
 
 template <bool kAway>
@@ -238,20 +238,20 @@ inline void quantize_floats(const float* x, size_t n, float scale, int32_t zp, i
 
 }  // namespace
 
-void boundary_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
-                                  int32_t hi, uint8_t* y) {
+void edge_quantize_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                              int32_t hi, uint8_t* y) {
   quantize_floats<false>(x, n, scale, zp, lo, hi, y);
 }
 
-void boundary_quantize_away_avx512vnni(const float* x, size_t n, float scale, int32_t zp,
-                                       int32_t lo, int32_t hi, uint8_t* y) {
+void edge_quantize_away_avx512vnni(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                   int32_t hi, uint8_t* y) {
   quantize_floats<true>(x, n, scale, zp, lo, hi, y);
 }
 
-void boundary_quantize_half_avx512vnni(const uint16_t* x, size_t n, float scale, int32_t zp,
-                                       int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {
+void edge_quantize_half_avx512vnni(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                                   int32_t hi, int32_t offset, uint8_t* y) {
   if (!Reciprocal::is_exact_for(scale))
-    return BoundaryLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
+    return EdgeLanes<Lanes>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
   const Reciprocal by = {_mm512_set1_ps(scale), _mm512_set1_ps(1 / scale)};
   const __m512 low = _mm512_set1_ps(static_cast<float>(lo - zp));
   const __m512 high = _mm512_set1_ps(static_cast<float>(hi - zp));
@@ -261,15 +261,15 @@ void boundary_quantize_half_avx512vnni(const uint16_t* x, size_t n, float scale,
     quantize(x, n, HalfSteps<false>{by, low, high}, zp, lo, offset, y);
 }
 
-void boundary_dequantize_half_avx512vnni(const uint8_t* x, bool is_signed, size_t n, float scale,
-                                         int32_t zp, uint16_t* y) {
+void edge_dequantize_half_avx512vnni(const uint8_t* x, bool is_signed, size_t n, float scale,
+                                     int32_t zp, uint16_t* y) {
   is_signed ? dequantize_half<true>(x, n, scale, zp, y)
             : dequantize_half<false>(x, n, scale, zp, y);
 }
 
-void boundary_quantize_channels_avx512vnni(const float* x, size_t rows, size_t channels,
-                                           const float* scale, const int32_t* zp, int32_t lo,
-                                           int32_t hi, uint8_t* y) {
+void edge_quantize_channels_avx512vnni(const float* x, size_t rows, size_t channels,
+                                       const float* scale, const int32_t* zp, int32_t lo,
+                                       int32_t hi, uint8_t* y) {
   const __m512i low = _mm512_set1_epi32(lo), high = _mm512_set1_epi32(hi);
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     for (size_t c = 0; c < channels; c += kLanes) {
@@ -284,20 +284,20 @@ void boundary_quantize_channels_avx512vnni(const float* x, size_t rows, size_t c
   }
 }
 
-void boundary_dequantize_avx512vnni(const uint8_t* x, bool is_signed, size_t n, float scale,
-                                    int32_t zp, float* y) {
+void edge_dequantize_avx512vnni(const uint8_t* x, bool is_signed, size_t n, float scale, int32_t zp,
+                                float* y) {
   is_signed ? dequantize<true>(x, n, scale, zp, y) : dequantize<false>(x, n, scale, zp, y);
 }
 
-void boundary_dequantize_channels_avx512vnni(const uint8_t* x, bool is_signed, size_t rows,
-                                             size_t channels, const float* scale, const int32_t* zp,
-                                             float* y) {
+void edge_dequantize_channels_avx512vnni(const uint8_t* x, bool is_signed, size_t rows,
+                                         size_t channels, const float* scale, const int32_t* zp,
+                                         float* y) {
   is_signed ? dequantize_channels<true>(x, rows, channels, scale, zp, y)
             : dequantize_channels<false>(x, rows, channels, scale, zp, y);
 }
 
-void boundary_dequantize_i32_avx512vnni(const int32_t* x, size_t rows, size_t channels,
-                                        const float* scale, float* y) {
+void edge_dequantize_i32_avx512vnni(const int32_t* x, size_t rows, size_t channels,
+                                    const float* scale, float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
     for (size_t c = 0; c < channels; c += kLanes) {
       const __mmask16 m = first_lanes(channels - c);
@@ -307,6 +307,6 @@ void boundary_dequantize_i32_avx512vnni(const int32_t* x, size_t rows, size_t ch
   }
 }
 
-QRT_BOUNDARY_LANES(avx512vnni, Lanes)
+QRT_EDGE_LANES(avx512vnni, Lanes)
 
 }  // namespace qrt

@@ -1,12 +1,12 @@
-// Rows of boundary.inc: run lengths inside L1, inside L2 and beyond the caches (64 MiB of float32).
+// Rows of edge.inc: run lengths inside L1, inside L2 and beyond the caches (64 MiB of float32).
 // Bytes are those read and written, but for float8 and int4 those of the float input; peak_% is the
 // share of a copy of as many bytes in the same run.
 #include <string>
 #include <vector>
 
 #include "bench/kernels/measure.h"
-#include "kernels/boundary/boundary.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/edge.h"
+#include "kernels/edge/packed.h"
 
 namespace qrt {
 namespace {
@@ -28,7 +28,7 @@ struct Buffers {
   std::vector<uint16_t> half;
 };
 
-void quantize(benchmark::State& state, const BoundaryKernel& kernel) {
+void quantize(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(5 * n), nullptr}, [&] {
@@ -37,7 +37,7 @@ void quantize(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void quantize_channels(benchmark::State& state, const BoundaryKernel& kernel) {
+void quantize_channels(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   const std::vector<float> scale(kChannels, 0.11f);
@@ -49,7 +49,7 @@ void quantize_channels(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void dequantize(benchmark::State& state, const BoundaryKernel& kernel) {
+void dequantize(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(5 * n), nullptr}, [&] {
@@ -58,7 +58,7 @@ void dequantize(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void dequantize_i32(benchmark::State& state, const BoundaryKernel& kernel) {
+void dequantize_i32(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   const std::vector<float> scale(kChannels, 0.11f);
@@ -69,7 +69,7 @@ void dequantize_i32(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void quantize_half(benchmark::State& state, const BoundaryKernel& kernel) {
+void quantize_half(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
@@ -78,7 +78,7 @@ void quantize_half(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void dequantize_half(benchmark::State& state, const BoundaryKernel& kernel) {
+void dequantize_half(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
@@ -87,7 +87,7 @@ void dequantize_half(benchmark::State& state, const BoundaryKernel& kernel) {
   });
 }
 
-void quantize_float8(benchmark::State& state, const BoundaryKernel& kernel) {
+void quantize_float8(benchmark::State& state, const EdgeKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   const SmallFloat format = small_float(SmallFormat::kE4M3FN, true);
@@ -99,7 +99,7 @@ void quantize_float8(benchmark::State& state, const BoundaryKernel& kernel) {
 }
 
 // In chunks, as the operator does it.
-void quantize_int4(benchmark::State& state, const BoundaryKernel& kernel) {
+void quantize_int4(benchmark::State& state, const EdgeKernel& kernel) {
   constexpr size_t kChunk = 2048;
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
@@ -117,12 +117,12 @@ void quantize_int4(benchmark::State& state, const BoundaryKernel& kernel) {
 int register_all() {
   struct Case {
     const char* name;
-    void (*run)(benchmark::State&, const BoundaryKernel&);
+    void (*run)(benchmark::State&, const EdgeKernel&);
   };
   size_t count;
-  const BoundaryKernel* rows = boundary_kernels(&count);
+  const EdgeKernel* rows = edge_kernels(&count);
   for (size_t i = 0; i < count; ++i) {
-    const BoundaryKernel& kernel = rows[i];
+    const EdgeKernel& kernel = rows[i];
     const std::string name = kernel.name;
     if (!has(detected_isas(), kernel.isa)) {
       bench::register_skipped(name);
