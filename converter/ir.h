@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "qrt_model_generated.h"
-#include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/traits.h"
 
 namespace qrt::convert {
 

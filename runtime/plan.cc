@@ -61,7 +61,7 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
-    Status status = infer_types(file_, plan_->model->widened(), static_cast<int64_t>(plan_->batch),
+    Status status = infer_types(file_, plan_->model->unpacked(), static_cast<int64_t>(plan_->batch),
                                 &plan_->types);
     if (!status.ok() && plan_->batch != own) {
       return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
@@ -75,14 +75,14 @@ class Planner {
     if (may_slice_ && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
       std::vector<TensorType> one;
       // A model that cannot run at batch 1 is not cut.
-      if (infer_types(file_, plan_->model->widened(), 1, &one).ok())
+      if (infer_types(file_, plan_->model->unpacked(), 1, &one).ok())
         plan_->slices = count_slices(file_, one, plan_->types, plan_->batch, plan_->threads);
     }
     if (plan_->slices == 1) {
       types_ = plan_->types;
       return {};
     }
-    return infer_types(file_, plan_->model->widened(),
+    return infer_types(file_, plan_->model->unpacked(),
                        static_cast<int64_t>(plan_->batch / plan_->slices), &types_);
   }
 
@@ -98,11 +98,11 @@ class Planner {
   Status prepare_step(uint32_t index) {
     PrepareContext context;
     static_cast<InferContext&>(context) =
-        infer_context(file_, plan_->model->widened(), index, types_);
+        infer_context(file_, plan_->model->unpacked(), index, types_);
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
-    Step& step = plan_->steps[index];
+    PlannedStep& step = plan_->steps[index];
     step.op = context.op;
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
     step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
@@ -142,7 +142,7 @@ class Planner {
   // A leader writes into its follower's output, which the follower then changes in place.
   void fuse() {
     fuse_steps(file_, plan_->types, &plan_->steps);
-    for (const Step& step : plan_->steps) {
+    for (const PlannedStep& step : plan_->steps) {
       if (step.follower != nullptr) homes_[step.outputs[0]] = {step.follower->outputs[0], 0, 0};
     }
   }
@@ -171,17 +171,17 @@ class Planner {
       uses_[t].may_move = !is_input_[t] && !is_output_[t] && constant_data(t) == nullptr;
     find_rows();
     for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
-      Step& step = plan_->steps[i];
+      PlannedStep& step = plan_->steps[i];
       if (share_view(&step)) continue;
       if (!step.parts.empty()) share_parts(&step);
       for (uint32_t t : step.outputs) uses_[root(t)].writers.push_back(i);
     }
-    for (Step& step : plan_->steps) set_pitches(&step);
+    for (PlannedStep& step : plan_->steps) set_pitches(&step);
   }
 
   // Into how many rows a step's output can be written. A follower takes the rows of its leader if
   // it reads nothing else, and if they are long enough for a call each.
-  size_t output_rows(const Step& step) const {
+  size_t output_rows(const PlannedStep& step) const {
     if (step.follower != nullptr) return 0;
     if (step.leader == nullptr) return step.output_rows;
     if (step.leader->follower != &step || step.inputs.size() != 1) return 0;
@@ -193,7 +193,7 @@ class Planner {
   void find_rows() {
     const size_t n = plan_->types.size();
     read_rows_.resize(n, kUnread), written_rows_.resize(n);
-    for (const Step& step : plan_->steps) {
+    for (const PlannedStep& step : plan_->steps) {
       for (size_t i = 0; i < step.inputs.size(); ++i) {
         size_t& rows = read_rows_[step.inputs[i]];
         const size_t own = i == 0 || !step.parts.empty() ? step.input_rows : 0;
@@ -210,7 +210,7 @@ class Planner {
     all = all == 0 || all == rows ? rows : 1;
   }
 
-  void set_pitches(Step* step) {
+  void set_pitches(PlannedStep* step) {
     for (size_t i = 0; i < step->inputs.size(); ++i) {
       const size_t pitch = home(step->inputs[i]).pitch;
       if (pitch == 0) continue;
@@ -222,8 +222,8 @@ class Planner {
 
   // A model output or the next content of a variable never views a model input, a variable, or a
   // part of a tensor.
-  bool share_view(Step* step) {
-    if (step->view_begin == Step::kNoView) return false;
+  bool share_view(PlannedStep* step) {
+    if (step->view_begin == PlannedStep::kNoView) return false;
     const uint32_t view = step->outputs[0];
     const Home input = home(step->inputs[0]);
     const size_t begin = input.offset + step->view_begin, rows = step->shared_rows;
@@ -248,7 +248,7 @@ class Planner {
 
   // Inputs of a concatenation are written where its output has them, if nothing holds them
   // elsewhere.
-  void share_parts(Step* step) {
+  void share_parts(PlannedStep* step) {
     const uint32_t whole = step->outputs[0];
     const size_t rows = step->shared_rows;
     std::vector<uint32_t> parts(step->inputs.size(), kNoTensor);
@@ -281,7 +281,7 @@ class Planner {
   bool may_be_written_beside(uint32_t part, uint32_t whole) {
     size_t operands = 0;
     for (const uint32_t writer : uses_[part].writers) {
-      const Step& step = plan_->steps[writer];
+      const PlannedStep& step = plan_->steps[writer];
       operands += step.inputs.size();
       if (operands > kMaxWritersOperands) return false;
       for (const uint32_t t : step.inputs)
@@ -326,7 +326,7 @@ class Planner {
   // bind() may keep addresses, which must not move then.
   bool binds_sliced_slots() {
     const auto is_sliced = [this](uint32_t slot) { return is_sliced_[root(slot)]; };
-    return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const Step& step) {
+    return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const PlannedStep& step) {
       return step.bind != nullptr &&
              (std::any_of(step.inputs.begin(), step.inputs.end(), is_sliced) ||
               std::any_of(step.outputs.begin(), step.outputs.end(), is_sliced));
@@ -404,7 +404,7 @@ class Planner {
   }
 
   Status place_state() {
-    for (const Step& step : plan_->steps) {
+    for (const PlannedStep& step : plan_->steps) {
       plan_->state_offsets.push_back(plan_->state_bytes);
       if (!grow(step.state_bytes, plan_->state_bytes, &plan_->state_bytes)) return too_large();
       size_t scratch = 0;

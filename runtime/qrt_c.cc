@@ -35,10 +35,10 @@ using qrt::Code;
 using qrt::DType;
 using qrt::ModelBytes;
 using qrt::Plan;
+using qrt::PlannedStep;
 using qrt::Result;
 using qrt::SessionOptions;
 using qrt::Status;
-using qrt::Step;
 using qrt::TensorType;
 using qrt::VerifiedModel;
 
@@ -163,19 +163,19 @@ Status read_options(const qrt_session_options* given, qrt_session_options* optio
   return {};
 }
 
-// Bytes of a step's operands: of weights in 4 or 2 bits the widened ones, of other constants as
+// Bytes of a step's operands: of weights in 4 or 2 bits the unpacked ones, of other constants as
 // they stand in the file, of tensors in memory.
-void count_bytes(const Plan& plan, const Step& step, qrt_op_info* info) {
+void count_bytes(const Plan& plan, const PlannedStep& step, qrt_op_info* info) {
   if (step.run == nullptr && step.leader == nullptr) return;  // all is in place
   for (const auto* operands : {&step.inputs, &step.outputs}) {
     for (uint32_t t : *operands) {
       const qrt::fb::Tensor& tensor = plan.model->tensor(t);
       const bool constant = qrt::is_constant(tensor);
-      const uint64_t widened = plan.model->widened().of(t).bytes;
+      const uint64_t unpacked = plan.model->unpacked().of(t).bytes;
       const uint64_t bytes =
-          widened != 0 ? widened
-          : constant   ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
-                       : plan.slot_bytes(t);
+          unpacked != 0 ? unpacked
+          : constant    ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
+                        : plan.slot_bytes(t);
       info->bytes += bytes;
       if (constant) info->constant_bytes += bytes;
     }
@@ -327,7 +327,7 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     result->session = std::move(*created);
     const Plan& plan = result->session->plan();
     if (plan.keep_all) {
-      for (const Step& step : plan.steps) {
+      for (const PlannedStep& step : plan.steps) {
         result->written.insert(result->written.end(), step.outputs.begin(), step.outputs.end());
       }
     }
@@ -412,7 +412,7 @@ size_t qrt_session_op_count(const qrt_session* session) {
 qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info) {
   if (info == nullptr || index >= qrt_session_op_count(session)) return QRT_INVALID_ARGUMENT;
   const qrt::Session& s = *session->session;
-  const Step& step = s.plan().steps[index];
+  const PlannedStep& step = s.plan().steps[index];
   *info = qrt_op_info{};
   info->name = text(step.op->name());
   info->type = qrt::find_op(step.op->options_type())->name;

@@ -93,6 +93,13 @@ struct OpTraits {
   Required<ConstantRule> constants;
 };
 
+// Of the operator's OpDef. REQUIRES: find_op() of op.h knows the type.
+const OpTraits& traits_of(fb::OpOptions type);
+
+inline int arithmetic_level(const fb::Operator& op) {
+  return traits_of(op.options_type()).level(op);
+}
+
 // What rows are made of; an operator with a rule of its own has it in its file.
 
 inline int integer_level(const fb::Operator&) { return 0; }

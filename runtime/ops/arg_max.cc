@@ -48,7 +48,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   const TensorType& x = context.inputs[0].type;
   Element element;

@@ -64,7 +64,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& output = context.outputs[0];
   const int axis = static_cast<int>(context.op->options_as<fb::ConcatOptions>()->axis());
   auto params = std::make_shared<Params>();

@@ -251,7 +251,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DynamicProductOptions>();
   auto params = std::make_shared<Params>();
   Params& p = *params;

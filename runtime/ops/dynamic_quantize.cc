@@ -58,7 +58,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Params>();
   params->kernel = select_edge(context.isas);
   params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());

@@ -129,7 +129,7 @@ void run_binary(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = std::make_shared<Params>();

@@ -42,7 +42,7 @@ void run(const Step& step, const RunContext& context) {
   for_all_runs<BinaryRun>(p.broadcast, step, context, p.fn);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
   Element element;
   QRT_TRY(check_element(context, 0, "a", &element));

@@ -34,7 +34,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                    context.out(step, 0) + begin, count});
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
   auto params = std::make_shared<Params>();
   QRT_TRY(check_element(context, 0, "a", &params->element));

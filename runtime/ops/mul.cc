@@ -54,41 +54,41 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                         context.out(step, 0) + begin, count});
 }
 
-struct WideParams {
+struct Int16Params {
   const WideKernel* kernel;
   RequantParams requant;
   WideMulParams mul;
   Broadcast broadcast;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   for_all_runs<WideRun>(p.broadcast, step, context,
                         [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
 }
 
 void run_far(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+  const Int16Params& p = step.as<Int16Params>();
   for_all_runs<WideRun>(p.broadcast, step, context,
                         [&](const WideRun& r) { wide_mul_far(p.mul, r); });
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::MulOptions>();
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   params->kernel = select_wide(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
   params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   const bool far = greatest_product(*options) > INT32_MAX;
   step->kernel = far ? "wide_mul_far_scalar" : params->kernel->name;
-  step->run = far ? run_far : run_wide;
+  step->run = far ? run_far : run_int16;
   step->params = std::move(params);
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);

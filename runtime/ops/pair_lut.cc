@@ -51,7 +51,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
           context.out(step, 0) + begin * p.broadcast.output_bytes, count});
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::PairLutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());

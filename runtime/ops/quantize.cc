@@ -297,7 +297,7 @@ void run_half(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
   make_edge(context, options->scale(), options->zero_point(), options->axis(),

@@ -125,7 +125,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   Types types;
   QRT_TRY(analyse(context, &types));

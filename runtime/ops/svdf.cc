@@ -77,7 +77,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::SvdfOptions>();
   const Shape& x = context.inputs[0].type.shape;
   const Shape& times = context.inputs[2].type.shape;

@@ -65,7 +65,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   const TensorType& x = context.inputs[0].type;
   const Shape& index = context.inputs[1].type.shape;

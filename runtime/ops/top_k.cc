@@ -73,7 +73,7 @@ decltype(Step::run) run_of(Element element, DType indices) {
   return run_of<int64_t>(indices);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   const Shape& x = context.inputs[0].type.shape;
   Element element;

@@ -45,7 +45,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& x = context.inputs[0].type;
   const auto* perm = context.op->options_as<fb::TransposeOptions>()->perm();
   auto params = std::make_shared<Params>();
@@ -105,7 +105,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 
 }  // namespace
 
-bool pull_from_quantize(const Step& quantize, Step* transpose) {
+bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
   if (transpose->run != run || !quantizes_in_parts(quantize)) return false;
   const Params& p = transpose->as<Params>();
   const TransposePlan& plan = p.plan;

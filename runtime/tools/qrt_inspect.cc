@@ -129,7 +129,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
 
 ordered_json describe_operator(const Plan& plan, uint32_t i) {
   const fb::Operator& op = *plan.model->file().operators()->Get(i);
-  const Step& step = plan.steps[i];
+  const PlannedStep& step = plan.steps[i];
   const auto indices = [](const flatbuffers::Vector<uint32_t>* v) {
     return v != nullptr ? std::vector<uint32_t>(v->begin(), v->end()) : std::vector<uint32_t>();
   };
@@ -179,7 +179,7 @@ ordered_json describe(const Plan& plan, const Options& options) {
           {"memory",
            {{"file_bytes", plan.model->file_bytes()},
             {"constant_bytes", constant_bytes},
-            {"widened_bytes", plan.model->widened().bytes()},
+            {"widened_bytes", plan.model->unpacked().bytes()},
             {"arena_bytes", plan.arena_bytes},
             {"state_bytes", plan.state_bytes},
             {"scratch_bytes", plan.scratch_bytes}}},
