@@ -2,6 +2,7 @@
 #include "converter/ir.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace qrt::convert {
 
@@ -93,6 +94,11 @@ StoredForm::StoredForm(const Node& node) {
   op.add_options_type(node.options.type);
   op.add_options(options);
   bytes_.Finish(op.Finish());
+}
+
+bool StoredForm::operator!=(const StoredForm& other) const {
+  return bytes_.GetSize() != other.bytes_.GetSize() ||
+         memcmp(bytes_.GetBufferPointer(), other.bytes_.GetBufferPointer(), bytes_.GetSize()) != 0;
 }
 
 const fb::Operator& StoredForm::op() const {

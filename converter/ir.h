@@ -80,7 +80,10 @@ struct Variable {
 struct Graph {
   std::string name, source_format, source_producer, reference;
   int64_t default_batch = 1;
-  bool batch_is_fixed = false;  // some operator treats images differently, though its form does not
+  bool batch_is_symbolic = false;  // the source names no number for it
+  // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""
+  // where nothing is known against opening it.
+  std::string batch_closed;
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
   std::vector<Value> values;   // never shrinks while passes run: ids stay valid
   std::vector<Node> nodes;     // in execution order
@@ -144,6 +147,7 @@ class StoredForm {
  public:
   explicit StoredForm(const Node& node);
   const fb::Operator& op() const;
+  bool operator!=(const StoredForm& other) const;
 
  private:
   flatbuffers::FlatBufferBuilder bytes_;
