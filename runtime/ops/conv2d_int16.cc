@@ -24,7 +24,7 @@ struct Params {
 void bind(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Conv2DGeometry& g = p.geometry;
-  const uint8_t* plane = p.wide.high(context.scratch);
+  const uint8_t* plane = p.int16.high(context.scratch);
   const uint8_t** entry = reinterpret_cast<const uint8_t**>(context.state);
   const size_t columns = g.row_taps ? 1 : g.kernel_w;
   for (size_t y = 0; y < g.out_h; ++y)
@@ -70,7 +70,7 @@ void run(const Step& step, const RunContext& context) {
   uint8_t* y = context.out(step, 0);
   GemmOperands left{};
   if (g.is_dense) {
-    left.a = p.wide.high(context.scratch);
+    left.a = p.int16.high(context.scratch);
     left.a_stride = g.in_c;
   } else {
     left.indirection = reinterpret_cast<const uint8_t* const*>(context.state);
@@ -79,7 +79,7 @@ void run(const Step& step, const RunContext& context) {
     for_pieces(*context.parallel, p.int16.split_tasks, p.padded_h, 1,
                [&](size_t, size_t begin, size_t end) {
                  split_rows(p, x + image * g.in_h * g.in_w * g.in_c, begin, end,
-                            p.wide.high(context.scratch), p.int16.low(context.scratch));
+                            p.int16.high(context.scratch), p.int16.low(context.scratch));
                });
     run_int16_gemm(p.int16, context, left, g.k, y + image * p.output_bytes);
   }

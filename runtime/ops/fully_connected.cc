@@ -81,7 +81,7 @@ struct Int16Params {
 void run_int16(const Step& step, const RunContext& context) {
   const Int16Params& p = step.as<Int16Params>();
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
-  uint8_t* high = p.wide.high(context.scratch);
+  uint8_t* high = p.int16.high(context.scratch);
   uint8_t* low = p.int16.low(context.scratch);
   for_pieces(*context.parallel, p.int16.split_tasks, p.int16.gemm.m * p.in, kAlignment,
              [&](size_t, size_t begin, size_t end) {
