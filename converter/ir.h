@@ -29,6 +29,7 @@
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/traits.h"
 
 namespace qrt::convert {
 
@@ -79,7 +80,10 @@ struct Variable {
 struct Graph {
   std::string name, source_format, source_producer, reference;
   int64_t default_batch = 1;
-  bool batch_is_fixed = false;  // some operator treats images differently, though its form does not
+  bool batch_is_symbolic = false;  // the source names no number for it
+  // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""
+  // where nothing is known against opening it.
+  std::string batch_closed;
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
   std::vector<Value> values;   // never shrinks while passes run: ids stay valid
   std::vector<Node> nodes;     // in execution order
@@ -123,9 +127,31 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   return node;
 }
 
+// What the runtime tells of the node's operator. REQUIRES: it has one.
+inline const OpTraits& traits(const Node& node) { return traits_of(node.options.type); }
+
 // Whether a node computes each element of its output from the elements of two operands that are
 // broadcast as in numpy: inputs 0 and 1.
-bool broadcasts(const Node& node);
+inline bool broadcasts(const Node& node) {
+  return traits(node).broadcasting == Broadcasting::kElements;
+}
+
+// Whether the input of this number is a table, which in a file is no input.
+inline bool input_is_table(const Node& node, size_t slot) {
+  return traits(node).constants == ConstantRule::kTable && slot == (broadcasts(node) ? 2 : 1);
+}
+
+// The node's options as they will stand in a file, for functions of the runtime that read them
+// there.
+class StoredForm {
+ public:
+  explicit StoredForm(const Node& node);
+  const fb::Operator& op() const;
+  bool operator!=(const StoredForm& other) const;
+
+ private:
+  flatbuffers::FlatBufferBuilder bytes_;
+};
 
 // One line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);

@@ -148,6 +148,10 @@ int convert_model(const Options& options) {
   step("writing");
   if (status.ok()) status = convert::write_model(graph, &bytes);
   progress.clear();
+  report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  if (graph.batch_is_symbolic && !graph.batch_is_open)
+    fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
+            static_cast<long long>(graph.default_batch), graph.batch_closed.c_str());
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const int above = check_level(report, options.require_level); above > 0) {

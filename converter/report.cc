@@ -62,6 +62,10 @@ std::string Report::text(bool all) const {
       s += "\n";
     }
   }
+  if (all && batch_.is_open)
+    s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
+  if (all && !batch_.is_open && batch_.size > 0)
+    s += "batch    " + std::to_string(batch_.size) + " and no other: " + batch_.why + "\n";
   const size_t refused = count(Outcome::kRefused), unknown = count(Outcome::kNotAssessed);
   if (!all && refused == 0) return s;
   s += std::to_string(refused) + " of " + std::to_string(findings_.size()) + " nodes refused";
@@ -95,6 +99,8 @@ std::string Report::json(Sections sections) const {
     root["refused"] = count(Outcome::kRefused);
     root["not_assessed"] = count(Outcome::kNotAssessed);
     root["converted"] = count(Outcome::kConverted);
+    if (batch_.size > 0)
+      root["batch"] = {{"open", batch_.is_open}, {"size", batch_.size}, {"why", batch_.why}};
   }
   if (sections.warnings) {
     auto& warnings = root["warnings"] = nlohmann::ordered_json::array();

@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_REPORT_H_
 #define QRT_CONVERTER_REPORT_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,13 @@ struct Warning {
   Numbers numbers;  // for programs
 };
 
+// Which batches the converted model can run.
+struct BatchFinding {
+  bool is_open = false;  // any
+  int64_t size = 0;      // the source's own
+  std::string why;       // not open: what is in the way
+};
+
 // A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
 // warning of it: the graph need not hold the scale.
 struct ScaleNote {
@@ -61,25 +69,29 @@ class Report {
 
   void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
 
+  void set_batch(BatchFinding batch) { batch_ = std::move(batch); }
+
   const std::vector<Warning>& warnings() const { return warnings_; }
   const std::vector<Finding>& findings() const { return findings_; }
   size_t count(Outcome outcome) const;
   bool has_refusals() const { return count(Outcome::kRefused) > 0; }
 
   // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
-  // per converted node).
+  // per converted node and one on the batch).
   std::string text(bool all) const;
   // A paragraph per warning and their number.
   std::string warnings_text() const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
-  // "not assessed". And "warnings": [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
+  // "not assessed". "batch": {"open", "size", "why"}, of a converted model. And "warnings":
+  // [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
   std::string json(Sections sections = {}) const;
 
  private:
   std::vector<Finding> findings_;
   std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
+  BatchFinding batch_;  // size 0: not known
 };
 
 }  // namespace qrt::convert

@@ -44,13 +44,6 @@ class Writer {
   flatbuffers::FlatBufferBuilder fbb_;
 };
 
-// Lut, Softmax and PairLut name their table, the last input, by buffer; all other inputs are
-// tensors.
-bool input_is_table(const Node& node, size_t slot) {
-  if (node.options.AsPairLut()) return slot == 2;
-  return slot == 1 && (node.options.AsLut() || node.options.AsSoftmax());
-}
-
 void Writer::add_buffer(const std::vector<uint8_t>& data) {
   if (buffer_of_.emplace(bytes_of(data), buffers_.size() + 1).second) buffers_.push_back(&data);
 }

@@ -127,9 +127,8 @@ bool Mover::takes_any_layout(const Node& n) const {
     });
   }
   // Scales that are inputs lie in the layout of the model.
-  const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
-  return n.options.AsLut() || n.options.AsConcat() || n.options.AsGather() ||
-         n.options.AsRequantize() || (is_boundary && n.inputs.size() == 1);
+  if (traits(n).arithmetic == Arithmetic::kEdge && n.inputs.size() > 1) return false;
+  return traits(n).layout == LayoutRule::kAny;
 }
 
 // The layout of an ArgMax's output that goes with one of its input.
@@ -378,11 +377,12 @@ void Mover::write() {
   for (size_t i = 0; i < graph_->nodes.size(); ++i) {
     if (is_transpose(graph_->nodes[i])) continue;
     Node n = graph_->nodes[i];
-    const bool elementwise = broadcasts(n) || n.options.AsConcat();
+    const bool elementwise = traits(n).layout == LayoutRule::kAny &&
+                             (broadcasts(n) || traits(n).constants == ConstantRule::kOperands);
     for (size_t slot = 0; slot < n.inputs.size(); ++slot) {
       if (!graph_->values[n.inputs[slot]].is_constant)
         n.inputs[slot] = materialise({static_cast<int>(i), slot}, &nodes);
-      else if (elementwise && !(n.options.AsPairLut() && slot == 2))  // its table has no layout
+      else if (elementwise && !input_is_table(n, slot))  // a table has no layout
         n.inputs[slot] = transposed_operand(n.inputs[slot], layouts_[i].in);
     }
     write_options(&n, layouts_[i]);

@@ -7,7 +7,7 @@
 #include "kernels/depthwise/pack.h"
 #include "kernels/edge/packed.h"
 #include "kernels/gemm/pack.h"
-#include "runtime/widen.h"
+#include "runtime/packed_bits.h"
 
 namespace qrt::convert {
 namespace {
@@ -95,7 +95,7 @@ bool narrow(const std::vector<int8_t>& packed, size_t blocks, int bits, Value* v
   constexpr size_t kLanes = 16;
   const int half = 1 << (bits - 1);
   const auto lane_of = [&](size_t i) {
-    return i / (packed.size() / blocks) * kLanes + i % kWeightLine / 4;
+    return i / (packed.size() / blocks) * kLanes + i % kWeightBlock / 4;
   };
   std::vector<int8_t> lowest(blocks * kLanes, 0), highest(lowest), offset(lowest);
   for (size_t i = 0; i < packed.size(); ++i) {

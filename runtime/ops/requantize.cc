@@ -114,7 +114,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   int64_t bound;
   QRT_TRY(analyse(context, &bound));
@@ -147,8 +147,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Slopes are those of channels, the last axis.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return operands.inputs.size() < 2 || operands.inputs[1].shape[0] == 1 || rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kRequantizeOp = {"Requantize", fb::OpOptions::Requantize, infer, prepare};
+const OpDef kRequantizeOp = {"Requantize",
+                             fb::OpOptions::Requantize,
+                             infer,
+                             prepare,
+                             {Arithmetic::kRequant, level_of_requant<fb::RequantizeOptions>,
+                              requant_of<fb::RequantizeOptions>, keeps_images_apart,
+                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -1,5 +1,6 @@
 // import_onnx(): parse, import, report.
 #include "converter/convert.h"
+#include "converter/import/onnx/batch.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert {
@@ -13,7 +14,13 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
                       "export the model again, with an opset from 10 to 25");
     return loaded;
   }
-  return from_onnx::Importer(model, allow_float, graph, report).run();
+  const auto import = [&](int64_t batch, Graph* to, Report* findings) {
+    return from_onnx::Importer(model, allow_float, batch, to, findings).run();
+  };
+  QRT_TRY(import(1, graph, report));
+  if (graph->batch_is_symbolic && graph->batch_closed.empty())
+    graph->batch_closed = from_onnx::why_batch_is_closed(*graph, import);
+  return Status();
 }
 
 }  // namespace qrt::convert

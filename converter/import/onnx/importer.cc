@@ -45,9 +45,11 @@ bool operator==(const Quant& a, const Quant& b) {
          memcmp(a.scale.data(), b.scale.data(), a.scale.size() * sizeof(float)) == 0;
 }
 
-Importer::Importer(const Model& model, bool allow_float, Graph* graph, Report* report)
+Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph,
+                   Report* report)
     : model_(model),
       allow_float_(allow_float),
+      batch_(batch),
       graph_(graph),
       report_(report),
       model_bytes_(model.proto().ByteSizeLong()),
@@ -161,7 +163,8 @@ Status Importer::import_inputs() {
                      "export the model with this dimension fixed");
         symbolic = true;
       }
-      dims.push_back(1);
+      dims.push_back(i == 0 ? batch_ : 1);
+      graph_->batch_is_symbolic |= i == 0;
     }
     if (symbolic) continue;
     if (std::count(dims.begin(), dims.end(), 0) > 0) {

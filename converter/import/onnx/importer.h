@@ -147,7 +147,8 @@ struct Pending {
 
 class Importer {
  public:
-  Importer(const Model& model, bool allow_float, Graph* graph, Report* report);
+  // `batch`: the number that stands for a symbolic one.
+  Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph, Report* report);
 
   Status run();
 
@@ -155,6 +156,12 @@ class Importer {
   int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
   bool is_output(const std::string& tensor) const;
+  // Whether the model's batch is symbolic and this tensor, not known at conversion, has as many
+  // elements in front.
+  bool may_have_symbolic_batch(const Tensor& tensor) const {
+    return graph_->batch_is_symbolic && !tensor.is_constant() && tensor.shape.rank() > 0 &&
+           tensor.shape[0] == batch_;
+  }
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
   }
@@ -349,6 +356,7 @@ class Importer {
 
   const Model& model_;
   const bool allow_float_;
+  const int64_t batch_;
   Graph* graph_;
   Report* report_;
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file

@@ -44,6 +44,11 @@ Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indice
   return Status();
 }
 
+// A bound beyond `n` indices that more of them would reach; what means "all" is none.
+bool cuts_larger(int64_t n, int64_t bound) {
+  return (bound > n && bound < INT32_MAX) || (bound < -n && bound > -INT32_MAX);
+}
+
 Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
   const Tensor& x = importer.input(node, 0);
   if (!maps.fills()) return move(importer, node, {gathered(std::move(maps))});
@@ -163,6 +168,10 @@ Status import_slice(Importer& importer, const NodeView& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     Indices indices;
     QRT_TRY(slice_indices(from[axes[i]], starts[i], ends[i], steps[i], &indices));
+    if (axes[i] == 0 && importer.may_have_symbolic_batch(importer.input(node, 0)) &&
+        (cuts_larger(from[0], starts[i]) || cuts_larger(from[0], ends[i])))
+      importer.graph().batch_closed =
+          "node '" + node.name() + "' (Slice) cuts batches beyond a number of images";
     maps.set(axes[i], std::move(indices));
   }
   return move(importer, node, {gathered(std::move(maps))});

@@ -27,20 +27,24 @@ struct Reduction {
   Shape y;
 };
 
-Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep) {
+// With `batch_alone`, dimension 0 has `outer` for itself, and what else stands in front of the
+// reduced dimensions goes behind them.
+Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep,
+                         bool batch_alone) {
   Reduction r;
   std::vector<int> among, behind;
   int runs = 0;
   for (int d = 0; d < x.rank(); ++d) {
     const bool here = reduced[static_cast<size_t>(d)];
     if (here && (d == 0 || !reduced[static_cast<size_t>(d - 1)])) ++runs;
-    (here ? r.n : runs == 0 ? r.outer : r.inner) *= x[d];
-    (here ? among : runs == 0 ? r.perm : behind).push_back(d);
+    const bool in_front = runs == 0 && (d == 0 || !batch_alone);
+    (here ? r.n : in_front ? r.outer : r.inner) *= x[d];
+    (here ? among : in_front ? r.perm : behind).push_back(d);
     if (!here || keep) r.y.push_back(here ? 1 : x[d]);
   }
   r.perm.insert(r.perm.end(), among.begin(), among.end());
   r.perm.insert(r.perm.end(), behind.begin(), behind.end());
-  if (runs <= 1) r.perm.clear();
+  if (std::is_sorted(r.perm.begin(), r.perm.end())) r.perm.clear();
   return r;
 }
 
@@ -126,7 +130,8 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
   if (!known) return Status();
-  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0,
+                                     importer.may_have_symbolic_batch(x));
   const bool least = node.op() == "ReduceMin";
 
   ValueId v = arranged(importer, node, r, x.value);
@@ -159,7 +164,8 @@ Status import_reduce_sum(Importer& importer, const NodeView& node) {
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
   if (!known) return Status();
-  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0,
+                                     importer.may_have_symbolic_batch(x));
   const ValueId value = x.value;
   const Quant in = *x.quant;
   const auto pending = importer.defer(node, r.y);

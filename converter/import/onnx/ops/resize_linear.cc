@@ -83,7 +83,8 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
   const char* level = in_float(o.kind) ? "I1" : "I0";
   // The order of sums depends on where in dimension 0 an image stands.
   if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
-    importer.graph().batch_is_fixed = true;
+    importer.graph().batch_closed =
+        "node '" + node.name() + "' (Resize) sums the last image of a batch in another order";
   Shape to = importer.shape_of(x), result = from;
   int axis = from.rank() - (is_volume || layout == Layout::kChannelsLast ? 3 : 2);
   int d = 1;

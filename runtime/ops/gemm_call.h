@@ -1,7 +1,7 @@
 // What Conv2D and FullyConnected share: checks of packed weights, the parameters of a gemm call
 // (bias, requantisation, per group), and the cutting of a product into tasks.
-#ifndef QRT_RUNTIME_OPS_GEMM_STEP_H_
-#define QRT_RUNTIME_OPS_GEMM_STEP_H_
+#ifndef QRT_RUNTIME_OPS_GEMM_CALL_H_
+#define QRT_RUNTIME_OPS_GEMM_CALL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ void spread_groups(size_t channels, size_t group, RequantParams* params);
 
 // A product c[outer][m][groups * n] and how it is cut. `outer` counts the calls that differ in more
 // than their rows and channels: images times groups.
-struct GemmStep {
+struct GemmCall {
   const GemmKernel* kernel = nullptr;
   size_t groups = 1;
   size_t m = 0, n = 0;  // of one product
@@ -55,41 +55,62 @@ struct GemmConstants {
 // Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. REQUIRES as for
 // make_gemm().
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmStep* gemm);
+               GemmCall* gemm);
 
 // Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.
-void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm);
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm);
 
 // Bytes that can be fetched for a later step while the product is computed.
-size_t spare_bytes(const GemmStep& gemm);
+size_t spare_bytes(const GemmCall& gemm);
 
 // Rows and channels of one product.
 struct GemmRange {
   size_t m_begin, m_end, n_begin, n_end;
 };
 // Of part `part` < m_parts * n_parts.
-GemmRange gemm_range(const GemmStep& gemm, size_t part);
+GemmRange gemm_range(const GemmCall& gemm, size_t part);
 
-// Computes a range of one product of group `group`. `args` holds the left side (of that group) and
-// c (of the first group's first row), and for a right side that is not constant weights and bias
-// (of the first channel); its c_stride is 0 where the rows of c are dense. REQUIRES: n_begin is a
-// multiple of the kernel's nr.
-void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range);
+// What a run adds to a gemm's parameters: fields of GemmArgs by their names.
+struct GemmOperands {
+  // The left side, of the group that is computed.
+  const uint8_t* a = nullptr;
+  size_t a_stride = 0, a_tap_stride = 0;
+  const uint8_t* const* indirection = nullptr;
+  ptrdiff_t a_offset = 0;
+  const uint8_t* zero = nullptr;
 
-inline void run_gemm_part(const GemmStep& gemm, const GemmArgs& args, size_t group, size_t part) {
-  run_gemm_range(gemm, args, group, gemm_range(gemm, part));
+  // A right side that is not constant, from the first channel on; else null.
+  const int8_t* weights = nullptr;
+  const int32_t* bias = nullptr;
+
+  // The first row of the output, from the first group on; c_stride 0: its rows are dense.
+  void* c = nullptr;
+  size_t c_stride = 0;
+
+  const int8_t* ahead = nullptr;
+  size_t ahead_bytes = 0;
+};
+
+// Computes a range of one product of group `group`. REQUIRES: n_begin is a multiple of the kernel's
+// nr.
+void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                    const GemmRange& range);
+
+inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                          size_t part) {
+  run_gemm_range(gemm, operands, group, gemm_range(gemm, part));
 }
 
 // The same for a step that may lead: where it has a follower, by blocks of rows, which that finds
 // in the cache. `image` counts the products of m rows before this one in the output.
 // A part fetches its share of what the step fetches ahead.
-void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
-                      GemmArgs args, size_t image, size_t group, size_t part);
+void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
+                      const GemmOperands& operands, size_t image, size_t group, size_t part);
 
 // f(outer index, part) for every part of every product.
 template <class F>
-void for_gemm_parts(const GemmStep& gemm, const Parallel& parallel, const F& f) {
+void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
   const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
   const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
   parallel.run(tasks, [&](size_t t) {
@@ -99,4 +120,4 @@ void for_gemm_parts(const GemmStep& gemm, const Parallel& parallel, const F& f) 
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_GEMM_STEP_H_
+#endif  // QRT_RUNTIME_OPS_GEMM_CALL_H_

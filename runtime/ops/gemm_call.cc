@@ -1,5 +1,5 @@
-// Parameters and cutting of matrix products; see gemm_step.h.
-#include "runtime/ops/gemm_step.h"
+// Parameters and cutting of matrix products; see gemm_call.h.
+#include "runtime/ops/gemm_call.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,7 +43,7 @@ void spread(size_t channels, size_t group, std::vector<T>* values) {
 // time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
 // input, so a product with few rows is cut by channels and one with many by rows. What is cut by
 // channels moves between the cores, since the steps before and after it are cut by rows.
-void cut(size_t threads, GemmStep* gemm) {
+void cut(size_t threads, GemmCall* gemm) {
   const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
   const double k = static_cast<double>(gemm->taps * gemm->kc);
   const size_t mr = gemm->kernel->mr, nr = gemm->kernel->nr;
@@ -111,7 +111,7 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
 }
 
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmStep* gemm) {
+               GemmCall* gemm) {
   const size_t channels = gemm->groups * gemm->n;
   if (requant) gemm->requant = make_requant(*requant, channels);
   if (gemm->taps * gemm->kc <= kShortSums)
@@ -123,14 +123,14 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
   cut(threads, gemm);
 }
 
-void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmStep* gemm) {
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
   plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
   gemm->bias = fold_bias(constants.bias, constants.weight_sum, gemm->groups * gemm->n, gemm->n,
                          gemm->kernel->signed_lhs);
 }
 
-size_t spare_bytes(const GemmStep& gemm) {
+size_t spare_bytes(const GemmCall& gemm) {
   const double weights =
       static_cast<double>(gemm.groups * gemm.taps * gemm.kc) * static_cast<double>(gemm.n);
   const double macs = weights * static_cast<double>(gemm.outer / gemm.groups * gemm.m);
@@ -138,7 +138,7 @@ size_t spare_bytes(const GemmStep& gemm) {
   return spare > 0 ? static_cast<size_t>(spare) : 0;
 }
 
-GemmRange gemm_range(const GemmStep& gemm, size_t part) {
+GemmRange gemm_range(const GemmCall& gemm, size_t part) {
   const size_t nr = gemm.kernel->nr;
   const size_t n_tiles = ceil_div(gemm.n, nr);
   const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
@@ -148,50 +148,61 @@ GemmRange gemm_range(const GemmStep& gemm, size_t part) {
           std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
 }
 
-void run_gemm_range(const GemmStep& gemm, GemmArgs args, size_t group, const GemmRange& range) {
+void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                    const GemmRange& range) {
   const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
   const size_t channel = group * channel_stride(gemm.n) + range.n_begin;
+  GemmArgs args;
   args.m = range.m_end - range.m_begin;
   args.n = range.n_end - range.n_begin;
   args.taps = gemm.taps;
   args.kc = gemm.kc;
+  args.a = operands.a;
+  args.a_stride = operands.a_stride;
+  args.a_tap_stride = operands.a_tap_stride;
+  args.indirection = operands.indirection;
+  args.a_offset = operands.a_offset;
+  args.zero = operands.zero;
   if (args.indirection) {
     args.indirection += range.m_begin * gemm.taps;
   } else {
     args.a += range.m_begin * args.a_stride;
   }
-  args.weights = (args.weights ? args.weights : gemm.weights) + channel / 16 * block_bytes;
-  args.bias = (args.bias ? args.bias : gemm.bias.data()) + channel;
+  args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
+  args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
   args.requant = gemm.requant.requant.at(channel);
-  if (args.c_stride == 0) args.c_stride = gemm.c_stride();
-  args.c = static_cast<uint8_t*>(args.c) + range.m_begin * args.c_stride +
+  args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
+  args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;
+  args.ahead = operands.ahead;
+  args.ahead_bytes = operands.ahead_bytes;
   gemm.kernel->fn(args);
 }
 
-void run_leading_part(const Step& step, const RunContext& context, const GemmStep& gemm,
-                      GemmArgs args, size_t image, size_t group, size_t part) {
+void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
+                      const GemmOperands& operands, size_t image, size_t group, size_t part) {
   const GemmRange range = gemm_range(gemm, part);
   const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
   const size_t index = (image * gemm.groups + group) * parts + part;
   const size_t ahead_begin = step.ahead_bytes * index / all;
-  const size_t ahead_end = step.ahead_bytes * (index + 1) / all;
-  args.ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
-  args.ahead_bytes = ahead_end - ahead_begin;
-  if (step.follower == nullptr) return run_gemm_range(gemm, args, group, range);
-  const int8_t* const ahead = args.ahead;
-  const size_t ahead_bytes = args.ahead_bytes, all_rows = range.m_end - range.m_begin;
+  const size_t ahead_bytes = step.ahead_bytes * (index + 1) / all - ahead_begin;
+  const int8_t* const ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
+  GemmOperands block_operands = operands;
+  block_operands.ahead = ahead;
+  block_operands.ahead_bytes = ahead_bytes;
+  if (step.follower == nullptr) return run_gemm_range(gemm, block_operands, group, range);
+  const size_t all_rows = range.m_end - range.m_begin;
   const size_t mr = gemm.kernel->mr, columns = range.n_end - range.n_begin;
   const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights;
-  const size_t rows = is_whole ? range.m_end - range.m_begin
-                               : std::max(kFollowBytes / columns / mr, kFollowTiles) * mr;
+  const size_t rows =
+      is_whole ? all_rows : std::max(kFollowBytes / columns / mr, kFollowTiles) * mr;
   GemmRange block = range;
   for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
     block.m_end = std::min(block.m_begin + rows, range.m_end);
     const size_t first = ahead_bytes * (block.m_begin - range.m_begin) / all_rows;
-    args.ahead = ahead + first;
-    args.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
-    run_gemm_range(gemm, args, group, block);
+    block_operands.ahead = ahead + first;
+    block_operands.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
+    run_gemm_range(gemm, block_operands, group, block);
     const size_t row = image * gemm.m + block.m_begin;
     const size_t stride = output_pitch(step, gemm.c_stride()) / gemm.element_bytes;
     follow(step, context, row * stride + group * gemm.n + range.n_begin,

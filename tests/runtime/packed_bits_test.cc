@@ -1,6 +1,6 @@
 // Weights of 4 and 2 bits: what a model computes equals what it computes from the same weights in
 // int8, on every instruction set; files that break the rules for them are refused.
-#include "runtime/widen.h"
+#include "runtime/packed_bits.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Weights random_weights(testing::Random* random, int bits, bool with_offsets, siz
     for (size_t i = 0; i < blocks * 16; ++i)
       w.offsets.push_back(static_cast<int8_t>(random->integer(-half + 1, half)));
   for (size_t i = 0; i < packed; ++i) {
-    const size_t lane = i / (packed / blocks) * 16 + i % kWeightLine / 4;
+    const size_t lane = i / (packed / blocks) * 16 + i % kWeightBlock / 4;
     const int offset = with_offsets ? w.offsets[lane] : 0;
     const int code = is_weight(i) ? static_cast<int>(random->integer(-half, half - 1)) : -offset;
     w.codes[i] = static_cast<int8_t>(code);
@@ -65,7 +65,7 @@ void check_fully_connected(int bits, bool with_offsets, int64_t in, int64_t out)
   const size_t lines = (k + 3) / 4;
   const Weights w =
       random_weights(&random, bits, with_offsets, gemm_packed_bytes(n, 1, k), (n + 15) / 16,
-                     [&](size_t i) { return i / kWeightLine % lines * 4 + i % 4 < k; });
+                     [&](size_t i) { return i / kWeightBlock % lines * 4 + i % 4 < k; });
   Bytes x(k);
   random.fill(x, 0, 255);
   expect_as_wide(w, {x}, [&](const Maker& weights) {
@@ -147,7 +147,7 @@ void check_depthwise(int bits, bool with_offsets) {
     for (size_t c = 0; c < kChannels; ++c) {
       int32_t sum = 0;
       for (size_t i = 0; i < 12; ++i)
-        sum += w.wide[(c / 16 * 3 + i / 4) * kWeightLine + c % 16 * 4 + i % 4];
+        sum += w.wide[(c / 16 * 3 + i / 4) * kWeightBlock + c % 16 * 4 + i % 4];
       o.weight_sum.push_back(sum);
     }
     o.requant = testing::requant_f32({0.05f}, 120);
@@ -189,10 +189,10 @@ TEST(Widen, LayersAndTensorsOfTheSameWeightsShareThem) {
   m.model().operators[2]->inputs[1] = static_cast<uint32_t>(m.model().tensors.size() - 1);
   auto model = testing::load(m);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  EXPECT_EQ((*model)->widened().bytes(), gemm_packed_bytes(8, 1, 8));
-  EXPECT_EQ((*model)->widened().of(1).data,
-            (*model)->widened().of(m.model().operators[2]->inputs[1]).data);
-  EXPECT_EQ((*model)->widened().of(0).data, nullptr);
+  EXPECT_EQ((*model)->unpacked().bytes(), gemm_packed_bytes(8, 1, 8));
+  EXPECT_EQ((*model)->unpacked().of(1).data,
+            (*model)->unpacked().of(m.model().operators[2]->inputs[1]).data);
+  EXPECT_EQ((*model)->unpacked().of(0).data, nullptr);
 }
 
 void reject(const std::string& part,

@@ -1,6 +1,6 @@
 // How matrix products are cut into tasks: every output exactly once, evenly over 2 to 16 threads
 // for tall and for wide products, and not at all where it does not pay.
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ namespace qrt {
 namespace {
 
 // A step with just what cutting needs, for the best kernel of this CPU.
-GemmStep make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
+GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   flatbuffers::FlatBufferBuilder fbb;
   fb::RequantT requant;  // ACC
   fbb.Finish(fb::CreateRequant(fbb, &requant));
   std::vector<uint8_t> bias(n * 4);
-  GemmStep gemm;
+  GemmCall gemm;
   gemm.m = m;
   gemm.n = n;
   gemm.taps = 1;
@@ -41,12 +41,12 @@ GemmStep make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   return gemm;
 }
 
-TEST(GemmStep, EveryTileBelongsToOnePart) {
+TEST(GemmCall, EveryTileBelongsToOnePart) {
   for (const size_t m : {1, 7, 49, 3136}) {
     for (const size_t n : {1, 17, 1024}) {
       for (const size_t outer : {1, 3}) {
         for (size_t threads = 1; threads <= 16; ++threads) {
-          const GemmStep g = make(m, n, 1024, outer, threads);
+          const GemmCall g = make(m, n, 1024, outer, threads);
           const size_t m_tiles = ceil_div(m, g.kernel->mr), n_tiles = ceil_div(n, g.kernel->nr);
           ASSERT_LE(g.m_parts, m_tiles);
           ASSERT_LE(g.n_parts, n_tiles);
@@ -66,7 +66,7 @@ TEST(GemmStep, EveryTileBelongsToOnePart) {
 }
 
 // Rounds of the greatest part against the ideal share.
-double efficiency(const GemmStep& g, size_t threads) {
+double efficiency(const GemmCall& g, size_t threads) {
   const size_t m_tiles = ceil_div(g.m, g.kernel->mr), n_tiles = ceil_div(g.n, g.kernel->nr);
   const size_t rounds = ceil_div(g.outer * g.m_parts * g.n_parts, threads);
   const size_t greatest = ceil_div(m_tiles, g.m_parts) * ceil_div(n_tiles, g.n_parts);
@@ -74,37 +74,37 @@ double efficiency(const GemmStep& g, size_t threads) {
          static_cast<double>(threads * rounds * greatest);
 }
 
-TEST(GemmStep, LargeProductsAreBalanced) {
+TEST(GemmCall, LargeProductsAreBalanced) {
   const struct {
     size_t m, n, k;
   } layers[] = {{49, 1024, 4096}, {49, 512, 4608},  {3136, 64, 576},
                 {12544, 64, 512}, {196, 1024, 512}, {784, 512, 128 * 9}};
   for (const auto& layer : layers) {
     for (size_t threads = 2; threads <= 16; ++threads) {
-      const GemmStep g = make(layer.m, layer.n, layer.k, 1, threads);
+      const GemmCall g = make(layer.m, layer.n, layer.k, 1, threads);
       EXPECT_GE(efficiency(g, threads), 0.5) << layer.m << " x " << layer.n << " on " << threads
                                              << " threads: " << g.m_parts << " x " << g.n_parts;
     }
   }
 }
 
-TEST(GemmStep, ASingleRowIsCutByChannels) {
-  const GemmStep g = make(1, 4096, 4096, 1, 4);
+TEST(GemmCall, ASingleRowIsCutByChannels) {
+  const GemmCall g = make(1, 4096, 4096, 1, 4);
   EXPECT_EQ(g.m_parts, 1u);
   EXPECT_GE(g.n_parts, 4u);
 }
 
-TEST(GemmStep, SmallProductsStayOnTheCallingThread) {
-  const GemmStep g = make(4, 16, 16, 1, 8);
+TEST(GemmCall, SmallProductsStayOnTheCallingThread) {
+  const GemmCall g = make(4, 16, 16, 1, 8);
   EXPECT_EQ(g.tasks, 1u);
 }
 
-TEST(GemmStep, OneThreadIsNotCut) {
-  const GemmStep g = make(3136, 256, 1024, 1, 1);
+TEST(GemmCall, OneThreadIsNotCut) {
+  const GemmCall g = make(3136, 256, 1024, 1, 1);
   EXPECT_EQ(g.m_parts * g.n_parts, 1u);
 }
 
-TEST(GemmStep, GroupsStandApart) {
+TEST(GemmCall, GroupsStandApart) {
   const std::vector<int32_t> bias = {1, 2, 3, 4, 5, 6};
   const auto folded =
       fold_bias(reinterpret_cast<const uint8_t*>(bias.data()), nullptr, 6, 3, /*signed_lhs=*/false);

@@ -1,5 +1,5 @@
-// Products of INT16 activations; see wide_gemm.h.
-#include "runtime/ops/wide_gemm.h"
+// Products of INT16 activations; see int16_gemm.h.
+#include "runtime/ops/int16_gemm.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -46,9 +46,9 @@ int64_t plane_correction(const flatbuffers::Vector<int32_t>* weight_sum, size_t 
 
 }  // namespace
 
-Status check_wide_constants(const InferContext& context, size_t channels, size_t k,
-                            const flatbuffers::Vector<int32_t>* weight_sum,
-                            const fb::Requant* requant, bool is_planes, size_t digits) {
+Status check_int16_constants(const InferContext& context, size_t channels, size_t k,
+                             const flatbuffers::Vector<int32_t>* weight_sum,
+                             const fb::Requant* requant, bool is_planes, size_t digits) {
   QRT_TRY(check_range("weights that make an output of an int16 layer", static_cast<int64_t>(k), 1,
                       static_cast<int64_t>(is_planes ? kMaxDigitsK : kMaxDepthwiseInt16)));
   QRT_TRY(check_weight_sum(weight_sum, digits * channels));
@@ -90,10 +90,10 @@ Status check_digits(const InferContext& context, int terms, int digits) {
   return Status();
 }
 
-WideConstants make_wide_constants(const InferContext& context, size_t channels, size_t group,
-                                  const flatbuffers::Vector<int32_t>* weight_sum,
-                                  const fb::Requant& requant, bool is_planes, size_t digits) {
-  WideConstants constants;
+Int16Constants make_int16_constants(const InferContext& context, size_t channels, size_t group,
+                                    const flatbuffers::Vector<int32_t>* weight_sum,
+                                    const fb::Requant& requant, bool is_planes, size_t digits) {
+  Int16Constants constants;
   constants.requant = make_requant(requant, channels);
   spread_groups(channels, group, &constants.requant);
   const size_t stride = channel_stride(group);
@@ -106,43 +106,43 @@ WideConstants make_wide_constants(const InferContext& context, size_t channels, 
   return constants;
 }
 
-Status make_wide_gemm(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
-                      const fb::Requant& requant, bool pair_safe, size_t plane_elements,
-                      WideGemm* wide, Step* step) {
-  GemmStep& gemm = wide->gemm;
+Status make_int16_gemm(const PrepareContext& context,
+                       const flatbuffers::Vector<int32_t>* weight_sum, const fb::Requant& requant,
+                       bool pair_safe, size_t plane_elements, Int16Gemm* int16, PlannedStep* step) {
+  GemmCall& gemm = int16->gemm;
   const size_t channels = gemm.groups * gemm.n;
-  gemm.groups *= wide->digits;
-  const std::vector<uint8_t> no_bias(wide->digits * channels * sizeof(int32_t));
+  gemm.groups *= int16->digits;
+  const std::vector<uint8_t> no_bias(int16->digits * channels * sizeof(int32_t));
   make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
             context.threads, &gemm);
-  wide->constants = make_wide_constants(context, channels, gemm.n, weight_sum, requant,
-                                        /*is_planes=*/true, wide->digits);
-  wide->kernel = select_digits(context.isas);
-  wide->block_columns = std::min(round_up(kBlockColumns, gemm.kernel->nr), gemm.n);
+  int16->constants = make_int16_constants(context, channels, gemm.n, weight_sum, requant,
+                                        /*is_planes=*/true, int16->digits);
+  int16->kernel = select_digits(context.isas);
+  int16->block_columns = std::min(round_up(kBlockColumns, gemm.kernel->nr), gemm.n);
   const size_t mr = gemm.kernel->mr,
-               row_bytes = wide->block_columns * 2 * wide->digits * sizeof(int32_t);
-  wide->block_rows = std::min(std::max(kBlockBytes / row_bytes / mr, size_t{1}) * mr, gemm.m);
-  wide->split_tasks = task_count(static_cast<double>(plane_elements) * 2 / kCopyBytesPerNs,
-                                 plane_elements, context.threads);
+               row_bytes = int16->block_columns * 2 * int16->digits * sizeof(int32_t);
+  int16->block_rows = std::min(std::max(kBlockBytes / row_bytes / mr, size_t{1}) * mr, gemm.m);
+  int16->split_tasks = task_count(static_cast<double>(plane_elements) * 2 / kCopyBytesPerNs,
+                                  plane_elements, context.threads);
   size_t plane, bytes;
   if (!checked_add(plane_elements, kSlack, &plane) ||
-      !checked_align(plane, kAlignment, &wide->plane_bytes) ||
-      !checked_mul(wide->plane_bytes, 2, &bytes) ||
-      !checked_add(bytes, gemm.tasks * round_up(wide->block_rows * row_bytes, kAlignment),
+      !checked_align(plane, kAlignment, &int16->plane_bytes) ||
+      !checked_mul(int16->plane_bytes, 2, &bytes) ||
+      !checked_add(bytes, gemm.tasks * round_up(int16->block_rows * row_bytes, kAlignment),
                    &step->scratch_bytes))
     return error(Code::kOutOfMemory, "planes of %zu values", plane_elements);
   return Status();
 }
 
-void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmArgs& left,
-                   size_t group_offset, uint8_t* y) {
-  const GemmStep& gemm = wide.gemm;
-  const size_t groups = gemm.groups / wide.digits;
+void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const GemmOperands& left,
+                    size_t group_offset, uint8_t* y) {
+  const GemmCall& gemm = int16.gemm;
+  const size_t groups = gemm.groups / int16.digits;
   const size_t parts = gemm.m_parts * gemm.n_parts, total = groups * parts;
   const size_t tasks = std::min(gemm.tasks, total);
-  const size_t block_sums = wide.block_rows * wide.block_columns;
-  const size_t task_bytes = round_up(block_sums * 2 * wide.digits * sizeof(int32_t), kAlignment);
-  const bool is_acc = wide.constants.requant.requant.kind == RequantKind::kAcc;
+  const size_t block_sums = int16.block_rows * int16.block_columns;
+  const size_t task_bytes = round_up(block_sums * 2 * int16.digits * sizeof(int32_t), kAlignment);
+  const bool is_acc = int16.constants.requant.requant.kind == RequantKind::kAcc;
   const size_t element_bytes = is_acc ? sizeof(int32_t) : sizeof(int16_t);
   const size_t channel_bytes = gemm.taps * gemm.kc;  // packed weights of one output channel
 
@@ -150,17 +150,20 @@ void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmAr
   const auto run_block = [&](size_t group, const GemmRange& block, int32_t* sums) {
     const size_t columns = block.n_end - block.n_begin;
     const size_t channel = group * channel_stride(gemm.n) + block.n_begin;
-    GemmArgs args = left;
+    GemmArgs args{};
+    args.a_stride = left.a_stride;
+    args.a_tap_stride = left.a_tap_stride;
+    args.zero = left.zero;
     args.m = block.m_end - block.m_begin;
     args.n = columns;
     args.taps = gemm.taps;
     args.kc = gemm.kc;
     args.c_stride = columns * sizeof(int32_t);
-    for (size_t i = 0; i < 2 * wide.digits; ++i) {
+    for (size_t i = 0; i < 2 * int16.digits; ++i) {
       const size_t digit_channel = i / 2 * groups * channel_stride(gemm.n) + channel;
       args.weights = gemm.weights + digit_channel * channel_bytes;
       args.bias = gemm.bias.data() + digit_channel;
-      const size_t offset = group * group_offset + (i % 2 != 0 ? wide.plane_bytes : 0);
+      const size_t offset = group * group_offset + (i % 2 != 0 ? int16.plane_bytes : 0);
       if (left.indirection) {
         args.indirection = left.indirection + block.m_begin * gemm.taps;
         args.a_offset = left.a_offset + static_cast<ptrdiff_t>(offset);
@@ -176,28 +179,28 @@ void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmAr
     combine.rows = args.m;
     combine.n = combine.stride = columns;
     combine.channel = channel;
-    combine.bias = wide.constants.bias.data();
-    combine.is_narrow = wide.constants.is_narrow;
-    combine.requant = wide.constants.requant.requant;
+    combine.bias = int16.constants.bias.data();
+    combine.is_narrow = int16.constants.is_narrow;
+    combine.requant = int16.constants.requant.requant;
     combine.y_stride = groups * gemm.n;
     uint8_t* const to =
         y + (block.m_begin * combine.y_stride + group * gemm.n + block.n_begin) * element_bytes;
     combine.y = reinterpret_cast<int16_t*>(to);
-    if (wide.digits == 1 && !is_acc) return wide.kernel->combine(combine);
-    combine_weight_digits({combine, wide.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
+    if (int16.digits == 1 && !is_acc) return int16.kernel->combine(combine);
+    combine_weight_digits({combine, int16.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
   };
 
   context.parallel->run(tasks, [&](size_t task) {
     int32_t* sums =
-        reinterpret_cast<int32_t*>(context.scratch + 2 * wide.plane_bytes + task * task_bytes);
+        reinterpret_cast<int32_t*>(context.scratch + 2 * int16.plane_bytes + task * task_bytes);
     for (size_t i = total * task / tasks; i < total * (task + 1) / tasks; ++i) {
       const GemmRange range = gemm_range(gemm, i % parts);
       GemmRange block = range;
       for (; block.n_begin < range.n_end; block.n_begin = block.n_end) {
-        block.n_end = std::min(block.n_begin + wide.block_columns, range.n_end);
+        block.n_end = std::min(block.n_begin + int16.block_columns, range.n_end);
         for (block.m_begin = range.m_begin; block.m_begin < range.m_end;
              block.m_begin = block.m_end) {
-          block.m_end = std::min(block.m_begin + wide.block_rows, range.m_end);
+          block.m_end = std::min(block.m_begin + int16.block_rows, range.m_end);
           run_block(i / parts, block, sums);
         }
       }

@@ -1,4 +1,4 @@
-#include "runtime/widen.h"
+#include "runtime/packed_bits.h"
 
 #include <cstring>
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 // Two-bit weights take four times their bytes, and a few operators may share a buffer and differ in
 // their offsets.
-constexpr size_t kMaxWidening = 16;
+constexpr size_t kMaxUnpacking = 16;
 
 constexpr size_t kBlock = 16;  // channels
 
@@ -28,13 +28,13 @@ std::string_view offsets_of(const fb::Tensor& tensor) {
 
 }  // namespace
 
-bool is_narrow(const fb::Tensor& tensor) {
+bool is_packed_bits(const fb::Tensor& tensor) {
   return tensor.packing() != fb::Packing::NONE && bits_of(tensor) < 8;
 }
 
-Status check_narrow(const fb::Tensor& tensor, size_t bytes) {
+Status check_packed_bits(const fb::Tensor& tensor, size_t bytes) {
   const int bits = bits_of(tensor);
-  const size_t line_bytes = kWeightLine * static_cast<size_t>(bits) / 8;
+  const size_t line_bytes = kWeightBlock * static_cast<size_t>(bits) / 8;
   QRT_MODEL_CHECK(bytes % line_bytes == 0,
                   "packed weights of %d bits take %zu bytes, expected a multiple of %zu", bits,
                   bytes, line_bytes);
@@ -52,28 +52,28 @@ Status check_narrow(const fb::Tensor& tensor, size_t bytes) {
   return {};
 }
 
-void widen_lines(int bits, const uint8_t* codes, size_t lines, const int8_t* offsets, size_t blocks,
-                 uint8_t* out) {
-  unpack_codes(bits, /*is_signed=*/true, codes, lines * kWeightLine, out);
+void unpack_blocks(int bits, const uint8_t* codes, size_t lines, const int8_t* offsets,
+                   size_t blocks, uint8_t* out) {
+  unpack_codes(bits, /*is_signed=*/true, codes, lines * kWeightBlock, out);
   if (offsets == nullptr) return;
   for (size_t b = 0; b < blocks; ++b) {
-    uint8_t pattern[kWeightLine];
-    for (size_t i = 0; i < kWeightLine; ++i)
+    uint8_t pattern[kWeightBlock];
+    for (size_t i = 0; i < kWeightBlock; ++i)
       pattern[i] = static_cast<uint8_t>(offsets[b * kBlock + i / 4]);
-    for (size_t line = 0; line < lines / blocks; ++line, out += kWeightLine)
-      for (size_t i = 0; i < kWeightLine; ++i) out[i] = static_cast<uint8_t>(out[i] + pattern[i]);
+    for (size_t line = 0; line < lines / blocks; ++line, out += kWeightBlock)
+      for (size_t i = 0; i < kWeightBlock; ++i) out[i] = static_cast<uint8_t>(out[i] + pattern[i]);
   }
 }
 
-void WidenedWeights::Release::operator()(uint8_t* memory) const {
+void UnpackedWeights::Release::operator()(uint8_t* memory) const {
   ::operator delete (memory, std::align_val_t{kAlignment}, std::nothrow);
 }
 
-Status WidenedWeights::make(const fb::Model& model, size_t file_bytes) {
+Status UnpackedWeights::make(const fb::Model& model, size_t file_bytes) {
   std::map<std::tuple<uint32_t, fb::DType, std::string_view>, View> made;
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const fb::Tensor& tensor = *model.tensors()->Get(i);
-    if (!is_narrow(tensor)) continue;
+    if (!is_packed_bits(tensor)) continue;
     views_.resize(model.tensors()->size());
     const std::string_view offsets = offsets_of(tensor);
     View& view = made[{tensor.buffer(), tensor.dtype(), offsets}];
@@ -82,18 +82,18 @@ Status WidenedWeights::make(const fb::Model& model, size_t file_bytes) {
       const int bits = bits_of(tensor);
       view.bytes = size_t{codes.size()} * 8 / static_cast<size_t>(bits);
       bytes_ += view.bytes;
-      QRT_MODEL_CHECK(bytes_ <= kMaxWidening * file_bytes,
-                      "weights of 4 and 2 bits take more than %zu times the file when widened",
-                      kMaxWidening);
+      QRT_MODEL_CHECK(bytes_ <= kMaxUnpacking * file_bytes,
+                      "weights of 4 and 2 bits take more than %zu times the file when unpacked",
+                      kMaxUnpacking);
       memory_.emplace_back();
       memory_.back().reset(static_cast<uint8_t*>(
           ::operator new (view.bytes + kSlack, std::align_val_t{kAlignment}, std::nothrow)));
       uint8_t* memory = memory_.back().get();
       if (memory == nullptr)
-        return error(Code::kOutOfMemory, "no memory for %zu bytes of widened weights", view.bytes);
-      widen_lines(bits, codes.data(), view.bytes / kWeightLine,
-                  offsets.empty() ? nullptr : reinterpret_cast<const int8_t*>(offsets.data()),
-                  offsets.size() / kBlock, memory);
+        return error(Code::kOutOfMemory, "no memory for %zu bytes of unpacked weights", view.bytes);
+      unpack_blocks(bits, codes.data(), view.bytes / kWeightBlock,
+                    offsets.empty() ? nullptr : reinterpret_cast<const int8_t*>(offsets.data()),
+                    offsets.size() / kBlock, memory);
       memset(memory + view.bytes, 0, kSlack);
       view.data = memory;
     }

@@ -7,15 +7,15 @@
 
 #include "runtime/checked.h"
 #include "runtime/ops/conv2d_geometry.h"
+#include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/wide_gemm.h"
 
 namespace qrt {
 namespace {
 
 struct Params {
   Conv2DGeometry geometry;
-  WideGemm wide;
+  Int16Gemm int16;
   int16_t input_zero_point;
   size_t padded_h, padded_w;
   size_t output_bytes;  // of an image
@@ -24,7 +24,7 @@ struct Params {
 void bind(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Conv2DGeometry& g = p.geometry;
-  const uint8_t* plane = p.wide.high(context.scratch);
+  const uint8_t* plane = p.int16.high(context.scratch);
   const uint8_t** entry = reinterpret_cast<const uint8_t**>(context.state);
   const size_t columns = g.row_taps ? 1 : g.kernel_w;
   for (size_t y = 0; y < g.out_h; ++y)
@@ -43,7 +43,7 @@ void split_rows(const Params& p, const int16_t* image, size_t begin, size_t end,
   const Conv2DGeometry& g = p.geometry;
   const size_t row_bytes = p.padded_w * g.in_c;
   uint8_t zero_high, zero_low;
-  p.wide.kernel->split(&p.input_zero_point, 1, &zero_high, &zero_low);
+  p.int16.kernel->split(&p.input_zero_point, 1, &zero_high, &zero_low);
   const auto pad = [&](size_t at, size_t count) {
     memset(high + at, zero_high, count);
     memset(low + at, zero_low, count);
@@ -57,8 +57,8 @@ void split_rows(const Params& p, const int16_t* image, size_t begin, size_t end,
       continue;
     }
     pad(at, left);
-    p.wide.kernel->split(image + (y - g.pad_top) * g.in_w * g.in_c, inside, high + at + left,
-                         low + at + left);
+    p.int16.kernel->split(image + (y - g.pad_top) * g.in_w * g.in_c, inside, high + at + left,
+                          low + at + left);
     pad(at + left + inside, row_bytes - left - inside);
   }
 }
@@ -68,47 +68,48 @@ void run(const Step& step, const RunContext& context) {
   const Conv2DGeometry& g = p.geometry;
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  GemmArgs left{};
+  GemmOperands left{};
   if (g.is_dense) {
-    left.a = p.wide.high(context.scratch);
+    left.a = p.int16.high(context.scratch);
     left.a_stride = g.in_c;
   } else {
     left.indirection = reinterpret_cast<const uint8_t* const*>(context.state);
   }
   for (size_t image = 0; image < g.images; ++image) {
-    for_pieces(*context.parallel, p.wide.split_tasks, p.padded_h, 1,
+    for_pieces(*context.parallel, p.int16.split_tasks, p.padded_h, 1,
                [&](size_t, size_t begin, size_t end) {
                  split_rows(p, x + image * g.in_h * g.in_w * g.in_c, begin, end,
-                            p.wide.high(context.scratch), p.wide.low(context.scratch));
+                            p.int16.high(context.scratch), p.int16.low(context.scratch));
                });
-    run_wide_gemm(p.wide, context, left, g.k, y + image * p.output_bytes);
+    run_int16_gemm(p.int16, context, left, g.k, y + image * p.output_bytes);
   }
 }
 
 }  // namespace
 
-Status prepare_wide_conv2d(const PrepareContext& context, const Conv2DGeometry& g, Step* step) {
+Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
+                            PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
   params->geometry = g;
   params->input_zero_point = options->input_zero_point_16();
   params->padded_h = (g.out_h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1;
   params->padded_w = (g.out_w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1;
-  GemmStep& gemm = params->wide.gemm;
+  GemmCall& gemm = params->int16.gemm;
   gemm.groups = gemm.outer = g.groups;
   gemm.m = g.out_h * g.out_w;
   gemm.n = g.out_c / g.groups;
   gemm.taps = g.taps;
   gemm.kc = round_up(g.k, 4);
-  params->wide.digits = options->digits();
+  params->int16.digits = options->digits();
   params->output_bytes = gemm.m * g.out_c * dtype_bytes(context.outputs[0].dtype);
   size_t pixels, elements;
   if (!checked_mul(params->padded_h, params->padded_w, &pixels) ||
       !checked_mul(pixels, g.in_c, &elements))
     return error(Code::kOutOfMemory, "a padded image of %zu x %zu pixels", params->padded_h,
                  params->padded_w);
-  QRT_TRY(make_wide_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
-                         elements, &params->wide, step));
+  QRT_TRY(make_int16_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
+                          elements, &params->int16, step));
   size_t entries;
   if (!checked_mul(gemm.m, g.taps, &entries) ||
       !checked_mul(entries, g.is_dense ? 0 : sizeof(uint8_t*), &step->state_bytes))

@@ -13,8 +13,8 @@
 // Convolutions and batches, which use a weight many times, would take 1.5 to 1.7 times as long;
 // only a few rows by more weights than the cache holds gain, up to twice. So the file and its pages
 // shrink to a half or a quarter, and a session's speed stays that of int8.
-#ifndef QRT_RUNTIME_WIDEN_H_
-#define QRT_RUNTIME_WIDEN_H_
+#ifndef QRT_RUNTIME_PACKED_BITS_H_
+#define QRT_RUNTIME_PACKED_BITS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,31 +26,31 @@
 
 namespace qrt {
 
-// Elements of a line: 16 channels, 4 weights of each. Packed weights are whole lines.
-constexpr size_t kWeightLine = 64;
+// Elements of a weight block: 16 channels, 4 weights of each. Packed weights are whole blocks.
+constexpr size_t kWeightBlock = 64;
 
 // True for a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
-bool is_narrow(const fb::Tensor& tensor);
+bool is_packed_bits(const fb::Tensor& tensor);
 
 // What check_tensor() of verify.cc asks of such a constant: whole lines, offsets for whole blocks
 // of channels, sums within int8. REQUIRES: `bytes` is its buffer's size.
-Status check_narrow(const fb::Tensor& tensor, size_t bytes);
+Status check_packed_bits(const fb::Tensor& tensor, size_t bytes);
 
 // codes: `lines` lines packed in `bits` each; offsets: 16 per block of lines / blocks lines, or
-// null. out: lines * kWeightLine int8.
-void widen_lines(int bits, const uint8_t* codes, size_t lines, const int8_t* offsets, size_t blocks,
-                 uint8_t* out);
+// null. out: lines * kWeightBlock int8.
+void unpack_blocks(int bits, const uint8_t* codes, size_t lines, const int8_t* offsets,
+                   size_t blocks, uint8_t* out);
 
 // Immutable once made.
-class WidenedWeights {
+class UnpackedWeights {
  public:
   struct View {
-    const uint8_t* data = nullptr;  // aligned, with slack; null: not narrow
+    const uint8_t* data = nullptr;  // aligned, with slack; null: not packed
     size_t bytes = 0;
   };
 
-  // Widens every narrow constant of the model; those of the same buffer, type and offsets once.
-  // kOutOfMemory; kInvalidModel where they would take more than kMaxWidening times file_bytes, as
+  // Unpacks every such constant of the model; those of the same buffer, type and offsets once.
+  // kOutOfMemory; kInvalidModel where they would take more than kMaxUnpacking times file_bytes, as
   // only crafted files do. REQUIRES: the model's tensors were checked.
   Status make(const fb::Model& model, size_t file_bytes);
 
@@ -62,11 +62,11 @@ class WidenedWeights {
     void operator()(uint8_t* memory) const;
   };
 
-  std::vector<View> views_;  // by tensor; empty: no narrow weights
+  std::vector<View> views_;  // by tensor; empty: none are packed
   std::vector<std::unique_ptr<uint8_t, Release>> memory_;
   size_t bytes_ = 0;
 };
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_WIDEN_H_
+#endif  // QRT_RUNTIME_PACKED_BITS_H_
