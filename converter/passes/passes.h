@@ -42,9 +42,6 @@ void open_batch(Graph* graph);
 // Weights into the packed forms, input zero points into the bias.
 Status pack_weights(Graph* graph);
 
-// Digits that the widest of a layer's weights takes with INT16 activations.
-int wide_digits(const std::vector<int16_t>& weights);
-
 // The FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or through
 // Lut of one table, as rows of all its elements but dimension 0: a permutation of these can go into
 // the weights. Else nothing.

@@ -23,6 +23,8 @@ class Outcomes {
 
   // --- nodes
   void became(int node, const std::string& result, const std::string& level);
+  // The same without a level of its own.
+  void set_result(int node, const std::string& result) { at(node).result = result; }
   // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
   void refuse(int node, const std::string& rule, const std::string& tensor,
               const std::string& remedy);

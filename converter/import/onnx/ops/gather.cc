@@ -55,10 +55,10 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
       return importer.refuse(node, "the value '" + node.input(2) + "' is not one constant number",
                              node.input(2), "make the padding value a constant");
     std::vector<float> real;
-    if (importer.constant_floats(given, &real)) value = real[0];
+    if (constant_floats(given, &real)) value = real[0];
   }
   if (x.is_table()) return move_filled(importer, node, std::move(maps), value);
-  if (x.is_pending() || x.is_pairs()) return importer.refuse_float(node, 0);
+  if (x.is_pending() || x.is_pair_function()) return importer.refuse_float(node, 0);
   if (x.is_constant() && x.quant)
     return importer.refuse(node, "its input '" + node.input(0) + "' is a dequantised constant",
                            node.input(0), "simplify the model (constant folding)");
@@ -110,21 +110,21 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
 Status take(Importer& importer, const NodeView& node, int axis) {
   Tensor y = importer.input(node, 0);
   const ValueId index = importer.input(node, 1).value;
-  if (y.is_pending() || y.is_pairs()) return importer.refuse_float(node, 0);
+  if (y.is_pending() || y.is_pair_function()) return importer.refuse_float(node, 0);
   const bool along = (y.quant && y.quant->axis == axis) || y.table_axis == axis;
   if (along || (y.quant && y.quant->axis > axis) || y.table_axis > axis)
     return importer.refuse(node, "its data is quantised per axis", node.input(0),
                            "quantise per tensor");
   if (y.is_constant()) {
     Quant quant;
-    quant.type = y.type;
+    ir_type(y.type, &quant.type);
     const bool bytes = y.type == kUint8 || y.type == kInt8;
     if (!bytes)
       return importer.refuse(
           node, std::string("its data is a constant of type ") + element_type_name(y.type),
           node.input(0), "quantise it to 8 bits");
     if (y.quant) quant = *y.quant;
-    y.value = importer.stored_constant(*y.constant, quant, node.input(0));
+    y.value = stored_constant(importer, *y.constant, quant, node.input(0));
     y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
     y.constant.reset();
   }
@@ -132,7 +132,7 @@ Status take(Importer& importer, const NodeView& node, int axis) {
   std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
   QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &y.shape));
   const ValueId value =
-      importer.new_value("", importer.graph().values[y.value].type.dtype, y.shape);
+      importer.builder().new_value("", importer.graph().values[y.value].type.dtype, y.shape);
   importer.graph().values[value].quantization = importer.graph().values[y.value].quantization;
   Node n = make_node<fb::TakeOptionsT>(node.name(), node.op(), {y.value, index}, {value});
   options<fb::TakeOptionsT>(n).axis = static_cast<uint32_t>(axis);
@@ -170,7 +170,7 @@ Status import_slice(Importer& importer, const NodeView& node) {
 
 Status import_split(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
-  if (importer.input(node, 0).is_pending() || importer.input(node, 0).is_pairs())
+  if (importer.input(node, 0).is_pending() || importer.input(node, 0).is_pair_function())
     return importer.refuse_float(node, 0);
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "converter/import/onnx/deferred/pair_function.h"
+#include "converter/import/onnx/deferred/pending.h"
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert::from_onnx {
@@ -35,7 +38,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
-// edge.cc
+// edge_ops.cc
 Status import_dynamic_quantize(Importer& importer, const NodeView& node);
 Status import_extended_quantize(Importer& importer, const NodeView& node);
 Status import_extended_dequantize(Importer& importer, const NodeView& node);
@@ -51,7 +54,7 @@ Status import_shape(Importer& importer, const NodeView& node);
 // folding/math.cc
 // Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
 // known.
-bool fold_constants(Importer& importer, const NodeView& node);
+bool fold_node(Importer& importer, const NodeView& node);
 // Operators that are known only there.
 Status import_folded(Importer& importer, const NodeView& node);
 Status import_size(Importer& importer, const NodeView& node);

@@ -23,7 +23,7 @@ bool is_integer_value(const Tensor& t) {
 
 Quant plain(int type) {
   Quant q;
-  q.type = type;
+  ir_type(type, &q.type);
   return q;
 }
 
@@ -33,7 +33,7 @@ ValueId integer_value(Importer& importer, const NodeView& node, int i) {
   if (t.is_value()) return t.value;
   const Constant& c = *t.constant;
   if (is_byte(t.type) || t.type == kBool || t.type == kUint16)
-    return importer.stored_constant(c, plain(t.type), node.input(i));
+    return stored_constant(importer, c, plain(t.type), node.input(i));
   DType dtype;
   ir_type(t.type, &dtype);
   return importer.graph().add_constant(node.input(i), dtype, t.shape, c.data);
@@ -48,7 +48,7 @@ void set_value(Importer& importer, const NodeView& node, int type, ValueId value
   y.kind = Tensor::Kind::kValue;
   y.type = type;
   y.value = value;
-  y.shape = importer.shape_of(value);
+  y.shape = importer.builder().shape_of(value);
   importer.set_output(node, 0, std::move(y));
 }
 
@@ -104,7 +104,7 @@ Status refuse_types(Importer& importer, const NodeView& node, int type) {
 
 // Operands of the operator Integer: uint16 as it is outside the graph.
 ValueId raw_value(Importer& importer, const NodeView& node, int i) {
-  return importer.plain_value(node.input(i), importer.input(node, i));
+  return plain_value(importer, node.input(i), importer.input(node, i));
 }
 
 ValueId raw_scalar(Importer& importer, int type, int64_t v) {
@@ -119,10 +119,10 @@ ValueId add_integer(Importer& importer, const NodeView& node, fb::IntegerFunctio
                     ValueId a, ValueId b) {
   Graph& graph = importer.graph();
   Shape shape;
-  broadcast(importer.shape_of(a), importer.shape_of(b), &shape);
+  broadcast(importer.builder().shape_of(a), importer.builder().shape_of(b), &shape);
   const bool compares = function >= fb::IntegerFunction::EQUAL;
   const DType dtype = compares ? DType::kUInt8 : graph.values[a].type.dtype;
-  const ValueId y = importer.new_value("", dtype, shape);
+  const ValueId y = importer.builder().new_value("", dtype, shape);
   Node n = make_node<fb::IntegerOptionsT>(node.name(), node.op(), {a, b}, {y});
   options<fb::IntegerOptionsT>(n).function = function;
   graph.nodes.push_back(std::move(n));
@@ -132,7 +132,8 @@ ValueId add_integer(Importer& importer, const NodeView& node, fb::IntegerFunctio
 
 // A raw value as output 0.
 void set_raw(Importer& importer, const NodeView& node, int type, ValueId raw) {
-  set_value(importer, node, type, type == kUint16 ? importer.stored_uint16("", raw) : raw);
+  set_value(importer, node, type,
+            type == kUint16 ? importer.builder().stored_uint16("", raw) : raw);
 }
 
 // Two tensors of more than 8 bits. *swap: the operands change places.
@@ -167,7 +168,7 @@ bool integer_function(const NodeView& node, fb::IntegerFunction* function, bool*
   return false;
 }
 
-Status import_wide_pair(Importer& importer, const NodeView& node, int type) {
+Status import_integer_binary(Importer& importer, const NodeView& node, int type) {
   fb::IntegerFunction function;
   bool swap;
   if (!integer_function(node, &function, &swap)) return refuse_types(importer, node, type);
@@ -180,7 +181,7 @@ Status import_wide_pair(Importer& importer, const NodeView& node, int type) {
 }
 
 // One tensor of more than 8 bits.
-Status import_wide_unary(Importer& importer, const NodeView& node) {
+Status import_integer_unary(Importer& importer, const NodeView& node) {
   using F = fb::IntegerFunction;
   const std::string& op = node.op();
   const int type = importer.input(node, 0).type;
@@ -191,35 +192,33 @@ Status import_wide_unary(Importer& importer, const NodeView& node) {
   ValueId y = x;
   if (op == "Neg") y = negated();
   if (op == "BitwiseNot") y = add_integer(importer, node, F::XOR, x, scalar(-1));
-  if (op == "Abs" && is_signed) y = importer.min_max(node, x, negated(), true);
-  if (op == "Relu" && is_signed) y = importer.min_max(node, x, scalar(0), true);
+  if (op == "Abs" && is_signed) y = importer.builder().min_max(node, x, negated(), true);
+  if (op == "Relu" && is_signed) y = importer.builder().min_max(node, x, scalar(0), true);
   if (op == "Sign") {
-    y = importer.min_max(node, x, scalar(1), false);
-    if (is_signed) y = importer.min_max(node, y, scalar(-1), true);
+    y = importer.builder().min_max(node, x, scalar(1), false);
+    if (is_signed) y = importer.builder().min_max(node, y, scalar(-1), true);
   }
   if (y != x) importer.became(node, op == "Sign" || op == "Relu" ? "MinMax" : "Integer", "I0");
   set_raw(importer, node, type, y);
   return Status();
 }
 
-Status import_pairs(Importer& importer, const NodeView& node, int type) {
+Status import_pair_lut(Importer& importer, const NodeView& node, int type) {
   bool is_truth;
   const ByteFunction f = function_of(node, &is_truth);
   if (!f) return importer.refuse_float(node, 0);
-  if (!is_byte(type) && type != kBool) return import_wide_pair(importer, node, type);
+  if (!is_byte(type) && type != kBool) return import_integer_binary(importer, node, type);
   const int to = is_truth ? static_cast<int>(kBool) : type;
   const int from = offset_of(type), back = offset_of(to);
   std::vector<uint8_t> table(65536);
   for (int i = 0; i < 65536; ++i)
     table[static_cast<size_t>(i)] =
         static_cast<uint8_t>(wrapped(f(i / 256 - from, i % 256 - from), to) + back);
-  Pairs pairs;
-  pairs.a = integer_value(importer, node, 0);
-  pairs.b = integer_value(importer, node, 1);
+  const ValueId a = integer_value(importer, node, 0), b = integer_value(importer, node, 1);
   Shape shape;
-  broadcast(importer.shape_of(pairs.a), importer.shape_of(pairs.b), &shape);
+  broadcast(importer.builder().shape_of(a), importer.builder().shape_of(b), &shape);
   set_value(importer, node, to,
-            importer.new_pair_lut(node, pairs, shape, DType::kUInt8, table, nullptr));
+            importer.builder().pair_lut(node, a, b, shape, DType::kUInt8, table, nullptr));
   importer.became(node, "PairLut", "I0");
   return Status();
 }
@@ -235,11 +234,11 @@ Status import_integer_clip(Importer& importer, const NodeView& node) {
     QRT_MODEL_CHECK(bound.shape.elements() == 1, "limit %d has shape %s, expected one element", i,
                     bound.shape.to_string().c_str());
     ValueId v = integer_value(importer, node, i);
-    if (importer.shape_of(v).rank() > 0 && importer.graph().values[v].is_constant)
+    if (importer.builder().shape_of(v).rank() > 0 && importer.graph().values[v].is_constant)
       importer.graph().values[v].type.shape = Shape();
-    else if (importer.shape_of(v).rank() > 0)
-      v = importer.reshape(node, v, Shape());
-    y = importer.min_max(node, y, v, i == 1);
+    else if (importer.builder().shape_of(v).rank() > 0)
+      v = importer.builder().reshape(node, v, Shape());
+    y = importer.builder().min_max(node, y, v, i == 1);
     importer.became(node, "MinMax", "I0");
   }
   set_value(importer, node, x.type, y);
@@ -249,12 +248,13 @@ Status import_integer_clip(Importer& importer, const NodeView& node) {
 // A function of one byte.
 Status map_bytes(Importer& importer, const NodeView& node, const std::function<int(int)>& f) {
   const Tensor& x = importer.input(node, 0);
-  if (!is_byte(x.type) && x.type != kBool) return import_wide_unary(importer, node);
+  if (!is_byte(x.type) && x.type != kBool) return import_integer_unary(importer, node);
   const int offset = offset_of(x.type);
   std::vector<uint8_t> table(256);
   for (int i = 0; i < 256; ++i)
     table[static_cast<size_t>(i)] = static_cast<uint8_t>(wrapped(f(i - offset), x.type) + offset);
-  set_value(importer, node, x.type, importer.new_lut(node, x.value, table, false, "", nullptr));
+  set_value(importer, node, x.type,
+            importer.builder().lut(node, x.value, table, false, "", nullptr));
   importer.became(node, "Lut", "I0");
   return Status();
 }
@@ -291,17 +291,17 @@ Status import_integer_operator(Importer& importer, const NodeView& node, bool* t
   if (node.op() == "Min" || node.op() == "Max") {
     ValueId y = integer_value(importer, node, 0);
     for (int i = 1; i < node.input_count(); ++i)
-      y = importer.min_max(node, y, integer_value(importer, node, i), node.op() == "Max");
+      y = importer.builder().min_max(node, y, integer_value(importer, node, i), node.op() == "Max");
     importer.became(node, "MinMax", "I0");
     set_value(importer, node, type, y);
     return Status();
   }
   if (node.input_count() != 2) return importer.refuse_float(node, 0);
-  return import_pairs(importer, node, type);
+  return import_pair_lut(importer, node, type);
 }
 
 Status import_integers(Importer& importer, const NodeView& node) {
-  if (fold_constants(importer, node)) return Status();
+  if (fold_node(importer, node)) return Status();
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   return taken ? Status() : importer.refuse_float(node, 0);
@@ -311,27 +311,27 @@ Status import_integers(Importer& importer, const NodeView& node) {
 // ~mask)), the mask being the greatest value for 1 and the least for 0.
 ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& condition,
                         ValueId a, ValueId b, const Quant* quant) {
-  const bool wide = importer.graph().values[a].type.dtype == DType::kInt16;
-  const int least = wide ? -32768 : 0, most = wide ? 32767 : 255;
+  const bool is_int16 = importer.graph().values[a].type.dtype == DType::kInt16;
+  const int least = is_int16 ? -32768 : 0, most = is_int16 ? 32767 : 255;
   const auto mask = [&](bool of_true) {
     const int32_t zero = of_true ? least : most, one = of_true ? most : least;
     std::vector<int32_t> table(256, one);
     table[0] = zero;
     if (condition.is_value())
-      return importer.new_wide_lut(node, condition.value, table,
-                                   wide ? DType::kInt16 : DType::kUInt8, nullptr);
+      return importer.builder().int16_lut(node, condition.value, table,
+                                          is_int16 ? DType::kInt16 : DType::kUInt8, "", nullptr);
     std::vector<int32_t> values(static_cast<size_t>(condition.constant->elements()));
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0 ? one : zero;
-    if (wide)
+    if (is_int16)
       return importer.graph().add_constant("", DType::kInt16, condition.shape,
                                            std::vector<int16_t>(values.begin(), values.end()));
     return importer.graph().add_constant("", DType::kUInt8, condition.shape,
                                          std::vector<uint8_t>(values.begin(), values.end()));
   };
-  const ValueId from_a = importer.min_max(node, a, mask(true), false);
-  const ValueId from_b = importer.min_max(node, b, mask(false), false);
-  return importer.min_max(node, from_a, from_b, true, quant);
+  const ValueId from_a = importer.builder().min_max(node, a, mask(true), false);
+  const ValueId from_b = importer.builder().min_max(node, b, mask(false), false);
+  return importer.builder().min_max(node, from_a, from_b, true, quant);
 }
 
 namespace {
@@ -351,7 +351,7 @@ Status check_where(const Shape& c, const Shape& a, const Shape& b, Shape* shape)
 }  // namespace
 
 Status import_where(Importer& importer, const NodeView& node) {
-  if (fold_constants(importer, node)) return Status();
+  if (fold_node(importer, node)) return Status();
   const Tensor condition = importer.input(node, 0);
   const Tensor a = importer.input(node, 1), b = importer.input(node, 2);
   if (!is_condition(condition)) return importer.refuse_float(node, 0);
@@ -372,15 +372,15 @@ Status import_where(Importer& importer, const NodeView& node) {
   for (int i = 1; i <= 2; ++i) {
     std::vector<float> real;
     const Tensor& t = importer.input(node, i);
-    if (!t.is_table() && !(t.is_constant() && importer.constant_floats(t, &real)))
+    if (!t.is_table() && !(t.is_constant() && constant_floats(t, &real)))
       return importer.refuse_float(node, i);
   }
-  const auto pending = importer.defer(node, shape);
+  const auto pending = defer(importer, node, shape);
   pending->emit = [&importer, &node, condition, a, b](const Quant& out, Limits limits,
                                                       ValueId* result) {
     ValueId x = kNoValue, y = kNoValue;
-    QRT_TRY(importer.quantize_tensor(node, a, out, limits, &x));
-    QRT_TRY(importer.quantize_tensor(node, b, out, limits, &y));
+    QRT_TRY(quantize_tensor(importer, node, a, out, limits, &x));
+    QRT_TRY(quantize_tensor(importer, node, b, out, limits, &y));
     if (x == kNoValue || y == kNoValue) return Status();
     *result = select_elements(importer, node, condition, x, y, &out);
     importer.became(node, "MinMax", "I0");
@@ -407,15 +407,15 @@ Status import_qlinear_where(Importer& importer, const NodeView& node) {
     t.quant = *quant;
     if (t.is_value()) {
       t.kind = Tensor::Kind::kTable;
-      t.value = importer.with_quant(node, t.value, *quant);
+      t.value = importer.builder().with_quant(node, t.value, *quant);
     }
     shape[k] = t.shape;
     value[k] = kNoValue;
-    QRT_TRY(importer.quantize_tensor(node, t, *out, Limits(), &value[k]));
+    QRT_TRY(quantize_tensor(importer, node, t, *out, Limits(), &value[k]));
     if (value[k] == kNoValue) return Status();
   }
   QRT_TRY(check_where(condition.shape, shape[0], shape[1], &joined));
-  set_value(importer, node, out->type,
+  set_value(importer, node, onnx_type(out->type),
             select_elements(importer, node, condition, value[0], value[1], &*out));
   importer.became(node, "MinMax", "I0");
   return Status();
