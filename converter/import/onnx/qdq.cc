@@ -108,7 +108,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
   QRT_MODEL_CHECK(n > 0, "scale '%s' is empty", scale_name.c_str());
   for (float v : q.scale)
     QRT_MODEL_CHECK(!std::isnan(v), "scale '%s' holds a NaN", scale_name.c_str());
-  importer.outcomes().note_scales(node.index(), scale_name, q.scale);
+  importer.outcomes().note_scales_once(node.index(), scale_name, q.scale);
   if (s.shape.rank() > 1 && n > 1)
     return importer.refuse(
         node,

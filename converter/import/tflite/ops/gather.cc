@@ -113,10 +113,10 @@ Status take(Importer& importer, const Op& op, int axis, int batch) {
   if (value == kNoValue)
     return importer.refuse(op, "it looks up known integers at run time", importer.output(op).name,
                            "compute shapes outside the model");
-  const ValueId y =
-      importer.new_value(importer.output(op).name, importer.graph().values[value].type.dtype, to);
+  const ValueId y = importer.builder().new_value(importer.output(op).name,
+                                                 importer.graph().values[value].type.dtype, to);
   importer.graph().values[y].quantization = importer.graph().values[value].quantization;
-  auto& o = importer.add_node<fb::TakeOptionsT>(op, {value, importer.value(op, 1)}, y);
+  auto& o = importer.builder().add<fb::TakeOptionsT>(op, {value, importer.value(op, 1)}, y);
   o.axis = static_cast<uint32_t>(axis);
   o.batch_dims = static_cast<uint32_t>(batch);
   return importer.finish_copy(op, y, "Take");
@@ -354,16 +354,16 @@ Status import_broadcast_to(Importer& importer, const Op& op) {
   const int rank = static_cast<int>(target.size());
   if (rank > kMaxTensorRank) return error(Code::kUnsupported, "its result has %d dimensions", rank);
   QRT_MODEL_CHECK(rank >= from.rank(), "%d dimensions become %d", from.rank(), rank);
-  Shape wide;
-  for (int d = 0; d < rank - from.rank(); ++d) wide.push_back(1);
-  for (int64_t d : from) wide.push_back(d);
-  x.reshape(wide);
-  IndexMaps maps(wide);
+  Shape stretched;
+  for (int d = 0; d < rank - from.rank(); ++d) stretched.push_back(1);
+  for (int64_t d : from) stretched.push_back(d);
+  x.reshape(stretched);
+  IndexMaps maps(stretched);
   for (int d = 0; d < rank; ++d) {
     const int64_t n = target[static_cast<size_t>(d)];
-    if (n == wide[d]) continue;
-    QRT_MODEL_CHECK(wide[d] == 1 && n >= 0, "dimension %lld becomes %lld",
-                    static_cast<long long>(wide[d]), static_cast<long long>(n));
+    if (n == stretched[d]) continue;
+    QRT_MODEL_CHECK(stretched[d] == 1 && n >= 0, "dimension %lld becomes %lld",
+                    static_cast<long long>(stretched[d]), static_cast<long long>(n));
     QRT_TRY(check_index_count(n));
     maps.set(d, Indices(static_cast<size_t>(n), 0));
   }

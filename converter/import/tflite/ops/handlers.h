@@ -2,7 +2,10 @@
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_HANDLERS_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_OPS_HANDLERS_H_
 
+#include "converter/import/common/layer_constants.h"
+#include "converter/import/common/window.h"
 #include "converter/import/tflite/importer.h"
+#include "converter/import/tflite/requant.h"
 
 namespace qrt::convert::from_tflite {
 
@@ -17,30 +20,10 @@ struct Handler {
 // Null: there is none.
 const Handler* find_handler(tflite::BuiltinOperator code);
 
-// One axis of a window by the reference's rule: SAME puts the greater half of the padding behind.
-struct WindowAxis {
-  int64_t kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0, out = 0;
-};
-constexpr int64_t kMaxField = 65535;  // of strides, dilations and padding in qrt's options
-// Checks kernel, stride and dilation and sets the rest. kInvalidModel where they make no window;
-// kUnsupported where qrt's fields are too small for them.
-Status place_window(int64_t in, tflite::Padding padding, WindowAxis* axis);
-
-template <class Options>
-void set_window(const WindowAxis& h, const WindowAxis& w, Options* o) {
-  o->stride_h = static_cast<uint16_t>(h.stride);
-  o->stride_w = static_cast<uint16_t>(w.stride);
-  o->pad_top = static_cast<uint16_t>(h.pad_before);
-  o->pad_bottom = static_cast<uint16_t>(h.pad_after);
-  o->pad_left = static_cast<uint16_t>(w.pad_before);
-  o->pad_right = static_cast<uint16_t>(w.pad_after);
-}
-
-template <class Options>
-void set_dilation(const WindowAxis& h, const WindowAxis& w, Options* o) {
-  o->dilation_h = static_cast<uint16_t>(h.dilation);
-  o->dilation_w = static_cast<uint16_t>(w.dilation);
-}
+// Places a window on an image by the reference's rule: SAME puts the greater half of the padding
+// behind. Checks kernel, stride and dilation and sets the rest. kInvalidModel where they make no
+// window; kUnsupported where qrt's fields are too small for them.
+Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Window* window);
 
 // The file's shape of output 0 is the one that follows from the operator.
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected);

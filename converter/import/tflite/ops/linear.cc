@@ -27,7 +27,7 @@ struct Linear {
 
 // The reference's convolutions of int16 take the zero points for 0, whatever the file says.
 void ignore_zero_points(Linear* linear) {
-  if (linear->in.is_wide()) linear->in.zero_point = linear->out.zero_point = 0;
+  if (linear->in.is_int16()) linear->in.zero_point = linear->out.zero_point = {0};
 }
 
 int element(const Tensor& t, size_t i) {
@@ -46,13 +46,13 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
     (void)importer.refuse(op, quoted + " " + rule, w.name, remedy);
     return false;
   };
-  const bool is_legacy = linear->in.type == TensorType::UINT8;
+  const bool is_legacy = linear->in.type == DType::kUInt8;
   const bool fits = is_legacy ? w.type == TensorType::UINT8
                               : w.type == TensorType::INT8 ||
-                                    (w.type == TensorType::INT4 && !linear->in.is_wide());
+                                    (w.type == TensorType::INT4 && !linear->in.is_int16());
   if (!fits)
     return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
-                  type_name(linear->in.type) + " input",
+                  dtype_name(linear->in.type) + " input",
               "quantise weights and activations to int8");
   if (!w.is_constant) return no("is not a constant", "make the weights constants of the model");
   if (w.scale.empty()) return no("has no scale", "quantise the weights");
@@ -82,11 +82,11 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
   for (size_t i = 0; i < linear->weights.size(); ++i)
     linear->weights[i] = static_cast<int16_t>(element(w, i) - zero_point);
 
-  const double in = linear->in.scale, out = linear->out.scale;
+  const double in = linear->in.scale[0], out = linear->out.scale[0];
   const bool float_product = is_legacy || (layer == Layer::kFullyConnected && !per_channel);
   for (float s : w.scale)
     linear->multipliers.push_back(importer.multiplier(
-        (float_product ? static_cast<double>(linear->in.scale * s) : in * s) / out));
+        (float_product ? static_cast<double>(linear->in.scale[0] * s) : in * s) / out));
   return true;
 }
 
@@ -105,25 +105,25 @@ std::vector<int64_t> widened(const Tensor& t) {
 // `other`. A missing bias is of the type `none`.
 bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType none, Linear* linear,
                Status* status) {
-  const bool is_wide = linear->in.is_wide();
+  const bool is_int16 = linear->in.is_int16();
   linear->bias.assign(static_cast<size_t>(linear->channels), 0);
-  linear->is_64 = is_wide && none != TensorType::INT32;
+  linear->is_64 = is_int16 && none != TensorType::INT32;
   if (!op.has_input(2)) return true;
   const Tensor& b = importer.input(op, 2);
   const bool fits =
-      is_wide ? b.type == TensorType::INT64 || b.type == other : b.type == TensorType::INT32;
+      is_int16 ? b.type == TensorType::INT64 || b.type == other : b.type == TensorType::INT32;
   if (!b.is_constant || !fits) {
     *status = importer.refuse(
         op,
         importer.quoted_input(op, 2) + " is not an " +
-            (!is_wide                     ? "int32"
+            (!is_int16                    ? "int32"
              : other == TensorType::INT64 ? "int64"
                                           : std::string("int64 or ") + type_name(other)) +
             " constant",
-        b.name, is_wide ? "quantise the bias to int64" : "quantise the bias to int32");
+        b.name, is_int16 ? "quantise the bias to int64" : "quantise the bias to int32");
     return false;
   }
-  linear->is_64 = is_wide && b.type != TensorType::INT32;
+  linear->is_64 = is_int16 && b.type != TensorType::INT32;
   if (b.shape.elements() != linear->channels) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
@@ -138,8 +138,8 @@ bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType no
 
 // Of int16 activations: the sums stay within what the kernels hold, and where the reference shifts
 // them, within int32. `weights`: that make one output, `taps` runs of them.
-bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t weights,
-                size_t taps) {
+bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t weights,
+                 size_t taps) {
   const auto no = [&](const std::string& rule) {
     (void)importer.refuse(op, rule, importer.input(op, 1).name,
                           "split the layer, or check its scales");
@@ -156,8 +156,8 @@ bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t w
     const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
     if (linear.is_64 && (b < -(int64_t{1} << 45) || b > int64_t{1} << 45))
       return no("the bias of output channel " + std::to_string(o) + " is beyond 2^45");
-    if (!linear.is_64 && m.shift > 0 && importer.rounding() == Rounding::kDouble &&
-        sums + std::abs(b) >= int64_t{1} << (31 - std::min(m.shift, 31)))
+    if (!linear.is_64 && m.exponent() > 0 && importer.rounding() == Rounding::kDouble &&
+        sums + std::abs(b) >= int64_t{1} << (31 - std::min(m.exponent(), 31)))
       return no("sums of output channel " + std::to_string(o) +
                 " may leave int32 where the reference shifts them");
   }
@@ -169,14 +169,11 @@ bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t w
 // index.
 template <class F>
 bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear, F channel_of) {
-  std::vector<int64_t> bound(linear.bias.size());
-  for (size_t o = 0; o < bound.size(); ++o) bound[o] = std::abs(linear.bias[o]);
-  for (size_t i = 0; i < linear.weights.size(); ++i)
-    bound[channel_of(i)] += 255 * std::abs(int64_t{linear.weights[i]});
+  const std::vector<int64_t> bound = sum_bounds(linear.weights, linear.bias, 255, channel_of);
   for (size_t o = 0; o < bound.size(); ++o) {
     const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
-    const bool shifts = m.shift > 0 && importer.rounding() == Rounding::kDouble;
-    const int left = shifts ? std::min(m.shift, 31) : 0;
+    const bool shifts = m.exponent() > 0 && importer.rounding() == Rounding::kDouble;
+    const int left = shifts ? std::min(m.exponent(), 31) : 0;
     if (bound[o] >> (31 - left) == 0) continue;
     (void)importer.refuse(op,
                           "sums of output channel " + std::to_string(o) + " may reach " +
@@ -191,17 +188,16 @@ bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear, F
 template <class F>
 bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
                 F channel_of) {
-  return linear.in.is_wide() ? prove_wide(importer, op, linear, weights, taps)
-                             : prove_no_overflow(importer, op, linear, channel_of);
+  return linear.in.is_int16() ? prove_int16(importer, op, linear, weights, taps)
+                              : prove_no_overflow(importer, op, linear, channel_of);
 }
 
 bool finish_linear(Importer& importer, const Op& op, tflite::ActivationFunctionType activation,
                    Linear* linear) {
-  const Limits limits = activation_limits(activation, linear->out.scale, linear->out.zero_point,
-                                          linear->out.limits());
+  const Limits limits = activation_limits(activation, linear->out);
   linear->requant = linear->is_64
-                        ? importer.requant_64(op, linear->multipliers, linear->out, limits)
-                        : importer.requant(op, linear->multipliers, linear->out, limits);
+                        ? make_requant_64(importer, op, linear->multipliers, linear->out, limits)
+                        : make_requant(importer, op, linear->multipliers, linear->out, limits);
   return linear->requant != nullptr;
 }
 
@@ -247,11 +243,9 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0,
                   "weights of shape %s do not fit %lld input channels", w.to_string().c_str(),
                   static_cast<long long>(x[3]));
-  WindowAxis rows{w[1], o.stride_h, o.dilation_h_factor},
-      cols{w[2], o.stride_w, o.dilation_w_factor};
-  QRT_TRY(place_window(x[1], o.padding, &rows));
-  QRT_TRY(place_window(x[2], o.padding, &cols));
-  QRT_TRY(check_output_shape(importer, op, {x[0], rows.out, cols.out, w[0]}));
+  Window window{{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}};
+  QRT_TRY(place_window(x[1], x[2], o.padding, &window));
+  QRT_TRY(check_output_shape(importer, op, {x[0], window.output[0], window.output[1], w[0]}));
   linear.channels = w[0];
   const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
@@ -263,10 +257,10 @@ Status import_conv_2d(Importer& importer, const Op& op) {
     return status;
   const ValueId weights = add_weights(importer, op, linear, w, 0);
   const ValueId bias = add_bias(importer, op, linear), value = importer.value(op, 0);
-  auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {value, weights, bias},
-                                                     importer.new_output(op, linear.out));
-  set_window(rows, cols, &conv);
-  set_dilation(rows, cols, &conv);
+  auto& conv = importer.builder().add<fb::Conv2DOptionsT>(op, {value, weights, bias},
+                                                          importer.new_output(op, linear.out));
+  set_window(window, &conv);
+  set_dilation(window, &conv);
   conv.groups = static_cast<uint32_t>(x[3] / w[3]);
   set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
@@ -284,11 +278,9 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(w[0] == 1 && w[3] % x[3] == 0 && w[3] / x[3] == o.depth_multiplier,
                   "weights of shape %s do not fit %lld input channels and the multiplier %d",
                   w.to_string().c_str(), static_cast<long long>(x[3]), o.depth_multiplier);
-  WindowAxis rows{w[1], o.stride_h, o.dilation_h_factor},
-      cols{w[2], o.stride_w, o.dilation_w_factor};
-  QRT_TRY(place_window(x[1], o.padding, &rows));
-  QRT_TRY(place_window(x[2], o.padding, &cols));
-  QRT_TRY(check_output_shape(importer, op, {x[0], rows.out, cols.out, w[3]}));
+  Window window{{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}};
+  QRT_TRY(place_window(x[1], x[2], o.padding, &window));
+  QRT_TRY(check_output_shape(importer, op, {x[0], window.output[0], window.output[1], w[3]}));
   linear.channels = w[3];
   const auto channels = static_cast<size_t>(w[3]), taps = static_cast<size_t>(w[1] * w[2]);
   Status status;
@@ -299,10 +291,10 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
     return status;
   const ValueId weights = add_weights(importer, op, linear, {w[1], w[2], w[3]}, 2);
   const ValueId bias = add_bias(importer, op, linear), value = importer.value(op, 0);
-  auto& conv = importer.add_node<fb::DepthwiseConv2DOptionsT>(op, {value, weights, bias},
-                                                              importer.new_output(op, linear.out));
-  set_window(rows, cols, &conv);
-  set_dilation(rows, cols, &conv);
+  auto& conv = importer.builder().add<fb::DepthwiseConv2DOptionsT>(
+      op, {value, weights, bias}, importer.new_output(op, linear.out));
+  set_window(window, &conv);
+  set_dilation(window, &conv);
   conv.multiplier = static_cast<uint32_t>(w[3] / x[3]);
   set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
   conv.requant = std::move(linear.requant);
@@ -337,15 +329,16 @@ Status import_fully_connected(Importer& importer, const Op& op) {
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
   ValueId value = importer.value(op, 0);
-  if (x != flat) value = importer.reshape(op, value, flat);
+  if (x != flat) value = importer.builder().reshape(op, value, flat);
   const ValueId weights = add_weights(importer, op, linear, w, 0);
   const ValueId bias = add_bias(importer, op, linear);
-  const ValueId product =
-      importer.new_value(importer.output(op).name, linear.out.stored_type(), made, &linear.out);
-  importer.add_node<fb::FullyConnectedOptionsT>(op, {value, weights, bias}, product).requant =
+  const ValueId product = importer.builder().new_value(importer.output(op).name,
+                                                       linear.out.stored_type(), made, &linear.out);
+  importer.builder().add<fb::FullyConnectedOptionsT>(op, {value, weights, bias}, product).requant =
       std::move(linear.requant);
   importer.set_output(
-      op, y == made ? product : importer.reshape(op, product, y, importer.output(op).name));
+      op,
+      y == made ? product : importer.builder().reshape(op, product, y, importer.output(op).name));
   importer.became(op, "FullyConnected", "I0");
   return Status();
 }
@@ -389,17 +382,17 @@ ValueId interleaved(Importer& importer, const Op& op, ValueId y, const PhasedAxi
   const int64_t n = image[0], c = image[3];
   if (h.phases * w.phases > 1) {
     const Shape turned{n, h.steps, h.phases, w.steps, w.phases, c};
-    y = importer.reshape(op, y, {n, h.steps, w.steps, h.phases, w.phases, c});
-    const ValueId t = importer.new_value("", quant.stored_type(), turned, &quant);
-    importer.add_node<fb::TransposeOptionsT>(op, {y}, t).perm = {0, 1, 3, 2, 4, 5};
-    y = importer.reshape(op, t, {n, h.steps * h.phases, w.steps * w.phases, c});
+    y = importer.builder().reshape(op, y, {n, h.steps, w.steps, h.phases, w.phases, c});
+    const ValueId t = importer.builder().new_value("", quant.stored_type(), turned, &quant);
+    importer.builder().add<fb::TransposeOptionsT>(op, {y}, t).perm = {0, 1, 3, 2, 4, 5};
+    y = importer.builder().reshape(op, t, {n, h.steps * h.phases, w.steps * w.phases, c});
   }
-  IndexMaps maps(importer.shape_of(y));
+  IndexMaps maps(importer.builder().shape_of(y));
   for (const int axis : {1, 2})
     if (maps.from()[axis] != image[axis]) maps.set(axis, stepped(0, image[axis], 1));
   if (maps.is_identity()) return y;
-  const ValueId cropped = importer.new_value("", quant.stored_type(), image, &quant);
-  importer.add_node<fb::GatherOptionsT>(op, {y}, cropped) = maps.options(0);
+  const ValueId cropped = importer.builder().new_value("", quant.stored_type(), image, &quant);
+  importer.builder().add<fb::GatherOptionsT>(op, {y}, cropped) = maps.options(0);
   return cropped;
 }
 
@@ -432,13 +425,12 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   QRT_TRY(check_output_shape(importer, op, y));
   QRT_TRY(check_index_count(y[1]));
   QRT_TRY(check_index_count(y[2]));
-  WindowAxis rows{w[1], o.stride_h}, cols{w[2], o.stride_w};
-  QRT_TRY(place_window(y[1], o.padding, &rows));
-  QRT_TRY(place_window(y[2], o.padding, &cols));
-  const PhasedAxis ph(x[1], y[1], w[1], rows.stride, 1, rows.pad_before);
-  const PhasedAxis pw(x[2], y[2], w[2], cols.stride, 1, cols.pad_before);
+  Window window{{w[1], w[2]}, {o.stride_h, o.stride_w}};
+  QRT_TRY(place_window(y[1], y[2], o.padding, &window));
+  const PhasedAxis ph(x[1], y[1], w[1], o.stride_h, 1, window.before[0]);
+  const PhasedAxis pw(x[2], y[2], w[2], o.stride_w, 1, window.before[1]);
   for (const PhasedAxis* axis : {&ph, &pw})
-    if (axis->pad_before > kMaxField || axis->pad_after > kMaxField)
+    if (axis->pad_before > kMaxWindowField || axis->pad_after > kMaxWindowField)
       return error(Code::kUnsupported, "padding is above 65535");
   const int64_t phases = ph.phases * pw.phases, kernel = ph.kernel * pw.kernel;
   const int64_t growth = phases * kernel / (w[1] * w[2]);
@@ -470,9 +462,9 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
       add_weights(importer, conv_op, linear, {linear.channels, ph.kernel, pw.kernel, w[3]}, 0);
   const ValueId bias = add_bias(importer, conv_op, linear);
   const ValueId value = importer.value(conv_op, 0);
-  const ValueId apart = importer.new_value(
+  const ValueId apart = importer.builder().new_value(
       "", linear.out.stored_type(), {x[0], ph.steps, pw.steps, linear.channels}, &linear.out);
-  auto& conv = importer.add_node<fb::Conv2DOptionsT>(op, {value, weights, bias}, apart);
+  auto& conv = importer.builder().add<fb::Conv2DOptionsT>(op, {value, weights, bias}, apart);
   conv.pad_top = static_cast<uint16_t>(ph.pad_before);
   conv.pad_bottom = static_cast<uint16_t>(ph.pad_after);
   conv.pad_left = static_cast<uint16_t>(pw.pad_before);

@@ -35,14 +35,14 @@ Status check_same_shape(const Importer& importer, const Op& op) {
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                     const std::function<int(int)>& f) {
   QRT_TRY(check_same_shape(importer, op));
-  importer.set_output(op, importer.lut(op, importer.value(op, 0), tabulate(in, out, f),
-                                       importer.output(op).name, &out));
+  importer.set_output(op, importer.builder().lut(op, importer.value(op, 0), tabulate(in, out, f),
+                                                 false, importer.output(op).name, &out));
   importer.became(op, "Lut", "I0");
   return Status();
 }
 
 bool refuse_legacy(Importer& importer, const Op& op, const Quant& in) {
-  if (in.type == TensorType::INT8) return false;
+  if (in.type == DType::kInt8) return false;
   (void)importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
                         importer.input(op, 0).name, "quantise the model to int8");
   return true;
@@ -52,7 +52,7 @@ bool refuse_legacy(Importer& importer, const Op& op, const Quant& in) {
 bool usable(Importer& importer, const Op& op, int bits,
             std::initializer_list<Multiplier> multipliers) {
   for (const Multiplier& m : multipliers) {
-    if (m.shift <= 31 - bits) continue;
+    if (m.exponent() <= 31 - bits) continue;
     (void)importer.refuse(op, "the output's scale is too small beside the input's",
                           importer.output(op).name, "quantise the model with scales of usual size");
     return false;
@@ -69,21 +69,21 @@ Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, c
     return static_cast<float>(portable_log(static_cast<double>(v)));
   };
   const auto log2_of = [&](float scale) { return log_of(scale) * (1.0f / log_of(2.0f)); };
-  const float out_log2 = log2_of(out.scale);
-  if (in.zero_point != 0 || out.zero_point != 0 || std::fabs(out_log2 + 15.0f) >= 1e-3f)
+  const float out_log2 = log2_of(out.scale[0]);
+  if (in.zero_point[0] != 0 || out.zero_point[0] != 0 || std::fabs(out_log2 + 15.0f) >= 1e-3f)
     return importer.refuse(op,
                            "the zero points are not 0 or the output's scale is not 2^-15, which "
                            "the reference refuses",
                            importer.output(op).name, "quantise the output with scale 1/32768");
   QRT_TRY(check_same_shape(importer, op));
-  const float in_log2 = log2_of(in.scale);
+  const float in_log2 = log2_of(in.scale[0]);
   int shift = 12 + static_cast<int>(std::round(in_log2));
   double multiplier = 3;
   if (std::fabs(in_log2 - std::round(in_log2)) < 1e-3f && shift >= 0 && shift <= greatest_shift) {
     multiplier *= 1 << shift;
     shift = 0;
   } else {
-    multiplier = static_cast<double>(in.scale) * 4096.0 * 3.0;
+    multiplier = static_cast<double>(in.scale[0]) * 4096.0 * 3.0;
     for (shift = 0; multiplier <= 32767.0 / 2.0 && shift <= 30; ++shift) multiplier *= 2;
   }
   if (multiplier > 65535)
@@ -91,10 +91,12 @@ Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, c
                            importer.input(op, 0).name, "quantise the input with a smaller scale");
   const int64_t m = static_cast<int64_t>(multiplier),
                 half = shift > 0 ? int64_t{1} << (shift - 1) : 0;
-  std::vector<int16_t> table;
+  std::vector<int32_t> table;
   for (int64_t x = INT16_MIN; x <= INT16_MAX; ++x)
-    table.push_back(static_cast<int16_t>(f(static_cast<int32_t>((x * m + half) >> shift))));
-  importer.set_output(op, importer.lut_16(op, importer.value(op, 0), table, out));
+    table.push_back(f(static_cast<int32_t>((x * m + half) >> shift)));
+  importer.set_output(op,
+                      importer.builder().int16_lut(op, importer.value(op, 0), table, DType::kInt16,
+                                                   importer.output(op).name, &out));
   importer.became(op, "Lut", "I0");
   return Status();
 }
@@ -104,16 +106,16 @@ Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, c
 Status import_saturating(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                          int32_t (*f)(int32_t), int result_shift, int result_offset) {
   if (refuse_legacy(importer, op, in)) return Status();
-  const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale), 27));
-  const double radius = std::floor(std::ldexp(15.0, 27 - m.shift));
+  const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale[0]), 27));
+  const double radius = std::floor(std::ldexp(15.0, 27 - m.exponent()));
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
-    const int v = x - in.zero_point;
+    const int v = x - in.zero_point[0];
     if (v <= -radius) return -128;
     if (v >= radius) return 127;
     return clamp_to(
         fixed::shift_half_away(f(multiply(v, m, rounding)), result_shift) + result_offset,
-        out.limits());
+        Limits::of_source(out));
   });
 }
 
@@ -128,13 +130,14 @@ struct Below {
 Status finish_requantize(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                          Multiplier m, const Below* below, Limits limits) {
   QRT_TRY(check_same_shape(importer, op));
-  auto requant = importer.requant(op, {m}, out, limits);
+  auto requant = make_requant(importer, op, {m}, out, limits);
   if (!requant) return Status();
   std::vector<ValueId> inputs = {importer.value(op, 0)};
   if (below && !below->slopes.empty())
     inputs.push_back(importer.graph().add_constant(
         "", DType::kInt16, {static_cast<int64_t>(below->slopes.size())}, below->slopes));
-  auto& o = importer.add_node<fb::RequantizeOptionsT>(op, inputs, importer.new_output(op, out));
+  auto& o =
+      importer.builder().add<fb::RequantizeOptionsT>(op, inputs, importer.new_output(op, out));
   o.input_zero_point = in.stored_zero_point();
   o.requant = std::move(requant);
   if (below) {
@@ -146,19 +149,20 @@ Status finish_requantize(Importer& importer, const Op& op, const Quant& in, cons
 }
 
 // Bits that |x - zero point| takes at most.
-int reach_bits(const Quant& q) { return q.is_wide() ? 16 : 8; }
+int reach_bits(const Quant& q) { return q.is_int16() ? 16 : 8; }
 
 Status import_relu_within(Importer& importer, const Op& op,
                           tflite::ActivationFunctionType activation) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  const Multiplier m = importer.multiplier(static_cast<double>(in.scale / out.scale));
+  const Multiplier m = importer.multiplier(static_cast<double>(in.scale[0] / out.scale[0]));
   if (!usable(importer, op, reach_bits(in), {m})) return Status();
-  const Limits limits = activation_limits(activation, out.scale, out.zero_point, out.limits());
-  if (in.is_wide()) return finish_requantize(importer, op, in, out, m, nullptr, limits);
+  const Limits limits = activation_limits(activation, out);
+  if (in.is_int16()) return finish_requantize(importer, op, in, out, m, nullptr, limits);
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
-    return clamp_to(int64_t{multiply(x - in.zero_point, m, rounding)} + out.zero_point, limits);
+    return clamp_to(int64_t{multiply(x - in.zero_point[0], m, rounding)} + out.zero_point[0],
+                    limits);
   });
 }
 
@@ -182,14 +186,14 @@ Status import_logistic(Importer& importer, const Op& op) {
                            "quantise the output with scale 1/256 and zero point -128");
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (in.is_wide()) return import_saturating_16(importer, op, in, out, 0, sigmoid_q15);
+  if (in.is_int16()) return import_saturating_16(importer, op, in, out, 0, sigmoid_q15);
   return import_saturating(importer, op, in, out, logistic_q4, 23, -128);
 }
 
 Status import_tanh(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (in.is_wide()) return import_saturating_16(importer, op, in, out, 1, tanh_q15);
+  if (in.is_int16()) return import_saturating_16(importer, op, in, out, 1, tanh_q15);
   return import_saturating(importer, op, in, out, tanh_q4, 24, 0);
 }
 
@@ -205,11 +209,10 @@ Status import_relu_n1_to_1(Importer& importer, const Op& op) {
 Status import_relu6(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  const Limits limits = activation_limits(tflite::ActivationFunctionType::RELU6, in.scale,
-                                          in.zero_point, in.limits());
-  if (in.is_wide()) {
+  const Limits limits = activation_limits(tflite::ActivationFunctionType::RELU6, in);
+  if (in.is_int16()) {
     QRT_TRY(check_same_shape(importer, op));
-    const ValueId y = importer.limit(op, importer.value(op, 0), out, limits);
+    const ValueId y = limit(importer, op, importer.value(op, 0), out, limits);
     importer.set_output(op, y);
     importer.became(op, "Requantize", "I0");
     return Status();
@@ -223,21 +226,21 @@ Status import_leaky_relu(Importer& importer, const Op& op) {
   const float alpha = op.options<tflite::LeakyReluOptions>().alpha;
   QRT_MODEL_CHECK(std::isfinite(alpha), "alpha is %g", static_cast<double>(alpha));
   const Rounding rounding = importer.rounding();
-  const Multiplier identity = importer.multiplier(static_cast<double>(in.scale / out.scale));
-  const float scaled = in.scale * alpha;
-  Multiplier slope = importer.multiplier(static_cast<double>(scaled / out.scale));
+  const Multiplier identity = importer.multiplier(static_cast<double>(in.scale[0] / out.scale[0]));
+  const float scaled = in.scale[0] * alpha;
+  Multiplier slope = importer.multiplier(static_cast<double>(scaled / out.scale[0]));
   const bool negative = slope.value < 0;
   if (negative) slope.value = -slope.value;
   if (!usable(importer, op, reach_bits(in), {identity, slope})) return Status();
-  if (in.is_wide()) {
+  if (in.is_int16()) {
     const Below below{slope, negative, {}};
-    return finish_requantize(importer, op, in, out, identity, &below, out.limits());
+    return finish_requantize(importer, op, in, out, identity, &below, Limits::of_source(out));
   }
   return finish_table(importer, op, in, out, [&](int x) {
-    const int v = x - in.zero_point;
+    const int v = x - in.zero_point[0];
     const int64_t steps = v >= 0 ? multiply(v, identity, rounding)
                                  : (negative ? -1 : 1) * int64_t{multiply(v, slope, rounding)};
-    return clamp_to(steps + out.zero_point, out.limits());
+    return clamp_to(steps + out.zero_point[0], Limits::of_source(out));
   });
 }
 
@@ -246,7 +249,7 @@ namespace {
 // A slope of PRELU less its zero point; 8 bits.
 int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
   const uint8_t byte = slopes.data[c];
-  return (quant.type == TensorType::INT8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point;
+  return (quant.type == DType::kInt8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point[0];
 }
 
 }  // namespace
@@ -257,7 +260,7 @@ Status import_prelu(Importer& importer, const Op& op) {
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   const Tensor& a = importer.input(op, 1);
   if (!importer.read_quant(op, a, &alpha)) return Status();
-  if (alpha.is_wide())
+  if (alpha.is_int16())
     return importer.refuse(op, importer.quoted_input(op, 1) + " is int16: the reference takes int8",
                            a.name, "quantise the slopes to int8");
   QRT_TRY(check_same_shape(importer, op));
@@ -267,33 +270,34 @@ Status import_prelu(Importer& importer, const Op& op) {
   if (!a.is_constant || !last_only || (slopes != 1 && (x.rank() == 0 || x[x.rank() - 1] != slopes)))
     return importer.refuse(op, importer.quoted_input(op, 1) + " is not one constant per channel",
                            a.name, "share the slopes over all dimensions but the last");
-  const double in_scale = in.scale, out_scale = out.scale;
+  const double in_scale = in.scale[0], out_scale = out.scale[0];
   const Multiplier positive = importer.multiplier(in_scale / out_scale);
   const Multiplier negative =
-      importer.multiplier(in_scale * static_cast<double>(alpha.scale) / out_scale);
+      importer.multiplier(in_scale * static_cast<double>(alpha.scale[0]) / out_scale);
   if (!usable(importer, op, reach_bits(in), {positive}) ||
       !usable(importer, op, reach_bits(in) + 8, {negative}))
     return Status();
-  if (in.is_wide()) {
+  if (in.is_int16()) {
     Below below{negative, false, {}};
     for (int64_t c = 0; c < slopes; ++c)
       below.slopes.push_back(static_cast<int16_t>(slope_at(a, alpha, c)));
-    return finish_requantize(importer, op, in, out, positive, &below, out.limits());
+    return finish_requantize(importer, op, in, out, positive, &below, Limits::of_source(out));
   }
   const Rounding rounding = importer.rounding();
   std::vector<uint8_t> tables;
   for (int64_t c = 0; c < slopes; ++c) {
     const int slope = slope_at(a, alpha, c);
     const auto table = tabulate(in, out, [&](int q) {
-      const int v = q - in.zero_point;
+      const int v = q - in.zero_point[0];
       const int64_t steps =
           v >= 0 ? multiply(v, positive, rounding) : multiply(v * slope, negative, rounding);
-      return clamp_to(steps + out.zero_point, out.limits());
+      return clamp_to(steps + out.zero_point[0], Limits::of_source(out));
     });
     tables.insert(tables.end(), table.begin(), table.end());
   }
-  importer.set_output(
-      op, importer.lut(op, importer.value(op, 0), tables, importer.output(op).name, &out));
+  importer.set_output(op,
+                      importer.builder().lut(op, importer.value(op, 0), tables, tables.size() > 256,
+                                             importer.output(op).name, &out));
   importer.became(op, "Lut", "I0");
   return Status();
 }
@@ -301,18 +305,18 @@ Status import_prelu(Importer& importer, const Op& op) {
 Status import_hard_swish(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  const float fine = (1.0f / 128.0f) * in.scale, relu_scale = 3.0f / 32768.0f;
-  const Multiplier to_output = importer.multiplier(static_cast<double>(fine / out.scale));
+  const float fine = (1.0f / 128.0f) * in.scale[0], relu_scale = 3.0f / 32768.0f;
+  const Multiplier to_output = importer.multiplier(static_cast<double>(fine / out.scale[0]));
   const Multiplier to_relu = importer.multiplier(static_cast<double>(fine / relu_scale));
-  if (to_output.shift > 0)
+  if (to_output.exponent() > 0)
     return importer.refuse(op,
                            "the output's scale is below 1/128 of the input's, which the "
                            "reference refuses",
                            importer.output(op).name, "quantise the output with a greater scale");
   const int32_t output_factor = high16(to_output), relu_factor = high16(to_relu);
-  const int left = to_relu.shift;
+  const int left = to_relu.exponent();
   return finish_table(importer, op, in, out, [&](int x) {
-    const int32_t v = (x - in.zero_point) * 128;
+    const int32_t v = (x - in.zero_point[0]) * 128;
     const int32_t linear = product16(v, output_factor);
     int32_t relu = v;
     if (left > 0) relu = saturate16(int64_t{relu} * (int64_t{1} << std::min(left - 1, 31)));
@@ -321,8 +325,8 @@ Status import_hard_swish(Importer& importer, const Op& op) {
     if (left < 0) relu = static_cast<int32_t>(fixed::shift_half_away(relu, -left));
     relu = (relu + 32768) >> 1;
     const int32_t product = relu * linear / 32768;  // towards zero
-    return clamp_to(fixed::shift_half_away(product, -to_output.shift) + out.zero_point,
-                    out.limits());
+    return clamp_to(fixed::shift_half_away(product, -to_output.exponent()) + out.zero_point[0],
+                    Limits::of_source(out));
   });
 }
 
@@ -330,13 +334,13 @@ Status import_hard_swish(Importer& importer, const Op& op) {
 Status import_elu(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
-  const float inverse = 1 / out.scale;
+  const float inverse = 1 / out.scale[0];
   return finish_table(importer, op, in, out, [&](int x) {
-    const float real = in.scale * static_cast<float>(x - in.zero_point);
+    const float real = in.scale[0] * static_cast<float>(x - in.zero_point[0]);
     // exp(-100) is 0 beside 1.
     const double bounded = std::max(static_cast<double>(real), -100.0);
     const float value = real < 0 ? static_cast<float>(portable_exp(bounded)) - 1.0f : real;
-    const float steps = std::round(value * inverse) + static_cast<float>(out.zero_point);
+    const float steps = std::round(value * inverse) + static_cast<float>(out.zero_point[0]);
     return static_cast<int>(std::clamp(steps, -128.0f, 127.0f));
   });
 }
@@ -344,19 +348,20 @@ Status import_elu(Importer& importer, const Op& op) {
 Status import_abs(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (!in.is_wide() && refuse_legacy(importer, op, in)) return Status();
+  if (!in.is_int16() && refuse_legacy(importer, op, in)) return Status();
   const Multiplier m =
-      importer.multiplier(static_cast<double>(in.scale) / static_cast<double>(out.scale));
+      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
   if (!usable(importer, op, reach_bits(in), {m})) return Status();
-  const bool rescale = in.scale != out.scale;
-  if (in.is_wide()) {
+  const bool rescale = in.scale[0] != out.scale[0];
+  if (in.is_int16()) {
     const Below below{m, false, {-1}};
-    return finish_requantize(importer, op, in, out, m, &below, out.limits());
+    return finish_requantize(importer, op, in, out, m, &below, Limits::of_source(out));
   }
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
-    const int v = std::abs(x - in.zero_point);
-    return clamp_to(int64_t{rescale ? multiply(v, m, rounding) : v} + out.zero_point, out.limits());
+    const int v = std::abs(x - in.zero_point[0]);
+    return clamp_to(int64_t{rescale ? multiply(v, m, rounding) : v} + out.zero_point[0],
+                    Limits::of_source(out));
   });
 }
 
@@ -365,10 +370,9 @@ namespace {
 // The parameters of an integer that QUANTIZE reads or makes: also int32, without a zero point.
 bool read_integer_quant(Importer& importer, const Op& op, const Tensor& tensor, Quant* quant) {
   if (tensor.type != TensorType::INT32) return importer.read_quant(op, tensor, quant);
-  quant->type = tensor.type;
   if (tensor.scale.size() == 1 && std::isnormal(tensor.scale[0]) && tensor.scale[0] > 0 &&
       tensor.zero_point[0] == 0) {
-    quant->scale = tensor.scale[0];
+    *quant = tensor_quant(DType::kInt32, tensor.scale[0], 0);
     return true;
   }
   (void)importer.refuse(op, "the int32 tensor '" + tensor.name + "' has no scale or a zero point",
@@ -377,23 +381,24 @@ bool read_integer_quant(Importer& importer, const Op& op, const Tensor& tensor, 
 }
 
 // Between integers of which one has 16 or 32 bits. The reference has no uint8 here.
-Status import_wide_requantize(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
-  const auto allowed = [](TensorType from, TensorType to) {
-    if (from == TensorType::INT8) return to == TensorType::INT16 || to == TensorType::INT32;
-    if (from == TensorType::INT32) return to == TensorType::INT8 || to == TensorType::INT16;
-    return from == TensorType::INT16 &&
-           (to == TensorType::INT8 || to == TensorType::INT16 || to == TensorType::INT32);
+Status import_int16_requantize(Importer& importer, const Op& op, const Quant& in,
+                               const Quant& out) {
+  const auto allowed = [](DType from, DType to) {
+    if (from == DType::kInt8) return to == DType::kInt16 || to == DType::kInt32;
+    if (from == DType::kInt32) return to == DType::kInt8 || to == DType::kInt16;
+    return from == DType::kInt16 &&
+           (to == DType::kInt8 || to == DType::kInt16 || to == DType::kInt32);
   };
   if (!allowed(in.type, out.type))
     return importer.refuse(op,
-                           std::string(type_name(in.type)) + " to " + type_name(out.type) +
+                           std::string(dtype_name(in.type)) + " to " + dtype_name(out.type) +
                                " is not defined by the reference kernels",
                            importer.output(op).name, "quantise the model to int8 or int16");
   const Multiplier m =
-      importer.multiplier(static_cast<double>(in.scale) / static_cast<double>(out.scale));
-  const bool from_32 = in.type == TensorType::INT32;
+      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
+  const bool from_32 = in.type == DType::kInt32;
   if (!usable(importer, op, from_32 ? 31 : reach_bits(in), {m})) return Status();
-  return finish_requantize(importer, op, in, out, m, nullptr, out.limits());
+  return finish_requantize(importer, op, in, out, m, nullptr, Limits::of_source(out));
 }
 
 }  // namespace
@@ -402,7 +407,7 @@ Status import_quantize(Importer& importer, const Op& op) {
   Quant in, out;
   if (!read_integer_quant(importer, op, importer.output(op), &out)) return Status();
   if (importer.input(op, 0).type == TensorType::FLOAT32) {
-    if (out.type == TensorType::INT32)
+    if (out.type == DType::kInt32)
       return importer.refuse(op, "float32 to int32 is not defined by the reference kernels",
                              importer.output(op).name, "quantise to int8 or int16");
     QRT_TRY(check_same_shape(importer, op));
@@ -410,29 +415,26 @@ Status import_quantize(Importer& importer, const Op& op) {
     if (x == kNoValue)
       return importer.refuse(op, importer.quoted_input(op, 0) + " is a float constant",
                              importer.input(op, 0).name, "quantise the constant");
-    auto& o = importer.add_node<fb::QuantizeOptionsT>(op, {x}, importer.new_output(op, out));
-    uint32_t bits;
-    __builtin_memcpy(&bits, &out.scale, sizeof bits);
-    o.scale = {bits};
+    auto& o = importer.builder().add<fb::QuantizeOptionsT>(op, {x}, importer.new_output(op, out));
+    o.scale = {float_bits(out.scale[0])};
     o.zero_point = {out.stored_zero_point()};
     o.rounding = fb::Rounding::HALF_AWAY;
     importer.became(op, "Quantize", "edge");
     return Status();
   }
   if (!read_integer_quant(importer, op, importer.input(op, 0), &in)) return Status();
-  if (in.is_wide() || out.is_wide() || in.type == TensorType::INT32 ||
-      out.type == TensorType::INT32)
-    return import_wide_requantize(importer, op, in, out);
-  if (in.type == TensorType::UINT8 && out.type == TensorType::UINT8)
+  if (in.is_int16() || out.is_int16() || in.type == DType::kInt32 || out.type == DType::kInt32)
+    return import_int16_requantize(importer, op, in, out);
+  if (in.type == DType::kUInt8 && out.type == DType::kUInt8)
     return importer.refuse(op, "uint8 to uint8 is not defined by the reference kernels",
                            importer.input(op, 0).name, "quantise the model to int8");
   const Multiplier m =
-      importer.multiplier(static_cast<double>(in.scale) / static_cast<double>(out.scale));
+      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
   if (!usable(importer, op, 8, {m})) return Status();
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
-    return clamp_to(int64_t{multiply(x - in.zero_point, m, rounding)} + out.zero_point,
-                    out.limits());
+    return clamp_to(int64_t{multiply(x - in.zero_point[0], m, rounding)} + out.zero_point[0],
+                    Limits::of_source(out));
   });
 }
 
@@ -444,12 +446,10 @@ Status import_dequantize(Importer& importer, const Op& op) {
                            importer.output(op).name, "dequantise to float32");
   QRT_TRY(check_same_shape(importer, op));
   const ValueId x = importer.value(op, 0);
-  const ValueId y =
-      importer.new_value(importer.output(op).name, DType::kFloat32, importer.output(op).shape);
-  auto& o = importer.add_node<fb::DequantizeOptionsT>(op, {x}, y);
-  uint32_t bits;
-  __builtin_memcpy(&bits, &in.scale, sizeof bits);
-  o.scale = {bits};
+  const ValueId y = importer.builder().new_value(importer.output(op).name, DType::kFloat32,
+                                                 importer.output(op).shape);
+  auto& o = importer.builder().add<fb::DequantizeOptionsT>(op, {x}, y);
+  o.scale = {float_bits(in.scale[0])};
   o.zero_point = {in.stored_zero_point()};
   importer.set_output(op, y);
   importer.became(op, "Dequantize", "edge");
