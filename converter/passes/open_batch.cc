@@ -15,10 +15,10 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   const ValueId in = node.inputs[0], out = node.outputs[0];
   if (shape(out).rank() < 1 || shape(out)[0] != batch) return false;
   const int rank = shape(out).rank();
-  const auto* island = node.options.AsFloat();
+  const auto* in_float = node.options.AsFloat();
   if (broadcasts(node) || (node.options.AsBatchMatMul() && rank >= 3) ||
-      (island && island->function >= fb::FloatFunction::ADD &&
-       island->function <= fb::FloatFunction::MAXIMUM)) {
+      (in_float && in_float->function >= fb::FloatFunction::ADD &&
+       in_float->function <= fb::FloatFunction::MAXIMUM)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       const Shape& s = shape(id);
       if (graph.values[id].is_constant) return s.rank() < rank || s[0] == 1;
@@ -50,7 +50,7 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
     return shape(in).rank() >= 2;
   if (node.options.AsBatchMatMul()) return false;
   if (node.options.AsSoftmax() || node.options.AsFullyConnected() || node.options.AsTopK() ||
-      island)
+      in_float)
     return shape(in).rank() >= 2;
   return true;  // Reshape keeps dimension 0 (checked above); images have theirs in front
 }

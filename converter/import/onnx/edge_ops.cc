@@ -67,7 +67,7 @@ Status read_layout(const NodeView& node, const Shape& x, const Shape& scale, int
   return Status();
 }
 
-// Scale and zero point as inputs of a boundary operator whose integer side is of `type`.
+// Scale and zero point as inputs of an edge operator whose integer side is of `type`.
 // *done: false where they were refused.
 Status add_parameters(Importer& importer, const NodeView& node, int type,
                       std::vector<ValueId>* inputs, bool* done) {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert::from_tflite {
 
@@ -98,6 +98,26 @@ ValueId Moving::next() {
   const ValueId y = importer_.builder().new_value("", dtype, shape_);
   importer_.graph().values[y].quantization = importer_.graph().values[value_].quantization;
   return y;
+}
+
+Status check_axis(int64_t axis, int rank, int* result) {
+  *result = 0;
+  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions",
+                  static_cast<long long>(axis), rank);
+  *result = static_cast<int>(axis < 0 ? axis + rank : axis);
+  return Status();
+}
+
+bool read_integer(Importer& importer, const Op& op, int i, int32_t* value) {
+  std::vector<int32_t> values;
+  if (!importer.read_integers(op, i, &values)) return false;
+  if (values.size() == 1) {
+    *value = values[0];
+    return true;
+  }
+  (void)importer.refuse(op, importer.quoted_input(op, i) + " is not one number",
+                        importer.input(op, i).name, "give one number");
+  return false;
 }
 
 }  // namespace qrt::convert::from_tflite

@@ -23,11 +23,11 @@ bool FloatGraph::read(int i, ValueId* x) {
     return true;
   }
   if (t.is_pending()) return make_producer_float(importer_, node_.input(i), x);
-  std::vector<float> entries;
-  if (!t.is_table() || (t.type != kUint8 && t.type != kInt8) || !entries(t, &entries) ||
-      entries.size() != 256)
+  std::vector<float> table;
+  if (!t.is_table() || (t.type != kUint8 && t.type != kInt8) || !entries(t, &table) ||
+      table.size() != 256)
     return false;
-  *x = add(F::TABLE, {t.value, constant({256}, entries)}, t.shape);
+  *x = add(F::TABLE, {t.value, constant({256}, table)}, t.shape);
   return true;
 }
 

@@ -67,7 +67,7 @@ Status import_integers(Importer& importer, const NodeView& node);
 Status import_where(Importer& importer, const NodeView& node);
 Status import_qlinear_where(Importer& importer, const NodeView& node);
 
-// ops/order.cc
+// ops/compare.cc
 Status import_arg_max(Importer& importer, const NodeView& node);
 Status import_top_k(Importer& importer, const NodeView& node);
 
@@ -91,7 +91,7 @@ Status import_gather_elements(Importer& importer, const NodeView& node);
 Status import_depth_to_space(Importer& importer, const NodeView& node);
 Status import_space_to_depth(Importer& importer, const NodeView& node);
 
-// ops/resize.cc: Resize and Upsample
+// ops/resize/resize.cc: Resize and Upsample
 Status import_resize(Importer& importer, const NodeView& node);
 
 // ops/concat.cc
@@ -126,7 +126,7 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 
-// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu and the QLinear forms
+// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu; their QLinear forms: ops/sum_product.cc
 Status import_binary(Importer& importer, const NodeView& node);
 Status import_qlinear_binary(Importer& importer, const NodeView& node);
 

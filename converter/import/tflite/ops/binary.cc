@@ -1,5 +1,4 @@
-// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of
-// shapes, folded.
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of shapes, folded.
 #include <algorithm>
 
 #include "converter/import/tflite/ops/handlers.h"

@@ -30,12 +30,13 @@ Status check_output_shape(const Importer& importer, const Op& op, const Shape& e
 // The same where the first two inputs broadcast.
 Status check_broadcast(const Importer& importer, const Op& op);
 
-// ops/linear.cc
+// ops/convolution.cc
 Status import_conv_2d(Importer& importer, const Op& op);
 Status import_depthwise_conv_2d(Importer& importer, const Op& op);
 Status import_fully_connected(Importer& importer, const Op& op);
+// ops/transpose_conv.cc
 Status import_transpose_conv(Importer& importer, const Op& op);
-// ops/unary.cc
+// ops/activation.cc
 Status import_logistic(Importer& importer, const Op& op);
 Status import_tanh(Importer& importer, const Op& op);
 Status import_relu(Importer& importer, const Op& op);
@@ -46,6 +47,7 @@ Status import_prelu(Importer& importer, const Op& op);
 Status import_hard_swish(Importer& importer, const Op& op);
 Status import_elu(Importer& importer, const Op& op);
 Status import_abs(Importer& importer, const Op& op);
+// ops/quantize.cc
 Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);
 // ops/softmax.cc
@@ -57,25 +59,27 @@ Status import_pack(Importer& importer, const Op& op);
 // ops/gather.cc
 Status import_reshape(Importer& importer, const Op& op);
 Status import_transpose(Importer& importer, const Op& op);
-Status import_strided_slice(Importer& importer, const Op& op);
-Status import_slice(Importer& importer, const Op& op);
-Status import_split(Importer& importer, const Op& op);
-Status import_split_v(Importer& importer, const Op& op);
-Status import_pad(Importer& importer, const Op& op);
-Status import_pad_v2(Importer& importer, const Op& op);
-Status import_mirror_pad(Importer& importer, const Op& op);
 Status import_tile(Importer& importer, const Op& op);
 Status import_broadcast_to(Importer& importer, const Op& op);
 Status import_reverse_v2(Importer& importer, const Op& op);
 Status import_gather(Importer& importer, const Op& op);
 Status import_gather_nd(Importer& importer, const Op& op);
+// ops/slice.cc
+Status import_strided_slice(Importer& importer, const Op& op);
+Status import_slice(Importer& importer, const Op& op);
+Status import_split(Importer& importer, const Op& op);
+Status import_split_v(Importer& importer, const Op& op);
 Status import_unpack(Importer& importer, const Op& op);
+// ops/pad.cc
+Status import_pad(Importer& importer, const Op& op);
+Status import_pad_v2(Importer& importer, const Op& op);
+Status import_mirror_pad(Importer& importer, const Op& op);
 // ops/blocks.cc
 Status import_depth_to_space(Importer& importer, const Op& op);
 Status import_space_to_depth(Importer& importer, const Op& op);
 Status import_space_to_batch_nd(Importer& importer, const Op& op);
 Status import_batch_to_space_nd(Importer& importer, const Op& op);
-// ops/resize.cc
+// ops/resize/resize.cc
 Status import_resize_nearest_neighbor(Importer& importer, const Op& op);
 Status import_resize_bilinear(Importer& importer, const Op& op);
 // ops/pool.cc

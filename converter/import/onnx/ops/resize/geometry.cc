@@ -1,4 +1,4 @@
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Resize and Upsample. Nearest is a Gather: every output index reads one input index, or, outside
-// the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize_linear.cc.
+// the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize/linear.cc.
 #include <cmath>
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -5,7 +5,7 @@
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/move.h"
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 #include "kernels/resize/resize.h"
 
 namespace qrt::convert::from_onnx {
