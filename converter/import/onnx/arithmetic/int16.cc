@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -93,10 +93,10 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
                           node.input(1), "quantise the weights symmetrically");
     return std::nullopt;
   }
-  if (s.padded_in > static_cast<int64_t>(kMaxWideK)) {
+  if (s.padded_in > static_cast<int64_t>(kMaxDigitsK)) {
     (void)importer.refuse(node,
                           std::to_string(s.padded_in) + " weights make an output, at most " +
-                              std::to_string(kMaxWideK) + " can with 16-bit activations",
+                              std::to_string(kMaxDigitsK) + " can with 16-bit activations",
                           node.input(1), "quantise the activations to 8 bits");
     return std::nullopt;
   }

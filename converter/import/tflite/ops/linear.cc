@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -35,7 +35,7 @@ bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t 
   int terms = 1;
   for (int w : linear.weights)
     while (w < -128 * terms || w > 127 * terms) ++terms;
-  if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxWideK)
+  if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxDigitsK)
     return no("more than 65793 weights make an output");
   const int64_t sums = static_cast<int64_t>(weights) * 255 * 65535;
   for (size_t o = 0; o < linear.bias.size(); ++o) {
