@@ -3,22 +3,22 @@
 // it, write.cc serialises it.
 //
 // Conventions, from the front end on:
-//  - 8-bit activations are UINT8 in the stored domain (an int8 source's values and zero points +
-//  128). A model input or
-//    output of type INT8 is joined by a Lut that flips the sign bit.
-//  - Conv2D, DepthwiseConv2D and the pools work on NHWC; a front end with NCHW data puts Transpose
-//  nodes around them,
-//    and passes/ move and cancel those.
-//  - Until passes/pack_weights, weights are row-major INT16 constants holding (source weight -
-//  source zero point), in
-//    -255..255, or with INT16 activations any: Conv2D [out, kh, kw, in / groups], DepthwiseConv2D
-//    [kh, kw, out], FullyConnected [out, in]. The bias is an INT32 constant [out] holding the
-//    source bias, without the input's zero point (which Conv2DOptions::input_zero_point names, and
-//    FullyConnected's input value's quantisation). weight_sum, terms, digits, pair_safe and
-//    tap_layout are still unset.
+//  - 8-bit activations are UINT8 in the stored domain: an int8 source's values and zero points
+//    + 128. A model input or output of type INT8 is joined by a Lut that flips the sign bit.
+//  - Conv2D, DepthwiseConv2D and the pools work on NHWC. A front end with NCHW data puts Transpose
+//    nodes around them, and passes/ move and cancel those.
+//  - Until passes/pack_weights, weights are row-major INT16 constants that hold (source weight -
+//    source zero point): in -255..255, or any with INT16 activations. Their shapes:
+//      Conv2D           [out, kh, kw, in / groups]
+//      DepthwiseConv2D  [kh, kw, out]
+//      FullyConnected   [out, in]
+//    The bias is an INT32 constant [out] that holds the source bias. The input's zero point is not
+//    in it yet: Conv2DOptions::input_zero_point names that, and for FullyConnected the
+//    quantisation of the input value. weight_sum, terms, digits, pair_safe and tap_layout are
+//    unset.
 //  - A Lut's or Softmax's table is a second, constant input; write.cc turns it into a buffer index.
 //  - Shapes are concrete, at the source's own batch. passes/open_batch makes dimension 0 symbolic
-//  where it can.
+//    where it can.
 #ifndef QRT_CONVERTER_IR_H_
 #define QRT_CONVERTER_IR_H_
 

@@ -15,7 +15,7 @@
 
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert {
 namespace {

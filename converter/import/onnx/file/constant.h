@@ -17,7 +17,7 @@
 namespace qrt::convert::from_onnx {
 
 // TensorProto::DataType values, also those younger than the installed ONNX headers.
-enum ElementType : int {
+enum OnnxType : int {
   kUndefined = 0,
   kFloat = 1,
   kUint8 = 2,
@@ -45,7 +45,10 @@ enum ElementType : int {
   kInt2 = 26,
 };
 
-const char* element_type_name(int type);  // "float32"; "type 23" where it has no name here
+const char* element_type_name(int type);  // "float32"
+// The graph's type for elements of this type; false where there is none. And back.
+bool ir_type(int type, DType* dtype);
+int onnx_type(DType dtype);
 // Bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
@@ -57,8 +60,8 @@ bool quantized_range(int type, int* lo, int* hi);
 struct Constant {
   int type = kUndefined;
   Shape shape;
-  std::vector<uint8_t>
-      data;  // elements, low byte first; 4- and 2-bit elements one per byte, sign extended
+  // Elements, low byte first; those of 4 and 2 bits one per byte, sign extended.
+  std::vector<uint8_t> data;
 
   int64_t elements() const { return shape.elements(); }
   template <class T>

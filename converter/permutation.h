@@ -1,7 +1,7 @@
 // Permutations of dimensions, as in TransposeOptions: output dimension i is input dimension
 // perm[i].
-#ifndef QRT_CONVERTER_PASSES_PERMUTATION_H_
-#define QRT_CONVERTER_PASSES_PERMUTATION_H_
+#ifndef QRT_CONVERTER_PERMUTATION_H_
+#define QRT_CONVERTER_PERMUTATION_H_
 
 #include <cstdint>
 #include <optional>
@@ -37,4 +37,4 @@ Value transposed_constant(const Value& constant, const Perm& perm);
 
 }  // namespace qrt::convert
 
-#endif  // QRT_CONVERTER_PASSES_PERMUTATION_H_
+#endif  // QRT_CONVERTER_PERMUTATION_H_

@@ -1,7 +1,7 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear that stay operators of their own: with
 // types, scales or blocks that no integer kernel takes, or with scales that are no constants. What
 // feeds an integer graph with constant parameters is qdq.cc's.
-#include "converter/import/onnx/edge.h"
+#include "converter/import/onnx/edge_ops.h"
 
 #include <vector>
 
@@ -67,13 +67,13 @@ Status read_layout(const NodeView& node, const Shape& x, const Shape& scale, int
   return Status();
 }
 
-// Scale and zero point as inputs of a boundary operator whose integer side is of `type`.
+// Scale and zero point as inputs of an edge operator whose integer side is of `type`.
 // *done: false where they were refused.
 Status add_parameters(Importer& importer, const NodeView& node, int type,
                       std::vector<ValueId>* inputs, bool* done) {
   *done = false;
   const Tensor& s = importer.input(node, 1);
-  const ValueId scale = importer.plain_value(node.input(1), s);
+  const ValueId scale = plain_value(importer, node.input(1), s);
   if (scale == kNoValue) return importer.refuse_float(node, 1);
   inputs->push_back(scale);
   const int64_t n = s.shape.elements();
@@ -89,7 +89,7 @@ Status add_parameters(Importer& importer, const NodeView& node, int type,
                         element_type_name(type));
       return Status();
     }
-    const ValueId zero_point = importer.plain_value(node.input(2), z);
+    const ValueId zero_point = plain_value(importer, node.input(2), z);
     if (zero_point == kNoValue) {
       *done = false;
       return importer.refuse_float(node, 2);
@@ -117,10 +117,10 @@ void finish(Importer& importer, const NodeView& node, Node n, const Shape& shape
   y.kind = Tensor::Kind::kValue;
   y.shape = shape;
   y.type = type;
-  y.value = importer.new_value(node.output(0), stored_type_of(type), shape);
+  y.value = importer.builder().new_value(node.output(0), stored_type_of(type), shape);
   n.outputs.push_back(y.value);
   importer.graph().nodes.push_back(std::move(n));
-  if (type == kUint16) y.value = importer.stored_uint16("", y.value);
+  if (type == kUint16) y.value = importer.builder().stored_uint16("", y.value);
   importer.became(node, result, "edge");
   importer.set_output(node, 0, std::move(y));
 }
@@ -150,7 +150,7 @@ int quantized_type(const Importer& importer, const NodeView& node) {
   return static_cast<int>(node.integer("output_dtype", kUndefined));
 }
 
-bool is_plain_boundary(const Importer& importer, const NodeView& node) {
+bool is_plain_edge(const Importer& importer, const NodeView& node) {
   const Tensor& s = importer.input(node, 1);
   const bool zero_point_is_known =
       !node.has_input(2) || importer.input(node, 2).is_plain_constant();
@@ -173,7 +173,7 @@ Status emit_quantize(Importer& importer, const NodeView& node) {
   if (!is_quantized_type(node, type))
     return importer.refuse(node, std::string("the output is ") + element_type_name(type),
                            node.output(0), "quantise to integers of up to 16 bits or float8");
-  const ValueId value = importer.plain_value(node.input(0), x);
+  const ValueId value = plain_value(importer, node.input(0), x);
   if (value == kNoValue || !(is_float_type(x.type) || x.type == kInt32))
     return importer.refuse_float(node, 0);
   if (!is_scale_type(s.type))
@@ -208,7 +208,7 @@ Status emit_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& s = importer.input(node, 1);
   const int64_t asked = node.integer("output_dtype", kUndefined);
   const int type = asked == kUndefined ? s.type : static_cast<int>(asked);
-  const ValueId value = importer.plain_value(node.input(0), x);
+  const ValueId value = plain_value(importer, node.input(0), x);
   const bool known = is_quantized_type(node, x.type) || x.type == kInt32;
   if (value == kNoValue || !known)
     return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
@@ -253,7 +253,7 @@ Status import_extended_dequantize(Importer& importer, const NodeView& node) {
 
 Status import_dynamic_quantize(Importer& importer, const NodeView& node) {
   const Tensor x = importer.input(node, 0);
-  const ValueId value = importer.plain_value(node.input(0), x);
+  const ValueId value = plain_value(importer, node.input(0), x);
   if (value == kNoValue || x.type != kFloat) return importer.refuse_float(node, 0);
   Node n = make_node<fb::DynamicQuantizeOptionsT>(node.name(), node.op(), {value}, {});
   const int types[] = {kUint8, kFloat, kUint8};
@@ -262,7 +262,7 @@ Status import_dynamic_quantize(Importer& importer, const NodeView& node) {
     y.kind = Tensor::Kind::kValue;
     y.shape = i == 0 ? x.shape : Shape();
     y.type = types[i];
-    y.value = importer.new_value(node.output(i), stored_type_of(y.type), y.shape);
+    y.value = importer.builder().new_value(node.output(i), stored_type_of(y.type), y.shape);
     n.outputs.push_back(y.value);
     importer.set_output(node, i, std::move(y));
   }

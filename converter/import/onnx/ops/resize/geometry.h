@@ -46,7 +46,7 @@ bool is_outside(const Resize& r, const ResizeAxis& a, float x);
 // numbers.
 bool cast_bits(float value, int type, int64_t* bits);
 
-// Mode linear: ops/resize_linear.cc.
+// Mode linear: ops/resize/linear.cc.
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r);
 
 }  // namespace qrt::convert::from_onnx

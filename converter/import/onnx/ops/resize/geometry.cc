@@ -1,4 +1,4 @@
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[
 // A constant of floats. False: it is none, refused.
 bool constant_reals(Importer& importer, const NodeView& node, int i, std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
-  if (t.is_plain_constant() && importer.constant_floats(t, values)) return true;
+  if (t.is_plain_constant() && constant_floats(t, values)) return true;
   (void)importer.refuse(node, "input '" + node.input(i) + "' is not a constant", node.input(i),
                         "simplify the model (constant folding) before conversion");
   return false;
@@ -194,7 +194,7 @@ bool cast_bits(float value, int type, int64_t* bits) {
       !(value <= static_cast<float>(hi)))
     return false;
   Quant stored;
-  stored.type = type;
+  ir_type(type, &stored.type);
   *bits = static_cast<int64_t>(value) + stored.offset();
   return true;
 }

@@ -5,7 +5,7 @@
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/move.h"
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 #include "kernels/resize/resize.h"
 
 namespace qrt::convert::from_onnx {
@@ -70,14 +70,16 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
                      fb::ResizeLinearOptionsT o) {
   const Layout layout = layout_of(r);
   const bool is_volume = layout == Layout::kVolume || layout == Layout::kVolumes;
-  const Shape from = importer.shape_of(x);
+  const Shape from = importer.builder().shape_of(x);
   switch (layout) {
     case Layout::kNone:
     case Layout::kChannelsLast: break;
-    case Layout::kPlane: x = importer.reshape(node, x, {1, from[0], from[1], 1}); break;
-    case Layout::kVolume: x = importer.reshape(node, x, {1, from[0], from[1], from[2], 1}); break;
-    case Layout::kChannelsFirst: x = importer.to_nhwc(node, x); break;
-    case Layout::kVolumes: x = importer.transpose(node, x, {0, 2, 3, 4, 1}); break;
+    case Layout::kPlane: x = importer.builder().reshape(node, x, {1, from[0], from[1], 1}); break;
+    case Layout::kVolume:
+      x = importer.builder().reshape(node, x, {1, from[0], from[1], from[2], 1});
+      break;
+    case Layout::kChannelsFirst: x = importer.builder().to_nhwc(node, x); break;
+    case Layout::kVolumes: x = importer.builder().transpose(node, x, {0, 2, 3, 4, 1}); break;
   }
   const bool is_wide = o.kind == fb::ResizeKind::WIDE;
   const char* level = in_float(o.kind) ? "I1" : "I0";
@@ -85,7 +87,7 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
   if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
     importer.graph().batch_closed =
         "node '" + node.name() + "' (Resize) sums the last image of a batch in another order";
-  Shape to = importer.shape_of(x), result = from;
+  Shape to = importer.builder().shape_of(x), result = from;
   int axis = from.rank() - (is_volume || layout == Layout::kChannelsLast ? 3 : 2);
   int d = 1;
   for (auto* weights : {&o.d, &o.h, &o.w}) {
@@ -94,33 +96,33 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
     to[d++] = result[axis++] = a.out;
     *weights = linear_axis(r, a, o.kind);
   }
-  const ValueId y = importer.new_value("", is_wide ? DType::kInt32 : DType::kUInt8, to);
+  const ValueId y = importer.builder().new_value("", is_wide ? DType::kInt32 : DType::kUInt8, to);
   Node n = make_node<fb::ResizeLinearOptionsT>(node.name(), node.op(), {x}, {y});
   n.options.Set(std::move(o));
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "ResizeLinear", level);
   switch (layout) {
-    case Layout::kChannelsFirst: return importer.from_nhwc(node, y, "");
-    case Layout::kVolumes: return importer.transpose(node, y, {0, 4, 1, 2, 3});
+    case Layout::kChannelsFirst: return importer.builder().from_nhwc(node, y, "");
+    case Layout::kVolumes: return importer.builder().transpose(node, y, {0, 4, 1, 2, 3});
     case Layout::kChannelsLast: return y;
-    default: return importer.reshape(node, y, result);
+    default: return importer.builder().reshape(node, y, result);
   }
 }
 
 // Of 16 bits, one side or both: the sum in 2^-14 of the input's steps, then one requantisation.
-Status resize_wide(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
-                   const Quant& out, Limits limits, ValueId* result) {
+Status resize_int16(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
+                    const Quant& out, Limits limits, ValueId* result) {
   const double ratio = static_cast<double>(x.quant->scale[0]) / static_cast<double>(out.scale[0]);
   auto requant =
-      wide_requant(importer, node, {std::ldexp(ratio, -14)}, {int64_t{1} << 30}, out, limits);
+      int16_requant(importer, node, {std::ldexp(ratio, -14)}, {int64_t{1} << 30}, out, limits);
   if (!requant) return Status();
   fb::ResizeLinearOptionsT o;
   o.kind = fb::ResizeKind::WIDE;
   o.input_zero_point = x.quant->stored_zero_point();
   const ValueId sums =
-      resize_value(importer, node, r, importer.widened(node, x.value), std::move(o));
-  *result = importer.new_value("", out.is_wide() ? DType::kInt16 : DType::kUInt8,
-                               importer.shape_of(sums), &out);
+      resize_value(importer, node, r, importer.builder().widened(node, x.value), std::move(o));
+  *result = importer.builder().new_value("", out.is_int16() ? DType::kInt16 : DType::kUInt8,
+                                         importer.builder().shape_of(sums), &out);
   Node n = make_node<fb::RequantizeOptionsT>(node.name(), node.op(), {sums}, {*result});
   options<fb::RequantizeOptionsT>(n).requant = std::move(requant);
   importer.graph().nodes.push_back(std::move(n));
@@ -131,7 +133,7 @@ Status resize_wide(Importer& importer, const NodeView& node, const Resize& r, co
 // Puts `fill` where the region reaches beyond the input.
 ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, ValueId y,
                      int64_t fill) {
-  IndexMaps maps(importer.shape_of(y));
+  IndexMaps maps(importer.builder().shape_of(y));
   for (size_t d = 0; d < r.axes.size(); ++d) {
     const ResizeAxis& a = r.axes[d];
     Indices indices = stepped(0, a.out, 1);
@@ -140,7 +142,7 @@ ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, 
     if (std::count(indices.begin(), indices.end(), -1) > 0)
       maps.set(static_cast<int>(d), std::move(indices));
   }
-  return maps.fills() ? importer.gather(node, y, maps, fill) : y;
+  return maps.fills() ? importer.builder().gather(node, y, maps, fill) : y;
 }
 
 // As ResizeLinear takes them.
@@ -199,23 +201,20 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   if (!x.quant->per_tensor() || !is_usual(x.quant->scale[0]))
     return no("its input has several scales or an unusual one", "quantise it per tensor");
-  importer.defer(node, to)->emit = [&importer, &node, r, x, beyond](const Quant& out, Limits limits,
-                                                                    ValueId* result) {
+  defer(importer, node, to)->emit = [&importer, &node, r, x, beyond](
+                                        const Quant& out, Limits limits, ValueId* result) {
     if (!is_usual(out.scale[0]))
       return importer.refuse(node, "its output has an unusual scale", node.output(0),
                              "quantise the model with scales of usual size");
     ValueId y = kNoValue;
-    if (x.quant->is_wide() || out.is_wide()) {
-      QRT_TRY(resize_wide(importer, node, r, x, out, limits, &y));
+    if (x.quant->is_int16() || out.is_int16()) {
+      QRT_TRY(resize_int16(importer, node, r, x, out, limits, &y));
       if (y == kNoValue) return Status();
     } else {
       y = resize_f32(importer, node, r, x, out, limits);
     }
-    int lo, hi;
-    quantized_range(out.type, &lo, &hi);
-    const int fill = quantize_ort(beyond, out.scale[0], out.zero_point[0], lo, hi) + out.offset();
-    *result = importer.with_quant(
-        node, fill_outside(importer, node, r, y, std::clamp(fill, limits.lo, limits.hi)), out);
+    *result = importer.builder().with_quant(
+        node, fill_outside(importer, node, r, y, quantized(beyond, out, limits)), out);
     return Status();
   };
   return Status();

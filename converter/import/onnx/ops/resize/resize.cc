@@ -1,10 +1,10 @@
 // Resize and Upsample. Nearest is a Gather: every output index reads one input index, or, outside
-// the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize_linear.cc.
+// the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize/linear.cc.
 #include <cmath>
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/ops/resize_geometry.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -48,7 +48,7 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
     QRT_TRY(check_index_count(r.axes[d].out));
     maps.set(static_cast<int>(d), nearest_indices(r, r.axes[d]));
   }
-  if (x.is_pending() || x.is_pairs()) return importer.refuse_float(node, 0);
+  if (x.is_pending() || x.is_pair_function()) return importer.refuse_float(node, 0);
   if (!maps.fills()) return move(importer, node, {gathered(std::move(maps))});
   const float value = node.real("extrapolation_value", 0);
   int64_t bits;

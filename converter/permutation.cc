@@ -1,5 +1,5 @@
 // Permutations of dimensions.
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 #include <cstring>
 #include <utility>
@@ -91,8 +91,8 @@ std::optional<std::vector<DimGroup>> match_dims(const Shape& in, const Shape& ou
 std::optional<Perm> carry_through_reshape(const Shape& in, const Perm& in_perm, const Shape& out) {
   const auto groups = match_dims(in, out);
   if (!groups) return std::nullopt;
-  // The groups in the order in which in_perm puts them.
-  Perm order;  // of the output's grouped dimensions
+  // The groups as in_perm arranges them.
+  Perm grouping;  // of the output's grouped dimensions
   size_t next = 0;
   Perm walk;
   for (uint8_t d : in_perm)
@@ -106,17 +106,17 @@ std::optional<Perm> carry_through_reshape(const Shape& in, const Perm& in_perm, 
     if (!found || next + found->in.size() > walk.size()) return std::nullopt;
     for (uint8_t member : found->in)
       if (walk[next++] != member) return std::nullopt;
-    order.insert(order.end(), found->out.begin(), found->out.end());
+    grouping.insert(grouping.end(), found->out.begin(), found->out.end());
   }
   // Ungrouped dimensions of size 1 go before the grouped one that follows them, the last ones
   // behind the last grouped dimension.
   std::vector<bool> grouped(static_cast<size_t>(out.rank()), false);
-  for (uint8_t d : order) grouped[d] = true;
+  for (uint8_t d : grouping) grouped[d] = true;
   int last_grouped = out.rank() - 1;
   while (last_grouped >= 0 && !grouped[static_cast<size_t>(last_grouped)]) --last_grouped;
   if (last_grouped < 0) return identity_perm(out.rank());
   Perm perm;
-  for (uint8_t d : order) {
+  for (uint8_t d : grouping) {
     size_t first = d;
     while (first > 0 && !grouped[first - 1]) --first;
     for (; first <= d; ++first) perm.push_back(static_cast<uint8_t>(first));

@@ -33,7 +33,7 @@ Tensor index_tensor(Importer& importer, ValueId value) {
   y.kind = Tensor::Kind::kValue;
   y.type = kInt64;
   y.value = value;
-  y.shape = importer.shape_of(value);
+  y.shape = importer.builder().shape_of(value);
   return y;
 }
 
@@ -55,7 +55,7 @@ Status import_arg_max(Importer& importer, const NodeView& node) {
   Shape shape;
   for (int i = 0; i < x.shape.rank(); ++i)
     if (i != axis || o.keep_dims) shape.push_back(i == axis ? 1 : x.shape[i]);
-  const ValueId y = importer.new_value(node.output(0), DType::kInt64, shape);
+  const ValueId y = importer.builder().new_value(node.output(0), DType::kInt64, shape);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "ArgMax", "I0");
@@ -84,25 +84,25 @@ Status import_top_k(Importer& importer, const NodeView& node) {
   to_last.push_back(axis);
   for (int i = 0; i < rank; ++i) back[static_cast<size_t>(to_last[static_cast<size_t>(i)])] = i;
   const bool turned = axis != rank - 1;
-  const ValueId from = turned ? importer.transpose(node, x.value, to_last) : x.value;
-  Shape shape = importer.shape_of(from);
+  const ValueId from = turned ? importer.builder().transpose(node, x.value, to_last) : x.value;
+  Shape shape = importer.builder().shape_of(from);
   shape[rank - 1] = count;
   Node n = make_node<fb::TopKOptionsT>(node.name(), node.op(), {from}, {});
   options<fb::TopKOptionsT>(n).k = static_cast<uint32_t>(count);
   options<fb::TopKOptionsT>(n).smallest = node.integer("largest", 1) == 0;
-  ValueId values = importer.new_value("", importer.graph().values[from].type.dtype, shape,
-                                      x.quant ? &*x.quant : nullptr);
-  ValueId indices = importer.new_value("", DType::kInt64, shape);
+  ValueId values = importer.builder().new_value("", importer.graph().values[from].type.dtype, shape,
+                                                x.quant ? &*x.quant : nullptr);
+  ValueId indices = importer.builder().new_value("", DType::kInt64, shape);
   n.outputs = {values, indices};
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "TopK", "I0");
   if (turned) {
-    values = importer.transpose(node, values, back);
-    indices = importer.transpose(node, indices, back);
+    values = importer.builder().transpose(node, values, back);
+    indices = importer.builder().transpose(node, indices, back);
   }
   Tensor y = x;
   y.value = values;
-  y.shape = importer.shape_of(values);
+  y.shape = importer.builder().shape_of(values);
   importer.set_output(node, 0, std::move(y));
   if (node.output_count() > 1) importer.set_output(node, 1, index_tensor(importer, indices));
   return Status();
