@@ -52,6 +52,9 @@ struct Value {
   // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
   int weight_bits = 0;
   std::vector<int8_t> weight_offset;  // schema/qrt_model.fbs
+  // The source's tensor of this name is transpose(this, source_order); empty where that is not
+  // known. Set by passes/move_transposes.
+  std::vector<uint8_t> source_order;
 
   template <class T>
   const T* as() const {
@@ -78,6 +81,7 @@ struct Variable {
 
 struct Graph {
   std::string name, source_format, source_producer, reference;
+  std::vector<std::string> source_files;  // all that the model was read from
   int64_t default_batch = 1;
   bool batch_is_fixed = false;  // some operator treats images differently, though its form does not
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)

@@ -1,7 +1,9 @@
 // A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
 // first in the file, the constants' bytes behind them, and 64 zero bytes at the very end, so that
 // as many can be read behind every constant (schema/README.md).
+#include <algorithm>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -9,6 +11,7 @@
 #include "qrt/qrt.h"
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
+#include "runtime/tools/source_order.h"
 #include "runtime/verify.h"
 
 namespace qrt::convert {
@@ -21,7 +24,10 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 class Writer {
  public:
   explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
-  Status run(std::vector<uint8_t>* bytes);
+  // `ordered`: values whose source_order is to be written.
+  Status run(const std::set<ValueId>& ordered, std::vector<uint8_t>* bytes);
+  // Values of a written file whose order in the source it does not tell.
+  std::set<ValueId> untold_orders(const std::vector<uint8_t>& bytes) const;
 
  private:
   void collect();
@@ -31,9 +37,10 @@ class Writer {
   size_t size_bound() const;
   Status check_sizes() const;
   void write_buffers();
-  flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
+  flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id, bool with_order);
   flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
   std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
+  std::string reference() const;
 
   const Graph& graph_;
   std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
@@ -122,7 +129,7 @@ void Writer::write_buffers() {
   written_[0] = fb::CreateBuffer(fbb_);
 }
 
-flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
+flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id, bool with_order) {
   const Value& v = graph_.values[id];
   fb::TensorT t;
   t.name = v.name;
@@ -131,6 +138,7 @@ flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
   if (v.is_constant) t.buffer = buffer_of_.at(bytes_of(v.data));
   t.packing = v.packing;
   t.weight_offset = v.weight_offset;
+  if (with_order) t.source_order = v.source_order;
   if (!v.quantization.scale.empty()) {
     t.quantization = std::make_unique<fb::QuantizationT>();
     t.quantization->scale = v.quantization.scale;
@@ -164,12 +172,32 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   return fb::CreateOperator(fbb_, &op);
 }
 
-Status Writer::run(std::vector<uint8_t>* bytes) {
+// Whose bits the file reproduces. What runs in float may differ from the source system in the last
+// bits, and the file says so.
+std::string Writer::reference() const {
+  const bool has_float =
+      std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                  [](const Node& node) { return node.options.type == fb::OpOptions::Float; });
+  return graph_.reference + (has_float ? "+float" : "");
+}
+
+std::set<ValueId> Writer::untold_orders(const std::vector<uint8_t>& bytes) const {
+  std::set<ValueId> untold;
+  const std::vector<tool::Order> told = tool::source_orders(*fb::GetModel(bytes.data()));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Value& v = graph_.values[tensors_[i]];
+    const bool is_known = v.source_order.size() == static_cast<size_t>(v.type.shape.rank());
+    if (is_known && !v.is_constant && told[i] != v.source_order) untold.insert(tensors_[i]);
+  }
+  return untold;
+}
+
+Status Writer::run(const std::set<ValueId>& ordered, std::vector<uint8_t>* bytes) {
   collect();
   QRT_TRY(check_sizes());
   write_buffers();
   std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
-  for (ValueId id : tensors_) tensor_offsets.push_back(write_tensor(id));
+  for (ValueId id : tensors_) tensor_offsets.push_back(write_tensor(id, ordered.count(id) != 0));
   std::vector<flatbuffers::Offset<fb::Operator>> operators;
   for (const Node& node : graph_.nodes) operators.push_back(write_operator(node));
   const std::string producer = "qrt " + std::to_string(QRT_VERSION_MAJOR) + "." +
@@ -186,7 +214,7 @@ Status Writer::run(std::vector<uint8_t>* bytes) {
   outputs.resize(own_outputs);
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
-      graph_.reference.c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
+      reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
       &tensor_offsets, &operators, &inputs, &outputs, &written_, /*metadata=*/nullptr,
       variables.empty() ? nullptr : &variables);
   fb::FinishModelBuffer(fbb_, model);
@@ -214,7 +242,12 @@ Status reload(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
-  QRT_TRY(Writer(graph).run(bytes));
+  Writer writer(graph);
+  QRT_TRY(writer.run({}, bytes));
+  QRT_TRY(reload(*bytes));
+  const std::set<ValueId> untold = writer.untold_orders(*bytes);
+  if (untold.empty()) return {};
+  QRT_TRY(Writer(graph).run(untold, bytes));
   return reload(*bytes);
 }
 

@@ -141,7 +141,7 @@ Status Importer::refuse_output(const std::string& name, const NodeView* node,
   const std::string rule = "the model's output '" + name + "' cannot be made: " + why;
   const std::string remedy = "end the model with QuantizeLinear and DequantizeLinear";
   if (node) return refuse(*node, rule, name, remedy);
-  report_->refused(name, "output", rule, name, remedy);
+  report_->refused_part(name, "output", rule, remedy);
   return Status();
 }
 

@@ -62,6 +62,7 @@ Importer::Importer(const Model& model, bool allow_float, Graph* graph, Report* r
 Status Importer::run() {
   graph_->name = model_.graph().name();
   graph_->source_format = "onnx";
+  graph_->source_files = model_.files();
   graph_->source_producer = model_.proto().producer_name();
   if (!model_.proto().producer_version().empty())
     graph_->source_producer += " " + model_.proto().producer_version();
@@ -86,8 +87,8 @@ Status Importer::run() {
   QRT_TRY(export_outputs());
   write_report();
   if (report_->has_refusals())
-    return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted",
-                 report_->count(Outcome::kRefused), nodes_.size());
+    return error(Code::kUnsupported, "the model cannot be converted: %s",
+                 report_->refusals().c_str());
   if (graph_->outputs.size() != static_cast<size_t>(model_.graph().output_size()))
     return error(Code::kInternal, "an output was lost without a reason");
   drop_unread_nodes();
@@ -122,7 +123,7 @@ Status Importer::load_quant_parameters() {
 
 void Importer::refuse_input(const std::string& name, const std::string& rule,
                             const std::string& remedy) {
-  report_->refused(name, "input", rule, name, remedy);
+  report_->refused_part(name, "input", rule, remedy);
   tensors_.emplace(name, Tensor());
   origins_.emplace(name, "refused input '" + name + "'");
 }
@@ -197,8 +198,8 @@ Status Importer::constant_state(const std::string& name) {
   Tensor tensor;
   Status s = read_constant(*found->second, &files_, &tensor.constant);
   if (s.code() == Code::kUnsupported) {
-    report_->refused(name, "initialiser", s.message(), name,
-                     "store it with at most 6 dimensions and in a type of up to 64 bits");
+    report_->refused_part(name, "initialiser", s.message(),
+                          "store it with at most 6 dimensions and in a type of up to 64 bits");
     origins_.emplace(name, "refused initialiser '" + name + "'");
   } else if (!s.ok()) {
     return s;

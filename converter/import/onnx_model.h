@@ -21,6 +21,8 @@ class Model {
   static Status load(const std::string& path, Model* model);
 
   const std::string& path() const { return path_; }
+  // The file itself and those that its tensors name as places of their data.
+  std::vector<std::string> files() const;
   const onnx::ModelProto& proto() const { return proto_; }
   const onnx::GraphProto& graph() const { return proto_.graph(); }
   // Indices into graph().node(), in execution order.

@@ -72,8 +72,8 @@ Status Importer::run() {
   QRT_TRY(export_outputs());
   export_variables();
   if (!report_->has_refusals()) return Status();
-  return error(Code::kUnsupported, "%zu of %zu operators cannot be converted",
-               report_->count(convert::Outcome::kRefused), model_.ops().size());
+  return error(Code::kUnsupported, "the model cannot be converted: %s",
+               report_->refusals().c_str());
 }
 
 Status Importer::import_inputs() {
@@ -87,7 +87,7 @@ Status Importer::import_inputs() {
       remedy = "declare the input as int8, uint8, int16 or float32";
     }
     if (!problem.empty()) {
-      report_->refused(tensor.name, "input", "the model's input " + problem, tensor.name, remedy);
+      report_->refused_part(tensor.name, "input", "the model's input " + problem, remedy);
       state.refused = true;
       state.origin = "refused input '" + tensor.name + "'";
       continue;
@@ -178,8 +178,9 @@ Status Importer::export_outputs() {
     const State& state = states_[static_cast<size_t>(i)];
     if (state.refused) continue;
     if (state.value == kNoValue) {
-      report_->refused(tensor.name, "output", "the model's output does not depend on its inputs",
-                       tensor.name, "remove this output");
+      report_->refused_part(tensor.name, "output",
+                            "the model's output does not depend on its inputs",
+                            "remove this output");
       continue;
     }
     ValueId y = state.value;
