@@ -3,7 +3,6 @@
 // as many can be read behind every constant (schema/README.md).
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -24,10 +23,11 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 class Writer {
  public:
   explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
-  // `ordered`: values whose source_order is to be written.
-  Status run(const std::set<ValueId>& ordered, std::vector<uint8_t>* bytes);
-  // Values of a written file whose order in the source it does not tell.
-  std::set<ValueId> untold_orders(const std::vector<uint8_t>& bytes) const;
+  // `source_orders`: the metadata of that key, if not empty.
+  Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
+  // That metadata for a written file: of tensors that did not lie in the source as the file without
+  // it tells.
+  std::string source_orders(const std::vector<uint8_t>& bytes) const;
 
  private:
   void collect();
@@ -37,7 +37,7 @@ class Writer {
   size_t size_bound() const;
   Status check_sizes() const;
   void write_buffers();
-  flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id, bool with_order);
+  flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
   flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
   std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
   std::string reference() const;
@@ -129,7 +129,7 @@ void Writer::write_buffers() {
   written_[0] = fb::CreateBuffer(fbb_);
 }
 
-flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id, bool with_order) {
+flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
   const Value& v = graph_.values[id];
   fb::TensorT t;
   t.name = v.name;
@@ -138,7 +138,6 @@ flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id, bool with_order
   if (v.is_constant) t.buffer = buffer_of_.at(bytes_of(v.data));
   t.packing = v.packing;
   t.weight_offset = v.weight_offset;
-  if (with_order) t.source_order = v.source_order;
   if (!v.quantization.scale.empty()) {
     t.quantization = std::make_unique<fb::QuantizationT>();
     t.quantization->scale = v.quantization.scale;
@@ -181,23 +180,24 @@ std::string Writer::reference() const {
   return graph_.reference + (has_float ? "+float" : "");
 }
 
-std::set<ValueId> Writer::untold_orders(const std::vector<uint8_t>& bytes) const {
-  std::set<ValueId> untold;
+std::string Writer::source_orders(const std::vector<uint8_t>& bytes) const {
+  std::string text;
   const std::vector<tool::Order> told = tool::source_orders(*fb::GetModel(bytes.data()));
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Value& v = graph_.values[tensors_[i]];
     const bool is_known = v.source_order.size() == static_cast<size_t>(v.type.shape.rank());
-    if (is_known && !v.is_constant && told[i] != v.source_order) untold.insert(tensors_[i]);
+    if (is_known && !v.is_constant && told[i] != v.source_order)
+      text += (text.empty() ? "" : " ") + tool::text_of(i, v.source_order);
   }
-  return untold;
+  return text;
 }
 
-Status Writer::run(const std::set<ValueId>& ordered, std::vector<uint8_t>* bytes) {
+Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes) {
   collect();
   QRT_TRY(check_sizes());
   write_buffers();
   std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
-  for (ValueId id : tensors_) tensor_offsets.push_back(write_tensor(id, ordered.count(id) != 0));
+  for (ValueId id : tensors_) tensor_offsets.push_back(write_tensor(id));
   std::vector<flatbuffers::Offset<fb::Operator>> operators;
   for (const Node& node : graph_.nodes) operators.push_back(write_operator(node));
   const std::string producer = "qrt " + std::to_string(QRT_VERSION_MAJOR) + "." +
@@ -212,11 +212,15 @@ Status Writer::run(const std::set<ValueId>& ordered, std::vector<uint8_t>* bytes
                                            graph_.variables[i].initial));
   inputs.resize(own_inputs);
   outputs.resize(own_outputs);
+  std::vector<flatbuffers::Offset<fb::KeyValue>> metadata;
+  if (!source_orders.empty())
+    metadata.push_back(
+        fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
-      &tensor_offsets, &operators, &inputs, &outputs, &written_, /*metadata=*/nullptr,
-      variables.empty() ? nullptr : &variables);
+      &tensor_offsets, &operators, &inputs, &outputs, &written_,
+      metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables);
   fb::FinishModelBuffer(fbb_, model);
   bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
   return {};
@@ -243,11 +247,11 @@ Status reload(const std::vector<uint8_t>& bytes) {
 
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
   Writer writer(graph);
-  QRT_TRY(writer.run({}, bytes));
+  QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));
-  const std::set<ValueId> untold = writer.untold_orders(*bytes);
-  if (untold.empty()) return {};
-  QRT_TRY(Writer(graph).run(untold, bytes));
+  const std::string source_orders = writer.source_orders(*bytes);
+  if (source_orders.empty()) return {};
+  QRT_TRY(Writer(graph).run(source_orders, bytes));
   return reload(*bytes);
 }
 

@@ -116,18 +116,6 @@ Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const Te
   return {};
 }
 
-// A permutation of the dimensions, or missing.
-Status check_source_order(const fb::Tensor& tensor) {
-  if (tensor.source_order() == nullptr) return {};
-  const size_t rank = tensor.shape() != nullptr ? tensor.shape()->size() : 0;
-  uint32_t seen = 0;
-  for (const uint8_t dimension : *tensor.source_order())
-    if (dimension < rank) seen |= 1u << dimension;
-  QRT_MODEL_CHECK(tensor.source_order()->size() == rank && seen == (1u << rank) - 1,
-                  "source_order is no permutation of its %zu dimensions", rank);
-  return {};
-}
-
 Status check_tensor(const fb::Model& model, const fb::Tensor& tensor) {
   QRT_MODEL_CHECK(static_cast<int>(tensor.dtype()) < kDTypeCount, "dtype is %d, expected 0 to %d",
                   static_cast<int>(tensor.dtype()), kDTypeCount - 1);
@@ -143,7 +131,6 @@ Status check_tensor(const fb::Model& model, const fb::Tensor& tensor) {
                     d);
     if (d == 0) return error(Code::kUnsupported, "dimension %u is 0: empty tensors do not run", i);
   }
-  QRT_TRY(check_source_order(tensor));
   const TensorType type = stored_type(tensor, model.default_batch());
   const int64_t elements = type.shape.elements();
   QRT_MODEL_CHECK(elements >= 1 && elements <= kMaxTensorElements,

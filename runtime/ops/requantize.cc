@@ -6,6 +6,7 @@
 #include "kernels/wide/wide.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/requantize_sums.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/requant_params.h"
 
@@ -90,7 +91,7 @@ Status analyse(const InferContext& context, Types* types) {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Types types;
-  QRT_TRY(analyse(context, &types));
+  QRT_TRY(has_fine_bias(context) ? check_requantize_sums(context) : analyse(context, &types));
   DType to;
   QRT_TRY(declared_output_dtype(context, &to));
   return add_output(to, context.inputs[0].type.shape, outputs);
@@ -126,6 +127,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
+  if (has_fine_bias(context)) return prepare_requantize_sums(context, step);
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   Types types;
   QRT_TRY(analyse(context, &types));

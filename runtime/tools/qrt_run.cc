@@ -210,7 +210,7 @@ Status deliver_tensors(const Options& options, const Session& session) {
   QRT_TRY(std::move(bytes.status()).at(options.model));
   auto model = verify(std::move(*bytes));
   QRT_TRY(std::move(model.status()).at(options.model));
-  const fb::Model& file = model->file();
+  const fb::Model& file = (*model)->file();
   const std::vector<tool::Order> orders = tool::source_orders(file);
   const std::vector<std::string> names = tool::source_names(file);
   auto list = nlohmann::ordered_json::array();

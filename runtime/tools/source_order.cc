@@ -1,7 +1,9 @@
 // The order of dimensions that tensors had in the source model; see source_order.h.
 #include "runtime/tools/source_order.h"
 
-#include <cstring>
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 namespace qrt::tool {
 namespace {
@@ -28,6 +30,24 @@ bool is_on_images(fb::OpOptions type) {
   }
 }
 
+std::string told_orders(const fb::Model& model) {
+  if (model.metadata() != nullptr)
+    for (const fb::KeyValue* entry : *model.metadata())
+      if (entry->key() != nullptr && entry->key()->str() == kSourceOrderKey &&
+          entry->value() != nullptr)
+        return entry->value()->str();
+  return "";
+}
+
+// Of text_of(); a file may hold anything.
+bool parse(const std::string& text, size_t* tensor, Order* order) {
+  char* end;
+  *tensor = strtoull(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end != ':') return false;
+  for (++end; *end >= '0' && *end <= '9'; ++end) order->push_back(static_cast<uint8_t>(*end - '0'));
+  return *end == '\0';
+}
+
 // Where neither the operator nor the file says otherwise, an output lies as the first input of its
 // rank does: operators that work element by element, and those that move pieces.
 Order order_of_output(const fb::Model& model, const fb::Operator& op, size_t rank,
@@ -51,6 +71,12 @@ Order order_of_output(const fb::Model& model, const fb::Operator& op, size_t ran
 
 }  // namespace
 
+std::string text_of(size_t tensor, const Order& order) {
+  std::string text = std::to_string(tensor) + ":";
+  for (const uint8_t d : order) text += static_cast<char>('0' + d);
+  return text;
+}
+
 Order composed(const Order& a, const Order& b) {
   Order result;
   for (const uint8_t i : b) result.push_back(a[i]);
@@ -66,13 +92,19 @@ Order inverse(const Order& order) {
 std::vector<Order> source_orders(const fb::Model& model) {
   std::vector<Order> orders;
   std::vector<bool> is_settled(model.tensors()->size());
-  for (const fb::Tensor* tensor : *model.tensors()) {
-    is_settled[orders.size()] = tensor->source_order() != nullptr;
-    orders.push_back(tensor->source_order() != nullptr
-                         ? Order(tensor->source_order()->begin(), tensor->source_order()->end())
-                         : identity(rank_of(*tensor)));
-  }
+  for (const fb::Tensor* tensor : *model.tensors()) orders.push_back(identity(rank_of(*tensor)));
   for (const uint32_t output : *model.outputs()) is_settled[output] = true;
+  std::istringstream told(told_orders(model));
+  for (std::string entry; told >> entry;) {
+    size_t tensor;
+    Order order;
+    if (!parse(entry, &tensor, &order) || tensor >= orders.size()) continue;
+    if (!std::is_permutation(order.begin(), order.end(), orders[tensor].begin(),
+                             orders[tensor].end()))
+      continue;
+    orders[tensor] = order;
+    is_settled[tensor] = true;
+  }
   for (const fb::Operator* op : *model.operators())
     for (const uint32_t output : *op->outputs())
       if (!is_settled[output])

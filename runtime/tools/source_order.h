@@ -14,10 +14,13 @@ namespace qrt::tool {
 // The source's tensor is transpose(tensor, order): its dimension i is dimension order[i] here.
 using Order = std::vector<uint8_t>;
 
-// Of every tensor of a verified model. What the file says of a tensor (Tensor.source_order) stands;
-// where it says nothing the order follows from the operators, which is right for nearly all, so
-// that the converter need only write down the others.
+// Of every tensor of a verified model. The order follows from the operators, which is right for
+// nearly all tensors; of the others the converter writes it down, as the file's metadata
+// "source_order": "7:0312 9:021", the orders of tensors 7 and 9.
 std::vector<Order> source_orders(const fb::Model& model);
+
+constexpr char kSourceOrderKey[] = "source_order";
+std::string text_of(size_t tensor, const Order& order);
 
 // transpose(transpose(x, a), b) is transpose(x, composed(a, b)).
 Order composed(const Order& a, const Order& b);

@@ -157,7 +157,12 @@ TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
   m.model().source_format = "onnx";
   m.model().operators[0]->name = "conv/1";
   m.model().operators[0]->source_op = "Conv";
-  m.model().tensors[told]->source_order = {0, 1, 3, 2};
+  // Only the first entry is of a tensor that there is, and a permutation of its dimensions.
+  auto entry = std::make_unique<fb::KeyValueT>();
+  entry->key = "source_order";
+  entry->value = std::to_string(told) +
+                 ":0132 999:0123 1:0011 1:01 : 2: nonsense 5:4x 99999999999999999999999:0";
+  m.model().metadata.push_back(std::move(entry));
   const std::string model = write("conv.qrt", m.build());
   const std::string input = npy("x.npy", {1, 1, 2, 1}, {1, 10});
   const CommandResult r = run("qrt_run", {model, input, "--dump-all", "--output-dir", path("out")});

@@ -30,6 +30,15 @@ struct LayerConstants {
   ValueId bias = kNoValue;
   std::unique_ptr<fb::RequantT> requant;
   DType type = DType::kUInt8;
+  int fraction = 0;  // INT16: the weights count in units of 2^-fraction
+
+  // UINT8 with sums as the result (kind ACC): the output is made of them by a Requantize with this
+  // bias.
+  struct FineBias {
+    ValueId bias = kNoValue;
+    std::unique_ptr<fb::RequantT> requant;
+  };
+  std::optional<FineBias> fine_bias;
 };
 LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,

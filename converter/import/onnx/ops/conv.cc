@@ -60,12 +60,27 @@ std::vector<T> centred(const Convolution& c) {
   });
 }
 
+// The output of a layer whose sums are `sums`.
+ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::string& ops,
+                       ValueId sums, LayerConstants::FineBias fine, const Quant& out) {
+  const ValueId y = importer.new_value("", DType::kUInt8, importer.shape_of(sums), &out);
+  Node n = make_node<fb::RequantizeOptionsT>(node.name(), ops, {sums, fine.bias}, {y});
+  auto& o = options<fb::RequantizeOptionsT>(n);
+  o.requant = std::move(fine.requant);
+  importer.graph().nodes.push_back(std::move(n));
+  return y;
+}
+
+// Whether it runs as DepthwiseConv2D, which gives no accumulators.
+bool is_depthwise(const Convolution& c) { return c.image.c == c.groups && c.groups > 1; }
+
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
-  const bool depthwise = out && in == 1 && c.groups > 1;
+  const bool gives_sums = out == nullptr || constants.fine_bias.has_value();
+  const bool depthwise = !gives_sums && is_depthwise(c);
   std::vector<int16_t> centred = std::move(constants.weights);
   Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
   if (depthwise) {
@@ -83,9 +98,9 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   ValueId x = image_to_nhwc(importer, node, c.image, c.x);
   if (is_wide) x = importer.widened(node, x);
   const ValueId bias = constants.bias;
-  const ValueId y =
-      importer.new_value("", out ? constants.type : DType::kInt32,
-                         {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
+  ValueId y = importer.new_value("", gives_sums ? DType::kInt32 : constants.type,
+                                 {c.image.n, c.window.output[0], c.window.output[1], c.out},
+                                 gives_sums ? nullptr : out);
   const int zero = c.x_quant.stored_zero_point();
   const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
@@ -110,7 +125,10 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     o.requant = std::move(constants.requant);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D",
+                  gives_sums || is_wide ? "I0" : "I1");
+  if (constants.fine_bias)
+    y = emit_fine_bias(importer, node, ops, y, std::move(*constants.fine_bias), *out);
   const bool narrows = is_wide && !out->is_wide();
   const ValueId result =
       image_from_nhwc(importer, node, c.image, narrows ? importer.narrowed(node, y, out) : y);
@@ -137,15 +155,20 @@ WideSource wide_source(const Convolution& c) {
   return s;
 }
 
+bool is_wide(const Convolution& c) { return c.x_quant.is_wide() || c.w_quant.is_wide(); }
+
 Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
                  const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
-  auto layer = make_wide_layer(importer, node, wide_source(c), out, limits);
+  const WideSource source = wide_source(c);
+  auto layer = make_wide_layer(importer, node, source, out, limits);
   if (!layer) return Status();
+  if (!is_wide(c) && !out.is_wide() && !is_depthwise(c)) {
+    auto bytes = as_byte_sums(importer, source, *layer);
+    if (bytes) layer = std::move(bytes);
+  }
   *result = emit(importer, node, ops, c, std::move(*layer), &out);
   return Status();
 }
-
-bool is_wide(const Convolution& c) { return c.x_quant.is_wide() || c.w_quant.is_wide(); }
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
