@@ -37,6 +37,13 @@ struct Warning {
   Numbers numbers;  // for programs
 };
 
+// A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
+// warning of it: the graph need not hold the scale.
+struct ScaleNote {
+  std::string node, op, tensor;
+  float scale;
+};
+
 // What json() has.
 struct Sections {
   bool nodes = true, warnings = false;
@@ -50,6 +57,9 @@ class Report {
   // What is no node: `kind` says what it is, "input".
   void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
+
+  void note_scale(ScaleNote note) { scale_notes_.push_back(std::move(note)); }
+  const std::vector<ScaleNote>& scale_notes() const { return scale_notes_; }
 
   void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
 
@@ -72,6 +82,7 @@ class Report {
 
  private:
   std::vector<Finding> findings_;
+  std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
 };
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
