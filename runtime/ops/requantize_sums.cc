@@ -1,6 +1,6 @@
 // Requantize with a bias; see requantize_sums.h.
 //
-// The kernels that join the two planes of a 16-bit product compute 256 * high + low + bias: here the
+// The kernels that join the two digits of a 16-bit product compute 256 * high + low + bias: here the
 // sums are `high`, and `low` is 0.
 #include "runtime/ops/requantize_sums.h"
 
@@ -8,7 +8,7 @@
 #include <cinttypes>
 #include <cstring>
 
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -27,26 +27,37 @@ int64_t bias_at(const OpInput& bias, size_t channel) {
 }
 
 struct Params {
-  const WideKernel* kernel;
+  const DigitsKernel* kernel;
   RequantParams requant;
   std::vector<int64_t> bias;
   int32_t lo, hi;  // of x
+  uint32_t half;   // -half..half - 1 lies within them
   size_t rows, channels, tasks;
 };
+
+// Whether all of x lies in -half..half - 1, half a power of two (or 0: no).
+bool is_within(const int32_t* x, size_t count, uint32_t half) {
+  uint32_t all = 0;
+  for (size_t i = 0; i < count; ++i) all |= static_cast<uint32_t>(x[i]) + half;
+  return all < 2 * half;
+}
 
 // Rows of up to kBlock values, or parts of one row.
 void run_block(const Params& p, const int32_t* x, size_t rows, size_t channel, size_t columns,
                uint8_t* y) {
   alignas(64) static const int32_t zeros[kBlock + 16] = {};
-  alignas(64) int32_t sums[kBlock + 16];
+  alignas(64) int32_t clipped[kBlock + 16];
   alignas(64) int16_t joined[kBlock + 16];
   const size_t stride = rows == 1 ? columns : p.channels, count = (rows - 1) * stride + columns;
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t v = x[i] < p.hi ? x[i] : p.hi;
-    sums[i] = v > p.lo ? v : p.lo;
-  }
   CombineArgs args{};
-  args.high = sums;
+  args.high = x;
+  if (!is_within(x, count, p.half)) {  // sums of real layers are far from their bounds
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t v = x[i] < p.hi ? x[i] : p.hi;
+      clipped[i] = v > p.lo ? v : p.lo;
+    }
+    args.high = clipped;
+  }
   args.low = zeros;
   args.rows = rows;
   args.n = columns;
@@ -131,13 +142,16 @@ Status check_requantize_sums(const InferContext& context) {
 Status prepare_requantize_sums(const PrepareContext& context, Step* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   auto params = std::make_shared<Params>();
-  params->kernel = select_wide(context.isas);
+  params->kernel = select_digits(context.isas);
   params->channels = static_cast<size_t>(context.inputs[1].type.shape[0]);
   params->rows = static_cast<size_t>(context.outputs[0].shape.elements()) / params->channels;
   params->requant = make_requant(*o->requant(), params->channels);
   Requant& requant = params->requant.requant;
   params->lo = requant.stages[0].clip_lo;
   params->hi = requant.stages[0].clip_hi;
+  const int64_t least_limit = std::min(-int64_t{params->lo}, int64_t{params->hi} + 1);
+  params->half = 1u << 30;
+  while (params->half > least_limit) params->half /= 2;
   requant.stages[0] = requant.stages[1];
   requant.stage_count = 1;
   for (size_t c = 0; c < params->channels; ++c)

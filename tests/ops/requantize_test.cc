@@ -181,7 +181,7 @@ TEST(Requantize, RefusesBadFineBiases) {
   expect("both a bias and stages of negative", {4}, sums, byte, [](fb::RequantizeOptionsT* o) {
     o->negative.push_back(stage(3, 6, fb::Rounding::HALF_AWAY));
   });
-  expect("requant.kind is F32", {4}, sums, byte,
+  expect("requant.kind is 1, expected INT", {4}, sums, byte,
          [](fb::RequantizeOptionsT* o) { o->requant = testing::requant_f32({1.0f}); });
 }
 
