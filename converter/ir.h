@@ -53,6 +53,9 @@ struct Value {
   // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
   int weight_bits = 0;
   std::vector<int8_t> weight_offset;  // schema/qrt_model.fbs
+  // The source's tensor of this name is transpose(this, source_order); empty where that is not
+  // known. Set by passes/move_transposes.
+  std::vector<uint8_t> source_order;
 
   template <class T>
   const T* as() const {
@@ -79,6 +82,7 @@ struct Variable {
 
 struct Graph {
   std::string name, source_format, source_producer, reference;
+  std::vector<std::string> source_files;  // all that the model was read from
   int64_t default_batch = 1;
   bool batch_is_symbolic = false;  // the source names no number for it
   // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""

@@ -23,8 +23,9 @@ struct Finding {
   // refused: the rule that failed, with values: "input 'x' is float32: not quantised"; not
   // assessed: "depends on refused node conv1"
   std::string rule;
-  std::string tensor;  // refused: the tensor concerned, may be empty
-  std::string remedy;  // refused: what to do
+  std::string tensor;   // refused: the tensor concerned, may be empty
+  std::string remedy;   // refused: what to do
+  bool is_node = true;  // else an input, an output, a constant, or the model as a whole
 };
 
 // What --lint has to say about one node: rules and numbers in lint.h.
@@ -61,7 +62,8 @@ class Report {
   void converted(std::string node, std::string op, std::string result, std::string level);
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
-
+  // What is no node: `kind` says what it is, "input".
+  void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
 
   void note_scale(ScaleNote note) { scale_notes_.push_back(std::move(note)); }
@@ -75,6 +77,8 @@ class Report {
   const std::vector<Finding>& findings() const { return findings_; }
   size_t count(Outcome outcome) const;
   bool has_refusals() const { return count(Outcome::kRefused) > 0; }
+  // "1 of 6 nodes refused", and how many inputs, outputs and constants.
+  std::string refusals() const;
 
   // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
   // per converted node and one on the batch).

@@ -76,6 +76,7 @@ class Mover {
   void write_options(Node* node, const Layout& layout);
   ValueId transposed_operand(ValueId constant, const Perm& perm);
   void write_outputs(std::vector<Node>* nodes);
+  void note_source_orders();
 
   Graph* graph_;
   std::vector<View> views_;             // by value
@@ -389,7 +390,27 @@ void Mover::write() {
     nodes.push_back(std::move(n));
   }
   write_outputs(&nodes);
+  note_source_orders();
   graph_->nodes = std::move(nodes);
+}
+
+// Values with a name are the source's tensors, as they lay there when the pass began. What is left
+// of one is its root in the root's new layout, and copies of that.
+void Mover::note_source_orders() {
+  for (ValueId id = 0; id < views_.size(); ++id) {
+    const View& v = view(id);
+    Value& root = graph_->values[v.root];
+    const bool is_named = !graph_->values[id].name.empty() && !root.is_constant;
+    if (is_named && (id == v.root || root.source_order.empty()))
+      root.source_order = compose(inverse(made_as(v.root)), v.perm);
+  }
+  for (const auto& [from, id] : written_) {
+    const auto& [root, perm] = from;
+    const Perm& of_root = graph_->values[root].source_order;
+    if (!of_root.empty()) graph_->values[id].source_order = compose(inverse(perm), of_root);
+  }
+  for (ValueId id : graph_->outputs)
+    graph_->values[id].source_order = identity_perm(shape(id).rank());
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Outcomes {
   void write(size_t nodes);
   void write() { write(nodes_.size()); }
   bool any_refused() const { return report_->has_refusals(); }
-  size_t refused() const { return report_->count(Outcome::kRefused); }
+  std::string refusals() const { return report_->refusals(); }
 
  private:
   struct NodeOutcome {

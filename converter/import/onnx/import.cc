@@ -10,8 +10,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   Status loaded = from_onnx::Model::load(path, &model);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused("(model)", "onnx", loaded.message(), "",
-                      "export the model again, with an opset from 10 to 25");
+      report->refused_part("(model)", "onnx", loaded.message(),
+                           "export the model again, with an opset from 10 to 25");
     return loaded;
   }
   const auto import = [&](int64_t batch, Graph* to, Report* findings) {

@@ -29,6 +29,7 @@ Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* g
 Status Importer::run() {
   graph().name = model_.graph().name();
   graph().source_format = "onnx";
+  graph().source_files = model_.files();
   graph().source_producer = model_.proto().producer_name();
   if (!model_.proto().producer_version().empty())
     graph().source_producer += " " + model_.proto().producer_version();
@@ -43,8 +44,8 @@ Status Importer::run() {
   report_unresolved();
   outcomes_.write();
   if (outcomes_.any_refused())
-    return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted", outcomes_.refused(),
-                 nodes_.size());
+    return error(Code::kUnsupported, "the model cannot be converted: %s",
+                 outcomes_.refusals().c_str());
   if (graph().outputs.size() != static_cast<size_t>(model_.graph().output_size()))
     return error(Code::kInternal, "an output was lost without a reason");
   drop_unread(&graph());

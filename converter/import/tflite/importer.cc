@@ -42,8 +42,8 @@ Status Importer::run() {
   QRT_TRY(export_outputs());
   export_variables();
   if (!outcomes_.any_refused()) return Status();
-  return error(Code::kUnsupported, "%zu of %zu operators cannot be converted", outcomes_.refused(),
-               model_.ops().size());
+  return error(Code::kUnsupported, "the model cannot be converted: %s",
+               outcomes_.refusals().c_str());
 }
 
 Status Importer::visit_all(size_t* visited) {

@@ -134,7 +134,8 @@ QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
 /* Batch used where the caller names none; 0 if the model's shapes hold no batch. */
 QRT_API size_t qrt_model_default_batch(const qrt_model* model);
 /* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
- * metadata; NULL if absent. */
+ * metadata; NULL if absent. The reference says whose bits the model gives, "ort-x64-fma"; one that
+ * ends in "+float" has operators in floating point, whose last bits may differ from that. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
 
 /* ---- session ---- */

@@ -113,6 +113,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   }
   LayerConstants layer;
   layer.type = DType::kInt16;
+  layer.fraction = fraction;
   std::vector<int64_t> bias;
   for (int32_t w : s.weights) layer.weights.push_back(static_cast<int16_t>(w * (1 << fraction)));
   // As the runtime bounds the sums: digits of any value.
@@ -138,6 +139,54 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   if (!layer.requant) return std::nullopt;
   layer.bias = importer.graph().add_constant("", DType::kInt64, {s.out}, bias);
   return layer;
+}
+
+std::optional<LayerConstants> as_byte_sums(Importer& importer, const WideSource& s,
+                                           const LayerConstants& layer) {
+  constexpr int kSumFraction = 8;  // RequantizeOptions, with a bias
+  if (layer.fraction > kSumFraction) return std::nullopt;
+  const int more = kSumFraction - layer.fraction;
+  const auto channels = static_cast<size_t>(s.out);
+  const size_t in = s.weights.size() / channels;
+  int64_t reach = 1;
+  for (size_t o = 0; o < channels; ++o) {
+    int64_t least = 0, most = 0;
+    for (size_t i = 0; i < in; ++i) {
+      const int64_t w = s.weights[o * in + i];
+      const int64_t a = w * -s.x_zero_point, b = w * (255 - s.x_zero_point);
+      least += std::min(a, b);
+      most += std::max(a, b);
+    }
+    reach = std::max({reach, -least, most});
+  }
+  if (reach > INT32_MAX) return std::nullopt;
+  LayerConstants bytes;
+  bytes.weights.assign(s.weights.begin(), s.weights.end());
+  bytes.requant = std::make_unique<fb::RequantT>();
+  bytes.bias =
+      importer.graph().add_constant("", DType::kInt32, {s.out}, std::vector<int32_t>(channels, 0));
+  LayerConstants::FineBias fine;
+  fine.requant = std::make_unique<fb::RequantT>(*layer.requant);
+  const int64_t* coarse = importer.graph().values[layer.bias].as<int64_t>();
+  fb::RequantStageT& stage = *fine.requant->stages[0];
+  std::vector<int64_t> bias;
+  for (size_t o = 0; o < channels; ++o) {
+    if (std::abs(coarse[o]) >= kMostProduct >> kSumFraction) return std::nullopt;
+    bias.push_back(coarse[o] * (int64_t{1} << more));
+    const int64_t bound = (reach << kSumFraction) + std::abs(bias.back());
+    if (stage.multiplier[o] > (kMostProduct - 1) / bound || stage.shift[o] + more > kMostShift)
+      return std::nullopt;
+    stage.shift[o] = static_cast<uint8_t>(stage.shift[o] + more);
+  }
+  auto clip = std::make_unique<fb::RequantStageT>();
+  clip->multiplier = {1};
+  clip->shift = {0};
+  clip->clip_hi = static_cast<int32_t>(reach);
+  clip->clip_lo = -clip->clip_hi;
+  fine.requant->stages.insert(fine.requant->stages.begin(), std::move(clip));
+  fine.bias = importer.graph().add_constant("", DType::kInt64, {s.out}, bias);
+  bytes.fine_bias = std::move(fine);
+  return bytes;
 }
 
 ValueId as_output(Importer& importer, const NodeView& node, ValueId y, const Quant& out) {

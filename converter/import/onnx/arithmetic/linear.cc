@@ -62,7 +62,11 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               std::unique_ptr<fb::RequantT> requant) {
   const ValueId id =
       importer.graph().add_constant("", DType::kInt32, {static_cast<int64_t>(bias.size())}, bias);
-  return {std::move(weights), id, std::move(requant), DType::kUInt8};
+  LayerConstants layer;
+  layer.weights = std::move(weights);
+  layer.bias = id;
+  layer.requant = std::move(requant);
+  return layer;
 }
 
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {

@@ -212,9 +212,9 @@ float Constant::real(int64_t i) const {
   }
 }
 
-ExternalFiles::ExternalFiles(const std::string& model_path) {
+std::string external_path(const std::string& model_path, const std::string& location) {
   const size_t slash = model_path.rfind('/');
-  directory_ = slash == std::string::npos ? "." : model_path.substr(0, slash);
+  return (slash == std::string::npos ? "." : model_path.substr(0, slash)) + "/" + location;
 }
 
 Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes,
@@ -224,7 +224,7 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
                       ("/" + location + "/").find("/../") != std::string::npos;
   QRT_MODEL_CHECK(!leaves, "external data location '%s' leaves the model's directory",
                   location.c_str());
-  const std::string path = directory_ + "/" + location;
+  const std::string path = external_path(model_path_, location);
   auto known = sizes_.find(location);
   if (known == sizes_.end()) {
     struct stat info;

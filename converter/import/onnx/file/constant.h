@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/import/onnx/file/proto.h"
@@ -76,18 +77,21 @@ struct Constant {
 };
 using ConstantPtr = std::shared_ptr<const Constant>;
 
+// Where a model's external data file lies: `location` is beside the model.
+std::string external_path(const std::string& model_path, const std::string& location);
+
 // The external data files of one model: opened once, only below the model's own directory. What is
 // read in all may not exceed twice the files' size, so that a file cannot be made to unfold without
 // bound.
 class ExternalFiles {
  public:
-  explicit ExternalFiles(const std::string& model_path);
+  explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
   Status read(const std::string& location, uint64_t offset, uint64_t bytes,
               std::vector<uint8_t>* data);
   uint64_t total_bytes() const { return total_; }  // of the files opened so far
 
  private:
-  std::string directory_;
+  std::string model_path_;
   std::map<std::string, uint64_t> sizes_;
   uint64_t total_ = 0, read_ = 0;
 };

@@ -25,6 +25,8 @@ class Model {
   static Status load(const std::string& path, Model* model);
 
   const std::string& path() const { return path_; }
+  // The file itself and those that its tensors name as places of their data.
+  std::vector<std::string> files() const;
   const onnx::ModelProto& proto() const { return *proto_; }
   const onnx::GraphProto& graph() const;
   // Indices into graph().node().

@@ -60,12 +60,26 @@ std::vector<T> centred(const Convolution& c) {
   });
 }
 
+// The output of a layer whose sums are `sums`.
+ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::string& ops,
+                       ValueId sums, LayerConstants::FineBias fine, const Quant& out) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId y = builder.new_value("", DType::kUInt8, builder.shape_of(sums), &out);
+  builder.add<fb::RequantizeOptionsT>({node.name(), ops}, {sums, fine.bias}, y).requant =
+      std::move(fine.requant);
+  return y;
+}
+
+// Whether it runs as DepthwiseConv2D, which gives no accumulators.
+bool is_depthwise(const Convolution& c) { return c.image.c == c.groups && c.groups > 1; }
+
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
-  const bool depthwise = out && in == 1 && c.groups > 1;
+  const bool gives_sums = out == nullptr || constants.fine_bias.has_value();
+  const bool depthwise = !gives_sums && is_depthwise(c);
   std::vector<int16_t> centred = std::move(constants.weights);
   Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
   if (depthwise) {
@@ -83,9 +97,9 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   ValueId x = image_to_nhwc(importer, node, c.image, c.x);
   if (is_wide) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
-  const ValueId y =
-      importer.builder().new_value("", out ? constants.type : DType::kInt32,
-                                   {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
+  ValueId y = importer.builder().new_value(
+      "", gives_sums ? DType::kInt32 : constants.type,
+      {c.image.n, c.window.output[0], c.window.output[1], c.out}, gives_sums ? nullptr : out);
   const int zero = c.x_quant.stored_zero_point();
   const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
@@ -110,7 +124,10 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     o.requant = std::move(constants.requant);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D",
+                  gives_sums || is_wide ? "I0" : "I1");
+  if (constants.fine_bias)
+    y = emit_fine_bias(importer, node, ops, y, std::move(*constants.fine_bias), *out);
   const bool narrows = is_wide && !out->is_int16();
   const ValueId result = image_from_nhwc(importer, node, c.image,
                                          narrows ? importer.builder().narrowed(node, y, out) : y);
@@ -137,15 +154,20 @@ Int16Source int16_source(const Convolution& c) {
   return s;
 }
 
+bool is_wide(const Convolution& c) { return c.x_quant.is_int16() || c.w_quant.is_int16(); }
+
 Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
                   const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
-  auto layer = make_int16_layer(importer, node, int16_source(c), out, limits);
+  const Int16Source source = int16_source(c);
+  auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
+  if (!is_wide(c) && !out.is_int16() && !is_depthwise(c)) {
+    auto bytes = as_byte_sums(importer, source, *layer);
+    if (bytes) layer = std::move(bytes);
+  }
   *result = emit(importer, node, ops, c, std::move(*layer), &out);
   return Status();
 }
-
-bool is_wide(const Convolution& c) { return c.x_quant.is_int16() || c.w_quant.is_int16(); }
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
