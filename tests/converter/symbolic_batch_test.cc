@@ -34,11 +34,8 @@ struct Case {
   Bytes expected;  // its codes
 };
 
-void name_last(OnnxBuilder& b) {
-  b.graph().mutable_node(b.graph().node_size() - 1)->set_name("mixes");
-}
 std::string mixing(OnnxBuilder& b, const std::string& y) {
-  name_last(b);
+  b.graph().mutable_node(b.graph().node_size() - 1)->set_name("mixes");
   return y;
 }
 
@@ -62,158 +59,110 @@ Bytes input_of(const Case& c) {
   return bytes;
 }
 
-#define BODY [](OnnxBuilder & b, const std::string& x) -> std::string
+// The number of images, as the graph has it from its input's shape.
+std::string batch_of(OnnxBuilder& b) {
+  return b.node("Gather", {b.node("Shape", {b.graph().input(0).name()}), ints(b, {0})});
+}
+
+std::string slice(OnnxBuilder& b, const std::string& x, int64_t start, int64_t end,
+                  int64_t axis = 0, int64_t step = 1) {
+  return b.node("Slice", {x, ints(b, {start}), ints(b, {end}), ints(b, {axis}), ints(b, {step})});
+}
 
 const Case kCases[] = {
-    {"reduce_mean_0", {4}, BODY{return mixing(b, b.node("ReduceMean", {x}, {{"axes", Dims{0}}}));
-}  // namespace
-, false, {}, {}
-}  // namespace qrt
-, {"reduce_mean_all", {2, 2}, BODY{return mixing(b, b.node("ReduceMean", {x}));
-}
-, false, {}, {}
-}
-, {"reduce_max_0", {4},
-   BODY{return mixing(b, b.node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 0}}));
-}
-, false, {}, {}
-}
-, {"reduce_min_0", {4}, BODY{return mixing(b, b.node("ReduceMin", {x}, {{"axes", Dims{0}}}));
-}
-, false, {}, {}
-}
-, {"reduce_sum_0", {4}, BODY{return mixing(b, b.node("ReduceSum", {x, ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"centred", {4}, BODY{const std::string mean = b.node("ReduceMean", {x}, {{"axes", Dims{0}}});
-name_last(b);
-return b.node("Sub", {x, b.qdq<uint8_t>(mean, kScale, kZero)});
-}
-, false, {}, {}
-}
-, {"slice_first", {4},
-   BODY{return mixing(b, b.node("Slice", {x, ints(b, {0}), ints(b, {1}), ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"slice_two", {4},
-   BODY{return mixing(b, b.node("Slice", {x, ints(b, {0}), ints(b, {2}), ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"slice_two_hundred", {4},
-   BODY{return mixing(b, b.node("Slice", {x, ints(b, {0}), ints(b, {200}), ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"slice_last", {4},
-   BODY{return mixing(b, b.node("Slice", {x, ints(b, {-1}), ints(b, {INT64_MAX}), ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"gather_first", {4}, BODY{return mixing(b, b.node("Gather", {x, ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"reversed", {4},
-   BODY{return mixing(
-       b, b.node("Slice", {x, ints(b, {-1}), ints(b, {INT64_MIN}), ints(b, {0}), ints(b, {-1})}));
-}
-, false, {}, {}
-}
-, {"unsqueeze_0", {4}, BODY{return mixing(b, b.node("Unsqueeze", {x, ints(b, {0})}));
-}
-, false, {}, {}
-}
-, {"flatten_0", {4}, BODY{return mixing(b, b.node("Flatten", {x}, {{"axis", 0}}));
-}
-, false, {}, {}
-}
-, {"reshape_1", {4}, BODY{return mixing(b, b.node("Reshape", {x, ints(b, {1, -1})}));
-}
-, false, {}, {}
-}
-, {"transpose_102", {1, 4},
-   BODY{return mixing(b, b.node("Transpose", {x}, {{"perm", Dims{1, 0, 2}}}));
-}
-, false, {}, {}
-}
-,
-    // As many times the images as there are: the constant is another one for every batch.
-    {"times_batch", {4},
-     BODY{const std::string shape = b.node("Shape", {b.graph().input(0).name()});
-const std::string n = b.node("Cast", {b.node("Gather", {shape, ints(b, {0})})}, {{"to", 1}});
-const std::string y = b.node("Mul", {x, b.qdq<uint8_t>(n, 1.0f, 0)});
-return mixing(b, y);
-}
-, false, {}, {}
-}
-,
-
-    {"mean_of_rows", {4, 9},
-     BODY{return b.node("ReduceMean", {x}, {{"axes", Dims{2}}, {"keepdims", 0}});
-}
-, true, {}, {}
-}
-, {"sum_of_rows", {2, 3}, BODY{return b.node("ReduceSum", {x, ints(b, {-1})});
-}
-, true, {}, {}
-}
-, {"max_of_rows", {4, 5}, BODY{return b.node("ReduceMax", {x}, {{"axes", Dims{2}}});
-}
-, true, {}, {}
-}
-, {"mean_of_columns", {4, 3}, BODY{return b.node("ReduceMean", {x}, {{"axes", Dims{1}}});
-}
-, true, {}, {}
-}
-, {"mean_of_image", {2, 3},
-   BODY{return b.node("ReduceMean", {x}, {{"axes", Dims{1, 2}}, {"keepdims", 0}});
-}
-, true, {}, {}
-}
-, {"centred_rows", {3, 4},
-   BODY{const std::string mean = b.node("ReduceMean", {x}, {{"axes", Dims{2}}});
-return b.node("Sub", {x, b.qdq<uint8_t>(mean, kScale, kZero)});
-}
-, true, {}, {}
-}
-, {"slice_columns", {4}, BODY{return b.node("Slice", {x, ints(b, {1}), ints(b, {3}), ints(b, {1})});
-}
-, true, {}, {}
-}
-, {"slice_all", {4},
-   BODY{return b.node("Slice", {x, ints(b, {0}), ints(b, {INT64_MAX}), ints(b, {0})});
-}
-, true, {}, {}
-}
-, {"flatten_1", {2, 3}, BODY{return b.node("Flatten", {x}, {{"axis", 1}});
-}
-, true, {}, {}
-}
-, {"reshape_0", {2, 3}, BODY{return b.node("Reshape", {x, ints(b, {0, -1})});
-}
-, true, {}, {}
-}
-, {"transpose_021", {2, 3}, BODY{return b.node("Transpose", {x}, {{"perm", Dims{0, 2, 1}}});
-}
-, true, {}, {}
-}
-,
-    // The shape's batch in front of a Reshape.
-    {"reshape_by_shape", {2, 3},
-     BODY{const std::string shape = b.node("Shape", {b.graph().input(0).name()});
-const std::string n = b.node("Gather", {shape, ints(b, {0})});
-return b.node("Reshape", {x, b.node("Concat", {n, ints(b, {-1})}, {{"axis", 0}})});
-}
-, true, {}, {}
-}
-,
-}
-;
-
-#undef BODY
+    {"reduce_mean_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("ReduceMean", {x}, {{"axes", Dims{0}}}));
+     }, false, {1, 4}, {90, 104, 133, 176}},
+    {"reduce_mean_all", {2, 2}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("ReduceMean", {x}));
+     }, false, {1, 1, 1}, {126}},
+    {"reduce_max_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 0}}));
+     }, false, {4}, {243, 143, 229, 241}},
+    {"reduce_min_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("ReduceMin", {x}, {{"axes", Dims{0}}}));
+     }, false, {1, 4}, {11, 55, 57, 101}},
+    {"reduce_sum_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("ReduceSum", {x, ints(b, {0})}));
+     }, false, {1, 4}, {69, 113, 199, 255}},
+    {"centred", {4}, [](OnnxBuilder& b, const std::string& x) {
+       const std::string mean = mixing(b, b.node("ReduceMean", {x}, {{"axes", Dims{0}}}));
+       return b.node("Sub", {x, b.qdq<uint8_t>(mean, kScale, kZero)});
+     }, false, {3, 4}, {21, 51, 80, 109, 25, 111, 196, 25, 253, 139, 24, 165}},
+    {"slice_first", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, slice(b, x, 0, 1));
+     }, false, {1, 4}, {11, 55, 113, 185}},
+    {"slice_two", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, slice(b, x, 0, 2));
+     }, false, {2, 4}, {11, 55, 113, 185, 15, 115, 229, 101}},
+    {"slice_two_hundred", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, slice(b, x, 0, 200));
+     }, false, {3, 4}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    {"slice_last", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, slice(b, x, -1, INT64_MAX));
+     }, false, {1, 4}, {243, 143, 57, 241}},
+    {"reversed", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, slice(b, x, -1, INT64_MIN, 0, -1));
+     }, false, {3, 4}, {243, 143, 57, 241, 15, 115, 229, 101, 11, 55, 113, 185}},
+    {"gather_first", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("Gather", {x, ints(b, {0})}));
+     }, false, {1, 4}, {11, 55, 113, 185}},
+    {"unsqueeze_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("Unsqueeze", {x, ints(b, {0})}));
+     }, false, {1, 3, 4}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    {"flatten_0", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("Flatten", {x}, {{"axis", 0}}));
+     }, false, {1, 12}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    {"reshape_1", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("Reshape", {x, ints(b, {1, -1})}));
+     }, false, {1, 12}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    {"transpose_102", {1, 4}, [](OnnxBuilder& b, const std::string& x) {
+       return mixing(b, b.node("Transpose", {x}, {{"perm", Dims{1, 0, 2}}}));
+     }, false, {1, 3, 4}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    // The number of images is a factor: a constant, but another one for every batch.
+    {"times_batch", {4}, [](OnnxBuilder& b, const std::string& x) {
+       const std::string n = b.node("Cast", {batch_of(b)}, {{"to", 1}});
+       return mixing(b, b.node("Mul", {x, b.qdq<uint8_t>(n, 1.0f, 0)}));
+     }, false, {3, 4}, {0, 0, 139, 255, 0, 145, 255, 103, 255, 229, 0, 255}},
+    // From here on the images are apart.
+    {"mean_of_rows", {4, 9}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("ReduceMean", {x}, {{"axes", Dims{2}}, {"keepdims", 0}});
+     }, true, {3, 4}, {119, 129, 135, 166, 137, 160, 123, 111, 123, 131, 165, 137}},
+    {"sum_of_rows", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("ReduceSum", {x, ints(b, {-1})});
+     }, true, {3, 2, 1}, {0, 115, 255, 241, 231, 87}},
+    {"max_of_rows", {4, 5}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("ReduceMax", {x}, {{"axes", Dims{2}}});
+     }, true, {3, 4, 1}, {185, 243, 241, 169, 223, 225, 253, 211, 239, 251, 161, 227}},
+    {"mean_of_columns", {4, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("ReduceMean", {x}, {{"axes", Dims{1}}});
+     }, true, {3, 1, 3}, {142, 57, 178, 110, 129, 162, 174, 169, 114}},
+    {"mean_of_image", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("ReduceMean", {x}, {{"axes", Dims{1, 2}}, {"keepdims", 0}});
+     }, true, {3}, {82, 169, 120}},
+    {"centred_rows", {3, 4}, [](OnnxBuilder& b, const std::string& x) {
+       const std::string mean = b.node("ReduceMean", {x}, {{"axes", Dims{2}}});
+       return b.node("Sub", {x, b.qdq<uint8_t>(mean, kScale, kZero)});
+     }, true, {3, 3, 4}, {20, 64, 122, 194, 0, 100, 214, 86, 172, 72, 0, 170, 152, 108, 78, 62, 68, 80, 106, 146, 176, 0, 70, 166, 28, 152, 34, 186, 72, 0, 190, 142, 116, 96, 90, 98}},
+    {"slice_columns", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return slice(b, x, 1, 3, 1);
+     }, true, {3, 2}, {55, 113, 115, 229, 143, 57}},
+    {"slice_all", {4}, [](OnnxBuilder& b, const std::string& x) {
+       return slice(b, x, 0, INT64_MAX);
+     }, true, {3, 4}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
+    {"flatten_1", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("Flatten", {x}, {{"axis", 1}});
+     }, true, {3, 6}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241, 183, 139, 109, 93, 91, 103}},
+    {"reshape_0", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("Reshape", {x, ints(b, {0, -1})});
+     }, true, {3, 6}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241, 183, 139, 109, 93, 91, 103}},
+    {"transpose_021", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("Transpose", {x}, {{"perm", Dims{0, 2, 1}}});
+     }, true, {3, 3, 2}, {11, 185, 55, 15, 113, 115, 229, 143, 101, 57, 243, 241, 183, 93, 139, 91, 109, 103}},
+    {"reshape_by_shape", {2, 3}, [](OnnxBuilder& b, const std::string& x) {
+       return b.node("Reshape", {x, b.node("Concat", {batch_of(b), ints(b, {-1})}, {{"axis", 0}})});
+     }, true, {3, 6}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241, 183, 139, 109, 93, 91, 103}},
+};
 
 class SymbolicBatch : public ::testing::TestWithParam<Case> {};
 
