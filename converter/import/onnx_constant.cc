@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/boundary/numbers.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/numbers.h"
+#include "kernels/edge/packed.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "converter/import/onnx_importer.h"
 #include "converter/import/onnx_lut.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
