@@ -32,7 +32,7 @@ const char* reference_of(Target target) {
 float power_of_two(int exponent) { return std::ldexp(1.0f, exponent); }
 
 int32_t round_to(Target target, float x, Limits limits) {
-  if (std::isnan(x)) return 0;
+  if (std::isnan(x)) return limits.hi;
   // Twice the limits are exact, and beyond them nothing but the sign counts.
   const float bound = 2.0f * static_cast<float>(limits.hi);
   x = std::clamp(x, -bound, bound);

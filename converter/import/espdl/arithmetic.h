@@ -30,7 +30,7 @@ constexpr Limits kInt8Limits = {-128, 127}, kInt16Limits = {-32768, 32767};
 
 float power_of_two(int exponent);  // within float32's normal numbers
 
-// A float as an integer within limits, by the target's rounding: half to even, or floor(fl32(x + 0.5)). NaN: 0.
+// A float as an integer within limits, by the target's rounding: half to even, or floor(fl32(x + 0.5)). NaN: the greatest, as the chips convert it.
 int32_t round_to(Target target, float x, Limits limits);
 // v / 2^shift rounded and limited.
 int32_t shift_to(Target target, int64_t v, int shift, Limits limits);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/import/common/index_maps.h"
+#include "converter/index_maps.h"
 #include "converter/import/espdl/arithmetic.h"
 #include "converter/import/espdl/model.h"
 #include "converter/ir.h"
@@ -27,6 +27,10 @@ struct Format {
   Limits limits() const { return is_wide() ? kInt16Limits : kInt8Limits; }
   DType stored_type() const;
 };
+
+// Floats divided by `divisor` to integers of this format, and back with its power of two.
+void set_quantize(const Format& format, Target target, float divisor, fb::QuantizeOptionsT* options);
+void set_dequantize(const Format& format, fb::DequantizeOptionsT* options);
 
 // A tensor on its way through the graph: the graph's value, whose shape is that of the runtime's tensor.
 struct Activation {
@@ -49,6 +53,8 @@ class Importer {
   // --- tensors of an operator
   const Tensor& input(const Node& node, int i) const;
   const Tensor& output(const Node& node, int i = 0) const;
+  // By name; null: there is none.
+  const Tensor* find(const std::string& name) const;
   std::string quoted_input(const Node& node, int i) const;
   // Input i, a computed value or a constant. False: it is absent or no activation that qrt knows; the operator was refused.
   bool read(const Node& node, int i, Activation* activation);
@@ -66,6 +72,8 @@ class Importer {
   Status refuse(const Node& node, const std::string& rule, const std::string& tensor, const std::string& remedy);
   void became(const Node& node, const std::string& result, const std::string& level);
   void warn(const Node& node, const std::string& rule, const std::string& what, const std::string& remedy);
+  // Of a layer for the ESP32-S3: whether its sums were proven to stay within the chip's accumulators.
+  void note_s3(bool is_proven) { ++(is_proven ? s3_proven_ : s3_unproven_); }
 
   // --- the graph
   Graph& graph() { return *graph_; }
@@ -130,6 +138,7 @@ class Importer {
   std::vector<State> states_;   // by tensor
   std::vector<bool> reported_;  // by operator
   std::vector<Variable> variables_;
+  int s3_proven_ = 0, s3_unproven_ = 0;  // layers
 };
 
 // The target of a file: what the caller asks for, what the file says, or what follows from its layouts. kInvalidArgument where
