@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 #include "converter/import/espdl/arithmetic.h"
 #include "converter/import/espdl/model.h"
 #include "converter/ir.h"
