@@ -125,10 +125,10 @@ struct FloatRun {
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const int f = static_cast<int>(p.function);
-  const auto binary = static_cast<FloatBinary>(
-      is_comparison(p.function)
-          ? f - static_cast<int>(F::EQUAL) + static_cast<int>(FloatBinary::kEqual)
-          : f - static_cast<int>(F::ADD));
+  const auto binary =
+      static_cast<FloatBinary>(is_comparison(p.function) ? f - static_cast<int>(F::EQUAL) +
+                                                               static_cast<int>(FloatBinary::kEqual)
+                                                         : f - static_cast<int>(F::ADD));
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
     float_binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });

@@ -261,10 +261,8 @@ void quantize_tensor(const Params& p, const float* x, size_t n, float scale, int
                      uint8_t* y) {
   const EdgeKernel& k = *p.edge.kernel;
   switch (p.rounding) {
-    case fb::Rounding::HALF_UP:
-      return quantize_half_up(x, n, scale, zero_point, p.lo, p.hi, y);
-    case fb::Rounding::HALF_AWAY:
-      return k.quantize_away(x, n, scale, zero_point, p.lo, p.hi, y);
+    case fb::Rounding::HALF_UP: return quantize_half_up(x, n, scale, zero_point, p.lo, p.hi, y);
+    case fb::Rounding::HALF_AWAY: return k.quantize_away(x, n, scale, zero_point, p.lo, p.hi, y);
     default: return k.quantize(x, n, scale, zero_point, p.lo, p.hi, y);
   }
 }

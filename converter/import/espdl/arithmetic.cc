@@ -47,10 +47,12 @@ int32_t shift_to(Target target, int64_t v, int shift, Limits limits) {
     return static_cast<int32_t>(clamp_int(wide, limits.lo, limits.hi));
   }
   const Round round = target == Target::kEsp32P4 ? Round::kHalfEven : Round::kHalfUp;
-  return static_cast<int32_t>(clamp_int(rounding_shift(v, std::min(shift, 62), round), limits.lo, limits.hi));
+  return static_cast<int32_t>(
+      clamp_int(rounding_shift(v, std::min(shift, 62), round), limits.lo, limits.hi));
 }
 
-std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts, fb::Rounding rounding, int most_left) {
+std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
+                                               fb::Rounding rounding, int most_left) {
   auto stage = std::make_unique<fb::RequantStageT>();
   for (const int shift : shifts) {
     stage->multiplier.push_back(shift < 0 ? 1 << std::min(-shift, most_left) : 1);
@@ -91,7 +93,8 @@ Function function_of(const std::string& op, float alpha, float beta) {
   if (op == "Tanh") return [](float t) { return 2.0f * sigmoid(2.0f * t) - 1.0f; };
   if (op == "Swish") return [](float t) { return sigmoid(t) * t; };
   if (op == "Elu") return [alpha](float t) { return t >= 0 ? t : alpha * (exp_of(t) - 1.0f); };
-  if (op == "HardSigmoid") return [alpha, beta](float t) { return clamped_to_one(alpha * t + beta); };
+  if (op == "HardSigmoid")
+    return [alpha, beta](float t) { return clamped_to_one(alpha * t + beta); };
   if (op == "HardSwish") return hard_swish;
   if (op == "Exp") return exp_of;
   if (op == "Log") return log_of;
@@ -99,11 +102,13 @@ Function function_of(const std::string& op, float alpha, float beta) {
   return nullptr;
 }
 
-std::vector<int16_t> table_of(Target target, const Function& g, Limits in, int in_exponent, Limits out, int out_exponent) {
+std::vector<int16_t> table_of(Target target, const Function& g, Limits in, int in_exponent,
+                              Limits out, int out_exponent) {
   const float step = power_of_two(in_exponent), scale = power_of_two(-out_exponent);
   std::vector<int16_t> table;
   for (int32_t q = in.lo; q <= in.hi; ++q)
-    table.push_back(static_cast<int16_t>(round_to(target, g(static_cast<float>(q) * step) * scale, out)));
+    table.push_back(
+        static_cast<int16_t>(round_to(target, g(static_cast<float>(q) * step) * scale, out)));
   return table;
 }
 

@@ -38,7 +38,8 @@ int32_t shift_to(Target target, int64_t v, int shift, Limits limits);
 // v / 2^shift as a stage of a Requant of kind INT, one shift or one per channel. A left shift goes no further than
 // `most_left`, by which anything but 0 has left the output's type.
 constexpr int kMostLeft32 = 30, kMostLeft64 = 15;  // of sums of 32 and of 64 bits
-std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts, fb::Rounding rounding, int most_left);
+std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
+                                               fb::Rounding rounding, int most_left);
 
 // The operators that are a function of one number: g(t), every step rounded to float32. `alpha`, `beta`: of the operator.
 using Function = std::function<float(float)>;
@@ -46,7 +47,8 @@ using Function = std::function<float(float)>;
 Function function_of(const std::string& op, float alpha, float beta);
 
 // round(g(q * 2^in) * 2^-out) for every q of a type of 8 or 16 bits, the least first.
-std::vector<int16_t> table_of(Target target, const Function& g, Limits in, int in_exponent, Limits out, int out_exponent);
+std::vector<int16_t> table_of(Target target, const Function& g, Limits in, int in_exponent,
+                              Limits out, int out_exponent);
 
 }  // namespace qrt::convert::from_espdl
 

@@ -73,7 +73,8 @@ uint32_t bits_of(float value) {
 
 }  // namespace
 
-void set_quantize(const Format& format, Target target, float divisor, fb::QuantizeOptionsT* options) {
+void set_quantize(const Format& format, Target target, float divisor,
+                  fb::QuantizeOptionsT* options) {
   options->scale = {bits_of(divisor)};
   options->zero_point = {format.offset()};
   options->rounding = rounding_of(target);
@@ -104,6 +105,7 @@ Status Importer::run(bool float_io) {
     if (!status.ok()) return std::move(status).at("operator " + label(node));
   }
   QRT_TRY(export_outputs(float_io));
+  if (s3_unproven_ > 0) graph_->reference += " (ESP_S3_ACC20_UNPROVEN)";
   // The values become the last inputs and outputs of the graph (ir.h).
   for (const Variable& v : variables_) {
     graph_->inputs.push_back(v.value);
@@ -111,8 +113,8 @@ Status Importer::run(bool float_io) {
     graph_->variables.push_back({v.initial});
   }
   if (!report_->has_refusals()) return Status();
-  return error(Code::kUnsupported, "%zu of %zu operators cannot be converted", report_->count(Outcome::kRefused),
-               model_.nodes().size());
+  return error(Code::kUnsupported, "%zu of %zu operators cannot be converted",
+               report_->count(Outcome::kRefused), model_.nodes().size());
 }
 
 Status Importer::import_inputs(bool float_io) {
@@ -134,7 +136,8 @@ Status Importer::import_inputs(bool float_io) {
     if (graph_->inputs.empty() && tensor.shape.rank() > 0)
       graph_->default_batch = without_batch_ ? 1 : tensor.shape[0];
     const bool quantizes = float_io && format.is_integer();
-    ValueId x = new_value(tensor.name, quantizes ? DType::kFloat32 : edge_type(format.type), tensor.shape);
+    ValueId x =
+        new_value(tensor.name, quantizes ? DType::kFloat32 : edge_type(format.type), tensor.shape);
     graph_->inputs.push_back(x);
     if (quantizes) {
       const ValueId q = new_value(tensor.name, format, tensor.shape);
@@ -152,7 +155,7 @@ Status Importer::import_inputs(bool float_io) {
     if (without_batch_ && tensor.shape.rank() == 3) {
       const ValueId image = new_value(tensor.name, format, with_batch(tensor.shape));
       graph_->nodes.push_back(make_node<fb::ReshapeOptionsT>(tensor.name, "input", {x}, {image}));
-      const Shape& shape = shape_of(image);
+      const Shape shape = shape_of(image);
       options<fb::ReshapeOptionsT>(graph_->nodes.back()).shape.assign(shape.begin(), shape.end());
       x = image;
     }
@@ -170,17 +173,21 @@ Status Importer::visit(const Node& node) {
     return refuse(node, why ? why : "ESP-DL's runtime has no such operator", "",
                   "replace the operator before exporting, or keep it outside the model");
   }
-  for (int i = 0; i < handler->inputs; ++i) QRT_MODEL_CHECK(node.has_input(i), "lacks its input %d", i);
+  for (int i = 0; i < handler->inputs; ++i)
+    QRT_MODEL_CHECK(node.has_input(i), "lacks its input %d", i);
   for (int i : node.inputs) {
     if (i < 0 || !states_[static_cast<size_t>(i)].refused) continue;
     const std::string origin = states_[static_cast<size_t>(i)].origin;
-    for (int y : node.outputs) states_[static_cast<size_t>(y)].refused = true, states_[static_cast<size_t>(y)].origin = origin;
+    for (int y : node.outputs)
+      states_[static_cast<size_t>(y)].refused = true,
+      states_[static_cast<size_t>(y)].origin = origin;
     report_->not_assessed(label(node), node.op, "depends on " + origin);
     return Status();
   }
   Status status = handler->handle(*this, node);
   if (status.code() == Code::kUnsupported)
-    return refuse(node, status.message(), output(node).name, "keep the operator's parameters small");
+    return refuse(node, status.message(), output(node).name,
+                  "keep the operator's parameters small");
   QRT_TRY(std::move(status));
   if (!reported_[static_cast<size_t>(node.index)]) became(node, "folded", "I0");
   return Status();
@@ -192,7 +199,8 @@ Status Importer::export_outputs(bool float_io) {
     const State& state = states_[static_cast<size_t>(i)];
     if (state.refused) continue;
     if (state.activation.value == kNoValue) {
-      report_->refused(tensor.name, "output", "the model's output is a constant", tensor.name, "remove this output");
+      report_->refused(tensor.name, "output", "the model's output is a constant", tensor.name,
+                       "remove this output");
       continue;
     }
     ValueId y = state.activation.value;
@@ -201,13 +209,14 @@ Status Importer::export_outputs(bool float_io) {
     if (without_batch_ && shape.rank() == 4 && shape[0] == 1) {
       const ValueId image = new_value(tensor.name, format, behind_batch(shape));
       graph_->nodes.push_back(make_node<fb::ReshapeOptionsT>(tensor.name, "output", {y}, {image}));
-      const Shape& to = shape_of(image);
+      const Shape to = shape_of(image);
       options<fb::ReshapeOptionsT>(graph_->nodes.back()).shape.assign(to.begin(), to.end());
       y = image;
     }
     if (float_io && format.is_integer()) {
       const ValueId real = new_value(tensor.name, DType::kFloat32, shape_of(y));
-      graph_->nodes.push_back(make_node<fb::DequantizeOptionsT>(tensor.name, "output", {y}, {real}));
+      graph_->nodes.push_back(
+          make_node<fb::DequantizeOptionsT>(tensor.name, "output", {y}, {real}));
       set_dequantize(format, &options<fb::DequantizeOptionsT>(graph_->nodes.back()));
       y = real;
     } else if (format.type == DataType::INT8 || format.type == DataType::BOOL) {
@@ -216,7 +225,7 @@ Status Importer::export_outputs(bool float_io) {
     } else if (graph_->producer(y) < 0 || graph_->is_output(y)) {
       const ValueId copy = new_value(tensor.name, format, shape_of(y));
       graph_->nodes.push_back(make_node<fb::ReshapeOptionsT>(tensor.name, "output", {y}, {copy}));
-      const Shape& to = shape_of(copy);
+      const Shape to = shape_of(copy);
       options<fb::ReshapeOptionsT>(graph_->nodes.back()).shape.assign(to.begin(), to.end());
       y = copy;
     }
@@ -255,26 +264,34 @@ const Tensor* Importer::find(const std::string& name) const {
   return i < 0 ? nullptr : &model_.tensors()[static_cast<size_t>(i)];
 }
 
-std::string Importer::quoted_input(const Node& node, int i) const { return "input '" + input(node, i).name + "'"; }
+std::string Importer::quoted_input(const Node& node, int i) const {
+  return "input '" + input(node, i).name + "'";
+}
 
-bool Importer::refuse_activation(const Node& node, const Tensor& tensor, const std::string& rule, const std::string& remedy) {
+bool Importer::refuse_activation(const Node& node, const Tensor& tensor, const std::string& rule,
+                                 const std::string& remedy) {
   (void)refuse(node, "tensor '" + tensor.name + "' " + rule, tensor.name, remedy);
   return false;
 }
 
 bool Importer::format_of(const Node& node, const Tensor& tensor, Format* format) {
-  if (!tensor.problem.empty()) return refuse_activation(node, tensor, tensor.problem, "change the model's shapes");
+  if (!tensor.problem.empty())
+    return refuse_activation(node, tensor, tensor.problem, "change the model's shapes");
   format->type = tensor.type;
   format->exponent = tensor.exponents.empty() ? 0 : tensor.exponents[0];
   if (tensor.type == DataType::UNDEFINED)
-    return refuse_activation(node, tensor, "stands in no value_info: its type and exponent are unknown",
+    return refuse_activation(node, tensor,
+                             "stands in no value_info: its type and exponent are unknown",
                              "export the model with its value_info");
   if (!format->is_integer() && !is_float(format->type) && format->type != DataType::BOOL)
-    return refuse_activation(node, tensor, std::string("is ") + type_name(tensor.type) + ", for which the runtime has no kernel",
-                             "quantise the model to int8 or int16");
+    return refuse_activation(
+        node, tensor,
+        std::string("is ") + type_name(tensor.type) + ", for which the runtime has no kernel",
+        "quantise the model to int8 or int16");
   if (format->is_integer() && tensor.exponents.size() != 1)
-    return refuse_activation(node, tensor, "has " + std::to_string(tensor.exponents.size()) + " exponents, expected one",
-                             "quantise activations per tensor");
+    return refuse_activation(
+        node, tensor, "has " + std::to_string(tensor.exponents.size()) + " exponents, expected one",
+        "quantise activations per tensor");
   return true;
 }
 
@@ -295,19 +312,23 @@ bool Importer::read(const Node& node, int i, Activation* activation) {
 bool Importer::read_integer(const Node& node, int i, Activation* activation) {
   if (!read(node, i, activation)) return false;
   if (activation->format.is_integer()) return true;
-  return refuse_activation(node, input(node, i),
-                           std::string("is ") + type_name(activation->format.type) + ", expected int8 or int16",
-                           "quantise this operator");
+  return refuse_activation(
+      node, input(node, i),
+      std::string("is ") + type_name(activation->format.type) + ", expected int8 or int16",
+      "quantise this operator");
 }
 
-bool Importer::read_format(const Node& node, int i, Format* format) { return format_of(node, output(node, i), format); }
+bool Importer::read_format(const Node& node, int i, Format* format) {
+  return format_of(node, output(node, i), format);
+}
 
 bool Importer::read_pair(const Node& node, Activation* in, Format* out) {
   if (!read_integer(node, 0, in) || !read_format(node, 0, out)) return false;
   if (in->format.type == out->type) return true;
-  return refuse_activation(node, output(node),
-                           std::string("is ") + type_name(out->type) + ", the input " + type_name(in->format.type),
-                           "give both one type");
+  return refuse_activation(
+      node, output(node),
+      std::string("is ") + type_name(out->type) + ", the input " + type_name(in->format.type),
+      "give both one type");
 }
 
 ValueId Importer::constant(const Tensor& tensor, const Format& format) {
@@ -324,13 +345,17 @@ ValueId Importer::constant(const Tensor& tensor, const Format& format) {
 
 bool Importer::read_integers(const Node& node, int i, std::vector<int64_t>* values) {
   const Tensor& t = input(node, i);
-  const bool is_known = t.is_constant && t.problem.empty() && (t.type == DataType::INT64 || t.type == DataType::INT32);
-  if (!is_known) return refuse_activation(node, t, "is not a constant of int64", "make it a constant of the model");
+  const bool is_known = t.is_constant && t.problem.empty() &&
+                        (t.type == DataType::INT64 || t.type == DataType::INT32);
+  if (!is_known)
+    return refuse_activation(node, t, "is not a constant of int64",
+                             "make it a constant of the model");
   *values = t.integers();
   return true;
 }
 
-Status Importer::refuse(const Node& node, const std::string& rule, const std::string& tensor, const std::string& remedy) {
+Status Importer::refuse(const Node& node, const std::string& rule, const std::string& tensor,
+                        const std::string& remedy) {
   for (int i : node.outputs) {
     states_[static_cast<size_t>(i)].refused = true;
     states_[static_cast<size_t>(i)].origin = "refused operator " + label(node);
@@ -345,7 +370,8 @@ void Importer::became(const Node& node, const std::string& result, const std::st
   report_->converted(label(node), node.op, result, level);
 }
 
-void Importer::warn(const Node& node, const std::string& rule, const std::string& what, const std::string& remedy) {
+void Importer::warn(const Node& node, const std::string& rule, const std::string& what,
+                    const std::string& remedy) {
   report_->warn({rule, label(node), node.op, what, remedy, {}});
 }
 
@@ -387,7 +413,8 @@ ValueId Importer::gather(const Node& node, ValueId x, const IndexMaps& maps, int
   return y;
 }
 
-ValueId Importer::table(const Node& node, const Activation& x, const std::vector<int16_t>& values, const Format& out) {
+ValueId Importer::table(const Node& node, const Activation& x, const std::vector<int16_t>& values,
+                        const Format& out) {
   const ValueId y = new_value("", out, shape_of(x.value));
   const Shape shape{static_cast<int64_t>(values.size())};
   ValueId constant;
@@ -430,7 +457,8 @@ ValueId Importer::from_float(const Node& node, ValueId x, float divisor, const F
   return y;
 }
 
-ValueId Importer::float_function(const Node& node, fb::FloatFunction function, std::vector<ValueId> inputs, const Shape& shape) {
+ValueId Importer::float_function(const Node& node, fb::FloatFunction function,
+                                 std::vector<ValueId> inputs, const Shape& shape) {
   const ValueId y = new_value("", DType::kFloat32, shape);
   add_node<fb::FloatOptionsT>(node, std::move(inputs), y).function = function;
   return y;
@@ -440,7 +468,8 @@ ValueId Importer::float_constant(float value) {
   return graph_->add_constant("", DType::kFloat32, {1}, std::vector<float>{value});
 }
 
-std::unique_ptr<fb::RequantT> Importer::requant(const std::vector<int>& shifts, int most_left, const Format& out, Limits limits) {
+std::unique_ptr<fb::RequantT> Importer::requant(const std::vector<int>& shifts, int most_left,
+                                                const Format& out, Limits limits) {
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::INT;
   r->zero_point = out.offset();
@@ -471,25 +500,32 @@ Status choose_target(const Model& model, const std::string& asked, Target* targe
   std::string told = model.target(), why = "its metadata";
   if (told.empty()) {
     for (const Node& node : model.nodes()) {
-      if ((node.op != "Conv" && node.op != "Gemm" && node.op != "MatMul") || !node.has_input(1)) continue;
+      if ((node.op != "Conv" && node.op != "Gemm" && node.op != "MatMul") || !node.has_input(1))
+        continue;
       const Tensor& w = model.tensors()[static_cast<size_t>(node.inputs[1])];
       if (!w.is_constant) continue;
-      const bool is_c = w.layout == "NHWC" || w.layout == "NWC" || w.layout == "HWCN" || w.layout == "WCN";
+      const bool is_c =
+          w.layout == "NHWC" || w.layout == "NWC" || w.layout == "HWCN" || w.layout == "WCN";
       if (!is_c && w.exponents.size() <= 1) continue;
       told = is_c ? "c" : "esp32p4";
-      why = is_c ? "the layout '" + w.layout + "' of '" + w.name + "'" : "the exponents per channel of '" + w.name + "'";
+      why = is_c ? "the layout '" + w.layout + "' of '" + w.name + "'"
+                 : "the exponents per channel of '" + w.name + "'";
       break;
     }
   }
   if (told.empty() && asked.empty())
     return error(Code::kInvalidArgument,
-                 "does not say for which chip it was exported, and rounding depends on it: say --target esp32p4, esp32s3 or c");
+                 "does not say for which chip it was exported, and rounding depends on it: say "
+                 "--target esp32p4, esp32s3 or c");
   const std::string& name = asked.empty() ? told : asked;
   if (!parse_target(name, target))
-    return error(Code::kUnsupported, "was exported for the target '%s'; esp32p4, esp32s3 and c are known", name.c_str());
+    return error(Code::kUnsupported,
+                 "was exported for the target '%s'; esp32p4, esp32s3 and c are known",
+                 name.c_str());
   Target other;
   if (!told.empty() && !asked.empty() && parse_target(told, &other) && other != *target)
-    return error(Code::kInvalidArgument, "was exported for %s, as %s says, not for %s", told.c_str(), why.c_str(), asked.c_str());
+    return error(Code::kInvalidArgument, "was exported for %s, as %s says, not for %s",
+                 told.c_str(), why.c_str(), asked.c_str());
   return Status();
 }
 

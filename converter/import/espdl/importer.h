@@ -29,7 +29,8 @@ struct Format {
 };
 
 // Floats divided by `divisor` to integers of this format, and back with its power of two.
-void set_quantize(const Format& format, Target target, float divisor, fb::QuantizeOptionsT* options);
+void set_quantize(const Format& format, Target target, float divisor,
+                  fb::QuantizeOptionsT* options);
 void set_dequantize(const Format& format, fb::DequantizeOptionsT* options);
 
 // A tensor on its way through the graph: the graph's value, whose shape is that of the runtime's tensor.
@@ -69,15 +70,18 @@ class Importer {
 
   // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on. Returns OK for handlers to
   // return.
-  Status refuse(const Node& node, const std::string& rule, const std::string& tensor, const std::string& remedy);
+  Status refuse(const Node& node, const std::string& rule, const std::string& tensor,
+                const std::string& remedy);
   void became(const Node& node, const std::string& result, const std::string& level);
-  void warn(const Node& node, const std::string& rule, const std::string& what, const std::string& remedy);
+  void warn(const Node& node, const std::string& rule, const std::string& what,
+            const std::string& remedy);
   // Of a layer for the ESP32-S3: whether its sums were proven to stay within the chip's accumulators.
   void note_s3(bool is_proven) { ++(is_proven ? s3_proven_ : s3_unproven_); }
 
   // --- the graph
   Graph& graph() { return *graph_; }
-  const Shape& shape_of(ValueId value) const { return graph_->values[value].type.shape; }
+  // By value: adding to the graph moves its values.
+  Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape);
   ValueId new_value(const std::string& name, const Format& format, const Shape& shape);
   template <class Options>
@@ -90,18 +94,22 @@ class Importer {
   // Where a map gives -1: a zero.
   ValueId gather(const Node& node, ValueId x, const IndexMaps& maps, int64_t fill);
   // f(q) for every integer of x, in the output's format. One table, whatever the two types.
-  ValueId table(const Node& node, const Activation& x, const std::vector<int16_t>& values, const Format& out);
+  ValueId table(const Node& node, const Activation& x, const std::vector<int16_t>& values,
+                const Format& out);
   // q * 2^(e_in - e_out), rounded by the target.
   ValueId rescale(const Node& node, const Activation& x, const Format& out);
   // Its integers as floats: q * 2^exponent.
   ValueId to_float(const Node& node, const Activation& x);
   // Floats as integers, rounded by the target; divided by `divisor` first.
   ValueId from_float(const Node& node, ValueId x, float divisor, const Format& out);
-  ValueId float_function(const Node& node, fb::FloatFunction function, std::vector<ValueId> inputs, const Shape& shape);
+  ValueId float_function(const Node& node, fb::FloatFunction function, std::vector<ValueId> inputs,
+                         const Shape& shape);
   ValueId float_constant(float value);
   // y = limits(v / 2^shift): shifts of one or of every channel.
-  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left, const Format& out, Limits limits);
-  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left, const Format& out) {
+  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
+                                        const Format& out, Limits limits);
+  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
+                                        const Format& out) {
     return requant(shifts, most_left, out, out.limits());
   }
   // Output i of the operator is this value.
@@ -121,7 +129,8 @@ class Importer {
     int32_t initial;
   };
 
-  bool refuse_activation(const Node& node, const Tensor& tensor, const std::string& rule, const std::string& remedy);
+  bool refuse_activation(const Node& node, const Tensor& tensor, const std::string& rule,
+                         const std::string& remedy);
   bool format_of(const Node& node, const Tensor& tensor, Format* format);
   Status import_inputs(bool float_io);
   Status visit(const Node& node);

@@ -33,7 +33,8 @@ inline int64_t block_of(DataType type) { return type == DataType::INT16 ? 8 : 16
 
 // The filter's values as [n][h][w][c], depthwise [h][w][n], from position `begin` of the tensor's values on.
 // REQUIRES: it is of int8 or int16 and holds that many.
-Status unpack_filter(const Tensor& tensor, int64_t begin, const FilterShape& shape, std::vector<int16_t>* values);
+Status unpack_filter(const Tensor& tensor, int64_t begin, const FilterShape& shape,
+                     std::vector<int16_t>* values);
 
 }  // namespace qrt::convert::from_espdl
 

@@ -25,9 +25,11 @@ Status read_file(const std::string& path, std::vector<uint8_t>* bytes) {
   if (fstat(fileno(file.get()), &info) != 0 || !S_ISREG(info.st_mode))
     return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
   const auto size = static_cast<size_t>(info.st_size);
-  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes, the limit is 2 GB", path.c_str(), size);
+  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes, the limit is 2 GB", path.c_str(),
+                  size);
   bytes->resize(size);
-  if (fread(bytes->data(), 1, size, file.get()) != size) return error(Code::kIoError, "cannot read '%s'", path.c_str());
+  if (fread(bytes->data(), 1, size, file.get()) != size)
+    return error(Code::kIoError, "cannot read '%s'", path.c_str());
   return Status();
 }
 
@@ -120,7 +122,8 @@ std::vector<int64_t> Tensor::integers() const {
 
 namespace {
 
-const espdl::Attribute* find_attribute(const Node& node, const char* name, espdl::AttributeType type) {
+const espdl::Attribute* find_attribute(const Node& node, const char* name,
+                                       espdl::AttributeType type) {
   if (!node.table->attribute()) return nullptr;
   for (const espdl::Attribute* a : *node.table->attribute())
     if (a->name() && a->attr_type() == type && strcmp(a->name()->c_str(), name) == 0) return a;
@@ -142,13 +145,15 @@ float Node::real(const char* name, float otherwise) const {
 std::string Node::text(const char* name, const std::string& otherwise) const {
   const auto* a = find_attribute(*this, name, espdl::AttributeType::STRING);
   if (!a || !a->s()) return otherwise;
-  return std::string(reinterpret_cast<const char*>(a->s()->data()), std::min<size_t>(a->s()->size(), kMaxNameBytes));
+  return std::string(reinterpret_cast<const char*>(a->s()->data()),
+                     std::min<size_t>(a->s()->size(), kMaxNameBytes));
 }
 
 std::vector<int64_t> Node::integers(const char* name) const {
   const auto* a = find_attribute(*this, name, espdl::AttributeType::INTS);
   std::vector<int64_t> values;
-  for (size_t i = 0; a && i < std::min(size_of(a->ints()), kMaxDims); ++i) values.push_back(element(*a->ints(), i));
+  for (size_t i = 0; a && i < std::min(size_of(a->ints()), kMaxDims); ++i)
+    values.push_back(element(*a->ints(), i));
   return values;
 }
 
@@ -189,7 +194,9 @@ Status Model::read_entry(const std::vector<uint8_t>& file, const Entry& entry) {
     if (!root.graph() || size_of(root.graph()->node()) == 0) continue;
     return read_graph(root);
   }
-  return error(Code::kInvalidModel, "is not a valid ESP-DL model: its flatbuffer is damaged, cut short, or has no operators");
+  return error(
+      Code::kInvalidModel,
+      "is not a valid ESP-DL model: its flatbuffer is damaged, cut short, or has no operators");
 }
 
 int Model::find(const std::string& name) const {
@@ -217,7 +224,8 @@ Status Model::read_graph(const espdl::Model& root) {
   QRT_TRY(read_constants(graph.initializer(), &constants));
   for (Tensor& t : constants) {
     const int at = tensor_of(t.name);
-    QRT_MODEL_CHECK(!tensors_[static_cast<size_t>(at)].is_constant, "has two constants '%s'", t.name.c_str());
+    QRT_MODEL_CHECK(!tensors_[static_cast<size_t>(at)].is_constant, "has two constants '%s'",
+                    t.name.c_str());
     tensors_[static_cast<size_t>(at)] = std::move(t);
   }
   QRT_TRY(read_infos(graph));
@@ -225,7 +233,8 @@ Status Model::read_graph(const espdl::Model& root) {
   if (graph.output())
     for (const espdl::ValueInfo* v : *graph.output()) {
       const int at = find(string_of(v->name()));
-      QRT_MODEL_CHECK(at >= 0, "has an output '%s' that nothing makes", string_of(v->name()).c_str());
+      QRT_MODEL_CHECK(at >= 0, "has an output '%s' that nothing makes",
+                      string_of(v->name()).c_str());
       outputs_.push_back(at);
     }
   QRT_MODEL_CHECK(!outputs_.empty(), "has no outputs");
@@ -239,8 +248,9 @@ namespace {
 Status read_exponents(const flatbuffers::Vector<int64_t>* source, std::vector<int>* exponents) {
   for (size_t i = 0; i < size_of(source); ++i) {
     const int64_t e = element(*source, i);
-    QRT_MODEL_CHECK(e >= -kMaxExponent && e <= kMaxExponent, "has the exponent %lld, expected %d to %d",
-                    static_cast<long long>(e), -kMaxExponent, kMaxExponent);
+    QRT_MODEL_CHECK(e >= -kMaxExponent && e <= kMaxExponent,
+                    "has the exponent %lld, expected %d to %d", static_cast<long long>(e),
+                    -kMaxExponent, kMaxExponent);
     exponents->push_back(static_cast<int>(e));
   }
   return Status();
@@ -249,8 +259,9 @@ Status read_exponents(const flatbuffers::Vector<int64_t>* source, std::vector<in
 // Dimensions into a shape; what is beyond its rank becomes the tensor's problem.
 Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
   QRT_MODEL_CHECK(d >= 0, "has a dimension of %lld", static_cast<long long>(d));
-  QRT_MODEL_CHECK(d == 0 || *elements <= static_cast<uint64_t>(kMaxElements) / static_cast<uint64_t>(d),
-                  "has more than 2^40 elements");
+  QRT_MODEL_CHECK(
+      d == 0 || *elements <= static_cast<uint64_t>(kMaxElements) / static_cast<uint64_t>(d),
+      "has more than 2^40 elements");
   *elements *= static_cast<uint64_t>(d);
   if (tensor->shape.rank() < kMaxTensorRank)
     tensor->shape.push_back(d);
@@ -261,16 +272,19 @@ Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
 
 }  // namespace
 
-Status Model::read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from, std::vector<Tensor>* to) {
+Status Model::read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from,
+                             std::vector<Tensor>* to) {
   // What files share between tensors is little: more than this was made to exhaust the memory.
   size_t exponents = 0;
   for (size_t i = 0; i < size_of(from); ++i) {
     const espdl::Tensor& source = *from->Get(static_cast<uint32_t>(i));
     Tensor tensor;
-    QRT_MODEL_CHECK(!source.name() || source.name()->size() <= kMaxNameBytes, "the name of constant %zu is too long", i);
+    QRT_MODEL_CHECK(!source.name() || source.name()->size() <= kMaxNameBytes,
+                    "the name of constant %zu is too long", i);
     tensor.name = string_of(source.name());
     exponents += size_of(source.exponents());
-    QRT_MODEL_CHECK(exponents <= bytes_.size(), "its constants have more exponents than the file holds");
+    QRT_MODEL_CHECK(exponents <= bytes_.size(),
+                    "its constants have more exponents than the file holds");
     Status status = read_constant(source, &tensor);
     if (!status.ok()) return std::move(status).at("constant '" + tensor.name + "'");
     to->push_back(std::move(tensor));
@@ -281,16 +295,21 @@ Status Model::read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl
 Status Model::read_constant(const espdl::Tensor& source, Tensor* tensor) {
   tensor->type = source.data_type();
   tensor->is_constant = true;
-  QRT_MODEL_CHECK(tensor->type >= DataType::MIN && tensor->type <= DataType::MAX, "has the element type %d, which does not exist",
-                  static_cast<int>(tensor->type));
+  QRT_MODEL_CHECK(tensor->type >= DataType::MIN && tensor->type <= DataType::MAX,
+                  "has the element type %d, which does not exist", static_cast<int>(tensor->type));
   QRT_MODEL_CHECK(size_of(source.dims()) <= kMaxDims, "has %zu dimensions", size_of(source.dims()));
   uint64_t elements = 1;
-  for (size_t i = 0; i < size_of(source.dims()); ++i) QRT_TRY(add_dimension(element(*source.dims(), i), &elements, tensor));
+  for (size_t i = 0; i < size_of(source.dims()); ++i)
+    QRT_TRY(add_dimension(element(*source.dims(), i), &elements, tensor));
   QRT_TRY(read_exponents(source.exponents(), &tensor->exponents));
-  const std::string doc = source.doc_string() && source.doc_string()->size() <= kMaxNameBytes ? source.doc_string()->str() : "";
+  const std::string doc = source.doc_string() && source.doc_string()->size() <= kMaxNameBytes
+                              ? source.doc_string()->str()
+                              : "";
   const std::string mark = "layout ==> ";
-  if (const size_t at = doc.find(mark); at != std::string::npos) tensor->layout = doc.substr(at + mark.size());
-  if (source.data_location() == espdl::DataLocation::EXTERNAL) tensor->problem = "lies outside the file";
+  if (const size_t at = doc.find(mark); at != std::string::npos)
+    tensor->layout = doc.substr(at + mark.size());
+  if (source.data_location() == espdl::DataLocation::EXTERNAL)
+    tensor->problem = "lies outside the file";
   const size_t each = element_bytes(tensor->type);
   if (each == 0 && elements > 0) tensor->problem = std::string("is ") + type_name(tensor->type);
   if (!tensor->problem.empty() || elements == 0) return Status();
@@ -302,22 +321,25 @@ Status Model::read_constant(const espdl::Tensor& source, Tensor* tensor) {
   if (source.raw_data()) {
     const uint8_t* begin = source.raw_data()->data();
     const auto left = static_cast<size_t>(bytes_.data() + bytes_.size() - begin);
-    QRT_MODEL_CHECK(tensor->bytes <= left, "has %zu bytes, of which the file holds %zu", tensor->bytes, left);
+    QRT_MODEL_CHECK(tensor->bytes <= left, "has %zu bytes, of which the file holds %zu",
+                    tensor->bytes, left);
     tensor->data = begin;
     return Status();
   }
   // Small ones stand in vectors of their own.
   std::vector<uint8_t> bytes;
   converted_bytes_ += tensor->bytes;
-  QRT_MODEL_CHECK(converted_bytes_ <= 2 * bytes_.size() + 1024, "its small constants are larger than the file");
+  QRT_MODEL_CHECK(converted_bytes_ <= 2 * bytes_.size() + 1024,
+                  "its small constants are larger than the file");
   if (tensor->type == DataType::FLOAT && size_of(source.float_data()) >= count)
     bytes = narrowed(*source.float_data(), count, each);
   else if (tensor->type == DataType::INT64 && size_of(source.int64_data()) >= count)
     bytes = narrowed(*source.int64_data(), count, each);
-  else if (each <= sizeof(int32_t) && tensor->type != DataType::FLOAT && size_of(source.int32_data()) >= count)
+  else if (each <= sizeof(int32_t) && tensor->type != DataType::FLOAT &&
+           size_of(source.int32_data()) >= count)
     bytes = narrowed(*source.int32_data(), count, each);
-  QRT_MODEL_CHECK(!bytes.empty(), "of shape %s and type %s has no data", tensor->shape.to_string().c_str(),
-                  type_name(tensor->type));
+  QRT_MODEL_CHECK(!bytes.empty(), "of shape %s and type %s has no data",
+                  tensor->shape.to_string().c_str(), type_name(tensor->type));
   converted_.push_back(std::make_unique<std::vector<uint8_t>>(std::move(bytes)));
   tensor->data = converted_.back()->data();
   return Status();
@@ -329,19 +351,21 @@ Status Model::read_info(const espdl::ValueInfo& source, Tensor* tensor) const {
   QRT_MODEL_CHECK(type != nullptr, "'%s' is no tensor", tensor->name.c_str());
   tensor->type = type->elem_type();
   QRT_MODEL_CHECK(tensor->type >= DataType::MIN && tensor->type <= DataType::MAX,
-                  "'%s' has the element type %d, which does not exist", tensor->name.c_str(), static_cast<int>(tensor->type));
+                  "'%s' has the element type %d, which does not exist", tensor->name.c_str(),
+                  static_cast<int>(tensor->type));
   tensor->shape = Shape();
   tensor->exponents.clear();
   uint64_t elements = 1;
   const auto* dims = type->shape() ? type->shape()->dim() : nullptr;
-  QRT_MODEL_CHECK(size_of(dims) <= kMaxDims, "'%s' has %zu dimensions", tensor->name.c_str(), size_of(dims));
+  QRT_MODEL_CHECK(size_of(dims) <= kMaxDims, "'%s' has %zu dimensions", tensor->name.c_str(),
+                  size_of(dims));
   for (size_t i = 0; i < size_of(dims); ++i) {
     const espdl::Dimension& d = *dims->Get(static_cast<uint32_t>(i));
     const bool is_known = d.value() && d.value()->dim_type() == espdl::DimensionValueType::VALUE;
     QRT_TRY(add_dimension(is_known ? d.value()->dim_value() : 1, &elements, tensor));
   }
-  QRT_MODEL_CHECK(size_of(source.exponents()) <= 1, "'%s' has %zu exponents, an activation has one", tensor->name.c_str(),
-                  size_of(source.exponents()));
+  QRT_MODEL_CHECK(size_of(source.exponents()) <= 1, "'%s' has %zu exponents, an activation has one",
+                  tensor->name.c_str(), size_of(source.exponents()));
   return read_exponents(source.exponents(), &tensor->exponents);
 }
 
@@ -350,7 +374,8 @@ Status Model::read_infos(const espdl::Graph& graph) {
   for (const auto* infos : {graph.value_info(), graph.output(), graph.input()}) {
     if (!infos) continue;
     for (const espdl::ValueInfo* v : *infos) {
-      QRT_MODEL_CHECK(v->name() && v->name()->size() <= kMaxNameBytes, "a value has no name, or too long a one");
+      QRT_MODEL_CHECK(v->name() && v->name()->size() <= kMaxNameBytes,
+                      "a value has no name, or too long a one");
       const int at = tensor_of(v->name()->str());
       Tensor& tensor = tensors_[static_cast<size_t>(at)];
       if (tensor.is_constant) continue;
@@ -368,16 +393,19 @@ Status Model::read_nodes(const espdl::Graph& graph) {
     node.index = static_cast<int>(nodes_.size());
     node.table = source;
     for (const auto* s : {source->op_type(), source->name()})
-      QRT_MODEL_CHECK(!s || s->size() <= kMaxNameBytes, "operator %d has too long a name", node.index);
+      QRT_MODEL_CHECK(!s || s->size() <= kMaxNameBytes, "operator %d has too long a name",
+                      node.index);
     node.op = string_of(source->op_type());
     node.name = string_of(source->name());
     // Every name in a list takes four bytes of the file, unless operators share their lists.
     edges += size_of(source->input()) + size_of(source->output()) + size_of(source->attribute());
-    QRT_MODEL_CHECK(edges <= bytes_.size() / 4, "its operators have more inputs and outputs than the file holds");
+    QRT_MODEL_CHECK(edges <= bytes_.size() / 4,
+                    "its operators have more inputs and outputs than the file holds");
     const auto add = [&](const auto* names, std::vector<int>* to) -> Status {
       for (size_t i = 0; i < size_of(names); ++i) {
         const flatbuffers::String& name = *names->Get(static_cast<uint32_t>(i));
-        QRT_MODEL_CHECK(name.size() <= kMaxNameBytes, "operator %d has a value with too long a name", node.index);
+        QRT_MODEL_CHECK(name.size() <= kMaxNameBytes,
+                        "operator %d has a value with too long a name", node.index);
         to->push_back(name.size() == 0 ? -1 : tensor_of(name.str()));
       }
       return Status();
@@ -399,16 +427,20 @@ Status Model::check_order() const {
   }
   for (const Node& node : nodes_) {
     for (int i : node.inputs)
-      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)], "operator %d (%s) reads '%s', which nothing wrote before", node.index,
+      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)],
+                      "operator %d (%s) reads '%s', which nothing wrote before", node.index,
                       node.op.c_str(), name(i));
     for (int i : node.outputs) {
       if (i < 0) continue;
-      QRT_MODEL_CHECK(!known[static_cast<size_t>(i)], "operator %d (%s) writes '%s', which is a constant, an input, or written before",
-                      node.index, node.op.c_str(), name(i));
+      QRT_MODEL_CHECK(
+          !known[static_cast<size_t>(i)],
+          "operator %d (%s) writes '%s', which is a constant, an input, or written before",
+          node.index, node.op.c_str(), name(i));
       known[static_cast<size_t>(i)] = true;
     }
   }
-  for (int i : outputs_) QRT_MODEL_CHECK(known[static_cast<size_t>(i)], "nothing makes the output '%s'", name(i));
+  for (int i : outputs_)
+    QRT_MODEL_CHECK(known[static_cast<size_t>(i)], "nothing makes the output '%s'", name(i));
   return Status();
 }
 

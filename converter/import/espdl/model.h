@@ -44,7 +44,9 @@ struct Node {
   std::vector<int> inputs, outputs;  // tensors
   const espdl::Node* table = nullptr;
 
-  bool has_input(int i) const { return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0; }
+  bool has_input(int i) const {
+    return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
+  }
   // Attributes, or their default where the node has none of this name and type.
   int64_t integer(const char* name, int64_t otherwise) const;
   float real(const char* name, float otherwise) const;
@@ -79,15 +81,17 @@ class Model {
   Status read_entry(const std::vector<uint8_t>& file, const Entry& entry);
   Status read_graph(const espdl::Model& root);
   Status read_constant(const espdl::Tensor& source, Tensor* tensor);
-  Status read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from, std::vector<Tensor>* to);
+  Status read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from,
+                        std::vector<Tensor>* to);
   Status read_info(const espdl::ValueInfo& source, Tensor* tensor) const;
   Status read_infos(const espdl::Graph& graph);
   Status read_nodes(const espdl::Graph& graph);
   Status check_order() const;
   int tensor_of(const std::string& name);
 
-  std::vector<uint8_t> bytes_;                                   // the flatbuffer
-  std::vector<std::unique_ptr<std::vector<uint8_t>>> converted_;  // constants that do not stand in raw_data
+  std::vector<uint8_t> bytes_;  // the flatbuffer
+  std::vector<std::unique_ptr<std::vector<uint8_t>>>
+      converted_;  // constants that do not stand in raw_data
   size_t converted_bytes_ = 0;
   std::string name_, producer_, target_;
   std::unordered_map<std::string, int> index_;

@@ -63,25 +63,41 @@ constexpr Handler kHandlers[] = {
     {"Unsqueeze", 2, import_unsqueeze},
 };
 
-constexpr const char* kUnspecified[] = {"GRU",          "LSTM",      "LayerNormalization", "RMSNormalization", "LpNormalization",
-                                        "Pow",          "Mod",       "Neg",                "LogSoftmax",       "ReduceL1",
-                                        "ReduceL2",     "ReduceProd", "ReduceLogSum",      "ReduceLogSumExp",  "ReduceSumSquare",
-                                        "ScatterND",    "ReverseSequence"};
+constexpr const char* kUnspecified[] = {"GRU",
+                                        "LSTM",
+                                        "LayerNormalization",
+                                        "RMSNormalization",
+                                        "LpNormalization",
+                                        "Pow",
+                                        "Mod",
+                                        "Neg",
+                                        "LogSoftmax",
+                                        "ReduceL1",
+                                        "ReduceL2",
+                                        "ReduceProd",
+                                        "ReduceLogSum",
+                                        "ReduceLogSumExp",
+                                        "ReduceSumSquare",
+                                        "ScatterND",
+                                        "ReverseSequence"};
 constexpr const char* kUnregistered[] = {"Max", "Min", "And", "Or", "Not", "Xor"};
 
 constexpr int64_t kMaxField = 65535;  // of strides, dilations and padding in qrt's options
 
 Status place_window(int64_t in, WindowAxis* axis) {
-  QRT_MODEL_CHECK(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1 && axis->pad_before >= 0 && axis->pad_after >= 0,
-                  "a window of %lld with stride %lld, dilation %lld and padding %lld and %lld", static_cast<long long>(axis->kernel),
-                  static_cast<long long>(axis->stride), static_cast<long long>(axis->dilation),
-                  static_cast<long long>(axis->pad_before), static_cast<long long>(axis->pad_after));
-  if (axis->kernel > kMaxField || axis->stride > kMaxField || axis->dilation > kMaxField || axis->pad_before > kMaxField ||
-      axis->pad_after > kMaxField)
+  QRT_MODEL_CHECK(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1 &&
+                      axis->pad_before >= 0 && axis->pad_after >= 0,
+                  "a window of %lld with stride %lld, dilation %lld and padding %lld and %lld",
+                  static_cast<long long>(axis->kernel), static_cast<long long>(axis->stride),
+                  static_cast<long long>(axis->dilation), static_cast<long long>(axis->pad_before),
+                  static_cast<long long>(axis->pad_after));
+  if (axis->kernel > kMaxField || axis->stride > kMaxField || axis->dilation > kMaxField ||
+      axis->pad_before > kMaxField || axis->pad_after > kMaxField)
     return error(Code::kUnsupported, "a kernel, stride, dilation or padding is greater than 65535");
-  const int64_t reach = (axis->kernel - 1) * axis->dilation + 1, padded = in + axis->pad_before + axis->pad_after;
-  QRT_MODEL_CHECK(in >= 1 && reach <= padded, "a window of %lld positions on %lld", static_cast<long long>(reach),
-                  static_cast<long long>(padded));
+  const int64_t reach = (axis->kernel - 1) * axis->dilation + 1,
+                padded = in + axis->pad_before + axis->pad_after;
+  QRT_MODEL_CHECK(in >= 1 && reach <= padded, "a window of %lld positions on %lld",
+                  static_cast<long long>(reach), static_cast<long long>(padded));
   axis->out = (padded - reach) / axis->stride + 1;
   return Status();
 }
@@ -96,7 +112,8 @@ const Handler* find_handler(const std::string& op) {
 
 const char* why_refused(const std::string& op) {
   for (const char* name : kUnspecified)
-    if (op == name) return "the arithmetic of this operator of ESP-DL's runtime is not specified bit for bit";
+    if (op == name)
+      return "the arithmetic of this operator of ESP-DL's runtime is not specified bit for bit";
   for (const char* name : kUnregistered)
     if (op == name) return "ESP-DL's runtime does not load this operator";
   return nullptr;
@@ -108,8 +125,8 @@ Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape) {
   for (int i = 0; i < rank; ++i) {
     const int in_a = i - rank + a.rank(), in_b = i - rank + b.rank();
     const int64_t da = in_a < 0 ? 1 : a[in_a], db = in_b < 0 ? 1 : b[in_b];
-    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast", a.to_string().c_str(),
-                    b.to_string().c_str());
+    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
+                    a.to_string().c_str(), b.to_string().c_str());
     shape->push_back(da == 1 ? db : da);
   }
   return Status();
@@ -117,22 +134,27 @@ Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape) {
 
 Status place_axis(int64_t axis, int rank, int* result) {
   *result = 0;
-  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions", static_cast<long long>(axis), rank);
+  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions",
+                  static_cast<long long>(axis), rank);
   *result = static_cast<int>(axis < 0 ? axis + rank : axis);
   return Status();
 }
 
-Status read_window(const Node& node, const std::vector<int64_t>& sizes, const std::vector<int64_t>& kernel, WindowAxis* rows,
-                   WindowAxis* columns) {
+Status read_window(const Node& node, const std::vector<int64_t>& sizes,
+                   const std::vector<int64_t>& kernel, WindowAxis* rows, WindowAxis* columns) {
   const size_t axes = sizes.size();
-  const auto list = [&](const char* name, size_t count, int64_t otherwise, std::vector<int64_t>* values) -> Status {
+  const auto list = [&](const char* name, size_t count, int64_t otherwise,
+                        std::vector<int64_t>* values) -> Status {
     *values = node.integers(name);
     if (values->empty()) values->assign(count, otherwise);
-    QRT_MODEL_CHECK(values->size() == count, "%s has %zu numbers, expected %zu", name, values->size(), count);
+    QRT_MODEL_CHECK(values->size() == count, "%s has %zu numbers, expected %zu", name,
+                    values->size(), count);
     return Status();
   };
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
-  if (auto_pad != "NOTSET") return error(Code::kUnsupported, "auto_pad is '%s', which the runtime does not read", auto_pad.c_str());
+  if (auto_pad != "NOTSET")
+    return error(Code::kUnsupported, "auto_pad is '%s', which the runtime does not read",
+                 auto_pad.c_str());
   QRT_MODEL_CHECK(kernel.size() == axes, "a kernel of %zu axes on %zu", kernel.size(), axes);
   std::vector<int64_t> strides, dilations, pads;
   QRT_TRY(list("strides", axes, 1, &strides));
@@ -152,7 +174,8 @@ Status as_image(Importer& importer, const Node& node, ValueId* x) {
   const Shape shape = importer.shape_of(*x);
   if (shape.rank() == 4) return Status();
   if (shape.rank() != 3)
-    return error(Code::kUnsupported, "the input has shape %s, expected [n, h, w, c] or [n, w, c]", shape.to_string().c_str());
+    return error(Code::kUnsupported, "the input has shape %s, expected [n, h, w, c] or [n, w, c]",
+                 shape.to_string().c_str());
   *x = importer.reshape(node, *x, {shape[0], 1, shape[1], shape[2]});
   return Status();
 }

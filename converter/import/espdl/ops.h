@@ -28,8 +28,8 @@ struct WindowAxis {
 };
 // The window of an operator over one or two axes [rows, columns] of these sizes; of one axis that is the columns. Pads, strides
 // and dilations by the node's attributes, the kernel by the caller's.
-Status read_window(const Node& node, const std::vector<int64_t>& sizes, const std::vector<int64_t>& kernel, WindowAxis* rows,
-                   WindowAxis* columns);
+Status read_window(const Node& node, const std::vector<int64_t>& sizes,
+                   const std::vector<int64_t>& kernel, WindowAxis* rows, WindowAxis* columns);
 
 template <class Options>
 void set_window(const WindowAxis& h, const WindowAxis& w, Options* o) {

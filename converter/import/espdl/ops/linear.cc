@@ -22,8 +22,8 @@ bool read_activation(Importer& importer, const Node& node, bool* relu) {
   const std::string activation = node.text("activation", "Linear");
   *relu = activation == "Relu";
   if (*relu || activation == "Linear") return true;
-  (void)importer.refuse(node, "its activation is '" + activation + "', expected Linear or Relu", importer.output(node).name,
-                        "keep the activation an operator of its own");
+  (void)importer.refuse(node, "its activation is '" + activation + "', expected Linear or Relu",
+                        importer.output(node).name, "keep the activation an operator of its own");
   return false;
 }
 
@@ -37,16 +37,20 @@ bool check_weights(Importer& importer, const Node& node, Linear* linear) {
   if (!w.is_constant) return no("is not a constant", "make the weights constants of the model");
   if (!w.problem.empty()) return no(w.problem, "export the model again");
   if (w.type != linear->in.type)
-    return no(std::string("is ") + type_name(w.type) + ", which does not go with a " + type_name(linear->in.type) + " input",
+    return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
+                  type_name(linear->in.type) + " input",
               "quantise weights and activations alike");
   const size_t channels = static_cast<size_t>(linear->shape.n);
   if (w.exponents.size() != 1 && w.exponents.size() != channels)
-    return no("has " + std::to_string(w.exponents.size()) + " exponents for " + std::to_string(channels) + " channels",
+    return no("has " + std::to_string(w.exponents.size()) + " exponents for " +
+                  std::to_string(channels) + " channels",
               "give the weights one exponent, or one per output channel");
   if (w.exponents.size() > 1 && importer.target() != Target::kEsp32P4)
-    return no("has an exponent per channel, which only the ESP32-P4 takes", "export the model for esp32p4, or per tensor");
+    return no("has an exponent per channel, which only the ESP32-P4 takes",
+              "export the model for esp32p4, or per tensor");
   linear->exponents = w.exponents;
-  for (const int e : w.exponents) linear->shifts.push_back(linear->out.exponent - e - linear->in.exponent);
+  for (const int e : w.exponents)
+    linear->shifts.push_back(linear->out.exponent - e - linear->in.exponent);
   return true;
 }
 
@@ -59,18 +63,23 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
     *status = importer.refuse(node, importer.quoted_input(node, 2) + " " + rule, b.name, remedy);
     return false;
   };
-  const bool fits = b.type == DataType::INT32 || (linear->in.is_wide() && b.type == DataType::INT64);
+  const bool fits =
+      b.type == DataType::INT32 || (linear->in.is_wide() && b.type == DataType::INT64);
   if (!b.is_constant || !b.problem.empty() || !fits)
-    return no(std::string("is not a constant of int32") + (linear->in.is_wide() ? " or int64" : ""), "export the model again");
+    return no(std::string("is not a constant of int32") + (linear->in.is_wide() ? " or int64" : ""),
+              "export the model again");
   if (b.bytes == 0 || b.shape.elements() != linear->shape.n) {
-    *status = error(Code::kInvalidModel, "the bias has %lld elements, expected %lld", static_cast<long long>(b.shape.elements()),
-                    static_cast<long long>(linear->shape.n));
+    *status =
+        error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
+              static_cast<long long>(b.shape.elements()), static_cast<long long>(linear->shape.n));
     return false;
   }
   for (size_t i = 0; i < channels; ++i) {
     if (b.exponents.empty()) break;
-    const int expected = linear->in.exponent + linear->exponents[linear->exponents.size() > 1 ? i : 0];
-    if (b.exponents.size() != 1 && b.exponents.size() != channels) return no("has a wrong number of exponents", "export the model again");
+    const int expected =
+        linear->in.exponent + linear->exponents[linear->exponents.size() > 1 ? i : 0];
+    if (b.exponents.size() != 1 && b.exponents.size() != channels)
+      return no("has a wrong number of exponents", "export the model again");
     if (b.exponents[b.exponents.size() > 1 ? i : 0] != expected)
       return no("has the exponent " + std::to_string(b.exponents[b.exponents.size() > 1 ? i : 0]) +
                     ", expected that of the products, " + std::to_string(expected),
@@ -107,14 +116,17 @@ constexpr int kS3Bits8 = 20, kS3Bits16 = 40;  // of the S3's accumulators
 
 // No sum leaves the accumulators of the runtime's C code; what the S3's narrower ones may do becomes a note. False: refused.
 template <class F>
-bool prove_sums(Importer& importer, const Node& node, const Linear& linear, size_t terms, F channel_of, std::string* note) {
+bool prove_sums(Importer& importer, const Node& node, const Linear& linear, size_t terms,
+                F channel_of, std::string* note) {
   const auto no = [&](const std::string& rule) {
-    (void)importer.refuse(node, rule, importer.input(node, 1).name, "split the layer, or check its exponents");
+    (void)importer.refuse(node, rule, importer.input(node, 1).name,
+                          "split the layer, or check its exponents");
     return false;
   };
   for (const int64_t b : linear.bias)
     if (b < -kMaxBias || b > kMaxBias) return no("a bias is beyond 2^45");
-  if (linear.in.is_wide() && terms > kMaxWideK) return no("more than " + std::to_string(kMaxWideK) + " weights make an output");
+  if (linear.in.is_wide() && terms > kMaxWideK)
+    return no("more than " + std::to_string(kMaxWideK) + " weights make an output");
   Reach all;
   for (const Reach& r : reaches(linear, channel_of)) {
     all.lo = std::min(all.lo, r.lo);
@@ -128,8 +140,8 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, size
   importer.note_s3(all.lo >= -limit && all.hi < limit);
   *note = all.lo >= -limit && all.hi < limit
               ? ", S3-exact"
-              : ", not proven S3-exact: sums may reach " + std::to_string(most) + ", the chip's " + std::to_string(bits) +
-                    " bits hold " + std::to_string(limit - 1);
+              : ", not proven S3-exact: sums may reach " + std::to_string(most) + ", the chip's " +
+                    std::to_string(bits) + " bits hold " + std::to_string(limit - 1);
   return true;
 }
 
@@ -140,11 +152,14 @@ Limits limits_of(const Linear& linear) {
 }
 
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Linear& linear) {
-  return importer.requant(linear.shifts, linear.in.is_wide() ? kMostLeft64 : kMostLeft32, linear.out, limits_of(linear));
+  return importer.requant(linear.shifts, linear.in.is_wide() ? kMostLeft64 : kMostLeft32,
+                          linear.out, limits_of(linear));
 }
 
-ValueId add_weights(Importer& importer, const Node& node, const Linear& linear, const Shape& shape, int axis) {
-  const ValueId id = importer.graph().add_constant(importer.input(node, 1).name, DType::kInt16, shape, linear.weights);
+ValueId add_weights(Importer& importer, const Node& node, const Linear& linear, const Shape& shape,
+                    int axis) {
+  const ValueId id = importer.graph().add_constant(importer.input(node, 1).name, DType::kInt16,
+                                                   shape, linear.weights);
   Quantization& q = importer.graph().values[id].quantization;
   for (const int e : linear.exponents) q.scale.push_back(power_of_two(e));
   q.zero_point.assign(q.scale.size(), 0);
@@ -155,7 +170,8 @@ ValueId add_weights(Importer& importer, const Node& node, const Linear& linear, 
 ValueId add_bias(Importer& importer, const Node& node, const Linear& linear) {
   const std::string name = node.has_input(2) ? importer.input(node, 2).name : "";
   const Shape shape{linear.shape.n};
-  if (linear.in.is_wide()) return importer.graph().add_constant(name, DType::kInt64, shape, linear.bias);
+  if (linear.in.is_wide())
+    return importer.graph().add_constant(name, DType::kInt64, shape, linear.bias);
   const std::vector<int32_t> values(linear.bias.begin(), linear.bias.end());
   return importer.graph().add_constant(name, DType::kInt32, shape, values);
 }
@@ -163,7 +179,8 @@ ValueId add_bias(Importer& importer, const Node& node, const Linear& linear) {
 // The filter's shape by its dimensions [h, w, c, n] or [w, c, n], or of one filter per channel [h, w, n, 1] or [w, n, 1].
 Status filter_shape(const Shape& dims, int64_t group, int64_t in_channels, FilterShape* shape) {
   const int rank = dims.rank();
-  QRT_MODEL_CHECK(rank == 3 || rank == 4, "the weights have shape %s, expected [h, w, c, n] or [w, c, n]",
+  QRT_MODEL_CHECK(rank == 3 || rank == 4,
+                  "the weights have shape %s, expected [h, w, c, n] or [w, c, n]",
                   dims.to_string().c_str());
   shape->h = rank == 4 ? dims[0] : 1;
   shape->w = dims[rank - 3];
@@ -171,11 +188,16 @@ Status filter_shape(const Shape& dims, int64_t group, int64_t in_channels, Filte
   shape->c = shape->is_depthwise ? 1 : dims[rank - 2];
   shape->n = shape->is_depthwise ? dims[rank - 2] : dims[rank - 1];
   QRT_MODEL_CHECK(dims.elements() > 0, "the weights have no elements");
-  if (shape->is_depthwise && (dims[rank - 1] != 1 || group != in_channels || shape->n != in_channels))
-    return error(Code::kUnsupported, "weights of shape %s in %lld groups on %lld channels: one group, or one per channel is supported",
-                 dims.to_string().c_str(), static_cast<long long>(group), static_cast<long long>(in_channels));
-  QRT_MODEL_CHECK(shape->is_depthwise || shape->c == in_channels, "weights of shape %s do not fit %lld input channels",
-                  dims.to_string().c_str(), static_cast<long long>(in_channels));
+  if (shape->is_depthwise &&
+      (dims[rank - 1] != 1 || group != in_channels || shape->n != in_channels))
+    return error(Code::kUnsupported,
+                 "weights of shape %s in %lld groups on %lld channels: one group, or one per "
+                 "channel is supported",
+                 dims.to_string().c_str(), static_cast<long long>(group),
+                 static_cast<long long>(in_channels));
+  QRT_MODEL_CHECK(shape->is_depthwise || shape->c == in_channels,
+                  "weights of shape %s do not fit %lld input channels", dims.to_string().c_str(),
+                  static_cast<long long>(in_channels));
   return Status();
 }
 
@@ -184,12 +206,14 @@ Status filter_shape(const Shape& dims, int64_t group, int64_t in_channels, Filte
 Status import_conv(Importer& importer, const Node& node) {
   Linear linear;
   Activation x;
-  if (!importer.read_pair(node, &x, &linear.out) || !read_activation(importer, node, &linear.relu)) return Status();
+  if (!importer.read_pair(node, &x, &linear.out) || !read_activation(importer, node, &linear.relu))
+    return Status();
   linear.in = x.format;
   const int rank = importer.shape_of(x.value).rank();
   QRT_TRY(as_image(importer, node, &x.value));
   const Shape in = importer.shape_of(x.value), dims = importer.input(node, 1).shape;
-  QRT_MODEL_CHECK(dims.rank() == rank, "weights of shape %s on an input of %d dimensions", dims.to_string().c_str(), rank);
+  QRT_MODEL_CHECK(dims.rank() == rank, "weights of shape %s on an input of %d dimensions",
+                  dims.to_string().c_str(), rank);
   const int64_t group = node.integer("group", 1);
   QRT_MODEL_CHECK(group >= 1, "group is %lld", static_cast<long long>(group));
   QRT_TRY(filter_shape(dims, group, in[3], &linear.shape));
@@ -199,11 +223,14 @@ Status import_conv(Importer& importer, const Node& node) {
                     : read_window(node, {in[2]}, {f.w}, &rows, &columns));
   Status status;
   std::string note;
-  if (!check_weights(importer, node, &linear) || !read_bias(importer, node, &linear, &status)) return status;
+  if (!check_weights(importer, node, &linear) || !read_bias(importer, node, &linear, &status))
+    return status;
   QRT_TRY(unpack_filter(importer.input(node, 1), 0, f, &linear.weights));
   const auto n = static_cast<size_t>(f.n), terms = static_cast<size_t>(f.h * f.w * f.c);
   const auto channel_of = [&](size_t i) { return f.is_depthwise ? i % n : i / terms; };
-  if (!prove_sums(importer, node, linear, terms + 3 * static_cast<size_t>(f.h * f.w), channel_of, &note)) return Status();
+  if (!prove_sums(importer, node, linear, terms + 3 * static_cast<size_t>(f.h * f.w), channel_of,
+                  &note))
+    return Status();
 
   const ValueId bias = add_bias(importer, node, linear);
   const ValueId y = importer.new_value("", linear.out, {in[0], rows.out, columns.out, f.n});
@@ -230,16 +257,23 @@ Status import_conv(Importer& importer, const Node& node) {
 namespace {
 
 // x [rows, k] times the filter, as [rows, n]. kNoValue: refused.
-ValueId fully_connected(Importer& importer, const Node& node, const Activation& x, Linear* linear, std::string* note, Status* status) {
-  if (!check_weights(importer, node, linear) || !read_bias(importer, node, linear, status)) return kNoValue;
+ValueId fully_connected(Importer& importer, const Node& node, const Activation& x, Linear* linear,
+                        std::string* note, Status* status) {
+  if (!check_weights(importer, node, linear) || !read_bias(importer, node, linear, status))
+    return kNoValue;
   *status = unpack_filter(importer.input(node, 1), 0, linear->shape, &linear->weights);
   if (!status->ok()) return kNoValue;
   const auto k = static_cast<size_t>(linear->shape.c);
-  if (!prove_sums(importer, node, *linear, k + 3, [&](size_t i) { return i / k; }, note)) return kNoValue;
-  const ValueId weights = add_weights(importer, node, *linear, {linear->shape.n, linear->shape.c}, 0);
+  if (!prove_sums(
+          importer, node, *linear, k + 3, [&](size_t i) { return i / k; }, note))
+    return kNoValue;
+  const ValueId weights =
+      add_weights(importer, node, *linear, {linear->shape.n, linear->shape.c}, 0);
   const ValueId bias = add_bias(importer, node, *linear);
-  const ValueId y = importer.new_value("", linear->out, {importer.shape_of(x.value)[0], linear->shape.n});
-  importer.add_node<fb::FullyConnectedOptionsT>(node, {x.value, weights, bias}, y).requant = requant_of(importer, *linear);
+  const ValueId y =
+      importer.new_value("", linear->out, {importer.shape_of(x.value)[0], linear->shape.n});
+  importer.add_node<fb::FullyConnectedOptionsT>(node, {x.value, weights, bias}, y).requant =
+      requant_of(importer, *linear);
   return y;
 }
 
@@ -248,18 +282,22 @@ ValueId fully_connected(Importer& importer, const Node& node, const Activation& 
 Status import_gemm(Importer& importer, const Node& node) {
   Linear linear;
   Activation x;
-  if (!importer.read_pair(node, &x, &linear.out) || !read_activation(importer, node, &linear.relu)) return Status();
+  if (!importer.read_pair(node, &x, &linear.out) || !read_activation(importer, node, &linear.relu))
+    return Status();
   linear.in = x.format;
-  if (node.real("alpha", 1) != 1 || node.real("beta", 1) != 1 || node.integer("transA", 0) != 0 || node.integer("transB", 0) != 0)
-    return importer.refuse(node, "alpha, beta, transA or transB are not the 1, 1, 0 and 0 that the runtime computes",
-                           importer.output(node).name, "export the model with an ESP-PPQ");
+  if (node.real("alpha", 1) != 1 || node.real("beta", 1) != 1 || node.integer("transA", 0) != 0 ||
+      node.integer("transB", 0) != 0)
+    return importer.refuse(
+        node, "alpha, beta, transA or transB are not the 1, 1, 0 and 0 that the runtime computes",
+        importer.output(node).name, "export the model with an ESP-PPQ");
   const Shape dims = importer.input(node, 1).shape, from = importer.shape_of(x.value);
   QRT_MODEL_CHECK(dims.rank() == 4 && dims[0] == 1 && dims[1] == 1 && dims.elements() > 0,
                   "the weights have shape %s, expected [1, 1, k, n]", dims.to_string().c_str());
   linear.shape = {1, 1, dims[2], dims[3]};
   const int64_t k = dims[2];
-  QRT_MODEL_CHECK(from.elements() > 0 && from.elements() % k == 0, "an input of shape %s is no rows of %lld",
-                  from.to_string().c_str(), static_cast<long long>(k));
+  QRT_MODEL_CHECK(from.elements() > 0 && from.elements() % k == 0,
+                  "an input of shape %s is no rows of %lld", from.to_string().c_str(),
+                  static_cast<long long>(k));
   x.value = importer.reshape(node, x.value, {from.elements() / k, k});
   Status status;
   std::string note;
@@ -275,7 +313,8 @@ namespace {
 // A computed right side [..., k, n] whose bytes stand in the order of a packed filter, as [matrices, k, n].
 Status unpack_computed(Importer& importer, const Node& node, const Format& format, ValueId* b) {
   const Shape dims = importer.shape_of(*b);
-  const int64_t k = dims[dims.rank() - 2], n = dims[dims.rank() - 1], matrices = dims.elements() / (k * n);
+  const int64_t k = dims[dims.rank() - 2], n = dims[dims.rank() - 1],
+                matrices = dims.elements() / (k * n);
   if (importer.target() == Target::kC) {
     *b = importer.transpose(node, importer.reshape(node, *b, {matrices, n, k}), {0, 2, 1});
     return Status();
@@ -290,8 +329,10 @@ Status unpack_computed(Importer& importer, const Node& node, const Format& forma
   };
   std::vector<ValueId> parts;
   if (full > 0) {
-    const ValueId blocks = importer.reshape(node, part(0, k * full), {matrices, full / block, k, block});
-    parts.push_back(importer.reshape(node, importer.transpose(node, blocks, {0, 2, 1, 3}), {matrices, k, full}));
+    const ValueId blocks =
+        importer.reshape(node, part(0, k * full), {matrices, full / block, k, block});
+    parts.push_back(importer.reshape(node, importer.transpose(node, blocks, {0, 2, 1, 3}),
+                                     {matrices, k, full}));
   }
   if (rest > 0) {
     const ValueId rows = importer.reshape(node, part(k * full, k * rest), {matrices, rest, k});
@@ -307,7 +348,8 @@ Status unpack_computed(Importer& importer, const Node& node, const Format& forma
 // A constant right side [..., k, n], every matrix packed as a filter of its own, as [matrices, k, n].
 Status unpack_constant(Importer& importer, const Node& node, const Format& format, ValueId* b) {
   const Tensor& w = importer.input(node, 1);
-  const int64_t k = w.shape[w.shape.rank() - 2], n = w.shape[w.shape.rank() - 1], matrices = w.shape.elements() / (k * n);
+  const int64_t k = w.shape[w.shape.rank() - 2], n = w.shape[w.shape.rank() - 1],
+                matrices = w.shape.elements() / (k * n);
   std::vector<int16_t> all, one;
   for (int64_t m = 0; m < matrices; ++m) {
     QRT_TRY(unpack_filter(w, m * k * n, {1, 1, k, n}, &one));
@@ -322,7 +364,8 @@ Status unpack_constant(Importer& importer, const Node& node, const Format& forma
   v.data.resize(all.size() * bytes);
   for (size_t i = 0; i < all.size(); ++i) {
     const auto stored = static_cast<uint16_t>(all[i] + format.offset());
-    for (size_t k2 = 0; k2 < bytes; ++k2) v.data[i * bytes + k2] = static_cast<uint8_t>(stored >> (8 * k2));
+    for (size_t k2 = 0; k2 < bytes; ++k2)
+      v.data[i * bytes + k2] = static_cast<uint8_t>(stored >> (8 * k2));
   }
   *b = importer.graph().add_value(std::move(v));
   return Status();
@@ -354,23 +397,30 @@ Shape with_matrix(Shape leading, int64_t rows, int64_t columns) {
 Status import_matmul(Importer& importer, const Node& node) {
   Linear linear;
   Activation a, b;
-  if (!importer.read_pair(node, &a, &linear.out) || !read_activation(importer, node, &linear.relu)) return Status();
+  if (!importer.read_pair(node, &a, &linear.out) || !read_activation(importer, node, &linear.relu))
+    return Status();
   linear.in = a.format;
   const Tensor& right = importer.input(node, 1);
   // Weights of one matrix may have an exponent per channel, and no value of their own.
-  const bool is_filter = right.is_constant && right.problem.empty() && right.shape.rank() >= 2 && right.bytes > 0 &&
-                         leading_of(right.shape).elements() == 1 && !node.has_input(2);
+  const bool is_filter = right.is_constant && right.problem.empty() && right.shape.rank() >= 2 &&
+                         right.bytes > 0 && leading_of(right.shape).elements() == 1 &&
+                         !node.has_input(2);
   if (!is_filter && !importer.read_integer(node, 1, &b)) return Status();
   if (is_filter) b.format.type = right.type;
   if (b.format.type != a.format.type)
-    return importer.refuse(node, "its inputs are " + std::string(type_name(a.format.type)) + " and " + type_name(b.format.type),
+    return importer.refuse(node,
+                           "its inputs are " + std::string(type_name(a.format.type)) + " and " +
+                               type_name(b.format.type),
                            right.name, "quantise both alike");
-  const Shape sa = importer.shape_of(a.value), sb = is_filter ? right.shape : importer.shape_of(b.value);
+  const Shape sa = importer.shape_of(a.value),
+              sb = is_filter ? right.shape : importer.shape_of(b.value);
   const bool is_row = sa.rank() == 1, is_column = sb.rank() == 1;
-  QRT_MODEL_CHECK(sa.rank() >= 1 && sb.rank() >= 1 && sa.elements() > 0 && sb.elements() > 0, "shapes %s and %s",
-                  sa.to_string().c_str(), sb.to_string().c_str());
-  const int64_t k = sa[sa.rank() - 1], m = is_row ? 1 : sa[sa.rank() - 2], n = is_column ? 1 : sb[sb.rank() - 1];
-  QRT_MODEL_CHECK(k == (is_column ? sb[0] : sb[sb.rank() - 2]), "shapes %s and %s cannot be multiplied", sa.to_string().c_str(),
+  QRT_MODEL_CHECK(sa.rank() >= 1 && sb.rank() >= 1 && sa.elements() > 0 && sb.elements() > 0,
+                  "shapes %s and %s", sa.to_string().c_str(), sb.to_string().c_str());
+  const int64_t k = sa[sa.rank() - 1], m = is_row ? 1 : sa[sa.rank() - 2],
+                n = is_column ? 1 : sb[sb.rank() - 1];
+  QRT_MODEL_CHECK(k == (is_column ? sb[0] : sb[sb.rank() - 2]),
+                  "shapes %s and %s cannot be multiplied", sa.to_string().c_str(),
                   sb.to_string().c_str());
   Shape leading;
   QRT_TRY(broadcast_shape(leading_of(sa), leading_of(sb), &leading));
@@ -385,7 +435,8 @@ Status import_matmul(Importer& importer, const Node& node) {
     if (y == kNoValue) return status;
   } else {
     if (node.has_input(2))
-      return importer.refuse(node, "it has a bias beside matrices that are computed", right.name, "add the bias in an operator of its own");
+      return importer.refuse(node, "it has a bias beside matrices that are computed", right.name,
+                             "add the bias in an operator of its own");
     if (!is_column)
       QRT_TRY(right.is_constant ? unpack_constant(importer, node, b.format, &b.value)
                                 : unpack_computed(importer, node, b.format, &b.value));

@@ -17,11 +17,13 @@ struct Average {
 
   float scale() const { return power_of_two(in.exponent - out.exponent); }
   float factor() const {
-    return power_of_two(in.exponent) * (1.0f / static_cast<float>(area)) * power_of_two(-out.exponent);
+    return power_of_two(in.exponent) * (1.0f / static_cast<float>(area)) *
+           power_of_two(-out.exponent);
   }
   // What is rounded.
   float real(int64_t sum) const {
-    return divides ? static_cast<float>(sum) / static_cast<float>(area) * scale() : static_cast<float>(sum) * factor();
+    return divides ? static_cast<float>(sum) / static_cast<float>(area) * scale()
+                   : static_cast<float>(sum) * factor();
   }
 };
 
@@ -41,7 +43,8 @@ bool is_product(const Average& a, Target target) {
   if (a.area * 128 >= 1 << 24 || !std::isnormal(factor)) return false;
   for (int64_t sum = -128 * a.area; sum <= 127 * a.area; ++sum) {
     const double v = static_cast<double>(static_cast<float>(sum) * factor);
-    const double r = std::clamp(target == Target::kEsp32P4 ? std::nearbyint(v) : std::floor(v + 0.5), -128.0, 127.0);
+    const double r = std::clamp(
+        target == Target::kEsp32P4 ? std::nearbyint(v) : std::floor(v + 0.5), -128.0, 127.0);
     if (static_cast<int>(r) != round_to(target, a.real(sum), kInt8Limits)) return false;
   }
   return true;
@@ -50,7 +53,8 @@ bool is_product(const Average& a, Target target) {
 // The requantisation of the sums where one operator can do it, else null.
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
   if (is_power_of_two(a.area))
-    return importer.requant({a.out.exponent - a.in.exponent + log2_of(a.area)}, a.in.is_wide() ? kMostLeft64 : kMostLeft32, a.out);
+    return importer.requant({a.out.exponent - a.in.exponent + log2_of(a.area)},
+                            a.in.is_wide() ? kMostLeft64 : kMostLeft32, a.out);
   if (a.in.is_wide() || !is_product(a, importer.target())) return nullptr;
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::F32;
@@ -62,38 +66,57 @@ std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
 
 const char* level_of(const Average& a) { return is_power_of_two(a.area) ? "I0" : "I1"; }
 
-// Sums over windows as a depthwise convolution with weights of 1. x: an image.
-Status import_sums(Importer& importer, const Node& node, ValueId x, const WindowAxis& rows, const WindowAxis& columns, const Average& a,
-                   ValueId* y) {
+// Sums over windows as a convolution with weights of 1, a filter for each channel. x: an image.
+Status import_sums(Importer& importer, const Node& node, ValueId x, const WindowAxis& rows,
+                   const WindowAxis& columns, const Average& a, ValueId* y) {
   const Shape in = importer.shape_of(x);
   const int64_t channels = in[3];
   if (a.area > kMaxArea)
-    return error(Code::kUnsupported, "it sums %lld values, the limit is %lld", static_cast<long long>(a.area),
-                 static_cast<long long>(kMaxArea));
+    return error(Code::kUnsupported, "it sums %lld values, the limit is %lld",
+                 static_cast<long long>(a.area), static_cast<long long>(kMaxArea));
   Graph& graph = importer.graph();
   auto requant = requant_of(importer, a);
   const bool is_direct = requant != nullptr;
   if (!is_direct) requant = std::make_unique<fb::RequantT>();  // the sums themselves
   const std::vector<int16_t> ones(static_cast<size_t>(rows.kernel * columns.kernel * channels), 1);
-  const ValueId weights = graph.add_constant("", DType::kInt16, {rows.kernel, columns.kernel, channels}, ones);
+  const Shape filters = is_direct ? Shape{rows.kernel, columns.kernel, channels}
+                                  : Shape{channels, rows.kernel, columns.kernel, 1};
+  const ValueId weights = graph.add_constant("", DType::kInt16, filters, ones);
   graph.values[weights].quantization = {{1.0f}, {0}, -1};
   const auto zeros = [&](auto zero, DType dtype) {
-    return graph.add_constant("", dtype, {channels}, std::vector<decltype(zero)>(static_cast<size_t>(channels), zero));
+    const std::vector<decltype(zero)> values(static_cast<size_t>(channels), zero);
+    return graph.add_constant("", dtype, {channels}, values);
   };
-  const ValueId bias = a.in.is_wide() && is_direct ? zeros(int64_t{0}, DType::kInt64) : zeros(int32_t{0}, DType::kInt32);
+  const ValueId bias = a.in.is_wide() && is_direct ? zeros(int64_t{0}, DType::kInt64)
+                                                   : zeros(int32_t{0}, DType::kInt32);
   const Shape made{in[0], rows.out, columns.out, channels};
-  *y = is_direct ? importer.new_value("", a.out, made) : importer.new_value("", DType::kInt32, made);
-  auto& conv = importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x, weights, bias}, *y);
-  set_window(rows, columns, &conv);
-  set_zero_point(a.in, &conv.input_zero_point, &conv.input_zero_point_16);
-  conv.requant = std::move(requant);
-  if (is_direct) return Status();
+  *y =
+      is_direct ? importer.new_value("", a.out, made) : importer.new_value("", DType::kInt32, made);
+  const auto fill_in = [&](auto& conv) {
+    set_window(rows, columns, &conv);
+    set_zero_point(a.in, &conv.input_zero_point, &conv.input_zero_point_16);
+    conv.requant = std::move(requant);
+  };
+  if (is_direct) {
+    fill_in(importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x, weights, bias}, *y));
+    return Status();
+  }
+  auto& conv = importer.add_node<fb::Conv2DOptionsT>(node, {x, weights, bias}, *y);
+  fill_in(conv);
+  conv.groups = static_cast<uint32_t>(channels);
   const ValueId real = importer.new_value("", DType::kFloat32, made);
   auto& o = importer.add_node<fb::DequantizeOptionsT>(node, {*y}, real);
   o.scale = {bits_of(a.divides ? 1.0f : a.factor())};
   o.zero_point = {0};
-  *y = importer.from_float(node, real, a.divides ? static_cast<float>(a.area) / a.scale() : 1.0f, a.out);
+  *y = importer.from_float(node, real, a.divides ? static_cast<float>(a.area) / a.scale() : 1.0f,
+                           a.out);
   return Status();
+}
+
+// What import_sums() has just made.
+const char* result_of_sums(Importer& importer) {
+  const bool is_rounded_apart = importer.graph().nodes.back().options.AsQuantize() != nullptr;
+  return is_rounded_apart ? "Conv2D, Dequantize, Quantize" : "DepthwiseConv2D";
 }
 
 std::vector<int64_t> sizes_of(const Shape& image, int rank) {
@@ -101,8 +124,8 @@ std::vector<int64_t> sizes_of(const Shape& image, int rank) {
 }
 
 // The input as an image, and the window. *known stays false where the operator was refused.
-Status read_pool(Importer& importer, const Node& node, Activation* x, Format* out, int* rank, WindowAxis* rows, WindowAxis* columns,
-                 bool* known) {
+Status read_pool(Importer& importer, const Node& node, Activation* x, Format* out, int* rank,
+                 WindowAxis* rows, WindowAxis* columns, bool* known) {
   *known = false;
   if (!importer.read_pair(node, x, out)) return Status();
   *rank = importer.shape_of(x->value).rank();
@@ -114,7 +137,8 @@ Status read_pool(Importer& importer, const Node& node, Activation* x, Format* ou
       return (in + a.pad_before + a.pad_after - (a.kernel - 1) * a.dilation - 1) % a.stride != 0;
     };
     if (leaves(sizes.back(), *columns) || (sizes.size() == 2 && leaves(sizes[0], *rows)))
-      return importer.refuse(node, "ceil_mode adds positions, which the runtime does not read", importer.output(node).name,
+      return importer.refuse(node, "ceil_mode adds positions, which the runtime does not read",
+                             importer.output(node).name,
                              "pad the input so that the windows cover it");
   }
   *known = true;
@@ -132,17 +156,19 @@ Status import_average_pool(Importer& importer, const Node& node) {
   QRT_TRY(read_pool(importer, node, &x, &out, &rank, &rows, &columns, &known));
   if (!known) return Status();
   if (rows.dilation != 1 || columns.dilation != 1)
-    return importer.refuse(node, "it has dilations, which the runtime does not read", importer.output(node).name, "pool without them");
+    return importer.refuse(node, "it has dilations, which the runtime does not read",
+                           importer.output(node).name, "pool without them");
   const bool pads = rows.pad_before + rows.pad_after + columns.pad_before + columns.pad_after > 0;
   if (pads && node.integer("count_include_pad", 0) == 0)
     importer.warn(node, "espdl-average-pad",
-                  "count_include_pad is 0, but the runtime divides by " + std::to_string(rows.kernel * columns.kernel) + " at the borders, too",
+                  "count_include_pad is 0, but the runtime divides by " +
+                      std::to_string(rows.kernel * columns.kernel) + " at the borders, too",
                   "train and export the model with count_include_pad = 1");
   const Average average{x.format, out, rows.kernel * columns.kernel};
   ValueId y;
   QRT_TRY(import_sums(importer, node, x.value, rows, columns, average, &y));
   importer.finish(node, from_image(importer, node, y, rank), out);
-  importer.became(node, "DepthwiseConv2D", level_of(average));
+  importer.became(node, result_of_sums(importer), level_of(average));
   return Status();
 }
 
@@ -179,7 +205,8 @@ struct Reduction {
   Shape made() const { return {outer, 1, 1, inner}; }
 };
 
-Status arrange(Importer& importer, const Node& node, const std::vector<bool>& reduced, bool keep, Reduction* r) {
+Status arrange(Importer& importer, const Node& node, const std::vector<bool>& reduced, bool keep,
+               Reduction* r) {
   const Shape x = importer.shape_of(r->x.value);
   int runs = 0;
   std::vector<uint8_t> before, among, behind;
@@ -207,10 +234,12 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
   if (!importer.read_pair(node, &r->x, &r->out)) return Status();
   if (node.has_input(1) && !importer.read_integers(node, 1, &axes)) return Status();
   const Shape& x = importer.shape_of(r->x.value);
-  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() > 0, "the input has shape %s", x.to_string().c_str());
+  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() > 0, "the input has shape %s",
+                  x.to_string().c_str());
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
   if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0)
-    return importer.refuse(node, "it reduces no dimension", importer.output(node).name, "leave the operator away");
+    return importer.refuse(node, "it reduces no dimension", importer.output(node).name,
+                           "leave the operator away");
   for (const int64_t axis : axes) {
     int d;
     QRT_TRY(place_axis(axis, x.rank(), &d));
@@ -238,7 +267,7 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
     rows.kernel = r.n;
     rows.out = columns.out = 1;
     QRT_TRY(import_sums(importer, node, image, rows, columns, average, &y));
-    importer.became(node, "DepthwiseConv2D, Dequantize, Quantize", level_of(average));
+    importer.became(node, result_of_sums(importer), level_of(average));
   }
   importer.finish(node, importer.reshape(node, y, r.to), r.out);
   return Status();
@@ -247,7 +276,8 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
 // Every bit of every value turned.
 ValueId complemented(Importer& importer, const Node& node, ValueId x, const Format& format) {
   std::vector<int16_t> table;
-  for (int q = format.limits().lo; q <= format.limits().hi; ++q) table.push_back(static_cast<int16_t>(-1 - q));
+  for (int q = format.limits().lo; q <= format.limits().hi; ++q)
+    table.push_back(static_cast<int16_t>(-1 - q));
   return importer.table(node, {format, x}, table, format);
 }
 
@@ -275,8 +305,9 @@ Status import_global_average_pool(Importer& importer, const Node& node) {
   if (!importer.read_pair(node, &r.x, &r.out)) return Status();
   const Shape& x = importer.shape_of(r.x.value);
   if (x.rank() < 3 || x.elements() <= 0)
-    return importer.refuse(node, "the input has shape " + x.to_string() + ", expected [n, h, w, c] or [n, w, c]",
-                           importer.input(node, 0).name, "keep the batch");
+    return importer.refuse(
+        node, "the input has shape " + x.to_string() + ", expected [n, h, w, c] or [n, w, c]",
+        importer.input(node, 0).name, "keep the batch");
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), true);
   reduced.front() = reduced.back() = false;
   QRT_TRY(arrange(importer, node, reduced, true, &r));
@@ -296,8 +327,8 @@ Status import_reduce_sum(Importer& importer, const Node& node) {
   QRT_TRY(read_reduction(importer, node, &r, &known));
   if (!known) return Status();
   if (r.n >= 1 << 15)
-    return importer.refuse(node, "it sums " + std::to_string(r.n) + " values, the limit is 2^15", importer.input(node, 0).name,
-                           "sum in two steps");
+    return importer.refuse(node, "it sums " + std::to_string(r.n) + " values, the limit is 2^15",
+                           importer.input(node, 0).name, "sum in two steps");
   const ValueId y = importer.new_value("", r.out, r.made());
   auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
   set_zero_point(r.x.format, &o.input_zero_point, &o.input_zero_point_16);
@@ -307,8 +338,12 @@ Status import_reduce_sum(Importer& importer, const Node& node) {
   return Status();
 }
 
-Status import_reduce_max(Importer& importer, const Node& node) { return import_extreme(importer, node, false); }
+Status import_reduce_max(Importer& importer, const Node& node) {
+  return import_extreme(importer, node, false);
+}
 
-Status import_reduce_min(Importer& importer, const Node& node) { return import_extreme(importer, node, true); }
+Status import_reduce_min(Importer& importer, const Node& node) {
+  return import_extreme(importer, node, true);
+}
 
 }  // namespace qrt::convert::from_espdl

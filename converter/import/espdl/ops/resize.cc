@@ -20,7 +20,8 @@ struct ResizeAxis {
 };
 
 // Sizes or scales of an axis, which stand in the order [n, c, spatial...].
-Status read_axes(Importer& importer, const Node& node, const Shape& from, std::vector<ResizeAxis>* axes, bool* known) {
+Status read_axes(Importer& importer, const Node& node, const Shape& from,
+                 std::vector<ResizeAxis>* axes, bool* known) {
   *known = false;
   const auto rank = static_cast<size_t>(from.rank());
   std::vector<int64_t> sizes;
@@ -31,14 +32,21 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from, std::v
   } else {
     const Tensor* t = node.has_input(2) ? &importer.input(node, 2) : nullptr;
     if (!t || !t->is_constant || t->type != DataType::FLOAT || t->bytes == 0 || !t->problem.empty())
-      return importer.refuse(node, "neither its scales nor its sizes are constants", importer.output(node).name, "resize by constants");
+      return importer.refuse(node, "neither its scales nor its sizes are constants",
+                             importer.output(node).name, "resize by constants");
     scales.resize(t->bytes / sizeof(float));
     memcpy(scales.data(), t->data, t->bytes);
     QRT_MODEL_CHECK(scales.size() == rank, "%zu scales for %zu dimensions", scales.size(), rank);
   }
-  QRT_MODEL_CHECK(rank == 3 || rank == 4, "the input has shape %s, expected [n, h, w, c] or [n, w, c]", from.to_string().c_str());
-  const bool is_spatial = scales.empty() ? sizes[0] == from[0] && sizes[1] == from[static_cast<int>(rank) - 1] : scales[0] == 1 && scales[1] == 1;
-  if (!is_spatial) return importer.refuse(node, "it resizes the batch or the channels", importer.output(node).name, "resize images only");
+  QRT_MODEL_CHECK(rank == 3 || rank == 4,
+                  "the input has shape %s, expected [n, h, w, c] or [n, w, c]",
+                  from.to_string().c_str());
+  const bool is_spatial = scales.empty()
+                              ? sizes[0] == from[0] && sizes[1] == from[static_cast<int>(rank) - 1]
+                              : scales[0] == 1 && scales[1] == 1;
+  if (!is_spatial)
+    return importer.refuse(node, "it resizes the batch or the channels", importer.output(node).name,
+                           "resize images only");
   for (size_t i = 2; i < rank; ++i) {
     ResizeAxis a;
     a.axis = static_cast<int>(i) - 1;
@@ -48,10 +56,12 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from, std::v
       a.scale = static_cast<float>(a.out) / static_cast<float>(a.in);
     } else {
       a.scale = scales[i];
-      QRT_MODEL_CHECK(a.scale > 0 && a.scale < 65536, "a scale is %g", static_cast<double>(a.scale));
+      QRT_MODEL_CHECK(a.scale > 0 && a.scale < 65536, "a scale is %g",
+                      static_cast<double>(a.scale));
       a.out = static_cast<int64_t>(static_cast<float>(a.in) * a.scale);
     }
-    QRT_MODEL_CHECK(a.in >= 1 && a.out >= 1, "%lld positions become %lld", static_cast<long long>(a.in), static_cast<long long>(a.out));
+    QRT_MODEL_CHECK(a.in >= 1 && a.out >= 1, "%lld positions become %lld",
+                    static_cast<long long>(a.in), static_cast<long long>(a.out));
     QRT_TRY(check_index_count(a.out));
     axes->push_back(std::move(a));
   }
@@ -59,7 +69,8 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from, std::v
   return Status();
 }
 
-Status resize_nearest(Importer& importer, const Node& node, const Activation& x, const Format& out, const std::vector<ResizeAxis>& axes) {
+Status resize_nearest(Importer& importer, const Node& node, const Activation& x, const Format& out,
+                      const std::vector<ResizeAxis>& axes) {
   IndexMaps maps(importer.shape_of(x.value));
   for (const ResizeAxis& a : axes) {
     if (!a.is_changed()) continue;
@@ -68,7 +79,8 @@ Status resize_nearest(Importer& importer, const Node& node, const Activation& x,
     for (int64_t i = 0; i < a.out; ++i) {
       const auto at = static_cast<int64_t>(std::floor(static_cast<float>(i) * step));
       if (at >= a.in)
-        return importer.refuse(node, "the runtime reads outside its input", importer.output(node).name, "resize by another scale");
+        return importer.refuse(node, "the runtime reads outside its input",
+                               importer.output(node).name, "resize by another scale");
       indices.push_back(static_cast<int32_t>(at));
     }
     maps.set(a.axis, std::move(indices));
@@ -82,9 +94,12 @@ Status resize_nearest(Importer& importer, const Node& node, const Activation& x,
 }
 
 void place_linear(bool corners, ResizeAxis* a) {
-  const float step = corners ? (a->out > 1 ? static_cast<float>(a->in - 1) / static_cast<float>(a->out - 1) : 0.0f) : 1.0f / a->scale;
+  const float step =
+      corners ? (a->out > 1 ? static_cast<float>(a->in - 1) / static_cast<float>(a->out - 1) : 0.0f)
+              : 1.0f / a->scale;
   for (int64_t i = 0; i < a->out; ++i) {
-    const float x = corners ? static_cast<float>(i) * step : (static_cast<float>(i) + 0.5f) * step - 0.5f;
+    const float x =
+        corners ? static_cast<float>(i) * step : (static_cast<float>(i) + 0.5f) * step - 0.5f;
     auto low = static_cast<int64_t>(std::floor(x));
     float f = x - static_cast<float>(low);
     if (low < 0) low = 0, f = 0;
@@ -97,12 +112,14 @@ void place_linear(bool corners, ResizeAxis* a) {
 // Weights of few bits: then no step rounds, and only the last rounding and the exponents count.
 bool is_exact(const ResizeAxis& a) {
   constexpr float kUnits = 128;  // 8 bits of the value and twice 7 of weights fit float32
-  return std::all_of(a.f.begin(), a.f.end(), [](float f) { return f * kUnits == std::floor(f * kUnits); });
+  return std::all_of(a.f.begin(), a.f.end(),
+                     [](float f) { return f * kUnits == std::floor(f * kUnits); });
 }
 
 Indices indices_of(const ResizeAxis& a, int64_t offset) {
   Indices indices;
-  for (const int32_t low : a.low) indices.push_back(static_cast<int32_t>(std::max<int64_t>(low + offset, 0)));
+  for (const int32_t low : a.low)
+    indices.push_back(static_cast<int32_t>(std::max<int64_t>(low + offset, 0)));
   return indices;
 }
 
@@ -115,7 +132,10 @@ uint32_t bits_of(float value) {
 std::unique_ptr<fb::ResizeAxisT> options_of(const ResizeAxis& a, bool in_float) {
   constexpr float kUnit = 1024;  // of the integer form
   auto o = std::make_unique<fb::ResizeAxisT>();
-  const auto weight = [&](float f) { return static_cast<int32_t>(in_float ? static_cast<int32_t>(bits_of(f)) : static_cast<int32_t>(f * kUnit)); };
+  const auto weight = [&](float f) {
+    return static_cast<int32_t>(in_float ? static_cast<int32_t>(bits_of(f))
+                                         : static_cast<int32_t>(f * kUnit));
+  };
   o->low = indices_of(a, 0);
   o->high = indices_of(a, 1);
   for (const float f : a.f) {
@@ -133,7 +153,8 @@ ResizeAxis unchanged(int64_t size) {
 }
 
 // One operator where no step rounds. False: none has this rounding.
-bool resize_at_once(Importer& importer, const Node& node, const Activation& x, const Format& out, const std::vector<ResizeAxis>& axes) {
+bool resize_at_once(Importer& importer, const Node& node, const Activation& x, const Format& out,
+                    const std::vector<ResizeAxis>& axes) {
   const bool in_float = importer.target() == Target::kEsp32P4;
   if (!in_float && x.format.exponent != out.exponent) return false;
   if (!std::all_of(axes.begin(), axes.end(), is_exact)) return false;
@@ -151,7 +172,8 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
     o.output_scale = bits_of(power_of_two(out.exponent));
     o.input_zero_point = o.output_zero_point = 128;
   }
-  const ValueId y = importer.new_value("", out, {from[0], rank == 4 ? axes[0].out : 1, axes.back().out, from[3]});
+  const ValueId y =
+      importer.new_value("", out, {from[0], rank == 4 ? axes[0].out : 1, axes.back().out, from[3]});
   importer.add_node<fb::ResizeLinearOptionsT>(node, {image}, y) = std::move(o);
   importer.finish(node, from_image(importer, node, y, rank), out);
   importer.became(node, "ResizeLinear", in_float ? "I1" : "I0");
@@ -159,14 +181,17 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
 }
 
 // a * (1 - f) + b * f of neighbours along one axis.
-ValueId blend(Importer& importer, const Node& node, const ResizeAxis& a, const Format& format, ValueId x) {
+ValueId blend(Importer& importer, const Node& node, const ResizeAxis& a, const Format& format,
+              ValueId x) {
   Shape to = importer.shape_of(x);
   to[a.axis] = a.out;
   const auto side = [&](int64_t offset, bool is_low) {
     IndexMaps maps(importer.shape_of(x));
     maps.set(a.axis, indices_of(a, offset));
     const ValueId moved = importer.gather(node, x, maps, 0);
-    const ValueId real = importer.graph().values[moved].type.dtype == DType::kFloat32 ? moved : importer.to_float(node, {format, moved});
+    const ValueId real = importer.graph().values[moved].type.dtype == DType::kFloat32
+                             ? moved
+                             : importer.to_float(node, {format, moved});
     std::vector<float> weights;
     for (const float f : a.f) weights.push_back(is_low ? 1.0f - f : f);
     Shape along{a.out};
@@ -185,10 +210,12 @@ Status import_resize(Importer& importer, const Node& node) {
   Format out;
   if (!importer.read_pair(node, &x, &out)) return Status();
   if (out.is_wide())
-    return importer.refuse(node, "the runtime's kernel for int16 is empty", importer.output(node).name, "quantise this operator to int8");
+    return importer.refuse(node, "the runtime's kernel for int16 is empty",
+                           importer.output(node).name, "quantise this operator to int8");
   const std::string mode = node.text("mode", "nearest");
   if (mode != "nearest" && mode != "linear")
-    return importer.refuse(node, "its mode is '" + mode + "', expected nearest or linear", importer.output(node).name, "resize so");
+    return importer.refuse(node, "its mode is '" + mode + "', expected nearest or linear",
+                           importer.output(node).name, "resize so");
   std::vector<ResizeAxis> axes;
   bool known;
   QRT_TRY(read_axes(importer, node, importer.shape_of(x.value), &axes, &known));
@@ -196,7 +223,8 @@ Status import_resize(Importer& importer, const Node& node) {
   if (mode == "nearest") return resize_nearest(importer, node, x, out, axes);
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   if (coordinates != "align_corners" && coordinates != "half_pixel")
-    importer.warn(node, "espdl-resize", "its coordinates are '" + coordinates + "', the runtime takes half_pixel",
+    importer.warn(node, "espdl-resize",
+                  "its coordinates are '" + coordinates + "', the runtime takes half_pixel",
                   "export the model with half_pixel or align_corners");
   for (ResizeAxis& a : axes) place_linear(coordinates == "align_corners", &a);
   if (resize_at_once(importer, node, x, out, axes)) return Status();
