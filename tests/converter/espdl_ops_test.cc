@@ -515,7 +515,9 @@ TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
     ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
     ASSERT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
     for (const int round : {0, 1}) {
-      if (round == 1) ASSERT_EQ(qrt_session_reset(session), QRT_OK);
+      if (round == 1) {
+        ASSERT_EQ(qrt_session_reset(session), QRT_OK);
+      }
       std::vector<int64_t> frames(4, 0);
       for (int64_t frame = 1; frame <= 5; ++frame) {
         frames.insert(frames.end(), {frame, -frame});

@@ -63,25 +63,15 @@ DType Format::stored_type() const {
   }
 }
 
-namespace {
-
-uint32_t bits_of(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-}  // namespace
-
 void set_quantize(const Format& format, Target target, float divisor,
                   fb::QuantizeOptionsT* options) {
-  options->scale = {bits_of(divisor)};
+  options->scale = {float_bits(divisor)};
   options->zero_point = {format.offset()};
   options->rounding = rounding_of(target);
 }
 
 void set_dequantize(const Format& format, fb::DequantizeOptionsT* options) {
-  options->scale = {bits_of(power_of_two(format.exponent))};
+  options->scale = {float_bits(power_of_two(format.exponent))};
   options->zero_point = {format.offset()};
 }
 

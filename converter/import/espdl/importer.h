@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "converter/import/common/index_maps.h"
+#include "converter/import/common/quant.h"
 #include "converter/import/espdl/arithmetic.h"
 #include "converter/import/espdl/model.h"
 #include "converter/ir.h"

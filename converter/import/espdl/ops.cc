@@ -82,23 +82,22 @@ constexpr const char* kUnspecified[] = {"GRU",
                                         "ReverseSequence"};
 constexpr const char* kUnregistered[] = {"Max", "Min", "And", "Or", "Not", "Xor"};
 
-constexpr int64_t kMaxField = 65535;  // of strides, dilations and padding in qrt's options
-
 Status place_window(int64_t in, WindowAxis* axis) {
   QRT_MODEL_CHECK(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1 &&
-                      axis->pad_before >= 0 && axis->pad_after >= 0,
+                      axis->before >= 0 && axis->after >= 0,
                   "a window of %lld with stride %lld, dilation %lld and padding %lld and %lld",
                   static_cast<long long>(axis->kernel), static_cast<long long>(axis->stride),
-                  static_cast<long long>(axis->dilation), static_cast<long long>(axis->pad_before),
-                  static_cast<long long>(axis->pad_after));
-  if (axis->kernel > kMaxField || axis->stride > kMaxField || axis->dilation > kMaxField ||
-      axis->pad_before > kMaxField || axis->pad_after > kMaxField)
+                  static_cast<long long>(axis->dilation), static_cast<long long>(axis->before),
+                  static_cast<long long>(axis->after));
+  if (axis->kernel > kMaxWindowField || axis->stride > kMaxWindowField ||
+      axis->dilation > kMaxWindowField || axis->before > kMaxWindowField ||
+      axis->after > kMaxWindowField)
     return error(Code::kUnsupported, "a kernel, stride, dilation or padding is greater than 65535");
   const int64_t reach = (axis->kernel - 1) * axis->dilation + 1,
-                padded = in + axis->pad_before + axis->pad_after;
+                padded = in + axis->before + axis->after;
   QRT_MODEL_CHECK(in >= 1 && reach <= padded, "a window of %lld positions on %lld",
                   static_cast<long long>(reach), static_cast<long long>(padded));
-  axis->out = (padded - reach) / axis->stride + 1;
+  axis->output = (padded - reach) / axis->stride + 1;
   return Status();
 }
 
@@ -121,14 +120,8 @@ const char* why_refused(const std::string& op) {
 
 Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape) {
   *shape = Shape();
-  const int rank = std::max(a.rank(), b.rank());
-  for (int i = 0; i < rank; ++i) {
-    const int in_a = i - rank + a.rank(), in_b = i - rank + b.rank();
-    const int64_t da = in_a < 0 ? 1 : a[in_a], db = in_b < 0 ? 1 : b[in_b];
-    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
-                    a.to_string().c_str(), b.to_string().c_str());
-    shape->push_back(da == 1 ? db : da);
-  }
+  QRT_MODEL_CHECK(broadcast(a, b, shape), "shapes %s and %s do not broadcast",
+                  a.to_string().c_str(), b.to_string().c_str());
   return Status();
 }
 
@@ -141,7 +134,7 @@ Status place_axis(int64_t axis, int rank, int* result) {
 }
 
 Status read_window(const Node& node, const std::vector<int64_t>& sizes,
-                   const std::vector<int64_t>& kernel, WindowAxis* rows, WindowAxis* columns) {
+                   const std::vector<int64_t>& kernel, Window* window) {
   const size_t axes = sizes.size();
   const auto list = [&](const char* name, size_t count, int64_t otherwise,
                         std::vector<int64_t>* values) -> Status {
@@ -160,10 +153,9 @@ Status read_window(const Node& node, const std::vector<int64_t>& sizes,
   QRT_TRY(list("strides", axes, 1, &strides));
   QRT_TRY(list("dilations", axes, 1, &dilations));
   QRT_TRY(list("pads", 2 * axes, 0, &pads));
-  *rows = WindowAxis();
-  rows->out = 1;
+  *window = Window();
   for (size_t i = 0; i < axes; ++i) {
-    WindowAxis& axis = i + 1 == axes ? *columns : *rows;
+    WindowAxis& axis = window->axis[i + 2 - axes];
     axis = {kernel[i], strides[i], dilations[i], pads[i], pads[axes + i]};
     QRT_TRY(place_window(sizes[i], &axis));
   }

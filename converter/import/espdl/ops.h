@@ -2,6 +2,7 @@
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_OPS_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_OPS_H_
 
+#include "converter/import/common/window.h"
 #include "converter/import/espdl/importer.h"
 
 namespace qrt::convert::from_espdl {
@@ -22,30 +23,10 @@ Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape);
 // An axis of `rank` dimensions, which may count from the end.
 Status place_axis(int64_t axis, int rank, int* result);
 
-// One axis of a window.
-struct WindowAxis {
-  int64_t kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0, out = 0;
-};
-// The window of an operator over one or two axes [rows, columns] of these sizes; of one axis that is the columns. Pads, strides
-// and dilations by the node's attributes, the kernel by the caller's.
+// The window of an operator over one or two axes [rows, columns] of these sizes; of one axis that is
+// the columns. Pads, strides and dilations by the node's attributes, the kernel by the caller's.
 Status read_window(const Node& node, const std::vector<int64_t>& sizes,
-                   const std::vector<int64_t>& kernel, WindowAxis* rows, WindowAxis* columns);
-
-template <class Options>
-void set_window(const WindowAxis& h, const WindowAxis& w, Options* o) {
-  o->stride_h = static_cast<uint16_t>(h.stride);
-  o->stride_w = static_cast<uint16_t>(w.stride);
-  o->pad_top = static_cast<uint16_t>(h.pad_before);
-  o->pad_bottom = static_cast<uint16_t>(h.pad_after);
-  o->pad_left = static_cast<uint16_t>(w.pad_before);
-  o->pad_right = static_cast<uint16_t>(w.pad_after);
-}
-
-template <class Options>
-void set_dilation(const WindowAxis& h, const WindowAxis& w, Options* o) {
-  o->dilation_h = static_cast<uint16_t>(h.dilation);
-  o->dilation_w = static_cast<uint16_t>(w.dilation);
-}
+                   const std::vector<int64_t>& kernel, Window* window);
 
 // [n, w, c] as [n, 1, w, c]; images of two axes as they are. kUnsupported: other ranks.
 Status as_image(Importer& importer, const Node& node, ValueId* x);

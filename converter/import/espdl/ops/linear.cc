@@ -218,9 +218,9 @@ Status import_conv(Importer& importer, const Node& node) {
   QRT_MODEL_CHECK(group >= 1, "group is %lld", static_cast<long long>(group));
   QRT_TRY(filter_shape(dims, group, in[3], &linear.shape));
   const FilterShape& f = linear.shape;
-  WindowAxis rows, columns;
-  QRT_TRY(rank == 4 ? read_window(node, {in[1], in[2]}, {f.h, f.w}, &rows, &columns)
-                    : read_window(node, {in[2]}, {f.w}, &rows, &columns));
+  Window window;
+  QRT_TRY(rank == 4 ? read_window(node, {in[1], in[2]}, {f.h, f.w}, &window)
+                    : read_window(node, {in[2]}, {f.w}, &window));
   Status status;
   std::string note;
   if (!check_weights(importer, node, &linear) || !read_bias(importer, node, &linear, &status))
@@ -233,19 +233,20 @@ Status import_conv(Importer& importer, const Node& node) {
     return Status();
 
   const ValueId bias = add_bias(importer, node, linear);
-  const ValueId y = importer.new_value("", linear.out, {in[0], rows.out, columns.out, f.n});
+  const ValueId y = importer.new_value("", linear.out,
+                                       {in[0], window.axis[0].output, window.axis[1].output, f.n});
   if (f.is_depthwise) {
     const ValueId weights = add_weights(importer, node, linear, {f.h, f.w, f.n}, 2);
     auto& conv = importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x.value, weights, bias}, y);
-    set_window(rows, columns, &conv);
-    set_dilation(rows, columns, &conv);
+    set_window(window, &conv);
+    set_dilation(window, &conv);
     set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
     conv.requant = requant_of(importer, linear);
   } else {
     const ValueId weights = add_weights(importer, node, linear, {f.n, f.h, f.w, f.c}, 0);
     auto& conv = importer.add_node<fb::Conv2DOptionsT>(node, {x.value, weights, bias}, y);
-    set_window(rows, columns, &conv);
-    set_dilation(rows, columns, &conv);
+    set_window(window, &conv);
+    set_dilation(window, &conv);
     set_zero_point(linear.in, &conv.input_zero_point, &conv.input_zero_point_16);
     conv.requant = requant_of(importer, linear);
   }

@@ -30,12 +30,6 @@ struct Average {
 bool is_power_of_two(int64_t v) { return (v & (v - 1)) == 0; }
 int log2_of(int64_t v) { return 63 - __builtin_clzll(static_cast<uint64_t>(v)); }
 
-uint32_t bits_of(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 // Whether round(fl32(sum * factor)), as a Requant of kind F32 has it, gives the same for every sum of bytes: quotients are not
 // products, and half up is floor(fl32(x + 0.5)) on the chips, 1 for the number below one half.
 bool is_product(const Average& a, Target target) {
@@ -58,7 +52,7 @@ std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
   if (a.in.is_wide() || !is_product(a, importer.target())) return nullptr;
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::F32;
-  r->scale = {bits_of(a.factor())};
+  r->scale = {float_bits(a.factor())};
   r->rounding = importer.rounding();
   r->zero_point = a.out.offset();
   return r;
@@ -67,10 +61,11 @@ std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
 const char* level_of(const Average& a) { return is_power_of_two(a.area) ? "I0" : "I1"; }
 
 // Sums over windows as a convolution with weights of 1, a filter for each channel. x: an image.
-Status import_sums(Importer& importer, const Node& node, ValueId x, const WindowAxis& rows,
-                   const WindowAxis& columns, const Average& a, ValueId* y) {
+Status import_sums(Importer& importer, const Node& node, ValueId x, const Window& window,
+                   const Average& a, ValueId* y) {
   const Shape in = importer.shape_of(x);
   const int64_t channels = in[3];
+  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
   if (a.area > kMaxArea)
     return error(Code::kUnsupported, "it sums %lld values, the limit is %lld",
                  static_cast<long long>(a.area), static_cast<long long>(kMaxArea));
@@ -89,11 +84,11 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
   };
   const ValueId bias = a.in.is_wide() && is_direct ? zeros(int64_t{0}, DType::kInt64)
                                                    : zeros(int32_t{0}, DType::kInt32);
-  const Shape made{in[0], rows.out, columns.out, channels};
+  const Shape made{in[0], rows.output, columns.output, channels};
   *y =
       is_direct ? importer.new_value("", a.out, made) : importer.new_value("", DType::kInt32, made);
   const auto fill_in = [&](auto& conv) {
-    set_window(rows, columns, &conv);
+    set_window(window, &conv);
     set_zero_point(a.in, &conv.input_zero_point, &conv.input_zero_point_16);
     conv.requant = std::move(requant);
   };
@@ -106,7 +101,7 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
   conv.groups = static_cast<uint32_t>(channels);
   const ValueId real = importer.new_value("", DType::kFloat32, made);
   auto& o = importer.add_node<fb::DequantizeOptionsT>(node, {*y}, real);
-  o.scale = {bits_of(a.divides ? 1.0f : a.factor())};
+  o.scale = {float_bits(a.divides ? 1.0f : a.factor())};
   o.zero_point = {0};
   *y = importer.from_float(node, real, a.divides ? static_cast<float>(a.area) / a.scale() : 1.0f,
                            a.out);
@@ -125,18 +120,19 @@ std::vector<int64_t> sizes_of(const Shape& image, int rank) {
 
 // The input as an image, and the window. *known stays false where the operator was refused.
 Status read_pool(Importer& importer, const Node& node, Activation* x, Format* out, int* rank,
-                 WindowAxis* rows, WindowAxis* columns, bool* known) {
+                 Window* window, bool* known) {
   *known = false;
   if (!importer.read_pair(node, x, out)) return Status();
   *rank = importer.shape_of(x->value).rank();
   QRT_TRY(as_image(importer, node, &x->value));
   const std::vector<int64_t> sizes = sizes_of(importer.shape_of(x->value), *rank);
-  QRT_TRY(read_window(node, sizes, node.integers("kernel_shape"), rows, columns));
+  QRT_TRY(read_window(node, sizes, node.integers("kernel_shape"), window));
   if (node.integer("ceil_mode", 0) != 0) {
     const auto leaves = [](int64_t in, const WindowAxis& a) {
-      return (in + a.pad_before + a.pad_after - (a.kernel - 1) * a.dilation - 1) % a.stride != 0;
+      return (in + a.before + a.after - (a.kernel - 1) * a.dilation - 1) % a.stride != 0;
     };
-    if (leaves(sizes.back(), *columns) || (sizes.size() == 2 && leaves(sizes[0], *rows)))
+    if (leaves(sizes.back(), window->axis[1]) ||
+        (sizes.size() == 2 && leaves(sizes[0], window->axis[0])))
       return importer.refuse(node, "ceil_mode adds positions, which the runtime does not read",
                              importer.output(node).name,
                              "pad the input so that the windows cover it");
@@ -151,22 +147,22 @@ Status import_average_pool(Importer& importer, const Node& node) {
   Activation x;
   Format out;
   int rank;
-  WindowAxis rows, columns;
+  Window window;
   bool known;
-  QRT_TRY(read_pool(importer, node, &x, &out, &rank, &rows, &columns, &known));
+  QRT_TRY(read_pool(importer, node, &x, &out, &rank, &window, &known));
   if (!known) return Status();
+  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
   if (rows.dilation != 1 || columns.dilation != 1)
     return importer.refuse(node, "it has dilations, which the runtime does not read",
                            importer.output(node).name, "pool without them");
-  const bool pads = rows.pad_before + rows.pad_after + columns.pad_before + columns.pad_after > 0;
-  if (pads && node.integer("count_include_pad", 0) == 0)
+  if (window.padded() && node.integer("count_include_pad", 0) == 0)
     importer.warn(node, "espdl-average-pad",
                   "count_include_pad is 0, but the runtime divides by " +
                       std::to_string(rows.kernel * columns.kernel) + " at the borders, too",
                   "train and export the model with count_include_pad = 1");
   const Average average{x.format, out, rows.kernel * columns.kernel};
   ValueId y;
-  QRT_TRY(import_sums(importer, node, x.value, rows, columns, average, &y));
+  QRT_TRY(import_sums(importer, node, x.value, window, average, &y));
   importer.finish(node, from_image(importer, node, y, rank), out);
   importer.became(node, result_of_sums(importer), level_of(average));
   return Status();
@@ -176,17 +172,17 @@ Status import_max_pool(Importer& importer, const Node& node) {
   Activation x;
   Format out;
   int rank;
-  WindowAxis rows, columns;
+  Window window;
   bool known;
-  QRT_TRY(read_pool(importer, node, &x, &out, &rank, &rows, &columns, &known));
+  QRT_TRY(read_pool(importer, node, &x, &out, &rank, &window, &known));
   if (!known) return Status();
+  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
   const Shape in = importer.shape_of(x.value);
-  const ValueId y = importer.new_value("", out, {in[0], rows.out, columns.out, in[3]});
+  const ValueId y = importer.new_value("", out, {in[0], rows.output, columns.output, in[3]});
   auto& o = importer.add_node<fb::MaxPool2DOptionsT>(node, {x.value}, y);
-  o.kernel_h = static_cast<uint32_t>(rows.kernel);
-  o.kernel_w = static_cast<uint32_t>(columns.kernel);
-  set_window(rows, columns, &o);
-  set_dilation(rows, columns, &o);
+  set_kernel(window, &o);
+  set_window(window, &o);
+  set_dilation(window, &o);
   importer.finish(node, from_image(importer, node, y, rank), out);
   importer.became(node, "MaxPool2D", "I0");
   return Status();
@@ -263,10 +259,9 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
     importer.became(node, "GlobalAveragePool2D", level_of(average));
   } else {
     const ValueId image = importer.reshape(node, r.x.value, {r.outer, r.n, 1, r.inner});
-    WindowAxis rows, columns;
-    rows.kernel = r.n;
-    rows.out = columns.out = 1;
-    QRT_TRY(import_sums(importer, node, image, rows, columns, average, &y));
+    Window window;
+    window.axis[0].kernel = r.n;
+    QRT_TRY(import_sums(importer, node, image, window, average, &y));
     importer.became(node, result_of_sums(importer), level_of(average));
   }
   importer.finish(node, importer.reshape(node, y, r.to), r.out);

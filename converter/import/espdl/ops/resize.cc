@@ -123,17 +123,11 @@ Indices indices_of(const ResizeAxis& a, int64_t offset) {
   return indices;
 }
 
-uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 std::unique_ptr<fb::ResizeAxisT> options_of(const ResizeAxis& a, bool in_float) {
   constexpr float kUnit = 1024;  // of the integer form
   auto o = std::make_unique<fb::ResizeAxisT>();
   const auto weight = [&](float f) {
-    return static_cast<int32_t>(in_float ? static_cast<int32_t>(bits_of(f))
+    return static_cast<int32_t>(in_float ? static_cast<int32_t>(float_bits(f))
                                          : static_cast<int32_t>(f * kUnit));
   };
   o->low = indices_of(a, 0);
@@ -168,8 +162,8 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
   o.kind = in_float ? fb::ResizeKind::F32 : fb::ResizeKind::INT_HALF_UP;
   o.offset = 128;
   if (in_float) {
-    o.input_scale = bits_of(power_of_two(x.format.exponent));
-    o.output_scale = bits_of(power_of_two(out.exponent));
+    o.input_scale = float_bits(power_of_two(x.format.exponent));
+    o.output_scale = float_bits(power_of_two(out.exponent));
     o.input_zero_point = o.output_zero_point = 128;
   }
   const ValueId y =
