@@ -8,12 +8,6 @@
 namespace qrt::convert {
 namespace {
 
-// Of two operands that broadcast.
-bool is_binary(fb::FloatFunction f) {
-  using F = fb::FloatFunction;
-  return (f >= F::ADD && f <= F::MAXIMUM) || (f >= F::EQUAL && f <= F::LESS_OR_EQUAL);
-}
-
 // `carries`: by value, whether its dimension 0 is the batch.
 bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
                  const std::vector<bool>& carries) {
@@ -23,7 +17,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
   const int rank = shape(out).rank();
   const auto* island = node.options.AsFloat();
   if (broadcasts(node) || (node.options.AsBatchMatMul() && rank >= 3) ||
-      (island && is_binary(island->function))) {
+      (island && island->function >= fb::FloatFunction::ADD &&
+       island->function <= fb::FloatFunction::MAXIMUM)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       const Shape& s = shape(id);
       if (graph.values[id].is_constant) return s.rank() < rank || s[0] == 1;

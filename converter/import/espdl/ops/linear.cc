@@ -3,7 +3,7 @@
 
 #include "converter/import/espdl/layout.h"
 #include "converter/import/espdl/ops.h"
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_espdl {
 namespace {
@@ -125,8 +125,8 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, size
   };
   for (const int64_t b : linear.bias)
     if (b < -kMaxBias || b > kMaxBias) return no("a bias is beyond 2^45");
-  if (linear.in.is_wide() && terms > kMaxWideK)
-    return no("more than " + std::to_string(kMaxWideK) + " weights make an output");
+  if (linear.in.is_wide() && terms > kMaxDigitsK)
+    return no("more than " + std::to_string(kMaxDigitsK) + " weights make an output");
   Reach all;
   for (const Reach& r : reaches(linear, channel_of)) {
     all.lo = std::min(all.lo, r.lo);
