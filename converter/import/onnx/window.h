@@ -13,6 +13,9 @@ constexpr int64_t kMaxExtent = 65535;
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding; `after` as ceil_mode needs it
+  // Positions at the beginning that no window reads: where a kernel is smaller than its stride,
+  // ONNX Runtime's SAME is a padding below 0.
+  int64_t skip[2] = {0, 0};
   int64_t output[2] = {1, 1};
 
   bool padded() const { return before[0] || before[1] || after[0] || after[1]; }
@@ -38,13 +41,19 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
 // `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
-// dilation and output size are checked to fit the format.
+// dilation and output size are checked to fit the format. `ceil_mode`: of a pool.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
                    bool ceil_mode, Window* window);
 
 // The stored value as [n, h, w, c], and a [n, h, w, c] result back in the source's form.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y);
+// The first, without the positions that the window skips.
+ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
+                         const Window& window, ValueId x);
+// `x` without them; `height`: its axis of rows, columns are the next.
+ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
+                        ValueId x);
 
 template <class Options>
 void set_window(const Window& w, Options* o) {
