@@ -311,7 +311,8 @@ Status convolve(Importer& importer, Island* island, const NodeView& node, ValueI
   Window window;
   QRT_TRY(read_window(node, image, kernel, false, &window));
   ValueId y = kNoValue, bias;
-  QRT_TRY(gather_windows(importer, node, window, windowed_to_nhwc(importer, node, image, window, x), &x));
+  QRT_TRY(gather_windows(importer, node, window, windowed_to_nhwc(importer, node, image, window, x),
+                         &x));
   if (sw.rank() == 3) w = importer.reshape(node, w, {sw[0], sw[1], 1, sw[2]});
   w = importer.transpose(node, w, {2, 3, 1, 0});
   w = importer.reshape(node, w, {importer.shape_of(x)[3], sw[0]});

@@ -20,6 +20,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "converter/import/common/index_maps.h"
@@ -184,8 +185,8 @@ class Importer {
     const auto found = merged_.find(node.index());
     return found == merged_.end() ? nullptr : &found->second;
   }
-  // A node in the middle of two merged pairs: its output is its input.
-  bool is_bypassed(const NodeView& node) const { return bypassed_.count(node.index()) != 0; }
+  // Looks for pairs behind a QuantizeLinear of floats of this shape.
+  void merge_pairs(const NodeView& quantize, const Shape& shape);
 
   // --- the graph
   Graph& graph() { return *graph_; }
@@ -316,11 +317,13 @@ class Importer {
   Status refuse_output(const std::string& name, const NodeView* node, const std::string& why);
   ValueId copy(const std::string& name, ValueId x);
   Status constant_state(const std::string& name);
-  // The node that makes a node's first input, looking through Identity, if nothing else reads it;
-  // else null.
-  const NodeView* sole_producer(const NodeView& node) const;
-  bool pair_quant(const NodeView& q, const NodeView& dq, Quant* result) const;
-  void merge_double_pairs();
+  // --- double Q/DQ pairs (double_qdq.cc)
+  bool one_value(const NodeView& node, int i, double* value);
+  bool changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape);
+  bool find_readers(const std::string& tensor, const Shape& shape,
+                    std::vector<const NodeView*>* found, std::vector<std::pair<int, int>>* passed);
+  bool pair_quant(const NodeView& node, Quant* quant) const;
+  bool are_one(const std::vector<const NodeView*>& nodes, const char* op, Quant* quant) const;
   std::vector<int> constant_nodes() const;
   Status load_quant_parameters();
   Status charge_derived();
@@ -351,8 +354,9 @@ class Importer {
   const bool allow_float_;
   Graph* graph_;
   Report* report_;
-  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
-  std::vector<NodeOutcome> outcomes_;             // by index in the file
+  std::vector<std::unique_ptr<NodeView>> nodes_;               // by index in the file
+  std::unordered_map<std::string, std::vector<int>> readers_;  // of a tensor, once a use
+  std::vector<NodeOutcome> outcomes_;                          // by index in the file
   std::unordered_map<std::string, Tensor> tensors_;
   std::unordered_set<std::string> noted_scales_;
   std::unordered_map<std::string, std::string> origins_;  // by tensor, see origin()
@@ -361,9 +365,9 @@ class Importer {
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
   std::unordered_map<ValueId, ValueId> other_16_;   // UINT16 value <-> the same as INT16
   std::unordered_map<int, Quant> merged_;
-  std::unordered_set<int> bypassed_;
-  uint64_t derived_bytes_ = 0;  // of constants and tables that nodes made
-  size_t charged_values_ = 0;   // values of the graph that are counted in it
+  std::unordered_map<int, int> bypassed_;  // nodes within merged pairs: which input they pass on
+  uint64_t derived_bytes_ = 0;             // of constants and tables that nodes made
+  size_t charged_values_ = 0;              // values of the graph that are counted in it
   uint64_t model_bytes_;
   ExternalFiles files_;
 };

@@ -41,9 +41,9 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
 // `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
-// dilation and output size are checked to fit the format. `ceil_mode`: of a pool.
+// dilation and output size are checked to fit the format.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
-                   bool ceil_mode, Window* window);
+                   bool is_pool, Window* window);
 
 // The stored value as [n, h, w, c], and a [n, h, w, c] result back in the source's form.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);

@@ -171,8 +171,7 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
   QRT_TRY(read_image(importer, node, x, channels_last, &p->image, known));
   if (!*known) return Status();
   *known = false;
-  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"),
-                      node.integer("ceil_mode", 0) != 0, &p->window));
+  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"), true, &p->window));
   QRT_TRY(check_padding(p->window));
   if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
@@ -296,8 +295,7 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!known) return Status();
   Window window;
   if (!global) {
-    QRT_TRY(read_window(node, image, node.integers("kernel_shape"),
-                        node.integer("ceil_mode", 0) != 0, &window));
+    QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
   }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
