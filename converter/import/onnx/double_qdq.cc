@@ -141,8 +141,33 @@ bool Importer::are_one(const std::vector<const NodeView*>& nodes, const char* op
   return !nodes.empty();
 }
 
+bool Importer::takes_out_clip(const Quant& out, float lo, float hi) {
+  int least, most;
+  quantized_range(out.type, &least, &most);
+  const auto real = [&](int v) { return static_cast<float>(v - out.zero_point[0]) * out.scale[0]; };
+  constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+  return lo - real(least) <= kEpsilon && real(most) - hi <= kEpsilon;
+}
+
+void Importer::drop_clip(const NodeView& quantize) {
+  const std::string& name = quantize.input(0);
+  const int at = model_.producer(name);
+  Quant out;
+  if (at < 0 || uses(name) != 1 || !input(quantize, 0).is_table() || !pair_quant(quantize, &out))
+    return;
+  const NodeView& clip = *nodes_[static_cast<size_t>(at)];
+  if (clip.op() != "Clip") return;
+  const float infinity = std::numeric_limits<float>::infinity();
+  double lo = clip.real("min", -infinity), hi = clip.real("max", infinity);
+  if (clip.has_input(1) && !one_value(clip, 1, &lo)) return;
+  if (clip.has_input(2) && !one_value(clip, 2, &hi)) return;
+  if (takes_out_clip(out, static_cast<float>(lo), static_cast<float>(hi)))
+    tensors_[name] = input(clip, 0);
+}
+
 // Merges the pair that begins with this QuantizeLinear and those behind it.
 void Importer::merge_pairs(const NodeView& quantize, const Shape& shape) {
+  drop_clip(quantize);
   Quant first, other;
   if (!is(quantize, "QuantizeLinear") || !pair_quant(quantize, &first)) return;
   std::vector<const NodeView*> dequantizes, quantizes, next;

@@ -219,6 +219,14 @@ bool Importer::is_output(const std::string& tensor) const {
   return false;
 }
 
+bool Importer::has_symbolic_batch() const {
+  for (const onnx::ValueInfoProto& info : model_.graph().input()) {
+    const auto& shape = info.type().tensor_type().shape();
+    if (shape.dim_size() > 0 && !shape.dim(0).has_dim_value()) return true;
+  }
+  return false;
+}
+
 Status Importer::visit(const NodeView& node) {
   if (const auto found = bypassed_.find(node.index()); found != bypassed_.end()) {
     set_output(node, 0, input(node, found->second));

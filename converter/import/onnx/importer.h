@@ -156,6 +156,8 @@ class Importer {
   int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
   bool is_output(const std::string& tensor) const;
+  // The batch of some graph input is a symbol.
+  bool has_symbolic_batch() const;
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
   }
@@ -258,6 +260,7 @@ class Importer {
   Status map_table(const NodeView& node, int i, const std::function<float(float)>& f);
   // Input i as a function of at most two tensors' bytes. False: it is none.
   bool pairs_of(const NodeView& node, int i, Pairs* out);
+  bool few_values(const std::string& name, const Tensor& constant, Pairs* out);
   // f of two such functions. Null: they take more than two tensors.
   std::shared_ptr<const Pairs> joined(const NodeView& node, const Pairs& a, const Pairs& b,
                                       const std::function<float(float, float)>& f);
@@ -290,10 +293,21 @@ class Importer {
   // True when output 0 of the node that made input i may be taken over by `node`: nothing else
   // reads it.
   bool sole_reader(const NodeView& node, int i) const;
+  // A tensor as the graph's own: floats where it is a table. `node` wrote the tensor; null for
+  // inputs and initialisers.
+  Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
+                       ValueId* result);
   Status resolve(const NodeView& quantize, const std::shared_ptr<Pending>& pending,
                  const Quant& out, ValueId* result);
 
  private:
+  const Node* last_mover(ValueId x) const;
+  bool stays_float(const Pending& p, bool limits_cut) const;
+  // Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
+  // float's epsilon, whatever the scale, of what the integers can be.
+  static bool takes_out_clip(const Quant& out, float lo, float hi);
+  // Lets a QuantizeLinear read what a table was before such a Clip.
+  void drop_clip(const NodeView& quantize);
   Status quantize_wide_table(const NodeView& node, const Tensor& table, const Quant& out,
                              Limits limits, ValueId* result);
   ValueId flip_16(const std::string& name, ValueId x, DType dtype);
@@ -309,9 +323,6 @@ class Importer {
   Status make_float(const NodeView& node, ValueId* made);
   void set_float(const NodeView& node, ValueId y);
   Status export_outputs();
-  // `node` wrote the tensor; null for inputs and initialisers.
-  Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
-                       ValueId* result);
   Status dequantize_output(const std::string& name, const Tensor& tensor, const NodeView* node,
                            ValueId* result);
   Status refuse_output(const std::string& name, const NodeView* node, const std::string& why);

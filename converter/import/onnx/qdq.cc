@@ -133,12 +133,14 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     QRT_MODEL_CHECK(z.type == type, "zero point '%s' is %s, its tensor %s",
                     node.input(zero_point).c_str(), element_type_name(z.type),
                     element_type_name(type));
-    QRT_MODEL_CHECK(z.constant->is_integer() && z.constant->elements() == n,
+    // ONNX Runtime writes one zero point beside a QLinearConv's scale for each channel.
+    const bool one = z.constant->elements() == 1 && node.op().rfind("QLinear", 0) == 0;
+    QRT_MODEL_CHECK(z.constant->is_integer() && (one || z.constant->elements() == n),
                     "zero point '%s' has %lld elements, its scale %lld",
                     node.input(zero_point).c_str(), static_cast<long long>(z.constant->elements()),
                     static_cast<long long>(n));
     for (int64_t i = 0; i < n; ++i)
-      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(i));
+      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(one ? 0 : i));
   }
   q.type = type == kUndefined ? static_cast<int>(kUint8) : type;
   *quant = std::move(q);
