@@ -281,6 +281,12 @@ TEST_F(OnnxBits, ConcatToFloat) {
   equals_onnxruntime();
 }
 
+TEST_F(OnnxBits, SoftmaxOfOneElement) {
+  for (const float scale : {1.0f / 256, 1.0f / 128, 1.5f})
+    stored(b.node("Softmax", {image({2, 3, 1})}, {{"axis", -1}}), scale, 30);
+  equals_onnxruntime();
+}
+
 TEST_F(OnnxBits, GeluByTanh) {
   b.model.mutable_opset_import(0)->set_version(20);
   stored(b.node("Gelu", {image({8, 16})}, {{"approximate", "tanh"}}), 1.0f / 128, 30);

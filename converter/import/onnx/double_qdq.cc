@@ -66,7 +66,8 @@ bool Importer::changes_nothing(const NodeView& node, const std::string& tensor,
   const std::string& op = node.op();
   const bool first = node.input(0) == tensor;
   double v;
-  if (op == "Identity" || op == "Dropout") return true;
+  if (op == "Identity") return true;
+  if (op == "Dropout") return !node.has_output(1) || uses(node.output(1)) == 0;
   if (op == "Cast") return node.integer("to", 0) == kFloat;
   if (op == "Mul" || op == "Div")
     return (first || op == "Mul") && one_value(node, first ? 1 : 0, &v) && v == 1.0;
@@ -79,7 +80,9 @@ bool Importer::changes_nothing(const NodeView& node, const std::string& tensor,
   }
   if (op != "Expand" || !first || !constant_state(node.input(1)).ok()) return false;
   const Tensor& to = input(node, 1);
-  if (!to.is_plain_constant() || !to.constant->is_integer()) return false;
+  if (!to.is_plain_constant() || !to.constant->is_integer() ||
+      to.constant->elements() > kMaxTensorRank)
+    return false;
   Shape wanted, made;
   for (int64_t i = 0; i < to.constant->elements(); ++i) wanted.push_back(to.constant->integer(i));
   return broadcast(shape, wanted, &made) && made == shape;
@@ -90,10 +93,12 @@ bool Importer::changes_nothing(const NodeView& node, const std::string& tensor,
 bool Importer::find_readers(const std::string& tensor, const Shape& shape,
                             std::vector<const NodeView*>* found,
                             std::vector<std::pair<int, int>>* passed) {
-  if (is_output(tensor)) return false;
+  constexpr size_t kMostPassed = 64;  // of a hostile file's thousands
   const std::vector<int>& readers = readers_[tensor];
-  // Readers within a subgraph are not among them.
-  if (readers.empty() || static_cast<int>(readers.size()) != uses(tensor)) return false;
+  // Graph outputs and readers within a subgraph count as uses only.
+  if (readers.empty() || static_cast<int>(readers.size()) != uses(tensor) ||
+      passed->size() > kMostPassed)
+    return false;
   for (int i : readers) {
     const NodeView& node = *nodes_[static_cast<size_t>(i)];
     if (changes_nothing(node, tensor, shape)) {
@@ -184,11 +189,13 @@ void Importer::merge_pairs(const NodeView& quantize, const Shape& shape) {
     for (const NodeView* q : quantizes)
       if (!find_readers(q->output(0), shape, &next, &passed)) return;
     if (!are_one(next, "DequantizeLinear", &third) || third != second) return;
-    const auto outputs = std::count_if(
-        next.begin(), next.end(), [this](const NodeView* d) { return is_output(d->output(0)); });
+    const auto outputs = std::count_if(next.begin(), next.end(), [this](const NodeView* d) {
+      return uses(d->output(0)) > static_cast<int>(readers_[d->output(0)].size());
+    });
     if (outputs > 1) return;
-    const bool stay = almost_equal(first, second);
-    if (!stay && !intersect(first, second, &common)) return;
+    common = first;
+    const bool stay = first != second && almost_equal(first, second);
+    if (!stay && first != second && !intersect(first, second, &common)) return;
     for (const auto* nodes : {&dequantizes, &quantizes})
       for (const NodeView* node : *nodes) bypassed_[node->index()] = 0;
     for (const auto& [node, i] : passed) bypassed_[node] = i;

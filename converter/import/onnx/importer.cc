@@ -82,8 +82,8 @@ Status Importer::run() {
     }
     return Status();
   };
-  QRT_TRY(visit_all(constant));
   QRT_TRY(load_quant_parameters());
+  QRT_TRY(visit_all(constant));
   QRT_TRY(visit_all(model_.order()));
   QRT_TRY(export_outputs());
   write_report();

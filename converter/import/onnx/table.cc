@@ -222,8 +222,8 @@ Status Importer::resolve(const NodeView& quantize, const std::shared_ptr<Pending
   quantized_range(out.type, &lo, &hi);
   Limits limits = {quantize_ort(p.lo, out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
                    quantize_ort(p.hi, out.scale[0], out.zero_point[0], lo, hi) + out.offset()};
-  const bool clips = !p.followers.empty() && p.node->op() != "Relu" &&
-                     nodes_[static_cast<size_t>(p.followers.back())]->op() == "Clip";
+  const bool clips =
+      !p.followers.empty() && nodes_[static_cast<size_t>(p.followers.back())]->op() == "Clip";
   if (clips && takes_out_clip(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
   if (p.pairs && !out.is_wide() && stays_float(p, limits.cut(out)))
