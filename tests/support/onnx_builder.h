@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -154,19 +152,7 @@ class OnnxBuilder {
 
   // Imports, converts and runs; REQUIRES success.
   std::vector<Bytes> run(const std::vector<Bytes>& inputs) const {
-    if (const char* folder = getenv("QRT_DUMP_MODELS")) dump(folder, inputs);
     return run_imported(model, import(), inputs);
-  }
-  // The model and the bytes of its inputs under the running test's name, for
-  // tests/onnxruntime/numbers.mjs.
-  void dump(const std::string& folder, const std::vector<Bytes>& inputs) const {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    const std::string stem = folder + "/" + test->name();
-    std::ofstream(stem + ".onnx", std::ios::binary) << bytes();
-    for (size_t i = 0; i < inputs.size(); ++i)
-      std::ofstream(stem + "." + std::to_string(i) + ".bin", std::ios::binary)
-          .write(reinterpret_cast<const char*>(inputs[i].data()),
-                 static_cast<std::streamsize>(inputs[i].size()));
   }
   template <class T>
   std::vector<T> run_to(const std::vector<Bytes>& inputs) const {

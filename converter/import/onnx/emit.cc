@@ -240,27 +240,9 @@ ValueId Importer::axis_back(const NodeView& node, ValueId y, int axis, const std
   return transpose(node, y, perm, name);
 }
 
-// The Transpose or Reshape among the latest nodes that made x, or null.
-const Node* Importer::last_mover(ValueId x) const {
-  constexpr size_t kLatest = 8;
-  const std::vector<Node>& nodes = graph_->nodes;
-  for (size_t i = nodes.size(); i-- > 0 && i + kLatest >= nodes.size();) {
-    const Node& node = nodes[i];
-    if (!node.outputs.empty() && node.outputs[0] == x)
-      return node.options.AsTranspose() || node.options.AsReshape() ? &node : nullptr;
-  }
-  return nullptr;
-}
-
 ValueId Importer::with_quant(const NodeView& node, ValueId x, const Quant& quant) {
   const Quantization wanted = stored_quantization(quant);
-  // What was only moved to x has it, too: passes let other nodes read that.
-  for (ValueId v = x; graph_->values[v].quantization.scale.empty();) {
-    graph_->values[v].quantization = wanted;
-    const Node* mover = wanted.axis < 0 ? last_mover(v) : nullptr;
-    if (!mover) break;
-    v = mover->inputs[0];
-  }
+  if (graph_->values[x].quantization.scale.empty()) graph_->values[x].quantization = wanted;
   if (same(graph_->values[x].quantization, wanted)) return x;
   const ValueId copy = reshape(node, x, shape_of(x));
   graph_->values[copy].quantization = wanted;

@@ -54,9 +54,6 @@ Importer::Importer(const Model& model, bool allow_float, Graph* graph, Report* r
       files_(model.path()) {
   for (int i = 0; i < model.graph().node_size(); ++i)
     nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
-  for (const auto& node : nodes_)
-    for (int i = 0; i < node->input_count(); ++i)
-      if (node->has_input(i)) readers_[node->input(i)].push_back(node->index());
   outcomes_.resize(nodes_.size());
   for (const auto& info : model.graph().value_info()) value_infos_.emplace(info.name(), &info);
   for (const auto& info : model.graph().output()) value_infos_.emplace(info.name(), &info);
@@ -82,8 +79,9 @@ Status Importer::run() {
     }
     return Status();
   };
-  QRT_TRY(load_quant_parameters());
   QRT_TRY(visit_all(constant));
+  QRT_TRY(load_quant_parameters());
+  merge_double_pairs();
   QRT_TRY(visit_all(model_.order()));
   QRT_TRY(export_outputs());
   write_report();
@@ -219,19 +217,7 @@ bool Importer::is_output(const std::string& tensor) const {
   return false;
 }
 
-bool Importer::has_symbolic_batch() const {
-  for (const onnx::ValueInfoProto& info : model_.graph().input()) {
-    const auto& shape = info.type().tensor_type().shape();
-    if (shape.dim_size() > 0 && !shape.dim(0).has_dim_value()) return true;
-  }
-  return false;
-}
-
 Status Importer::visit(const NodeView& node) {
-  if (const auto found = bypassed_.find(node.index()); found != bypassed_.end()) {
-    set_output(node, 0, input(node, found->second));
-    return Status();
-  }
   QRT_TRY(assess(node));
   return retry_in_float(node).at("node " + node.label());
 }

@@ -20,7 +20,6 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "converter/import/common/index_maps.h"
@@ -156,8 +155,6 @@ class Importer {
   int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
   bool is_output(const std::string& tensor) const;
-  // The batch of some graph input is a symbol.
-  bool has_symbolic_batch() const;
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
   }
@@ -187,8 +184,8 @@ class Importer {
     const auto found = merged_.find(node.index());
     return found == merged_.end() ? nullptr : &found->second;
   }
-  // Looks for pairs behind a QuantizeLinear of floats of this shape.
-  void merge_pairs(const NodeView& quantize, const Shape& shape);
+  // A node in the middle of two merged pairs: its output is its input.
+  bool is_bypassed(const NodeView& node) const { return bypassed_.count(node.index()) != 0; }
 
   // --- the graph
   Graph& graph() { return *graph_; }
@@ -260,7 +257,6 @@ class Importer {
   Status map_table(const NodeView& node, int i, const std::function<float(float)>& f);
   // Input i as a function of at most two tensors' bytes. False: it is none.
   bool pairs_of(const NodeView& node, int i, Pairs* out);
-  bool few_values(const std::string& name, const Tensor& constant, Pairs* out);
   // f of two such functions. Null: they take more than two tensors.
   std::shared_ptr<const Pairs> joined(const NodeView& node, const Pairs& a, const Pairs& b,
                                       const std::function<float(float, float)>& f);
@@ -293,21 +289,10 @@ class Importer {
   // True when output 0 of the node that made input i may be taken over by `node`: nothing else
   // reads it.
   bool sole_reader(const NodeView& node, int i) const;
-  // A tensor as the graph's own: floats where it is a table. `node` wrote the tensor; null for
-  // inputs and initialisers.
-  Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
-                       ValueId* result);
   Status resolve(const NodeView& quantize, const std::shared_ptr<Pending>& pending,
                  const Quant& out, ValueId* result);
 
  private:
-  const Node* last_mover(ValueId x) const;
-  bool stays_float(const Pending& p, bool limits_cut) const;
-  // Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
-  // float's epsilon, whatever the scale, of what the integers can be.
-  static bool takes_out_clip(const Quant& out, float lo, float hi);
-  // Lets a QuantizeLinear read what a table was before such a Clip.
-  void drop_clip(const NodeView& quantize);
   Status quantize_wide_table(const NodeView& node, const Tensor& table, const Quant& out,
                              Limits limits, ValueId* result);
   ValueId flip_16(const std::string& name, ValueId x, DType dtype);
@@ -323,18 +308,19 @@ class Importer {
   Status make_float(const NodeView& node, ValueId* made);
   void set_float(const NodeView& node, ValueId y);
   Status export_outputs();
+  // `node` wrote the tensor; null for inputs and initialisers.
+  Status export_output(const std::string& name, const Tensor& tensor, const NodeView* node,
+                       ValueId* result);
   Status dequantize_output(const std::string& name, const Tensor& tensor, const NodeView* node,
                            ValueId* result);
   Status refuse_output(const std::string& name, const NodeView* node, const std::string& why);
   ValueId copy(const std::string& name, ValueId x);
   Status constant_state(const std::string& name);
-  // --- double Q/DQ pairs (double_qdq.cc)
-  bool one_value(const NodeView& node, int i, double* value);
-  bool changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape);
-  bool find_readers(const std::string& tensor, const Shape& shape,
-                    std::vector<const NodeView*>* found, std::vector<std::pair<int, int>>* passed);
-  bool pair_quant(const NodeView& node, Quant* quant) const;
-  bool are_one(const std::vector<const NodeView*>& nodes, const char* op, Quant* quant) const;
+  // The node that makes a node's first input, looking through Identity, if nothing else reads it;
+  // else null.
+  const NodeView* sole_producer(const NodeView& node) const;
+  bool pair_quant(const NodeView& q, const NodeView& dq, Quant* result) const;
+  void merge_double_pairs();
   std::vector<int> constant_nodes() const;
   Status load_quant_parameters();
   Status charge_derived();
@@ -365,9 +351,8 @@ class Importer {
   const bool allow_float_;
   Graph* graph_;
   Report* report_;
-  std::vector<std::unique_ptr<NodeView>> nodes_;               // by index in the file
-  std::unordered_map<std::string, std::vector<int>> readers_;  // of a tensor, once a use
-  std::vector<NodeOutcome> outcomes_;                          // by index in the file
+  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
+  std::vector<NodeOutcome> outcomes_;             // by index in the file
   std::unordered_map<std::string, Tensor> tensors_;
   std::unordered_set<std::string> noted_scales_;
   std::unordered_map<std::string, std::string> origins_;  // by tensor, see origin()
@@ -376,9 +361,9 @@ class Importer {
   std::unordered_map<ValueId, ValueId> nhwc_form_;  // NCHW value -> the same in NHWC
   std::unordered_map<ValueId, ValueId> other_16_;   // UINT16 value <-> the same as INT16
   std::unordered_map<int, Quant> merged_;
-  std::unordered_map<int, int> bypassed_;  // nodes within merged pairs: which input they pass on
-  uint64_t derived_bytes_ = 0;             // of constants and tables that nodes made
-  size_t charged_values_ = 0;              // values of the graph that are counted in it
+  std::unordered_set<int> bypassed_;
+  uint64_t derived_bytes_ = 0;  // of constants and tables that nodes made
+  size_t charged_values_ = 0;   // values of the graph that are counted in it
   uint64_t model_bytes_;
   ExternalFiles files_;
 };

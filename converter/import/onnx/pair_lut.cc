@@ -1,8 +1,6 @@
 // Float tensors that are functions of the bytes of two tensors; see importer.h.
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/importer.h"
@@ -20,26 +18,6 @@ float limited(float x, float lo, float hi) {
 }
 
 }  // namespace
-
-// A constant of at most 256 different floats, as bytes that count them.
-bool Importer::few_values(const std::string& name, const Tensor& t, Pairs* out) {
-  std::vector<float> real;
-  if (!constant_floats(t, &real)) return false;
-  std::map<float, uint8_t> code;
-  std::vector<float> values;
-  std::vector<uint8_t> stored;
-  for (float v : real) {
-    if (std::isnan(v)) return false;
-    const auto [at, is_new] = code.emplace(v, static_cast<uint8_t>(values.size()));
-    if (is_new) values.push_back(v);
-    if (values.size() > kBytes) return false;
-    stored.push_back(at->second);
-  }
-  values.resize(kBytes);
-  out->a = graph_->add_constant(name, DType::kUInt8, t.shape, stored);
-  out->value = [values](int a, int) { return values[static_cast<size_t>(a)]; };
-  return true;
-}
 
 Pairs Pending::limited_pairs() const {
   Pairs p = *pairs;
@@ -81,7 +59,7 @@ bool Importer::pairs_of(const NodeView& node, int i, Pairs* out) {
       return true;
     }
     const bool bytes = t.type == kUint8 || t.type == kInt8;
-    if (!bytes || !t.quant || !t.quant->per_tensor()) return few_values(node.input(i), t, out);
+    if (!bytes || !t.quant || !t.quant->per_tensor()) return false;
     Tensor stored = t;
     stored.kind = Tensor::Kind::kTable;
     if (!entries(stored, &real)) return false;

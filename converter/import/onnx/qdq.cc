@@ -133,14 +133,12 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     QRT_MODEL_CHECK(z.type == type, "zero point '%s' is %s, its tensor %s",
                     node.input(zero_point).c_str(), element_type_name(z.type),
                     element_type_name(type));
-    // ONNX Runtime writes one zero point beside a QLinearConv's scale for each channel.
-    const bool one = z.constant->elements() == 1 && node.op().rfind("QLinear", 0) == 0;
-    QRT_MODEL_CHECK(z.constant->is_integer() && (one || z.constant->elements() == n),
+    QRT_MODEL_CHECK(z.constant->is_integer() && z.constant->elements() == n,
                     "zero point '%s' has %lld elements, its scale %lld",
                     node.input(zero_point).c_str(), static_cast<long long>(z.constant->elements()),
                     static_cast<long long>(n));
     for (int64_t i = 0; i < n; ++i)
-      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(one ? 0 : i));
+      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(i));
   }
   q.type = type == kUndefined ? static_cast<int>(kUint8) : type;
   *quant = std::move(q);
@@ -166,7 +164,10 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  importer.merge_pairs(node, x.shape);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
@@ -211,6 +212,10 @@ Status import_quantize(Importer& importer, const NodeView& node) {
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
     const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);

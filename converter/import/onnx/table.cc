@@ -191,18 +191,6 @@ std::shared_ptr<Pending> Importer::defer(const NodeView& node, const Shape& shap
 
 bool Importer::sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
 
-// Whether ONNX Runtime leaves an Add or Mul in float, since between it and its QuantizeLinear
-// stands what it does not see through.
-bool Importer::stays_float(const Pending& p, bool limits_cut) const {
-  static const std::unordered_set<std::string> transparent = {
-      "Relu",  "Clip",     "Reshape", "Transpose", "Squeeze", "Unsqueeze",
-      "Slice", "Identity", "Dropout", "Cast",      "MaxPool"};
-  if (p.node->op() != "Add" && p.node->op() != "Mul") return false;
-  return limits_cut || std::any_of(p.followers.begin(), p.followers.end(), [this](int i) {
-           return transparent.count(nodes_[static_cast<size_t>(i)]->op()) == 0;
-         });
-}
-
 // Refusing the node drops its tensor: `pending` is the caller's own.
 Status Importer::resolve(const NodeView& quantize, const std::shared_ptr<Pending>& pending,
                          const Quant& out, ValueId* result) {
@@ -220,16 +208,11 @@ Status Importer::resolve(const NodeView& quantize, const std::shared_ptr<Pending
   }
   int lo, hi;
   quantized_range(out.type, &lo, &hi);
-  Limits limits = {quantize_ort(p.lo, out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
-                   quantize_ort(p.hi, out.scale[0], out.zero_point[0], lo, hi) + out.offset()};
-  const bool clips =
-      !p.followers.empty() && nodes_[static_cast<size_t>(p.followers.back())]->op() == "Clip";
-  if (clips && takes_out_clip(out, p.lo, p.hi)) limits = Limits::of(out);
+  const Limits limits = {
+      quantize_ort(p.lo, out.scale[0], out.zero_point[0], lo, hi) + out.offset(),
+      quantize_ort(p.hi, out.scale[0], out.zero_point[0], lo, hi) + out.offset()};
   ValueId v = kNoValue;
-  if (p.pairs && !out.is_wide() && stays_float(p, limits.cut(out)))
-    QRT_TRY(quantize_pairs(*p.node, *p.pairs, tensors_[p.node->output(0)].shape, out, limits, &v));
-  else
-    QRT_TRY(p.emit(out, limits, &v));
+  QRT_TRY(p.emit(out, limits, &v));
   if (v == kNoValue) return skip();
   for (int follower : p.followers) became(follower, "fused into " + p.node->op(), "I0");
   for (const auto& move : p.moves) QRT_TRY(move(&v));

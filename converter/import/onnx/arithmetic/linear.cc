@@ -69,36 +69,6 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
   return {std::move(weights), id, std::move(requant), DType::kUInt8};
 }
 
-ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
-                       const std::vector<double>& bias, int axis) {
-  const Shape shape = importer.shape_of(y);
-  Shape along;
-  for (int i = axis; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : 1);
-  const std::vector<float> floats(bias.begin(), bias.end());
-  const ValueId b = importer.graph().add_constant("", DType::kFloat32, along, floats);
-  const ValueId sum = importer.new_value("", DType::kFloat32, shape);
-  Node add = make_node<fb::FloatOptionsT>(node.name(), node.op(), {y, b}, {sum});
-  options<fb::FloatOptionsT>(add).function = fb::FloatFunction::ADD;
-  importer.graph().nodes.push_back(std::move(add));
-  return sum;
-}
-
-ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
-                        Limits limits) {
-  Node q = make_node<fb::QuantizeOptionsT>(node.name(), node.op(), {y}, {});
-  auto& o = options<fb::QuantizeOptionsT>(q);
-  o.scale = {float_bits(out.scale[0])};
-  o.zero_point = {out.stored_zero_point()};
-  const ValueId stored = importer.new_value("", out.stored_type(), importer.shape_of(y), &out);
-  q.outputs.push_back(stored);
-  importer.graph().nodes.push_back(std::move(q));
-  if (!limits.cut(out)) return stored;
-  std::vector<uint8_t> table(256);
-  for (int i = 0; i < 256; ++i)
-    table[static_cast<size_t>(i)] = static_cast<uint8_t>(std::clamp(i, limits.lo, limits.hi));
-  return importer.new_lut(node, stored, table, false, "", &out);
-}
-
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {
   const Tensor& w = importer.input(node, i);
   const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;

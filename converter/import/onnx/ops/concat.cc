@@ -99,18 +99,6 @@ Status import_concat(Importer& importer, const NodeView& node) {
                                                          ValueId* result) {
     return emit(importer, node, parts, axis, shape, out, limits, result);
   };
-  pending->emit_float = [&importer, &node, parts, axis, shape](ValueId* result) {
-    std::vector<ValueId> ids;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      ValueId id = kNoValue;
-      QRT_TRY(importer.export_output("", parts[i], &node, &id));
-      if (id == kNoValue) return Status();
-      ids.push_back(id);
-    }
-    *result = join(importer, node, ids, axis, shape);
-    importer.became(node, "Concat", "edge");
-    return Status();
-  };
   return Status();
 }
 

@@ -132,7 +132,6 @@ Status import_relu(Importer& importer, const NodeView& node);
 Status import_clip(Importer& importer, const NodeView& node);
 Status import_unary(Importer& importer, const NodeView& node);
 Status import_pow(Importer& importer, const NodeView& node);
-Status import_batch_normalization(Importer& importer, const NodeView& node);
 Status import_qlinear_unary(Importer& importer, const NodeView& node);
 
 // ops/refused.cc: operators that are known and have no integer form, each with its reason

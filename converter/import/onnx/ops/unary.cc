@@ -54,7 +54,6 @@ std::function<float(float)> function_of(const NodeView& node) {
   if (op == "Softplus") return ort_softplus;
   if (op == "Softsign") return ort_softsign;
   if (op == "Mish") return ort_mish;
-  if (op == "Gelu" && node.text("approximate", "none") == "tanh") return ort_gelu_tanh;
   if (op == "Gelu") return ort_gelu;
   if (op == "Erf") return ort_erf;
   if (op == "Exp") return ort_exp;
@@ -137,47 +136,11 @@ Status import_unary(Importer& importer, const NodeView& node) {
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   if (taken) return Status();
-  const std::string approximation = node.text("approximate", "none");
-  QRT_MODEL_CHECK(node.op() != "Gelu" || approximation == "none" || approximation == "tanh",
-                  "approximate is '%s'", approximation.c_str());
+  if (node.op() == "Gelu" && node.text("approximate", "none") != "none")
+    return importer.refuse(
+        node, "the approximation '" + node.text("approximate", "") + "' is not modelled",
+        node.output(0), "use the exact Gelu");
   return importer.map_table(node, 0, function_of(node));
-}
-
-// With constants: x * factor + addend of each channel, as ONNX Runtime computes it.
-Status import_batch_normalization(Importer& importer, const NodeView& node) {
-  const Tensor& x = importer.input(node, 0);
-  if (!x.is_table()) return importer.refuse_float(node, 0);
-  const int64_t channels = x.shape.rank() > 1 ? x.shape[1] : 1;
-  std::vector<float> constants[4], real;  // scale, bias, mean, variance
-  for (int i = 0; i < 4; ++i) {
-    const Tensor& t = importer.input(node, i + 1);
-    if (!t.is_constant() || !importer.constant_floats(t, &constants[i]))
-      return importer.refuse_float(node, i + 1);
-    QRT_MODEL_CHECK(static_cast<int64_t>(constants[i].size()) == channels,
-                    "'%s' has %zu elements, expected one for each of %lld channels",
-                    node.input(i + 1).c_str(), constants[i].size(),
-                    static_cast<long long>(channels));
-  }
-  const int before = x.table ? x.table_axis : x.quant->axis;
-  if ((before >= 0 && before != 1) || x.quant->is_wide() || x.shape.rank() < 2 ||
-      channels > 1 << 16 || !importer.entries(x, &real))
-    return importer.refuse(node,
-                           "it has one function for each channel, too many for tables of its input",
-                           node.output(0), "fold it into the layer before it");
-  const float epsilon = node.real("epsilon", 1e-5f);
-  const size_t codes = x.quant->codes();
-  auto table = std::make_shared<std::vector<float>>();
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-    const float factor = constants[0][c] / std::sqrt(constants[3][c] + epsilon);
-    const float addend = constants[1][c] - constants[2][c] * factor;
-    for (size_t i = 0; i < codes; ++i)
-      table->push_back(real[(before < 0 ? 0 : c * codes) + i] * factor + addend);
-  }
-  Tensor y = x;
-  y.table = std::move(table);
-  y.table_axis = 1;
-  importer.set_output(node, 0, std::move(y));
-  return Status();
 }
 
 // Exponents that are products, as ONNX Runtime computes them.
