@@ -103,6 +103,15 @@ Status import_source(const Options& options, Graph* graph, Report* report) {
   return convert::import_model(format, options.input, options.format, graph, report);
 }
 
+// kInvalidArgument if writing the output would destroy one of the files that the model comes from.
+Status check_output(const Options& options, const std::vector<std::string>& source_files) {
+  for (const std::string& file : source_files)
+    if (!options.output.empty() && tool::is_same_file(options.output, file))
+      return error(Code::kInvalidArgument, "-o %s would overwrite %s, which the model is read from",
+                   options.output.c_str(), file.c_str());
+  return {};
+}
+
 // The nodes that keep the model from `level`.
 int check_level(const Report& report, const std::string& level) {
   int above = 0;
@@ -133,12 +142,16 @@ int convert_model(const Options& options) {
   Graph graph;
   Report report;
   Progress progress;
-  Status status = import_source(options, &graph, &report);
+  Status status = check_output(options, {options.input});
+  if (!status.ok()) return tool::fail(status);
+  status = import_source(options, &graph, &report);
   if (!options.lint.empty() && (status.ok() || report.has_refusals())) lint(graph, &report);
   if (!status.ok()) {
     if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
   }
+  status = check_output(options, graph.source_files);
+  if (!status.ok()) return tool::fail(status);
   const auto step = [&](const char* what) { progress.show(what); };
   std::vector<uint8_t> bytes;
   step("passes");
@@ -148,6 +161,10 @@ int convert_model(const Options& options) {
   step("writing");
   if (status.ok()) status = convert::write_model(graph, &bytes);
   progress.clear();
+  report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  if (graph.batch_is_symbolic && !graph.batch_is_open)
+    fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
+            static_cast<long long>(graph.default_batch), graph.batch_closed.c_str());
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const int above = check_level(report, options.require_level); above > 0) {

@@ -129,7 +129,7 @@ void run_binary(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = std::make_shared<Params>();
@@ -168,8 +168,21 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  const fb::FloatFunction function = op.options_as_Float()->function();
+  if (function >= fb::FloatFunction::ADD && function <= fb::FloatFunction::MAXIMUM)
+    return operands_apart(op, operands);
+  if (function == fb::FloatFunction::MATMUL && !operands.inputs[1].is_constant) return false;
+  return rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kFloatOp = {"Float", fb::OpOptions::Float, infer, prepare};
+const OpDef kFloatOp = {"Float",
+                        fb::OpOptions::Float,
+                        infer,
+                        prepare,
+                        {Arithmetic::kFloat, float_level, no_requant, keeps_images_apart,
+                         LayoutRule::kOwn, Broadcasting::kByFunction, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -297,7 +297,7 @@ void run_half(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
   make_edge(context, options->scale(), options->zero_point(), options->axis(),
@@ -335,6 +335,11 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const fb::QuantizeOptions& o = *op.options_as_Quantize();
+  return o.axis() != 0 && o.block_size() == 0;
+}
+
 }  // namespace
 
 bool quantizes_in_parts(const Step& step) {
@@ -354,6 +359,11 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
                                                          to);
 }
 
-const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, infer, prepare};
+const OpDef kQuantizeOp = {"Quantize",
+                           fb::OpOptions::Quantize,
+                           infer,
+                           prepare,
+                           {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
+                            LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -46,15 +46,11 @@ std::string requant_name(const fb::Requant* r) {
 
 // The arithmetic of an operator: how its output's bytes come about.
 std::string arithmetic(const fb::Operator& op) {
+  const OpTraits& traits = traits_of(op.options_type());
+  if (traits.arithmetic == Arithmetic::kMoves) return "move";
+  if (const fb::Requant* requant = traits.requant(op))
+    return requant_name(requant) + (op.options_as_Lstm() ? ", tables" : "");
   switch (op.options_type()) {
-    case fb::OpOptions::Conv2D: return requant_name(op.options_as_Conv2D()->requant());
-    case fb::OpOptions::DepthwiseConv2D:
-      return requant_name(op.options_as_DepthwiseConv2D()->requant());
-    case fb::OpOptions::FullyConnected:
-      return requant_name(op.options_as_FullyConnected()->requant());
-    case fb::OpOptions::Mul: return requant_name(op.options_as_Mul()->requant());
-    case fb::OpOptions::GlobalAveragePool2D:
-      return requant_name(op.options_as_GlobalAveragePool2D()->requant());
     case fb::OpOptions::Add:
       switch (op.options_as_Add()->kind()) {
         case fb::AddKind::F32_FMA: return "EW_F32, fma";
@@ -79,7 +75,6 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
-    case fb::OpOptions::BatchMatMul: return requant_name(op.options_as_BatchMatMul()->requant());
     case fb::OpOptions::PairLut: return "table of pairs";
     case fb::OpOptions::MinMax: return op.options_as_MinMax()->maximum() ? "maximum" : "minimum";
     case fb::OpOptions::ArgMax:
@@ -91,14 +86,6 @@ std::string arithmetic(const fb::Operator& op) {
         case fb::ResizeKind::F32_TRUNCATED: return "ordered float32 sum";
         default: return "integer sum";
       }
-    case fb::OpOptions::Concat:
-    case fb::OpOptions::Reshape:
-    case fb::OpOptions::Transpose:
-    case fb::OpOptions::Gather:
-    case fb::OpOptions::Take: return "move";
-    case fb::OpOptions::Requantize: return requant_name(op.options_as_Requantize()->requant());
-    case fb::OpOptions::Svdf: return requant_name(op.options_as_Svdf()->requant());
-    case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::DynamicProduct: return "float32 scales from inputs, half even";
@@ -108,9 +95,8 @@ std::string arithmetic(const fb::Operator& op) {
              fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
     case fb::OpOptions::Float:
       return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
-    case fb::OpOptions::NONE: break;
+    default: return "";
   }
-  return "";
 }
 
 // Everything the three formats show, gathered once.
@@ -143,7 +129,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
 
 ordered_json describe_operator(const Plan& plan, uint32_t i) {
   const fb::Operator& op = *plan.model->file().operators()->Get(i);
-  const Step& step = plan.steps[i];
+  const PlannedStep& step = plan.steps[i];
   const auto indices = [](const flatbuffers::Vector<uint32_t>* v) {
     return v != nullptr ? std::vector<uint32_t>(v->begin(), v->end()) : std::vector<uint32_t>();
   };
@@ -193,7 +179,7 @@ ordered_json describe(const Plan& plan, const Options& options) {
           {"memory",
            {{"file_bytes", plan.model->file_bytes()},
             {"constant_bytes", constant_bytes},
-            {"widened_bytes", plan.model->widened().bytes()},
+            {"widened_bytes", plan.model->unpacked().bytes()},
             {"arena_bytes", plan.arena_bytes},
             {"state_bytes", plan.state_bytes},
             {"scratch_bytes", plan.scratch_bytes}}},

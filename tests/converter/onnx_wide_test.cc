@@ -143,6 +143,69 @@ TEST(OnnxWide, CoarseSumsGetFinerWeights) {
   EXPECT_EQ(m.run_to<uint8_t>({Bytes{1, 2, 3, 9}}), (Bytes{7, 55, 103, 255}));
 }
 
+// Layers of 8 bits whose products are `product` output steps (twice that in every other channel) and
+// whose bias is half of one: many outputs are ties.
+void check_coarse_bias(int64_t c, int64_t out, int64_t group, int64_t kernel, float product) {
+  SCOPED_TRACE(std::to_string(c) + " to " + std::to_string(out) + " in " + std::to_string(group) +
+               ", product " + std::to_string(product));
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const int64_t in = c / group, pad = kernel / 2;
+  const int x_zero = 100, y_zero = 130;
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  const auto x = random_values<uint8_t>(&random, 2 * c * 42, 96, 104);
+  const auto w = random_values<int8_t>(&random, out * in * kernel * kernel, -3, 3);
+  const auto bias = random_values<int32_t>(&random, out, -60, 60);
+  std::vector<float> w_scale;
+  for (int64_t o = 0; o < out; ++o) w_scale.push_back(product * (o % 2 == 0 ? 1.0f : 2.0f));
+  OnnxBuilder m(21);
+  const std::string weights =
+      m.node("DequantizeLinear",
+             {m.constant<int8_t>({out, in, kernel, kernel}, w), m.constant({out}, w_scale),
+              m.constant({out}, std::vector<int8_t>(size(out)))},
+             {{"axis", 0}});
+  const std::string y = m.node("Conv",
+                               {m.integer_input<uint8_t>({2, c, 7, 6}, 1.0f, uint8_t{x_zero}),
+                                weights, m.dq<int32_t>(m.constant<int32_t>({out}, bias), 0.5f, 0)},
+                               {{"pads", Dims(4, pad)}, {"group", group}});
+  m.integer_output<uint8_t>(y, 1.0f, uint8_t{y_zero});
+  const Imported imported = m.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.report.text(true);
+  ASSERT_EQ(imported.only<fb::Conv2DOptionsT>().requant->kind, fb::RequantKind::ACC);
+  ASSERT_EQ(imported.only<fb::RequantizeOptionsT>().requant->stages.size(), 2u);
+  const auto got = m.run_to<uint8_t>({to_bytes(x)});
+  ASSERT_EQ(got.size(), size(2 * out * 42));
+  int ties = 0;
+  for (int64_t o = 0; o < out; ++o)
+    for (int64_t n = 0; n < 2; ++n)
+      for (int64_t p = 0; p < 42; ++p) {
+        int64_t acc = 0;
+        for (int64_t i = 0; i < in; ++i)
+          for (int64_t t = 0; t < kernel * kernel; ++t) {
+            const int64_t iy = p / 6 + t / kernel - pad, ix = p % 6 + t % kernel - pad;
+            if (iy < 0 || iy >= 7 || ix < 0 || ix >= 6) continue;
+            const int64_t at = ((n * c + o / (out / group) * in + i) * 7 + iy) * 6 + ix;
+            acc += (x[size(at)] - x_zero) * w[size((o * in + i) * kernel * kernel + t)];
+          }
+        const double real =
+            static_cast<double>(acc) * static_cast<double>(w_scale[size(o)]) + 0.5 * bias[size(o)];
+        ties += std::fabs(real) < 120 && real != std::floor(real);
+        ASSERT_EQ(got[size((n * out + o) * 42 + p)],
+                  static_cast<uint8_t>(std::clamp(std::nearbyint(real) + y_zero, 0.0, 255.0)))
+            << real;
+      }
+  EXPECT_GT(ties, 10);
+}
+
+TEST(OnnxWide, CoarseBiasesOfBytesAreAddedInFinerUnits) {
+  for (const float product : {1.0f, 2.0f, 4.0f}) {
+    check_coarse_bias(3, 5, 1, 3, product);
+    check_coarse_bias(4, 6, 2, 3, product);
+    check_coarse_bias(7, 33, 1, 1, product);
+    check_coarse_bias(1, 1, 1, 1, product);
+  }
+}
+
 TEST(OnnxWide, MatMulAndGemm) {
   Random random;
   SCOPED_TRACE(random.trace());

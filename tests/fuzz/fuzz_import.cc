@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "converter/convert.h"
+#include "converter/import/frontend.h"
 #include "converter/lint.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
@@ -51,26 +52,24 @@ void check_import(Status status, convert::Graph* graph, convert::Report* report,
   compare_runs(model, size);
 }
 
+// One file in two is imported with all the options that its format has.
+void fuzz_import(const char* format, const uint8_t* data, size_t size) {
+  const convert::Frontend& frontend = *convert::find_frontend(format);
+  convert::ImportOptions options;
+  for (const convert::ImportOption& o : frontend.options) {
+    if (size % 2 == 0) break;
+    if (o.is_flag || !o.choices.empty()) options[o.name] = o.is_flag ? "on" : o.choices.back();
+  }
+  const MemoryFile file(data, size);
+  convert::Graph graph;
+  convert::Report report;
+  Status status = convert::import_model(frontend, file.path(), options, &graph, &report);
+  check_import(std::move(status), &graph, &report, size);
+}
+
 }  // namespace
 
-// One file in two may have layers left in float.
-void fuzz_onnx(const uint8_t* data, size_t size) {
-  const MemoryFile file(data, size);
-  convert::Graph graph;
-  convert::Report report;
-  Status status = convert::import_onnx(file.path(), &graph, &report, size % 2 != 0);
-  check_import(std::move(status), &graph, &report, size);
-}
-
-void fuzz_tflite(const uint8_t* data, size_t size) {
-  const MemoryFile file(data, size);
-  convert::Graph graph;
-  convert::Report report;
-  Status status = convert::import_tflite(file.path(),
-                                         size % 2 != 0 ? convert::TfliteReference::kSingleRounding
-                                                       : convert::TfliteReference::kDoubleRounding,
-                                         &graph, &report);
-  check_import(std::move(status), &graph, &report, size);
-}
+void fuzz_onnx(const uint8_t* data, size_t size) { fuzz_import("onnx", data, size); }
+void fuzz_tflite(const uint8_t* data, size_t size) { fuzz_import("tflite", data, size); }
 
 }  // namespace qrt::fuzz

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "converter/convert.h"
+#include "converter/import/frontend.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/tflite_models.h"
@@ -22,15 +23,13 @@ constexpr size_t kMaxSeed = 65536;  // tests/fuzz/run: -max_len
 
 const std::string kDigits = QRT_TESTS_DIR "/models/digits/digits.onnx";
 
-// Empty: it does not convert.
+// A file of any source format. Empty: it does not convert.
 File converted(const std::string& path) {
-  const bool tflite = std::filesystem::path(path).extension() == ".tflite";
   convert::Graph graph;
   convert::Report report;
-  File bytes;
-  Status status = tflite ? convert::import_tflite(path, convert::TfliteReference::kDoubleRounding,
-                                                  &graph, &report)
-                         : convert::import_onnx(path, &graph, &report);
+  File bytes = read_file(path);
+  const convert::Frontend& format = convert::recognise(bytes);
+  Status status = convert::import_model(format, path, {}, &graph, &report);
   if (status.ok()) status = convert::run_passes(&graph, nullptr);
   if (status.ok()) status = convert::write_model(graph, &bytes);
   return status.ok() ? bytes : File();

@@ -190,6 +190,29 @@ inline ModelBuilder every_op_model() {
   coarsen.requant = requant_int(1, 8, 20);
   m.op(std::move(coarsen), {mixed}, {coarse});
 
+  // Sums, and a bias in 256ths of their unit.
+  const uint32_t sums = m.tensor({-1, 16}, DType::kInt32, "sums");
+  const uint32_t biased = m.tensor({-1, 16}, DType::kUInt8, "biased");
+  fb::FullyConnectedOptionsT add_up;
+  const std::vector<int8_t> add_up_weights = pattern<int8_t>(16 * 16, -3, 4, 3);
+  for (size_t o = 0; o < 16; ++o) {
+    int32_t total = 0;
+    for (size_t i = 0; i < 16; ++i) total += add_up_weights[o * 16 + i];
+    add_up.weight_sum.push_back(total);
+  }
+  add_up.requant = std::make_unique<fb::RequantT>();  // ACC
+  m.op(std::move(add_up),
+       {coarse, m.gemm_weights({16, 16}, add_up_weights), m.bias(pattern<int32_t>(16, -900, 90))},
+       {sums});
+  fb::RequantizeOptionsT add_bias;
+  add_bias.requant = requant_int(1, 0, 100);
+  add_bias.requant->stages[0]->clip_lo = -20000;
+  add_bias.requant->stages[0]->clip_hi = 20000;
+  add_bias.requant->stages.push_back(
+      std::make_unique<fb::RequantStageT>(*requant_int(3, 13)->stages[0]));
+  m.op(std::move(add_bias),
+       {sums, m.constant({16}, DType::kInt64, pattern<int64_t>(16, -30000, 30000))}, {biased});
+
   const uint32_t logits = m.tensor({-1, 10}, DType::kUInt8, "logits");
   fb::FullyConnectedOptionsT dense;
   // Codes of 4 bits, each channel with an offset of its own.
@@ -204,7 +227,7 @@ inline ModelBuilder every_op_model() {
   }
   dense.requant = requant_f32({0.02f}, 110);
   m.op(std::move(dense),
-       {coarse, m.narrow({10, 16}, fb::Packing::GEMM, 4, dense_weights, dense_offsets),
+       {biased, m.narrow({10, 16}, fb::Packing::GEMM, 4, dense_weights, dense_offsets),
         m.bias(pattern<int32_t>(10, -500, 500))},
        {logits});
 

@@ -117,6 +117,8 @@ TEST_F(Convert, RunsIslandsInFloatOnlyIfAsked) {
   int floats = 0;
   for (const auto& op : json["operators"]) floats += op["level"] == "F";
   EXPECT_GE(floats, 2) << inspected.out;
+  EXPECT_EQ(json["model"]["reference"], "ort-x64-fma+float");
+  EXPECT_NE(run("qrt_inspect", {path("m.qrt")}).out.find("ort-x64-fma+float"), std::string::npos);
   const CommandResult level =
       run("qrt_convert", {onnx, "--allow-float", "--explain", "--require-level", "I1"});
   EXPECT_EQ(level.status, 1);
@@ -205,6 +207,54 @@ TEST_F(Convert, ChecksItsArguments) {
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--reference", "tflite-single"}, 2,
                  "--reference tflite-single is for TFLite models");
   expect_failure("qrt_convert", {onnx, "-o", path("no/such/m.qrt")}, 5, "no/such/m.qrt");
+}
+
+TEST_F(Convert, NeverOverwritesWhatTheModelIsReadFrom) {
+  // The scale lies in one file beside the model; another file belongs to a tensor that nothing
+  // reads.
+  auto* scale = model_.mutable_graph()->mutable_initializer(0);
+  scale->clear_float_data();
+  const float value = 0.25f;
+  write("scale.bin", std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  write("unread.bin", "0123");
+  auto* unread = model_.mutable_graph()->add_initializer();
+  unread->set_name("unread");
+  unread->set_data_type(onnx::TensorProto::FLOAT);
+  for (onnx::TensorProto* tensor : {scale, unread}) {
+    tensor->set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* location = tensor->add_external_data();
+    location->set_key("location");
+    location->set_value(tensor == scale ? "scale.bin" : "unread.bin");
+  }
+  const std::string onnx = quantised("Relu"), content = read(onnx);
+  std::filesystem::create_symlink(onnx, path("symbolic.qrt"));
+  std::filesystem::create_hard_link(onnx, path("hard.qrt"));
+  for (const char* name :
+       {"model.onnx", "./model.onnx", "symbolic.qrt", "hard.qrt", "scale.bin", "unread.bin"}) {
+    const auto size = std::filesystem::file_size(path(name));
+    expect_failure("qrt_convert", {onnx, "-o", path(name)}, 2,
+                   std::string(name) + " would overwrite ");
+    EXPECT_EQ(std::filesystem::file_size(path(name)), size) << name;
+  }
+  EXPECT_EQ(read(onnx), content);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("symbolic.qrt")));
+  EXPECT_EQ(run("qrt_convert", {onnx, "-o", path("other.qrt")}).status, 0);
+}
+
+TEST_F(Convert, CountsRefusedNodesInOneWay) {
+  node("QuantizeLinear", {"x", "s", "z"}, "q");
+  node("DequantizeLinear", {"q", "s", "z"}, "f");
+  node("Det", {"f"}, "y");
+  describe(model_.mutable_graph()->add_output(), "x");  // an output that no node makes
+  const CommandResult r =
+      run("qrt_convert", {write("m.onnx", model_.SerializeAsString()), "-o", path("m.qrt")});
+  EXPECT_EQ(r.status, 4);
+  size_t counts = 0;
+  for (size_t at = 0; (at = r.err.find(" nodes refused", at)) != std::string::npos; ++at) {
+    EXPECT_EQ(r.err.substr(at - 6, 6), "1 of 3") << r.err;
+    ++counts;
+  }
+  EXPECT_EQ(counts, 2u) << r.err;
 }
 
 TEST_F(Convert, LeavesTheOldFileWhenItFails) {

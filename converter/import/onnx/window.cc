@@ -13,9 +13,9 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
                   attribute, v.size(), dimensions);
   for (int i = 0; i < dimensions; ++i) {
     const int64_t value = v[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(value >= lowest && value <= kMaxExtent, "%s is %lld, expected %lld to %lld",
-                    attribute, static_cast<long long>(value), static_cast<long long>(lowest),
-                    static_cast<long long>(kMaxExtent));
+    QRT_MODEL_CHECK(value >= lowest && value <= kMaxWindowField,
+                    "%s is %lld, expected %lld to %lld", attribute, static_cast<long long>(value),
+                    static_cast<long long>(lowest), static_cast<long long>(kMaxWindowField));
     out[2 - dimensions + i] = value;
   }
   return Status();
@@ -28,8 +28,8 @@ Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t*
                   "pads has %zu entries, expected %d", pads.size(), 2 * dimensions);
   for (int i = 0; i < 2 * dimensions; ++i) {
     const int64_t pad = pads[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxExtent, "pads holds %lld, expected 0 to %lld",
-                    static_cast<long long>(pad), static_cast<long long>(kMaxExtent));
+    QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxWindowField, "pads holds %lld, expected 0 to %lld",
+                    static_cast<long long>(pad), static_cast<long long>(kMaxWindowField));
     const int at = 2 - dimensions + i % dimensions;
     (i < dimensions ? before : after)[at] = pad;
   }
@@ -88,7 +88,7 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
                   "the kernel has %zu dimensions, expected %d", kernel.size(), d);
   for (int i = 0; i < d; ++i) {
     const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxExtent, "the kernel has extent %lld",
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
                     static_cast<long long>(k));
     w->kernel[2 - d + i] = k;
   }
@@ -115,10 +115,10 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
       const int64_t reach = (out - 1) * w->stride[i] + extent - size - w->before[i];
       w->after[i] = std::max<int64_t>(0, reach);
     }
-    QRT_MODEL_CHECK(w->before[i] <= kMaxExtent && w->after[i] <= kMaxExtent,
+    QRT_MODEL_CHECK(w->before[i] <= kMaxWindowField && w->after[i] <= kMaxWindowField,
                     "padding %lld and %lld, at most %lld is supported",
                     static_cast<long long>(w->before[i]), static_cast<long long>(w->after[i]),
-                    static_cast<long long>(kMaxExtent));
+                    static_cast<long long>(kMaxWindowField));
     w->output[i] = out;
   }
   return Status();
@@ -126,23 +126,23 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
 
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x) {
   if (image.dimensions == 1) {
-    Shape shape = importer.shape_of(x);
+    Shape shape = importer.builder().shape_of(x);
     shape = image.channels_last ? Shape{shape[0], 1, shape[1], shape[2]}
                                 : Shape{shape[0], shape[1], 1, shape[2]};
-    x = importer.reshape(node, x, shape);
+    x = importer.builder().reshape(node, x, shape);
   }
-  return image.channels_last ? x : importer.to_nhwc(node, x);
+  return image.channels_last ? x : importer.builder().to_nhwc(node, x);
 }
 
 ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
                         ValueId x) {
-  IndexMaps maps(importer.shape_of(x));
+  IndexMaps maps(importer.builder().shape_of(x));
   for (int i = 0; i < 2; ++i)
     if (window.skip[i] > 0) {
       const int64_t rest = maps.from()[height + i] - window.skip[i];
       maps.set(height + i, stepped(window.skip[i], rest, 1));
     }
-  return maps.is_identity() ? x : importer.gather(node, x, maps, 0);
+  return maps.is_identity() ? x : importer.builder().gather(node, x, maps, 0);
 }
 
 ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
@@ -151,12 +151,12 @@ ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& 
 }
 
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y) {
-  if (!image.channels_last) y = importer.from_nhwc(node, y, "");
+  if (!image.channels_last) y = importer.builder().from_nhwc(node, y, "");
   if (image.dimensions == 1) {
-    const Shape shape = importer.shape_of(y);
-    y = importer.reshape(node, y,
-                         image.channels_last ? Shape{shape[0], shape[2], shape[3]}
-                                             : Shape{shape[0], shape[1], shape[3]});
+    const Shape shape = importer.builder().shape_of(y);
+    y = importer.builder().reshape(node, y,
+                                   image.channels_last ? Shape{shape[0], shape[2], shape[3]}
+                                                       : Shape{shape[0], shape[1], shape[3]});
   }
   return y;
 }
