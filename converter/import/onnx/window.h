@@ -30,11 +30,17 @@ Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t*
 // `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
 // dilation and output size are checked to fit the format. The padding behind is what ceil_mode needs.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
-                   bool ceil_mode, Window* window);
+                   bool is_pool, Window* window);
 
 // The stored value as [n, h, w, c], and a [n, h, w, c] result back in the source's form.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y);
+// The first, without the positions that the window skips.
+ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
+                         const Window& window, ValueId x);
+// `x` without them; `height`: its axis of rows, columns are the next.
+ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
+                        ValueId x);
 
 }  // namespace qrt::convert::from_onnx
 

@@ -79,7 +79,8 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   Window window;
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
   ValueId y = kNoValue, bias;
-  QRT_TRY(gather_windows(f, window, image_to_nhwc(f->importer(), f->node(), image, x), &x));
+  QRT_TRY(
+      gather_windows(f, window, windowed_to_nhwc(f->importer(), f->node(), image, window, x), &x));
   if (sw.rank() == 3) w = f->builder().reshape(f->node(), w, {sw[0], sw[1], 1, sw[2]});
   w = f->builder().transpose(f->node(), w, {2, 3, 1, 0});
   w = f->builder().reshape(f->node(), w, {f->shape_of(x)[3], sw[0]});

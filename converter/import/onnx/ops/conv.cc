@@ -94,7 +94,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
   const bool is_wide = constants.type == DType::kInt16;
-  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  ValueId x = windowed_to_nhwc(importer, node, c.image, c.window, c.x);
   if (is_wide) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
   ValueId y = importer.builder().new_value(

@@ -47,7 +47,8 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
     int64_t out = full - pads_before[i] - pads_after[i];
     c->before[i] = pads_before[i];
     if (!wanted.empty() || same) {
-      out = wanted.empty() ? c->image.size[i] * c->stride[i]
+      // SAME does not fill up what a kernel smaller than its stride leaves open.
+      out = wanted.empty() ? std::min(c->image.size[i] * c->stride[i], full)
                            : wanted[static_cast<size_t>(i - (2 - d))];
       const int64_t total = std::max<int64_t>(0, full - out);
       c->before[i] = upper ? total / 2 : total - total / 2;

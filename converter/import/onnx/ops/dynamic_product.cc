@@ -33,7 +33,7 @@ ValueId zero_point(Importer& importer, const NodeView& node, int i, int type) {
 }
 
 Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, const Tensor& w,
-                     fb::DynamicProductOptionsT* o, Shape* y, bool* known) {
+                     fb::DynamicProductOptionsT* o, Window* window, Shape* y, bool* known) {
   Image image;
   QRT_TRY(read_image(importer, node, x.shape, false, &image, known));
   if (!*known) return Status();
@@ -47,13 +47,12 @@ Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, 
   QRT_MODEL_CHECK(groups >= 1 && groups <= image.c, "group is %lld",
                   static_cast<long long>(groups));
   const std::vector<int64_t> kernel(w.shape.begin() + 2, w.shape.end());
-  Window window;
-  QRT_TRY(read_window(node, image, kernel, false, &window));
+  QRT_TRY(read_window(node, image, kernel, false, window));
   o->is_convolution = true;
   o->groups = static_cast<uint32_t>(groups);
-  set_window(window, o);
-  set_dilation(window, o);
-  *y = image.shape(w.shape[0], window.output);
+  set_window(*window, o);
+  set_dilation(*window, o);
+  *y = image.shape(w.shape[0], window->output);
   *known = true;
   return Status();
 }
@@ -81,9 +80,10 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
   Node n = make_node<fb::DynamicProductOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::DynamicProductOptionsT>(n);
   Shape shape;
+  Window window;
   if (conv) {
     bool known;
-    QRT_TRY(read_geometry(importer, node, a, b, &o, &shape, &known));
+    QRT_TRY(read_geometry(importer, node, a, b, &o, &window, &shape, &known));
     if (!known) return Status();
   } else {
     if (a.shape.rank() < 2 || b.shape.rank() < 2)
@@ -98,6 +98,8 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
   n.inputs = {
       plain_value(importer, node.input(at.a), a), plain_value(importer, node.input(at.b), b),
       zero_point(importer, node, at.a_zero, a.type), zero_point(importer, node, at.b_zero, b.type)};
+  if (conv && n.inputs[0] != kNoValue)
+    n.inputs[0] = without_skipped(importer, node, window, 2, n.inputs[0]);
   if (at.a_scale >= 0) {
     const Tensor& zero = importer.input(node, at.y_zero);
     y.type = zero.type;

@@ -48,7 +48,8 @@ Status emit_int16_global(Importer& importer, const NodeView& node, const std::st
                         (static_cast<double>(out.scale[0]) * static_cast<double>(area));
   auto requant = int16_requant(importer, node, {factor}, {area * 65535}, out, limits);
   if (!requant) return Status();
-  const ValueId x = importer.builder().widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const ValueId x =
+      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
   const ValueId y =
       importer.builder().new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
   Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {x}, {y});
@@ -81,7 +82,8 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
   Graph& graph = importer.graph();
-  const ValueId x = importer.builder().widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const ValueId x =
+      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
   const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
   const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
   const ValueId y =
@@ -141,7 +143,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     o.output_offset = out.offset();
   }
   const bool nhwc = importer.builder().is_marked(p.x);
-  n.inputs = {image_to_nhwc(importer, node, p.image, p.x)};
+  n.inputs = {windowed_to_nhwc(importer, node, p.image, p.window, p.x)};
   ValueId y = importer.builder().new_value("", DType::kUInt8,
                                            {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
   n.outputs = {y};
@@ -171,8 +173,7 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
   QRT_TRY(read_image(importer, node, x, channels_last, &p->image, known));
   if (!*known) return Status();
   *known = false;
-  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"),
-                      node.integer("ceil_mode", 0) != 0, &p->window));
+  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"), true, &p->window));
   QRT_TRY(check_padding(p->window));
   if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
@@ -219,21 +220,51 @@ Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
   return Status();
 }
 
+// Whether a window of one axis reads nothing of the image.
+bool misses_image(const Window& w, const Image& image, int axis) {
+  for (int64_t o = 0; o < w.output[axis]; ++o) {
+    const int64_t start = o * w.stride[axis] - w.before[axis];
+    const int64_t outside =
+        start >= 0 ? 0 : (-start + w.dilation[axis] - 1) / w.dilation[axis];  // to its first inside
+    if (outside >= w.kernel[axis] ||
+        start + outside * w.dilation[axis] >= image.size[axis] - w.skip[axis])
+      return true;
+  }
+  return false;
+}
+
+// [n, h, w, c] with the window's padding as elements, the least of their type, which is what ONNX
+// Runtime makes of a window that reads nothing of the image.
+ValueId padded_for_max(Importer& importer, const NodeView& node, Window* w, ValueId x) {
+  IndexMaps maps(importer.builder().shape_of(x));
+  for (int i = 0; i < 2; ++i) {
+    maps.set(1 + i, padded(maps.from()[1 + i], w->before[i], w->after[i], PadMode::kConstant));
+    w->before[i] = w->after[i] = 0;
+  }
+  const bool is_int16 = importer.graph().values[x].type.dtype == DType::kInt16;
+  return importer.builder().gather(node, x, maps, is_int16 ? -32768 : 0);
+}
+
 ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, const Window* window,
                  ValueId x) {
+  const bool nhwc = importer.builder().is_marked(x);
+  ValueId from = image_to_nhwc(importer, node, image, x);
   Node n = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::MaxPool2DOptionsT>(n);
   Shape shape{image.n, 1, 1, image.c};
   if (window) {
-    set_kernel(*window, &o);
-    set_window(*window, &o);
-    set_dilation(*window, &o);
-    shape = {image.n, window->output[0], window->output[1], image.c};
+    Window w = *window;
+    from = without_skipped(importer, node, w, 1, from);
+    if (misses_image(w, image, 0) || misses_image(w, image, 1))
+      from = padded_for_max(importer, node, &w, from);
+    set_kernel(w, &o);
+    set_window(w, &o);
+    set_dilation(w, &o);
+    shape = {image.n, w.output[0], w.output[1], image.c};
   } else {
     o.kernel_h = o.kernel_w = 0;
   }
-  const bool nhwc = importer.builder().is_marked(x);
-  n.inputs = {image_to_nhwc(importer, node, image, x)};
+  n.inputs = {from};
   const ValueId y = importer.builder().new_value("", importer.graph().values[x].type.dtype, shape);
   const Quantization& quantization = importer.graph().values[x].quantization;
   if (quantization.axis < 0) importer.graph().values[y].quantization = quantization;
@@ -266,8 +297,7 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!known) return Status();
   Window window;
   if (!global) {
-    QRT_TRY(read_window(node, image, node.integers("kernel_shape"),
-                        node.integer("ceil_mode", 0) != 0, &window));
+    QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
   }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
