@@ -94,6 +94,7 @@ bool broadcasts(const Node& node) {
     case fb::OpOptions::MinMax:
     case fb::OpOptions::Integer:
     case fb::OpOptions::PairLut: return true;
+    case fb::OpOptions::Formula: return node.inputs.size() == 2;
     default: return false;
   }
 }

@@ -69,6 +69,10 @@ int arithmetic_level(const fb::Operator& op) {
     case fb::OpOptions::Lstm:
     case fb::OpOptions::MinMax:
     case fb::OpOptions::Integer:
+    case fb::OpOptions::Formula:
+    case fb::OpOptions::Reduce:
+    case fb::OpOptions::ValidBoxes:
+    case fb::OpOptions::SuppressBoxes:
     case fb::OpOptions::ArgMax:
     case fb::OpOptions::TopK: return 0;
     case fb::OpOptions::Float: return kFloatLevel;

@@ -1,0 +1,27 @@
+// The JSON text of a graph, its form checked: keys, types, lengths and ranges.
+#ifndef QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_
+#define QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/import/cvm/model.h"
+
+namespace qrt::convert::from_cvm {
+
+struct Symbol {
+  std::string version;
+  std::vector<Node> nodes;
+  std::vector<Entry> entries;
+  std::vector<EntryId> heads;
+};
+
+Status parse_symbol(const std::string& text, Symbol* symbol);
+
+// Whether the first bytes of a file look like such a text: an object one of whose first keys is one
+// of a graph's.
+bool looks_like_symbol(const std::string& head);
+
+}  // namespace qrt::convert::from_cvm
+
+#endif  // QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_
