@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -93,7 +92,7 @@ class OnnxBuilder {
   }
   // Output 0 of a new node.
   std::string node(const std::string& op, const Names& inputs,
-                   std::initializer_list<Attr> attributes = {}, const std::string& domain = "") {
+                   const std::vector<Attr>& attributes = {}, const std::string& domain = "") {
     onnx::NodeProto* n = graph().add_node();
     n->set_op_type(op);
     n->set_domain(domain);

@@ -1,0 +1,381 @@
+#include "tests/onnxruntime/graph_maker.h"
+
+#include <algorithm>
+
+namespace qrt::random_onnx {
+namespace {
+
+const std::vector<int64_t> kOpsets = {10, 11, 12, 13, 13, 13, 14, 15, 16, 17,
+                                      17, 18, 18, 19, 20, 21, 21, 22, 23};
+
+}  // namespace
+
+GraphMaker::GraphMaker(uint64_t seed, const GraphOptions& options)
+    : dice_(seed), opset_(dice_.pick(kOpsets)), b_(opset_), options_(options) {
+  b_.model.set_ir_version(opset_ > 22 ? 11 : opset_ > 18 ? 10 : 8);
+  symbolic_ = dice_.one_in(4);
+  const int64_t t = dice_.integer(0, 99);
+  main_type_ = t < 62 ? kUint8 : t < 92 ? kInt8 : t < 96 ? kUint16 : kInt16;
+  if (dice_.one_in(30)) tiny_ = std::ldexp(1.0, static_cast<int>(dice_.integer(-45, 20)));
+}
+
+const OnnxBuilder& GraphMaker::make() {
+  static const std::vector<std::pair<int, Layer>> kLayers = {{14, &GraphMaker::conv},
+                                                             {4, &GraphMaker::conv_transpose},
+                                                             {6, &GraphMaker::gemm},
+                                                             {7, &GraphMaker::matmul},
+                                                             {4, &GraphMaker::matmul_computed},
+                                                             {12, &GraphMaker::binary},
+                                                             {7, &GraphMaker::binary_constant},
+                                                             {2, &GraphMaker::where},
+                                                             {9, &GraphMaker::unary},
+                                                             {5, &GraphMaker::relu_or_clip},
+                                                             {6, &GraphMaker::max_pool},
+                                                             {5, &GraphMaker::average_pool},
+                                                             {3, &GraphMaker::global_pool},
+                                                             {4, &GraphMaker::reduce},
+                                                             {4, &GraphMaker::softmax},
+                                                             {2, &GraphMaker::arg_max},
+                                                             {1, &GraphMaker::top_k},
+                                                             {5, &GraphMaker::concat},
+                                                             {14, &GraphMaker::moved},
+                                                             {3, &GraphMaker::split},
+                                                             {5, &GraphMaker::resize},
+                                                             {2, &GraphMaker::batch_norm},
+                                                             {1, &GraphMaker::instance_norm},
+                                                             {4, &GraphMaker::requantise},
+                                                             {4, &GraphMaker::residual_block},
+                                                             {3, &GraphMaker::separable_block},
+                                                             {4, &GraphMaker::qlinear_conv},
+                                                             {3, &GraphMaker::qlinear_matmul},
+                                                             {2, &GraphMaker::qgemm},
+                                                             {4, &GraphMaker::qlinear_binary},
+                                                             {2, &GraphMaker::qlinear_unary},
+                                                             {3, &GraphMaker::qlinear_pool},
+                                                             {2, &GraphMaker::qlinear_concat},
+                                                             {1, &GraphMaker::qlinear_softmax},
+                                                             {3, &GraphMaker::integer_product},
+                                                             {3, &GraphMaker::integer_math}};
+  int total = 0;
+  for (const auto& [weight, layer] : kLayers) total += weight;
+  const int layers = static_cast<int>(dice_.integer(1, options_.layers));
+  for (int made = 0, tried = 0; made < layers && tried < 50; ++tried) {
+    int64_t at = dice_.integer(0, total - 1);
+    for (const auto& [weight, layer] : kLayers) {
+      if ((at -= weight) >= 0) continue;
+      made += (this->*layer)();
+      break;
+    }
+  }
+  finish_outputs();
+  return b_;
+}
+
+// --- tensors
+
+int GraphMaker::activation_type() {
+  return dice_.one_in(40) ? static_cast<int>(dice_.pick<int>({kUint8, kInt8})) : main_type_;
+}
+
+Quant GraphMaker::random_quant(double amplitude, bool is_positive) {
+  Quant q;
+  q.type = activation_type();
+  const int64_t codes = int64_t{q.hi()} - q.lo();
+  const int64_t middle = q.lo() + (codes + 1) / 2;
+  const int64_t how = dice_.integer(0, 9);
+  q.zero_point = static_cast<int>(is_positive && how < 7 ? q.lo()
+                                  : how < 4              ? middle
+                                  : how < 5              ? q.lo()
+                                  : how < 6              ? q.hi()
+                                                         : dice_.integer(q.lo(), q.hi()));
+  const int64_t farther = std::max<int64_t>(q.zero_point - q.lo(), q.hi() - q.zero_point);
+  double scale = amplitude / static_cast<double>(farther) * dice_.real(0.4, 1.6);
+  if (dice_.one_in(8)) scale = std::exp2(std::round(std::log2(scale)));
+  q.scale = static_cast<float>(scale);
+  return q;
+}
+
+std::string GraphMaker::zero_point(const Quant& q) {
+  switch (q.type) {
+    case kInt8: return b_.scalar(static_cast<int8_t>(q.zero_point));
+    case kUint16: return b_.scalar(static_cast<uint16_t>(q.zero_point));
+    case kInt16: return b_.scalar(static_cast<int16_t>(q.zero_point));
+    default: return b_.scalar(static_cast<uint8_t>(q.zero_point));
+  }
+}
+
+// The ONNX domain has pairs of 16 bits from opset 21 on.
+std::string GraphMaker::quantise_node(const std::string& x, const Quant& q) {
+  return b_.node("QuantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
+                 q.is_wide() && opset_ < 21 ? "com.microsoft" : "");
+}
+
+std::string GraphMaker::dequantise_node(const std::string& x, const Quant& q) {
+  return b_.node("DequantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
+                 q.is_wide() && opset_ < 21 ? "com.microsoft" : "");
+}
+
+size_t GraphMaker::add_live(const std::string& name, const Dims& dims, const Quant& q,
+                            bool has_batch, double amplitude) {
+  Live x;
+  x.name = name, x.dims = dims, x.quant = q, x.has_batch = has_batch, x.amplitude = amplitude;
+  live_.push_back(std::move(x));
+  return live_.size() - 1;
+}
+
+size_t GraphMaker::input_of_rank(int rank) {
+  Dims dims = {dice_.one_in(4) ? dice_.integer(2, 3) : 1};
+  for (int i = 1; i < rank; ++i)
+    dims.push_back(i == 1 ? dice_.integer(1, dice_.one_in(6) ? 33 : 9) : dice_.integer(1, 12));
+  const bool has_batch = symbolic_ && rank > 1;
+  if (has_batch) dims[0] = 1;
+  Dims declared = dims;
+  if (has_batch) declared[0] = -1;
+  const double amplitude = tiny_ * std::exp2(dice_.real(-3, 4));
+  const Quant q = random_quant(amplitude);
+  if (dice_.one_in(4)) {  // an integer edge
+    std::string x;
+    switch (q.type) {
+      case kInt8: x = b_.input<int8_t>(declared); break;
+      case kUint16: x = b_.input<uint16_t>(declared); break;
+      case kInt16: x = b_.input<int16_t>(declared); break;
+      default: x = b_.input<uint8_t>(declared);
+    }
+    return add_live(x, dims, q, has_batch, amplitude);
+  }
+  const std::string x = b_.input(declared);
+  amplitudes_[x] = amplitude;
+  return add_live(quantise_node(x, q), dims, q, has_batch, amplitude);
+}
+
+size_t GraphMaker::pick(const std::vector<int>& ranks) {
+  const auto fits = [&](const Live& x) {
+    return std::count(ranks.begin(), ranks.end(), static_cast<int>(x.dims.size())) > 0 &&
+           elements(x.dims) < 20000;
+  };
+  if (!dice_.one_in(12))
+    for (size_t i = live_.size(); i-- > 0;)
+      if (fits(live_[i]) && !dice_.one_in(4)) return i;
+  return input_of_rank(dice_.pick(ranks));
+}
+
+// Operators that ONNX Runtime takes out before it looks for pairs.
+std::string GraphMaker::without_effect(std::string x, const Dims& dims) {
+  const int rank = static_cast<int>(dims.size());
+  switch (dice_.integer(0, 9)) {
+    case 0: return b_.node("Identity", {x});
+    case 1:
+      return opset_ < 12 ? b_.node("Dropout", {x}, {Attr("ratio", 0.3f)}) : b_.node("Dropout", {x});
+    case 2: return b_.node("Mul", {x, b_.scalar(1.0f)});
+    case 3: return b_.node("Div", {x, b_.scalar(1.0f)});
+    case 4: return b_.node("Add", {x, b_.scalar(0.0f)});
+    case 5: return b_.node("Sub", {x, b_.scalar(0.0f)});
+    case 6: return b_.node("Cast", {x}, {Attr("to", 1)});
+    case 7: {
+      if (symbolic_) return x;
+      return b_.node("Expand", {x, integers64(dims)});
+    }
+    case 8: {
+      if (rank < 2) return x;
+      Dims perm(dims.size()), back(dims.size());
+      for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
+      for (size_t i = perm.size() - 1; i > 1; --i)
+        std::swap(perm[i], perm[static_cast<size_t>(dice_.integer(1, static_cast<int64_t>(i)))]);
+      for (size_t i = 0; i < perm.size(); ++i)
+        back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+      return b_.node("Transpose", {b_.node("Transpose", {x}, {Attr("perm", perm)})},
+                     {Attr("perm", back)});
+    }
+    default: {
+      if (rank < 1) return x;
+      return b_.node("Reshape", {x, integers64(Dims(dims.size(), 0))});
+    }
+  }
+}
+
+std::string GraphMaker::read(size_t i) {
+  live_[i].is_read = true;
+  const Quant q = live_[i].quant;
+  if (!live_[i].real.empty() && dice_.coin()) return live_[i].real;
+  std::string x = dequantise_node(live_[i].name, q);
+  if (dice_.one_in(40)) x = without_effect(x, live_[i].dims);
+  if (dice_.one_in(30)) {  // a second pair in a row, of the same or of other parameters
+    Quant other = q;
+    if (dice_.coin()) other = random_quant(live_[i].amplitude);
+    other.type = q.type;
+    other.zero_point = std::min(std::max(other.zero_point, q.lo()), q.hi());
+    x = dequantise_node(quantise_node(x, other), other);
+  }
+  if (dice_.coin()) live_[i].real = x;
+  return x;
+}
+
+size_t GraphMaker::quantise(const std::string& real, const Dims& dims, double amplitude,
+                            bool has_batch, const Quant* like) {
+  const Quant q = like ? *like : random_quant(amplitude);
+  return add_live(quantise_node(real, q), dims, q, has_batch, amplitude);
+}
+
+bool GraphMaker::finish(std::string y, Dims dims, double amplitude, bool has_batch) {
+  bool is_positive = false;
+  if (dice_.one_in(3)) {
+    switch (dice_.integer(0, 11)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: y = b_.node("Relu", {y}), is_positive = true; break;
+      case 4:
+      case 5: {
+        const float most = static_cast<float>(amplitude * dice_.real(0.2, 1.2)),
+                    least = dice_.coin() ? 0.0f : -most * 0.5f;
+        y = opset_ < 11 ? b_.node("Clip", {y}, {Attr("min", least), Attr("max", most)})
+                        : b_.node("Clip", {y, b_.scalar(least), b_.scalar(most)});
+        is_positive = least >= 0;
+        break;
+      }
+      case 6: y = b_.node("LeakyRelu", {y}, {Attr("alpha", 0.1f)}); break;
+      case 7:
+        y = b_.node("Sigmoid", {y}), is_positive = true;
+        amplitude = 1;
+        break;
+      case 8: y = b_.node("Mul", {y, b_.node("Sigmoid", {y})}); break;
+      case 9: {
+        if (dims.size() < 2) break;
+        y = b_.node("Flatten", {y}, {Attr("axis", 1)});
+        dims = {dims[0], elements(dims) / dims[0]};
+        break;
+      }
+      case 10: {
+        Dims perm;
+        for (size_t i = 0; i < dims.size(); ++i) perm.push_back(static_cast<int64_t>(i));
+        if (perm.size() > 2) std::swap(perm[1], perm.back());
+        const Dims was = dims;
+        for (size_t i = 0; i < dims.size(); ++i) dims[i] = was[static_cast<size_t>(perm[i])];
+        y = b_.node("Transpose", {y}, {Attr("perm", perm)});
+        break;
+      }
+      default: y = without_effect(y, dims);
+    }
+  }
+  if (dice_.one_in(25)) {  // a float output
+    b_.output(y);
+    return true;
+  }
+  const Quant q = random_quant(amplitude, is_positive);
+  const size_t made = quantise(y, dims, amplitude, has_batch, &q);
+  if (dice_.one_in(40)) {  // also read as it is
+    if (dice_.coin())
+      b_.output(y);
+    else
+      quantise(y, dims, amplitude, has_batch);
+  }
+  (void)made;
+  return true;
+}
+
+void GraphMaker::finish_outputs() {
+  if (live_.empty() && b_.graph().output_size() == 0) input_of_rank(2);
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const Live& x = live_[i];
+    if (x.is_read && !dice_.one_in(15)) continue;
+    bool is_input = false;
+    for (const auto& info : b_.graph().input()) is_input = is_input || info.name() == x.name;
+    if (dice_.one_in(3) && !is_input)
+      b_.output(x.name);
+    else
+      b_.output(dequantise_node(x.name, x.quant));
+  }
+}
+
+// --- constants
+
+std::string GraphMaker::floats(const Dims& dims, double amplitude) {
+  std::vector<float> v(static_cast<size_t>(elements(dims)));
+  for (float& f : v) f = static_cast<float>(dice_.real(-amplitude, amplitude));
+  return b_.constant(dims, v);
+}
+
+std::string GraphMaker::codes(const Dims& dims, const Quant& q) {
+  const size_t n = static_cast<size_t>(elements(dims));
+  const int64_t narrow = dice_.one_in(5) ? 3 : 0;
+  std::vector<int32_t> v(n);
+  for (int32_t& c : v)
+    c = static_cast<int32_t>(
+        narrow
+            ? std::min<int64_t>(
+                  std::max<int64_t>(q.zero_point + dice_.integer(-narrow, narrow), q.lo()), q.hi())
+            : dice_.integer(q.lo(), q.hi()));
+  switch (q.type) {
+    case kInt8: return b_.constant(dims, std::vector<int8_t>(v.begin(), v.end()));
+    case kUint16: return b_.constant(dims, std::vector<uint16_t>(v.begin(), v.end()));
+    case kInt16: return b_.constant(dims, std::vector<int16_t>(v.begin(), v.end()));
+    default: return b_.constant(dims, std::vector<uint8_t>(v.begin(), v.end()));
+  }
+}
+
+std::string GraphMaker::quantised_constant(const Dims& dims, double amplitude) {
+  const Quant q = random_quant(amplitude);
+  return dequantise_node(codes(dims, q), q);
+}
+
+GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_points) {
+  Weights w;
+  Quant q;
+  q.type = w.type = dice_.one_in(main_type_ == kUint8 ? 5 : 25) ? kUint8 : kInt8;
+  const bool per_axis = axis >= 0 && opset_ >= 13 && dice_.coin();
+  const int64_t n = per_axis ? dims[static_cast<size_t>(axis)] : 1;
+  const double base = std::exp2(dice_.real(-9, -5));
+  std::vector<float> scales;
+  std::vector<uint8_t> zeros;
+  const bool symmetric = !zero_points || !dice_.one_in(q.type == kInt8 ? 8 : 2);
+  for (int64_t i = 0; i < n; ++i) {
+    scales.push_back(static_cast<float>(base * (n > 1 ? dice_.real(0.3, 1.7) : 1)));
+    zeros.push_back(
+        static_cast<uint8_t>(symmetric ? (q.type == kInt8 ? 0 : 128) : dice_.integer(0, 255)));
+  }
+  if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
+  q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
+  w.stored = codes(dims, q);
+  const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
+  w.scale = b_.constant(shape, scales);
+  w.zero_point = q.type == kInt8
+                     ? b_.constant(shape, std::vector<int8_t>(zeros.begin(), zeros.end()))
+                     : b_.constant(shape, zeros);
+  w.scales = scales;
+  w.amplitude = base * 128;
+  w.axis = per_axis ? axis : -1;
+  return w;
+}
+
+std::string GraphMaker::real(const Weights& w) {
+  const Names inputs = {w.stored, w.scale, w.zero_point};
+  if (w.axis < 0) return b_.node("DequantizeLinear", inputs);
+  return b_.node("DequantizeLinear", inputs, {Attr("axis", w.axis)});
+}
+
+std::string GraphMaker::bias(const Weights& w, float x_scale, int64_t channels, double amplitude,
+                             Dims dims) {
+  if (dims.empty()) dims = {channels};
+  const size_t n = static_cast<size_t>(elements(dims));
+  const int64_t how = dice_.integer(0, 9);
+  if (how == 0 || how == 1) return floats(dims, amplitude);
+  // As quantize_static writes it: in units of the accumulator; rarely of another scale.
+  std::vector<float> scales = w.scales;
+  for (float& s : scales) s *= x_scale * (how == 2 && dice_.coin() ? 1.5f : 1.0f);
+  if (scales.size() != 1 && (dims.size() != 1 || static_cast<int64_t>(scales.size()) != channels))
+    return floats(dims, amplitude);
+  std::vector<int32_t> v(n);
+  for (size_t i = 0; i < n; ++i) {
+    const double s = scales[scales.size() == 1 ? 0 : i];
+    v[i] =
+        static_cast<int32_t>(std::max(-2e9, std::min(2e9, dice_.real(-amplitude, amplitude) / s)));
+  }
+  const std::string stored = b_.constant(dims, v);
+  const Dims shape = scales.size() == 1 ? Dims{} : dims;
+  Names inputs = {stored, b_.constant(shape, scales)};
+  if (dice_.coin()) inputs.push_back(b_.constant(shape, std::vector<int32_t>(scales.size(), 0)));
+  if (scales.size() == 1) return b_.node("DequantizeLinear", inputs);
+  return b_.node("DequantizeLinear", inputs, {Attr("axis", 0)});
+}
+
+}  // namespace qrt::random_onnx

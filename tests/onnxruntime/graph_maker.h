@@ -1,0 +1,182 @@
+// Random quantised ONNX graphs as exporters write them. Every layer takes tensors that are there,
+// quantised or of integers, and leaves new ones; what nobody reads in the end is an output.
+#ifndef QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
+#define QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/onnxruntime/dice.h"
+#include "tests/support/onnx_builder.h"
+
+namespace qrt::random_onnx {
+
+using testing::Attr;
+using testing::Dims;
+using testing::Names;
+using testing::OnnxBuilder;
+
+enum Type : int { kFloat = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32 = 6 };
+
+// How real numbers are stored.
+struct Quant {
+  int type = kUint8;
+  float scale = 1.0f;
+  int zero_point = 0;
+
+  bool is_wide() const { return type == kUint16 || type == kInt16; }
+  int lo() const { return type == kInt8 ? -128 : type == kInt16 ? -32768 : 0; }
+  int hi() const { return type == kInt8 ? 127 : type == kInt16 ? 32767 : is_wide() ? 65535 : 255; }
+};
+
+// A quantised tensor: `name` holds the integers.
+struct Live {
+  std::string name;
+  Dims dims;               // with 1 for a symbolic batch
+  bool has_batch = false;  // dims[0] is symbolic
+  Quant quant;
+  double amplitude = 1;  // about the greatest magnitude of its real numbers
+  std::string real;      // a DequantizeLinear's output that several nodes may read
+  bool is_read = false;
+};
+
+struct GraphOptions {
+  int layers = 6;  // at most
+};
+
+class GraphMaker {
+ public:
+  GraphMaker(uint64_t seed, const GraphOptions& options);
+
+  // The whole graph.
+  const OnnxBuilder& make();
+
+  bool has_symbolic_batch() const { return symbolic_; }
+  // Of a float input: about how great its numbers should be.
+  double amplitude(const std::string& input) const {
+    const auto found = amplitudes_.find(input);
+    return found == amplitudes_.end() ? 1.0 : found->second;
+  }
+
+ private:
+  using Layer = bool (GraphMaker::*)();
+
+  // --- tensors
+  size_t input_of_rank(int rank);
+  // A tensor of one of these ranks, most likely a late one; may be a new input. Indices, since
+  // tensors move when one is added.
+  size_t pick(const std::vector<int>& ranks);
+  // Another tensor that broadcasts with this one.
+  size_t partner(size_t x);
+  // Its float reading: a DequantizeLinear of its own or one that others read too, now and then with
+  // something behind it that changes nothing, or with a second pair.
+  std::string read(size_t live);
+  std::string without_effect(std::string x, const Dims& dims);
+  // QuantizeLinear of a float tensor of about this amplitude; a new live tensor.
+  size_t quantise(const std::string& real, const Dims& dims, double amplitude, bool has_batch,
+                  const Quant* like = nullptr);
+  // The same, now and then behind a Relu and the like, or as a float output. Returns true.
+  bool finish(std::string real, Dims dims, double amplitude, bool has_batch);
+  size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
+                  double amplitude);
+  Quant random_quant(double amplitude, bool is_positive = false);
+  int activation_type();
+  std::string quantise_node(const std::string& x, const Quant& quant);
+  std::string dequantise_node(const std::string& x, const Quant& quant);
+  void finish_outputs();
+
+  // --- constants
+  std::string zero_point(const Quant& quant);
+  std::string floats(const Dims& dims, double amplitude);
+  std::string integers64(const Dims& values) {
+    return b_.constant<int64_t>({static_cast<int64_t>(values.size())}, values);
+  }
+  std::string codes(const Dims& dims, const Quant& quant);
+  std::string quantised_constant(const Dims& dims, double amplitude);
+  struct Weights {
+    std::string stored, scale, zero_point;
+    std::vector<float> scales;
+    double amplitude;
+    int type, axis;  // -1: per tensor
+  };
+  // With scales per index of `axis` now and then, unless it is -1.
+  Weights weights(const Dims& dims, int axis, bool zero_points = true);
+  std::string real(const Weights& w);
+  std::string bias(const Weights& w, float x_scale, int64_t channels, double amplitude,
+                   Dims dims = {});
+  Dims constant_dims(const Dims& dims, bool has_batch);
+  static Dims broadcast(const Dims& a, const Dims& b);
+  static double amplitude_of(const std::string& op, double a, double b);
+
+  // --- layers; false: it does not fit
+  bool conv();
+  bool conv_transpose();
+  bool gemm();
+  bool matmul();
+  bool matmul_computed();
+  bool binary();
+  bool binary_constant();
+  bool where();
+  bool unary();
+  bool relu_or_clip();
+  bool max_pool();
+  bool average_pool();
+  bool pool(const char* op);
+  bool global_pool();
+  bool reduce();
+  bool softmax();
+  bool arg_max();
+  bool top_k();
+  bool concat();
+  bool moved();
+  bool split();
+  bool resize();
+  bool batch_norm();
+  bool instance_norm();
+  bool requantise();
+  bool residual_block();
+  bool separable_block();
+  bool qlinear_conv();
+  bool qlinear_matmul();
+  bool qgemm();
+  bool qlinear_binary();
+  bool qlinear_unary();
+  bool qlinear_pool();
+  bool qlinear_concat();
+  bool qlinear_softmax();
+  bool integer_product();
+  bool integer_math();
+
+  struct Window {
+    std::vector<Attr> attributes;
+    Dims kernel, out;
+  };
+  enum class WindowOf { kLayer, kPool, kAveragePool };
+  // Kernel, strides, pads and dilations over the last dimensions; false: nothing comes out.
+  bool window(const Dims& dims, WindowOf of, Window* w);
+
+  // One operator that moves elements, of floats or integers. False: it does not fit.
+  bool move(std::string* x, Dims* dims, bool has_batch);
+
+  Dice dice_;
+  int64_t opset_;
+  OnnxBuilder b_;
+  GraphOptions options_;
+  bool symbolic_ = false;
+  int main_type_ = kUint8;
+  double tiny_ = 1;  // factor of all scales
+  std::vector<Live> live_;
+  std::map<std::string, double> amplitudes_;  // of float inputs
+};
+
+inline int64_t elements(const Dims& dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+}  // namespace qrt::random_onnx
+
+#endif  // QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_

@@ -1,0 +1,177 @@
+// random_graphs DIR SEED FIRST COUNT [--allow-float]
+// Writes for each graph DIR/<index>.onnx and DIR/<index>.run: a line of JSON, what qrt made of the
+// model, then the bytes of the inputs and of qrt's outputs that it speaks of. compare.mjs reads
+// them.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "converter/convert.h"
+#include "tests/onnxruntime/graph_maker.h"
+#include "tests/support/runner.h"
+
+namespace qrt::random_onnx {
+namespace {
+
+using Json = nlohmann::json;
+using testing::Bytes;
+
+struct Record {
+  Json json;
+  std::string bytes;
+
+  // A tensor as the line describes it.
+  Json add(const std::string& name, int type, const Dims& dims, const Bytes& data) {
+    const size_t at = bytes.size();
+    bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    return {{"name", name}, {"type", type}, {"dims", dims}, {"at", at}, {"bytes", data.size()}};
+  }
+};
+
+template <class T, class F>
+Bytes filled(int64_t n, const F& next) {
+  std::vector<T> v(static_cast<size_t>(n));
+  for (T& e : v) e = static_cast<T>(next());
+  return testing::to_bytes(v);
+}
+
+Bytes random_input(Dice* dice, int type, int64_t n, double amplitude) {
+  const auto integers = [&](int64_t lo, int64_t hi) {
+    return [=] { return dice->integer(lo, hi); };
+  };
+  switch (type) {
+    case kUint8: return filled<uint8_t>(n, integers(0, 255));
+    case kInt8: return filled<int8_t>(n, integers(-128, 127));
+    case kUint16: return filled<uint16_t>(n, integers(0, 65535));
+    case kInt16: return filled<int16_t>(n, integers(-32768, 32767));
+    case kInt32: return filled<int32_t>(n, integers(-100000, 100000));
+    case 9: return filled<uint8_t>(n, integers(0, 1));
+    default: return filled<float>(n, [&] { return dice->real(-amplitude, amplitude) * 1.2; });
+  }
+}
+
+Dims dims_of(const onnx::ValueInfoProto& info, int64_t batch) {
+  Dims dims;
+  for (const auto& d : info.type().tensor_type().shape().dim())
+    dims.push_back(d.has_dim_value() ? d.dim_value() : batch);
+  return dims;
+}
+
+const char* name_of(Code code) {
+  switch (code) {
+    case Code::kOk: return "ok";
+    case Code::kUnsupported: return "refused";
+    case Code::kInternal: return "internal error";
+    default: return "failed";
+  }
+}
+
+// The first refused node and why.
+void note_refusal(const convert::Report& report, Json* json) {
+  for (const convert::Finding& f : report.findings()) {
+    if (f.outcome != convert::Outcome::kRefused) continue;
+    (*json)["op"] = f.op;
+    (*json)["message"] = f.rule;
+    return;
+  }
+}
+
+Status convert_file(const std::string& path, bool allow_float, Json* json,
+                    std::vector<uint8_t>* model) {
+  convert::Graph graph;
+  convert::Report report;
+  Status s = convert::import_onnx(path, &graph, &report, allow_float);
+  if (!s.ok()) note_refusal(report, json);
+  if (s.ok()) s = convert::run_passes(&graph, nullptr);
+  if (s.ok()) s = convert::write_model(graph, model);
+  return s;
+}
+
+// One run at one batch: the inputs, and what qrt made of them.
+Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_model* model,
+            int64_t batch, Dice* dice, Record* record) {
+  Json run = {{"batch", batch}, {"inputs", Json::array()}};
+  std::vector<Bytes> inputs;
+  for (const auto& info : graph.input()) {
+    const Dims dims = dims_of(info, batch);
+    const int type = info.type().tensor_type().elem_type();
+    inputs.push_back(random_input(dice, type, elements(dims), maker.amplitude(info.name())));
+    run["inputs"].push_back(record->add(info.name(), type, dims, inputs.back()));
+  }
+  if (!model) return run;
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.batch = maker.has_symbolic_batch() ? static_cast<size_t>(batch) : 0;
+  qrt_session* session = nullptr;
+  qrt_error error{};
+  qrt_status status = qrt_session_create(model, &options, &session, &error);
+  for (size_t i = 0; status == QRT_OK && i < inputs.size(); ++i)
+    status = qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), &error);
+  if (status == QRT_OK) status = qrt_session_run(session);
+  if (status != QRT_OK) {
+    run["status"] = qrt_status_name(status);
+    run["message"] = error.message;
+  } else {
+    run["outputs"] = Json::array();
+    for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
+      qrt_tensor_info info;
+      qrt_session_output_info(session, i, &info);
+      Bytes out(info.bytes);
+      qrt_session_get_output(session, i, out.data(), out.size(), &error);
+      const Dims dims(info.dims, info.dims + info.rank);
+      Json tensor = record->add(graph.output(static_cast<int>(i)).name(), 0, dims, out);
+      tensor["type"] = qrt_dtype_name(info.dtype);
+      run["outputs"].push_back(std::move(tensor));
+    }
+  }
+  qrt_session_destroy(session);
+  return run;
+}
+
+void make_one(const std::string& stem, uint64_t seed, bool allow_float) {
+  GraphMaker maker(seed, GraphOptions());
+  const OnnxBuilder& builder = maker.make();
+  const std::string path = stem + ".onnx";
+  std::ofstream(path, std::ios::binary) << builder.bytes();
+  Record record;
+  record.json["opset"] = builder.model.opset_import(0).version();
+  std::vector<uint8_t> bytes;
+  const Status status = convert_file(path, allow_float, &record.json, &bytes);
+  record.json["status"] = name_of(status.code());
+  if (!record.json.contains("message"))
+    record.json["message"] = status.ok() ? "" : status.message();
+  qrt_model* model = nullptr;
+  qrt_error error{};
+  if (status.ok() && qrt_model_load_memory(bytes.data(), bytes.size(), 0, &model, &error) != QRT_OK)
+    record.json["status"] = "failed", record.json["message"] = error.message;
+  Dice dice(seed + 1);
+  record.json["runs"] = Json::array();
+  const int64_t most = maker.has_symbolic_batch() ? 3 : 1;
+  for (int64_t batch = 1; batch <= most; ++batch)
+    record.json["runs"].push_back(
+        run_at(maker, builder.model.graph(), model, batch, &dice, &record));
+  qrt_model_destroy(model);
+  std::ofstream(stem + ".run", std::ios::binary) << record.json.dump() << '\n' << record.bytes;
+}
+
+}  // namespace
+}  // namespace qrt::random_onnx
+
+int main(int argc, char** argv) {
+  if (argc < 5) {
+    fprintf(stderr, "usage: random_graphs DIR SEED FIRST COUNT [--allow-float]\n");
+    return 2;
+  }
+  const uint64_t seed = strtoull(argv[2], nullptr, 0), first = strtoull(argv[3], nullptr, 0);
+  const uint64_t count = strtoull(argv[4], nullptr, 0);
+  const bool allow_float = argc > 5 && strcmp(argv[5], "--allow-float") == 0;
+  for (uint64_t i = first; i < first + count; ++i)
+    qrt::random_onnx::make_one(std::string(argv[1]) + "/" + std::to_string(i),
+                               seed * 1000003 + i * 7919, allow_float);
+  return 0;
+}
