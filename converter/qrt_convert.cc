@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 #include "converter/convert.h"
+#include "converter/import/frontend.h"
 #include "converter/lint.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/options.h"
@@ -19,8 +21,9 @@ using convert::Outcome;
 using convert::Report;
 
 struct Options {
-  std::string input, output, from, explain, lint, require_level, reference;
-  bool verbose = false, allow_float = false;
+  std::string input, output, from, explain, lint, require_level;
+  convert::ImportOptions format;
+  bool verbose = false;
 };
 
 // A line on the terminal for conversions that take over a second.
@@ -42,41 +45,62 @@ class Progress {
   bool shown_ = false;
 };
 
-// "onnx", "tflite" or "espdl" by the file's first bytes. ONNX has no mark of its own.
-Status recognise(const std::string& path, std::string* format) {
-  std::vector<uint8_t> head;
-  QRT_TRY(tool::read_head(path, 8, &head));
-  if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", path.c_str());
-  const auto has = [&](size_t at, const char* mark) {
-    return head.size() >= at + 4 && memcmp(head.data() + at, mark, 4) == 0;
+// The options that source formats have (import/frontend.h). Formats may share one: then it is told
+// once, with the values and the help of all.
+class FormatOptions {
+ public:
+  void add_to(tool::CommandLine* line) {
+    for (const convert::Frontend& f : convert::frontends())
+      for (const convert::ImportOption& o : f.options) {
+        Given& given = given_[o.name];
+        given.is_flag = o.is_flag;
+        given.choices.insert(given.choices.end(), o.choices.begin(), o.choices.end());
+        given.help += (given.help.empty() ? "" : ". ") + std::string(o.help);
+      }
+    for (auto& [name, given] : given_) {
+      if (given.is_flag)
+        line->flag("--" + name, &given.is_on, given.help);
+      else if (given.choices.empty())
+        line->text("--" + name, &given.value, given.help);
+      else
+        line->choice("--" + name, &given.value, given.choices, given.help);
+    }
+  }
+  convert::ImportOptions given() const {
+    convert::ImportOptions options;
+    for (const auto& [name, given] : given_) {
+      if (given.is_on) options[name] = "on";
+      if (!given.value.empty()) options[name] = given.value;
+    }
+    return options;
+  }
+
+ private:
+  struct Given {
+    bool is_flag = false, is_on = false;
+    std::string value, help;
+    std::vector<std::string> choices;
   };
-  if (has(4, "QRT1")) return error(Code::kInvalidModel, "%s: is a .qrt file already", path.c_str());
-  *format = has(4, "TFL3") ? "tflite" : has(0, "EDL1") || has(0, "EDL2") ? "espdl" : "onnx";
-  return {};
+  std::map<std::string, Given> given_;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const convert::Frontend& f : convert::frontends()) names.push_back(f.name);
+  return names;
 }
 
-Status import_model(const Options& options, Graph* graph, Report* report) {
+Status import_source(const Options& options, Graph* graph, Report* report) {
   QRT_TRY(tool::check_readable(options.input));
-  std::string format;
-  QRT_TRY(recognise(options.input, &format));
-  if (!options.from.empty()) format = options.from;
-  if (format != "tflite" && !options.reference.empty())
-    return error(Code::kInvalidArgument, "--reference %s is for TFLite models, %s is %s",
-                 options.reference.c_str(), options.input.c_str(), format.c_str());
-  if (format != "onnx" && options.allow_float)
-    return error(Code::kInvalidArgument, "--allow-float is for ONNX models, %s is %s",
-                 options.input.c_str(), format.c_str());
-  if (format == "tflite")
-    return convert::import_tflite(options.input,
-                                  options.reference == "tflite-single"
-                                      ? convert::TfliteReference::kSingleRounding
-                                      : convert::TfliteReference::kDoubleRounding,
-                                  graph, report);
-  if (format == "onnx")
-    return convert::import_onnx(options.input, graph, report, options.allow_float);
-  return error(Code::kUnsupported,
-               "%s: %s models are not supported by this version (onnx and tflite are)",
-               options.input.c_str(), format.c_str());
+  std::vector<uint8_t> head;
+  QRT_TRY(tool::read_head(options.input, convert::kHeadBytes, &head));
+  const char* file = options.input.c_str();
+  if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
+  if (head.size() >= 8 && memcmp(head.data() + 4, "QRT1", 4) == 0)
+    return error(Code::kInvalidModel, "%s: is a .qrt file already", file);
+  const convert::Frontend& format =
+      options.from.empty() ? convert::recognise(head) : *convert::find_frontend(options.from);
+  return convert::import_model(format, options.input, options.format, graph, report);
 }
 
 // The nodes that keep the model from `level`.
@@ -109,7 +133,7 @@ int convert_model(const Options& options) {
   Graph graph;
   Report report;
   Progress progress;
-  Status status = import_model(options, &graph, &report);
+  Status status = import_source(options, &graph, &report);
   if (!options.lint.empty() && (status.ok() || report.has_refusals())) lint(graph, &report);
   if (!status.ok()) {
     if (report.has_refusals()) print_report(options, report, true);
@@ -150,11 +174,9 @@ int convert_main(int argc, char** argv) {
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,
             "File to write; may be left out with --explain and --lint");
-  line.choice("--from", &options.from, {"onnx", "tflite", "espdl"},
-              "Source format, instead of recognising it");
-  line.choice("--reference", &options.reference, {"tflite-ref", "tflite-single"},
-              "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for "
-              "builds with TFLITE_SINGLE_ROUNDING");
+  line.choice("--from", &options.from, format_names(), "Source format, instead of recognising it");
+  FormatOptions format_options;
+  format_options.add_to(&line);
   line.flag_or_text("--explain", "text", &options.explain,
                     "Report every node: what it became, or why not; --explain=json for programs");
   line.flag_or_text(
@@ -164,12 +186,10 @@ int convert_main(int argc, char** argv) {
   line.choice("--require-level", &options.require_level, {"I0", "I1"},
               "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
               "float32)");
-  line.flag("--allow-float", &options.allow_float,
-            "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
-            "(level F): Softmax, LayerNormalization and the like. Refused otherwise");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
+  options.format = format_options.given();
   if (!options.explain.empty() && options.explain != "text" && options.explain != "json") {
     tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
     return tool::kUsage;

@@ -45,6 +45,7 @@ bool keeps_images_apart(const fb::Model& model, const fb::Operator& op,
     case fb::OpOptions::Reshape: return true;
     case fb::OpOptions::FullyConnected: return types[op.inputs()->Get(0)].shape.rank() > 1;
     case fb::OpOptions::Add:
+    case fb::OpOptions::Formula:
     case fb::OpOptions::Mul: return has_one_rank(model, op, types);
     case fb::OpOptions::Quantize: return op.options_as<fb::QuantizeOptions>()->axis() != 0;
     case fb::OpOptions::Dequantize: return op.options_as<fb::DequantizeOptions>()->axis() != 0;

@@ -129,7 +129,7 @@ bool Mover::takes_any_layout(const Node& n) const {
   // Scales that are inputs lie in the layout of the model.
   const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
   return n.options.AsLut() || n.options.AsConcat() || n.options.AsGather() ||
-         n.options.AsRequantize() || (is_boundary && n.inputs.size() == 1);
+         n.options.AsRequantize() || n.options.AsFormula() || (is_boundary && n.inputs.size() == 1);
 }
 
 // The layout of an ArgMax's output that goes with one of its input.

@@ -36,6 +36,8 @@ bool keeps_batch(const Graph& graph, const Node& node, int64_t batch,
                                             [&](ValueId id) { return carries[id]; });
   if (!carries[in]) return false;
   if (const auto* arg_max = node.options.AsArgMax()) return arg_max->axis != 0;
+  if (const auto* reduce = node.options.AsReduce()) return reduce->axis != 0;
+  if (node.options.AsSuppressBoxes()) return carries[node.inputs[1]];
   if (const auto* transpose = node.options.AsTranspose()) return transpose->perm[0] == 0;
   if (const auto* lstm = node.options.AsLstm()) return !lstm->time_major;
   if (const auto* quantize = node.options.AsQuantize())

@@ -1,6 +1,7 @@
 // import_cvm(): read, infer, import.
 #include "converter/convert.h"
 #include "converter/import/cvm/importer.h"
+#include "converter/import/cvm/symbol.h"
 
 namespace qrt::convert {
 
@@ -12,5 +13,14 @@ Status import_cvm(const std::string& symbol, const std::string& params, Graph* g
   QRT_TRY(from_cvm::infer(model, &forms));
   return from_cvm::Importer(model, forms, graph, report).run();
 }
+
+std::string find_cvm_params(const std::string& symbol) {
+  const size_t name = symbol.find_last_of('/') + 1;  // npos + 1 is 0
+  if (symbol.substr(name) == "symbol") return symbol.substr(0, name) + "params";
+  const size_t dot = symbol.find_last_of('.');
+  return symbol.substr(0, dot == std::string::npos || dot < name ? symbol.size() : dot) + ".params";
+}
+
+bool is_cvm_symbol(const std::string& head) { return from_cvm::looks_like_symbol(head); }
 
 }  // namespace qrt::convert

@@ -5,12 +5,6 @@
 
 namespace qrt::convert::from_cvm {
 
-int bits(uint64_t k) {
-  int n = 0;
-  for (; k != 0; k >>= 1) ++n;
-  return n;
-}
-
 Status Inference::output(const Shape& shape, int64_t precision) {
   QRT_MODEL_CHECK(precision >= 1 && precision <= kMaxPrecision,
                   "its output would have the precision %lld, expected 1 to %d",

@@ -17,9 +17,6 @@ struct Form {
   int precision = 0;
 };
 
-// Bits of k: bits(1) = 1, bits(8) = 4.
-int bits(uint64_t k);
-
 // The inference of one operator.
 class Inference {
  public:

@@ -44,14 +44,14 @@ Status read_tensor(const std::string& name, const Entry& entry, Bytes* bytes,
                    std::vector<int32_t>* values) {
   const size_t start = bytes->at();
   const std::string quoted = "params of '" + name + "'";
-  uint64_t magic, reserved;
+  uint64_t magic = 0, reserved = 0;
   QRT_TRY(bytes->read(quoted.c_str(), &magic));
   QRT_MODEL_CHECK(magic == kTensorMagic, "byte %zu: %s do not start with a tensor's magic number",
                   start, quoted.c_str());
   QRT_TRY(bytes->read(quoted.c_str(), &reserved));
-  int32_t device_type, device_id, rank;
-  uint8_t code, bits;
-  uint16_t lanes;
+  int32_t device_type = 0, device_id = 0, rank = 0;
+  uint8_t code = 0, bits = 0;
+  uint16_t lanes = 0;
   QRT_TRY(bytes->read(quoted.c_str(), &device_type));
   QRT_TRY(bytes->read(quoted.c_str(), &device_id));
   QRT_TRY(bytes->read(quoted.c_str(), &rank));
@@ -64,19 +64,19 @@ Status read_tensor(const std::string& name, const Entry& entry, Bytes* bytes,
   QRT_MODEL_CHECK(rank == entry.shape.rank(), "byte %zu: %s have %d dimensions, the graph says %s",
                   start, quoted.c_str(), rank, entry.shape.to_string().c_str());
   for (int i = 0; i < rank; ++i) {
-    int64_t d;
+    int64_t d = 0;
     QRT_TRY(bytes->read(quoted.c_str(), &d));
     QRT_MODEL_CHECK(d == entry.shape[i], "byte %zu: dimension %d of %s is %lld, the graph says %s",
                     start, i, quoted.c_str(), static_cast<long long>(d),
                     entry.shape.to_string().c_str());
   }
-  int64_t size;
+  int64_t size = 0;
   QRT_TRY(bytes->read(quoted.c_str(), &size));
   const int64_t count = entry.shape.elements();
   QRT_MODEL_CHECK(size == count * (bits / 8), "byte %zu: %s have %lld bytes, expected %lld", start,
                   quoted.c_str(), static_cast<long long>(size),
                   static_cast<long long>(count * (bits / 8)));
-  const uint8_t* data;
+  const uint8_t* data = nullptr;
   QRT_TRY(bytes->skip(quoted.c_str(), static_cast<uint64_t>(size), &data));
   values->resize(static_cast<size_t>(count));
   if (bits == 32) {
@@ -150,7 +150,7 @@ Status Model::find_input() {
 
 Status Model::parse_params(const uint8_t* data, size_t size) {
   Bytes bytes(data, size);
-  uint64_t magic, reserved, names, tensors;
+  uint64_t magic = 0, reserved = 0, names = 0, tensors = 0;
   QRT_TRY(bytes.read("the header", &magic));
   QRT_MODEL_CHECK(magic == kListMagic, "byte 0: the file does not start with the magic number of "
                                        "params (b7 9c 04 05 4f 8d e5 f7)");
@@ -165,8 +165,8 @@ Status Model::parse_params(const uint8_t* data, size_t size) {
   std::vector<std::pair<std::string, EntryId>> order;
   for (uint64_t i = 0; i < names; ++i) {
     const size_t start = bytes.at();
-    uint64_t length;
-    const uint8_t* text;
+    uint64_t length = 0;
+    const uint8_t* text = nullptr;
     QRT_TRY(bytes.read("the length of a name", &length));
     QRT_TRY(bytes.skip("a name", length, &text));
     const std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/quantize/mrt.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -21,8 +22,7 @@ namespace qrt::convert::from_cvm {
 constexpr int kMaxPrecision = 32;
 constexpr int kNoPrecision = -1;
 
-// 2^(p-1) - 1, the greatest absolute value of precision p (1 to 32).
-constexpr int64_t alpha(int precision) { return (int64_t{1} << (precision - 1)) - 1; }
+using mrt::alpha;
 
 // What a node makes; a name for it is (node, index).
 using EntryId = uint32_t;

@@ -46,7 +46,7 @@ Status parse_text(const std::string& text, const std::string& where, Json* json)
   return Status();
 }
 
-std::string quoted(const std::string& s) { return "'" + s.substr(0, 64) + "'"; }
+std::string in_quotes(const std::string& s) { return "'" + s.substr(0, 64) + "'"; }
 
 // Whether all keys of an object are in `known`.
 Status check_keys(const Json& object, const std::set<std::string>& known,
@@ -54,7 +54,7 @@ Status check_keys(const Json& object, const std::set<std::string>& known,
   QRT_MODEL_CHECK(object.is_object(), "%s is no object", where.c_str());
   for (const auto& item : object.items())
     QRT_MODEL_CHECK(known.count(item.key()) != 0, "%s has the unknown key %s", where.c_str(),
-                    quoted(item.key()).c_str());
+                    in_quotes(item.key()).c_str());
   return Status();
 }
 
@@ -115,7 +115,7 @@ Status Reader::run() {
     QRT_TRY(read_string(root_["version"], "version", &symbol_.version));
     QRT_MODEL_CHECK(symbol_.version == "cvm_1.0.0" || symbol_.version == "cvm_1.1.0",
                     "version is %s, expected 'cvm_1.0.0' or 'cvm_1.1.0'",
-                    quoted(symbol_.version).c_str());
+                    in_quotes(symbol_.version).c_str());
   }
   is_first_version_ = symbol_.version != "cvm_1.1.0";
   if (root_.contains("postprocess")) {
@@ -123,7 +123,7 @@ Status Reader::run() {
     QRT_TRY(read_string(root_["postprocess"], "postprocess", &process));
     QRT_MODEL_CHECK(process.empty() || process == "argmax" || process == "detection",
                     "postprocess is %s, expected '', 'argmax' or 'detection'",
-                    quoted(process).c_str());
+                    in_quotes(process).c_str());
   }
   const Json& nodes = root_["nodes"];
   QRT_MODEL_CHECK(nodes.is_array() && !nodes.empty(), "'nodes' is no list of nodes");
@@ -171,7 +171,7 @@ Status Reader::read_function(const Json& attributes, const std::string& where, N
     if (cut != std::string::npos && cut > 0 && cut + 1 < name.size() && name[cut] == '_')
       function = find_function(name.substr(0, cut));
     QRT_MODEL_CHECK(function != nullptr, "%s: no CVM operator has the name %s", where.c_str(),
-                    quoted(name).c_str());
+                    in_quotes(name).c_str());
     name.resize(cut);
   }
   node->outputs = function->outputs;
@@ -188,7 +188,7 @@ Status Reader::read_node(const Json& json, size_t index) {
   QRT_TRY(read_string(json["name"], where + ": name", &node.name));
   QRT_TRY(read_string(json["op"], where + ": op", &op));
   QRT_MODEL_CHECK(op == "null" || op == "cvm_op", "%s: op is %s, expected 'null' or 'cvm_op'",
-                  where.c_str(), quoted(op).c_str());
+                  where.c_str(), in_quotes(op).c_str());
   node.is_variable = op == "null";
   static const Json kNone = Json::object();
   const Json& attributes = json.contains("attrs") ? json["attrs"] : kNone;
@@ -330,7 +330,7 @@ Status Reader::read_attributes() {
     QRT_TRY(parse_text(text, where, &attributes));
     QRT_MODEL_CHECK(attributes.is_object(), "%s is no object", where.c_str());
     for (const auto& item : attributes.items())
-      QRT_TRY(read_string(item.value(), where + ": " + quoted(item.key()),
+      QRT_TRY(read_string(item.value(), where + ": " + in_quotes(item.key()),
                           &node.attributes[item.key()]));
   }
   return Status();
@@ -348,12 +348,7 @@ Status parse_symbol(const std::string& text, Symbol* symbol) {
 
 bool looks_like_symbol(const std::string& head) {
   const size_t start = head.find_first_not_of(" \t\r\n");
-  if (start == std::string::npos || head[start] != '{') return false;
-  for (const char* key :
-       {"\"nodes\"", "\"heads\"", "\"attrs\"", "\"arg_nodes\"", "\"node_row_ptr\"", "\"version\"",
-        "\"postprocess\""})
-    if (head.find(key) != std::string::npos) return true;
-  return false;
+  return start != std::string::npos && head[start] == '{';
 }
 
 }  // namespace qrt::convert::from_cvm

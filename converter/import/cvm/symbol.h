@@ -18,8 +18,7 @@ struct Symbol {
 
 Status parse_symbol(const std::string& text, Symbol* symbol);
 
-// Whether the first bytes of a file look like such a text: an object one of whose first keys is one
-// of a graph's.
+// Whether the first bytes of a file are those of a JSON object, as no other format's are.
 bool looks_like_symbol(const std::string& head);
 
 }  // namespace qrt::convert::from_cvm

@@ -21,7 +21,7 @@ Status infer_get_valid_counts(Inference* inference) {
                   "its input has the shape %s, expected [n, rows, 2 to 31]",
                   x.shape.to_string().c_str());
   QRT_TRY(inference->output(
-      {x.shape[0]}, bits(static_cast<uint64_t>(x.shape[1] * x.shape[2] + 1)) + 1));
+      {x.shape[0]}, mrt::bits(static_cast<uint64_t>(x.shape[1] * x.shape[2] + 1)) + 1));
   return inference->output(x.shape, x.precision);
 }
 

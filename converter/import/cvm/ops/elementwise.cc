@@ -86,8 +86,7 @@ Status import_bits(Importer& importer, const Op& op) {
 Status infer_clip(Inference* inference) {
   Limits limits;
   QRT_TRY(read_limits(inference->attributes(), &limits));
-  const int64_t most = std::max(std::abs(limits.lo), std::abs(limits.hi));
-  return inference->output(inference->input().shape, bits(static_cast<uint64_t>(most) + 1) + 1);
+  return inference->output(inference->input().shape, mrt::clip_precision(limits.lo, limits.hi));
 }
 
 Status import_clip(Importer& importer, const Op& op) {

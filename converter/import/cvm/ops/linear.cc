@@ -16,8 +16,7 @@ Status sum_precision(const Inference& inference, int64_t terms, bool has_bias, i
   QRT_MODEL_CHECK(x <= kMaxLayerPrecision && w <= kMaxLayerPrecision,
                   "its input has the precision %d and its weights %d, expected at most %d", x, w,
                   kMaxLayerPrecision);
-  *precision = x + w + bits(static_cast<uint64_t>(terms));
-  if (has_bias) *precision = std::max<int64_t>(*precision, inference.input(2).precision) + 1;
+  *precision = mrt::product_precision(x, w, terms, has_bias ? inference.input(2).precision : 0);
   return Status();
 }
 

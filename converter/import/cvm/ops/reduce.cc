@@ -75,8 +75,7 @@ Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum
 Status infer_sum(Inference* inference) {
   Reduction r;
   QRT_TRY(read_reduction(inference->attributes(), inference->input().shape, &r));
-  return inference->output(
-      r.shape, inference->input().precision + bits(static_cast<uint64_t>(r.terms)));
+  return inference->output(r.shape, mrt::sum_precision(inference->input().precision, r.terms));
 }
 
 Status import_sum(Importer& importer, const Op& op) {

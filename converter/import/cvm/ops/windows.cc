@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "converter/import/cvm/ops/ops.h"
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 
 namespace qrt::convert::from_cvm {
 namespace {
