@@ -368,24 +368,26 @@ class Lint {
   std::vector<Codes> codes_;
 };
 
-}  // namespace
-
-void lint(const Graph& graph, Report* report) { Lint(graph, report).run(); }
-
-void lint_scale(const std::string& node, const std::string& op, const std::string& tensor,
-                float scale, Report* report) {
-  if (std::isnormal(scale) && scale > 0) return;
+void warn_of_scale(const ScaleNote& note, Report* report) {
+  const float scale = note.scale;
   const char* kind = scale == 0                          ? "zero"
                      : std::isfinite(scale) && scale > 0 ? "denormal"
                      : std::isfinite(scale)              ? "negative"
                                                          : "not finite";
   report->warn(
       {"scale",
-       node,
-       op,
-       "the scale of '" + tensor + "' is " + number(static_cast<double>(scale)) + ": " + kind,
+       note.node,
+       note.op,
+       "the scale of '" + note.tensor + "' is " + number(static_cast<double>(scale)) + ": " + kind,
        "calibrate again: a tensor that is always zero needs any scale of usual size",
        {{"scale", static_cast<double>(scale)}}});
+}
+
+}  // namespace
+
+void lint(const Graph& graph, Report* report) {
+  for (const ScaleNote& note : report->scale_notes()) warn_of_scale(note, report);
+  Lint(graph, report).run();
 }
 
 }  // namespace qrt::convert

@@ -1,7 +1,7 @@
 // Warnings about a quantised model that converts, and runs exactly, but may answer badly: what its
 // numbers alone show to be a mistake of the quantisation, without any data. Looks at the graph as a
-// front end leaves it, so all source formats share it; what a front end alone sees (scales that are
-// no usable numbers) it reports itself, by Report::warn().
+// front end leaves it, so all source formats share it, and at what a front end alone sees and notes
+// in the report (scales that are no usable numbers).
 #ifndef QRT_CONVERTER_LINT_H_
 #define QRT_CONVERTER_LINT_H_
 
@@ -22,10 +22,6 @@ namespace qrt::convert {
 // REQUIRES: a graph from a front end, before the passes. An import that refused nodes leaves a part
 // of one, which is looked at as far as it goes.
 void lint(const Graph& graph, Report* report);
-
-// A scale of `tensor` that is zero, denormal or not finite.
-void lint_scale(const std::string& node, const std::string& op, const std::string& tensor,
-                float scale, Report* report);
 
 }  // namespace qrt::convert
 

@@ -36,6 +36,13 @@ struct Warning {
   Numbers numbers;  // for programs
 };
 
+// A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
+// warning of it: the graph need not hold the scale.
+struct ScaleNote {
+  std::string node, op, tensor;
+  float scale;
+};
+
 // What json() has.
 struct Sections {
   bool nodes = true, warnings = false;
@@ -48,6 +55,9 @@ class Report {
                std::string remedy);
 
   void not_assessed(std::string node, std::string op, std::string rule);
+
+  void note_scale(ScaleNote note) { scale_notes_.push_back(std::move(note)); }
+  const std::vector<ScaleNote>& scale_notes() const { return scale_notes_; }
 
   void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
 
@@ -68,6 +78,7 @@ class Report {
 
  private:
   std::vector<Finding> findings_;
+  std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
 };
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/lint.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -364,7 +364,7 @@ void Importer::note_scale(const NodeView& node, const std::string& tensor,
   if (!noted_scales_.insert(tensor).second) return;
   for (float s : scale)
     if (!std::isnormal(s) || s < 0)
-      return lint_scale(node.label(), node.op_label(), tensor, s, report_);
+      return report_->note_scale({node.label(), node.op_label(), tensor, s});
 }
 
 void Importer::became(int node_index, const std::string& result, const std::string& level) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "converter/import/onnx/importer.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

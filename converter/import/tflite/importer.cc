@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "converter/import/tflite/ops/handlers.h"
-#include "converter/lint.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -164,7 +163,7 @@ void Importer::note_scales() {
     seen[static_cast<size_t>(i)] = true;
     const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
     for (float s : t.scale)
-      if (!std::isnormal(s) || s < 0) return lint_scale(label(op), op.name, t.name, s, report_);
+      if (!std::isnormal(s) || s < 0) return report_->note_scale({label(op), op.name, t.name, s});
   };
   for (const Op& op : model_.ops()) {
     for (int i : op.inputs) look(op, i);

@@ -10,6 +10,7 @@
 
 #include "kernels/edge/numbers.h"
 #include "kernels/edge/packed.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

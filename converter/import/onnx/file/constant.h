@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <queue>
 
+#include "onnx/onnx_pb.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -68,10 +70,15 @@ std::string node_label(const onnx::NodeProto& node, int index) {
   return "#" + std::to_string(index) + " (" + node.op_type() + ")";
 }
 
+Model::Model() : proto_(std::make_unique<onnx::ModelProto>()) {}
+Model::~Model() = default;
+
+const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
+
 Status Model::load(const std::string& path, Model* model) {
-  QRT_TRY(parse(path, &model->proto_));
+  QRT_TRY(parse(path, model->proto_.get()));
   model->path_ = path;
-  const int64_t ir = model->proto_.ir_version();
+  const int64_t ir = model->proto_->ir_version();
   QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",
                   static_cast<long long>(ir), static_cast<long long>(kMinIrVersion));
   if (ir > kMaxIrVersion)
@@ -103,7 +110,7 @@ int Model::producer(const std::string& tensor) const {
 
 Status Model::index() {
   const onnx::GraphProto& g = graph();
-  for (const auto& entry : proto_.opset_import())
+  for (const auto& entry : proto_->opset_import())
     opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {
     QRT_MODEL_CHECK(!t.name().empty(), "an initialiser has no name");

@@ -3,12 +3,13 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "converter/import/onnx/file/constant.h"
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 
 namespace qrt::convert::from_onnx {
@@ -17,12 +18,15 @@ constexpr int64_t kMinOpset = 10, kMaxOpset = 25;
 
 class Model {
  public:
+  Model();
+  ~Model();
+
   // kIoError, kInvalidModel, or kUnsupported (an opset or IR version beyond what is known).
   static Status load(const std::string& path, Model* model);
 
   const std::string& path() const { return path_; }
-  const onnx::ModelProto& proto() const { return proto_; }
-  const onnx::GraphProto& graph() const { return proto_.graph(); }
+  const onnx::ModelProto& proto() const { return *proto_; }
+  const onnx::GraphProto& graph() const;
   // Indices into graph().node(), in execution order.
   const std::vector<int>& order() const { return order_; }
   // Version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
@@ -40,7 +44,7 @@ class Model {
   Status sort();
 
   std::string path_;
-  onnx::ModelProto proto_;
+  std::unique_ptr<onnx::ModelProto> proto_;
   std::vector<int> order_;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
   std::unordered_map<std::string, int64_t> opsets_;  // by domain, "" for "ai.onnx"

@@ -2,12 +2,17 @@
 #include "converter/import/onnx/file/node.h"
 
 #include "converter/import/onnx/file/model.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 const std::string kEmpty;
 }
 
+const std::string& NodeView::op() const { return proto_.op_type(); }
+const std::string& NodeView::domain() const { return proto_.domain(); }
+int NodeView::input_count() const { return proto_.input_size(); }
+int NodeView::output_count() const { return proto_.output_size(); }
 std::string NodeView::label() const { return node_label(proto_, index_); }
 std::string NodeView::op_label() const { return from_onnx::op_label(proto_); }
 
@@ -27,16 +32,14 @@ const onnx::AttributeProto* NodeView::find(const char* attribute) const {
   return nullptr;
 }
 
-const onnx::AttributeProto* NodeView::find(const char* attribute,
-                                           onnx::AttributeProto::AttributeType type) const {
+const onnx::AttributeProto* NodeView::find(const char* attribute, int type) const {
   const onnx::AttributeProto* a = find(attribute);
   if (!a) return nullptr;
   // Files of IR version 3 need not name the type.
   if (a->type() == type || a->type() == onnx::AttributeProto::UNDEFINED) return a;
   if (problem_.ok())
-    problem_ =
-        error(Code::kInvalidModel, "node %s: attribute '%s' has type %d, expected %d",
-              label().c_str(), attribute, static_cast<int>(a->type()), static_cast<int>(type));
+    problem_ = error(Code::kInvalidModel, "node %s: attribute '%s' has type %d, expected %d",
+                     label().c_str(), attribute, static_cast<int>(a->type()), type);
   return nullptr;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 
 namespace qrt::convert::from_onnx {
@@ -17,19 +17,19 @@ class NodeView {
   NodeView(const onnx::NodeProto& proto, int index) : proto_(proto), index_(index) {}
 
   int index() const { return index_; }
-  const std::string& op() const { return proto_.op_type(); }
-  const std::string& domain() const { return proto_.domain(); }
+  const std::string& op() const;
+  const std::string& domain() const;
   std::string label() const;     // for messages
   std::string op_label() const;  // for reports
   // For the converted model: the node's name, or its first output's.
   const std::string& name() const;
 
-  int input_count() const { return proto_.input_size(); }
-  bool has_input(int i) const { return i < proto_.input_size() && !proto_.input(i).empty(); }
+  int input_count() const;
+  bool has_input(int i) const { return !input(i).empty(); }
   const std::string& input(int i) const;  // "" where absent
-  int output_count() const { return proto_.output_size(); }
-  bool has_output(int i) const { return i < proto_.output_size() && !proto_.output(i).empty(); }
-  const std::string& output(int i) const;
+  int output_count() const;
+  bool has_output(int i) const { return !output(i).empty(); }
+  const std::string& output(int i) const;  // "" where absent
 
   bool has(const char* attribute) const { return find(attribute) != nullptr; }
   int64_t integer(const char* attribute, int64_t otherwise) const;
@@ -43,8 +43,8 @@ class NodeView {
 
  private:
   const onnx::AttributeProto* find(const char* attribute) const;
-  const onnx::AttributeProto* find(const char* attribute,
-                                   onnx::AttributeProto::AttributeType type) const;
+  // `type`: AttributeProto::AttributeType.
+  const onnx::AttributeProto* find(const char* attribute, int type) const;
 
   const onnx::NodeProto& proto_;
   int index_;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "converter/import/onnx/ops/handlers.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -7,6 +7,7 @@
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -1,0 +1,53 @@
+// Requantisation in integers: multipliers, the stages and Requants of the file format made of them,
+// and bounds that prove sums and products to fit. How a source derives a multiplier from scales is
+// its own affair (tflite/arithmetic.h for TFLite).
+#ifndef QRT_CONVERTER_IMPORT_COMMON_FIXED_POINT_H_
+#define QRT_CONVERTER_IMPORT_COMMON_FIXED_POINT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "converter/import/common/quant.h"
+#include "qrt_model_generated.h"
+
+namespace qrt::convert {
+
+// value / 2^shift, as a stage of the file has it: shifts of 0..62 and values from 0 on can be
+// written.
+struct Multiplier {
+  int32_t value = 0;
+  int shift = 31;
+
+  // As gemmlowp writes it: the fraction value / 2^31, times 2^exponent.
+  static Multiplier q31(int32_t value, int exponent) { return {value, 31 - exponent}; }
+  int exponent() const { return 31 - shift; }
+};
+
+// The closest multiplier of up to 31 bits to a positive factor, whose products with integers
+// |v| <= bound stay below 2^62. False: the factor is beyond that.
+bool closest_multiplier(double factor, int64_t bound, Multiplier* m);
+
+// v = ROUND(v * multiplier / 2^shift), with one multiplier for all channels or one for each.
+std::unique_ptr<fb::RequantStageT> make_stage(const std::vector<Multiplier>& multipliers,
+                                              fb::Rounding rounding);
+// The stage of closest multipliers, half to even; one factor or bound, or one for each channel.
+// Null: a factor is beyond what a stage can hold.
+std::unique_ptr<fb::RequantStageT> closest_stage(const std::vector<double>& factor,
+                                                 const std::vector<int64_t>& bound);
+
+// y = clamp(stages(v) + zero_point, limits), all in the stored domain.
+std::unique_ptr<fb::RequantT> int_requant(int zero_point, Limits limits,
+                                          std::vector<std::unique_ptr<fb::RequantStageT>> stages);
+std::unique_ptr<fb::RequantT> int_requant(int zero_point, Limits limits,
+                                          std::unique_ptr<fb::RequantStageT> stage);
+// y = clamp(zero_point + HE(clamp(fl32(f(v) * scale)))), one scale or one for each channel.
+std::unique_ptr<fb::RequantT> f32_requant(int zero_point, Limits limits,
+                                          const std::vector<float>& scale);
+
+// The greatest |x - zero_point| of an INT16 x.
+int64_t int16_reach(int zero_point);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IMPORT_COMMON_FIXED_POINT_H_

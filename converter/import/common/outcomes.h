@@ -1,0 +1,79 @@
+// What is said of each node of the source file: the operator it became, the rule for which it was
+// refused, or that it could not be assessed, because it reads what a refused node would have made.
+// Refusing is not an error: an import goes on and says all that must change at once. Importers
+// decide, Outcomes keeps and reports, each node once and in the file's order.
+#ifndef QRT_CONVERTER_IMPORT_COMMON_OUTCOMES_H_
+#define QRT_CONVERTER_IMPORT_COMMON_OUTCOMES_H_
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "converter/report.h"
+
+namespace qrt::convert {
+
+class Outcomes {
+ public:
+  explicit Outcomes(Report* report) : report_(report) {}
+
+  // The source's nodes, once each in the file's order: from then on known by their number, 0 first.
+  void add_node(std::string label, std::string op);
+
+  // --- nodes
+  void became(int node, const std::string& result, const std::string& level);
+  // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
+  void refuse(int node, const std::string& rule, const std::string& tensor,
+              const std::string& remedy);
+  // Not assessed, as its input comes from `origin`: a refused node or input as messages name it.
+  void depends_on(int node, const std::string& origin);
+  // Not assessed for another reason.
+  void skip(int node, const std::string& why);
+  // Nothing has been said of the node: it is judged again.
+  void forget(int node);
+  // Another thing to do about a refused node.
+  void add_remedy(int node, const std::string& remedy);
+
+  bool is_refused(int node) const { return !at(node).rule.empty(); }
+  bool is_skipped(int node) const { return !at(node).skipped.empty(); }
+  // Neither refused nor skipped.
+  bool is_made(int node) const { return !is_refused(node) && !is_skipped(node); }
+  // "" where became() has not been called.
+  const std::string& result(int node) const { return at(node).result; }
+  const std::string& label(int node) const { return at(node).label; }
+
+  // --- inputs, outputs and initialisers of the model that are refused: `kind` is what they are
+  void refuse_outside(const char* kind, const std::string& name, const std::string& rule,
+                      const std::string& remedy);
+  // A tensor's scales, as a node has them, for --lint. Each tensor is looked at once.
+  void note_scales(int node, const std::string& tensor, const std::vector<float>& scales);
+
+  // --- what tensors depend on: a refused node or input; "" for nothing refused
+  const std::string& origin(const std::string& tensor) const;
+  void set_origin(const std::string& tensor, const std::string& origin);
+
+  // Writes the nodes' findings into the report. Nodes of which nothing was said were folded.
+  void write();
+  bool any_refused() const { return report_->has_refusals(); }
+  size_t refused() const { return report_->count(Outcome::kRefused); }
+
+ private:
+  struct NodeOutcome {
+    std::string label, op;
+    std::string result, level = "I0";  // result "": folded
+    std::string rule, tensor, remedy;  // rule not empty: refused
+    std::string skipped;               // why it was not assessed
+  };
+  NodeOutcome& at(int node) { return nodes_[static_cast<size_t>(node)]; }
+  const NodeOutcome& at(int node) const { return nodes_[static_cast<size_t>(node)]; }
+
+  Report* report_;
+  std::vector<NodeOutcome> nodes_;
+  std::unordered_map<std::string, std::string> origins_;  // by tensor
+  std::unordered_set<std::string> noted_;                 // tensors
+};
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IMPORT_COMMON_OUTCOMES_H_

@@ -1,0 +1,72 @@
+// How a tensor is quantised, as source files say it and as qrt stores it.
+#ifndef QRT_CONVERTER_IMPORT_COMMON_QUANT_H_
+#define QRT_CONVERTER_IMPORT_COMMON_QUANT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "converter/ir.h"
+
+namespace qrt::convert {
+
+// real = (q - zero_point) * scale, in the source domain: q is an integer as the source file has it.
+// qrt stores 8 bits as UINT8 and 16 bits as INT16 (the stored domain), whatever the source's sign.
+struct Quant {
+  DType type = DType::kUInt8;       // of the integers
+  std::vector<float> scale;         // one, or one for each index of `axis`
+  std::vector<int32_t> zero_point;  // as many
+  int axis = -1;                    // -1: per tensor
+
+  bool per_tensor() const { return axis < 0; }
+  bool is_int16() const { return type == DType::kUInt16 || type == DType::kInt16; }
+  // Added to a source integer to give the stored one.
+  int offset() const { return type == DType::kInt8 ? 128 : type == DType::kUInt16 ? -32768 : 0; }
+  // Of 8 or 16 bits, or int32, which is stored as it is.
+  DType stored_type() const {
+    if (type == DType::kInt32) return DType::kInt32;
+    return is_int16() ? DType::kInt16 : DType::kUInt8;
+  }
+  // How many stored integers there are, and the least of them. Tables are indexed by the distance
+  // to that: a code. REQUIRES: 8 or 16 bits.
+  size_t codes() const { return is_int16() ? 65536 : 256; }
+  int first_code() const { return is_int16() ? -32768 : 0; }
+  int stored_zero_point(size_t i = 0) const { return zero_point[i] + offset(); }
+};
+// Equal to the bit.
+bool operator==(const Quant& a, const Quant& b);
+inline bool operator!=(const Quant& a, const Quant& b) { return !(a == b); }
+
+// The parameters of a whole tensor.
+Quant tensor_quant(DType type, float scale, int32_t zero_point);
+
+// The least and the greatest integer of an output, in the stored domain if nothing else is said.
+struct Limits {
+  int lo = 0, hi = 255;
+
+  // All integers of the stored type.
+  static Limits of(const Quant& q);
+  // All integers of the source's type. REQUIRES: 8 or 16 bits, or int32.
+  static Limits of_source(const Quant& q);
+  // Whether they exclude some of the stored integers.
+  bool cut(const Quant& q) const { return lo > of(q).lo || hi < of(q).hi; }
+};
+
+// What tools show of a quantised tensor. The file format wants finite positive scales: for others,
+// which are legal at a model's edges, the result is empty.
+Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_t> zero_point,
+                             int axis);
+// The same in the stored domain.
+Quantization stored_quantization(const Quant& quant);
+bool same(const Quantization& a, const Quantization& b);
+
+// The bits of a float32, as the file holds scales.
+uint32_t float_bits(float f);
+
+// The shape of two tensors broadcast as in numpy. False: they do not broadcast.
+bool broadcast(const Shape& a, const Shape& b, Shape* result);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IMPORT_COMMON_QUANT_H_

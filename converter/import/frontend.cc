@@ -1,0 +1,106 @@
+#include "converter/import/frontend.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "converter/convert.h"
+
+namespace qrt::convert {
+namespace {
+
+using Head = std::vector<uint8_t>;
+
+bool has_mark(const Head& head, size_t at, const char* mark) {
+  const size_t length = strlen(mark);
+  return head.size() >= at + length && memcmp(head.data() + at, mark, length) == 0;
+}
+
+bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
+bool is_espdl(const Head& head) { return has_mark(head, 0, "EDL1") || has_mark(head, 0, "EDL2"); }
+// ONNX files have no mark: what nothing else recognises is one.
+bool is_onnx(const Head&) { return true; }
+
+Status tflite(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  const auto reference = options.find("reference");
+  const bool single = reference != options.end() && reference->second == "tflite-single";
+  return import_tflite(path,
+                       single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
+                       graph, report);
+}
+
+Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  return import_onnx(path, graph, report, options.count("allow-float") != 0);
+}
+
+// `title` of the formats that have the option.
+std::string titles_with(const std::string& option) {
+  std::string titles;
+  for (const Frontend& f : frontends())
+    for (const ImportOption& o : f.options)
+      if (option == o.name) titles += (titles.empty() ? "" : " and ") + std::string(f.title);
+  return titles;
+}
+
+}  // namespace
+
+const std::vector<Frontend>& frontends() {
+  static const std::vector<Frontend> rows = {
+      {"tflite",
+       "TFLite",
+       is_tflite,
+       {{"reference",
+         "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for builds "
+         "with TFLITE_SINGLE_ROUNDING",
+         false,
+         {"tflite-ref", "tflite-single"}}},
+       tflite},
+      {"espdl", "ESP-DL", is_espdl, {}, nullptr},
+      {"onnx",
+       "ONNX",
+       is_onnx,
+       {{"allow-float",
+         "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
+         "(level F): Softmax, LayerNormalization and the like. Refused otherwise",
+         true,
+         {}}},
+       onnx},
+  };
+  return rows;
+}
+
+const Frontend* find_frontend(const std::string& name) {
+  for (const Frontend& f : frontends())
+    if (name == f.name) return &f;
+  return nullptr;
+}
+
+const Frontend& recognise(const std::vector<uint8_t>& head) {
+  const auto& rows = frontends();
+  return *std::find_if(rows.begin(), rows.end() - 1,
+                       [&](const Frontend& f) { return f.recognises(head); });
+}
+
+Status import_model(const Frontend& frontend, const std::string& path, const ImportOptions& options,
+                    Graph* graph, Report* report) {
+  for (const auto& [name, value] : options) {
+    const auto known = std::find_if(frontend.options.begin(), frontend.options.end(),
+                                    [&, &n = name](const ImportOption& o) { return n == o.name; });
+    const std::string given = "--" + name + (value == "on" ? "" : " " + value);
+    if (known == frontend.options.end())
+      return error(Code::kInvalidArgument, "%s is for %s models, %s is %s", given.c_str(),
+                   titles_with(name).c_str(), path.c_str(), frontend.name);
+    const auto& choices = known->choices;
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end())
+      return error(Code::kInvalidArgument, "%s is not for %s models, and %s is one", given.c_str(),
+                   frontend.title, path.c_str());
+  }
+  if (frontend.import) return frontend.import(path, options, graph, report);
+  std::string supported;
+  for (const Frontend& f : frontends())
+    if (f.import) supported += (supported.empty() ? "" : ", ") + std::string(f.name);
+  return error(Code::kUnsupported,
+               "%s: %s models are not supported by this version (these are: %s)", path.c_str(),
+               frontend.name, supported.c_str());
+}
+
+}  // namespace qrt::convert

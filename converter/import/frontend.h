@@ -1,0 +1,56 @@
+// The source formats: one row each. qrt_convert, the tests, the fuzzers and the support table walk
+// this table, so that a new format is a folder beside onnx/ and tflite/ and a row in frontend.cc.
+#ifndef QRT_CONVERTER_IMPORT_FRONTEND_H_
+#define QRT_CONVERTER_IMPORT_FRONTEND_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/ir.h"
+#include "converter/report.h"
+#include "runtime/status.h"
+
+namespace qrt::convert {
+
+// An option of the command line that a format has, beside those that all have.
+struct ImportOption {
+  const char* name;                  // "reference" for --reference
+  const char* help;                  // for --help
+  bool is_flag = false;              // has no value
+  std::vector<std::string> choices;  // its values; empty: any text
+};
+
+// Values of the options that are given, by name; of a flag: "on".
+using ImportOptions = std::map<std::string, std::string>;
+
+struct Frontend {
+  const char* name;   // "tflite": for --from and messages
+  const char* title;  // "TFLite": as its makers write it
+  // By the file's first kHeadBytes, or all of it if it is shorter.
+  bool (*recognises)(const std::vector<uint8_t>& head);
+  std::vector<ImportOption> options;
+  // Reads a file into a graph. kIoError, kInvalidModel (damaged), or kUnsupported with every
+  // refused node in the report. *graph is meaningful only on success. Null: this version knows the
+  // format by sight only.
+  Status (*import)(const std::string& path, const ImportOptions& options, Graph* graph,
+                   Report* report);
+};
+
+constexpr size_t kHeadBytes = 64;
+
+const std::vector<Frontend>& frontends();
+// Null: there is none of that name.
+const Frontend* find_frontend(const std::string& name);
+// The first that recognises the file. The last row takes every file, so there is one.
+const Frontend& recognise(const std::vector<uint8_t>& head);
+
+// Imports a file; kInvalidArgument for options that the format does not have, or not with that
+// value.
+Status import_model(const Frontend& frontend, const std::string& path, const ImportOptions& options,
+                    Graph* graph, Report* report);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IMPORT_FRONTEND_H_
