@@ -27,6 +27,13 @@ enum class TfliteReference { kDoubleRounding, kSingleRounding };
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
                      Report* report);
 
+// import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
+Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
+                  Report* report);
+// Where the params of a symbol file are if nobody says: `params` beside a file called `symbol`,
+// else the same name with .params for .json.
+std::string find_cvm_params(const std::string& symbol);
+
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);

@@ -17,6 +17,13 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 
 bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
 bool is_espdl(const Head& head) { return has_mark(head, 0, "EDL1") || has_mark(head, 0, "EDL2"); }
+// CVM: an object of JSON, which no other format starts like.
+bool is_cvm(const Head& head) {
+  const auto first = std::find_if(head.begin(), head.end(), [](uint8_t c) {
+    return strchr(" \t\r\n", c) == nullptr || c == 0;
+  });
+  return first != head.end() && *first == '{';
+}
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
@@ -26,6 +33,12 @@ Status tflite(const std::string& path, const ImportOptions& options, Graph* grap
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
                        graph, report);
+}
+
+Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  const auto params = options.find("params");
+  return import_cvm(path, params != options.end() ? params->second : find_cvm_params(path), graph,
+                    report);
 }
 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
@@ -55,6 +68,14 @@ const std::vector<Frontend>& frontends() {
          {"tflite-ref", "tflite-single"}}},
        tflite},
       {"espdl", "ESP-DL", is_espdl, {}, nullptr},
+      {"cvm",
+       "MRT/CVM",
+       is_cvm,
+       {{"params",
+         "Params of an MRT/CVM model; else `params` beside a file called `symbol`, or STEM.params",
+         false,
+         {}}},
+       cvm},
       {"onnx",
        "ONNX",
        is_onnx,

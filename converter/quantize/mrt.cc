@@ -14,9 +14,7 @@ int bits(uint64_t k) {
   return n;
 }
 
-int precision_for(double v) {
-  return static_cast<int>(std::ceil(std::log2(std::fabs(v) + 1))) + 1;
-}
+int precision_for(double v) { return static_cast<int>(std::ceil(std::log2(std::fabs(v) + 1))) + 1; }
 
 double symmetric_scale(double max_abs, int precision) {
   return max_abs == 0 ? 1 : static_cast<double>(alpha(precision)) / max_abs;
@@ -77,7 +75,8 @@ Requantization plan_requantization(double threshold, double scale_in, int precis
     r.scale = std::ldexp(scale_in, -shift);
   }
   if (r.precision <= precision_out && !demanded_scale) return r;
-  const double target = demanded_scale.value_or(static_cast<double>(alpha(precision_out)) / threshold);
+  const double target =
+      demanded_scale.value_or(static_cast<double>(alpha(precision_out)) / threshold);
   r.factor = cvm_float(target / r.scale, 32 - r.precision);
   r.scale = std::ldexp(r.scale * r.factor->frac, r.factor->exponent);
   r.precision = precision_out;

@@ -40,8 +40,7 @@ inline void apply(const FormulaStep& step, int32_t* v, size_t n) {
       return each(v, n, [=](int32_t x) { return wrapped(raw(x) << k); });
     case FormulaFunction::kClamp:
       return each(v, n, [=](int32_t x) { return x < k ? k : x > high ? high : x; });
-    case FormulaFunction::kNegate:
-      return each(v, n, [](int32_t x) { return wrapped(0 - raw(x)); });
+    case FormulaFunction::kNegate: return each(v, n, [](int32_t x) { return wrapped(0 - raw(x)); });
     case FormulaFunction::kAbs:
       return each(v, n, [](int32_t x) { return x < 0 ? wrapped(0 - raw(x)) : x; });
     case FormulaFunction::kBits: return each(v, n, bits_of);
@@ -127,8 +126,8 @@ inline void store(const FormulaOperand& p, const int32_t* from, void* to, size_t
     case FormulaElement::kUInt8:
       return narrow<uint8_t>(from, zero_point, 0, 255, static_cast<uint8_t*>(to) + at, n);
     case FormulaElement::kInt16:
-      return narrow<int16_t>(from, zero_point, INT16_MIN, INT16_MAX,
-                             static_cast<int16_t*>(to) + at, n);
+      return narrow<int16_t>(from, zero_point, INT16_MIN, INT16_MAX, static_cast<int16_t*>(to) + at,
+                             n);
     case FormulaElement::kInt32: {
       int32_t* y = static_cast<int32_t*>(to) + at;
       if (zero_point == 0) {
@@ -164,10 +163,9 @@ inline void formula(const FormulaParams& params, const FormulaRun& run) {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_FORMULA_LOOPS(suffix)                                       \
-  void qrt::formula_##suffix(const qrt::FormulaParams& params,          \
-                             const qrt::FormulaRun& run) {              \
-    qrt::formula(params, run);                                          \
+#define QRT_FORMULA_LOOPS(suffix)                                                            \
+  void qrt::formula_##suffix(const qrt::FormulaParams& params, const qrt::FormulaRun& run) { \
+    qrt::formula(params, run);                                                               \
   }
 
 #endif  // QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_

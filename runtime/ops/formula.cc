@@ -41,9 +41,9 @@ Status check_steps(const char* what, const StepVector* steps) {
     const bool is_right = s.function() == fb::FormulaFunction::SHIFT_RIGHT;
     QRT_MODEL_CHECK(!is_right || (s.value() >= 1 && s.value() <= 32),
                     "%s[%u] shifts right by %d, expected 1 to 32", what, i, s.value());
-    QRT_MODEL_CHECK(s.function() != fb::FormulaFunction::SHIFT_LEFT ||
-                        (s.value() >= 0 && s.value() <= 31),
-                    "%s[%u] shifts left by %d, expected 0 to 31", what, i, s.value());
+    QRT_MODEL_CHECK(
+        s.function() != fb::FormulaFunction::SHIFT_LEFT || (s.value() >= 0 && s.value() <= 31),
+        "%s[%u] shifts left by %d, expected 0 to 31", what, i, s.value());
     QRT_MODEL_CHECK(s.function() != fb::FormulaFunction::CLAMP || s.value() <= s.high(),
                     "%s[%u] limits to %d to %d, not a range", what, i, s.value(), s.high());
   }
@@ -58,8 +58,8 @@ Status analyse(const InferContext& context, Elements* elements, DType* output, S
   const auto* o = context.op->options_as<fb::FormulaOptions>();
   const size_t inputs = context.inputs.size();
   QRT_MODEL_CHECK(inputs == 1 || inputs == 2, "has %zu inputs, expected 1 or 2", inputs);
-  QRT_TRY(check_element("a_zero_point", context.inputs[0].type.dtype, o->a_zero_point(),
-                        &elements->a));
+  QRT_TRY(
+      check_element("a_zero_point", context.inputs[0].type.dtype, o->a_zero_point(), &elements->a));
   QRT_TRY(check_steps("a_steps", o->a_steps()));
   QRT_TRY(declared_output_dtype(context, output));
   QRT_TRY(check_element("zero_point", *output, o->zero_point(), &elements->y));
@@ -67,8 +67,8 @@ Status analyse(const InferContext& context, Elements* elements, DType* output, S
     *shape = context.inputs[0].type.shape;
     return Status();
   }
-  QRT_TRY(check_element("b_zero_point", context.inputs[1].type.dtype, o->b_zero_point(),
-                        &elements->b));
+  QRT_TRY(
+      check_element("b_zero_point", context.inputs[1].type.dtype, o->b_zero_point(), &elements->b));
   QRT_TRY(check_range("pair", static_cast<int>(o->pair()), 0, kFormulaPairs - 1));
   QRT_TRY(check_steps("b_steps", o->b_steps()));
   QRT_TRY(check_steps("steps", o->steps()));
@@ -113,10 +113,9 @@ void run(const Step& step, const RunContext& context) {
                              [&](const FormulaRun& r) { p.kernel->run(p.formula, r); });
     return;
   }
-  for_pieces(*context.parallel, p.broadcast.tasks, p.broadcast.run, kAlignment,
-             [&](size_t, size_t begin, size_t end) {
-               run_one(p, step, context, begin, end - begin);
-             });
+  for_pieces(
+      *context.parallel, p.broadcast.tasks, p.broadcast.run, kAlignment,
+      [&](size_t, size_t begin, size_t end) { run_one(p, step, context, begin, end - begin); });
 }
 
 FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVector* steps,
@@ -144,8 +143,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   f.has_b = context.inputs.size() == 2;
   f.pair = static_cast<FormulaPair>(o->pair());
   f.a = operand(elements.a, o->a_zero_point(), o->a_steps(), &params->a_steps);
-  f.b = operand(elements.b, o->b_zero_point(), f.has_b ? o->b_steps() : nullptr,
-                &params->b_steps);
+  f.b = operand(elements.b, o->b_zero_point(), f.has_b ? o->b_steps() : nullptr, &params->b_steps);
   f.y = operand(elements.y, o->zero_point(), f.has_b ? o->steps() : nullptr, &params->steps);
   const double passes = static_cast<double>(3 + f.a.count + f.b.count + f.y.count);
   const double ns = 4 * passes / speed_of(params->kernel->isa).elements / 4;

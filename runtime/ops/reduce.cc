@@ -57,19 +57,19 @@ void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   int32_t* y = reinterpret_cast<int32_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.outer * p.inner, 1, [&](size_t, size_t begin,
-                                                                   size_t end) {
-    while (begin < end) {
-      const size_t image = begin / p.inner, first = begin % p.inner;
-      const size_t last = end - begin < p.inner - first ? first + end - begin : p.inner;
-      const T* from = x + image * p.n * p.inner;
-      if (p.maximum)
-        reduce<T, true>(p, from, y + image * p.inner, first, last);
-      else
-        reduce<T, false>(p, from, y + image * p.inner, first, last);
-      begin += last - first;
-    }
-  });
+  for_pieces(*context.parallel, p.tasks, p.outer * p.inner, 1,
+             [&](size_t, size_t begin, size_t end) {
+               while (begin < end) {
+                 const size_t image = begin / p.inner, first = begin % p.inner;
+                 const size_t last = end - begin < p.inner - first ? first + end - begin : p.inner;
+                 const T* from = x + image * p.n * p.inner;
+                 if (p.maximum)
+                   reduce<T, true>(p, from, y + image * p.inner, first, last);
+                 else
+                   reduce<T, false>(p, from, y + image * p.inner, first, last);
+                 begin += last - first;
+               }
+             });
 }
 
 Status prepare(const PrepareContext& context, Step* step) {

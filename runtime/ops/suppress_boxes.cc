@@ -60,8 +60,7 @@ void suppress(const Params& p, const int32_t* x, int32_t count, int32_t* y, uint
     const int32_t u = x[i * kBox + 1], v = x[j * kBox + 1];
     return u != v ? u > v : i < j;
   });
-  const size_t taken =
-      p.top_k < 0 ? valid : std::min(static_cast<size_t>(p.top_k), valid);
+  const size_t taken = p.top_k < 0 ? valid : std::min(static_cast<size_t>(p.top_k), valid);
   const size_t most =
       p.max_outputs < 0 ? p.rows : std::min(static_cast<size_t>(p.max_outputs), p.rows);
   size_t kept = 0;

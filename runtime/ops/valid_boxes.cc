@@ -52,8 +52,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->rows = static_cast<size_t>(x[1]);
   params->k = static_cast<size_t>(x[2]);
   params->threshold = context.op->options_as<fb::ValidBoxesOptions>()->threshold();
-  params->tasks =
-      task_count(static_cast<double>(x.elements()), params->images, context.threads);
+  params->tasks = task_count(static_cast<double>(x.elements()), params->images, context.threads);
   step->kernel = "valid_boxes_scalar";
   step->run = run;
   step->params = std::move(params);

@@ -10,6 +10,7 @@
 
 #include "converter/convert.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/cvm_models.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/tflite_models.h"
 
@@ -80,6 +81,14 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   } else if (target == "fuzz_tflite") {
     result = testing::sample_tflite_models();
     add_files(".tflite", &result);
+  } else if (target == "fuzz_cvm") {
+    result = {testing::joined(testing::sample_cvm_model())};
+    for (const std::string& path : zoo_files(".params")) {
+      const auto symbol = std::filesystem::path(path).replace_extension(".json");
+      if (!std::filesystem::exists(symbol)) continue;
+      const File text = read_file(symbol);
+      result.push_back(testing::joined({std::string(text.begin(), text.end()), read_file(path)}));
+    }
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {

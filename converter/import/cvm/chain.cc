@@ -70,8 +70,7 @@ void merge_products(std::vector<Requantization::Stage>* stages) {
     }
     std::vector<int64_t> product =
         first.multiplier.size() == 1 ? second.multiplier : first.multiplier;
-    const int64_t other =
-        first.multiplier.size() == 1 ? first.multiplier[0] : second.multiplier[0];
+    const int64_t other = first.multiplier.size() == 1 ? first.multiplier[0] : second.multiplier[0];
     for (int64_t& m : product) m *= other;
     second.multiplier = std::move(product);
     stages->erase(stages->begin() + static_cast<ptrdiff_t>(i));
@@ -99,8 +98,7 @@ Storage storage_for(Range range) {
 
 std::string describe(Storage storage, Range range) {
   std::string text = dtype_name(storage.dtype);
-  if (storage.zero_point != 0)
-    text += storage.zero_point > 0 ? " (+128)" : " (-32768)";
+  if (storage.zero_point != 0) text += storage.zero_point > 0 ? " (+128)" : " (-32768)";
   return text + ", values " + std::to_string(range.lo) + " to " + std::to_string(range.hi);
 }
 

@@ -1,7 +1,6 @@
 // import_cvm(): read, infer, import.
 #include "converter/convert.h"
 #include "converter/import/cvm/importer.h"
-#include "converter/import/cvm/symbol.h"
 
 namespace qrt::convert {
 
@@ -20,7 +19,5 @@ std::string find_cvm_params(const std::string& symbol) {
   const size_t dot = symbol.find_last_of('.');
   return symbol.substr(0, dot == std::string::npos || dot < name ? symbol.size() : dot) + ".params";
 }
-
-bool is_cvm_symbol(const std::string& head) { return from_cvm::looks_like_symbol(head); }
 
 }  // namespace qrt::convert

@@ -43,8 +43,7 @@ Range range_of(const std::vector<int32_t>& values) {
 
 }  // namespace
 
-Importer::Importer(const Model& model, const std::vector<Form>& forms, Graph* graph,
-                   Report* report)
+Importer::Importer(const Model& model, const std::vector<Form>& forms, Graph* graph, Report* report)
     : model_(model),
       forms_(forms),
       graph_(graph),
@@ -176,13 +175,14 @@ Status Importer::export_outputs() {
                      "give the outputs a precision that holds their values");
         continue;
       }
-      const Stored from = stored(entry);
+      const Storage storage = storage_for(values);
+      const ValueId from = stored_as(entry, storage);
       std::vector<uint8_t> table(256);
       for (int i = 0; i < 256; ++i)
-        table[static_cast<size_t>(i)] = static_cast<uint8_t>(i - from.storage.zero_point);
+        table[static_cast<size_t>(i)] = static_cast<uint8_t>(i - storage.zero_point);
       made = output(DType::kInt8);
       const ValueId bytes = graph_->add_constant("", DType::kInt8, {256}, table);
-      add_node<fb::LutOptionsT>(op, {from.value, bytes}, made);
+      add_node<fb::LutOptionsT>(op, {from, bytes}, made);
     } else {
       made = stored_int32(entry);
       if (graph_->producer(made) < 0 || graph_->is_output(made)) {
@@ -415,7 +415,7 @@ Stored Importer::write(EntryId entry, const Chain& chain, const Storage* wanted)
   if (chain.product) return write_product(op, chain, wanted);
   if (chain.pair) return write_pair(op, chain, wanted);
   const Stored made = write_formula(op, chain.from, chain.links, chain.range(), wanted);
-  report_chain(chain, std::string(made.value == chain.from.value          ? "nothing to do"
+  report_chain(chain, std::string(made.value == chain.from.value ? "nothing to do"
                                   : chain.from.storage.dtype == DType::kUInt8 &&
                                           made.storage.dtype != DType::kInt32
                                       ? "Lut"
@@ -434,8 +434,8 @@ Stored Importer::write_formula(const Op& op, const Stored& from, const std::vect
       int32_t v = i - from.storage.zero_point;
       for (const Link& link : links) v = apply(link, v);
       // Bytes that do not occur have any results.
-      results[static_cast<size_t>(i)] = static_cast<int32_t>(
-          std::clamp<int64_t>(v, range.lo, range.hi));
+      results[static_cast<size_t>(i)] =
+          static_cast<int32_t>(std::clamp<int64_t>(v, range.lo, range.hi));
     }
     return {write_table(op, from, results, storage), storage, range};
   }
@@ -460,15 +460,14 @@ Stored Importer::table_of(const Op& op, const Stored& from, const std::vector<in
   return {write_table(op, from, results, storage), storage, range};
 }
 
-ValueId Importer::write_table(const Op& op, const Stored& from,
-                              const std::vector<int32_t>& results, Storage storage) {
+ValueId Importer::write_table(const Op& op, const Stored& from, const std::vector<int32_t>& results,
+                              Storage storage) {
   Value table;
   table.type = {storage.dtype, {256}};
   table.is_constant = true;
   table.data = stored_bytes(results, storage);
   const ValueId id = graph_->add_value(std::move(table));
-  const ValueId made =
-      new_value(op.node.name, storage, graph_->values[from.value].type.shape);
+  const ValueId made = new_value(op.node.name, storage, graph_->values[from.value].type.shape);
   add_node<fb::LutOptionsT>(op, {from.value, id}, made);
   return made;
 }
@@ -524,8 +523,7 @@ Stored Importer::write_product(const Op& op, const Chain& chain, const Storage* 
     report_chain(chain, text + ", then a table to " + describe(made.storage, made.range));
     return made;
   }
-  const Stored sums{product.emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0},
-                    chain.ranges[0]};
+  const Stored sums{product.emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, chain.ranges[0]};
   Stored made;
   if (is_scalar_chain(chain.links)) {
     made = write_formula(op, sums, chain.links, chain.range(), wanted);

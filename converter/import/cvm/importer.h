@@ -150,8 +150,8 @@ class Importer {
   const std::vector<Form>& forms_;
   Graph* graph_;
   Report* report_;
-  std::vector<State> states_;      // by entry
-  std::vector<EntryId> aliases_;   // by entry
+  std::vector<State> states_;        // by entry
+  std::vector<EntryId> aliases_;     // by entry
   std::vector<std::string> became_;  // by node
   std::vector<bool> refused_;        // by node
 };

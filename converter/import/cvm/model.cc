@@ -19,15 +19,14 @@ class Bytes {
   size_t at() const { return at_; }
   template <class T>
   Status read(const char* what, T* value) {
-    QRT_MODEL_CHECK(size_ - at_ >= sizeof(T), "byte %zu: the file ends within %s", at_,
-                    what);
+    QRT_MODEL_CHECK(size_ - at_ >= sizeof(T), "byte %zu: the file ends within %s", at_, what);
     memcpy(value, bytes_ + at_, sizeof(T));
     at_ += sizeof(T);
     return Status();
   }
   Status skip(const char* what, uint64_t count, const uint8_t** start) {
-    QRT_MODEL_CHECK(count <= size_ - at_, "byte %zu: the file ends within %s (%llu bytes)",
-                    at_, what, static_cast<unsigned long long>(count));
+    QRT_MODEL_CHECK(count <= size_ - at_, "byte %zu: the file ends within %s (%llu bytes)", at_,
+                    what, static_cast<unsigned long long>(count));
     *start = bytes_ + at_;
     at_ += static_cast<size_t>(count);
     return Status();
@@ -104,12 +103,12 @@ std::string label(const Node& node, size_t index) {
 
 Status Model::load(const std::string& symbol_path, const std::string& params_path, Model* model) {
   auto text = ModelBytes::map_file(symbol_path.c_str());
-  if (!text.ok()) return std::move(text.status());
-  Status status = model->parse_symbol(
-      std::string(reinterpret_cast<const char*>(text->data()), text->size()));
+  if (!text.ok()) return std::move(text.status()).at(symbol_path);
+  Status status =
+      model->parse_symbol(std::string(reinterpret_cast<const char*>(text->data()), text->size()));
   if (!status.ok()) return std::move(status).at(symbol_path);
   auto params = ModelBytes::map_file(params_path.c_str());
-  if (!params.ok()) return std::move(params.status());
+  if (!params.ok()) return std::move(params.status()).at(params_path);
   status = model->parse_params(params->data(), params->size());
   return status.ok() ? Status() : std::move(status).at(params_path);
 }
@@ -152,8 +151,9 @@ Status Model::parse_params(const uint8_t* data, size_t size) {
   Bytes bytes(data, size);
   uint64_t magic = 0, reserved = 0, names = 0, tensors = 0;
   QRT_TRY(bytes.read("the header", &magic));
-  QRT_MODEL_CHECK(magic == kListMagic, "byte 0: the file does not start with the magic number of "
-                                       "params (b7 9c 04 05 4f 8d e5 f7)");
+  QRT_MODEL_CHECK(magic == kListMagic,
+                  "byte 0: the file does not start with the magic number of "
+                  "params (b7 9c 04 05 4f 8d e5 f7)");
   QRT_TRY(bytes.read("the header", &reserved));
   QRT_TRY(bytes.read("the number of names", &names));
   std::map<std::string, EntryId> variables;

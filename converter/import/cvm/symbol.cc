@@ -105,10 +105,9 @@ class Reader {
 };
 
 Status Reader::run() {
-  QRT_TRY(check_keys(root_,
-                     {"nodes", "heads", "attrs", "arg_nodes", "node_row_ptr", "version",
-                      "postprocess"},
-                     "the graph"));
+  QRT_TRY(check_keys(
+      root_, {"nodes", "heads", "attrs", "arg_nodes", "node_row_ptr", "version", "postprocess"},
+      "the graph"));
   for (const char* key : {"nodes", "heads", "attrs"})
     QRT_MODEL_CHECK(root_.contains(key), "the graph lacks the key '%s'", key);
   if (root_.contains("version")) {
@@ -137,8 +136,8 @@ Status Reader::run() {
   QRT_MODEL_CHECK(heads.is_array() && !heads.empty(), "'heads' is no list of outputs");
   for (size_t i = 0; i < heads.size(); ++i) {
     EntryId entry;
-    QRT_TRY(read_reference(heads[i], symbol_.nodes.size(), "heads[" + std::to_string(i) + "]",
-                           &entry));
+    QRT_TRY(
+        read_reference(heads[i], symbol_.nodes.size(), "heads[" + std::to_string(i) + "]", &entry));
     symbol_.heads.push_back(entry);
   }
   return Status();
@@ -155,7 +154,8 @@ Status Reader::read_reference(const Json& json, size_t nodes_before, const std::
                   static_cast<long long>(node), static_cast<long long>(nodes_before) - 1);
   const Node& from = symbol_.nodes[static_cast<size_t>(node)];
   QRT_TRY(read_integer(json[1], 0, int64_t{from.outputs} - 1, where + "[1], an output,", &index));
-  if (json.size() == 3) QRT_TRY(read_integer(json[2], INT32_MIN, UINT32_MAX, where + "[2]", &version));
+  if (json.size() == 3)
+    QRT_TRY(read_integer(json[2], INT32_MIN, UINT32_MAX, where + "[2]", &version));
   *entry = from.first_output + static_cast<EntryId>(index);
   return Status();
 }
@@ -202,8 +202,8 @@ Status Reader::read_node(const Json& json, size_t index) {
                   where.c_str(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     EntryId entry;
-    QRT_TRY(read_reference(inputs[i], index, where + ": inputs[" + std::to_string(i) + "]",
-                           &entry));
+    QRT_TRY(
+        read_reference(inputs[i], index, where + ": inputs[" + std::to_string(i) + "]", &entry));
     node.inputs.push_back(entry);
   }
   node.first_output = static_cast<EntryId>(symbol_.entries.size());
@@ -231,8 +231,8 @@ Status Reader::check_node_lists() const {
     QRT_MODEL_CHECK(list.size() == expected.size(), "'%s' has %zu values, expected %zu", key,
                     list.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i)
-      QRT_MODEL_CHECK(list[i].is_number_integer() && list[i] == expected[i],
-                      "%s[%zu] is not %lld", key, i, static_cast<long long>(expected[i]));
+      QRT_MODEL_CHECK(list[i].is_number_integer() && list[i] == expected[i], "%s[%zu] is not %lld",
+                      key, i, static_cast<long long>(expected[i]));
     return Status();
   };
   QRT_TRY(check("arg_nodes", variables));
@@ -256,10 +256,10 @@ Status Reader::tagged_list(const char* key, const char* tag, size_t length,
 // The lists of which nothing is used.
 Status Reader::check_lists() const {
   const Json& attributes = root_["attrs"];
-  QRT_TRY(check_keys(attributes,
-                     {"op_attrs", "shape", "storage_id", "precision", "dltype", "dtype",
-                      "device_index"},
-                     "attrs"));
+  QRT_TRY(check_keys(
+      attributes,
+      {"op_attrs", "shape", "storage_id", "precision", "dltype", "dtype", "device_index"},
+      "attrs"));
   const size_t entries = symbol_.entries.size();
   const Json* list;
   QRT_TRY(tagged_list("storage_id", "list_int", entries, &list));
@@ -274,8 +274,8 @@ Status Reader::check_lists() const {
                         attributes["dtype"][0] == "list_int",
                     "attrs: 'dtype' is no [\"list_int\", list]");
   // Files of 2019 have dtype, a list of type codes, and neither version nor dltype.
-  if (!is_first_version_ || (symbol_.version.empty() && !attributes.contains("dltype") &&
-                             attributes.contains("dtype")))
+  if (!is_first_version_ ||
+      (symbol_.version.empty() && !attributes.contains("dltype") && attributes.contains("dtype")))
     return Status();
   QRT_TRY(tagged_list("dltype", "list_str", entries, &list));
   for (size_t i = 0; i < entries; ++i)
@@ -344,11 +344,6 @@ Status parse_symbol(const std::string& text, Symbol* symbol) {
   Json root;
   QRT_TRY(parse_text(text, "the graph", &root));
   return Reader(root, symbol).run();
-}
-
-bool looks_like_symbol(const std::string& head) {
-  const size_t start = head.find_first_not_of(" \t\r\n");
-  return start != std::string::npos && head[start] == '{';
 }
 
 }  // namespace qrt::convert::from_cvm

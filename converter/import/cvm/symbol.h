@@ -18,9 +18,6 @@ struct Symbol {
 
 Status parse_symbol(const std::string& text, Symbol* symbol);
 
-// Whether the first bytes of a file are those of a JSON object, as no other format's are.
-bool looks_like_symbol(const std::string& head);
-
 }  // namespace qrt::convert::from_cvm
 
 #endif  // QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_

@@ -20,8 +20,8 @@ Status infer_get_valid_counts(Inference* inference) {
   QRT_MODEL_CHECK(x.shape.rank() == 3 && x.shape[2] >= 2 && x.shape[2] < 32,
                   "its input has the shape %s, expected [n, rows, 2 to 31]",
                   x.shape.to_string().c_str());
-  QRT_TRY(inference->output(
-      {x.shape[0]}, mrt::bits(static_cast<uint64_t>(x.shape[1] * x.shape[2] + 1)) + 1));
+  QRT_TRY(inference->output({x.shape[0]},
+                            mrt::bits(static_cast<uint64_t>(x.shape[1] * x.shape[2] + 1)) + 1));
   return inference->output(x.shape, x.precision);
 }
 
@@ -50,9 +50,9 @@ struct Suppression {
 
 // What has one accepted value says nothing.
 Status read_suppression(const Attributes& a, Suppression* s) {
-  QRT_TRY(a.check_names({"iou_threshold", "max_output_size", "top_k", "force_suppress",
-                         "coord_start", "score_index", "id_index", "return_indices",
-                         "invalid_to_bottom"}));
+  QRT_TRY(
+      a.check_names({"iou_threshold", "max_output_size", "top_k", "force_suppress", "coord_start",
+                     "score_index", "id_index", "return_indices", "invalid_to_bottom"}));
   QRT_TRY(a.integer("iou_threshold", 1, INT32_MAX, &s->iou_threshold));
   QRT_TRY(a.integer("max_output_size", INT32_MIN, INT32_MAX, &s->max_outputs));
   QRT_TRY(a.integer("top_k", INT32_MIN, INT32_MAX, &s->top_k));

@@ -119,8 +119,9 @@ Status infer_right_shift(Inference* inference) {
 Status import_right_shift(Importer& importer, const Op& op) {
   Shift shift;
   QRT_TRY(read_shift(Attributes(op.node.attributes), &shift));
-  importer.extend(op, 0, {step(F::SHIFT_RIGHT, static_cast<int32_t>(shift.bits)),
-                          clamp_to_precision(shift.precision)});
+  importer.extend(op, 0,
+                  {step(F::SHIFT_RIGHT, static_cast<int32_t>(shift.bits)),
+                   clamp_to_precision(shift.precision)});
   return Status();
 }
 
@@ -137,8 +138,9 @@ Status infer_left_shift(Inference* inference) {
 Status import_left_shift(Importer& importer, const Op& op) {
   Shift shift;
   QRT_TRY(read_shift(Attributes(op.node.attributes), &shift));
-  importer.extend(op, 0, {step(F::SHIFT_LEFT, static_cast<int32_t>(shift.bits)),
-                          clamp_to_precision(shift.precision)});
+  importer.extend(
+      op, 0,
+      {step(F::SHIFT_LEFT, static_cast<int32_t>(shift.bits)), clamp_to_precision(shift.precision)});
   return Status();
 }
 

@@ -132,8 +132,8 @@ std::vector<int16_t> ohwi(const std::vector<int32_t>& weights, const Shape& s) {
   for (int64_t o = 0; o < s[0]; ++o)
     for (int64_t p = 0; p < s[2] * s[3]; ++p)
       for (int64_t i = 0; i < s[1]; ++i)
-        moved[at++] = static_cast<int16_t>(
-            weights[static_cast<size_t>((o * s[1] + i) * s[2] * s[3] + p)]);
+        moved[at++] =
+            static_cast<int16_t>(weights[static_cast<size_t>((o * s[1] + i) * s[2] * s[3] + p)]);
   return moved;
 }
 
@@ -192,13 +192,13 @@ Status import_conv2d(Importer& importer, const Op& op) {
     Graph& graph = importer.graph();
     const Stored& from = layer->x;
     const ValueId image = importer.transposed(op, from.value, from.storage, {0, 2, 3, 1});
-    const ValueId bias =
-        graph.add_constant("", DType::kInt32, {conv.channels}, layer->bias);
+    const ValueId bias = graph.add_constant("", DType::kInt32, {conv.channels}, layer->bias);
     const ValueId made = importer.new_value("", storage, {y[0], y[2], y[3], y[1]});
     const std::string& name = importer.name_of(op.input(1));
-    if (is_depthwise) {
-      const ValueId weights = graph.add_constant(name, DType::kInt16, {w[2], w[3], w[0]},
-                                                 hwo(layer->weights, w));
+    // A DepthwiseConv2D has no form without requantisation: its sums come from groups of 1.
+    if (is_depthwise && requant) {
+      const ValueId weights =
+          graph.add_constant(name, DType::kInt16, {w[2], w[3], w[0]}, hwo(layer->weights, w));
       auto& o = importer.add_node<fb::DepthwiseConv2DOptionsT>(op, {image, weights, bias}, made);
       fill_window(conv, from.storage, std::move(requant), &o);
       o.multiplier = static_cast<uint32_t>(w[0] / x[1]);
@@ -254,8 +254,8 @@ Status import_dense(Importer& importer, const Op& op) {
         graph.add_constant(importer.name_of(op.input(1)), DType::kInt16, w, elements);
     const ValueId bias = graph.add_constant("", DType::kInt32, {w[0]}, layer->bias);
     const ValueId made = importer.new_value("", storage, importer.shape(op.output()));
-    auto& o = importer.add_node<fb::FullyConnectedOptionsT>(
-        op, {layer->x.value, weights, bias}, made);
+    auto& o =
+        importer.add_node<fb::FullyConnectedOptionsT>(op, {layer->x.value, weights, bias}, made);
     o.requant = requant ? std::move(requant) : std::make_unique<fb::RequantT>();
     return made;
   };

@@ -10,11 +10,10 @@ Status read_lut(const Attributes& a, const Shape& table) {
   int64_t size = 0;
   QRT_TRY(a.check_names({"in_dim"}));
   QRT_TRY(a.required_integer("in_dim", 1, INT32_MAX, &size));
-  QRT_MODEL_CHECK(size == table.elements() &&
-                      (table.rank() == 1 || (table.rank() == 2 && table[1] == 1)),
-                  "its table has the shape %s, expected [%lld] or [%lld, 1]",
-                  table.to_string().c_str(), static_cast<long long>(size),
-                  static_cast<long long>(size));
+  QRT_MODEL_CHECK(
+      size == table.elements() && (table.rank() == 1 || (table.rank() == 2 && table[1] == 1)),
+      "its table has the shape %s, expected [%lld] or [%lld, 1]", table.to_string().c_str(),
+      static_cast<long long>(size), static_cast<long long>(size));
   return Status();
 }
 
@@ -111,8 +110,7 @@ Status import_take(Importer& importer, const Op& op) {
     return Status();
   }
   Stored x = importer.stored(op.input(0));
-  const Stored index =
-      importer.clamped_indices(op, op.input(1), from[static_cast<int>(*axis)]);
+  const Stored index = importer.clamped_indices(op, op.input(1), from[static_cast<int>(*axis)]);
   const ValueId made = importer.new_value("", x.storage, importer.shape(op.output()));
   importer.add_node<fb::TakeOptionsT>(op, {x.value, index.value}, made).axis =
       static_cast<uint32_t>(*axis);

@@ -91,10 +91,10 @@ Status infer_reshape(Inference* inference) {
       QRT_MODEL_CHECK(i + 2 < codes.size(), "shape ends within a -4 and its two dimensions");
       int64_t first = codes[++i], second = codes[++i];
       fits = next(&d);
-      QRT_MODEL_CHECK((first > 0 || first == -1) && (second > 0 || second == -1) &&
-                          (first > 0 || second > 0),
-                      "shape splits a dimension into %lld and %lld",
-                      static_cast<long long>(first), static_cast<long long>(second));
+      QRT_MODEL_CHECK(
+          (first > 0 || first == -1) && (second > 0 || second == -1) && (first > 0 || second > 0),
+          "shape splits a dimension into %lld and %lld", static_cast<long long>(first),
+          static_cast<long long>(second));
       if (fits && first == -1) first = d / second;
       if (fits && second == -1) second = d / first;
       QRT_MODEL_CHECK(!fits || first * second == d, "shape splits %lld into %lld and %lld",

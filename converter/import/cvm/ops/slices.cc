@@ -2,8 +2,8 @@
 // becomes index maps of a Gather.
 #include <algorithm>
 
-#include "converter/import/cvm/ops/ops.h"
 #include "converter/import/common/index_maps.h"
+#include "converter/import/cvm/ops/ops.h"
 
 namespace qrt::convert::from_cvm {
 namespace {
@@ -70,8 +70,8 @@ Status read_tile(const Attributes& a, const Shape& x, Shape* from, std::vector<i
   QRT_TRY(a.required("reps"));
   QRT_TRY(a.tuple("reps", 1, 4096, reps));
   const size_t rank = std::max(reps->size(), static_cast<size_t>(x.rank()));
-  QRT_MODEL_CHECK(rank <= kMaxTensorRank, "reps has %zu values, expected at most %d",
-                  reps->size(), kMaxTensorRank);
+  QRT_MODEL_CHECK(rank <= kMaxTensorRank, "reps has %zu values, expected at most %d", reps->size(),
+                  kMaxTensorRank);
   reps->insert(reps->begin(), rank - reps->size(), 1);
   for (size_t d = static_cast<size_t>(x.rank()); d < rank; ++d) from->push_back(1);
   for (int64_t d : x) from->push_back(d);
@@ -113,7 +113,7 @@ struct Slice {
 
 Status read_slices(const Attributes& a, const Shape& x, std::vector<Slice>* slices) {
   QRT_TRY(a.check_names({"begin", "end", "stride"}));
-  std::vector<int64_t> begin, end, step;
+  std::vector<int64_t> begin = {0}, end = {1}, step;  // where the attributes are missing
   QRT_TRY(a.tuple("begin", INT32_MIN, INT32_MAX, &begin));
   QRT_TRY(a.tuple("end", INT32_MIN, INT32_MAX, &end));
   QRT_TRY(a.tuple("stride", INT32_MIN, INT32_MAX, &step));
@@ -176,9 +176,8 @@ Status infer_slice_like(Inference* inference) {
   Shape shape = x;
   for (int64_t axis : axes) {
     const int d = static_cast<int>(axis < 0 ? axis + x.rank() : axis);
-    QRT_MODEL_CHECK(d < like.rank() && like[d] <= x[d],
-                    "axis %lld cannot be cut from %s to %s", static_cast<long long>(axis),
-                    x.to_string().c_str(), like.to_string().c_str());
+    QRT_MODEL_CHECK(d < like.rank() && like[d] <= x[d], "axis %lld cannot be cut from %s to %s",
+                    static_cast<long long>(axis), x.to_string().c_str(), like.to_string().c_str());
     shape[d] = like[d];
   }
   return inference->output(shape, inference->input(0).precision);

@@ -1,8 +1,8 @@
 // Maxima of windows, and images enlarged by repeating pixels.
 #include <algorithm>
 
-#include "converter/import/cvm/ops/ops.h"
 #include "converter/import/common/index_maps.h"
+#include "converter/import/cvm/ops/ops.h"
 
 namespace qrt::convert::from_cvm {
 namespace {
