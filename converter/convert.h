@@ -46,6 +46,13 @@ Status list_espdl(const std::string& path, std::vector<std::string>* models);
 // The values that an ESP-DL file holds to test it with, if any.
 Status read_espdl_tests(const std::string& path, const EspdlOptions& options, TestValues* values);
 
+// import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
+Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
+                  Report* report);
+// Where the params of a symbol file are if nobody says: `params` beside a file called `symbol`,
+// else the same name with .params for .json.
+std::string find_cvm_params(const std::string& symbol);
+
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);

@@ -137,7 +137,7 @@ inline const OpTraits& traits(const Node& node) { return traits_of(node.options.
 // Whether a node computes each element of its output from the elements of two operands that are
 // broadcast as in numpy: inputs 0 and 1.
 inline bool broadcasts(const Node& node) {
-  return traits(node).broadcasting == Broadcasting::kElements;
+  return traits(node).broadcasting == Broadcasting::kElements && node.inputs.size() > 1;
 }
 
 // Whether the input of this number is a table, which in a file is no input.

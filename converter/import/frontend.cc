@@ -18,6 +18,13 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 
 bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
 bool is_espdl(const Head& head) { return from_espdl::is_espdl(head.data(), head.size()); }
+// CVM: an object of JSON, which no other format starts like.
+bool is_cvm(const Head& head) {
+  const auto first = std::find_if(head.begin(), head.end(), [](uint8_t c) {
+    return strchr(" \t\r\n", c) == nullptr || c == 0;
+  });
+  return first != head.end() && *first == '{';
+}
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
@@ -43,6 +50,12 @@ Status espdl(const std::string& path, const ImportOptions& options, Graph* graph
 
 Status espdl_tests(const std::string& path, const ImportOptions& options, TestValues* values) {
   return read_espdl_tests(path, espdl_options(options), values);
+}
+
+Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  const auto params = options.find("params");
+  return import_cvm(path, params != options.end() ? params->second : find_cvm_params(path), graph,
+                    report);
 }
 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
@@ -83,6 +96,14 @@ const std::vector<Frontend>& frontends() {
        espdl,
        list_espdl,
        espdl_tests},
+      {"cvm",
+       "MRT/CVM",
+       is_cvm,
+       {{"params",
+         "Params of an MRT/CVM model; else `params` beside a file called `symbol`, or STEM.params",
+         false,
+         {}}},
+       cvm},
       {"onnx",
        "ONNX",
        is_onnx,

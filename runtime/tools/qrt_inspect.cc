@@ -105,6 +105,19 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Integer:
       return std::string("integer ") +
              fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
+    case fb::OpOptions::Formula: {
+      const auto* o = op.options_as_Formula();
+      const auto count = [](const auto* steps) { return steps ? steps->size() : 0; };
+      std::string text =
+          std::to_string(count(o->a_steps()) + count(o->b_steps()) + count(o->steps())) +
+          " int32 steps";
+      if (op.inputs()->size() == 2)
+        text += std::string(" around ") + fb::EnumNameFormulaPair(o->pair());
+      return text;
+    }
+    case fb::OpOptions::Reduce: return op.options_as_Reduce()->maximum() ? "maximum" : "int32 sum";
+    case fb::OpOptions::ValidBoxes: return "selection";
+    case fb::OpOptions::SuppressBoxes: return "int64 overlaps";
     case fb::OpOptions::Float:
       return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
     default: return "";

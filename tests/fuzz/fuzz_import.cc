@@ -87,4 +87,15 @@ void fuzz_espdl(const uint8_t* data, size_t size) {
   check_import(std::move(status), &graph, &report, size);
 }
 
+void fuzz_cvm(const uint8_t* data, size_t size) {
+  if (size < 4) return;
+  const size_t wanted = data[0] | data[1] << 8 | size_t{data[2]} << 16 | size_t{data[3]} << 24;
+  const size_t symbol = wanted < size - 4 ? wanted : size - 4;
+  const MemoryFile graph_file(data + 4, symbol), params(data + 4 + symbol, size - 4 - symbol);
+  convert::Graph graph;
+  convert::Report report;
+  Status status = convert::import_cvm(graph_file.path(), params.path(), &graph, &report);
+  check_import(std::move(status), &graph, &report, size);
+}
+
 }  // namespace qrt::fuzz

@@ -11,6 +11,7 @@
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/cvm_models.h"
 #include "tests/support/espdl_models.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/tflite_models.h"
@@ -83,6 +84,14 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   } else if (target == "fuzz_espdl") {
     result = testing::sample_espdl_models();
     add_files(".espdl", &result);
+  } else if (target == "fuzz_cvm") {
+    result = {testing::joined(testing::sample_cvm_model())};
+    for (const std::string& path : zoo_files(".params")) {
+      const auto symbol = std::filesystem::path(path).replace_extension(".json");
+      if (!std::filesystem::exists(symbol)) continue;
+      const File text = read_file(symbol);
+      result.push_back(testing::joined({std::string(text.begin(), text.end()), read_file(path)}));
+    }
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {

@@ -280,6 +280,31 @@ inline ModelBuilder every_op_model() {
   integer.function = fb::IntegerFunction::XOR;
   m.op(integer, {logits, floor}, {m.tensor({-1, 10}, DType::kUInt8, "mixed")});
 
+  fb::FormulaOptionsT formula;
+  formula.a_zero_point = 128;
+  for (const auto& [function, value] : {std::pair(fb::FormulaFunction::MULTIPLY, 300),
+                                        std::pair(fb::FormulaFunction::SHIFT_RIGHT, 4)}) {
+    formula.a_steps.push_back(std::make_unique<fb::FormulaStepT>());
+    formula.a_steps.back()->function = function;
+    formula.a_steps.back()->value = value;
+  }
+  formula.pair = fb::FormulaPair::SUBTRACT;
+  const uint32_t sums = m.tensor({-1, 10}, DType::kInt32, "sums");
+  m.op(std::move(formula), {logits, floor}, {sums});
+
+  fb::ReduceOptionsT reduce;
+  reduce.axis = 1;
+  m.op(reduce, {sums}, {m.tensor({-1, 1}, DType::kInt32, "total")});
+
+  const uint32_t rows = m.tensor({-1, 2, 6}, DType::kInt32, "rows");
+  fb::TakeOptionsT take_rows;
+  take_rows.axis = 1;
+  m.op(take_rows, {sums, m.constant({2, 6}, DType::kInt32, pattern<int32_t>(12, 0, 9))}, {rows});
+  const uint32_t count = m.tensor({-1}, DType::kInt32, "count");
+  const uint32_t valid = m.tensor({-1, 2, 6}, DType::kInt32, "valid");
+  m.op(fb::ValidBoxesOptionsT(), {rows}, {count, valid});
+  m.op(fb::SuppressBoxesOptionsT(), {valid, count}, {m.tensor({-1, 2, 6}, DType::kInt32, "boxes")});
+
   fb::PairLutOptionsT pair_lut;
   pair_lut.table = m.buffer(pattern<uint8_t>(65536, 0, 255, 4));
   const uint32_t pairs = m.tensor({-1, 10}, DType::kUInt8, "pairs");
