@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "converter/import/common/quant.h"
@@ -17,6 +18,15 @@ struct LayerConstants {
   ValueId bias = kNoValue;       // of the graph
   std::unique_ptr<fb::RequantT> requant;
   DType type = DType::kUInt8;  // of the layer's input: UINT8 or INT16
+  int fraction = 0;            // INT16: the weights count in units of 2^-fraction
+
+  // UINT8 with sums as the result (kind ACC): the output is made of them by a Requantize with this
+  // bias.
+  struct FineBias {
+    ValueId bias = kNoValue;
+    std::unique_ptr<fb::RequantT> requant;
+  };
+  std::optional<FineBias> fine_bias;
 };
 
 // The greatest |sum| that `channels` outputs can have, |bias| included: inputs less their zero

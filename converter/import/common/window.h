@@ -17,7 +17,7 @@ struct Window {
   // Inputs at the beginning that no window reads, and from which all others count: where a kernel
   // is smaller than its stride, ONNX Runtime's SAME is a padding below 0.
   int64_t skip[2] = {0, 0};
-  int64_t output[2] = {1, 1};                     // positions
+  int64_t output[2] = {1, 1};  // positions
 
   bool padded() const { return before[0] || before[1] || after[0] || after[1]; }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/move.h"
 
 namespace qrt::convert::from_onnx {

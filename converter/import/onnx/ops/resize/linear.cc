@@ -4,6 +4,8 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/ort_math.h"
+#include "converter/import/onnx/deferred/pending.h"
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
 #include "kernels/resize/resize.h"
