@@ -355,9 +355,9 @@ inline ModelBuilder every_op_model() {
   } else {
     const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");
     m.op(dequantize, {softmax}, {real});
-    fb::FloatOptionsT island;
-    island.function = fb::FloatFunction::SOFTMAX;
-    m.op(island, {real}, {probabilities});
+    fb::FloatOptionsT real_softmax;
+    real_softmax.function = fb::FloatFunction::SOFTMAX;
+    m.op(real_softmax, {real}, {probabilities});
   }
   m.at(softmax).quantization = std::make_unique<fb::QuantizationT>();
   m.at(softmax).quantization->scale = {1.0f / 256};

@@ -98,14 +98,14 @@ TEST_F(Convert, ExplainsEveryNode) {
   expect_failure("qrt_convert", {onnx, "--explain=xml"}, 2, "xml");
 }
 
-TEST_F(Convert, RunsIslandsInFloatOnlyIfAsked) {
+TEST_F(Convert, RunsInFloatOnlyIfAsked) {
   node("QuantizeLinear", {"x", "s", "z"}, "q");
   node("DequantizeLinear", {"q", "s", "z"}, "f");
   node("ReduceSum", {"f"}, "sum");
   node("Div", {"f", "sum"}, "g");
   node("QuantizeLinear", {"g", "s", "z"}, "p");
   node("DequantizeLinear", {"p", "s", "z"}, "y");
-  const std::string onnx = write("island.onnx", model_.SerializeAsString());
+  const std::string onnx = write("float.onnx", model_.SerializeAsString());
   const CommandResult refused = run("qrt_convert", {onnx, "-o", path("m.qrt")});
   EXPECT_EQ(refused.status, 4);
   EXPECT_NE(refused.err.find("--allow-float"), std::string::npos) << refused.err;

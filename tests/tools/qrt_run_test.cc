@@ -154,6 +154,7 @@ TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
     m.op(std::move(lut), {from}, {to});
     from = to;
   }
+  m.model().tensors[sums]->name.clear();
   m.model().source_format = "onnx";
   m.model().operators[0]->name = "conv/1";
   m.model().operators[0]->source_op = "Conv";

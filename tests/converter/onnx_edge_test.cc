@@ -52,7 +52,7 @@ const std::vector<float> kOdd = {kInf,  -kInf, NAN,  3e38f, -3e38f, 1e10f,   -1e
 
 // --- what the plain formula does not say, as ONNX Runtime has it
 
-TEST(OnnxBoundary, Float32LimitsBeforeItConverts) {
+TEST(OnnxEdge, Float32LimitsBeforeItConverts) {
   Builder b;
   b.output(b.node("QuantizeLinear", {b.input({16}), b.input({}), b.input<int8_t>({})}));
   const auto y = b.run_to<int8_t>(
@@ -61,7 +61,7 @@ TEST(OnnxBoundary, Float32LimitsBeforeItConverts) {
                                     -128, 127, -128}));
 }
 
-TEST(OnnxBoundary, Float16ConvertsBeforeItLimits) {
+TEST(OnnxEdge, Float16ConvertsBeforeItLimits) {
   for (const int8_t zp : {-5, 5}) {
     Builder b;
     b.output(b.node("QuantizeLinear",
@@ -74,7 +74,7 @@ TEST(OnnxBoundary, Float16ConvertsBeforeItLimits) {
   }
 }
 
-TEST(OnnxBoundary, BlocksOfAnInnerAxisConvertBeforeTheyLimit) {
+TEST(OnnxEdge, BlocksOfAnInnerAxisConvertBeforeTheyLimit) {
   for (const int64_t block : {2, 3}) {
     Builder inner, last;
     const auto run = [&](Builder& b, int64_t axis, const Dims& dims) {
@@ -95,7 +95,7 @@ TEST(OnnxBoundary, BlocksOfAnInnerAxisConvertBeforeTheyLimit) {
 
 // ONNX Runtime saturates infinities of every kind; without saturation the tables of the ONNX
 // documents hold.
-TEST(OnnxBoundary, Float8OutOfRange) {
+TEST(OnnxEdge, Float8OutOfRange) {
   const std::vector<float> x = {kInf, -kInf, NAN, 500, 464, 465, 240, 248, 249, 65536, -0.0f};
   struct {
     int type;
@@ -119,7 +119,7 @@ TEST(OnnxBoundary, Float8OutOfRange) {
   }
 }
 
-TEST(OnnxBoundary, Float4AlwaysSaturatesAndHasNoNaN) {
+TEST(OnnxEdge, Float4AlwaysSaturatesAndHasNoNaN) {
   Builder b;
   b.output(b.node("QuantizeLinear", {b.input({11}), b.scalar(2.0f), b.data(kE2M1, {}, {0})}));
   // Halves of these: 0.25, 0.75, 1.25 and 5 are ties.
@@ -129,7 +129,7 @@ TEST(OnnxBoundary, Float4AlwaysSaturatesAndHasNoNaN) {
 
 // --- types and their packing
 
-TEST(OnnxBoundary, SubByteTypesArePackedInMemory) {
+TEST(OnnxEdge, SubByteTypesArePackedInMemory) {
   const std::vector<float> x = {-9, -8, -1, 0.5f, 1, 7, 8, 15, 99};
   struct {
     int type;
@@ -157,7 +157,7 @@ TEST(OnnxBoundary, SubByteTypesArePackedInMemory) {
   }
 }
 
-TEST(OnnxBoundary, PackedInputsAndConstants) {
+TEST(OnnxEdge, PackedInputsAndConstants) {
   Builder b;  // x - zp of uint4 per axis, a constant packed over rows of odd length
   const std::string zp = b.data(kUint4, {3}, {0x21, 0x03});
   const std::string x = b.data(kUint4, {2, 3}, {0x54, 0x76, 0x98});
@@ -169,7 +169,7 @@ TEST(OnnxBoundary, PackedInputsAndConstants) {
   ASSERT_EQ(from_bytes<uint16_t>(y[1]), halves({3, 6, 9, 6, 12, 18}));
 }
 
-TEST(OnnxBoundary, TheOutputsTypeIsTheZeroPointsOrTheAttributesOrUint8) {
+TEST(OnnxEdge, TheOutputsTypeIsTheZeroPointsOrTheAttributesOrUint8) {
   const std::vector<float> x = {-200, 300};
   Builder plain, attribute, both;
   plain.output(plain.node("QuantizeLinear", {plain.input({2}), plain.input({})}));
@@ -195,7 +195,7 @@ TEST(OnnxBoundary, TheOutputsTypeIsTheZeroPointsOrTheAttributesOrUint8) {
   ASSERT_NE(std::string(imported.status.message()).find("output_dtype is int8"), std::string::npos);
 }
 
-TEST(OnnxBoundary, DequantizesToTheAttributesTypeOrTheScales) {
+TEST(OnnxEdge, DequantizesToTheAttributesTypeOrTheScales) {
   Builder b;
   const std::string x = b.input<int8_t>({3}), scale = b.scalar(0.1f);
   const std::string half_scale = b.halves({}, {0.1f});
@@ -212,7 +212,7 @@ TEST(OnnxBoundary, DequantizesToTheAttributesTypeOrTheScales) {
                                    float_to_bfloat(132 * 0.1f)}));
 }
 
-TEST(OnnxBoundary, EveryTypeGoesThereAndBack) {
+TEST(OnnxEdge, EveryTypeGoesThereAndBack) {
   for (const int type : {kUint8, kInt8, kUint16, kInt16, kE4M3FN, kE4M3FNUZ, kE5M2, kE5M2FNUZ,
                          kUint4, kInt4, kE2M1, kUint2, kInt2}) {
     for (const int real : {kFloat, kHalf, kBfloat16}) {
@@ -233,7 +233,7 @@ TEST(OnnxBoundary, EveryTypeGoesThereAndBack) {
   }
 }
 
-TEST(OnnxBoundary, Int32IsDividedByTheScalesType) {
+TEST(OnnxEdge, Int32IsDividedByTheScalesType) {
   Builder b;
   const std::string x = b.input<int32_t>({4});
   b.output(b.node("QuantizeLinear", {x, b.scalar<int32_t>(2), b.scalar<int8_t>(1)}));
@@ -244,7 +244,7 @@ TEST(OnnxBoundary, Int32IsDividedByTheScalesType) {
   ASSERT_EQ(y[1], (Bytes{7, 11, 0, 0}));  // 2^32: no int32
 }
 
-TEST(OnnxBoundary, PrecisionIsTheTypeOfTheDivision) {
+TEST(OnnxEdge, PrecisionIsTheTypeOfTheDivision) {
   Builder b;
   const std::string x = b.input({1}), scale = b.scalar(1.0f), zp = b.scalar<uint8_t>(0);
   for (const int type : {0, kFloat, kHalf, kBfloat16})
@@ -256,7 +256,7 @@ TEST(OnnxBoundary, PrecisionIsTheTypeOfTheDivision) {
   ASSERT_EQ(int{y[3][0]}, 100);  // 100.5 in bfloat16
 }
 
-TEST(OnnxBoundary, PowersOfTwoAsScales) {
+TEST(OnnxEdge, PowersOfTwoAsScales) {
   Builder b;
   const std::string scale = b.data(kE8M0, {2}, {126, 129});
   const std::string q =
@@ -270,7 +270,7 @@ TEST(OnnxBoundary, PowersOfTwoAsScales) {
 
 // --- axes and blocks
 
-TEST(OnnxBoundary, AxesCountFromTheEndToo) {
+TEST(OnnxEdge, AxesCountFromTheEndToo) {
   for (const int64_t axis : {1, -2}) {
     Builder b;
     b.output(b.node("QuantizeLinear", {b.input({2, 2, 2}), b.input({2}), b.input<uint8_t>({2})},
@@ -282,7 +282,7 @@ TEST(OnnxBoundary, AxesCountFromTheEndToo) {
   }
 }
 
-TEST(OnnxBoundary, BlocksOfAnyAxisWithAPartialLastOne) {
+TEST(OnnxEdge, BlocksOfAnyAxisWithAPartialLastOne) {
   for (const bool named : {true, false}) {  // without block_size: ceil(5 / 3)
     Builder b;
     std::vector<Attr> attributes = {{"axis", -2}};
@@ -298,7 +298,7 @@ TEST(OnnxBoundary, BlocksOfAnyAxisWithAPartialLastOne) {
   }
 }
 
-TEST(OnnxBoundary, BlocksOfATensorOfOneDimension) {
+TEST(OnnxEdge, BlocksOfATensorOfOneDimension) {
   Builder b;
   b.output(
       b.node("QuantizeLinear", {b.input({5}), b.input({2})}, {{"axis", 0}, {"block_size", 3}}));
@@ -306,7 +306,7 @@ TEST(OnnxBoundary, BlocksOfATensorOfOneDimension) {
             (Bytes{8, 8, 8, 2, 2}));
 }
 
-TEST(OnnxBoundary, RefusesShapesThatDoNotFit) {
+TEST(OnnxEdge, RefusesShapesThatDoNotFit) {
   const auto message = [](const Dims& x, const Dims& scale, const Dims& zp, int64_t axis,
                           int64_t block) {
     Builder b;
@@ -328,7 +328,7 @@ TEST(OnnxBoundary, RefusesShapesThatDoNotFit) {
   has(message({4, 6}, {4, 3}, {4, 3}, 1, -2), "block_size is -2");
 }
 
-TEST(OnnxBoundary, ADifferentBatchDoesNotFitBlocks) {
+TEST(OnnxEdge, ADifferentBatchDoesNotFitBlocks) {
   Builder b;
   b.output(b.node("QuantizeLinear", {b.input({-1, 4}), b.constant<float>({1, 2}, {1, 2})},
                   {{"axis", 1}, {"block_size", 2}}));
@@ -337,7 +337,7 @@ TEST(OnnxBoundary, ADifferentBatchDoesNotFitBlocks) {
   ASSERT_EQ(b.run({to_bytes(std::vector<float>{4, 4, 4, 4})})[0], (Bytes{4, 4, 2, 2}));
 }
 
-TEST(OnnxBoundary, RefusesWhatNoQuantizeLinearHas) {
+TEST(OnnxEdge, RefusesWhatNoQuantizeLinearHas) {
   Builder type, precision, scale;
   type.output(
       type.node("QuantizeLinear", {type.input({2}), type.scalar(1.0f)}, {{"output_dtype", 7}}));
@@ -352,7 +352,7 @@ TEST(OnnxBoundary, RefusesWhatNoQuantizeLinearHas) {
 
 // --- DynamicQuantizeLinear
 
-TEST(OnnxBoundary, DynamicQuantizeLinearFeedsItsOwnInverse) {
+TEST(OnnxEdge, DynamicQuantizeLinearFeedsItsOwnInverse) {
   Builder b;
   onnx::NodeProto* n = b.graph().add_node();
   n->set_op_type("DynamicQuantizeLinear");

@@ -113,7 +113,7 @@ void check_conv(int64_t c, int64_t out, int64_t group, int x_zero, int w_zero, i
   }
 }
 
-TEST(OnnxWide, ConvolutionsOfEveryType) {
+TEST(OnnxInt16, ConvolutionsOfEveryType) {
   check_conv<uint16_t, int8_t, uint16_t>(5, 3, 1, 30000, 0, 32768);
   check_conv<int16_t, int8_t, int16_t>(5, 3, 1, 0, 0, 0);
   check_conv<int16_t, uint8_t, int16_t>(5, 3, 1, -7, 120, 100);
@@ -124,7 +124,7 @@ TEST(OnnxWide, ConvolutionsOfEveryType) {
   check_conv<int8_t, int16_t, int8_t>(5, 3, 1, 3, 0, -5);
 }
 
-TEST(OnnxWide, ConvolutionsInGroups) {
+TEST(OnnxInt16, ConvolutionsInGroups) {
   check_conv<uint16_t, int8_t, uint16_t>(6, 4, 2, 30000, 0, 32768);
   check_conv<uint16_t, int16_t, uint16_t>(6, 4, 2, 30000, 0, 32768);
   check_conv<uint16_t, int8_t, uint16_t>(5, 5, 5, 30000, 0, 32768);
@@ -133,7 +133,7 @@ TEST(OnnxWide, ConvolutionsInGroups) {
 }
 
 // A bias whose unit is far from x * w: 8 bits alone would round it to half of 256 output steps.
-TEST(OnnxWide, CoarseSumsGetFinerWeights) {
+TEST(OnnxInt16, CoarseSumsGetFinerWeights) {
   OnnxBuilder m;
   const std::string bias = m.dq<int32_t>(m.constant<int32_t>({1}, {7}), 1.0f, 0);
   const std::string y =
@@ -155,7 +155,8 @@ void check_coarse_bias(int64_t c, int64_t out, int64_t group, int64_t kernel, fl
   const auto size = [](int64_t n) { return static_cast<size_t>(n); };
   const auto x = random_values<uint8_t>(&random, 2 * c * 42, 96, 104);
   const auto w = random_values<int8_t>(&random, out * in * kernel * kernel, -3, 3);
-  const auto bias = random_values<int32_t>(&random, out, -60, 60);
+  auto bias = random_values<int32_t>(&random, out, -60, 60);
+  bias[0] = 31;
   std::vector<float> w_scale;
   for (int64_t o = 0; o < out; ++o) w_scale.push_back(product * (o % 2 == 0 ? 1.0f : 2.0f));
   OnnxBuilder m(21);
@@ -197,7 +198,7 @@ void check_coarse_bias(int64_t c, int64_t out, int64_t group, int64_t kernel, fl
   EXPECT_GT(ties, 10);
 }
 
-TEST(OnnxWide, CoarseBiasesOfBytesAreAddedInFinerUnits) {
+TEST(OnnxInt16, CoarseBiasesOfBytesAreAddedInFinerUnits) {
   for (const float product : {1.0f, 2.0f, 4.0f}) {
     check_coarse_bias(3, 5, 1, 3, product);
     check_coarse_bias(4, 6, 2, 3, product);
@@ -206,7 +207,7 @@ TEST(OnnxWide, CoarseBiasesOfBytesAreAddedInFinerUnits) {
   }
 }
 
-TEST(OnnxWide, MatMulAndGemm) {
+TEST(OnnxInt16, MatMulAndGemm) {
   Random random;
   SCOPED_TRACE(random.trace());
   const auto x = random_integers<uint16_t>(&random, 4 * 37);
@@ -243,7 +244,7 @@ TEST(OnnxWide, MatMulAndGemm) {
 }
 
 // Two computed tensors, of which one may have 8 bits.
-TEST(OnnxWide, ProductsOfTwoTensors) {
+TEST(OnnxInt16, ProductsOfTwoTensors) {
   Random random;
   SCOPED_TRACE(random.trace());
   const auto x = random_integers<uint16_t>(&random, 2 * 4 * 9);
@@ -283,7 +284,7 @@ TEST(OnnxWide, ProductsOfTwoTensors) {
 }
 
 // What ONNX Runtime adds in float and does not quantise.
-TEST(OnnxWide, FloatResultsAreRefused) {
+TEST(OnnxInt16, FloatResultsAreRefused) {
   OnnxBuilder product(21);
   const std::string a = product.integer_input<uint16_t>({1, 3}, 0.5f, 4);
   product.output(product.node(
@@ -343,7 +344,7 @@ void check_pairs(int a_zero, int b_zero, int y_zero) {
       sizeof(Y) == 1 ? 3.0f : 0.007f, y_zero);
 }
 
-TEST(OnnxWide, SumsDifferencesAndProducts) {
+TEST(OnnxInt16, SumsDifferencesAndProducts) {
   check_pairs<uint16_t, uint16_t, uint16_t>(32768, 30000, 9);
   check_pairs<uint16_t, uint16_t, uint16_t>(0, 65535, 128);
   check_pairs<int16_t, int16_t, int16_t>(0, 0, 0);
@@ -352,7 +353,7 @@ TEST(OnnxWide, SumsDifferencesAndProducts) {
   check_pairs<int16_t, int16_t, int8_t>(0, 0, -128);
 }
 
-TEST(OnnxWide, ConstantsOfSeveralValues) {
+TEST(OnnxInt16, ConstantsOfSeveralValues) {
   OnnxBuilder m(21);
   const std::string x = m.integer_input<int16_t>({2, 3}, 0.5f, 0);
   const std::string c = m.dq<int16_t>(m.constant<int16_t>({3}, {100, 200, -300}), 0.25f, 0);
@@ -385,7 +386,7 @@ void check_unary(const std::string& op, const std::function<float(float)>& f, fl
   }
 }
 
-TEST(OnnxWide, FunctionsOfOneTensorAreTables) {
+TEST(OnnxInt16, FunctionsOfOneTensorAreTables) {
   const auto relu = [](float v) { return v < 0 ? 0.0f : v; };
   check_unary<uint16_t, uint16_t>("Sigmoid", ort_logistic, 0.00002f);
   check_unary<int16_t, int16_t>("Sigmoid", ort_logistic, 0.00003f);
@@ -397,7 +398,7 @@ TEST(OnnxWide, FunctionsOfOneTensorAreTables) {
 }
 
 // What moves or compares integers.
-TEST(OnnxWide, MovesAndOrders) {
+TEST(OnnxInt16, MovesAndOrders) {
   Random random;
   SCOPED_TRACE(random.trace());
   const auto a = random_integers<uint16_t>(&random, 24), b = random_integers<uint16_t>(&random, 24);
@@ -442,7 +443,7 @@ TEST(OnnxWide, MovesAndOrders) {
                                               a.begin() + 4 * static_cast<ptrdiff_t>(r) + 4));
 }
 
-TEST(OnnxWide, WhereTakesEither) {
+TEST(OnnxInt16, WhereTakesEither) {
   OnnxBuilder m(21);
   m.graph().add_input()->set_name("c");
   OnnxBuilder::declare(m.graph().mutable_input(0), "c", onnx::TensorProto::BOOL, {4});
@@ -454,7 +455,7 @@ TEST(OnnxWide, WhereTakesEither) {
 }
 
 // Means, sums and Softmax: one rounding of the exact sum.
-TEST(OnnxWide, MeansAndSums) {
+TEST(OnnxInt16, MeansAndSums) {
   Random random;
   SCOPED_TRACE(random.trace());
   const auto x = random_integers<uint16_t>(&random, 2 * 3 * 5 * 4);
@@ -542,7 +543,7 @@ void check_log_softmax(int64_t opset, int64_t axis, float x_scale, float y_scale
   }
 }
 
-TEST(OnnxWide, LogSoftmaxIsWithinAStepOfTheRealFunction) {
+TEST(OnnxInt16, LogSoftmaxIsWithinAStepOfTheRealFunction) {
   for (const int64_t axis : {0, 1, 2, 3, -1, -3}) {
     check_log_softmax<uint16_t, uint16_t>(21, axis, kXScale, 0x1p-10f, 65535);
     check_log_softmax<uint16_t, uint16_t>(12, axis, kXScale, 0x1p-10f, 65535);
@@ -560,7 +561,7 @@ TEST(OnnxWide, LogSoftmaxIsWithinAStepOfTheRealFunction) {
 }
 
 // One requantisation for each index of the axis, with what is added in it.
-TEST(OnnxWide, ConstantsAlongAnAxis) {
+TEST(OnnxInt16, ConstantsAlongAnAxis) {
   Random random;
   SCOPED_TRACE(random.trace());
   struct Case {
@@ -702,7 +703,7 @@ void check_linear_resize(const Dims& from, const Dims& to) {
   ASSERT_EQ(narrow.run_to<int8_t>({to_bytes(x)}), expected_narrow);
 }
 
-TEST(OnnxWide, LinearResize) {
+TEST(OnnxInt16, LinearResize) {
   check_linear_resize({2, 3, 4, 5}, {2, 3, 8, 10});
   check_linear_resize({1, 2, 4, 5}, {1, 2, 7, 3});
   check_linear_resize({4, 5}, {9, 6});
@@ -711,7 +712,7 @@ TEST(OnnxWide, LinearResize) {
   check_linear_resize({1, 2, 3, 4, 5}, {1, 2, 7, 5, 4});
 }
 
-TEST(OnnxWide, EdgesOfTheModel) {
+TEST(OnnxInt16, EdgesOfTheModel) {
   OnnxBuilder m(21);
   const std::string x = m.input({5});
   m.output(m.qdq<uint16_t>(x, 0.5f, 32768));
@@ -726,7 +727,7 @@ TEST(OnnxWide, EdgesOfTheModel) {
   EXPECT_EQ(from_bytes<int16_t>(got[2]), (std::vector<int16_t>{1, -1, 3, 32767, -32768}));
 }
 
-TEST(OnnxWide, RefusesWhatHasNoIntegerForm) {
+TEST(OnnxInt16, RefusesWhatHasNoIntegerForm) {
   const auto rule = [](const std::function<std::string(OnnxBuilder*, const std::string&)>& make) {
     OnnxBuilder m(21);
     const std::string x = m.integer_input<uint16_t>({1, 2, 4, 4}, 0.1f, 0);
