@@ -33,7 +33,7 @@ const PeakLoop* peak_loops(size_t* count);
 // sets without multiplications of their own take the next smaller set's.
 const PeakLoop& peak_loop(Isa isa, bool pairs);
 
-// The same by a kernel's name, which ends in its set: "gemm_u8s8_6x16_k4_pairs_avx2". `fallback`
+// The same by a kernel's name, which ends in its set: "gemm_u8s8_6x16_k4_adjacent_avx2". `fallback`
 // serves names without one.
 const PeakLoop& peak_loop_of_kernel(const std::string& kernel, Isa fallback);
 

@@ -42,16 +42,20 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND QRT_KERNEL_OPTIONS -Wno-psabi -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
-# qrt_add_family(NAME COMMON a.cc b.cc ISAS scalar avx2 ...): adds object files of kernels/NAME to target qrt_kernels.
-# COMMON files see QRT_HAVE_<ISA> for every set of the table that was compiled in.
+# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar avx2 ...): adds object files of kernels/NAME to target
+# qrt_kernels: COMMON files, which see QRT_HAVE_<ISA> for every set of the table that was compiled in, and <rows>_<isa>.cc
+# (NAME_<isa>.cc without ROWS).
 function(qrt_add_family name)
-  cmake_parse_arguments(ARG "" "" "COMMON;ISAS" ${ARGN})
+  cmake_parse_arguments(ARG "" "ROWS" "COMMON;ISAS" ${ARGN})
+  if(NOT ARG_ROWS)
+    set(ARG_ROWS ${name})
+  endif()
   foreach(file IN LISTS ARG_COMMON)
     target_sources(qrt_kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
   endforeach()
   foreach(isa IN LISTS ARG_ISAS)
     if(isa IN_LIST QRT_ISAS)
-      set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_${isa}.cc)
+      set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${ARG_ROWS}_${isa}.cc)
       target_sources(qrt_kernels PRIVATE ${source})
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${QRT_FLAGS_${isa}}")
     endif()

@@ -41,7 +41,7 @@ struct Requant {
   const float* scale;      // kF32, per channel; normal, positive
   int32_t stage_count;     // kInt: 1..kMaxStages
   RequantStage stages[kMaxStages];
-  // kInt: lines of all channels, see requant_line.h; or null.
+  // kInt: the affine fit of every channel, see requant_affine.h; or null.
   const float* slope = nullptr;
   const float* intercept = nullptr;
 

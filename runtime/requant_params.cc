@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/requant_line.h"
+#include "kernels/requant_affine.h"
 #include "runtime/checked.h"
 
 namespace qrt {
@@ -187,13 +187,13 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
   return p;
 }
 
-void find_lines(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {
+void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {
   constexpr size_t kFewOutputs = 128;
   if (!has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
   Requant& r = params->requant;
   std::vector<float> slope(padded(channels)), intercept(slope.size());
   for (size_t c = 0; c < channels; ++c)
-    if (!requant_line(r, c, &slope[c], &intercept[c])) return;
+    if (!requant_affine(r, c, &slope[c], &intercept[c])) return;
   params->slope = std::move(slope);
   params->intercept = std::move(intercept);
   r.slope = params->slope.data();

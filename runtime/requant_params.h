@@ -56,10 +56,10 @@ struct RequantParams {
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);
 
-// Sets the lines of the Requant's channels where all of them have one and some kernel of `isas`
-// uses them, for at least some hundred `outputs` of each channel: a line takes as long to find as
-// they save.
-void find_lines(size_t channels, size_t outputs, IsaSet isas, RequantParams* params);
+// Sets the affine fits (kernels/requant_affine.h) of the Requant's channels where all of them have
+// one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a
+// fit takes as long to find as they save.
+void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params);
 
 }  // namespace qrt
 

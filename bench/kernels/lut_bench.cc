@@ -41,7 +41,7 @@ void map_channels(benchmark::State& state, const LutKernel& kernel) {
 void map_pairs(benchmark::State& state, const LutKernel& kernel) {
   const size_t n = static_cast<size_t>(state.range(0));
   const auto values = static_cast<uint8_t>(state.range(1));
-  const std::vector<uint8_t> table = bytes(kPairs + 64);
+  const std::vector<uint8_t> table = bytes(kPairLutEntries + 64);
   std::vector<uint8_t> a = bytes(n), b = bytes(n + 7), y(n);
   for (uint8_t& v : a) v &= values;
   for (uint8_t& v : b) v &= values;

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "converter/passes/passes.h"
-#include "kernels/edge/packed.h"
+#include "kernels/depthwise/depthwise_int16.h"
 #include "kernels/depthwise/pack.h"
+#include "kernels/edge/packed.h"
 #include "kernels/gemm/pack.h"
-#include "kernels/wide/wide.h"
 #include "runtime/widen.h"
 
 namespace qrt::convert {
@@ -293,7 +293,7 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  if (terms_of(weights) > 1 || (is_wide(*graph, *node) && kh * kw > kMaxWideDepthwise)) {
+  if (terms_of(weights) > 1 || (is_wide(*graph, *node) && kh * kw > kMaxDepthwiseInt16)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);
   }

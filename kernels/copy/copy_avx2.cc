@@ -1,7 +1,4 @@
-// Planes with 256-bit vectors. A tile is transposed by rounds of unpacking: with register number
-// and position in the register written as one binary number, unpacking registers i and i + n / 2
-// into 2 i and 2 i + 1 rotates that number left by one bit; as many rounds as the position has bits
-// exchange the two.
+// Planes with 256-bit vectors, whose unpacks zip each 128 bits by themselves.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -21,6 +18,20 @@ inline __m256i load_lanes(const void* low, const void* high) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(load16(low)), load16(high), 1);
 }
 
+struct Zip8 {
+  static __m256i low(__m256i a, __m256i b) { return _mm256_unpacklo_epi8(a, b); }
+  static __m256i high(__m256i a, __m256i b) { return _mm256_unpackhi_epi8(a, b); }
+  static __m128i low(__m128i a, __m128i b) { return _mm_unpacklo_epi8(a, b); }
+  static __m128i high(__m128i a, __m128i b) { return _mm_unpackhi_epi8(a, b); }
+};
+
+struct Zip32 {
+  static __m256i low(__m256i a, __m256i b) { return _mm256_unpacklo_epi32(a, b); }
+  static __m256i high(__m256i a, __m256i b) { return _mm256_unpackhi_epi32(a, b); }
+  static __m128i low(__m128i a, __m128i b) { return _mm_unpacklo_epi32(a, b); }
+  static __m128i high(__m128i a, __m128i b) { return _mm_unpackhi_epi32(a, b); }
+};
+
 // 32 input rows of 16 bytes: rows 0 to 15 in the low lanes, 16 to 31 in the high ones. The eight
 // output rows of either half are made by themselves, so that nothing leaves the registers.
 struct ByteTile16x32 {
@@ -35,18 +46,11 @@ struct ByteTile16x32 {
       const __m256i b = load_lanes(in + (i + 8) * input_stride, in + (i + 24) * input_stride);
       v[i] = kHigh ? _mm256_unpackhi_epi8(a, b) : _mm256_unpacklo_epi8(a, b);
     }
-    round(v, w);
-    round(w, v);
-    round(v, w);
+    zip_round<Zip8>(v, w);
+    zip_round<Zip8>(w, v);
+    zip_round<Zip8>(v, w);
 #pragma GCC unroll 8
     for (size_t i = 0; i < 8; ++i) store32(out + i * output_stride, w[i]);
-  }
-  static void round(const __m256i (&v)[8], __m256i (&w)[8]) {
-#pragma GCC unroll 4
-    for (size_t i = 0; i < 4; ++i) {
-      w[2 * i] = _mm256_unpacklo_epi8(v[i], v[i + 4]);
-      w[2 * i + 1] = _mm256_unpackhi_epi8(v[i], v[i + 4]);
-    }
   }
   static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out,
                         size_t output_stride) {
@@ -64,21 +68,14 @@ struct ByteTile8x8 {
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i)
       v[i] = _mm_unpacklo_epi8(load8(in + i * input_stride), load8(in + (i + 4) * input_stride));
-    round(v, w);
-    round(w, v);
+    zip_round<Zip8>(v, w);
+    zip_round<Zip8>(w, v);
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) {
       uint8_t* p = out + 2 * i * output_stride;
       _mm_storel_epi64(reinterpret_cast<__m128i*>(p), v[i]);
       _mm_storel_epi64(reinterpret_cast<__m128i*>(p + output_stride),
                        _mm_unpackhi_epi64(v[i], v[i]));
-    }
-  }
-  static void round(const __m128i (&v)[4], __m128i (&w)[4]) {
-#pragma GCC unroll 2
-    for (size_t i = 0; i < 2; ++i) {
-      w[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 2]);
-      w[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 2]);
     }
   }
 };
@@ -93,17 +90,10 @@ struct WordTile4x8 {
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i)
       v[i] = load_lanes(in + i * input_stride, in + (i + 4) * input_stride);
-    round(v, w);
-    round(w, v);
+    zip_round<Zip32>(v, w);
+    zip_round<Zip32>(w, v);
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) store32(out + i * output_stride, v[i]);
-  }
-  static void round(const __m256i (&v)[4], __m256i (&w)[4]) {
-#pragma GCC unroll 2
-    for (size_t i = 0; i < 2; ++i) {
-      w[2 * i] = _mm256_unpacklo_epi32(v[i], v[i + 2]);
-      w[2 * i + 1] = _mm256_unpackhi_epi32(v[i], v[i + 2]);
-    }
   }
 };
 
@@ -115,17 +105,10 @@ struct WordTile4x4 {
     __m128i v[4], w[4];
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) v[i] = load16(in + i * input_stride);
-    round(v, w);
-    round(w, v);
+    zip_round<Zip32>(v, w);
+    zip_round<Zip32>(w, v);
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) store16(out + i * output_stride, v[i]);
-  }
-  static void round(const __m128i (&v)[4], __m128i (&w)[4]) {
-#pragma GCC unroll 2
-    for (size_t i = 0; i < 2; ++i) {
-      w[2 * i] = _mm_unpacklo_epi32(v[i], v[i + 2]);
-      w[2 * i + 1] = _mm_unpackhi_epi32(v[i], v[i + 2]);
-    }
   }
 };
 
@@ -157,108 +140,74 @@ inline __m256i shuffle_three(const __m256i (&v)[3], const uint8_t (&masks)[3][16
   return _mm256_or_si256(_mm256_or_si256(part(0), part(1)), part(2));
 }
 
-constexpr size_t kPixels = 32;  // of one step between planes and interleaved pixels
+struct Avx2 {
+  using ByteTile = ByteTile16x32;
+  using SmallByteTile = ByteTile8x8;
+  using WordTile = WordTile4x8;
+  using SmallWordTile = WordTile4x4;
+  static constexpr size_t kPixels = 32;
 
-// 32 pixels of three planes -> 96 interleaved bytes.
-inline void join_three(const uint8_t* in, size_t plane_stride, uint8_t* out) {
-  __m256i v[3];
+  // 32 pixels of three planes -> 96 interleaved bytes.
+  static void join_three(const uint8_t* in, size_t plane_stride, uint8_t* out) {
+    __m256i v[3];
 #pragma GCC unroll 3
-  for (size_t i = 0; i < 3; ++i)
-    v[i] = load_lanes(in + i * plane_stride, in + i * plane_stride + 16);
+    for (size_t i = 0; i < 3; ++i)
+      v[i] = load_lanes(in + i * plane_stride, in + i * plane_stride + 16);
 #pragma GCC unroll 3
-  for (size_t i = 0; i < 3; ++i) {
-    const __m256i joined = shuffle_three(v, kThreePlanes.join[i]);
-    store16(out + 16 * i, _mm256_castsi256_si128(joined));
-    store16(out + 48 + 16 * i, _mm256_extracti128_si256(joined, 1));
+    for (size_t i = 0; i < 3; ++i) {
+      const __m256i joined = shuffle_three(v, kThreePlanes.join[i]);
+      store16(out + 16 * i, _mm256_castsi256_si128(joined));
+      store16(out + 48 + 16 * i, _mm256_extracti128_si256(joined, 1));
+    }
   }
-}
 
-inline void split_three(const uint8_t* in, uint8_t* out, size_t plane_stride) {
-  __m256i v[3];
+  static void split_three(const uint8_t* in, uint8_t* out, size_t plane_stride) {
+    __m256i v[3];
 #pragma GCC unroll 3
-  for (size_t i = 0; i < 3; ++i) v[i] = load_lanes(in + 16 * i, in + 48 + 16 * i);
+    for (size_t i = 0; i < 3; ++i) v[i] = load_lanes(in + 16 * i, in + 48 + 16 * i);
 #pragma GCC unroll 3
-  for (size_t i = 0; i < 3; ++i)
-    store32(out + i * plane_stride, shuffle_three(v, kThreePlanes.split[i]));
-}
+    for (size_t i = 0; i < 3; ++i)
+      store32(out + i * plane_stride, shuffle_three(v, kThreePlanes.split[i]));
+  }
 
-inline void join_four(const uint8_t* in, size_t plane_stride, uint8_t* out) {
-  const auto lanes = [&](size_t i) {
-    return load_lanes(in + i * plane_stride, in + i * plane_stride + 16);
-  };
-  const __m256i a = lanes(0), b = lanes(1), c = lanes(2), d = lanes(3);
-  const __m256i ab_low = _mm256_unpacklo_epi8(a, b), ab_high = _mm256_unpackhi_epi8(a, b);
-  const __m256i cd_low = _mm256_unpacklo_epi8(c, d), cd_high = _mm256_unpackhi_epi8(c, d);
-  const __m256i v[4] = {
-      _mm256_unpacklo_epi16(ab_low, cd_low), _mm256_unpackhi_epi16(ab_low, cd_low),
-      _mm256_unpacklo_epi16(ab_high, cd_high), _mm256_unpackhi_epi16(ab_high, cd_high)};
+  static void join_four(const uint8_t* in, size_t plane_stride, uint8_t* out) {
+    const auto lanes = [&](size_t i) {
+      return load_lanes(in + i * plane_stride, in + i * plane_stride + 16);
+    };
+    const __m256i a = lanes(0), b = lanes(1), c = lanes(2), d = lanes(3);
+    const __m256i ab_low = _mm256_unpacklo_epi8(a, b), ab_high = _mm256_unpackhi_epi8(a, b);
+    const __m256i cd_low = _mm256_unpacklo_epi8(c, d), cd_high = _mm256_unpackhi_epi8(c, d);
+    const __m256i v[4] = {
+        _mm256_unpacklo_epi16(ab_low, cd_low), _mm256_unpackhi_epi16(ab_low, cd_low),
+        _mm256_unpacklo_epi16(ab_high, cd_high), _mm256_unpackhi_epi16(ab_high, cd_high)};
 #pragma GCC unroll 4
-  for (size_t i = 0; i < 4; ++i) {
-    store16(out + 16 * i, _mm256_castsi256_si128(v[i]));
-    store16(out + 64 + 16 * i, _mm256_extracti128_si256(v[i], 1));
+    for (size_t i = 0; i < 4; ++i) {
+      store16(out + 16 * i, _mm256_castsi256_si128(v[i]));
+      store16(out + 64 + 16 * i, _mm256_extracti128_si256(v[i], 1));
+    }
   }
-}
 
-inline void split_four(const uint8_t* in, uint8_t* out, size_t plane_stride) {
-  // The bytes of each channel together in every 16, then a transposition of 4 x 4 words.
-  const __m256i gather = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,  //
-                                          0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  __m256i v[4], w[4];
+  static void split_four(const uint8_t* in, uint8_t* out, size_t plane_stride) {
+    // The bytes of each channel together in every 16, then a transposition of 4 x 4 words.
+    const __m256i gather =
+        _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,  //
+                         0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m256i v[4], w[4];
 #pragma GCC unroll 4
-  for (size_t i = 0; i < 4; ++i)
-    v[i] = _mm256_shuffle_epi8(load_lanes(in + 16 * i, in + 64 + 16 * i), gather);
-  WordTile4x8::round(v, w);
-  WordTile4x8::round(w, v);
+    for (size_t i = 0; i < 4; ++i)
+      v[i] = _mm256_shuffle_epi8(load_lanes(in + 16 * i, in + 64 + 16 * i), gather);
+    zip_round<Zip32>(v, w);
+    zip_round<Zip32>(w, v);
 #pragma GCC unroll 4
-  for (size_t i = 0; i < 4; ++i) store32(out + i * plane_stride, v[i]);
-}
-
-// Steps of 32 pixels, the last moved back to the end. REQUIRES: pixels >= 32.
-template <class Step>
-inline void for_pixels(size_t pixels, Step step) {
-  for (size_t i = 0; i + kPixels < pixels; i += kPixels) step(i);
-  step(pixels - kPixels);
-}
-
-void plane_bytes1(const void* input, size_t input_stride, void* output, size_t output_stride,
-                  size_t rows, size_t cols) {
-  const uint8_t* in = static_cast<const uint8_t*>(input);
-  uint8_t* out = static_cast<uint8_t*>(output);
-  if (cols == 3 && output_stride == 3 && rows >= kPixels) {
-    for_pixels(rows, [&](size_t i) { join_three(in + i, input_stride, out + 3 * i); });
-  } else if (cols == 4 && output_stride == 4 && rows >= kPixels) {
-    for_pixels(rows, [&](size_t i) { join_four(in + i, input_stride, out + 4 * i); });
-  } else if (rows == 3 && input_stride == 3 && cols >= kPixels) {
-    for_pixels(cols, [&](size_t i) { split_three(in + 3 * i, out + i, output_stride); });
-  } else if (rows == 4 && input_stride == 4 && cols >= kPixels) {
-    for_pixels(cols, [&](size_t i) { split_four(in + 4 * i, out + i, output_stride); });
-  } else if (rows >= ByteTile16x32::kRows && cols >= ByteTile16x32::kCols) {
-    transpose_in_tiles<ByteTile16x32>(in, input_stride, out, output_stride, rows, cols);
-  } else if (rows >= ByteTile8x8::kRows && cols >= ByteTile8x8::kCols) {
-    transpose_in_tiles<ByteTile8x8>(in, input_stride, out, output_stride, rows, cols);
-  } else {
-    transpose_in_blocks(in, input_stride, out, output_stride, rows, cols);
+    for (size_t i = 0; i < 4; ++i) store32(out + i * plane_stride, v[i]);
   }
-}
-
-void plane_bytes4(const void* input, size_t input_stride, void* output, size_t output_stride,
-                  size_t rows, size_t cols) {
-  const uint32_t* in = static_cast<const uint32_t*>(input);
-  uint32_t* out = static_cast<uint32_t*>(output);
-  if (rows >= WordTile4x8::kRows && cols >= WordTile4x8::kCols) {
-    transpose_in_tiles<WordTile4x8>(in, input_stride, out, output_stride, rows, cols);
-  } else if (rows >= WordTile4x4::kRows && cols >= WordTile4x4::kCols) {
-    transpose_in_tiles<WordTile4x4>(in, input_stride, out, output_stride, rows, cols);
-  } else {
-    transpose_in_blocks(in, input_stride, out, output_stride, rows, cols);
-  }
-}
+};
 
 }  // namespace
 
 void transpose_avx2(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {
-  transpose_by_planes({plane_bytes1, plane_bytes4}, plan, input, output, begin, end);
+  transpose_by_planes({plane_bytes1<Avx2>, plane_bytes4<Avx2>}, plan, input, output, begin, end);
 }
 
 }  // namespace qrt

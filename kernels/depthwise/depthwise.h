@@ -1,9 +1,12 @@
 // Contract of the depthwise family: one filter per channel, any kernel, stride, dilation, padding
 // and channel multiplier.
 //
-//   acc[y][x][o] = bias[o] + sum over ky, kx of in(y * stride_h + ky * dilation_h - pad_top, ..., o
-//   / multiplier) * w[ky][kx][o] positions outside the image read `zero_point`; uint8 * int8, int32
-//   modulo 2^32; output requantize(acc) as uint8
+//   acc[y][x][o] = bias[o] + sum over ky, kx of w[ky][kx][o] *
+//                  in[y * stride_h + ky * dilation_h - pad_top]
+//                    [x * stride_w + kx * dilation_w - pad_left][o / multiplier]
+//   output[y][x][o] = requantize(acc[y][x][o]) as uint8
+//
+// Positions outside the image read the zero point. uint8 times int8, sums in int32 modulo 2^32.
 //
 // Packed weights, int8, one form for every instruction set (c = output channels, tails zero):
 //

@@ -1,4 +1,4 @@
-// Depthwise for AVX2: rows in pairs of int16 for VPMADDWD, which cannot saturate where VPMADDUBSW
+// Depthwise for AVX2: two rows as int16 for VPMADDWD, which cannot saturate where VPMADDUBSW
 // would.
 #include "kernels/depthwise/depthwise_ymm.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 template <int kBandCount>
 struct Avx2 : Ymm<kBandCount> {
-  static constexpr DepthwiseTile kTile = kDepthwiseYmmPairs;
+  static constexpr DepthwiseTile kTile = kDepthwiseYmmWords;
   using Base = Ymm<kBandCount>;
 
   QRT_INLINE void interleave(const __m256i row[2], __m256i cells[4]) {

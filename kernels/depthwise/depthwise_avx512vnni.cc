@@ -18,7 +18,7 @@ struct Zmm {
   static constexpr bool kFuses = true;
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly;
-  static constexpr bool kLines = kFixes;
+  static constexpr bool kHasAffine = kFixes;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;
@@ -120,7 +120,7 @@ struct Zmm {
     return true;
   }
 
-  // What the epilogues of Store::kFused and kLine read.
+  // What the epilogues of Store::kFused and kAffine read.
   struct Fused {
     explicit __attribute__((always_inline)) Fused(const uint8_t* constants) {
 #pragma GCC unroll 4
@@ -166,15 +166,15 @@ struct Zmm {
       pack<kClamp>(v, out, band_bytes, bands);
     }
 
-    template <bool kLine>
+    template <bool kAffine>
     __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
                                                     uint8_t* out, size_t band_bytes,
                                                     size_t bands) const {
       __m512i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
-        v[q] = kLine ? avx512vnni::FixedPoint::on_line(acc[q], fused.scale[q], fused.offset[q])
-                     : avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
+        v[q] = kAffine ? avx512vnni::FixedPoint::of_affine(acc[q], fused.scale[q], fused.offset[q])
+                       : avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
       }
       pack<false>(v, out, band_bytes, bands);
     }

@@ -43,9 +43,9 @@ QRT_INLINE void unroll(const F& f) {
 
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
 // kFused: the same by a policy's own means (kFuses). kFixed: the fixed-point requantisations of a
-// policy's own (kFixes); kFixedFromZero: with zero point 0 and the full range; kLine: a line of
-// requant_line.h.
-enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kLine, kGeneric };
+// policy's own (kFixes); kFixedFromZero: with zero point 0 and the full range; kAffine: an affine
+// fit of requant_affine.h.
+enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kAffine, kGeneric };
 
 // One block of channels: where it is and what was prepared for it.
 struct Block {
@@ -88,13 +88,13 @@ struct Quads {
     if constexpr (V::kTile.group_rows == 4) {
       memcpy(cell, &quad, sizeof(quad));
     } else if constexpr (V::kTile.group_rows == 2) {
-      const Unsigned pairs = (reinterpret_cast<Unsigned>(row(quad, first)) & 0xffff) |
+      const Unsigned words = (reinterpret_cast<Unsigned>(row(quad, first)) & 0xffff) |
                              reinterpret_cast<Unsigned>(row(quad, first + 1)) << 16;
-      memcpy(cell, &pairs, sizeof(pairs));
+      memcpy(cell, &words, sizeof(words));
     } else {
-      const Signed wide = row(quad, first);
+      const Signed ints = row(quad, first);
       int32_t v[4 * V::kTile.lanes];
-      memcpy(v, &wide, sizeof(v));
+      memcpy(v, &ints, sizeof(v));
       for (size_t i = 0; i < 4 * V::kTile.lanes; ++i) {
         const int16_t w = static_cast<int16_t>(v[i]);
         memcpy(cell + 2 * i, &w, 2);
@@ -132,7 +132,7 @@ QRT_NOINLINE void prepare(const Block& b) {
         copy_constants(arrays[i], b.args.scratch + (i + 1) * 64 * kLanes);
     }
   }
-  if (b.store == Store::kLine) {
+  if (b.store == Store::kAffine) {
     copy_constants(b.args.requant.slope + b.c, b.args.scratch + 64 * kLanes);
     copy_constants(b.args.requant.intercept + b.c, b.args.scratch + 2 * 64 * kLanes);
   }
@@ -140,23 +140,23 @@ QRT_NOINLINE void prepare(const Block& b) {
     copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
 
   const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
-  const uint8_t* lines[kLanes];
-  size_t step[kLanes];
+  const uint8_t* weights[kLanes];
+  size_t block_bytes[kLanes];  // 0 where nothing exists
   for (size_t l = 0; l < kLanes; ++l) {
     const size_t block16 = b.c / 16 + l % kBandLanes;
     const bool exists = block16 * 16 < b.channels;
-    lines[l] =
+    weights[l] =
         exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
-    step[l] = exists ? 64 : 0;
+    block_bytes[l] = exists ? 64 : 0;
   }
   uint8_t* cells = b.args.scratch + b.plan.weights_offset;
   const size_t row_cells = b.plan.weight_row_bytes;
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
-      const auto load = [&](size_t line, int q) QRT_INLINE_LAMBDA {
+      const auto load = [&](size_t block, int q) QRT_INLINE_LAMBDA {
         const uint8_t* p[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) p[l] = lines[l] + line * step[l] + q * 16;
+        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * block_bytes[l] + q * 16;
         return Q::load(p);
       };
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {

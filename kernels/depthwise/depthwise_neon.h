@@ -73,7 +73,7 @@ struct Neon {
   };
 
   // Store::kFixed: TFLite's double rounding where every channel's second shift is at least 1.
-  static constexpr bool kFixes = !kIntegerOnly, kLines = false;
+  static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false;
   static bool can_fix(const Requant& r, size_t c, size_t n) {
     if (neon::fixed_form(r, c, n) != neon::FixedForm::kTwice) return false;
     for (size_t i = c; i < c + n; ++i)
@@ -138,7 +138,7 @@ struct Neon {
       put(bytes<!kFromZero>(low, high), out);
     }
 
-    // There are no lines.
+    // There are no affine fits.
     template <bool>
     __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
                                                     uint8_t* out, size_t, size_t) const {

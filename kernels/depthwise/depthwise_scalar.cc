@@ -4,17 +4,17 @@
 namespace qrt {
 namespace {
 
-// acc[i] += pixel[(c + i) / multiplier] * line[i][row]; `line` holds 16 channels x 4 rows.
-void accumulate(const uint8_t* pixel, const int8_t* line, size_t row, size_t c, size_t multiplier,
+// acc[i] += pixel[(c + i) / multiplier] * quads[i][row]; `quads` holds 16 channels x 4 rows.
+void accumulate(const uint8_t* pixel, const int8_t* quads, size_t row, size_t c, size_t multiplier,
                 uint32_t acc[16]) {
   if (multiplier == 1) {
     for (size_t i = 0; i < 16; ++i)
-      acc[i] += static_cast<uint32_t>(pixel[c + i] * line[i * 4 + row]);
+      acc[i] += static_cast<uint32_t>(pixel[c + i] * quads[i * 4 + row]);
     return;
   }
   size_t source = c / multiplier, rest = c % multiplier;
   for (size_t i = 0; i < 16; ++i) {
-    acc[i] += static_cast<uint32_t>(pixel[source] * line[i * 4 + row]);
+    acc[i] += static_cast<uint32_t>(pixel[source] * quads[i * 4 + row]);
     if (++rest == multiplier) {
       rest = 0;
       ++source;

@@ -20,8 +20,8 @@
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
-//     Fused(constants)                     what store_fused<kLine>() takes then
-//   kLines                                 whether store_fused<true>() is for Store::kLine
+//     Fused(constants)                     what store_fused<kAffine>() takes then
+//   kHasAffine                                 whether store_fused<true>() is for Store::kAffine
 //   kFixes                                 whether there are, for Store::kFixed and kFixedFromZero,
 //     can_fix(requant, c, n)               whether they serve n channels from c on
 //     fix(requant, c, n, float[3][])       their constants, in channel order
@@ -214,9 +214,9 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
                              size_t bands) {
   constexpr size_t kInts = 16 * V::kTile.lanes;
-  if constexpr (kStore == Store::kFused || kStore == Store::kLine) {
-    finish.template store_fused<kStore == Store::kLine>(acc, typename V::Fused(loop.constants), out,
-                                                        band_bytes, bands);
+  if constexpr (kStore == Store::kFused || kStore == Store::kAffine) {
+    finish.template store_fused<kStore == Store::kAffine>(acc, typename V::Fused(loop.constants),
+                                                          out, band_bytes, bands);
   } else if constexpr (kStore == Store::kFixed || kStore == Store::kFixedFromZero) {
     finish.template store_fixed<kStore == Store::kFixedFromZero>(acc, loop.constants, out,
                                                                  band_bytes, bands);
@@ -312,10 +312,10 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   }
 }
 
-// The constants of slide(): from memory for every output, but of Store::kFused and kLine in
+// The constants of slide(): from memory for every output, but of Store::kFused and kAffine in
 // registers.
 template <class V, Store kStore,
-          bool kInRegisters = kStore == Store::kFused || kStore == Store::kLine>
+          bool kInRegisters = kStore == Store::kFused || kStore == Store::kAffine>
 struct Held {
   explicit Held(const Loop& l) : loop(l) {}
   __attribute__((always_inline)) typename V::Acc start(int q) const {
@@ -340,7 +340,7 @@ struct Held<V, kStore, true> {
   __attribute__((always_inline)) void store(const Block&, const typename V::Finish& finish,
                                             const typename V::Acc (&acc)[4], uint8_t* out,
                                             size_t band_bytes, size_t bands) const {
-    finish.template store_fused<kStore == Store::kLine>(acc, fused, out, band_bytes, bands);
+    finish.template store_fused<kStore == Store::kAffine>(acc, fused, out, band_bytes, bands);
   }
   typename V::Acc bias[4];
   typename V::Fused fused;
@@ -494,12 +494,12 @@ void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t chan
   if constexpr (V::kFixes) {
     if (V::can_fix(r, c, n)) b.store = full ? Store::kFixedFromZero : Store::kFixed;
   }
-  if constexpr (V::kLines) {
-    if (r.slope != nullptr) b.store = Store::kLine;
+  if constexpr (V::kHasAffine) {
+    if (r.slope != nullptr) b.store = Store::kAffine;
   }
   prepare<V>(b);
-  if constexpr (V::kLines) {
-    if (b.store == Store::kLine) return compute_rows<V, Store::kLine>(b, y, end);
+  if constexpr (V::kHasAffine) {
+    if (b.store == Store::kAffine) return compute_rows<V, Store::kAffine>(b, y, end);
   }
   if constexpr (V::kFixes) {
     if (b.store == Store::kFixed) return compute_rows<V, Store::kFixed>(b, y, end);

@@ -18,7 +18,7 @@ struct Ymm {
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
   static constexpr bool kOwnTaps = false;
-  static constexpr bool kFixes = false, kLines = false;
+  static constexpr bool kFixes = false, kHasAffine = false;
   using Row = __m256i;
   using Acc = __m256i;
   using Lanes = avx2::Lanes;

@@ -26,8 +26,8 @@ namespace {
 
 // Where the packed form has a weight.
 size_t packed_index(size_t kernel_h, size_t kernel_w, size_t ky, size_t kx, size_t c) {
-  const size_t quads = (kernel_h + 3) / 4, line = (c / 16 * quads + ky / 4) * kernel_w + kx;
-  return line * 64 + c % 16 * 4 + ky % 4;
+  const size_t quads = (kernel_h + 3) / 4, block = (c / 16 * quads + ky / 4) * kernel_w + kx;
+  return block * 64 + c % 16 * 4 + ky % 4;
 }
 
 }  // namespace

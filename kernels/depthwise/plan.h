@@ -32,7 +32,7 @@ struct DepthwiseTile {
 
 constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64};
 constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32};
-constexpr DepthwiseTile kDepthwiseYmmPairs = {2, 2, 32};
+constexpr DepthwiseTile kDepthwiseYmmWords = {2, 2, 32};
 constexpr DepthwiseTile kDepthwiseNeonDot = {1, 4, 16};
 constexpr DepthwiseTile kDepthwiseNeon = {1, 1, 8};
 constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0};

@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "kernels/elementwise/entry.h"
-#include "kernels/isa/chain.h"
+#include "kernels/isa/stage_sequence.h"
 
 namespace qrt {
 namespace {
 
-// (x - zero_point) * 2^left_shift, through a chain.
+// (x - zero_point) * 2^left_shift, through its stages.
 template <class V>
 inline void widen(const uint8_t* x, size_t n, int32_t zero_point, int32_t left_shift,
-                  const Chain& chain, int32_t* v) {
+                  const StageSequence& stages, int32_t* v) {
   for (size_t i = 0; i < n; ++i) v[i] = (x[i] - zero_point) * (1 << left_shift);
-  chain.run<V>(v, n);
+  stages.run<V>(v, n);
 }
 
 // One operand of a run: how its chunks become int32.
@@ -27,16 +27,16 @@ class Widened {
  public:
   // A repeated element is widened once.
   Widened(const uint8_t* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
-          const Chain& chain)
+          const StageSequence& stages)
       : x_(x),
         is_scalar_(is_scalar),
         zero_point_(zero_point),
         left_shift_(left_shift),
-        chain_(chain) {
+        stages_(stages) {
     if (!is_scalar) return;
     uint8_t repeated[kColumns];
     memset(repeated, *x, kColumns);
-    widen<V>(repeated, kColumns, zero_point, left_shift, chain, v_);
+    widen<V>(repeated, kColumns, zero_point, left_shift, stages, v_);
     for (size_t i = kColumns; i < kChunk && i < n; ++i) v_[i] = v_[0];
     // A last chunk is rounded up to whole columns.
     for (size_t i = n; i < kChunk && i % kColumns != 0; ++i) v_[i] = v_[0];
@@ -47,11 +47,11 @@ class Widened {
   const int32_t* at(size_t i, size_t n, size_t padded) {
     if (is_scalar_) return v_;
     const size_t whole = n / kColumns * kColumns;
-    widen<V>(x_ + i, whole, zero_point_, left_shift_, chain_, v_);
+    widen<V>(x_ + i, whole, zero_point_, left_shift_, stages_, v_);
     if (whole < padded) {
       uint8_t last[kColumns] = {};
       memcpy(last, x_ + i + whole, n - whole);
-      widen<V>(last, kColumns, zero_point_, left_shift_, chain_, v_ + whole);
+      widen<V>(last, kColumns, zero_point_, left_shift_, stages_, v_ + whole);
     }
     return v_;
   }
@@ -60,14 +60,14 @@ class Widened {
   const uint8_t* x_;
   bool is_scalar_;
   int32_t zero_point_, left_shift_;
-  const Chain& chain_;
+  const StageSequence& stages_;
   alignas(64) int32_t v_[kChunk];
 };
 
 // Chunk by chunk: join(a, b, padded, out) makes `padded` accumulators, which go through the
 // output's stages.
 template <class V, class Join>
-inline void join_chunks(Widened<V>& a, Widened<V>& b, const Chain& stages, const Requant& r,
+inline void join_chunks(Widened<V>& a, Widened<V>& b, const StageSequence& stages, const Requant& r,
                         uint8_t* y, size_t n, const Join& join) {
   const typename V::Finish finish(r.zero_point, r.lo, r.hi);
   alignas(64) int32_t v[kChunk];
@@ -84,12 +84,12 @@ inline void join_chunks(Widened<V>& a, Widened<V>& b, const Chain& stages, const
 template <class V>
 inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
   int64_t a_bound = int64_t{255} << p.left_shift, b_bound = a_bound;
-  const Chain a_chain(p.a_stages, p.a_stage_count, &a_bound);
-  const Chain b_chain(p.b_stages, p.b_stage_count, &b_bound);
+  const StageSequence a_stages(p.a_stages, p.a_stage_count, &a_bound);
+  const StageSequence b_stages(p.b_stages, p.b_stage_count, &b_bound);
   int64_t bound = a_bound + b_bound;
-  const Chain stages(p.requant.stages, p.requant.stage_count, &bound);
-  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, a_chain);
-  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, b_chain);
+  const StageSequence stages(p.requant.stages, p.requant.stage_count, &bound);
+  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, a_stages);
+  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, b_stages);
   if (p.subtract) {
     join_chunks(a, b, stages, p.requant, run.y, run.n,
                 [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
@@ -106,8 +106,8 @@ inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
 template <class V>
 inline void mul_in_chunks(const MulParams& p, const ElementwiseRun& run) {
   int64_t none = 255, bound = 255 * 255;
-  const Chain identity(nullptr, 0, &none);
-  const Chain stages(p.requant.stages, p.requant.stage_count, &bound);
+  const StageSequence identity(nullptr, 0, &none);
+  const StageSequence stages(p.requant.stages, p.requant.stage_count, &bound);
   Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, 0, identity);
   Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, 0, identity);
   join_chunks(a, b, stages, p.requant, run.y, run.n,

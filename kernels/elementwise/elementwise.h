@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/dtype.h"
 #include "kernels/isa.h"
 #include "kernels/requant.h"
 
@@ -29,13 +30,40 @@ struct ElementwiseRun {
   size_t n;
 };
 
+struct Int16Run {
+  const int16_t* a;
+  const int16_t* b;
+  bool a_is_scalar, b_is_scalar;
+  int16_t* y;
+  size_t n;
+};
+
+// y[i] = rescale(params, x[i], (channel + i) % channels); types kUInt8, kInt16 and kInt32. Reads
+// exactly n elements.
+struct RescaleRun {
+  DType from, to;
+  const void* x;
+  void* y;
+  size_t n;
+  size_t channel, channels;
+};
+
 struct ElementwiseKernel {
-  const char* name;  // "elementwise_u8_avx2"
+  const char* name;        // "elementwise_u8_avx2", of what takes bytes
+  const char* int16_name;  // "elementwise_s16_avx2", of the rest
   Isa isa;
   void (*add)(const AddParams& params, const ElementwiseRun& run);
   void (*add_int)(const AddIntParams& params, const ElementwiseRun& run);
   void (*mul)(const MulParams& params, const ElementwiseRun& run);
+  // Read exactly n elements. Kind kInt; products within int32 (checked at load).
+  void (*add_int16)(const AddIntParams& params, const Int16Run& run);
+  void (*mul_int16)(const MulParams& params, const Int16Run& run);
+  void (*rescale)(const RescaleParams& params, const RescaleRun& run);
 };
+
+// ElementwiseKernel::mul_int16 where products leave int32, for every instruction set; no product of
+// one and a multiplier reaches 2^62.
+void mul_int16_in_64_bits(const MulParams& params, const Int16Run& run);
 
 const ElementwiseKernel* elementwise_kernels(size_t* count);
 const ElementwiseKernel* select_elementwise(IsaSet isas);

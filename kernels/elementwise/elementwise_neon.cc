@@ -1,6 +1,7 @@
 // Elementwise add and mul: in float 64 bytes at a time, in integers by chunks.h.
 #include <arm_neon.h>
 
+#include "kernels/elementwise/chunks_int16.h"
 #include "kernels/elementwise/walk.h"
 #include "kernels/isa/requantize_neon.h"
 
@@ -123,12 +124,10 @@ void elementwise_add_neon(const AddParams& params, const ElementwiseRun& run) {
   add<Sum>(params, run);
 }
 
-void elementwise_add_int_neon(const AddIntParams& params, const ElementwiseRun& run) {
-  add_in_chunks<neon::Lanes>(params, run);
-}
-
 void elementwise_mul_neon(const MulParams& params, const ElementwiseRun& run) {
   mul<Product, neon::Lanes>(params, run);
 }
+
+QRT_ELEMENTWISE_INTEGERS(neon, neon::Lanes)
 
 }  // namespace qrt

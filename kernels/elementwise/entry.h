@@ -1,4 +1,4 @@
-// Entry points of the elementwise family's files, three for each row of elementwise.inc. Only
+// Entry points of the elementwise family's files, six for each row of elementwise.inc. Only
 // for this folder: others take a row from elementwise.h.
 #ifndef QRT_KERNELS_ELEMENTWISE_ENTRY_H_
 #define QRT_KERNELS_ELEMENTWISE_ENTRY_H_
@@ -10,7 +10,10 @@ namespace qrt {
 #define QRT_ELEMENTWISE(isa, suffix)                                                        \
   void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run);        \
   void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseRun& run); \
-  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run);
+  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run);        \
+  void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Run& run);     \
+  void elementwise_mul_int16_##suffix(const MulParams& params, const Int16Run& run);        \
+  void elementwise_rescale_##suffix(const RescaleParams& params, const RescaleRun& run);
 #include "kernels/elementwise/elementwise.inc"
 
 }  // namespace qrt

@@ -5,9 +5,10 @@ namespace qrt {
 namespace {
 
 constexpr ElementwiseKernel kKernels[] = {
-#define QRT_ELEMENTWISE(isa, suffix)                                                            \
-  {"elementwise_u8_" #suffix, Isa::isa, elementwise_add_##suffix, elementwise_add_int_##suffix, \
-   elementwise_mul_##suffix},
+#define QRT_ELEMENTWISE(isa, suffix)                                                         \
+  {"elementwise_u8_" #suffix,      "elementwise_s16_" #suffix,     Isa::isa,                 \
+   elementwise_add_##suffix,       elementwise_add_int_##suffix,   elementwise_mul_##suffix, \
+   elementwise_add_int16_##suffix, elementwise_mul_int16_##suffix, elementwise_rescale_##suffix},
 #include "kernels/elementwise/elementwise.inc"
 };
 

@@ -1,16 +1,18 @@
 // Contract of the gemm family: fully connected layers, 1x1 and k x k convolutions (by indirection
 // or by strides), one group at a time.
 //
-//   acc[i][j] = bias[j] + sum over taps t and k of a(i, t)[k] * w[t][k][j]          uint8 * int8,
-//   int32 modulo 2^32 c[i][j]   = requantize(acc[i][j]) as uint8, or acc[i][j] as int32
-//   (RequantKind::kAcc)
+//   acc[i][j] = bias[j] + sum over taps t and k of a(i, t)[k] * w[t][k][j]
+//   c[i][j]   = requantize(acc[i][j]) as uint8, or acc[i][j] as int32 (RequantKind::kAcc)
+//
+// uint8 times int8, sums in int32 modulo 2^32.
 //
 // Packed weights of one group, int8, written by pack.h and used in place by every instruction set:
 //
 //   [ceil(n/16)][taps][kc/4][16][4]     kc = k of one tap rounded up to 4; n and k tails are zero
 //
-//   one 64-byte line = 16 output channels x 4 consecutive k: the operand of VPDPBUSD (512 bits), of
-//   two of 256 bits, of four SDOT/UDOT. A block of 16 channels is contiguous: taps * kc * 16 bytes.
+//   one weight block of 64 bytes = 16 output channels x 4 consecutive k: the operand of VPDPBUSD
+//   (512 bits), of two of 256 bits, of four SDOT/UDOT. The weights of 16 channels are contiguous:
+//   taps * kc * 16 bytes.
 //
 // Reading: a row of a tap is read in whole groups of 4 k and may be over-read by up to 64 bytes
 // (arena slack); weights, bias and requantisation arrays up to the next multiple of 64 channels may

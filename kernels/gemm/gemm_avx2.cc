@@ -44,7 +44,7 @@ struct Avx2Widened : Words {
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int phase) { return splat(p + 4 * phase); }
 };
 
-struct Avx2Pairs : Policy256 {
+struct Avx2Adjacent : Policy256 {
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
 
@@ -106,6 +106,6 @@ void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
   }
 }
 
-void gemm_u8s8_6x16_k4_pairs_avx2(const GemmArgs& args) { gemm<Avx2Pairs, 6, 2>(args); }
+void gemm_u8s8_6x16_k4_adjacent_avx2(const GemmArgs& args) { gemm<Avx2Adjacent, 6, 2>(args); }
 
 }  // namespace qrt

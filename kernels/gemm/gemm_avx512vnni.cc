@@ -112,7 +112,7 @@ struct Avx512Vnni {
           case Epilogue::kFromZero: rows_as<Epilogue::kFromZero>(acc, to, stride); break;
           case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
           case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
-          case Epilogue::kLine: rows_as<Epilogue::kLine>(acc, to, stride); break;
+          case Epilogue::kAffine: rows_as<Epilogue::kAffine>(acc, to, stride); break;
           case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
           case Epilogue::kFixedFromZero: rows_as<Epilogue::kFixedFromZero>(acc, to, stride); break;
         }

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/gemm/kernels.h"
-#include "kernels/gemm/store.h"
+#include "kernels/requantize_scalar.h"
 
 namespace qrt {
 namespace {
@@ -41,7 +41,7 @@ void gemm_u8s8_1x16_k4_scalar(const GemmArgs& args) {
       int32_t acc[kBlock];
       for (size_t c = 0; c < kBlock; ++c) acc[c] = static_cast<int32_t>(sum[c]);
       uint8_t* out = static_cast<uint8_t*>(args.c) + i * args.c_stride + j * element;
-      gemm_store_tile(args.requant, j, acc, kBlock, 1, columns, out, args.c_stride);
+      requantize_scalar(args.requant, j, acc, kBlock, 1, columns, out, args.c_stride);
     }
   }
 }

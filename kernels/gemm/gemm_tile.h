@@ -30,9 +30,9 @@
 #include <cstdint>
 
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/store.h"
 #include "kernels/isa/inline.h"
 #include "kernels/isa/requantize_tile.h"
+#include "kernels/requantize_scalar.h"
 
 namespace qrt {
 namespace {
@@ -121,8 +121,8 @@ QRT_INLINE void store_memory(const GemmArgs& g, const Output<P>& output, size_t 
                              int32_t* memory, size_t rows, size_t width, size_t columns,
                              uint8_t* c) {
   if (g.requant.kind == RequantKind::kAcc) {
-    gemm_store_tile(g.requant, channel, memory, width, rows, columns, c + channel * sizeof(int32_t),
-                    g.c_stride);
+    requantize_scalar(g.requant, channel, memory, width, rows, columns,
+                      c + channel * sizeof(int32_t), g.c_stride);
   } else {
     requantize_tile<typename P::Lanes>(g.requant, output.forms, channel, memory, rows, width,
                                        columns, c + channel, g.c_stride);

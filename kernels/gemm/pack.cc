@@ -30,11 +30,11 @@ void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* p
 }
 
 bool gemm_tails_are_zero(const int8_t* packed, size_t n, size_t taps, size_t k) {
-  const size_t groups = groups_of(k, kGroup), line_bytes = kBlock * kGroup;
+  const size_t groups = groups_of(k, kGroup), weight_block_bytes = kBlock * kGroup;
   if (k % kGroup == 0) return true;
   for (size_t row = 0; row < groups_of(n, kBlock) * taps; ++row) {
-    const int8_t* last = packed + ((row + 1) * groups - 1) * line_bytes;
-    for (size_t i = 0; i < line_bytes; ++i) {
+    const int8_t* last = packed + ((row + 1) * groups - 1) * weight_block_bytes;
+    for (size_t i = 0; i < weight_block_bytes; ++i) {
       if (i % kGroup >= k % kGroup && last[i] != 0) return false;
     }
   }
@@ -42,20 +42,21 @@ bool gemm_tails_are_zero(const int8_t* packed, size_t n, size_t taps, size_t k) 
 }
 
 void gemm_weight_sums(const int8_t* packed, size_t n, size_t taps, size_t k, int32_t* sums) {
-  // The four bytes of a channel, each plus 128, two by two in words; as many lines as 16 bits hold.
-  constexpr size_t kLines = 128;
+  // The four bytes of a channel, each plus 128, two by two in words of 32 bits, for as many weight
+  // blocks as 16 bits hold the sums of.
+  constexpr size_t kWeightBlocks = 128;
   constexpr uint32_t kSigns = 0x80808080, kEven = 0x00ff00ff;
-  const size_t lines = taps * groups_of(k, kGroup);
+  const size_t weight_blocks = taps * groups_of(k, kGroup);
   for (size_t first = 0; first < n; first += kBlock) {
     int64_t block[kBlock] = {};
-    for (size_t rest = lines; rest > 0;) {
-      const size_t some = rest < kLines ? rest : kLines;
+    for (size_t rest = weight_blocks; rest > 0;) {
+      const size_t some = rest < kWeightBlocks ? rest : kWeightBlocks;
       uint32_t pairs[kBlock] = {};
       for (size_t i = 0; i < some; ++i, packed += kBlock * kGroup) {
-        uint32_t line[kBlock];
-        memcpy(line, packed, sizeof line);
+        uint32_t words[kBlock];
+        memcpy(words, packed, sizeof words);
         for (size_t j = 0; j < kBlock; ++j) {
-          const uint32_t bytes = line[j] ^ kSigns;
+          const uint32_t bytes = words[j] ^ kSigns;
           pairs[j] += (bytes & kEven) + (bytes >> 8 & kEven);
         }
       }

@@ -6,11 +6,11 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kBlock = 16, kGroup = 4, kLine = kBlock * kGroup;
+constexpr size_t kBlock = 16, kGroup = 4, kWeightBlock = kBlock * kGroup;
 
-// Up to 4 rows of k by up to 16 channels: one line. Absent rows and channels become 0.
+// Up to 4 rows of k by up to 16 channels: one weight block. Absent rows and channels become 0.
 void pack_rows(const uint8_t* b, size_t stride, size_t rows, size_t channels, uint32_t* sum,
-               int8_t* line) {
+               int8_t* weight_block) {
   uint8_t rows_of[kGroup][kBlock];
   uint8_t flip[kGroup][kBlock] = {};
   memset(rows_of, 0, sizeof rows_of);
@@ -25,18 +25,18 @@ void pack_rows(const uint8_t* b, size_t stride, size_t rows, size_t channels, ui
     words[c] = (v0 ^ flip[0][c]) | (v1 ^ flip[1][c]) << 8 | (v2 ^ flip[2][c]) << 16 |
                (v3 ^ flip[3][c]) << 24;
   }
-  memcpy(line, words, kLine);
+  memcpy(weight_block, words, kWeightBlock);
 }
 
 // The same without tails: 4 rows of 16 channels.
-void pack_whole(const uint8_t* b, size_t stride, uint32_t* sum, int8_t* line) {
+void pack_whole(const uint8_t* b, size_t stride, uint32_t* sum, int8_t* weight_block) {
   uint32_t words[kBlock];
   for (size_t c = 0; c < kBlock; ++c) {
     const uint32_t v0 = b[c], v1 = b[stride + c], v2 = b[2 * stride + c], v3 = b[3 * stride + c];
     sum[c] += v0 + v1 + v2 + v3;
     words[c] = (v0 | v1 << 8 | v2 << 16 | v3 << 24) ^ 0x80808080u;
   }
-  memcpy(line, words, kLine);
+  memcpy(weight_block, words, kWeightBlock);
 }
 
 // One channel, its k contiguous.
@@ -45,7 +45,7 @@ void pack_channel(const uint8_t* b, size_t k, uint32_t* sum, int8_t* first) {
   for (size_t i = 0; i < k; ++i) total += b[i];
   *sum = total;
   size_t i = 0;
-  for (; i + kGroup <= k; i += kGroup, first += kLine) {
+  for (; i + kGroup <= k; i += kGroup, first += kWeightBlock) {
     uint32_t word;
     memcpy(&word, b + i, kGroup);
     word ^= 0x80808080u;
@@ -57,9 +57,9 @@ void pack_channel(const uint8_t* b, size_t k, uint32_t* sum, int8_t* first) {
 
 // A tap whose weights are all `value`, but for the tails.
 void fill_tap(int value, size_t k, size_t channels, int8_t* tap) {
-  for (size_t i = 0; i < k; i += kGroup, tap += kLine) {
+  for (size_t i = 0; i < k; i += kGroup, tap += kWeightBlock) {
     const size_t rows = k - i < kGroup ? k - i : kGroup;
-    memset(tap, 0, kLine);
+    memset(tap, 0, kWeightBlock);
     for (size_t c = 0; c < channels; ++c) memset(tap + c * kGroup, value, rows);
   }
 }
@@ -71,7 +71,7 @@ size_t activation_taps(int32_t zero_point) {
 }
 
 void pack_activations(const ActivationPack& p, size_t begin, size_t end) {
-  const size_t tap_bytes = (p.k + kGroup - 1) / kGroup * kLine;
+  const size_t tap_bytes = (p.k + kGroup - 1) / kGroup * kWeightBlock;
   const size_t taps = activation_taps(p.zero_point);
   const int rest = 128 - p.zero_point;
   for (size_t j = begin; j < end; j += kBlock) {
@@ -84,13 +84,13 @@ void pack_activations(const ActivationPack& p, size_t begin, size_t end) {
       for (size_t c = 0; c < channels; ++c)
         pack_channel(p.b + (j + c) * p.k, p.k, sum + c, tap + c * kGroup);
     } else {
-      int8_t* line = tap;
-      for (size_t i = 0; i < p.k; i += kGroup, line += kLine) {
+      int8_t* weight_block = tap;
+      for (size_t i = 0; i < p.k; i += kGroup, weight_block += kWeightBlock) {
         const uint8_t* rows = p.b + i * p.n + j;
         if (channels == kBlock && p.k - i >= kGroup)
-          pack_whole(rows, p.n, sum, line);
+          pack_whole(rows, p.n, sum, weight_block);
         else
-          pack_rows(rows, p.n, p.k - i < kGroup ? p.k - i : kGroup, channels, sum, line);
+          pack_rows(rows, p.n, p.k - i < kGroup ? p.k - i : kGroup, channels, sum, weight_block);
       }
     }
     for (size_t c = 0; c < channels; ++c)

@@ -107,14 +107,14 @@ IntegerFn kernel_of(IntegerFunction function) {
 
 }  // namespace
 
-IntegerFn integer_kernel(Element element, IntegerFunction function) {
-  switch (element) {
-    case Element::kU8: return kernel_of<uint8_t>(function);
-    case Element::kI8: return kernel_of<int8_t>(function);
-    case Element::kU16: return kernel_of<uint16_t>(function);
-    case Element::kI16: return kernel_of<int16_t>(function);
-    case Element::kI32: return kernel_of<int32_t>(function);
-    case Element::kI64: break;
+IntegerFn integer_kernel(DType dtype, IntegerFunction function) {
+  switch (dtype) {
+    case DType::kUInt8: return kernel_of<uint8_t>(function);
+    case DType::kInt8: return kernel_of<int8_t>(function);
+    case DType::kUInt16: return kernel_of<uint16_t>(function);
+    case DType::kInt16: return kernel_of<int16_t>(function);
+    case DType::kInt32: return kernel_of<int32_t>(function);
+    default: break;  // kInt64
   }
   return kernel_of<int64_t>(function);
 }

@@ -3,7 +3,7 @@
 #ifndef QRT_KERNELS_INTEGER_INTEGER_H_
 #define QRT_KERNELS_INTEGER_INTEGER_H_
 
-#include "kernels/order/order.h"
+#include "kernels/compare/compare.h"
 
 namespace qrt {
 
@@ -31,7 +31,7 @@ constexpr bool is_comparison(IntegerFunction f) { return f >= IntegerFunction::k
 
 // y[i] = f(a[i], b[i]) as in BinaryRun; y may equal an operand, for comparisons of bytes only.
 using IntegerFn = void (*)(const BinaryRun& run);
-IntegerFn integer_kernel(Element element, IntegerFunction function);
+IntegerFn integer_kernel(DType dtype, IntegerFunction function);
 
 }  // namespace qrt
 

@@ -1,6 +1,5 @@
 // AVX2 for the kernel families, also the base of AVX-VNNI: requantisation of int32 accumulators to
-// bytes, and stores of part of a vector. Included only by kernel files with one of these sets'
-// compile flags.
+// bytes. Included only by kernel files with one of these sets' compile flags.
 #ifndef QRT_KERNELS_ISA_AVX2_H_
 #define QRT_KERNELS_ISA_AVX2_H_
 
@@ -10,37 +9,12 @@
 #include <cstdint>
 
 #include "kernels/isa/inline.h"
+#include "kernels/isa/vec_avx2.h"
 #include "kernels/requant.h"
 
 namespace qrt {
 namespace {
 namespace avx2 {
-
-// The first n bytes of v, n <= 16.
-QRT_INLINE void store_bytes(uint8_t* p, __m128i v, size_t n) {
-  if (n == 16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
-    return;
-  }
-  if (n & 8) {
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), v);
-    v = _mm_unpackhi_epi64(v, v);
-    p += 8;
-  }
-  if (n & 4) {
-    const int32_t x = _mm_cvtsi128_si32(v);
-    __builtin_memcpy(p, &x, 4);
-    v = _mm_srli_epi64(v, 32);
-    p += 4;
-  }
-  if (n & 2) {
-    const int16_t x = static_cast<int16_t>(_mm_cvtsi128_si32(v));
-    __builtin_memcpy(p, &x, 2);
-    v = _mm_srli_epi64(v, 16);
-    p += 2;
-  }
-  if (n & 1) *p = static_cast<uint8_t>(_mm_cvtsi128_si32(v));
-}
 
 // RQ_F32, half to even, zero point after rounding: the vector form of requantize(). Needs the
 // rounding mode nearest-even, which a session sets.

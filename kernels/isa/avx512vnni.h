@@ -71,7 +71,7 @@ struct RequantInRegisters {
     kFused,          // and sums for rounded_sum()
     kFixed,          // FixedPoint: scale and offset are its high and low
     kFixedFromZero,  // and zero point 0, lo 0 and hi 255
-    kLine,           // a line, which is from zero: scale and offset are slope and intercept
+    kAffine,         // an affine fit, from zero: scale and offset are its slope and intercept
   };
 
   const Requant* requant;
@@ -91,7 +91,7 @@ struct RequantInRegisters {
   // Keeps the address of r.
   static RequantInRegisters make(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
     const Form form = r.kind == RequantKind::kF32 ? float_form(r, bias, channels, k)
-                      : r.slope != nullptr        ? kLine
+                      : r.slope != nullptr        ? kAffine
                       : is_from_zero(r)           ? kFixedFromZero
                                                   : kFixed;
     return {&r,
@@ -126,7 +126,7 @@ struct RequantInRegisters {
   }
 
   __attribute__((always_inline)) ChannelConstants constants(size_t channel) const {
-    if (form == kLine) {
+    if (form == kAffine) {
       return {_mm512_loadu_ps(requant->slope + channel),
               _mm512_loadu_ps(requant->intercept + channel), _mm512_setzero_ps()};
     }
@@ -146,7 +146,7 @@ struct RequantInRegisters {
     if (kForm == kFixed) return FixedPoint::doubled<true>(acc, k.scale, k.offset, k.nudge);
     if (kForm == kFixedFromZero) return FixedPoint::doubled<false>(acc, k.scale, k.offset, k.nudge);
     if (kForm == kFused) return rounded_sum(acc, k.scale, k.offset);
-    if (kForm == kLine) return FixedPoint::on_line(acc, k.scale, k.offset);
+    if (kForm == kAffine) return FixedPoint::of_affine(acc, k.scale, k.offset);
     __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), k.scale);
     if (kForm == kLimited) v = _mm512_min_ps(v, limit);
     return _mm512_cvtps_epi32(v);

@@ -1,5 +1,6 @@
-// Fixed-point requantisations of AVX-512 in registers: y = ROUND(acc * m / 2^(31 + s)) by one line
-// in float32 whose every result is exact. Included only by kernel files with this set's flags.
+// Fixed-point requantisations of AVX-512 in registers: y = ROUND(acc * m / 2^(31 + s)) by two fused
+// multiply-adds in float32 whose every result is exact. Included only by kernel files with this
+// set's flags.
 //
 // One rounding, half up, is floor((acc * m + 2^(30+s)) / 2^(31+s)). TFLite's two, half up by 2^31
 // and then half away from zero by 2^s, are together (floors within floors are one)
@@ -8,11 +9,11 @@
 //   floor((acc * m + 2^(30+s) - 2^30) / 2^(31+s))   for acc < 0
 //
 // So y = floor((i + 1) / 2), where i = floor(acc * 2m / 2^(31+s) + n) and n = 0 or +-2^-s.
-// VPMULHRSW by 2^14 makes y of i, on 16 bits. i comes of two fused multiply-adds that round down: m
-// = h + l, l its lowest 7 bits, both exact in float32 like acc up to 2^24, and with H, L = h, l *
-// 2^-(30+s)
+// VPMULHRSW by 2^14 makes y of i, on 16 bits. i comes of two fused multiply-adds that round down:
+// m = h + l, l its lowest 7 bits, both exact in float32 like acc up to 2^24, and with
+// H = h * 2^-(30+s), L = l * 2^-(30+s)
 //
-//   t = down(acc * L + n), i = floor(down(acc * H + t))
+//   t = down(acc * L + n),  i = floor(down(acc * H + t))
 //
 // Why i is exact where |acc * m| < 2^(39+s), for m >= 2^30 and 1 <= s <= 14: acc * H and all
 // integers are multiples of 2^-(23+s), so rounding t down to such multiples, or to finer ones, does
@@ -98,8 +99,8 @@ struct FixedPoint {
     return _mm512_cvt_roundps_epi32(_mm512_fmadd_round_ps(x, high, t, kDown), kDown);
   }
 
-  // y of one of requant_line.h: rounded down the line and its floor are the same.
-  QRT_INLINE __m512i on_line(__m512i acc, __m512 slope, __m512 intercept) {
+  // y of an affine fit of requant_affine.h: rounding down to float32 does not change its floor.
+  QRT_INLINE __m512i of_affine(__m512i acc, __m512 slope, __m512 intercept) {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     const __m512 x = _mm512_cvtepi32_ps(acc);
     return _mm512_cvt_roundps_epi32(_mm512_fmadd_round_ps(x, slope, intercept, kDown), kDown);

@@ -117,8 +117,8 @@ struct Lanes {
 
   // The same for any result, clipped in 64 bits.
   template <Round kRound>
-  struct Wide {
-    Wide(const RequantStage& stage, size_t c)
+  struct Clipped {
+    Clipped(const RequantStage& stage, size_t c)
         : multiplier(load(stage.multiplier + c)),
           s(shifts(stage.shift + c)),
           lo(_mm256_set1_epi64x(stage.clip_lo)),
@@ -163,8 +163,8 @@ struct Lanes {
     using Shift<kRound>::Shift;
   };
   template <Round kRound>
-  struct Stage<StageForm::kWide, kRound> : Wide<kRound> {
-    using Wide<kRound>::Wide;
+  struct Stage<StageForm::kClipped, kRound> : Clipped<kRound> {
+    using Clipped<kRound>::Clipped;
   };
 
   // CVTPS2DQ gives INT32_MIN for everything out of range: right for negative values; the limit

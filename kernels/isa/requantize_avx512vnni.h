@@ -52,7 +52,7 @@ struct Lanes {
   };
 
   // ROUND(x * multiplier / 2^s) from 64-bit products of the even and of the odd lanes; s 0..62.
-  template <bool kWide, Round kRound>
+  template <bool kClips, Round kRound>
   struct Product {
     // Of every other channel.
     struct Half {
@@ -88,7 +88,7 @@ struct Lanes {
     Int apply(Int x) const {
       Int e = even.apply(_mm512_mul_epi32(x, multiplier));
       Int o = odd.apply(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), odd_multiplier));
-      if constexpr (kWide) {
+      if constexpr (kClips) {
         e = _mm512_min_epi64(_mm512_max_epi64(e, lo), hi);
         o = _mm512_min_epi64(_mm512_max_epi64(o, lo), hi);
       }
@@ -100,8 +100,8 @@ struct Lanes {
   };
 
   template <StageForm kForm, Round kRound>
-  struct Stage : Product<kForm == StageForm::kWide, kRound> {
-    using Product<kForm == StageForm::kWide, kRound>::Product;
+  struct Stage : Product<kForm == StageForm::kClipped, kRound> {
+    using Product<kForm == StageForm::kClipped, kRound>::Product;
   };
   template <Round kRound>
   struct Stage<StageForm::kShift, kRound> : Shift<kRound> {

@@ -55,7 +55,7 @@ struct Lanes {
   };
 
   // Products of 64 bits of the lower and of the upper lanes; s 0..62.
-  template <bool kWide, Round kRound>
+  template <bool kClips, Round kRound>
   struct Product {
     struct Half {
       explicit Half(int32x2_t shift) {
@@ -93,7 +93,7 @@ struct Lanes {
     Int apply(Int x) const {
       const int64x2_t l = low.apply(vmull_s32(vget_low_s32(x), vget_low_s32(multiplier)));
       const int64x2_t h = high.apply(vmull_high_s32(x, multiplier));
-      if constexpr (!kWide) return vuzp1q_s32(vreinterpretq_s32_s64(l), vreinterpretq_s32_s64(h));
+      if constexpr (!kClips) return vuzp1q_s32(vreinterpretq_s32_s64(l), vreinterpretq_s32_s64(h));
       return vminq_s32(vmaxq_s32(vqmovn_high_s64(vqmovn_s64(l), h), lo), hi);
     }
 
@@ -102,8 +102,8 @@ struct Lanes {
   };
 
   template <StageForm kForm, Round kRound>
-  struct Stage : Product<kForm == StageForm::kWide, kRound> {
-    using Product<kForm == StageForm::kWide, kRound>::Product;
+  struct Stage : Product<kForm == StageForm::kClipped, kRound> {
+    using Product<kForm == StageForm::kClipped, kRound>::Product;
   };
   template <Round kRound>
   struct Stage<StageForm::kShift, kRound> : Shift<kRound> {

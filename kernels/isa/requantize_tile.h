@@ -21,19 +21,19 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/gemm/store.h"
 #include "kernels/requant.h"
+#include "kernels/requantize_scalar.h"
 
 namespace qrt {
 namespace {
 
 // What is known of a stage, for all of its channels.
 enum class StageForm : uint8_t {
-  kShift,   // multiplier 1, shift 0..31
-  kQ31,     // shift 31, half up: SRDHM of gemmlowp
-  kHigh,    // shift from 32 on, half up: only high halves of products matter
-  kNarrow,  // no result leaves int32
-  kWide,    // anything: results are clipped in 64 bits
+  kShift,    // multiplier 1, shift 0..31
+  kQ31,      // shift 31, half up: SRDHM of gemmlowp
+  kHigh,     // shift from 32 on, half up: only high halves of products matter
+  kNarrow,   // no result leaves int32
+  kClipped,  // anything: results are clipped in 64 bits
 };
 
 enum class FloatOrder : uint8_t { kAfter, kBefore, kFused };
@@ -63,7 +63,7 @@ inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64
   if (s.round == Round::kHalfUp && least >= 32) return StageForm::kHigh;
   const int64_t factor = bound < kAnyInt32 ? INT32_MAX / (bound > 0 ? bound : 1) : 1;
   const bool narrow = least >= 31 || largest <= factor << least;
-  return narrow ? StageForm::kNarrow : StageForm::kWide;
+  return narrow ? StageForm::kNarrow : StageForm::kClipped;
 }
 
 // The forms of an integer requantisation's stages, for any accumulators.
@@ -127,7 +127,7 @@ inline void stage_pass(const RequantStage& s, StageForm form, size_t c, int32_t*
       pass<V, typename V::template Stage<StageForm::kHigh, Round::kHalfUp>>(s, c, v, rows, columns);
       break;
     case StageForm::kNarrow: pass_of_form<V, StageForm::kNarrow>(s, c, v, rows, columns); break;
-    case StageForm::kWide: return pass_of_form<V, StageForm::kWide>(s, c, v, rows, columns);
+    case StageForm::kClipped: return pass_of_form<V, StageForm::kClipped>(s, c, v, rows, columns);
   }
   if (clips(s)) clip_pass<V>(s.clip_lo, s.clip_hi, v, rows * columns);
 }
@@ -172,7 +172,8 @@ __attribute__((noinline)) void requantize_tile(const Requant& r, const StageForm
                                                int32_t* v, size_t rows, size_t columns, size_t n,
                                                uint8_t* y, size_t y_stride) {
   if constexpr (kIntegerOnly) {
-    if (r.kind == RequantKind::kF32) return gemm_store_tile(r, c, v, columns, rows, n, y, y_stride);
+    if (r.kind == RequantKind::kF32)
+      return requantize_scalar(r, c, v, columns, rows, n, y, y_stride);
   }
   if (r.kind == RequantKind::kInt) {
     stage_passes<V>(r, forms, c, v, rows, columns);

@@ -12,7 +12,7 @@
 
 namespace qrt {
 
-constexpr size_t kPairs = 65536;
+constexpr size_t kPairLutEntries = 65536;
 
 struct PairLutRun {
   const uint8_t* a;

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/isa/chain.h"
+#include "kernels/isa/stage_sequence.h"
 #include "kernels/pool/pool.h"
 #include "kernels/pool/requantize_sums.h"
 #include "kernels/pool/window.h"
@@ -187,9 +187,9 @@ inline void global_sum(const GlobalSumArgs& args) {
                        r.round == Round::kHalfEven && !r.zero_point_before;
   const SumScale scale = {static_cast<int32_t>(args.pixels) * args.input_zero_point,
                           vectors ? r.scale[0] : 0.0f, r.zero_point, r.lo, r.hi};
-  const bool stages = r.kind == RequantKind::kInt;
+  const bool is_int = r.kind == RequantKind::kInt;
   int64_t bound = 255 * static_cast<int64_t>(args.pixels);
-  const Chain chain(r.stages, stages ? r.stage_count : 0, &bound);
+  const StageSequence stages(r.stages, is_int ? r.stage_count : 0, &bound);
   const typename V::Lanes::Finish finish(r.zero_point, r.lo, r.hi);
   for (size_t c = args.channel_begin; c < args.channel_end; c += V::kBytes) {
     const uint8_t* p = args.input + c;
@@ -208,11 +208,11 @@ inline void global_sum(const GlobalSumArgs& args) {
       int32_t sums[V::kBytes];
       V::spill(sums32, sums);
       for (int32_t& sum : sums) sum -= scale.zero;
-      if (!stages) {
+      if (!is_int) {
         requantize_sums(r, sums, args.output + c, n);
         continue;
       }
-      chain.run<typename V::Lanes>(sums, V::kBytes);
+      stages.run<typename V::Lanes>(sums, V::kBytes);
       for (size_t i = 0; i < n; i += kColumns)
         finish.store(sums + i, args.output + c + i, n - i < kColumns ? n - i : kColumns);
     }

@@ -9,7 +9,7 @@
 //      second plane.
 // u8, s16: the exact integer sum of (source - offset), rounded by RoundShift20, plus offset; u8
 //      limited to 0..255, s16 to its range.
-// wide: the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
+// fine: the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
 // blend: y[i] = (low_weight * y[i] + high_weight * high[i]) / 2^20, half to even: two planes of
 // wide
 //      sums, weights as there.
@@ -39,8 +39,8 @@ struct ResizeRow {
 // The integer forms: |low_weight| + |high_weight| is at most kMaxResizeWeight, in rows and columns:
 // 255 * 2^22 fits int32.
 constexpr int32_t kMaxResizeWeight = 2048;
-// The wide form: weights are >= 0, low_weight + high_weight at most this. 65535 * 2^40 fits int64.
-constexpr int32_t kMaxWideResizeWeight = 1 << 20;
+// The fine form: weights are >= 0, low_weight + high_weight at most this. 65535 * 2^40 fits int64.
+constexpr int32_t kMaxFineResizeWeight = 1 << 20;
 
 // The two rows of a plane. Of an image one plane of weight 1 makes a row, of a volume one or two.
 template <class T, class Weight>
@@ -58,7 +58,7 @@ struct ResizeKernel {
              const uint8_t* high, uint8_t* y);
   void (*s16)(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,
               const int16_t* high, int16_t* y);
-  void (*wide)(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+  void (*fine)(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
                const int16_t* high, int32_t* y);
   void (*blend)(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high, int32_t* y);
 };

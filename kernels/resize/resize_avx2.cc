@@ -14,9 +14,9 @@ void resize_s16_avx2(const ResizeRow<int32_t>& row, RoundShift20 round, const in
                      const int16_t* high, int16_t* y) {
   row_s16(row, round, low, high, y);
 }
-void resize_wide_avx2(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+void resize_fine_avx2(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
                       const int16_t* high, int32_t* y) {
-  row_wide(row, zero_point, low, high, y);
+  row_fine(row, zero_point, low, high, y);
 }
 void resize_blend_avx2(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high,
                        int32_t* y) {

@@ -95,7 +95,7 @@ inline int32_t round_even(int64_t v) {
   return static_cast<int32_t>((v + kBelowHalf + (v >> kShift & 1)) >> kShift);
 }
 
-void row_wide(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
+void row_fine(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low,
               const int16_t* high, int32_t* y) {
   const size_t n = row.channels;
   for (size_t x = 0; x < row.out_w; ++x, y += n) {

@@ -10,7 +10,7 @@ namespace qrt {
                           const uint8_t* low, const uint8_t* high, uint8_t* y);                    \
   void resize_s16_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,  \
                            const int16_t* high, int16_t* y);                                       \
-  void resize_wide_##suffix(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low, \
+  void resize_fine_##suffix(const ResizeRow<int32_t>& row, int32_t zero_point, const int16_t* low, \
                             const int16_t* high, int32_t* y);                                      \
   void resize_blend_##suffix(int32_t low_weight, int32_t high_weight, size_t n,                    \
                              const int32_t* high, int32_t* y);
@@ -22,7 +22,7 @@ constexpr ResizeKernel kKernels[] = {
 #define QRT_RESIZE(isa, suffix)                \
   {"resize_" #suffix,    Isa::isa,             \
    resize_f32_##suffix,  resize_u8_##suffix,   \
-   resize_s16_##suffix,  resize_wide_##suffix, \
+   resize_s16_##suffix,  resize_fine_##suffix, \
    resize_blend_##suffix},
 #include "kernels/resize/resize.inc"
 };

@@ -1,1 +1,1 @@
-qrt_add_family(softmax COMMON softmax.cc softmax_int.cc softmax_16.cc softmax_wide.cc log_softmax.cc)
+qrt_add_family(softmax COMMON softmax.cc softmax_int.cc softmax_int16.cc softmax_int16_table.cc log_softmax.cc)

@@ -96,13 +96,13 @@ void log_softmax(const LogSoftmaxParams& p, const uint8_t* x, uint8_t* y, size_t
 }
 
 template <class N>
-void log_softmax_wide(const LogSoftmaxWideParams& p, const int16_t* x, int16_t* y, size_t n) {
+void log_softmax_int16(const LogSoftmaxInt16Params& p, const int16_t* x, int16_t* y, size_t n) {
   int16_t greatest = x[0];
   for (size_t i = 1; i < n; ++i) greatest = x[i] > greatest ? x[i] : greatest;
-  const int32_t last = static_cast<int32_t>(kSoftmaxWideTable) - 1;
+  const int32_t last = static_cast<int32_t>(kSoftmaxTableEntries) - 1;
   int64_t sum = 0;
   for (size_t i = 0; i < n; ++i) sum += p.table[last + x[i] - greatest];
-  const N log_sum = log_of(N::of_int(sum) * N::of(1.0f / kSoftmaxWideOne));
+  const N log_sum = log_of(N::of_int(sum) * N::of(1.0f / kSoftmaxTableOne));
   const N scale = N::of(p.scale), output_scale = N::of(p.output_scale);
   for (size_t i = 0; i < n; ++i) {
     const N v = (N::of_int(x[i] - greatest) * scale - log_sum) / output_scale;
@@ -130,13 +130,13 @@ void log_softmax_rows(const LogSoftmaxParams& params, const uint8_t* x, uint8_t*
   }
 }
 
-void log_softmax_wide_rows(const LogSoftmaxWideParams& params, const int16_t* x, int16_t* y,
-                           size_t rows, size_t n) {
+void log_softmax_int16_rows(const LogSoftmaxInt16Params& params, const int16_t* x, int16_t* y,
+                            size_t rows, size_t n) {
   for (size_t row = 0; row < rows; ++row, x += n, y += n) {
     if (kIntegerOnly)
-      log_softmax_wide<Soft>(params, x, y, n);
+      log_softmax_int16<Soft>(params, x, y, n);
     else
-      log_softmax_wide<Hard>(params, x, y, n);
+      log_softmax_int16<Hard>(params, x, y, n);
   }
 }
 

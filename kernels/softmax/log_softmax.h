@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/softmax/softmax_wide.h"
+#include "kernels/softmax/softmax_int16_table.h"
 
 namespace qrt {
 
@@ -36,15 +36,15 @@ struct LogSoftmaxParams {
 void log_softmax_rows(const LogSoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
                       size_t n);
 
-struct LogSoftmaxWideParams {
-  const int32_t* table;       // that of SoftmaxWideParams, of exp((i - 65535) * scale)
+struct LogSoftmaxInt16Params {
+  const int32_t* table;       // that of SoftmaxInt16TableParams, of exp((i - 65535) * scale)
   float scale, output_scale;  // normal, > 0; 65535 * scale is finite
   int32_t zero_point;         // -32768..32767
 };
 
-// x, y: rows x n values; n <= kMaxSoftmaxWideRow; y may be x.
-void log_softmax_wide_rows(const LogSoftmaxWideParams& params, const int16_t* x, int16_t* y,
-                           size_t rows, size_t n);
+// x, y: rows x n values; n <= kMaxSoftmaxTableRow; y may be x.
+void log_softmax_int16_rows(const LogSoftmaxInt16Params& params, const int16_t* x, int16_t* y,
+                            size_t rows, size_t n);
 
 // log(x) of a normal x > 0, within one unit in the last place.
 float log_f32(float x);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/wide/wide.h"
 #include "runtime/ops/add_in_float.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
@@ -98,8 +97,7 @@ struct IntParams {
   explicit IntParams(const fb::AddOptions& o)
       : a_stages(o.a_stages()), b_stages(o.b_stages()), requant(make_requant(*o.requant(), 1)) {}
 
-  const ElementwiseKernel* kernel;  // uint8
-  const WideKernel* wide;           // int16
+  const ElementwiseKernel* kernel;
   StageParams a_stages, b_stages;
   RequantParams requant;
   AddIntParams add;
@@ -120,8 +118,8 @@ void run_int_elements(const Step& step, const RunContext& context, size_t begin,
 
 void run_wide(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
-  for_all_runs<WideRun>(p.broadcast, step, context,
-                        [&](const WideRun& r) { p.wide->add(p.add, r); });
+  for_all_runs<Int16Run>(p.broadcast, step, context,
+                         [&](const Int16Run& r) { p.kernel->add_int16(p.add, r); });
 }
 
 // The zero point of a tensor whose one pair is known, or -1.
@@ -192,8 +190,7 @@ Status prepare(const PrepareContext& context, Step* step) {
       finish_step(context, std::move(in_float), run, run_elements, step);
       return Status();
     }
-    params->wide = select_wide(context.isas);
-    if (is_wide) step->kernel = params->wide->name;
+    if (is_wide) step->kernel = select_elementwise(context.isas)->int16_name;
     finish_step(context, std::move(params), is_wide ? run_wide : run_int,
                 is_wide ? nullptr : run_int_elements, step);
     return Status();

@@ -11,7 +11,7 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kPairs = 65536, kPart = 4096;
+constexpr size_t kPairLutEntries = 65536, kPart = 4096;
 
 // The product of the stages' factors.
 double factor(const RequantStage* stages, int32_t count) {
@@ -45,14 +45,14 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
                           (kMiddle - p.b_zero_point) * b_scale + r.zero_point - kMiddle;
   if (!(std::fabs(a_scale) + std::fabs(b_scale) < 1024)) return false;
 
-  std::vector<uint8_t> bytes(3 * kPairs);
-  uint8_t *a = bytes.data(), *b = a + kPairs, *want = b + kPairs;
-  for (size_t i = 0; i < kPairs; ++i) {
+  std::vector<uint8_t> bytes(3 * kPairLutEntries);
+  uint8_t *a = bytes.data(), *b = a + kPairLutEntries, *want = b + kPairLutEntries;
+  for (size_t i = 0; i < kPairLutEntries; ++i) {
     a[i] = static_cast<uint8_t>(i / 256);
     b[i] = static_cast<uint8_t>(i);
   }
   const ScopedFloatEnv environment;
-  kernel.add_int(p, {a, b, false, false, want, kPairs});
+  kernel.add_int(p, {a, b, false, false, want, kPairLutEntries});
   for (int i = 0; i < kTries; ++i) {
     *add = {near(a_scale, i % 3),
             near(b_scale, i / 3 % 3),
@@ -65,7 +65,7 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
             r.lo,
             r.hi};
     bool equal = true;
-    for (size_t at = 0; equal && at < kPairs; at += kPart) {
+    for (size_t at = 0; equal && at < kPairLutEntries; at += kPart) {
       uint8_t got[kPart];
       kernel.add(*add, {a + at, b + at, false, false, got, kPart});
       equal = std::memcmp(got, want + at, kPart) == 0;

@@ -1,4 +1,5 @@
 // ArgMax: where along an axis the greatest or least element is.
+#include "kernels/compare/compare.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
@@ -10,8 +11,7 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  Element element;
-  QRT_TRY(check_element(context, 0, "x", &element));
+  QRT_TRY(check_integer(context, 0, "x"));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(options->axis() < static_cast<uint32_t>(x.rank()),
                   "axis is %u, expected less than the rank %d", options->axis(), x.rank());
@@ -38,7 +38,7 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const size_t index_bytes = p.args.wide ? sizeof(int64_t) : sizeof(int32_t);
+  const size_t index_bytes = p.args.to_int64 ? sizeof(int64_t) : sizeof(int32_t);
   for_pieces(*context.parallel, p.tasks, p.args.outer, 1, [&](size_t, size_t begin, size_t end) {
     ArgMaxArgs args = p.args;
     args.x = context.in(step, 0) + begin * p.row_bytes;
@@ -51,10 +51,8 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   const TensorType& x = context.inputs[0].type;
-  Element element;
-  QRT_TRY(check_element(context, 0, "x", &element));
   auto params = std::make_shared<Params>();
-  params->fn = arg_max_kernel(element);
+  params->fn = arg_max_kernel(x.dtype);
   ArgMaxArgs& args = params->args;
   args = {};
   args.outer = args.inner = 1;
@@ -68,7 +66,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   }
   args.minimum = options->minimum();
   args.last = options->last_index();
-  args.wide = context.outputs[0].dtype == DType::kInt64;
+  args.to_int64 = context.outputs[0].dtype == DType::kInt64;
   params->row_bytes = args.n * args.inner * dtype_bytes(x.dtype);
   params->tasks = task_count(static_cast<double>(x.shape.elements()), args.outer, context.threads);
   step->kernel = args.minimum ? "arg_min_scalar" : "arg_max_scalar";

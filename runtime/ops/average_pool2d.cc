@@ -2,7 +2,7 @@
 // divided half away from zero.
 #include <cmath>
 
-#include "kernels/wide/wide.h"
+#include "kernels/pool/pool_int16.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
 #include "runtime/ops/xnnpack_step.h"
@@ -94,13 +94,13 @@ void run_int(const Step& step, const RunContext& context) {
 
 struct WideParams {
   PoolStep pool;
-  WidePoolArgs args{};
+  PoolInt16Args args{};
 };
 
 void run_wide(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
   run_pool(p.pool, *context.parallel, in_16(step, context), out_16(step, context), p.args,
-           wide_average_pool);
+           average_pool_int16);
 }
 
 Status prepare_wide(const PrepareContext& context, Step* step) {
@@ -110,7 +110,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   make_pool(context, &params->pool);
   params->args.lo = o->lo();
   params->args.hi = o->hi();
-  step->kernel = "wide_average_pool_s16";
+  step->kernel = "average_pool_s16";
   step->run = run_wide;
   step->params = std::move(params);
   return Status();

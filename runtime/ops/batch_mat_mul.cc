@@ -5,7 +5,7 @@
 
 #include "kernels/gemm/pack.h"
 #include "kernels/gemm/pack_activations.h"
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/product_int16.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/gemm_step.h"
@@ -202,7 +202,7 @@ void run_wide(const Step& step, const RunContext& context) {
                while (begin < end) {
                  const size_t matrix = begin / p.rows, row = begin % p.rows;
                  const Pair pair = p.leading.at(matrix);
-                 WideProductArgs args{};
+                 ProductInt16Args args{};
                  args.a = a + (pair.a * p.rows + row) * p.k;
                  args.b = b + pair.b * p.k * p.n;
                  args.rows = std::min(p.rows - row, end - begin);
@@ -213,7 +213,7 @@ void run_wide(const Step& step, const RunContext& context) {
                  args.b_zero_point = p.b_zero_point;
                  args.requant = p.requant.requant;
                  args.y = y + begin * p.n;
-                 wide_product(args);
+                 product_int16(args);
                  begin += args.rows;
                }
              });
@@ -230,7 +230,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   step->macs = static_cast<uint64_t>(y.elements()) * params->k;
   params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
                              params->matrices * params->rows, context.threads);
-  step->kernel = "wide_product_s16";
+  step->kernel = "product_s16";
   step->run = run_wide;
   step->params = std::move(params);
   return Status();

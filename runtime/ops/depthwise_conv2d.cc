@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/depthwise/depthwise.h"
+#include "kernels/depthwise/depthwise_int16.h"
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
@@ -103,8 +103,8 @@ void run(const Step& step, const RunContext& context) {
 }
 
 struct WideParams {
-  WideDepthwiseArgs args{};
-  const WideKernel* kernel;
+  DepthwiseInt16Args args{};
+  const DepthwiseInt16Kernel* kernel;
   WideConstants constants;
   std::vector<int16_t> weights, padding;
   size_t images, tasks;
@@ -117,14 +117,14 @@ void run_wide(const Step& step, const RunContext& context) {
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
              [&](size_t, size_t begin, size_t end) {
-               WideDepthwiseArgs args = p.args;
+               DepthwiseInt16Args args = p.args;
                while (begin < end) {
                  const size_t image = begin / s.out_h;
                  args.row_begin = begin % s.out_h;
                  args.row_end = std::min(args.row_begin + (end - begin), s.out_h);
                  args.input = x + image * s.in_h * s.in_w * s.in_c;
                  args.output = y + image * s.out_h * s.out_w * s.in_c * s.multiplier;
-                 p.kernel->depthwise(args);
+                 p.kernel->fn(args);
                  begin += args.row_end - args.row_begin;
                }
              });
@@ -134,7 +134,7 @@ Status prepare_wide(const PrepareContext& context, const DepthwiseShape& s, Step
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
   auto params = std::make_shared<WideParams>();
-  params->kernel = select_wide(context.isas);
+  params->kernel = select_depthwise_int16(context.isas);
   params->constants =
       make_wide_constants(context, channels, channels, options->weight_sum(), *options->requant(),
                           /*is_planes=*/false);
@@ -143,7 +143,7 @@ Status prepare_wide(const PrepareContext& context, const DepthwiseShape& s, Step
   depthwise_unpack(packed, channels, s.kernel_h, s.kernel_w, params->weights.data());
   params->padding.assign(s.in_c, options->input_zero_point_16());
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
-  WideDepthwiseArgs& args = params->args;
+  DepthwiseInt16Args& args = params->args;
   args.shape = s;
   args.padding = params->padding.data();
   args.weights = params->weights.data();
@@ -203,7 +203,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->bias = fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels,
                            params->kernel->signed_lhs);
   params->requant = make_requant(*options->requant(), channels);
-  find_lines(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
+  find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
   spread_groups(channels, channels, &params->requant);
 
   step->kernel = params->kernel->name;

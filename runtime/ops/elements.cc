@@ -1,4 +1,4 @@
-// Element types as the order family names them; see elements.h.
+// Operators on integers without quantisation; see elements.h.
 #include "runtime/ops/elements.h"
 
 #include "runtime/ops/broadcast.h"
@@ -6,24 +6,24 @@
 
 namespace qrt {
 
-Status check_element(const InferContext& context, size_t i, const char* what, Element* element) {
+Status check_integer(const InferContext& context, size_t i, const char* what) {
   const DType dtype = context.inputs[i].type.dtype;
   switch (dtype) {
-    case DType::kUInt8: *element = Element::kU8; return Status();
-    case DType::kInt8: *element = Element::kI8; return Status();
-    case DType::kUInt16: *element = Element::kU16; return Status();
-    case DType::kInt16: *element = Element::kI16; return Status();
-    case DType::kInt32: *element = Element::kI32; return Status();
-    case DType::kInt64: *element = Element::kI64; return Status();
+    case DType::kUInt8:
+    case DType::kInt8:
+    case DType::kUInt16:
+    case DType::kInt16:
+    case DType::kInt32:
+    case DType::kInt64: return Status();
     default: break;
   }
   return error(Code::kInvalidModel, "input %zu (%s) is %s, expected an integer type", i, what,
                dtype_name(dtype));
 }
 
-Status infer_elements(const InferContext& context, Element* element, Shape* shape) {
+Status infer_integers(const InferContext& context, Shape* shape) {
   QRT_TRY(check_input_count(context, 2));
-  QRT_TRY(check_element(context, 0, "a", element));
+  QRT_TRY(check_integer(context, 0, "a"));
   QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
   return infer_broadcast_shape(context, shape);
 }

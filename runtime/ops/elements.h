@@ -1,17 +1,17 @@
-// Element types as the order family names them.
+// What operators on integers without quantisation check: the types that kernels/compare and
+// kernels/integer take.
 #ifndef QRT_RUNTIME_OPS_ELEMENTS_H_
 #define QRT_RUNTIME_OPS_ELEMENTS_H_
 
-#include "kernels/order/order.h"
 #include "runtime/op.h"
 
 namespace qrt {
 
-// Input i is of an integer type; *element is its name.
-Status check_element(const InferContext& context, size_t i, const char* what, Element* element);
+// Input i is of an integer type of 8 to 64 bits.
+Status check_integer(const InferContext& context, size_t i, const char* what);
 
-// Two inputs of one integer type: its name, and the shape that they broadcast to.
-Status infer_elements(const InferContext& context, Element* element, Shape* shape);
+// Two inputs of one integer type; the shape that they broadcast to.
+Status infer_integers(const InferContext& context, Shape* shape);
 
 // The type of an output that holds indices, as the file declares it: INT32 or INT64.
 Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype);

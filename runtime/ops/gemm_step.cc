@@ -115,7 +115,7 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
   const size_t channels = gemm->groups * gemm->n;
   if (requant) gemm->requant = make_requant(*requant, channels);
   if (gemm->taps * gemm->kc <= kShortSums)
-    find_lines(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
+    find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
   spread_groups(channels, gemm->n, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;

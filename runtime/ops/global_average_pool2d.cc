@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/pool/pool.h"
-#include "kernels/wide/wide.h"
+#include "kernels/pool/pool_int16.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -59,18 +59,18 @@ void run(const Step& step, const RunContext& context) {
 
 struct WideParams {
   RequantParams requant;
-  WideSumArgs args{};
+  GlobalSumInt16Args args{};
   size_t images, tasks;
 };
 
 void run_wide(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
   for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
-    WideSumArgs args = p.args;
+    GlobalSumInt16Args args = p.args;
     for (size_t i = begin; i < end; ++i) {
       args.input = reinterpret_cast<const int16_t*>(context.in(step, 0)) + i * args.pixels * args.c;
       args.output = reinterpret_cast<int16_t*>(context.out(step, 0)) + i * args.c;
-      wide_global_sum(args);
+      global_sum_int16(args);
     }
   });
 }
@@ -87,7 +87,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->args.requant = params->requant.requant;
   params->tasks = task_count(2 * static_cast<double>(x.elements()) / kCopyBytesPerNs,
                              params->images, context.threads);
-  step->kernel = "wide_global_sum_s16";
+  step->kernel = "global_sum_s16";
   step->run = run_wide;
   step->params = std::move(params);
   return Status();

@@ -16,9 +16,8 @@ bool is_other_sign(DType a, DType b) {
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  Element element;
   Shape shape;
-  QRT_TRY(infer_elements(context, &element, &shape));
+  QRT_TRY(infer_integers(context, &shape));
   const DType dtype = context.inputs[0].type.dtype;
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
   QRT_TRY(check_range("function", static_cast<int>(function), 0, kIntegerFunctions - 1));
@@ -44,10 +43,8 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
-  Element element;
-  QRT_TRY(check_element(context, 0, "a", &element));
   auto params = std::make_shared<Params>();
-  params->fn = integer_kernel(element, static_cast<IntegerFunction>(function));
+  params->fn = integer_kernel(context.inputs[0].type.dtype, static_cast<IntegerFunction>(function));
   params->broadcast = plan_broadcast(context, 1);
   step->kernel = "integer_scalar";
   step->run = run;

@@ -1,5 +1,5 @@
 // MaxPool2D: the greatest value of every window; a kernel of 0 x 0 is the whole image.
-#include "kernels/wide/wide.h"
+#include "kernels/pool/pool_int16.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
 #include "runtime/ops/xnnpack_step.h"
@@ -38,8 +38,8 @@ void run(const Step& step, const RunContext& context) {
 
 void run_wide(const Step& step, const RunContext& context) {
   const PoolStep& pool = step.as<PoolStep>();
-  run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), WidePoolArgs{},
-           wide_max_pool);
+  run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), PoolInt16Args{},
+           max_pool_int16);
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
@@ -47,7 +47,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
   if (context.inputs[0].type.dtype == DType::kInt16) {
-    step->kernel = "wide_max_pool_s16";
+    step->kernel = "max_pool_s16";
     step->run = run_wide;
     step->params = std::move(pool);
     return Status();

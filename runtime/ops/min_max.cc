@@ -1,4 +1,5 @@
 // MinMax: elementwise minimum or maximum of two integer tensors, broadcast as in numpy.
+#include "kernels/compare/compare.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
@@ -9,35 +10,34 @@ namespace qrt {
 namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  Element element;
   Shape shape;
-  QRT_TRY(infer_elements(context, &element, &shape));
+  QRT_TRY(infer_integers(context, &shape));
   return add_output(context.inputs[0].type.dtype, shape, outputs);
 }
 
 struct Params {
-  void (*fn)(Element element, const BinaryRun& run);
-  Element element;
+  void (*fn)(DType dtype, const BinaryRun& run);
+  DType dtype;
   Broadcast broadcast;
 };
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_all_runs<BinaryRun>(p.broadcast, step, context,
-                          [&](const BinaryRun& r) { p.fn(p.element, r); });
+                          [&](const BinaryRun& r) { p.fn(p.dtype, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   begin *= p.broadcast.output_bytes;
-  p.fn(p.element, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
-                   context.out(step, 0) + begin, count});
+  p.fn(p.dtype, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                 context.out(step, 0) + begin, count});
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
   auto params = std::make_shared<Params>();
-  QRT_TRY(check_element(context, 0, "a", &params->element));
+  params->dtype = context.inputs[0].type.dtype;
   const MinMaxKernel& kernel = *select_min_max(context.isas);
   params->fn = maximum ? kernel.maximum : kernel.minimum;
   const auto bytes = static_cast<double>(dtype_bytes(context.outputs[0].dtype));

@@ -1,7 +1,6 @@
 // Mul: elementwise product of two tensors of uint8 or int16 with requantisation, broadcast as in
 // numpy.
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/wide/wide.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -55,33 +54,33 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
 }
 
 struct WideParams {
-  const WideKernel* kernel;
+  const ElementwiseKernel* kernel;
   RequantParams requant;
-  WideMulParams mul;
+  MulParams mul;
   Broadcast broadcast;
 };
 
 void run_wide(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
-  for_all_runs<WideRun>(p.broadcast, step, context,
-                        [&](const WideRun& r) { p.kernel->mul(p.mul, r); });
+  for_all_runs<Int16Run>(p.broadcast, step, context,
+                         [&](const Int16Run& r) { p.kernel->mul_int16(p.mul, r); });
 }
 
 void run_far(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
-  for_all_runs<WideRun>(p.broadcast, step, context,
-                        [&](const WideRun& r) { wide_mul_far(p.mul, r); });
+  for_all_runs<Int16Run>(p.broadcast, step, context,
+                         [&](const Int16Run& r) { mul_int16_in_64_bits(p.mul, r); });
 }
 
 Status prepare_wide(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::MulOptions>();
   auto params = std::make_shared<WideParams>();
-  params->kernel = select_wide(context.isas);
+  params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
   params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   const bool far = greatest_product(*options) > INT32_MAX;
-  step->kernel = far ? "wide_mul_far_scalar" : params->kernel->name;
+  step->kernel = far ? "mul_int16_in_64_bits" : params->kernel->int16_name;
   step->run = far ? run_far : run_wide;
   step->params = std::move(params);
   return Status();

@@ -22,7 +22,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   options->to_float() ? "float32" : "a byte type");
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
-  const size_t bytes = (*buffer)->data()->size(), expected = kPairs * dtype_bytes(output);
+  const size_t bytes = (*buffer)->data()->size(), expected = kPairLutEntries * dtype_bytes(output);
   QRT_MODEL_CHECK(bytes == expected, "the table holds %zu bytes, expected %zu", bytes, expected);
   return add_output(output, shape, outputs);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/wide/wide.h"
+#include "kernels/elementwise/elementwise.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -14,27 +14,15 @@ namespace {
 
 constexpr int64_t kInt32Reach = int64_t{1} << 31;
 
-bool element_of(DType dtype, WideElement* element) {
-  switch (dtype) {
-    case DType::kUInt8: *element = WideElement::kUInt8; return true;
-    case DType::kInt16: *element = WideElement::kInt16; return true;
-    case DType::kInt32: *element = WideElement::kInt32; return true;
-    default: return false;
-  }
+bool is_handled(DType dtype) {
+  return dtype == DType::kUInt8 || dtype == DType::kInt16 || dtype == DType::kInt32;
 }
 
 // The limits of the type of x.
-void limits_of(WideElement element, int64_t* lo, int64_t* hi) {
-  *lo = element == WideElement::kUInt8 ? 0 : element == WideElement::kInt16 ? INT16_MIN : INT32_MIN;
-  *hi = element == WideElement::kUInt8   ? 255
-        : element == WideElement::kInt16 ? INT16_MAX
-                                         : INT32_MAX;
+void limits_of(DType dtype, int64_t* lo, int64_t* hi) {
+  *lo = dtype == DType::kUInt8 ? 0 : dtype == DType::kInt16 ? INT16_MIN : INT32_MIN;
+  *hi = dtype == DType::kUInt8 ? 255 : dtype == DType::kInt16 ? INT16_MAX : INT32_MAX;
 }
-
-struct Types {
-  WideElement from, to;
-  int64_t bound = 0;  // of |x - input_zero_point|
-};
 
 Status check_negative(const InferContext& context, int64_t bound) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
@@ -66,31 +54,32 @@ Status check_negative(const InferContext& context, int64_t bound) {
   return Status();
 }
 
-Status analyse(const InferContext& context, Types* types) {
+// *bound: the greatest |x - input_zero_point|.
+Status analyse(const InferContext& context, int64_t* bound) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   QRT_MODEL_CHECK(context.inputs.size() == 1 || context.inputs.size() == 2,
                   "has %zu inputs, expected 1 or 2", context.inputs.size());
   const DType from = context.inputs[0].type.dtype;
   DType to;
   QRT_TRY(declared_output_dtype(context, &to));
-  QRT_MODEL_CHECK(element_of(from, &types->from) && element_of(to, &types->to),
+  QRT_MODEL_CHECK(is_handled(from) && is_handled(to),
                   "maps %s to %s, expected uint8, int16 and int32", dtype_name(from),
                   dtype_name(to));
   int64_t lo, hi;
-  limits_of(types->from, &lo, &hi);
+  limits_of(from, &lo, &hi);
   const int64_t zero_point = o->input_zero_point();
   const bool is_int32 = from == DType::kInt32;
   QRT_TRY(check_range("input_zero_point", zero_point, is_int32 ? 0 : lo, is_int32 ? 0 : hi));
-  types->bound = std::max(zero_point - lo, hi - zero_point);
+  *bound = std::max(zero_point - lo, hi - zero_point);
   QRT_TRY(check_requant(o->requant(), 1, /*allow_acc=*/false, to));
   QRT_MODEL_CHECK(o->requant()->kind() == fb::RequantKind::INT,
                   "requant.kind is %d, expected INT (2)", static_cast<int>(o->requant()->kind()));
-  return check_negative(context, types->bound);
+  return check_negative(context, *bound);
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
-  Types types;
-  QRT_TRY(analyse(context, &types));
+  int64_t bound;
+  QRT_TRY(analyse(context, &bound));
   DType to;
   QRT_TRY(declared_output_dtype(context, &to));
   return add_output(to, context.inputs[0].type.shape, outputs);
@@ -100,12 +89,12 @@ struct Params {
   explicit Params(const fb::RequantizeOptions& o)
       : requant(make_requant(*o.requant(), 1)), negative(o.negative()) {}
 
-  const WideKernel* kernel;
+  const ElementwiseKernel* kernel;
   RequantParams requant;
   StageParams negative;
   std::vector<int16_t> slopes;
   RescaleParams rescale{};
-  WideElement from, to;
+  DType from, to;
   size_t from_bytes, to_bytes, elements, tasks;
 };
 
@@ -127,21 +116,21 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
-  Types types;
-  QRT_TRY(analyse(context, &types));
+  int64_t bound;
+  QRT_TRY(analyse(context, &bound));
   auto params = std::make_shared<Params>(*o);
-  params->kernel = select_wide(context.isas);
-  params->from = types.from;
-  params->to = types.to;
-  params->from_bytes = dtype_bytes(context.inputs[0].type.dtype);
-  params->to_bytes = dtype_bytes(context.outputs[0].dtype);
+  params->kernel = select_elementwise(context.isas);
+  params->from = context.inputs[0].type.dtype;
+  params->to = context.outputs[0].dtype;
+  params->from_bytes = dtype_bytes(params->from);
+  params->to_bytes = dtype_bytes(params->to);
   params->elements = static_cast<size_t>(context.outputs[0].shape.elements());
   if (context.inputs.size() == 2) {
     params->slopes.resize(context.inputs[1].data_bytes / sizeof(int16_t));
     memcpy(params->slopes.data(), context.inputs[1].data, context.inputs[1].data_bytes);
   }
   RescaleParams& r = params->rescale;
-  r.bound = types.bound;
+  r.bound = bound;
   r.zero_point = o->input_zero_point();
   r.requant = params->requant.requant;
   r.has_negative = params->negative.count != 0;
@@ -152,7 +141,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->tasks =
       task_count(4 * static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,
                  params->elements, context.threads);
-  step->kernel = params->kernel->name;
+  step->kernel = params->kernel->int16_name;
   step->run = run;
   step->params = std::move(params);
   return Status();

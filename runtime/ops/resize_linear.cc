@@ -26,9 +26,9 @@ Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t 
   }
   if (is_float(kind)) return Status();
   if (kind == fb::ResizeKind::WIDE) {
-    QRT_MODEL_CHECK(low >= 0 && high >= 0 && int64_t{low} + high <= kMaxWideResizeWeight,
+    QRT_MODEL_CHECK(low >= 0 && high >= 0 && int64_t{low} + high <= kMaxFineResizeWeight,
                     "weights %u of %s are %d and %d, expected 0 or more, at most %d together", i,
-                    name, low, high, kMaxWideResizeWeight);
+                    name, low, high, kMaxFineResizeWeight);
     return Status();
   }
   QRT_MODEL_CHECK(std::abs(int64_t{low}) + std::abs(int64_t{high}) <= kMaxResizeWeight,
@@ -237,10 +237,10 @@ void run(const Step& step, const RunContext& context) {
       for_rows<int16_t, int32_t, int32_t>(
           p, step, context, begin, end,
           [&](const auto* planes, size_t count, const ResizeRow<int32_t>& row, int32_t* y) {
-            p.kernel->wide(row, p.input_zero_point, planes[0].low, planes[0].high, y);
+            p.kernel->fine(row, p.input_zero_point, planes[0].low, planes[0].high, y);
             if (p.d == nullptr) return;
             if (count > 1)
-              p.kernel->wide(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
+              p.kernel->fine(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
             p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0, p.out_row, sums, y);
           });
     } else if (p.dtype == DType::kUInt8) {

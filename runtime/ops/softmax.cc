@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "kernels/softmax/log_softmax.h"
-#include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
-#include "kernels/softmax/softmax_wide.h"
+#include "kernels/softmax/softmax_int16.h"
+#include "kernels/softmax/softmax_int16_table.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -49,14 +49,14 @@ Status check_int(const InferContext& context, const Shape& x) {
 Status check_16(const InferContext& context, const Shape& x) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
-  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmax16Row),
+  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxInt16Row),
                   "rows of %lld values, expected at most %zu with kind INT16",
-                  static_cast<long long>(n), kMaxSoftmax16Row);
-  std::vector<int16_t> tables(2 * kSoftmax16Table);
+                  static_cast<long long>(n), kMaxSoftmaxInt16Row);
+  std::vector<int16_t> tables(2 * kSoftmaxInt16Table);
   QRT_TRY(read_table(context, options->table(), tables.size(), tables.data()));
   for (size_t i = 0; i < tables.size(); ++i)
     QRT_MODEL_CHECK(tables[i] >= 0, "table[%zu] is %d, expected >= 0", i, tables[i]);
-  const int last = tables[kSoftmax16Table - 1], before = tables[kSoftmax16Table - 2];
+  const int last = tables[kSoftmaxInt16Table - 1], before = tables[kSoftmaxInt16Table - 2];
   QRT_MODEL_CHECK(2 <= before && before <= last,
                   "table[511] and table[512] are %d and %d, expected 2 or more, and no less",
                   before, last);
@@ -67,17 +67,17 @@ Status check_16(const InferContext& context, const Shape& x) {
 Status check_wide(const InferContext& context, const Shape& x) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
-  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxWideRow),
+  QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxTableRow),
                   "rows of %lld values, expected at most %zu with kind %s",
-                  static_cast<long long>(n), kMaxSoftmaxWideRow,
+                  static_cast<long long>(n), kMaxSoftmaxTableRow,
                   fb::EnumNameSoftmaxKind(options->kind()));
   QRT_TRY(check_range("zero_point", options->zero_point(), INT16_MIN, INT16_MAX));
-  std::vector<int32_t> table(kSoftmaxWideTable);
+  std::vector<int32_t> table(kSoftmaxTableEntries);
   QRT_TRY(read_table(context, options->table(), table.size(), table.data()));
   for (size_t i = 0; i < table.size(); ++i)
-    QRT_MODEL_CHECK(table[i] >= 0 && table[i] <= kSoftmaxWideOne,
+    QRT_MODEL_CHECK(table[i] >= 0 && table[i] <= kSoftmaxTableOne,
                     "table[%zu] is %d, expected 0 to 2^30", i, table[i]);
-  QRT_MODEL_CHECK(table.back() == kSoftmaxWideOne, "table[65535] is %d, expected 2^30",
+  QRT_MODEL_CHECK(table.back() == kSoftmaxTableOne, "table[65535] is %d, expected 2^30",
                   table.back());
   return Status();
 }
@@ -237,8 +237,8 @@ struct Params16 {
   explicit Params16(const StageVector* source) : stages(source) {}
 
   StageParams stages;
-  std::vector<int16_t> tables = std::vector<int16_t>(2 * kSoftmax16Table);
-  Softmax16Params softmax{};
+  std::vector<int16_t> tables = std::vector<int16_t>(2 * kSoftmaxInt16Table);
+  SoftmaxInt16Params softmax{};
   size_t rows, n, tasks;
 };
 
@@ -247,7 +247,7 @@ void run_16(const Step& step, const RunContext& context) {
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    softmax_16_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+    softmax_int16_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
   });
 }
 
@@ -256,9 +256,9 @@ Status prepare_16(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<Params16>(options->stages());
   QRT_TRY(read_table(context, options->table(), params->tables.size(), params->tables.data()));
-  Softmax16Params& p = params->softmax;
+  SoftmaxInt16Params& p = params->softmax;
   p.exponential = params->tables.data();
-  p.reciprocal = p.exponential + kSoftmax16Table;
+  p.reciprocal = p.exponential + kSoftmaxInt16Table;
   p.stage_count = params->stages.count;
   for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
@@ -275,8 +275,8 @@ struct WideParams {
   explicit WideParams(const StageVector* source) : stages(source) {}
 
   StageParams stages;
-  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxWideTable);
-  SoftmaxWideParams softmax{};
+  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxTableEntries);
+  SoftmaxInt16TableParams softmax{};
   size_t rows, n, tasks;
 };
 
@@ -285,7 +285,7 @@ void run_wide(const Step& step, const RunContext& context) {
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    softmax_wide_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+    softmax_int16_table_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
   });
 }
 
@@ -294,7 +294,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<WideParams>(options->stages());
   QRT_TRY(read_table(context, options->table(), params->table.size(), params->table.data()));
-  SoftmaxWideParams& p = params->softmax;
+  SoftmaxInt16TableParams& p = params->softmax;
   p.table = params->table.data();
   p.stage_count = params->stages.count;
   for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
@@ -303,15 +303,15 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   params->tasks =
       task_count(10 * static_cast<double>(shape.elements()), params->rows, context.threads);
-  step->kernel = "softmax_wide_s16";
+  step->kernel = "softmax_table_s16";
   step->run = run_wide;
   step->params = std::move(params);
   return Status();
 }
 
 struct WideLogParams {
-  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxWideTable);
-  LogSoftmaxWideParams softmax{};
+  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxTableEntries);
+  LogSoftmaxInt16Params softmax{};
   size_t rows, n, tasks;
 };
 
@@ -320,7 +320,7 @@ void run_wide_log(const Step& step, const RunContext& context) {
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    log_softmax_wide_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
+    log_softmax_int16_rows(p.softmax, x + begin * p.n, y + begin * p.n, end - begin, p.n);
   });
 }
 
@@ -335,7 +335,7 @@ Status prepare_wide_log(const PrepareContext& context, Step* step) {
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   // About 1 ns per element.
   params->tasks = task_count(static_cast<double>(shape.elements()), params->rows, context.threads);
-  step->kernel = "log_softmax_wide_s16";
+  step->kernel = "log_softmax_s16";
   step->run = run_wide_log;
   step->params = std::move(params);
   return Status();

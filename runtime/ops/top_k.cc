@@ -12,8 +12,7 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   QRT_TRY(check_input_count(context, 1));
-  Element element;
-  QRT_TRY(check_element(context, 0, "x", &element));
+  QRT_TRY(check_integer(context, 0, "x"));
   Shape shape = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
   int64_t& last = shape[shape.rank() - 1];
@@ -61,14 +60,14 @@ decltype(Step::run) run_of(DType indices) {
   return indices == DType::kInt64 ? run<T, int64_t> : run<T, int32_t>;
 }
 
-decltype(Step::run) run_of(Element element, DType indices) {
-  switch (element) {
-    case Element::kU8: return run_of<uint8_t>(indices);
-    case Element::kI8: return run_of<int8_t>(indices);
-    case Element::kU16: return run_of<uint16_t>(indices);
-    case Element::kI16: return run_of<int16_t>(indices);
-    case Element::kI32: return run_of<int32_t>(indices);
-    case Element::kI64: break;
+decltype(Step::run) run_of(DType values, DType indices) {
+  switch (values) {
+    case DType::kUInt8: return run_of<uint8_t>(indices);
+    case DType::kInt8: return run_of<int8_t>(indices);
+    case DType::kUInt16: return run_of<uint16_t>(indices);
+    case DType::kInt16: return run_of<int16_t>(indices);
+    case DType::kInt32: return run_of<int32_t>(indices);
+    default: break;  // kInt64
   }
   return run_of<int64_t>(indices);
 }
@@ -76,8 +75,6 @@ decltype(Step::run) run_of(Element element, DType indices) {
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   const Shape& x = context.inputs[0].type.shape;
-  Element element;
-  QRT_TRY(check_element(context, 0, "x", &element));
   auto params = std::make_shared<Params>();
   params->n = static_cast<size_t>(x[x.rank() - 1]);
   params->rows = static_cast<size_t>(x.elements()) / params->n;
@@ -87,7 +84,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->tasks = task_count(3 * static_cast<double>(x.elements()), params->rows, context.threads);
   step->scratch_bytes = params->tasks * params->n * sizeof(int32_t);
   step->kernel = "top_k_scalar";
-  step->run = run_of(element, context.outputs[1].dtype);
+  step->run = run_of(context.inputs[0].type.dtype, context.outputs[1].dtype);
   step->params = std::move(params);
   return Status();
 }

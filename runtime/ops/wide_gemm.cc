@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "kernels/depthwise/depthwise_int16.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/tasks.h"
@@ -49,7 +50,7 @@ Status check_wide_constants(const InferContext& context, size_t channels, size_t
                             const flatbuffers::Vector<int32_t>* weight_sum,
                             const fb::Requant* requant, bool is_planes, size_t digits) {
   QRT_TRY(check_range("weights that make an output of an int16 layer", static_cast<int64_t>(k), 1,
-                      static_cast<int64_t>(is_planes ? kMaxWideK : kMaxWideDepthwise)));
+                      static_cast<int64_t>(is_planes ? kMaxDigitsK : kMaxDepthwiseInt16)));
   QRT_TRY(check_weight_sum(weight_sum, digits * channels));
   QRT_TRY(check_requant(requant, channels, /*allow_acc=*/is_planes, DType::kInt16));
   const OpInput& bias = context.inputs[2];
@@ -82,7 +83,7 @@ Status check_wide_constants(const InferContext& context, size_t channels, size_t
 }
 
 Status check_digits(const InferContext& context, int terms, int digits) {
-  QRT_TRY(check_range("digits", digits, 1, kMaxWideDigits));
+  QRT_TRY(check_range("digits", digits, 1, kMaxWeightDigits));
   QRT_MODEL_CHECK(digits == 1 || (terms == 1 && context.inputs[0].type.dtype == DType::kInt16),
                   "digits is %d with %d terms and x of %s, expected 1, or 1 term and int16", digits,
                   terms, dtype_name(context.inputs[0].type.dtype));
@@ -116,7 +117,7 @@ Status make_wide_gemm(const PrepareContext& context, const flatbuffers::Vector<i
             context.threads, &gemm);
   wide->constants = make_wide_constants(context, channels, gemm.n, weight_sum, requant,
                                         /*is_planes=*/true, wide->digits);
-  wide->kernel = select_wide(context.isas);
+  wide->kernel = select_digits(context.isas);
   wide->block_columns = std::min(round_up(kBlockColumns, gemm.kernel->nr), gemm.n);
   const size_t mr = gemm.kernel->mr,
                row_bytes = wide->block_columns * 2 * wide->digits * sizeof(int32_t);
@@ -183,7 +184,7 @@ void run_wide_gemm(const WideGemm& wide, const RunContext& context, const GemmAr
         y + (block.m_begin * combine.y_stride + group * gemm.n + block.n_begin) * element_bytes;
     combine.y = reinterpret_cast<int16_t*>(to);
     if (wide.digits == 1 && !is_acc) return wide.kernel->combine(combine);
-    wide_combine_digits({combine, wide.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
+    combine_weight_digits({combine, wide.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
   };
 
   context.parallel->run(tasks, [&](size_t task) {

@@ -1,5 +1,5 @@
 // Matrix products with INT16 activations, for Conv2D and FullyConnected: the gemm kernels on two
-// planes of bytes, block by block, and the joining of their sums (kernels/wide/wide.h).
+// planes of bytes, block by block, and the joining of their sums (kernels/gemm/digits.h).
 #ifndef QRT_RUNTIME_OPS_WIDE_GEMM_H_
 #define QRT_RUNTIME_OPS_WIDE_GEMM_H_
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 #include "runtime/op.h"
 #include "runtime/ops/gemm_step.h"
 
@@ -40,7 +40,7 @@ struct WideGemm {
   GemmStep gemm;  // of one plane; its groups are those of every digit
   size_t digits = 1;
   WideConstants constants;
-  const WideKernel* kernel = nullptr;
+  const DigitsKernel* kernel = nullptr;
   size_t plane_bytes = 0;
   size_t block_rows = 0, block_columns = 0;
   size_t split_tasks = 1;

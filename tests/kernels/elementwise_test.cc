@@ -18,13 +18,13 @@ namespace {
 using testing::Guarded;
 using testing::Random;
 
-constexpr size_t kPairs = 65536;
+constexpr size_t kPairLutEntries = 65536;
 
 // All pairs: a is the low byte of the index, b the high byte.
 struct Pairs {
-  Guarded<uint8_t> a{kPairs}, b{kPairs};
+  Guarded<uint8_t> a{kPairLutEntries}, b{kPairLutEntries};
   Pairs() {
-    for (size_t i = 0; i < kPairs; ++i) {
+    for (size_t i = 0; i < kPairLutEntries; ++i) {
       a[i] = static_cast<uint8_t>(i & 255);
       b[i] = static_cast<uint8_t>(i >> 8);
     }
@@ -213,7 +213,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
   void expect_add_int_everywhere(const AddIntParams& p) {
     const uint8_t* all = pairs_.a.data();
     ASSERT_NO_FATAL_FAILURE(
-        expect_add_int(p, {all, pairs_.b.data(), false, false, y_.data(), kPairs}));
+        expect_add_int(p, {all, pairs_.b.data(), false, false, y_.data(), kPairLutEntries}));
     const uint8_t one = static_cast<uint8_t>(random_.integer(0, 255));
     for (const size_t n : {1, 15, 16, 300, 1023, 1025, 2051}) {
       ASSERT_NO_FATAL_FAILURE(expect_add_int(p, {&one, all, true, false, y_.data(), n}));
@@ -236,8 +236,8 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
 
   // All pairs, then each operand as a scalar.
   void expect_mul_everywhere(const MulParams& p) {
-    ASSERT_NO_FATAL_FAILURE(
-        expect_mul(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs}));
+    ASSERT_NO_FATAL_FAILURE(expect_mul(
+        p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries}));
     const uint8_t one = static_cast<uint8_t>(random_.integer(0, 255));
     ASSERT_NO_FATAL_FAILURE(expect_mul(p, {&one, pairs_.a.data(), true, false, y_.data(), 300}));
     ASSERT_NO_FATAL_FAILURE(expect_mul(p, {pairs_.a.data(), &one, false, true, y_.data(), 300}));
@@ -245,7 +245,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
 
   ElementwiseKernel kernel_{};
   Pairs pairs_;
-  Guarded<uint8_t> y_{kPairs};
+  Guarded<uint8_t> y_{kPairLutEntries};
   Random random_;
 };
 
@@ -253,8 +253,8 @@ TEST_P(ElementwiseTest, AddsAllPairs) {
   SCOPED_TRACE(random_.trace());
   for (const AddParams& p : add_cases(random_)) {
     SCOPED_TRACE(describe(p));
-    ASSERT_NO_FATAL_FAILURE(
-        expect_add(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs}));
+    ASSERT_NO_FATAL_FAILURE(expect_add(
+        p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries}));
   }
 }
 
@@ -348,8 +348,8 @@ TEST_P(ElementwiseTest, AddsAsTflite) {
     add.params().subtract = i % 4 >= 2;
     ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
     kernel_.add_int(add.params(),
-                    {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs});
-    for (size_t k = 0; k < kPairs; ++k) {
+                    {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries});
+    for (size_t k = 0; k < kPairLutEntries; ++k) {
       const int32_t x = tflite_multiply((pairs_.a[k] - za) * (1 << 20), ma, double_rounding);
       const int32_t y = tflite_multiply((pairs_.b[k] - zb) * (1 << 20), mb, double_rounding);
       const int32_t v =
@@ -375,7 +375,7 @@ TEST_P(ElementwiseTest, AddsAsOnnxRuntimeOnArm) {
     add.stage(IntAdd::kA, ma, 0, Round::kFloor).stage(IntAdd::kB, mb, 0, Round::kFloor);
     add.stage(IntAdd::kOutput, 1, s, Round::kHalfAway);
     ASSERT_NO_FATAL_FAILURE(expect_add_int_everywhere(add.params()));
-    for (size_t k = 0; k < kPairs; ++k) {
+    for (size_t k = 0; k < kPairLutEntries; ++k) {
       const int32_t sum = (pairs_.a[k] - za) * ma + (pairs_.b[k] - zb) * mb;
       const double v = std::round(std::ldexp(static_cast<double>(sum), -s)) + zo;
       kernel_.add_int(add.params(), {&pairs_.a[k], &pairs_.b[k], false, false, y_.data(), 1});
@@ -539,8 +539,8 @@ TEST_P(ElementwiseTest, MultipliesAsOnnxRuntime) {
     const int zc = static_cast<int>(random_.integer(0, 255));
     MulParams p{za, zb, f32_requant(&scale, zc)};
     p.requant.zero_point_before = true;
-    kernel_.mul(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairs});
-    for (size_t k = 0; k < kPairs; ++k) {
+    kernel_.mul(p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries});
+    for (size_t k = 0; k < kPairLutEntries; ++k) {
       const float product = static_cast<float>((pairs_.a[k] - za) * (pairs_.b[k] - zb)) * scale;
       const float sum = product + static_cast<float>(zc);
       const float want = std::fmin(std::fmax(std::nearbyintf(sum), 0.0f), 255.0f);

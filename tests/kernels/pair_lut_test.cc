@@ -21,7 +21,7 @@ template <class T, class Map>
 void check(const Map& map) {
   Random random;
   SCOPED_TRACE(random.trace());
-  Guarded<uint8_t> table(kPairs * sizeof(T), kSlack);
+  Guarded<uint8_t> table(kPairLutEntries * sizeof(T), kSlack);
   random.fill(table, 0, 255);
   for (const size_t n : {1, 2, 15, 16, 17, 31, 64, 65, 511, 512, 1000}) {
     for (int scalars = 0; scalars < 4; ++scalars) {
@@ -58,22 +58,23 @@ TEST(PairLut, Bytes) {
 }
 
 TEST(PairLut, EveryPair) {
-  std::vector<uint8_t> table(kPairs + kSlack), a(kPairs), b(kPairs), y(kPairs);
-  for (size_t i = 0; i < kPairs; ++i) {
+  std::vector<uint8_t> table(kPairLutEntries + kSlack), a(kPairLutEntries), b(kPairLutEntries),
+      y(kPairLutEntries);
+  for (size_t i = 0; i < kPairLutEntries; ++i) {
     table[i] = static_cast<uint8_t>(i * 2654435761u >> 11);
     a[i] = static_cast<uint8_t>(i / 256);
     b[i] = static_cast<uint8_t>(i);
   }
   for (const LutKernel& kernel : rows_of_this_cpu()) {
-    kernel.map_pairs(table.data(), a.data(), b.data(), y.data(), kPairs);
-    ASSERT_EQ(memcmp(y.data(), table.data(), kPairs), 0) << kernel.name;
+    kernel.map_pairs(table.data(), a.data(), b.data(), y.data(), kPairLutEntries);
+    ASSERT_EQ(memcmp(y.data(), table.data(), kPairLutEntries), 0) << kernel.name;
   }
 }
 
 TEST(PairLut, InPlace) {
   Random random;
   SCOPED_TRACE(random.trace());
-  Guarded<uint8_t> table(kPairs, kSlack);
+  Guarded<uint8_t> table(kPairLutEntries, kSlack);
   random.fill(table, 0, 255);
   for (const LutKernel& kernel : rows_of_this_cpu())
     for (const size_t n : {1, 16, 33, 600}) {

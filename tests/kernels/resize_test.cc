@@ -233,7 +233,7 @@ int64_t half_even(int64_t v, int shift) {
 }
 
 // Sums of 57 bits, ties among them.
-TEST_P(ResizeTest, WideSums) {
+TEST_P(ResizeTest, FineSums) {
   Random random;
   SCOPED_TRACE(random.trace());
   const auto weight = [&] {
@@ -241,16 +241,16 @@ TEST_P(ResizeTest, WideSums) {
                            1,
                            1 << 19,
                            1 << 18,
-                           kMaxWideResizeWeight,
-                           static_cast<int32_t>(random.integer(0, kMaxWideResizeWeight))};
+                           kMaxFineResizeWeight,
+                           static_cast<int32_t>(random.integer(0, kMaxFineResizeWeight))};
     return all[random.integer(0, 5)];
   };
   for (const int32_t zero : {-32768, -5, 0, 32767})
     for (size_t c : kChannels) {
       auto g = geometry<int32_t>(&random, weight);
       for (size_t i = 0; i < g.low.size(); ++i)
-        g.high_weight[i] = kMaxWideResizeWeight - g.low_weight[i];
-      const int32_t wl = weight(), wh = kMaxWideResizeWeight - wl;
+        g.high_weight[i] = kMaxFineResizeWeight - g.low_weight[i];
+      const int32_t wl = weight(), wh = kMaxFineResizeWeight - wl;
       Guarded<int16_t> low(g.in_w * c), high(g.in_w * c);
       Guarded<int32_t> y(g.low.size() * c);
       for (auto* v : {&low, &high})
@@ -258,7 +258,7 @@ TEST_P(ResizeTest, WideSums) {
           t = static_cast<int16_t>(random.coin()   ? random.integer(-32768, 32767)
                                    : random.coin() ? -32768
                                                    : 32767);
-      GetParam().wide(g.row(c, wl, wh), zero, low.data(), high.data(), y.data());
+      GetParam().fine(g.row(c, wl, wh), zero, low.data(), high.data(), y.data());
       for (size_t x = 0; x < g.low.size(); ++x) {
         const size_t lo = static_cast<size_t>(g.low[x]) * c;
         const size_t hi = static_cast<size_t>(g.high[x]) * c;
@@ -278,7 +278,7 @@ TEST_P(ResizeTest, BlendsPlanes) {
   Random random;
   SCOPED_TRACE(random.trace());
   for (const int32_t low :
-       {0, 1, 3, 1 << 18, 1 << 19, kMaxWideResizeWeight - 1, kMaxWideResizeWeight})
+       {0, 1, 3, 1 << 18, 1 << 19, kMaxFineResizeWeight - 1, kMaxFineResizeWeight})
     for (size_t n : kChannels) {
       Guarded<int32_t> high(n), y(n);
       std::vector<int32_t> before(n);
@@ -293,10 +293,10 @@ TEST_P(ResizeTest, BlendsPlanes) {
         high[i] = sum();
         y[i] = before[i] = sum();
       }
-      GetParam().blend(low, kMaxWideResizeWeight - low, n, high.data(), y.data());
+      GetParam().blend(low, kMaxFineResizeWeight - low, n, high.data(), y.data());
       for (size_t i = 0; i < n; ++i) {
         const int64_t sum =
-            int64_t{low} * before[i] + int64_t{kMaxWideResizeWeight - low} * high[i];
+            int64_t{low} * before[i] + int64_t{kMaxFineResizeWeight - low} * high[i];
         ASSERT_EQ(int64_t{y[i]}, half_even(sum, 20)) << low << " " << i;
       }
     }

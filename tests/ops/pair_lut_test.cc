@@ -10,7 +10,7 @@ namespace qrt {
 namespace {
 
 using testing::Bytes;
-constexpr size_t kPairs = 65536;
+constexpr size_t kPairLutEntries = 65536;
 
 // PairLut's table is a buffer of the model: check_broadcast() knows only options, so this stands in
 // for it with one shape.
@@ -19,7 +19,7 @@ void check(const Shape& a_shape, const Shape& b_shape, size_t a_step, size_t b_s
   testing::Random random;
   SCOPED_TRACE(random.trace());
   const size_t bytes = to_float ? 4 : 1;
-  Bytes table(kPairs * bytes);
+  Bytes table(kPairLutEntries * bytes);
   for (uint8_t& v : table) v = static_cast<uint8_t>(random.integer(0, 255));
   testing::ModelBuilder m;
   const uint32_t a = m.input(a_shape), b = m.input(b_shape);
@@ -62,12 +62,14 @@ TEST(PairLut, RejectsBadModels) {
     testing::expect_rejected(m, part);
   };
   reject("the table holds 256 bytes, expected 65536", 256, false, DType::kUInt8, DType::kUInt8);
-  reject("the table holds 65536 bytes, expected 262144", kPairs, true, DType::kUInt8,
+  reject("the table holds 65536 bytes, expected 262144", kPairLutEntries, true, DType::kUInt8,
          DType::kFloat32);
-  reject("the output is uint8, expected float32", kPairs * 4, true, DType::kUInt8, DType::kUInt8);
-  reject("the output is float32, expected a byte type", kPairs, false, DType::kUInt8,
+  reject("the output is uint8, expected float32", kPairLutEntries * 4, true, DType::kUInt8,
+         DType::kUInt8);
+  reject("the output is float32, expected a byte type", kPairLutEntries, false, DType::kUInt8,
          DType::kFloat32);
-  reject("input 1 (b) is int16, expected uint8", kPairs, false, DType::kInt16, DType::kUInt8);
+  reject("input 1 (b) is int16, expected uint8", kPairLutEntries, false, DType::kInt16,
+         DType::kUInt8);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST(ResizeLinear, EveryKind) {
   }
 }
 
-TEST(ResizeLinear, WideSums) {
+TEST(ResizeLinear, FineSums) {
   check<int16_t, int32_t>({1, 5, 4, 9}, {1, 8, 7, 9}, ResizeKind::WIDE, 0);
   check<int16_t, int32_t>({1, 6, 7, 16}, {1, 3, 2, 16}, ResizeKind::WIDE, 0);
   check<int16_t, int32_t>({1, 1, 1, 1}, {1, 2, 3, 1}, ResizeKind::WIDE, 0);

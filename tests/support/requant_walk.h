@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/requant.h"
-#include "kernels/requant_line.h"
+#include "kernels/requant_affine.h"
 #include "tests/support/random.h"
 
 namespace qrt::testing {
@@ -90,7 +90,7 @@ class RequantWalk {
     slope_.assign(acc_.size(), 0);
     intercept_ = slope_;
     for (size_t c = 0; c < channels_; ++c)
-      if (!requant_line(requant_, c, &slope_[c], &intercept_[c])) return false;
+      if (!requant_affine(requant_, c, &slope_[c], &intercept_[c])) return false;
     requant_.slope = slope_.data();
     requant_.intercept = intercept_.data();
     return true;

@@ -96,7 +96,7 @@ struct Tensor {
     kValue,     // `value` of the graph, elements of `type` (int8 lies in it as uint8)
     kTable,     // function of the bytes of `value`
     kPending,   // `pending`
-    kPairs,     // `pairs`
+    kPairLutEntries,  // `pairs`
   };
   Kind kind = Kind::kRefused;
   Shape shape;
@@ -116,7 +116,7 @@ struct Tensor {
   bool is_value() const { return kind == Kind::kValue; }
   bool is_table() const { return kind == Kind::kTable; }
   bool is_pending() const { return kind == Kind::kPending; }
-  bool is_pairs() const { return kind == Kind::kPairs; }
+  bool is_pairs() const { return kind == Kind::kPairLutEntries; }
   // DequantizeLinear of a stored tensor and nothing else.
   bool is_dequantized() const { return is_table() && !table; }
   // The plain tensor of a value or constant that holds integers or floats.

@@ -109,7 +109,7 @@ std::shared_ptr<const Pairs> Importer::joined(const NodeView& node, const Pairs&
 bool Importer::join_pairs(const NodeView& node, const Pairs& a, const Pairs& b, const Shape& shape,
                           const std::function<float(float, float)>& f) {
   Tensor y;
-  y.kind = Tensor::Kind::kPairs;
+  y.kind = Tensor::Kind::kPairLutEntries;
   y.type = kFloat;
   y.shape = shape;
   y.pairs = joined(node, a, b, f);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "converter/passes/passes.h"
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -137,10 +137,10 @@ std::optional<LayerConstants> make_wide_layer(Importer& importer, const NodeView
                           node.input(1), "quantise the weights symmetrically");
     return std::nullopt;
   }
-  if (s.padded_in > static_cast<int64_t>(kMaxWideK)) {
+  if (s.padded_in > static_cast<int64_t>(kMaxDigitsK)) {
     (void)importer.refuse(node,
                           std::to_string(s.padded_in) + " weights make an output, at most " +
-                              std::to_string(kMaxWideK) + " can with 16-bit activations",
+                              std::to_string(kMaxDigitsK) + " can with 16-bit activations",
                           node.input(1), "quantise the activations to 8 bits");
     return std::nullopt;
   }

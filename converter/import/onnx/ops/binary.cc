@@ -442,7 +442,7 @@ Status import_binary(Importer& importer, const NodeView& node) {
     return Status();
   }
   Tensor result;
-  result.kind = Tensor::Kind::kPairs;
+  result.kind = Tensor::Kind::kPairLutEntries;
   result.type = kFloat;
   result.shape = shape;
   result.pairs = pairs;

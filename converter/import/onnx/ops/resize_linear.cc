@@ -34,7 +34,7 @@ std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& 
     } else if (kind == fb::ResizeKind::WIDE) {
       const float part = std::ldexp(x - static_cast<float>(low), 20);
       of_high = static_cast<int32_t>(std::nearbyint(part));
-      of_low = kMaxWideResizeWeight - of_high;
+      of_low = kMaxFineResizeWeight - of_high;
     } else {
       const auto fine = static_cast<int32_t>(x * 1024);
       of_low = low == high ? 512 : std::abs(fine - high * 1024);

@@ -5,7 +5,7 @@
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "kernels/softmax/softmax_wide.h"
+#include "kernels/softmax/softmax_int16_table.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -23,7 +23,7 @@ std::vector<int32_t> wide_exponentials(float scale) {
 // keeps it within a step of the real function.
 bool takes_logarithm(float scale, float output_scale, int64_t length, bool wide) {
   if (!wide) return std::isfinite(scale * 255.0f);
-  return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxWideRow) &&
+  return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxTableRow) &&
          static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
@@ -79,7 +79,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   }
   if (wide && !logarithm) {
     auto stage = wide_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
-    if (!stage || length > static_cast<int64_t>(kMaxSoftmaxWideRow))
+    if (!stage || length > static_cast<int64_t>(kMaxSoftmaxTableRow))
       return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
                              node.output(0), "quantise the output with scale 2^-16");
     o.kind = fb::SoftmaxKind::INT_WIDE;

@@ -6,7 +6,7 @@
 #include "converter/import/common/index_maps.h"
 #include "converter/import/common/transpose_conv.h"
 #include "converter/import/tflite/ops/handlers.h"
-#include "kernels/wide/wide.h"
+#include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -148,7 +148,7 @@ bool prove_wide(Importer& importer, const Op& op, const Linear& linear, size_t w
   int terms = 1;
   for (int w : linear.weights)
     while (w < -128 * terms || w > 127 * terms) ++terms;
-  if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxWideK)
+  if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxDigitsK)
     return no("more than 65793 weights make an output");
   const int64_t sums = static_cast<int64_t>(weights) * 255 * 65535;
   for (size_t o = 0; o < linear.bias.size(); ++o) {

@@ -6,8 +6,8 @@
 #include "converter/import/tflite/ops/handlers.h"
 #include "converter/portable_math.h"
 #include "kernels/fixed_point.h"
-#include "kernels/softmax/softmax_16.h"
 #include "kernels/softmax/softmax_int.h"
+#include "kernels/softmax/softmax_int16.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -57,7 +57,7 @@ std::vector<int16_t> sampled(float (*f)(float), float in_scale, int in_zero_poin
   return table;
 }
 
-Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
+Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
   if (in.zero_point != 0 || out.zero_point != 0 ||
       std::fabs(out.scale - 1.0f / 32768) > 0.001f / 32768)
@@ -68,7 +68,7 @@ Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, cons
   QRT_TRY(check_output_shape(importer, op, x.shape));
   QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
                   x.shape.to_string().c_str());
-  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmax16Row))
+  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxInt16Row))
     return importer.refuse(op, "rows of more than 65536 values overflow the reference's sum",
                            x.name, "reduce the number of classes");
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
@@ -105,7 +105,7 @@ Status import_softmax(Importer& importer, const Op& op) {
   const bool known = to_16 ? importer.read_quant(op, x, &in) && importer.read_quant(op, y, &out)
                            : importer.read_quants(op, 0, &in, &out);
   if (!known) return Status();
-  if (in.is_wide()) return import_softmax_16(importer, op, in, out);
+  if (in.is_wide()) return import_softmax_int16(importer, op, in, out);
   if (in.type != TensorType::INT8)
     return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,
                            "quantise the model to int8");

@@ -1,0 +1,26 @@
+// The table of the compare family and the choice from it: the first row the CPU can run.
+#include "kernels/compare/entry.h"
+
+namespace qrt {
+namespace {
+
+constexpr MinMaxKernel kKernels[] = {
+#define QRT_COMPARE(isa, suffix) \
+  {"min_" #suffix, "max_" #suffix, Isa::isa, minimum_##suffix, maximum_##suffix},
+#include "kernels/compare/compare.inc"
+};
+
+}  // namespace
+
+const MinMaxKernel* min_max_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]);
+  return kKernels;
+}
+
+const MinMaxKernel* select_min_max(IsaSet isas) {
+  const MinMaxKernel* k = kKernels;
+  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
+  return k;
+}
+
+}  // namespace qrt

@@ -1,0 +1,3 @@
+#include "kernels/depthwise/int16_loops.h"
+
+QRT_DEPTHWISE_INT16_LOOPS(neon)

@@ -1,0 +1,273 @@
+// Quantisation to 8 bits and dequantisation over a vector layer: blocks of four registers where
+// scale and zero point stand still, parts of a register at the end. Included by edge_<isa>.cc;
+// everything here is local to the including file. A row supplies V, the layer of isa/vec_<isa>.h
+// with, besides,
+//
+//   kAhead                            elements to fetch before their use, or 0
+//   FloatDivision, HalfDivision       made from a scale, quotient(x) of floats and of float16 as
+//                                     floats: correctly rounded, but what is beyond 2^31, infinite
+//                                     or NaN may be anything that is one of these
+//   has_fast_division(scale)          whether these serve; otherwise Divider does
+//   max_below(v, bound, limit)        max(v, limit) where v < bound, else limit (NaN, too)
+//   min_from(v, bound, limit)         min(v, limit) where v >= bound, else limit (NaN, too)
+//
+// What is the same on every architecture: edge_lanes.h.
+#ifndef QRT_KERNELS_EDGE_RUNS_X86_H_
+#define QRT_KERNELS_EDGE_RUNS_X86_H_
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/edge/edge_lanes.h"
+#include "kernels/edge/entry.h"
+#include "kernels/isa/inline.h"
+
+namespace qrt {
+namespace {
+
+// By the instruction.
+template <class V>
+struct Divider {
+  using Float = typename V::Float;
+  explicit Divider(float by) : scale(V::splat(by)) {}
+  Float quotient(Float x) const { return x / scale; }
+  Float scale;
+};
+
+template <class V>
+struct Runs {
+  using Int = typename V::Int;
+  using Float = typename V::Float;
+  static constexpr size_t kLanes = V::kLanes, kBlock = V::kBytes;
+
+  // HE(clamp(quotient, lo, hi)), or with kAway HA, see EdgeLanes::round_away(); the limits are less
+  // the zero point. V::max() gives its second operand where the first is NaN.
+  template <bool kAway>
+  static Int in_quanta(Float quotient, Float lo, Float hi) {
+    const Float v = V::min(V::max(quotient, lo), hi);
+    return kAway ? V::truncate(v + V::with_sign_of(0x1.fffffep-2f, v)) : V::round(v);
+  }
+
+  // The quanta of a register of inputs, limits less the zero point: of floats, and of float16,
+  // whose quotients beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
+  template <class Division, bool kAway>
+  struct OfFloats {
+    using Element = float;
+    Division by;
+    Float low, high;
+
+    Int at(const float* x) const { return of(V::load_float(x)); }
+    Int part(const float* x, size_t n) const { return of(V::load_float(V::first_lanes(n), x)); }
+    Int of(Float x) const { return in_quanta<kAway>(by.quotient(x), low, high); }
+  };
+
+  template <class Division, bool kWrapsHigh>
+  struct OfHalves {
+    using Element = uint16_t;
+    Division by;
+    Float low, high;
+
+    Int at(const uint16_t* x) const {
+      const Float v = by.quotient(V::load_half(x));
+      return V::round(kWrapsHigh ? V::max(V::min_from(v, -0x1p31f, high), low)
+                                 : V::min(V::max_below(v, 0x1p31f, low), high));
+    }
+    Int part(const uint16_t* x, size_t n) const {
+      uint16_t in[kLanes] = {};
+      memcpy(in, x, (n < kLanes ? n : kLanes) * sizeof *x);
+      return at(in);
+    }
+  };
+
+  template <class Quanta>
+  static void quantize(const typename Quanta::Element* x, size_t n, const Quanta& in, int32_t zp,
+                       int32_t lo, int32_t offset, uint8_t* y) {
+    using Element = typename Quanta::Element;
+    // Packed as distances from lo, 0..255; adding lo modulo 256 gives the byte of either type.
+    const Int to_distance = V::splat16(zp - lo), to_byte = V::splat8(lo + offset);
+    const Int order = V::order_of_packs();
+    const auto block = [&](const Element* from, uint8_t* to) {
+      if constexpr (V::kAhead > 0) {
+        for (size_t i = 0; i < kBlock; i += 64 / sizeof(Element))
+          _mm_prefetch(reinterpret_cast<const char*>(from + V::kAhead + i), _MM_HINT_T0);
+      }
+      const Int v0 = in.at(from), v1 = in.at(from + kLanes);
+      const Int v2 = in.at(from + 2 * kLanes), v3 = in.at(from + 3 * kLanes);
+      const Int w0 = V::add16(V::packs32(v0, v1), to_distance);
+      const Int w1 = V::add16(V::packs32(v2, v3), to_distance);
+      V::store(to, V::in_order(V::add8(V::packus16(w0, w1), to_byte), order));
+    };
+    if (n >= kStreamedFrom) {
+      const size_t part = n / kStreams / kBlock * kBlock;
+      for (size_t i = 0; i < part; i += kBlock)
+        for (size_t k = 0; k < kStreams; ++k) block(x + k * part + i, y + k * part + i);
+      n -= kStreams * part, x += kStreams * part, y += kStreams * part;
+    }
+    for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
+    for (size_t i = 0; i < n; i += kLanes) {
+      const Int v = V::add32(in.part(x + i, n - i), V::splat32(zp + offset));
+      V::store_low_bytes_part(y + i, v, n - i);
+    }
+  }
+
+  template <bool kAway>
+  static void quantize_floats(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
+                              int32_t hi, uint8_t* y) {
+    using Fast = typename V::FloatDivision;
+    const Float low = V::splat(static_cast<float>(lo - zp));
+    const Float high = V::splat(static_cast<float>(hi - zp));
+    if (V::has_fast_division(scale))
+      quantize(x, n, OfFloats<Fast, kAway>{Fast(scale), low, high}, zp, lo, 0, y);
+    else
+      quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale), low, high}, zp, lo, 0, y);
+  }
+
+  static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
+                              int32_t hi, int32_t offset, uint8_t* y) {
+    using Fast = typename V::HalfDivision;
+    if (!V::has_fast_division(scale))
+      return EdgeLanes<V>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
+    const Fast by(scale);
+    const Float low = V::splat(static_cast<float>(lo - zp));
+    const Float high = V::splat(static_cast<float>(hi - zp));
+    if (zp < 0)
+      quantize(x, n, OfHalves<Fast, true>{by, low, high}, zp, lo, offset, y);
+    else
+      quantize(x, n, OfHalves<Fast, false>{by, low, high}, zp, lo, offset, y);
+  }
+
+  static void quantize_channels(const float* x, size_t rows, size_t channels, const float* scale,
+                                const int32_t* zp, int32_t lo, int32_t hi, uint8_t* y) {
+    const auto quanta = [&](Float v, Float s, Int z) {
+      const Float low = V::to_float(V::sub32(V::splat32(lo), z));
+      const Float high = V::to_float(V::sub32(V::splat32(hi), z));
+      return V::add32(in_quanta<false>(v / s, low, high), z);
+    };
+    for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+      size_t c = 0;
+      for (; c + kLanes <= channels; c += kLanes)
+        V::store_low_bytes(y + c,
+                           quanta(V::load_float(x + c), V::load_float(scale + c), V::load(zp + c)));
+      if (c == channels) continue;
+      const auto m = V::first_lanes(channels - c);
+      const Int v =
+          quanta(V::load_float(m, x + c), V::load_float(m, scale + c), V::load(m, zp + c));
+      V::store_low_bytes_part(y + c, v, channels - c);
+    }
+  }
+
+  static Float real(Int x, Int zp, Float scale) { return V::to_float(V::sub32(x, zp)) * scale; }
+
+  template <bool kSigned>
+  static void dequantize(const uint8_t* x, size_t n, float scale, int32_t zp, float* y) {
+    const Float s = V::splat(scale);
+    const Int z = V::splat32(zp);
+    const auto of = [&](__m128i bytes) { return real(V::template widen<kSigned>(bytes), z, s); };
+    if (n >= kWrittenPastFrom) {
+      const size_t head = -reinterpret_cast<uintptr_t>(y) % V::kBytes / sizeof(float);
+      V::store_float(V::first_lanes(head), y, of(V::load_bytes(x)));
+      n -= head, x += head, y += head;
+      for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+        for (size_t i = 0; i < kBlock; i += kLanes)
+          V::stream_float(y + i, of(V::load_bytes(x + i)));
+      _mm_sfence();
+    }
+    for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
+      for (size_t i = 0; i < kBlock; i += kLanes) V::store_float(y + i, of(V::load_bytes(x + i)));
+    for (size_t i = 0; i < n; i += kLanes)
+      V::store_float(V::first_lanes(n - i), y + i, of(V::load_bytes_part(x + i, n - i)));
+  }
+
+  template <bool kSigned>
+  static void dequantize_channels(const uint8_t* x, size_t rows, size_t channels,
+                                  const float* scale, const int32_t* zp, float* y) {
+    for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+      size_t c = 0;
+      for (; c + kLanes <= channels; c += kLanes)
+        V::store_float(y + c, real(V::template widen<kSigned>(V::load_bytes(x + c)),
+                                   V::load(zp + c), V::load_float(scale + c)));
+      if (c == channels) continue;
+      const auto m = V::first_lanes(channels - c);
+      const Int v = V::template widen<kSigned>(V::load_bytes_part(x + c, channels - c));
+      V::store_float(m, y + c, real(v, V::load(m, zp + c), V::load_float(m, scale + c)));
+    }
+  }
+
+  static void dequantize_i32(const int32_t* x, size_t rows, size_t channels, const float* scale,
+                             float* y) {
+    for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
+      size_t c = 0;
+      for (; c + kLanes <= channels; c += kLanes)
+        V::store_float(y + c, V::to_float(V::load(x + c)) * V::load_float(scale + c));
+      if (c == channels) continue;
+      const auto m = V::first_lanes(channels - c);
+      V::store_float(m, y + c, V::to_float(V::load(m, x + c)) * V::load_float(m, scale + c));
+    }
+  }
+
+  template <bool kSigned>
+  static void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp, uint16_t* y) {
+    constexpr size_t kHalves = 2 * kLanes;  // of a register
+    const Float s = V::splat(scale);
+    const Int z = V::splat32(zp);
+    const auto of = [&](const uint8_t* from) {
+      return real(V::template widen<kSigned>(V::load_bytes(from)), z, s);
+    };
+    if (n >= kWrittenPastFrom) {
+      const size_t head = -reinterpret_cast<uintptr_t>(y) % V::kBytes / sizeof(uint16_t);
+      EdgeLanes<V>::dequantize_half(x, kSigned, head, scale, zp, y);
+      n -= head, x += head, y += head;
+      for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
+        V::stream(y, V::narrow_two(of(x), of(x + kLanes)));
+      _mm_sfence();
+    }
+    for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
+      V::store(y, V::narrow_two(of(x), of(x + kLanes)));
+    EdgeLanes<V>::dequantize_half(x, kSigned, n, scale, zp, y);
+  }
+};
+
+}  // namespace
+}  // namespace qrt
+
+// The entry points of edge_<isa>.cc that its vector layer gives.
+#define QRT_EDGE_RUNS_X86(suffix, V)                                                              \
+  void edge_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,      \
+                              int32_t hi, uint8_t* y) {                                           \
+    Runs<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                                  \
+  }                                                                                               \
+  void edge_quantize_away_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo, \
+                                   int32_t hi, uint8_t* y) {                                      \
+    Runs<V>::quantize_floats<true>(x, n, scale, zp, lo, hi, y);                                   \
+  }                                                                                               \
+  void edge_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,              \
+                                       const float* scale, const int32_t* zp, int32_t lo,         \
+                                       int32_t hi, uint8_t* y) {                                  \
+    Runs<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                          \
+  }                                                                                               \
+  void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,          \
+                                   int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {          \
+    Runs<V>::quantize_halves(x, n, scale, zp, lo, hi, offset, y);                                 \
+  }                                                                                               \
+  void edge_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,          \
+                                int32_t zp, float* y) {                                           \
+    is_signed ? Runs<V>::dequantize<true>(x, n, scale, zp, y)                                     \
+              : Runs<V>::dequantize<false>(x, n, scale, zp, y);                                   \
+  }                                                                                               \
+  void edge_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,           \
+                                         size_t channels, const float* scale, const int32_t* zp,  \
+                                         float* y) {                                              \
+    is_signed ? Runs<V>::dequantize_channels<true>(x, rows, channels, scale, zp, y)               \
+              : Runs<V>::dequantize_channels<false>(x, rows, channels, scale, zp, y);             \
+  }                                                                                               \
+  void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,               \
+                                    const float* scale, float* y) {                               \
+    Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                         \
+  }                                                                                               \
+  void edge_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,     \
+                                     int32_t zp, uint16_t* y) {                                   \
+    is_signed ? Runs<V>::dequantize_half<true>(x, n, scale, zp, y)                                \
+              : Runs<V>::dequantize_half<false>(x, n, scale, zp, y);                              \
+  }
+
+#endif  // QRT_KERNELS_EDGE_RUNS_X86_H_

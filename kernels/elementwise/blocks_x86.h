@@ -1,0 +1,134 @@
+// The blocks of walk.h over a vector layer V (isa/vec_<isa>.h): add and mul in float, 64 bytes at a
+// time. Included by elementwise_<isa>.cc; everything here is local to the including file.
+#ifndef QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_
+#define QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_
+
+#include <immintrin.h>
+
+#include "kernels/elementwise/walk.h"
+#include "kernels/isa/inline.h"
+
+namespace qrt {
+namespace {
+
+// Four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order the packs leave.
+template <class V>
+QRT_INLINE typename V::Int to_bytes(typename V::Int v0, typename V::Int v1, typename V::Int v2,
+                                    typename V::Int v3, typename V::Int offset, typename V::Int lo,
+                                    typename V::Int hi) {
+  const auto w0 = V::adds16(V::packs32(v0, v1), offset);
+  const auto w1 = V::adds16(V::packs32(v2, v3), offset);
+  return V::min_u8(V::max_u8(V::packus16(w0, w1), lo), hi);
+}
+
+// Block::whole and Block::part of walk.h from Block::bytes(a, b), which makes one register.
+template <class V, class Block>
+struct OfRegisters {
+  void whole(const uint8_t* a, const uint8_t* b, uint8_t* y) const {
+    for (size_t i = 0; i < kBlock; i += V::kBytes) V::store(y + i, block().bytes(a + i, b + i));
+  }
+  void part(const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n) const {
+    alignas(64) uint8_t a_bytes[kBlock], b_bytes[kBlock];
+    V::load_part(a_bytes, a, n);
+    V::load_part(b_bytes, b, n);
+    size_t i = 0;
+    for (; i + V::kBytes <= n; i += V::kBytes)
+      V::store(y + i, block().bytes(a_bytes + i, b_bytes + i));
+    if (i < n) V::store_part(y + i, block().bytes(a_bytes + i, b_bytes + i), n - i);
+  }
+  const Block& block() const { return static_cast<const Block&>(*this); }
+};
+
+template <class V>
+struct Blocks {
+  using Int = typename V::Int;
+  using Float = typename V::Float;
+
+  template <bool kFma, bool kFirstSigned, bool kSecondSigned>
+  struct Sum : OfRegisters<V, Sum<kFma, kFirstSigned, kSecondSigned>> {
+    explicit Sum(const SumConstants& c)
+        : first_scale(V::splat(c.first_scale)),
+          second_scale(V::splat(c.second_scale)),
+          constant(V::splat(c.constant)),
+          offset(V::splat16(c.offset)),
+          lo(V::splat8(c.lo)),
+          hi(V::splat8(c.hi)),
+          order(V::order_of_packs()) {}
+
+    // Of stored bytes, which are 128 more where signed.
+    template <bool kSigned>
+    static Float numbers(const uint8_t* x) {
+      const __m128i bytes = V::load_bytes(x);
+      return V::to_float(
+          V::template widen<kSigned>(kSigned ? _mm_xor_si128(bytes, _mm_set1_epi8(-128)) : bytes));
+    }
+
+    Int sums(const uint8_t* a, const uint8_t* b) const {
+      const Float x1 = numbers<kFirstSigned>(a), x2 = numbers<kSecondSigned>(b);
+      if (kFma) return V::round(V::fma(x2, second_scale, V::fma(x1, first_scale, constant)));
+      return V::round(constant + x1 * first_scale + x2 * second_scale);
+    }
+
+    Int bytes(const uint8_t* a, const uint8_t* b) const {
+      constexpr size_t n = V::kLanes;
+      return V::in_order(to_bytes<V>(sums(a, b), sums(a + n, b + n), sums(a + 2 * n, b + 2 * n),
+                                     sums(a + 3 * n, b + 3 * n), offset, lo, hi),
+                         order);
+    }
+
+    Float first_scale, second_scale, constant;
+    Int offset, lo, hi, order;
+  };
+
+  template <bool kFused, bool kHalfUp>
+  struct Product : OfRegisters<V, Product<kFused, kHalfUp>> {
+    explicit Product(const ProductConstants& c)
+        : scale(V::splat(c.scale)),
+          addend(V::splat(c.addend)),
+          a_zero_point(V::splat16(c.a_zero_point)),
+          b_zero_point(V::splat16(c.b_zero_point)),
+          offset(V::splat16(c.offset)),
+          lo(V::splat8(c.lo)),
+          hi(V::splat8(c.hi)) {}
+
+    Int scaled(Int product) const {
+      const Float p = V::to_float(product);
+      const Float v = kFused ? V::fma(p, scale, addend) : p * scale + addend;
+      const Int even = V::round(v);
+      if (!kHalfUp) return even;
+      // A tie that went down to the even neighbour goes up instead.
+      return V::add_where_equal(even, v - V::to_float(even), V::splat(0.5f));
+    }
+
+    // Unpacking and packing both stay within 128-bit lanes, so the order of the bytes comes back.
+    Int bytes(const uint8_t* a, const uint8_t* b) const {
+      const Int x = V::load(a), y = V::load(b), zero = V::zero();
+      const Int x0 = V::sub16(V::unpacklo8(x, zero), a_zero_point);
+      const Int x1 = V::sub16(V::unpackhi8(x, zero), a_zero_point);
+      const Int y0 = V::sub16(V::unpacklo8(y, zero), b_zero_point);
+      const Int y1 = V::sub16(V::unpackhi8(y, zero), b_zero_point);
+      const Int low0 = V::mullo16(x0, y0), high0 = V::mulhi16(x0, y0);
+      const Int low1 = V::mullo16(x1, y1), high1 = V::mulhi16(x1, y1);
+      return to_bytes<V>(scaled(V::unpacklo16(low0, high0)), scaled(V::unpackhi16(low0, high0)),
+                         scaled(V::unpacklo16(low1, high1)), scaled(V::unpackhi16(low1, high1)),
+                         offset, lo, hi);
+    }
+
+    Float scale, addend;
+    Int a_zero_point, b_zero_point, offset, lo, hi;
+  };
+};
+
+}  // namespace
+}  // namespace qrt
+
+// The entry points of a row: its vector layer, and its policy of isa/requantize_tile.h.
+#define QRT_ELEMENTWISE_X86(suffix, V, Lanes)                                         \
+  void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run) { \
+    add<Blocks<V>::Sum>(params, run);                                                 \
+  }                                                                                   \
+  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run) { \
+    mul<Blocks<V>::Product, Lanes>(params, run);                                      \
+  }
+
+#endif  // QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_

@@ -1,0 +1,53 @@
+// Integer stages of one channel on runs of int32: tiles of isa/requantize_tile.h with the same
+// constants in every column. For kernel files only; everything here is local to the including file.
+#ifndef QRT_KERNELS_ISA_STAGE_SEQUENCE_H_
+#define QRT_KERNELS_ISA_STAGE_SEQUENCE_H_
+
+#include "kernels/isa/requantize_tile.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kColumns = 16;
+constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay in L1
+
+// Stages of one channel as stages of kColumns equal ones, and their forms.
+class StageSequence {
+ public:
+  // Of inputs |v| <= *bound, which becomes that of the results.
+  __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count,
+                                          int64_t* bound)
+      : count_(count) {
+    for (int i = 0; i < count; ++i) {
+      for (size_t c = 0; c < kColumns; ++c) {
+        multiplier_[i][c] = *stages[i].multiplier;
+        shift_[i][c] = *stages[i].shift;
+      }
+      stages_[i] = stages[i];
+      stages_[i].multiplier = multiplier_[i];
+      stages_[i].shift = shift_[i];
+      form_[i] = form_of(stages_[i], 0, 1, *bound);
+      *bound = bound_of_stage(stages_[i], *bound);
+    }
+  }
+  StageSequence(const StageSequence&) = delete;
+
+  // In place on n values, n a multiple of kColumns.
+  template <class V>
+  __attribute__((noinline)) void run(int32_t* v, size_t n) const {
+    for (int i = 0; i < count_; ++i)
+      stage_pass<V>(stages_[i], form_[i], 0, v, n / kColumns, kColumns);
+  }
+
+ private:
+  int32_t count_;
+  RequantStage stages_[kMaxStages];
+  StageForm form_[kMaxStages];
+  int32_t multiplier_[kMaxStages][kColumns];
+  uint8_t shift_[kMaxStages][kColumns];
+};
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ISA_STAGE_SEQUENCE_H_

@@ -1,0 +1,124 @@
+// The vector layer of AVX-512; vec_avx2.h says what its functions do. Included only by kernel files
+// with this set's compile flags.
+#ifndef QRT_KERNELS_ISA_VEC_AVX512VNNI_H_
+#define QRT_KERNELS_ISA_VEC_AVX512VNNI_H_
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa/inline.h"
+
+namespace qrt {
+namespace {
+namespace avx512vnni {
+
+struct Vec {
+  static constexpr size_t kBytes = 64, kLanes = 16;
+  using Int = __m512i;
+  using Float = __m512;
+  using Mask = __mmask16;
+
+  QRT_INLINE Int load(const void* p) { return _mm512_loadu_si512(p); }
+  QRT_INLINE void store(void* p, Int v) { _mm512_storeu_si512(p, v); }
+  QRT_INLINE Float load_float(const float* p) { return _mm512_loadu_ps(p); }
+  QRT_INLINE void store_float(float* p, Float v) { _mm512_storeu_ps(p, v); }
+  QRT_INLINE void stream(void* p, Int v) { _mm512_stream_si512(static_cast<Int*>(p), v); }
+  QRT_INLINE void stream_float(float* p, Float v) { _mm512_stream_ps(p, v); }
+
+  QRT_INLINE Mask first_lanes(size_t n) {
+    return static_cast<Mask>(n >= kLanes ? 0xffff : (1u << n) - 1);
+  }
+  QRT_INLINE Int load(Mask m, const int32_t* p) { return _mm512_maskz_loadu_epi32(m, p); }
+  QRT_INLINE Float load_float(Mask m, const float* p) { return _mm512_maskz_loadu_ps(m, p); }
+  QRT_INLINE void store_float(Mask m, float* p, Float v) { _mm512_mask_storeu_ps(p, m, v); }
+  QRT_INLINE void store_part(uint8_t* p, Int v, size_t n) {
+    _mm512_mask_storeu_epi8(p, (__mmask64{1} << n) - 1, v);
+  }
+  QRT_INLINE void load_part(uint8_t (&to)[64], const uint8_t* p, size_t n) {
+    store(to, _mm512_maskz_loadu_epi8(~uint64_t{0} >> (64 - n), p));
+  }
+
+  QRT_INLINE __m128i load_bytes(const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  QRT_INLINE __m128i load_bytes_part(const uint8_t* p, size_t n) {
+    return _mm_maskz_loadu_epi8(first_lanes(n), p);
+  }
+  template <bool kSigned>
+  QRT_INLINE Int widen(__m128i bytes) {
+    return kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+  }
+  QRT_INLINE void store_low_bytes(uint8_t* p, Int v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
+  }
+  QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
+    _mm512_mask_cvtepi32_storeu_epi8(p, first_lanes(n), v);
+  }
+  QRT_INLINE __m128i narrow16(const Int (&v)[1]) { return _mm512_cvtepi32_epi8(v[0]); }
+  QRT_INLINE void store16_part(uint8_t* p, __m128i v, size_t n) {
+    _mm_mask_storeu_epi8(p, static_cast<__mmask16>((1u << n) - 1), v);
+  }
+
+  QRT_INLINE Int zero() { return _mm512_setzero_si512(); }
+  QRT_INLINE Int splat8(int32_t v) { return _mm512_set1_epi8(static_cast<char>(v)); }
+  QRT_INLINE Int splat16(int32_t v) { return _mm512_set1_epi16(static_cast<int16_t>(v)); }
+  QRT_INLINE Int splat32(int32_t v) { return _mm512_set1_epi32(v); }
+  QRT_INLINE Float splat(float v) { return _mm512_set1_ps(v); }
+
+  QRT_INLINE Int add8(Int a, Int b) { return _mm512_add_epi8(a, b); }
+  QRT_INLINE Int min_u8(Int a, Int b) { return _mm512_min_epu8(a, b); }
+  QRT_INLINE Int max_u8(Int a, Int b) { return _mm512_max_epu8(a, b); }
+  QRT_INLINE Int add16(Int a, Int b) { return _mm512_add_epi16(a, b); }
+  QRT_INLINE Int adds16(Int a, Int b) { return _mm512_adds_epi16(a, b); }
+  QRT_INLINE Int sub16(Int a, Int b) { return _mm512_sub_epi16(a, b); }
+  QRT_INLINE Int mullo16(Int a, Int b) { return _mm512_mullo_epi16(a, b); }
+  QRT_INLINE Int mulhi16(Int a, Int b) { return _mm512_mulhi_epi16(a, b); }
+  QRT_INLINE Int add32(Int a, Int b) { return _mm512_add_epi32(a, b); }
+  QRT_INLINE Int sub32(Int a, Int b) { return _mm512_sub_epi32(a, b); }
+
+  QRT_INLINE Int unpacklo8(Int a, Int b) { return _mm512_unpacklo_epi8(a, b); }
+  QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm512_unpackhi_epi8(a, b); }
+  QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm512_unpacklo_epi16(a, b); }
+  QRT_INLINE Int unpackhi16(Int a, Int b) { return _mm512_unpackhi_epi16(a, b); }
+  QRT_INLINE Int packs32(Int a, Int b) { return _mm512_packs_epi32(a, b); }
+  QRT_INLINE Int packus16(Int a, Int b) { return _mm512_packus_epi16(a, b); }
+  QRT_INLINE Int order_of_packs() {
+    return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  }
+  QRT_INLINE Int in_order(Int bytes, Int order) { return _mm512_permutexvar_epi32(order, bytes); }
+
+  QRT_INLINE Float to_float(Int v) { return _mm512_cvtepi32_ps(v); }
+  QRT_INLINE Int round(Float v) { return _mm512_cvtps_epi32(v); }
+  QRT_INLINE Int truncate(Float v) { return _mm512_cvttps_epi32(v); }
+  QRT_INLINE Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
+  QRT_INLINE Float min(Float a, Float b) { return _mm512_min_ps(a, b); }
+  QRT_INLINE Float max(Float a, Float b) { return _mm512_max_ps(a, b); }
+  QRT_INLINE Float with_sign_of(float magnitude, Float v) {  // magnitude | (v & sign)
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
+        _mm512_castps_si512(splat(magnitude)), _mm512_castps_si512(v), splat32(INT32_MIN), 0xf8));
+  }
+  QRT_INLINE Int add_where_equal(Int v, Float a, Float b) {
+    return _mm512_mask_add_epi32(v, _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), v, splat32(1));
+  }
+
+  QRT_INLINE Float load_half(const uint16_t* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  QRT_INLINE void store_half(uint16_t* p, Float v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(v));
+  }
+  QRT_INLINE Int narrow_two(Float a, Float b) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(narrow(a)), narrow(b), 1);
+  }
+  QRT_INLINE __m256i narrow(Float v) {
+    return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+};
+
+}  // namespace avx512vnni
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ISA_VEC_AVX512VNNI_H_

@@ -1,0 +1,123 @@
+// The vector policy of pool_loops.h over a vector layer Vec (isa/vec_<isa>.h). Included by
+// pool_<isa>.cc; everything here is local to the including file.
+#ifndef QRT_KERNELS_POOL_VECTORS_X86_H_
+#define QRT_KERNELS_POOL_VECTORS_X86_H_
+
+#include "kernels/pool/pool_loops.h"
+
+namespace qrt {
+namespace {
+
+template <class Vec, class LanesPolicy>
+struct VectorsX86 {
+  using Lanes = LanesPolicy;
+  using Int = typename Vec::Int;
+  using Float = typename Vec::Float;
+  static constexpr size_t kBytes = Vec::kBytes;
+  using Bytes = Int;
+
+  static Bytes zero() { return Vec::zero(); }
+  static Bytes load(const uint8_t* p) { return Vec::load(p); }
+  static Bytes max(Bytes a, Bytes b) { return Vec::max_u8(a, b); }
+  static void store(uint8_t* p, Bytes v) { Vec::store(p, v); }
+  static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
+
+  // In the order of the 128-bit lanes' unpacks; packs bring it back.
+  struct Sums16 {
+    Int lo, hi;
+  };
+  struct Sums32 {
+    Int v[4];
+  };
+  static Sums16 zero16() { return {zero(), zero()}; }
+  static Sums32 zero32() { return {{zero(), zero(), zero(), zero()}}; }
+  static void add16(Sums16& s, const uint8_t* p) {
+    const Int x = load(p);
+    s.lo = Vec::add16(s.lo, Vec::unpacklo8(x, zero()));
+    s.hi = Vec::add16(s.hi, Vec::unpackhi8(x, zero()));
+  }
+  static void flush(Sums32& s, const Sums16& t) {
+    s.v[0] = Vec::add32(s.v[0], Vec::unpacklo16(t.lo, zero()));
+    s.v[1] = Vec::add32(s.v[1], Vec::unpackhi16(t.lo, zero()));
+    s.v[2] = Vec::add32(s.v[2], Vec::unpacklo16(t.hi, zero()));
+    s.v[3] = Vec::add32(s.v[3], Vec::unpackhi16(t.hi, zero()));
+  }
+  static Bytes to_bytes(const Sums32& s, const SumScale& r) {
+    const Int zero_sum = Vec::splat32(r.zero), zero_point = Vec::splat16(r.zero_point);
+    const Float scale = Vec::splat(r.scale);
+    const Float lo = Vec::splat(static_cast<float>(r.lo - r.zero_point));
+    const Float hi = Vec::splat(static_cast<float>(r.hi - r.zero_point));
+    Int q[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const Float real = Vec::to_float(Vec::sub32(s.v[i], zero_sum)) * scale;
+      q[i] = Vec::round(Vec::min(Vec::max(real, lo), hi));
+    }
+    return Vec::packus16(Vec::add16(Vec::packs32(q[0], q[1]), zero_point),
+                         Vec::add16(Vec::packs32(q[2], q[3]), zero_point));
+  }
+  static void spill(const Sums32& s, int32_t* sums) {
+    alignas(64) int32_t lanes[4][Vec::kLanes];
+    for (int v = 0; v < 4; ++v) Vec::store(lanes[v], s.v[v]);
+    for (size_t i = 0; i < kBytes; ++i) sums[i] = lanes[i % 16 / 4][i / 16 * 4 + i % 4];
+  }
+
+  class Average {
+   public:
+    static constexpr size_t kParts = 16 / Vec::kLanes;  // registers of 16 channels
+    static constexpr size_t kVectors = 4 / kParts;
+    struct Sum {
+      Float part[kParts];
+    };
+
+    explicit Average(const AveragePoolArgs& args)
+        : input_zero_point_(Vec::splat32(args.input_zero_point)),
+          output_offset_(Vec::splat32(args.output_offset)),
+          input_scale_(Vec::splat(args.input_scale)),
+          output_scale_(Vec::splat(args.output_scale)),
+          output_zero_point_(Vec::splat(static_cast<float>(args.output_zero_point))),
+          lo_(Vec::splat(static_cast<float>(-args.output_offset))),
+          hi_(Vec::splat(static_cast<float>(255 - args.output_offset))) {}
+
+    static Sum zero() { return {}; }
+    Sum add(Sum sum, const uint8_t* p) const {
+#pragma GCC unroll 2
+      for (size_t i = 0; i < kParts; ++i) {
+        const Int x = Vec::template widen<false>(Vec::load_bytes(p + i * Vec::kLanes));
+        sum.part[i] = sum.part[i] + input_scale_ * Vec::to_float(Vec::sub32(x, input_zero_point_));
+      }
+      return sum;
+    }
+    __m128i finish(Sum sum, float count) const {
+      Int q[kParts];
+#pragma GCC unroll 2
+      for (size_t i = 0; i < kParts; ++i) {
+        const Float mean = sum.part[i] / Vec::splat(count);
+        const Float v = mean / output_scale_ + output_zero_point_;
+        q[i] = Vec::add32(Vec::round(Vec::min(Vec::max(v, lo_), hi_)), output_offset_);
+      }
+      return Vec::narrow16(q);
+    }
+    static void store16(uint8_t* p, __m128i v) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
+    }
+    static void store16_part(uint8_t* p, __m128i v, size_t n) { Vec::store16_part(p, v, n); }
+
+   private:
+    Int input_zero_point_, output_offset_;
+    Float input_scale_, output_scale_, output_zero_point_, lo_, hi_;
+  };
+};
+
+}  // namespace
+}  // namespace qrt
+
+// The entry points of a row: its vector layer, and its policy of isa/requantize_tile.h.
+#define QRT_POOL_X86(suffix, Vec, Lanes)                                                      \
+  void max_pool_##suffix(const MaxPoolArgs& args) { max_pool<VectorsX86<Vec, Lanes>>(args); } \
+  void average_pool_##suffix(const AveragePoolArgs& args) {                                   \
+    average_pool<VectorsX86<Vec, Lanes>>(args);                                               \
+  }                                                                                           \
+  void global_sum_##suffix(const GlobalSumArgs& args) { global_sum<VectorsX86<Vec, Lanes>>(args); }
+
+#endif  // QRT_KERNELS_POOL_VECTORS_X86_H_
