@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "converter/convert.h"
+#include "converter/import/espdl/package.h"
 
 namespace qrt::convert {
 namespace {
@@ -16,7 +17,7 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 }
 
 bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
-bool is_espdl(const Head& head) { return has_mark(head, 0, "EDL1") || has_mark(head, 0, "EDL2"); }
+bool is_espdl(const Head& head) { return from_espdl::is_espdl(head.data(), head.size()); }
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
@@ -26,6 +27,22 @@ Status tflite(const std::string& path, const ImportOptions& options, Graph* grap
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
                        graph, report);
+}
+
+EspdlOptions espdl_options(const ImportOptions& options) {
+  const auto text = [&](const char* name) {
+    const auto given = options.find(name);
+    return given == options.end() ? std::string() : given->second;
+  };
+  return {text("target"), text("model"), !text("float-io").empty()};
+}
+
+Status espdl(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  return import_espdl(path, espdl_options(options), graph, report);
+}
+
+Status espdl_tests(const std::string& path, const ImportOptions& options, TestValues* values) {
+  return read_espdl_tests(path, espdl_options(options), values);
 }
 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
@@ -54,7 +71,18 @@ const std::vector<Frontend>& frontends() {
          false,
          {"tflite-ref", "tflite-single"}}},
        tflite},
-      {"espdl", "ESP-DL", is_espdl, {}, nullptr},
+      {"espdl",
+       "ESP-DL",
+       is_espdl,
+       {{"target",
+         "The chip whose rounding an ESP-DL model gets, where the file does not say",
+         false,
+         {"esp32p4", "esp32s3", "c"}},
+        {"model", "Which model of an ESP-DL pack: its name or index", false, {}},
+        {"float-io", "Float32 inputs and outputs instead of an ESP-DL model's integers", true, {}}},
+       espdl,
+       list_espdl,
+       espdl_tests},
       {"onnx",
        "ONNX",
        is_onnx,

@@ -23,8 +23,11 @@ enum class FloatBinary : uint8_t { kAdd, kSub, kMul, kDiv, kMin, kMax };
 void float_binary(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
                   float* y, size_t n);
 
-// Rows of n values. kSoftmax: e_j / sum e, e_j = exp(x_j - max); kLogSoftmax: (x_j - max) - log(sum
-// e); kNormalize: (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon); the others: one value.
+// Rows of n values.
+//   kSoftmax:     e_j / sum of e, e_j = exp(x_j - max)
+//   kLogSoftmax:  (x_j - max) - log(sum of e)
+//   kNormalize:   (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon)
+//   the others:   one value a row
 enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
 void float_rows(FloatRows f, float epsilon, const float* x, float* y, size_t rows, size_t n);
 

@@ -34,7 +34,7 @@ class StageSequence {
 
   // In place on n values, n a multiple of kColumns.
   template <class V>
-  __attribute__((noinline)) void run(int32_t* v, size_t n) const {
+  void run(int32_t* v, size_t n) const {
     for (int i = 0; i < count_; ++i)
       stage_pass<V>(stages_[i], form_[i], 0, v, n / kColumns, kColumns);
   }

@@ -1,5 +1,6 @@
 // qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON or a
 // Graphviz graph.
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,17 @@ const char* text_of(const flatbuffers::String* s) { return s != nullptr ? s->c_s
 std::string level_name(int level) {
   if (level == kFloatLevel) return "F";
   return level == kEdgeLevel ? "edge" : "I" + std::to_string(level);
+}
+
+// Of scales that are all powers of two, as ESP-DL's are; empty: one is not.
+std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
+  std::vector<int> exponents;
+  for (const float scale : scales) {
+    int exponent;
+    if (std::frexp(scale, &exponent) != 0.5f) return {};
+    exponents.push_back(exponent - 1);
+  }
+  return exponents;
 }
 
 std::string requant_name(const fb::Requant* r) {
@@ -110,6 +122,8 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
                     {"bytes", plan.slot_bytes(i)}};
   if (const auto* q = tensor.quantization(); q != nullptr && q->scale() != nullptr) {
     j["scale"] = std::vector<float>(q->scale()->begin(), q->scale()->end());
+    if (const auto exponents = exponents_of(*q->scale()); !exponents.empty())
+      j["exponent"] = exponents;
     j["zero_point"] = std::vector<int32_t>(q->zero_point()->begin(), q->zero_point()->end());
     j["axis"] = q->axis();
   }
@@ -201,6 +215,8 @@ std::string type_of(const ordered_json& tensor) {
 
 std::string quantization_of(const ordered_json& tensor) {
   if (!tensor.contains("scale")) return "";
+  if (tensor.contains("exponent") && tensor["exponent"].size() == 1)
+    return "2^" + tensor["exponent"][0].dump() + ", " + tensor["zero_point"][0].dump();
   if (tensor["scale"].size() != 1)
     return std::to_string(tensor["scale"].size()) + " scales, axis " + tensor["axis"].dump();
   char text[64];

@@ -11,6 +11,7 @@
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/espdl_models.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/tflite_models.h"
 
@@ -79,6 +80,9 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   } else if (target == "fuzz_tflite") {
     result = testing::sample_tflite_models();
     add_files(".tflite", &result);
+  } else if (target == "fuzz_espdl") {
+    result = testing::sample_espdl_models();
+    add_files(".espdl", &result);
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {

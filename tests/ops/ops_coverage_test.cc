@@ -42,8 +42,9 @@ TEST(Ops, EveryEntryTellsWhatItIs) {
     EXPECT_NE(traits.requant, nullptr) << e.name;
     EXPECT_NE(traits.keeps_images_apart, nullptr) << e.name;
     // Elements that are broadcast have no layout of their own.
-    if (traits.broadcasting == Broadcasting::kElements)
+    if (traits.broadcasting == Broadcasting::kElements) {
       EXPECT_EQ(traits.layout, LayoutRule::kAny) << e.name;
+    }
     EXPECT_EQ(traits.arithmetic == Arithmetic::kRequant, traits.requant != &no_requant) << e.name;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tests/support/command.h"
+#include "tests/support/espdl_models.h"
 
 namespace qrt {
 namespace {
@@ -194,7 +195,41 @@ TEST_F(Convert, TellsBadInputsApart) {
   expect(write("a.qrt", std::string("\x10\0\0\0QRT1\0\0\0\0", 12)), 3, "is a .qrt file already");
   expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 3,
          "its flatbuffer is damaged");
-  expect(write("m.espdl", "EDL2 and more"), 4, "espdl");
+  expect(write("m.espdl", "EDL2 and more"), 3, "cut short");
+}
+
+// ESP-DL: the target is asked for, packs are listed, the exporter's test values are run.
+TEST_F(Convert, EspdlModels) {
+  using testing::EspdlBuilder;
+  using testing::EspdlType;
+  EspdlBuilder b("");
+  b.op("Relu", {b.input("x", EspdlType::INT8, {4}, -4)}, {b.output("y", EspdlType::INT8, {4}, -4)});
+  const auto values = [](const char* name, std::vector<int8_t> v) {
+    return EspdlBuilder::tensor(name, EspdlType::INT8, {4}, v, {-4});
+  };
+  b.model.graph->test_inputs_value.push_back(values("x", {-1, 2, -3, 4}));
+  b.model.graph->test_outputs_value.push_back(values("y", {0, 2, 0, 4}));
+  const auto file = [&](const char* name, const testing::Bytes& bytes) {
+    return write(name, std::string(bytes.begin(), bytes.end()));
+  };
+  const std::string one = file("one.espdl", b.build());
+  expect_failure("qrt_convert", {one, "-o", path("m.qrt")}, 2,
+                 "say --target esp32p4, esp32s3 or c");
+  const CommandResult good = run("qrt_convert", {one, "--target", "esp32s3", "--check"});
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_EQ(good.out, "check 'y': all 4 equal\n");
+  b.model.graph->test_outputs_value[0] = values("y", {0, 2, 0, 9});
+  const CommandResult bad =
+      run("qrt_convert", {file("bad.espdl", b.build()), "--target", "c", "--check"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(bad.out, "check 'y': 1 of 4 differ, at most by 5\n");
+  const std::string pack =
+      file("pack.espdl", testing::espdl_pack("PDL1", {{"face", b.build()}, {"hand", b.build()}}));
+  EXPECT_EQ(run("qrt_convert", {pack, "--list"}).out, "0 face\n1 hand\n");
+  expect_failure("qrt_convert", {pack, "--target", "c", "-o", path("m.qrt")}, 2, "--model NAME");
+  EXPECT_EQ(
+      run("qrt_convert", {pack, "--target", "c", "--model", "hand", "-o", path("m.qrt")}).status,
+      0);
 }
 
 TEST_F(Convert, ChecksItsArguments) {
