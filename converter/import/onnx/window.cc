@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "converter/import/common/index_maps.h"
+
 namespace qrt::convert::from_onnx {
 
 Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,

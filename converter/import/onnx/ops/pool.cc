@@ -1,5 +1,6 @@
 // Pools. MaxPool moves integers; AveragePool over a part of the image is ONNX Runtime's ordered
 // float sum, over the whole image its integer sum.
+#include "converter/import/common/index_maps.h"
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
