@@ -141,7 +141,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   return layer;
 }
 
-std::optional<LayerConstants> as_byte_sums(Importer& importer, const WideSource& s,
+std::optional<LayerConstants> as_byte_sums(Importer& importer, const Int16Source& s,
                                            const LayerConstants& layer) {
   constexpr int kSumFraction = 8;  // RequantizeOptions, with a bias
   if (layer.fraction > kSumFraction) return std::nullopt;

@@ -46,7 +46,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
 // `layer`, which make_wide_layer() made of `source`, on bytes: sums of 32 bits first, then the bias in
 // 256ths of their unit and the same requantisation, so the same bits, at several times the speed.
 // Nothing where the sums do not fit; x and the weights are of 8 bits.
-std::optional<LayerConstants> as_byte_sums(Importer& importer, const WideSource& source,
+std::optional<LayerConstants> as_byte_sums(Importer& importer, const Int16Source& source,
                                            const LayerConstants& layer);
 
 // a + b, a - b or a * b of quantised tensors, one of them or the output of 16 bits. The operands
