@@ -102,9 +102,13 @@ Status read_wrapper(const uint8_t* data, size_t bytes, Wrapper* wrapper) {
         Code::kUnsupported,
         "is encrypted (AES-128): export it without a key, or decrypt it with ESP-DL's tools first");
   QRT_MODEL_CHECK(mode == 0, "has the mode %u, expected 0 (plain) or 1 (encrypted)", mode);
+  const size_t payload = word(data + 2 * kWord);
   // Some files of 2024 say EDL1 and have the header of EDL2.
-  wrapper->headers =
-      is_first ? std::vector<size_t>{kShort, kLong} : std::vector<size_t>{kLong, kShort};
+  for (const size_t header : {is_first ? kShort : kLong, is_first ? kLong : kShort})
+    if (payload <= bytes - header) wrapper->headers.push_back(header);
+  QRT_MODEL_CHECK(!wrapper->headers.empty(),
+                  "is cut short: its header says %zu bytes, of which there are %zu", payload,
+                  bytes - kShort);
   return Status();
 }
 
