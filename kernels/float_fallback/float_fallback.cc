@@ -145,6 +145,9 @@ float apply(FloatBinary f, float a, float b) {
     case FloatBinary::kDiv: return a / b;
     case FloatBinary::kMin: return a < b ? a : b;
     case FloatBinary::kMax: break;
+    case FloatBinary::kEqual: return a == b ? 1.0f : 0.0f;
+    case FloatBinary::kLess: return a < b ? 1.0f : 0.0f;
+    case FloatBinary::kLessOrEqual: return a <= b ? 1.0f : 0.0f;
   }
   return a > b ? a : b;
 }

@@ -18,8 +18,18 @@ enum class FloatUnary : uint8_t { kExp, kLog, kSqrt, kErf, kSigmoid, kTanh, kGel
 void float_unary(FloatUnary f, const float* x, float* y, size_t n);
 
 // y = f(a, b); a step of 0 repeats one operand. kMin and kMax give b where the comparison does not
-// hold.
-enum class FloatBinary : uint8_t { kAdd, kSub, kMul, kDiv, kMin, kMax };
+// hold. The comparisons give 1 or 0.
+enum class FloatBinary : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMin,
+  kMax,
+  kEqual,
+  kLess,
+  kLessOrEqual
+};
 void float_binary(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
                   float* y, size_t n);
 

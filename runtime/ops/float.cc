@@ -14,7 +14,8 @@ namespace {
 
 using F = fb::FloatFunction;
 
-bool is_binary(F f) { return f >= F::ADD && f <= F::MAXIMUM; }
+bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
+bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f); }
 bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
@@ -123,9 +124,13 @@ struct FloatRun {
 
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const auto f = static_cast<FloatBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
+  const int f = static_cast<int>(p.function);
+  const auto binary =
+      static_cast<FloatBinary>(is_comparison(p.function) ? f - static_cast<int>(F::EQUAL) +
+                                                               static_cast<int>(FloatBinary::kEqual)
+                                                         : f - static_cast<int>(F::ADD));
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
-    float_binary(f, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
+    float_binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 

@@ -9,6 +9,13 @@ namespace qrt::convert {
 // Strides, dilations and padding have 16 bits in the file.
 constexpr int64_t kMaxWindowField = 65535;
 
+// Of one axis, as in Window.
+struct WindowAxis {
+  int64_t kernel = 1, stride = 1, dilation = 1;
+  int64_t before = 0, after = 0;
+  int64_t output = 1;
+};
+
 // Of rows and columns: output o reads the inputs o * stride + k * dilation - before, for k of the
 // kernel.
 struct Window {
@@ -19,6 +26,13 @@ struct Window {
   int64_t skip[2] = {0, 0};
   int64_t output[2] = {1, 1};  // positions
 
+  WindowAxis axis(int i) const {
+    return {kernel[i], stride[i], dilation[i], before[i], after[i], output[i]};
+  }
+  void set_axis(int i, const WindowAxis& a) {
+    kernel[i] = a.kernel, stride[i] = a.stride, dilation[i] = a.dilation;
+    before[i] = a.before, after[i] = a.after, output[i] = a.output;
+  }
   bool padded() const { return before[0] || before[1] || after[0] || after[1]; }
 };
 

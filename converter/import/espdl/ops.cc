@@ -155,9 +155,9 @@ Status read_window(const Node& node, const std::vector<int64_t>& sizes,
   QRT_TRY(list("pads", 2 * axes, 0, &pads));
   *window = Window();
   for (size_t i = 0; i < axes; ++i) {
-    WindowAxis& axis = window->axis[i + 2 - axes];
-    axis = {kernel[i], strides[i], dilations[i], pads[i], pads[axes + i]};
+    WindowAxis axis = {kernel[i], strides[i], dilations[i], pads[i], pads[axes + i]};
     QRT_TRY(place_window(sizes[i], &axis));
+    window->set_axis(static_cast<int>(i + 2 - axes), axis);
   }
   return Status();
 }

@@ -209,8 +209,14 @@ Status import_comparison(Importer& importer, const Node& node) {
                    : fb::IntegerFunction::LESS;
     importer.became(node, "Integer", "I0");
   } else {
-    return importer.refuse(node, "it compares float32, for which the file format has no operator",
-                           importer.output(node).name, "compare integers");
+    const auto function = is_equal   ? fb::FloatFunction::EQUAL
+                          : or_equal ? fb::FloatFunction::LESS_OR_EQUAL
+                                     : fb::FloatFunction::LESS;
+    const ValueId real = importer.float_function(node, function, {p.a.value, p.b.value}, p.shape);
+    y = importer.new_value("", DType::kUInt8, p.shape);
+    set_quantize(p.out, Target::kEsp32P4, 1.0f,
+                 &importer.add_node<fb::QuantizeOptionsT>(node, {real}, y));
+    importer.became(node, "Float, Quantize", "I1");
   }
   importer.finish(node, y, p.out);
   return Status();

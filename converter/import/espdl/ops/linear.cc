@@ -234,7 +234,7 @@ Status import_conv(Importer& importer, const Node& node) {
 
   const ValueId bias = add_bias(importer, node, linear);
   const ValueId y = importer.new_value("", linear.out,
-                                       {in[0], window.axis[0].output, window.axis[1].output, f.n});
+                                       {in[0], window.output[0], window.output[1], f.n});
   if (f.is_depthwise) {
     const ValueId weights = add_weights(importer, node, linear, {f.h, f.w, f.n}, 2);
     auto& conv = importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x.value, weights, bias}, y);

@@ -65,7 +65,7 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
                    const Average& a, ValueId* y) {
   const Shape in = importer.shape_of(x);
   const int64_t channels = in[3];
-  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
+  const WindowAxis rows = window.axis(0), columns = window.axis(1);
   if (a.area > kMaxArea)
     return error(Code::kUnsupported, "it sums %lld values, the limit is %lld",
                  static_cast<long long>(a.area), static_cast<long long>(kMaxArea));
@@ -131,8 +131,8 @@ Status read_pool(Importer& importer, const Node& node, Activation* x, Format* ou
     const auto leaves = [](int64_t in, const WindowAxis& a) {
       return (in + a.before + a.after - (a.kernel - 1) * a.dilation - 1) % a.stride != 0;
     };
-    if (leaves(sizes.back(), window->axis[1]) ||
-        (sizes.size() == 2 && leaves(sizes[0], window->axis[0])))
+    if (leaves(sizes.back(), window->axis(1)) ||
+        (sizes.size() == 2 && leaves(sizes[0], window->axis(0))))
       return importer.refuse(node, "ceil_mode adds positions, which the runtime does not read",
                              importer.output(node).name,
                              "pad the input so that the windows cover it");
@@ -151,7 +151,7 @@ Status import_average_pool(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_pool(importer, node, &x, &out, &rank, &window, &known));
   if (!known) return Status();
-  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
+  const WindowAxis rows = window.axis(0), columns = window.axis(1);
   if (rows.dilation != 1 || columns.dilation != 1)
     return importer.refuse(node, "it has dilations, which the runtime does not read",
                            importer.output(node).name, "pool without them");
@@ -176,7 +176,7 @@ Status import_max_pool(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_pool(importer, node, &x, &out, &rank, &window, &known));
   if (!known) return Status();
-  const WindowAxis &rows = window.axis[0], &columns = window.axis[1];
+  const WindowAxis rows = window.axis(0), columns = window.axis(1);
   const Shape in = importer.shape_of(x.value);
   const ValueId y = importer.new_value("", out, {in[0], rows.output, columns.output, in[3]});
   auto& o = importer.add_node<fb::MaxPool2DOptionsT>(node, {x.value}, y);
@@ -260,7 +260,7 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
   } else {
     const ValueId image = importer.reshape(node, r.x.value, {r.outer, r.n, 1, r.inner});
     Window window;
-    window.axis[0].kernel = r.n;
+    window.kernel[0] = r.n;
     QRT_TRY(import_sums(importer, node, image, window, average, &y));
     importer.became(node, result_of_sums(importer), level_of(average));
   }
