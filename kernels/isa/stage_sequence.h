@@ -15,8 +15,7 @@ constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay
 class StageSequence {
  public:
   // Of inputs |v| <= *bound, which becomes that of the results.
-  __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count,
-                                          int64_t* bound)
+  __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count, int64_t* bound)
       : count_(count) {
     for (int i = 0; i < count; ++i) {
       for (size_t c = 0; c < kColumns; ++c) {

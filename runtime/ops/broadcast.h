@@ -25,7 +25,7 @@ struct Broadcast {
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
-  size_t tasks = 1;                            // parallel
+  size_t tasks = 1;                                   // parallel
 
   // Both tensors have the output's shape.
   bool is_plain() const { return rank == 0 && !a_is_scalar && !b_is_scalar; }
@@ -50,8 +50,8 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
   }
   for (size_t i = begin; i < end; ++i) {
     f(Run{reinterpret_cast<decltype(Run::a)>(p.a_is_scalar ? a : a + run_begin * p.a_bytes),
-          reinterpret_cast<decltype(Run::b)>(p.b_is_scalar ? b : b + run_begin * p.b_bytes), p.a_is_scalar,
-          p.b_is_scalar,
+          reinterpret_cast<decltype(Run::b)>(p.b_is_scalar ? b : b + run_begin * p.b_bytes),
+          p.a_is_scalar, p.b_is_scalar,
           reinterpret_cast<decltype(Run::y)>(y + (i * p.run + run_begin) * p.output_bytes),
           run_end - run_begin});
     for (size_t d = p.rank; d-- > 0;) {

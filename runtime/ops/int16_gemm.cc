@@ -116,7 +116,7 @@ Status make_int16_gemm(const PrepareContext& context,
   make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
             context.threads, &gemm);
   int16->constants = make_int16_constants(context, channels, gemm.n, weight_sum, requant,
-                                        /*is_planes=*/true, int16->digits);
+                                          /*is_planes=*/true, int16->digits);
   int16->kernel = select_digits(context.isas);
   int16->block_columns = std::min(round_up(kBlockColumns, gemm.kernel->nr), gemm.n);
   const size_t mr = gemm.kernel->mr,

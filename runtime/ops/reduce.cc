@@ -98,12 +98,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
-const OpDef kReduceOp = {"Reduce",
-                         fb::OpOptions::Reduce,
-                         infer,
-                         prepare,
-                         {Arithmetic::kIntegers, integer_level, no_requant,
-                          axis_apart<fb::ReduceOptions>, LayoutRule::kOwn, Broadcasting::kNone,
-                          ConstantRule::kFixed}};
+const OpDef kReduceOp = {
+    "Reduce",
+    fb::OpOptions::Reduce,
+    infer,
+    prepare,
+    {Arithmetic::kIntegers, integer_level, no_requant, axis_apart<fb::ReduceOptions>,
+     LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -36,8 +36,8 @@ class Importer {
   // Whether the model's batch is symbolic and this tensor, not known at conversion, has as many
   // elements in front.
   bool may_have_symbolic_batch(const Tensor& tensor) const {
-    return builder_.graph().batch_is_symbolic && !tensor.is_constant() &&
-           tensor.shape.rank() > 0 && tensor.shape[0] == batch_;
+    return builder_.graph().batch_is_symbolic && !tensor.is_constant() && tensor.shape.rank() > 0 &&
+           tensor.shape[0] == batch_;
   }
 
   // --- tensors

@@ -233,8 +233,8 @@ Status import_conv(Importer& importer, const Node& node) {
     return Status();
 
   const ValueId bias = add_bias(importer, node, linear);
-  const ValueId y = importer.new_value("", linear.out,
-                                       {in[0], window.output[0], window.output[1], f.n});
+  const ValueId y =
+      importer.new_value("", linear.out, {in[0], window.output[0], window.output[1], f.n});
   if (f.is_depthwise) {
     const ValueId weights = add_weights(importer, node, linear, {f.h, f.w, f.n}, 2);
     auto& conv = importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x.value, weights, bias}, y);

@@ -308,7 +308,8 @@ Status import_streaming_cache(Importer& importer, const Node& node) {
   IndexMaps last(to);
   last.set(axis, stepped(to[axis] - kept, kept, 1));
   importer.set_next(before, importer.gather(node, y, last, 0));
-  importer.graph().batch_closed = "node '" + node.name + "' (StreamingCache) keeps the state of one sequence";
+  importer.graph().batch_closed =
+      "node '" + node.name + "' (StreamingCache) keeps the state of one sequence";
   importer.finish(node, y, out[0]);
   importer.became(node, "Concat, Gather", "I0");
   return Status();
