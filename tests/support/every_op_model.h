@@ -289,17 +289,18 @@ inline ModelBuilder every_op_model() {
     formula.a_steps.back()->value = value;
   }
   formula.pair = fb::FormulaPair::SUBTRACT;
-  const uint32_t products = m.tensor({-1, 10}, DType::kInt32, "products");
-  m.op(std::move(formula), {logits, floor}, {products});
+  const uint32_t differences = m.tensor({-1, 10}, DType::kInt32, "differences");
+  m.op(std::move(formula), {logits, floor}, {differences});
 
   fb::ReduceOptionsT reduce;
   reduce.axis = 1;
-  m.op(reduce, {products}, {m.tensor({-1, 1}, DType::kInt32, "total")});
+  m.op(reduce, {differences}, {m.tensor({-1, 1}, DType::kInt32, "total")});
 
   const uint32_t rows = m.tensor({-1, 2, 6}, DType::kInt32, "rows");
   fb::TakeOptionsT take_rows;
   take_rows.axis = 1;
-  m.op(take_rows, {products, m.constant({2, 6}, DType::kInt32, pattern<int32_t>(12, 0, 9))}, {rows});
+  m.op(take_rows, {differences, m.constant({2, 6}, DType::kInt32, pattern<int32_t>(12, 0, 9))},
+       {rows});
   const uint32_t count = m.tensor({-1}, DType::kInt32, "count");
   const uint32_t valid = m.tensor({-1, 2, 6}, DType::kInt32, "valid");
   m.op(fb::ValidBoxesOptionsT(), {rows}, {count, valid});
