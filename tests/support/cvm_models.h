@@ -18,8 +18,8 @@ struct CvmModel {
 // One file for the fuzzer: the symbol's length, the symbol, the params.
 inline std::vector<uint8_t> joined(const CvmModel& m) {
   const auto n = static_cast<uint32_t>(m.symbol.size());
-  std::vector<uint8_t> bytes = {static_cast<uint8_t>(n), static_cast<uint8_t>(n >> 8),
-                                static_cast<uint8_t>(n >> 16), static_cast<uint8_t>(n >> 24)};
+  std::vector<uint8_t> bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(n >> shift));
   bytes.insert(bytes.end(), m.symbol.begin(), m.symbol.end());
   bytes.insert(bytes.end(), m.params.begin(), m.params.end());
   return bytes;

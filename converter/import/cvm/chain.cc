@@ -42,7 +42,7 @@ bool clips(const Requantization::Stage& s) {
 
 // Limits of all stages but the last move behind the stages that follow them.
 void move_clips(std::vector<Requantization::Stage>* stages) {
-  for (size_t i = stages->size() - 1; i-- > 0;) {
+  for (size_t i = 0; i + 1 < stages->size(); ++i) {
     Requantization::Stage& from = (*stages)[i];
     Requantization::Stage& to = (*stages)[i + 1];
     if (!clips(from) || to.multiplier.size() != 1) continue;
