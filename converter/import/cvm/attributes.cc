@@ -54,7 +54,8 @@ bool parse_tuple(const std::string& text, std::vector<int64_t>* values) {
 }  // namespace
 
 Status Attributes::check_names(std::initializer_list<const char*> known) const {
-  for (const auto& [name, value] : values_) {
+  for (const auto& entry : values_) {
+    const std::string& name = entry.first;
     const bool is_hidden = name.size() >= 4 && name.compare(0, 2, "__") == 0 &&
                            name.compare(name.size() - 2, 2, "__") == 0;
     const bool is_known =

@@ -9,7 +9,6 @@ namespace {
 
 // A layer's precisions are at most 8: |x|, |w| <= 127.
 constexpr int kMaxLayerPrecision = 8;
-constexpr int64_t kMaxField = 65535;  // of paddings in the model file
 
 Status sum_precision(const Inference& inference, int64_t terms, bool has_bias, int64_t* precision) {
   const int x = inference.input(0).precision, w = inference.input(1).precision;
