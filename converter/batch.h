@@ -11,7 +11,7 @@
 
 namespace qrt::convert {
 
-// Follows the batch, which is `batch` for now, from the graph's inputs through all nodes. *carries:
+// Follows the batch, of `batch` images in this import, from the graph's inputs through all nodes. *carries:
 // by value, whether its dimension 0 is the batch. "" where all images are apart; else what is in
 // the way: "input 'mask' has no batch", "node 'mean' (ReduceMean) ...".
 std::string follow_batch(const Graph& graph, int64_t batch, std::vector<bool>* carries);
