@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/check_values.h"
 #include "converter/ir.h"
 #include "converter/report.h"
 #include "runtime/status.h"
@@ -26,6 +27,31 @@ enum class TfliteReference { kDoubleRounding, kSingleRounding };
 // import/tflite.cc: reads a TFLite file's first subgraph into a graph. As import_onnx().
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
                      Report* report);
+
+// What a caller may say about an ESP-DL file.
+struct EspdlOptions {
+  std::string target;     // esp32p4, esp32s3 or c; empty: what the file says
+  std::string model;      // of a pack: name or index
+  bool float_io = false;  // float32 at the edges instead of the chip's integers
+};
+
+// import/espdl: reads an ESP-DL file into a graph. As import_onnx(); kInvalidArgument where an
+// option is missing, or one contradicts the file.
+Status import_espdl(const std::string& path, const EspdlOptions& options, Graph* graph,
+                    Report* report);
+
+// The models of an ESP-DL file, "0 face", of a pack one line each.
+Status list_espdl(const std::string& path, std::vector<std::string>* models);
+
+// The values that an ESP-DL file holds to test it with, if any.
+Status read_espdl_tests(const std::string& path, const EspdlOptions& options, TestValues* values);
+
+// import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
+Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
+                  Report* report);
+// Where the params of a symbol file are if nobody says: `params` beside a file called `symbol`,
+// else the same name with .params for .json.
+std::string find_cvm_params(const std::string& symbol);
 
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
 // pass's name.

@@ -2,6 +2,7 @@
 #include "converter/ir.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace qrt::convert {
 
@@ -87,15 +88,21 @@ std::string attributes(const Node& node) {
 
 }  // namespace
 
-bool broadcasts(const Node& node) {
-  switch (node.options.type) {
-    case fb::OpOptions::Add:
-    case fb::OpOptions::Mul:
-    case fb::OpOptions::MinMax:
-    case fb::OpOptions::Integer:
-    case fb::OpOptions::PairLut: return true;
-    default: return false;
-  }
+StoredForm::StoredForm(const Node& node) {
+  const auto options = node.options.Pack(bytes_);
+  fb::OperatorBuilder op(bytes_);
+  op.add_options_type(node.options.type);
+  op.add_options(options);
+  bytes_.Finish(op.Finish());
+}
+
+bool StoredForm::operator!=(const StoredForm& other) const {
+  return bytes_.GetSize() != other.bytes_.GetSize() ||
+         memcmp(bytes_.GetBufferPointer(), other.bytes_.GetBufferPointer(), bytes_.GetSize()) != 0;
+}
+
+const fb::Operator& StoredForm::op() const {
+  return *flatbuffers::GetRoot<fb::Operator>(bytes_.GetBufferPointer());
 }
 
 std::string dump(const Graph& graph) {

@@ -3,22 +3,22 @@
 // it, write.cc serialises it.
 //
 // Conventions, from the front end on:
-//  - 8-bit activations are UINT8 in the stored domain (an int8 source's values and zero points +
-//  128). A model input or
-//    output of type INT8 is joined by a Lut that flips the sign bit.
-//  - Conv2D, DepthwiseConv2D and the pools work on NHWC; a front end with NCHW data puts Transpose
-//  nodes around them,
-//    and passes/ move and cancel those.
-//  - Until passes/pack_weights, weights are row-major INT16 constants holding (source weight -
-//  source zero point), in
-//    -255..255, or with INT16 activations any: Conv2D [out, kh, kw, in / groups], DepthwiseConv2D
-//    [kh, kw, out], FullyConnected [out, in]. The bias is an INT32 constant [out] holding the
-//    source bias, without the input's zero point (which Conv2DOptions::input_zero_point names, and
-//    FullyConnected's input value's quantisation). weight_sum, terms, digits, pair_safe and
-//    tap_layout are still unset.
+//  - 8-bit activations are UINT8 in the stored domain: an int8 source's values and zero points
+//    + 128. A model input or output of type INT8 is joined by a Lut that flips the sign bit.
+//  - Conv2D, DepthwiseConv2D and the pools work on NHWC. A front end with NCHW data puts Transpose
+//    nodes around them, and passes/ move and cancel those.
+//  - Until passes/pack_weights, weights are row-major INT16 constants that hold (source weight -
+//    source zero point): in -255..255, or any with INT16 activations. Their shapes:
+//      Conv2D           [out, kh, kw, in / groups]
+//      DepthwiseConv2D  [kh, kw, out]
+//      FullyConnected   [out, in]
+//    The bias is an INT32 constant [out] that holds the source bias. The input's zero point is not
+//    in it yet: Conv2DOptions::input_zero_point names that, and for FullyConnected the
+//    quantisation of the input value. weight_sum, terms, digits, pair_safe and tap_layout are
+//    unset.
 //  - A Lut's or Softmax's table is a second, constant input; write.cc turns it into a buffer index.
 //  - Shapes are concrete, at the source's own batch. passes/open_batch makes dimension 0 symbolic
-//  where it can.
+//    where it can.
 #ifndef QRT_CONVERTER_IR_H_
 #define QRT_CONVERTER_IR_H_
 
@@ -29,6 +29,7 @@
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/traits.h"
 
 namespace qrt::convert {
 
@@ -52,6 +53,9 @@ struct Value {
   // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
   int weight_bits = 0;
   std::vector<int8_t> weight_offset;  // schema/qrt_model.fbs
+  // The source's tensor of this name is transpose(this, source_order); empty where that is not
+  // known. Set by passes/move_transposes.
+  std::vector<uint8_t> source_order;
 
   template <class T>
   const T* as() const {
@@ -78,8 +82,12 @@ struct Variable {
 
 struct Graph {
   std::string name, source_format, source_producer, reference;
+  std::vector<std::string> source_files;  // all that the model was read from
   int64_t default_batch = 1;
-  bool batch_is_fixed = false;  // some operator treats images differently, though its form does not
+  bool batch_is_symbolic = false;  // the source names no number for it
+  // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""
+  // where nothing is known against opening it.
+  std::string batch_closed;
   bool batch_is_open = false;  // dimension 0 of some values is the batch (set by passes/open_batch)
   std::vector<Value> values;   // never shrinks while passes run: ids stay valid
   std::vector<Node> nodes;     // in execution order
@@ -123,9 +131,31 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   return node;
 }
 
+// What the runtime tells of the node's operator. REQUIRES: it has one.
+inline const OpTraits& traits(const Node& node) { return traits_of(node.options.type); }
+
 // Whether a node computes each element of its output from the elements of two operands that are
 // broadcast as in numpy: inputs 0 and 1.
-bool broadcasts(const Node& node);
+inline bool broadcasts(const Node& node) {
+  return traits(node).broadcasting == Broadcasting::kElements && node.inputs.size() > 1;
+}
+
+// Whether the input of this number is a table, which in a file is no input.
+inline bool input_is_table(const Node& node, size_t slot) {
+  return traits(node).constants == ConstantRule::kTable && slot == (broadcasts(node) ? 2 : 1);
+}
+
+// The node's options as they will stand in a file, for functions of the runtime that read them
+// there.
+class StoredForm {
+ public:
+  explicit StoredForm(const Node& node);
+  const fb::Operator& op() const;
+  bool operator!=(const StoredForm& other) const;
+
+ private:
+  flatbuffers::FlatBufferBuilder bytes_;
+};
 
 // One line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);

@@ -141,8 +141,8 @@ class Lint {
           const int code = table.data[at + static_cast<size_t>(i)];
           y = {std::min(y.lo, code), std::max(y.hi, code)};
         }
-    } else if (node.options.AsReshape() || node.options.AsTranspose() || node.options.AsConcat() ||
-               node.options.AsMaxPool2D() || node.options.AsGather()) {
+    } else if (traits(node).arithmetic == Arithmetic::kMoves ||
+               traits(node).arithmetic == Arithmetic::kSelects) {
       y = {255, 0};
       for (ValueId v : node.inputs)
         y = {std::min(y.lo, codes_[v].lo), std::max(y.hi, codes_[v].hi)};

@@ -23,7 +23,7 @@ using convert::Report;
 struct Options {
   std::string input, output, from, explain, lint, require_level;
   convert::ImportOptions format;
-  bool verbose = false;
+  bool verbose = false, list = false, check = false;
 };
 
 // A line on the terminal for conversions that take over a second.
@@ -90,7 +90,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-Status import_source(const Options& options, Graph* graph, Report* report) {
+Status find_format(const Options& options, const convert::Frontend** format) {
   QRT_TRY(tool::check_readable(options.input));
   std::vector<uint8_t> head;
   QRT_TRY(tool::read_head(options.input, convert::kHeadBytes, &head));
@@ -98,9 +98,17 @@ Status import_source(const Options& options, Graph* graph, Report* report) {
   if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
   if (head.size() >= 8 && memcmp(head.data() + 4, "QRT1", 4) == 0)
     return error(Code::kInvalidModel, "%s: is a .qrt file already", file);
-  const convert::Frontend& format =
-      options.from.empty() ? convert::recognise(head) : *convert::find_frontend(options.from);
-  return convert::import_model(format, options.input, options.format, graph, report);
+  *format = options.from.empty() ? &convert::recognise(head) : convert::find_frontend(options.from);
+  return {};
+}
+
+// kInvalidArgument if writing the output would destroy one of the files that the model comes from.
+Status check_output(const Options& options, const std::vector<std::string>& source_files) {
+  for (const std::string& file : source_files)
+    if (!options.output.empty() && tool::is_same_file(options.output, file))
+      return error(Code::kInvalidArgument, "-o %s would overwrite %s, which the model is read from",
+                   options.output.c_str(), file.c_str());
+  return {};
 }
 
 // The nodes that keep the model from `level`.
@@ -129,16 +137,63 @@ void print_report(const Options& options, const Report& report, bool refused) {
   if (options.lint == "text") fputs(report.warnings_text().c_str(), refused ? stderr : stdout);
 }
 
+// One line for each model of the file.
+int list_models(const Options& options) {
+  const convert::Frontend* format = nullptr;
+  std::vector<std::string> models = {"0"};
+  Status status = find_format(options, &format);
+  if (status.ok() && format->list) {
+    models.clear();
+    status = format->list(options.input, &models);
+  }
+  if (!status.ok()) return tool::fail(status);
+  for (const std::string& model : models) printf("%s\n", model.c_str());
+  return tool::kDone;
+}
+
+// Runs what the source file holds to test it with; a line for each output.
+int check_model(const Options& options, const convert::Frontend& format,
+                const std::vector<uint8_t>& bytes) {
+  convert::TestValues values;
+  Status status;
+  if (format.read_tests) status = format.read_tests(options.input, options.format, &values);
+  if (!status.ok()) return tool::fail(status);
+  if (values.outputs.empty())
+    return tool::fail(
+        error(Code::kInvalidArgument, "--check: %s holds no test values", options.input.c_str()));
+  std::vector<convert::CheckedOutput> outputs;
+  status = convert::check_values(bytes, values, &outputs);
+  if (!status.ok()) return tool::fail(std::move(status).at(options.input));
+  bool all_near = true;
+  for (const convert::CheckedOutput& o : outputs) {
+    printf("check '%s': ", o.name.c_str());
+    if (o.different == 0)
+      printf("all %zu equal\n", o.elements);
+    else
+      printf("%zu of %zu differ, at most by %g%s\n", o.different, o.elements, o.worst,
+             o.is_near ? ", as the exporter's floating point may" : "");
+    all_near &= o.is_near;
+  }
+  return all_near ? tool::kDone : tool::kCheckFailed;
+}
+
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
   Progress progress;
-  Status status = import_source(options, &graph, &report);
+  Status status = check_output(options, {options.input});
+  if (!status.ok()) return tool::fail(status);
+  const convert::Frontend* format = nullptr;
+  status = find_format(options, &format);
+  if (!status.ok()) return tool::fail(status);
+  status = convert::import_model(*format, options.input, options.format, &graph, &report);
   if (!options.lint.empty() && (status.ok() || report.has_refusals())) lint(graph, &report);
   if (!status.ok()) {
     if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
   }
+  status = check_output(options, graph.source_files);
+  if (!status.ok()) return tool::fail(status);
   const auto step = [&](const char* what) { progress.show(what); };
   std::vector<uint8_t> bytes;
   step("passes");
@@ -148,6 +203,10 @@ int convert_model(const Options& options) {
   step("writing");
   if (status.ok()) status = convert::write_model(graph, &bytes);
   progress.clear();
+  report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  if (graph.batch_is_symbolic && !graph.batch_is_open)
+    fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
+            static_cast<long long>(graph.default_batch), graph.batch_closed.c_str());
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const int above = check_level(report, options.require_level); above > 0) {
@@ -159,6 +218,8 @@ int convert_model(const Options& options) {
     status = tool::write_file(options.output, bytes.data(), bytes.size());
     if (!status.ok()) return tool::fail(status);
   }
+  if (options.check)
+    if (const int exit = check_model(options, *format, bytes); exit != tool::kDone) return exit;
   const bool warned = !options.lint.empty() && !report.warnings().empty();
   return warned ? tool::kCheckFailed : tool::kDone;
 }
@@ -186,6 +247,10 @@ int convert_main(int argc, char** argv) {
   line.choice("--require-level", &options.require_level, {"I0", "I1"},
               "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
               "float32)");
+  line.flag("--check", &options.check,
+            "Run the test values that the source file holds and compare (ESP-DL); exit status 1 if "
+            "they differ by more than an exporter's rounding");
+  line.flag("--list", &options.list, "List the models of a pack (ESP-DL) and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
@@ -198,7 +263,8 @@ int convert_main(int argc, char** argv) {
     tool::complain("--lint is text or json, not '" + options.lint + "' (see --help)");
     return tool::kUsage;
   }
-  if (options.output.empty() && options.explain.empty() && options.lint.empty()) {
+  if (options.list) return list_models(options);
+  if (options.output.empty() && options.explain.empty() && options.lint.empty() && !options.check) {
     tool::complain("-o is required (see --help)");
     return tool::kUsage;
   }

@@ -17,6 +17,12 @@ void Report::refused(std::string node, std::string op, std::string rule, std::st
                        std::move(tensor), std::move(remedy)});
 }
 
+void Report::refused_part(std::string name, std::string kind, std::string rule,
+                          std::string remedy) {
+  refused(name, std::move(kind), std::move(rule), name, std::move(remedy));
+  findings_.back().is_node = false;
+}
+
 void Report::not_assessed(std::string node, std::string op, std::string rule) {
   findings_.push_back(
       {Outcome::kNotAssessed, std::move(node), std::move(op), "", "", std::move(rule), "", ""});
@@ -62,11 +68,29 @@ std::string Report::text(bool all) const {
       s += "\n";
     }
   }
-  const size_t refused = count(Outcome::kRefused), unknown = count(Outcome::kNotAssessed);
-  if (!all && refused == 0) return s;
-  s += std::to_string(refused) + " of " + std::to_string(findings_.size()) + " nodes refused";
+  if (all && batch_.is_open)
+    s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
+  if (all && !batch_.is_open && batch_.size > 0)
+    s += "batch    " + std::to_string(batch_.size) + " and no other: " + batch_.why + "\n";
+  const size_t unknown = count(Outcome::kNotAssessed);
+  if (!all && !has_refusals()) return s;
+  s += refusals();
   if (unknown > 0) s += ", " + std::to_string(unknown) + " not assessed";
   return s + "\n";
+}
+
+std::string Report::refusals() const {
+  size_t nodes = 0, refused_nodes = 0;
+  for (const Finding& f : findings_) {
+    nodes += f.is_node;
+    refused_nodes += f.is_node && f.outcome == Outcome::kRefused;
+  }
+  const size_t others = count(Outcome::kRefused) - refused_nodes;
+  std::string s = std::to_string(refused_nodes) + " of " + std::to_string(nodes) + " nodes refused";
+  if (others > 0)
+    s += " and " + std::to_string(others) +
+         (others == 1 ? " other part of the model" : " other parts of the model");
+  return s;
 }
 
 std::string Report::warnings_text() const {
@@ -95,6 +119,8 @@ std::string Report::json(Sections sections) const {
     root["refused"] = count(Outcome::kRefused);
     root["not_assessed"] = count(Outcome::kNotAssessed);
     root["converted"] = count(Outcome::kConverted);
+    if (batch_.size > 0)
+      root["batch"] = {{"open", batch_.is_open}, {"size", batch_.size}, {"why", batch_.why}};
   }
   if (sections.warnings) {
     auto& warnings = root["warnings"] = nlohmann::ordered_json::array();

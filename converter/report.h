@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_REPORT_H_
 #define QRT_CONVERTER_REPORT_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +23,9 @@ struct Finding {
   // refused: the rule that failed, with values: "input 'x' is float32: not quantised"; not
   // assessed: "depends on refused node conv1"
   std::string rule;
-  std::string tensor;  // refused: the tensor concerned, may be empty
-  std::string remedy;  // refused: what to do
+  std::string tensor;   // refused: the tensor concerned, may be empty
+  std::string remedy;   // refused: what to do
+  bool is_node = true;  // else an input, an output, a constant, or the model as a whole
 };
 
 // What --lint has to say about one node: rules and numbers in lint.h.
@@ -34,6 +36,13 @@ struct Warning {
   std::string what;  // with the numbers
   std::string remedy;
   Numbers numbers;  // for programs
+};
+
+// Which batches the converted model can run.
+struct BatchFinding {
+  bool is_open = false;  // any
+  int64_t size = 0;      // the source's own
+  std::string why;       // not open: what is in the way
 };
 
 // A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
@@ -53,7 +62,8 @@ class Report {
   void converted(std::string node, std::string op, std::string result, std::string level);
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
-
+  // What is no node: `kind` says what it is, "input".
+  void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
 
   void note_scale(ScaleNote note) { scale_notes_.push_back(std::move(note)); }
@@ -61,25 +71,31 @@ class Report {
 
   void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
 
+  void set_batch(BatchFinding batch) { batch_ = std::move(batch); }
+
   const std::vector<Warning>& warnings() const { return warnings_; }
   const std::vector<Finding>& findings() const { return findings_; }
   size_t count(Outcome outcome) const;
   bool has_refusals() const { return count(Outcome::kRefused) > 0; }
+  // "1 of 6 nodes refused", and how many inputs, outputs and constants.
+  std::string refusals() const;
 
   // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
-  // per converted node).
+  // per converted node and one on the batch).
   std::string text(bool all) const;
   // A paragraph per warning and their number.
   std::string warnings_text() const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
-  // "not assessed". And "warnings": [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
+  // "not assessed". "batch": {"open", "size", "why"}, of a converted model. And "warnings":
+  // [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
   std::string json(Sections sections = {}) const;
 
  private:
   std::vector<Finding> findings_;
   std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
+  BatchFinding batch_;  // size 0: not known
 };
 
 }  // namespace qrt::convert

@@ -1,6 +1,7 @@
 // A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
 // first in the file, the constants' bytes behind them, and 64 zero bytes at the very end, so that
 // as many can be read behind every constant (schema/README.md).
+#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include "qrt/qrt.h"
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
+#include "runtime/tools/source_order.h"
 #include "runtime/verify.h"
 
 namespace qrt::convert {
@@ -21,7 +23,11 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 class Writer {
  public:
   explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
-  Status run(std::vector<uint8_t>* bytes);
+  // `source_orders`: the metadata of that key, if not empty.
+  Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
+  // That metadata for a written file: of tensors that did not lie in the source as the file without
+  // it tells.
+  std::string source_orders(const std::vector<uint8_t>& bytes) const;
 
  private:
   void collect();
@@ -34,6 +40,7 @@ class Writer {
   flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
   flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
   std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
+  std::string reference() const;
 
   const Graph& graph_;
   std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
@@ -43,13 +50,6 @@ class Writer {
   std::vector<flatbuffers::Offset<fb::Buffer>> written_;      // by buffer index
   flatbuffers::FlatBufferBuilder fbb_;
 };
-
-// Lut, Softmax and PairLut name their table, the last input, by buffer; all other inputs are
-// tensors.
-bool input_is_table(const Node& node, size_t slot) {
-  if (node.options.AsPairLut()) return slot == 2;
-  return slot == 1 && (node.options.AsLut() || node.options.AsSoftmax());
-}
 
 void Writer::add_buffer(const std::vector<uint8_t>& data) {
   if (buffer_of_.emplace(bytes_of(data), buffers_.size() + 1).second) buffers_.push_back(&data);
@@ -164,7 +164,28 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   return fb::CreateOperator(fbb_, &op);
 }
 
-Status Writer::run(std::vector<uint8_t>* bytes) {
+// Whose bits the file reproduces. What runs in float may differ from the source system in the last
+// bits, and the file says so.
+std::string Writer::reference() const {
+  const bool has_float =
+      std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                  [](const Node& node) { return node.options.type == fb::OpOptions::Float; });
+  return graph_.reference + (has_float ? "+float" : "");
+}
+
+std::string Writer::source_orders(const std::vector<uint8_t>& bytes) const {
+  std::string text;
+  const std::vector<tool::Order> told = tool::source_orders(*fb::GetModel(bytes.data()));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Value& v = graph_.values[tensors_[i]];
+    const bool is_known = v.source_order.size() == static_cast<size_t>(v.type.shape.rank());
+    if (is_known && !v.is_constant && told[i] != v.source_order)
+      text += (text.empty() ? "" : " ") + tool::text_of(i, v.source_order);
+  }
+  return text;
+}
+
+Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes) {
   collect();
   QRT_TRY(check_sizes());
   write_buffers();
@@ -184,11 +205,15 @@ Status Writer::run(std::vector<uint8_t>* bytes) {
                                            graph_.variables[i].initial));
   inputs.resize(own_inputs);
   outputs.resize(own_outputs);
+  std::vector<flatbuffers::Offset<fb::KeyValue>> metadata;
+  if (!source_orders.empty())
+    metadata.push_back(
+        fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
-      graph_.reference.c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
-      &tensor_offsets, &operators, &inputs, &outputs, &written_, /*metadata=*/nullptr,
-      variables.empty() ? nullptr : &variables);
+      reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
+      &tensor_offsets, &operators, &inputs, &outputs, &written_,
+      metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables);
   fb::FinishModelBuffer(fbb_, model);
   bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
   return {};
@@ -214,7 +239,12 @@ Status reload(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
-  QRT_TRY(Writer(graph).run(bytes));
+  Writer writer(graph);
+  QRT_TRY(writer.run("", bytes));
+  QRT_TRY(reload(*bytes));
+  const std::string source_orders = writer.source_orders(*bytes);
+  if (source_orders.empty()) return {};
+  QRT_TRY(Writer(graph).run(source_orders, bytes));
   return reload(*bytes);
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
 constexpr size_t kMaxStepsBetween = 4;
 
 // The step that makes the last of the inputs, or kNone where no step makes any.
-uint32_t last_producer(const Step& step, const std::vector<uint32_t>& producer) {
+uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& producer) {
   uint32_t last = kNone;
   for (uint32_t t : step.inputs)
     if (producer[t] != kNone && (last == kNone || producer[t] > last)) last = producer[t];
@@ -28,13 +28,13 @@ uint32_t last_producer(const Step& step, const std::vector<uint32_t>& producer) 
 }  // namespace
 
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
-                std::vector<Step>* steps) {
+                std::vector<PlannedStep>* steps) {
   std::vector<uint32_t> producer(types.size(), kNone);
   std::vector<uint32_t> readers(types.size());  // steps, model outputs and variables
   for (uint32_t t : *model.outputs()) ++readers[t];
   for (const fb::Variable* v : variables(model)) ++readers[v->next()];
   for (uint32_t i = 0; i < steps->size(); ++i) {
-    const Step& step = (*steps)[i];
+    const PlannedStep& step = (*steps)[i];
     for (uint32_t t : step.outputs) producer[t] = i;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       bool is_first = true;
@@ -43,7 +43,7 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       readers[step.inputs[k]] += is_first;
     }
   }
-  for (Step& step : *steps) {
+  for (PlannedStep& step : *steps) {
     const uint32_t last = last_producer(step, producer);
     if (last != kNone && readers[step.inputs[0]] == 1 &&
         pull_from_quantize((*steps)[last], &step)) {
@@ -52,7 +52,7 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       continue;
     }
     if (step.run_elements == nullptr || last == kNone) continue;
-    Step& leader = (*steps)[last];
+    PlannedStep& leader = (*steps)[last];
     if (!leader.can_lead || leader.follower != nullptr) continue;
     const uint32_t between = leader.outputs[0], output = step.outputs[0];
     if (readers[between] != 1 || types[between].dtype != types[output].dtype) continue;
@@ -62,11 +62,11 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
   }
 }
 
-void fetch_ahead(std::vector<Step>* steps) {
+void fetch_ahead(std::vector<PlannedStep>* steps) {
   for (size_t i = 0; i < steps->size(); ++i) {
-    const Step& stream = (*steps)[i];
+    const PlannedStep& stream = (*steps)[i];
     for (size_t back = 1; back <= std::min(i, kMaxStepsBetween + 1); ++back) {
-      Step& step = (*steps)[i - back];
+      PlannedStep& step = (*steps)[i - back];
       const size_t bytes = std::min({stream.stream_bytes, step.spare_bytes, kMaxAhead});
       if (bytes < kMinAhead) continue;
       step.ahead = stream.stream;

@@ -16,10 +16,10 @@ namespace qrt {
 // is made after all other inputs; and Quantize steps whose only reader is a Transpose that takes
 // over. `types` is indexed by tensor.
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
-                std::vector<Step>* steps);
+                std::vector<PlannedStep>* steps);
 
 // Sets `ahead` of the last step before each streaming one that has time to spare.
-void fetch_ahead(std::vector<Step>* steps);
+void fetch_ahead(std::vector<PlannedStep>* steps);
 
 }  // namespace qrt
 

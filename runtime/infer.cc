@@ -43,7 +43,7 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor) {
          printable(model.tensors()->Get(tensor)->name()) + "')";
 }
 
-InferContext infer_context(const fb::Model& model, const WidenedWeights& widened, uint32_t op,
+InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                            const std::vector<TensorType>& types) {
   InferContext context;
   context.model = &model;
@@ -57,7 +57,7 @@ InferContext infer_context(const fb::Model& model, const WidenedWeights& widened
       input.data = data->Data();
       input.data_bytes = data->size();
     }
-    if (const WidenedWeights::View view = widened.of(index); view.data != nullptr) {
+    if (const UnpackedWeights::View view = unpacked.of(index); view.data != nullptr) {
       input.type.dtype = DType::kInt8;
       input.data = view.data;
       input.data_bytes = view.bytes;
@@ -69,9 +69,9 @@ InferContext infer_context(const fb::Model& model, const WidenedWeights& widened
 
 namespace {
 
-Status infer_op(const fb::Model& model, const WidenedWeights& widened, uint32_t op,
+Status infer_op(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                 std::vector<TensorType>* types) {
-  const InferContext context = infer_context(model, widened, op, *types);
+  const InferContext context = infer_context(model, unpacked, op, *types);
   std::vector<TensorType> inferred;
   QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
   const auto& outputs = *context.op->outputs();
@@ -92,7 +92,7 @@ Status infer_op(const fb::Model& model, const WidenedWeights& widened, uint32_t 
 
 }  // namespace
 
-Status infer_types(const fb::Model& model, const WidenedWeights& widened, int64_t batch,
+Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
                    std::vector<TensorType>* types) {
   const auto& tensors = *model.tensors();
   types->clear();
@@ -106,7 +106,7 @@ Status infer_types(const fb::Model& model, const WidenedWeights& widened, int64_
                     static_cast<long long>(kMaxTensorElements));
   }
   for (uint32_t op = 0; op < model.operators()->size(); ++op) {
-    Status status = infer_op(model, widened, op, types);
+    Status status = infer_op(model, unpacked, op, types);
     if (!status.ok()) return std::move(status).at(op_label(model, op));
   }
   return {};

@@ -8,9 +8,9 @@
 
 #include "qrt_model_generated.h"
 #include "runtime/op.h"
+#include "runtime/packed_bits.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
-#include "runtime/widen.h"
 
 namespace qrt {
 
@@ -30,14 +30,14 @@ std::string op_label(const fb::Model& model, uint32_t op);
 // "tensor 7 ('conv1.weight')"
 std::string tensor_label(const fb::Model& model, uint32_t tensor);
 
-// What infer() sees of an operator: of weights in 4 or 2 bits the widened ones. `types`: by tensor.
-// REQUIRES: the operator's indices are valid.
-InferContext infer_context(const fb::Model& model, const WidenedWeights& widened, uint32_t op,
+// What infer() sees of an operator: of weights in 4 or 2 bits the unpacked ones. `types`: by
+// tensor. REQUIRES: the operator's indices are valid.
+InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                            const std::vector<TensorType>& types);
 
 // infer() of every operator in order, each compared with the stored types. kInvalidModel where they
 // differ. REQUIRES: indices, enums and the operators' order were checked.
-Status infer_types(const fb::Model& model, const WidenedWeights& widened, int64_t batch,
+Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
                    std::vector<TensorType>* types);
 
 }  // namespace qrt

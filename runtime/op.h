@@ -1,9 +1,11 @@
-// What an operator is to the runtime: shape inference with legality checks, and preparation of its
-// step. One file per operator in runtime/ops, listed in schema/ops.inc.
+// What an operator is to the runtime: what it is like (traits.h), shape inference with legality
+// checks, and preparation of its step. One file per operator in runtime/ops, listed in
+// schema/ops.inc.
 //
-//   verify:  infer() on every operator at the file's default batch  (a model that passes cannot
-//   fail later at that batch) plan:    infer() at the caller's batch, then prepare() session:
-//   bind() once, run() as often as wanted
+//   verify:   infer() on every operator at the file's default batch: a model that passes cannot
+//             fail later at that batch
+//   plan:     infer() at the caller's batch, then prepare()
+//   session:  bind() once, run() as often as wanted
 #ifndef QRT_RUNTIME_OP_H_
 #define QRT_RUNTIME_OP_H_
 
@@ -17,6 +19,7 @@
 #include "runtime/parallel.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/traits.h"
 
 namespace qrt {
 
@@ -53,60 +56,75 @@ struct Step;
 struct RunContext {
   uint8_t* const* tensors;  // by tensor index; constants included (never written)
   const Parallel* parallel;
-  uint8_t* state;    // Step::state_bytes, filled by bind(), kept between runs
-  uint8_t* scratch;  // Step::scratch_bytes, shared by all steps
+  uint8_t* state;    // PlannedStep::state_bytes, filled by bind(), kept between runs
+  uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
 
   const uint8_t* in(const Step& step, size_t i) const;
   uint8_t* out(const Step& step, size_t i) const;
 };
 
-// One operator, ready to run. Immutable, shared by the sessions of a plan.
+// One operator as a run sees it. Immutable, shared by the sessions of a plan.
 struct Step {
-  const fb::Operator* op = nullptr;
   std::vector<uint32_t> inputs, outputs;  // tensor indices
   std::shared_ptr<const void> params;     // what prepare() made; bind() and run() know its type
-  void (*bind)(const Step& step, const RunContext& context) = nullptr;  // may be null
+  // Null where nothing is left to do: all is in place, or another step does it.
   void (*run)(const Step& step, const RunContext& context) = nullptr;
-  size_t state_bytes = 0;
-  size_t scratch_bytes = 0;
-  const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
-  uint64_t macs = 0;        // multiply-accumulates of one run
 
-  // Shared memory (runtime/plan.h), by rows: a view's output holds the bytes of every row of the
-  // first input from view_begin on; where there are parts, every row of the output holds that of
-  // input i from byte parts[i] on, and run() leaves out the inputs that stand there already.
-  static constexpr size_t kNoView = SIZE_MAX;
-  size_t shared_rows = 1;
-  size_t view_begin = kNoView;
-  std::vector<size_t> parts;
-
-  // Rows of the first input (with parts: of every input) and of the output that run() takes where
-  // the planner puts them, `pitch` bytes from one to the next; 0 rows: they have to be dense.
-  size_t input_rows = 0, output_rows = 0;
+  // Where the planner puts rows apart: bytes from one to the next.
   std::vector<size_t> input_pitches;  // by input; empty or 0: dense
   size_t output_pitch = 0;            // 0: dense
+  std::vector<size_t> parts;          // of a Concat, see PlannedStep
 
-  // Fusion (runtime/fuse.h). A step whose run() hands every piece of its output to follow() can
-  // lead; one that makes element i of its output from the elements i of its inputs can follow: then
+  // The step whose work this one's run() does on every piece of its output, by follow(). That one's
   // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
-  bool can_lead = false;
+  const Step* follower = nullptr;
   void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
                        size_t count) = nullptr;
-  const Step* follower = nullptr;
-  const Step* leader = nullptr;  // does this step's work; run is null
 
-  // Fetching ahead (runtime/fuse.h). Constants that a step reads once, in order and no slower than
-  // memory gives them; and for how many bytes of such constants a step's arithmetic leaves time.
-  const uint8_t* stream = nullptr;
-  size_t stream_bytes = 0;
-  size_t spare_bytes = 0;
-  const uint8_t* ahead = nullptr;  // of a later step: to be in the second-level cache by then
+  // Constants of a later step, to be fetched into the second-level cache meanwhile.
+  const uint8_t* ahead = nullptr;
   size_t ahead_bytes = 0;
 
   template <class T>
   const T& as() const {
     return *static_cast<const T*>(params.get());
   }
+};
+
+// The same as prepare() and the planner see it: with what they decide by. Nothing of this is read
+// by a run.
+struct PlannedStep : Step {
+  const fb::Operator* op = nullptr;
+  const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
+  uint64_t macs = 0;        // multiply-accumulates of one run
+
+  // Once per session, before the first run. May be null.
+  void (*bind)(const Step& step, const RunContext& context) = nullptr;
+  size_t state_bytes = 0;
+  size_t scratch_bytes = 0;
+
+  // Shared memory (plan.h), by rows: a view's output holds the bytes of every row of the first
+  // input from view_begin on; where there are parts, every row of the output holds that of input i
+  // from byte parts[i] on, and run() leaves out the inputs that stand there already.
+  static constexpr size_t kNoView = SIZE_MAX;
+  size_t shared_rows = 1;
+  size_t view_begin = kNoView;
+
+  // Rows of the first input (with parts: of every input) and of the output that run() takes where
+  // the planner puts them; 0 rows: they have to be dense.
+  size_t input_rows = 0, output_rows = 0;
+
+  // Fusion (fuse.h). A step whose run() hands every piece of its output to follow() can lead; one
+  // that makes element i of its output from the elements i of its inputs can follow: it has
+  // run_elements().
+  bool can_lead = false;
+  const PlannedStep* leader = nullptr;  // does this step's work
+
+  // Fetching ahead (fuse.h). Constants that this step reads once, in order and no slower than
+  // memory gives them; and for how many bytes of such constants its arithmetic leaves time.
+  const uint8_t* stream = nullptr;
+  size_t stream_bytes = 0;
+  size_t spare_bytes = 0;
 };
 
 inline const uint8_t* RunContext::in(const Step& step, size_t i) const {
@@ -133,8 +151,8 @@ inline void follow(const Step& leader, const RunContext& context, size_t begin, 
   for (; rows > 0; --rows, begin += stride) step.run_elements(step, context, begin, count);
 }
 
-// Whose kernels a session runs: our own, or where XNNPACK has an operator that gives the same bytes
-// (kernels/xnnpack), or any operator, that.
+// Whose kernels a session runs: our own; those of XNNPACK (kernels/xnnpack) where they give the
+// same bytes, else our own; or XNNPACK's wherever it has an operator, even if it gives other bytes.
 enum class Provider : uint8_t { kOwn, kXnnpack, kXnnpackInexact };
 
 struct PrepareContext : InferContext {
@@ -152,18 +170,13 @@ struct OpDef {
   Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);
   // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
   // kUnsupported.
-  Status (*prepare)(const PrepareContext& context, Step* step);
+  Status (*prepare)(const PrepareContext& context, PlannedStep* step);
+  OpTraits traits;
 };
 
 // k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
 // runtime/ops/ops.h. Null for a type this build does not know.
 const OpDef* find_op(fb::OpOptions type);
-
-// Arithmetic level of an operator: 0 (I0: no float instruction needed between the edges), 1 (I1:
-// IEEE-exact float32). The edges themselves (Quantize, Dequantize) are kEdgeLevel.
-// What was left in float on request is kFloatLevel (F).
-constexpr int kEdgeLevel = -1, kFloatLevel = 2;
-int arithmetic_level(const fb::Operator& op);
 
 }  // namespace qrt
 

@@ -64,8 +64,7 @@ struct Plan {
   size_t threads;
   bool keep_all;
 
-  // steps[i] belongs to operator i; run is null where all is in place or another step does it.
-  std::vector<Step> steps;
+  std::vector<PlannedStep> steps;     // steps[i] belongs to operator i
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.

@@ -1,88 +1,42 @@
 // The C ABI: null checks, an exception guard, and translation between the C structs and the
-// runtime's types. Nothing else is decided here.
+// runtime's types. Nothing else is decided here. The library and models; sessions: qrt_c_session.cc.
+#include "runtime/qrt_c.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
-#include "qrt/qrt.h"
 #include "runtime/infer.h"
-#include "runtime/session.h"
-#include "runtime/verify.h"
 
 #define QRT_STRING_(x) #x
 #define QRT_STRING(x) QRT_STRING_(x)
-
-struct qrt_model {
-  std::shared_ptr<const qrt::VerifiedModel> verified;
-};
-
-struct qrt_session {
-  std::unique_ptr<qrt::Session> session;
-  std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
-};
 
 static_assert(QRT_MAX_RANK == qrt::kMaxTensorRank);
 static_assert(QRT_INTERNAL == static_cast<int>(qrt::Code::kInternal));
 static_assert(QRT_FLOAT4E2M1 == static_cast<int>(qrt::DType::kFloat4E2M1));
 
-namespace {
-
-using qrt::Code;
-using qrt::DType;
-using qrt::ModelBytes;
-using qrt::Plan;
-using qrt::Result;
-using qrt::SessionOptions;
-using qrt::Status;
-using qrt::Step;
-using qrt::TensorType;
-using qrt::VerifiedModel;
+namespace qrt {
 
 void set_message(qrt_error* error, const char* message) {
   if (error != nullptr) snprintf(error->message, sizeof error->message, "%s", message);
-}
-
-// Runs body() and reports its Status. Nothing in qrt throws but failed allocations.
-template <class Body>
-qrt_status guarded(qrt_error* error, Body body) {
-  set_message(error, "");
-  try {
-    const Status status = body();
-    set_message(error, status.message());
-    return static_cast<qrt_status>(status.code());
-  } catch (const std::bad_alloc&) {
-    set_message(error, "out of memory");
-    return QRT_OUT_OF_MEMORY;
-  } catch (...) {
-    set_message(error, "unexpected exception");
-    return QRT_INTERNAL;
-  }
 }
 
 Status null_argument(const char* name) {
   return qrt::error(Code::kInvalidArgument, "%s is NULL", name);
 }
 
-const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
+namespace {
 
 template <class T>
 const T* data_of(const flatbuffers::Vector<T>* v) {
   return v != nullptr ? v->data() : nullptr;
 }
 
-Status load(Result<ModelBytes> bytes, qrt_model** model) {
-  if (!bytes.ok()) return std::move(bytes.status());
-  Result<std::shared_ptr<const VerifiedModel>> verified = qrt::verify(std::move(*bytes));
-  if (!verified.ok()) return std::move(verified.status());
-  *model = new qrt_model{std::move(*verified)};
-  return {};
-}
+}  // namespace
 
-// `type` gives the dimensions to show, which may hold -1; `bytes` those of the concrete shape.
 qrt_tensor_info tensor_info(const qrt::fb::Tensor& tensor, const TensorType& type, size_t bytes) {
   qrt_tensor_info info = {};
   info.name = text(tensor.name());
@@ -100,86 +54,37 @@ qrt_tensor_info tensor_info(const qrt::fb::Tensor& tensor, const TensorType& typ
   return info;
 }
 
+}  // namespace qrt
+
+namespace {
+
+using qrt::Code;
+using qrt::DType;
+using qrt::guarded;
+using qrt::ModelBytes;
+using qrt::null_argument;
+using qrt::Result;
+using qrt::Status;
+using qrt::TensorType;
+using qrt::text;
+using qrt::VerifiedModel;
+
+Status load(Result<ModelBytes> bytes, qrt_model** model) {
+  if (!bytes.ok()) return std::move(bytes.status());
+  Result<std::shared_ptr<const VerifiedModel>> verified = qrt::verify(std::move(*bytes));
+  if (!verified.ok()) return std::move(verified.status());
+  *model = new qrt_model{std::move(*verified)};
+  return {};
+}
+
 qrt_status model_info(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
                       size_t index, qrt_tensor_info* info) {
   if (index >= tensors.size() || info == nullptr) return QRT_INVALID_ARGUMENT;
   const VerifiedModel& m = *model->verified;
   const qrt::fb::Tensor& tensor = m.tensor(tensors.Get(static_cast<uint32_t>(index)));
   const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
-  *info = tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete));
+  *info = qrt::tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete));
   return QRT_OK;
-}
-
-const qrt::fb::Model& file_of(const qrt_session* session) {
-  return session->session->plan().model->file();
-}
-
-qrt_tensor_info session_info(const qrt_session* session, uint32_t tensor) {
-  const Plan& plan = session->session->plan();
-  return tensor_info(plan.model->tensor(tensor), plan.types[tensor], plan.slot_bytes(tensor));
-}
-
-uint32_t input_slot(const qrt_session* session, size_t index) {
-  return file_of(session).inputs()->Get(static_cast<uint32_t>(index));
-}
-
-Status check_transfer(const void* session, const void* data, size_t index, size_t count,
-                      const char* role) {
-  if (session == nullptr) return null_argument("session");
-  if (data == nullptr) return null_argument("data");
-  if (index >= count) {
-    return qrt::error(Code::kInvalidArgument, "there is no %s %zu: the model has %zu", role, index,
-                      count);
-  }
-  return {};
-}
-
-Status check_bytes(size_t bytes, size_t expected, const char* role, size_t index) {
-  if (bytes == expected) return {};
-  return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", role, index,
-                    expected, bytes);
-}
-
-// The caller's struct may be older (shorter) or newer (longer) than this library's.
-Status read_options(const qrt_session_options* given, qrt_session_options* options) {
-  qrt_session_options_init(options);
-  if (given == nullptr) return {};
-  const size_t size = given->struct_size;
-  constexpr size_t kFirst = offsetof(qrt_session_options, parallel_context) + sizeof(void*);
-  if (size < kFirst) {
-    return qrt::error(Code::kInvalidArgument,
-                      "options.struct_size is %zu, expected at least %zu: call "
-                      "qrt_session_options_init() first",
-                      size, kFirst);
-  }
-  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(given);
-  for (size_t i = sizeof *options; i < size; ++i) {
-    if (bytes[i] != 0) {
-      return qrt::error(Code::kInvalidArgument,
-                        "options has fields that this version of qrt does not know");
-    }
-  }
-  memcpy(options, given, std::min(size, sizeof *options));
-  return {};
-}
-
-// Bytes of a step's operands: of weights in 4 or 2 bits the widened ones, of other constants as
-// they stand in the file, of tensors in memory.
-void count_bytes(const Plan& plan, const Step& step, qrt_op_info* info) {
-  if (step.run == nullptr && step.leader == nullptr) return;  // all is in place
-  for (const auto* operands : {&step.inputs, &step.outputs}) {
-    for (uint32_t t : *operands) {
-      const qrt::fb::Tensor& tensor = plan.model->tensor(t);
-      const bool constant = qrt::is_constant(tensor);
-      const uint64_t widened = plan.model->widened().of(t).bytes;
-      const uint64_t bytes =
-          widened != 0 ? widened
-          : constant   ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
-                       : plan.slot_bytes(t);
-      info->bytes += bytes;
-      if (constant) info->constant_bytes += bytes;
-    }
-  }
 }
 
 }  // namespace
@@ -293,158 +198,4 @@ const char* qrt_model_metadata(const qrt_model* model, const char* key) {
     if (strcmp(key, text(pair->key())) == 0) return text(pair->value());
   }
   return nullptr;
-}
-
-// ---- session ----
-
-void qrt_session_options_init(qrt_session_options* options) {
-  if (options == nullptr) return;
-  *options = qrt_session_options{};
-  options->struct_size = sizeof *options;
-}
-
-qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
-                              qrt_session** session, qrt_error* error) {
-  if (session != nullptr) *session = nullptr;
-  return guarded(error, [&]() -> Status {
-    if (model == nullptr) return null_argument("model");
-    if (session == nullptr) return null_argument("session");
-    qrt_session_options o;
-    QRT_TRY(read_options(options, &o));
-    SessionOptions internal;
-    internal.batch = o.batch;
-    internal.threads = o.threads;
-    internal.isa = o.isa;
-    internal.kernels = o.kernels;
-    internal.profile = o.profile != 0;
-    internal.keep_all = o.keep_all != 0;
-    internal.pool = static_cast<pthreadpool*>(o.pthreadpool);
-    internal.parallel = o.parallel;
-    internal.parallel_context = o.parallel_context;
-    Result<std::unique_ptr<qrt::Session>> created = qrt::Session::create(model->verified, internal);
-    if (!created.ok()) return std::move(created.status());
-    auto result = std::make_unique<qrt_session>();
-    result->session = std::move(*created);
-    const Plan& plan = result->session->plan();
-    if (plan.keep_all) {
-      for (const Step& step : plan.steps) {
-        result->written.insert(result->written.end(), step.outputs.begin(), step.outputs.end());
-      }
-    }
-    *session = result.release();
-    return {};
-  });
-}
-
-void qrt_session_destroy(qrt_session* session) { delete session; }
-
-qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
-  if (session == nullptr || info == nullptr || index >= file_of(session).inputs()->size()) {
-    return QRT_INVALID_ARGUMENT;
-  }
-  *info = session_info(session, input_slot(session, index));
-  return QRT_OK;
-}
-
-qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
-                                   qrt_tensor_info* info) {
-  if (session == nullptr || info == nullptr || index >= file_of(session).outputs()->size()) {
-    return QRT_INVALID_ARGUMENT;
-  }
-  *info = session_info(session, file_of(session).outputs()->Get(static_cast<uint32_t>(index)));
-  return QRT_OK;
-}
-
-qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data, size_t bytes,
-                                 qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const size_t count = session != nullptr ? file_of(session).inputs()->size() : 0;
-    QRT_TRY(check_transfer(session, data, index, count, "input"));
-    const uint32_t slot = input_slot(session, index);
-    QRT_TRY(check_bytes(bytes, session->session->plan().slot_bytes(slot), "input", index));
-    memcpy(session->session->data(slot), data, bytes);
-    return {};
-  });
-}
-
-qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
-                                  size_t bytes, qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const size_t count = session != nullptr ? file_of(session).outputs()->size() : 0;
-    QRT_TRY(check_transfer(session, data, index, count, "output"));
-    const uint32_t slot = session->session->plan().output_slots[index];
-    QRT_TRY(check_bytes(bytes, session->session->plan().slot_bytes(slot), "output", index));
-    memcpy(data, session->session->data(slot), bytes);
-    return {};
-  });
-}
-
-void* qrt_session_input_data(qrt_session* session, size_t index) {
-  if (session == nullptr || index >= file_of(session).inputs()->size()) return nullptr;
-  return session->session->data(input_slot(session, index));
-}
-
-const void* qrt_session_output_data(const qrt_session* session, size_t index) {
-  if (session == nullptr || index >= file_of(session).outputs()->size()) return nullptr;
-  return session->session->data(session->session->plan().output_slots[index]);
-}
-
-qrt_status qrt_session_run(qrt_session* session) {
-  if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  session->session->run();
-  return QRT_OK;
-}
-
-qrt_status qrt_session_reset(qrt_session* session) {
-  if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  session->session->reset();
-  return QRT_OK;
-}
-
-size_t qrt_session_memory(const qrt_session* session) {
-  return session != nullptr ? session->session->memory_bytes() : 0;
-}
-
-size_t qrt_session_op_count(const qrt_session* session) {
-  return session != nullptr ? session->session->plan().steps.size() : 0;
-}
-
-qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info) {
-  if (info == nullptr || index >= qrt_session_op_count(session)) return QRT_INVALID_ARGUMENT;
-  const qrt::Session& s = *session->session;
-  const Step& step = s.plan().steps[index];
-  *info = qrt_op_info{};
-  info->name = text(step.op->name());
-  info->type = qrt::find_op(step.op->options_type())->name;
-  info->source_op = text(step.op->source_op());
-  info->kernel = step.kernel;
-  info->level = qrt::arithmetic_level(*step.op);
-  info->macs = step.macs * s.plan().slices;
-  info->runs_in =
-      step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
-  count_bytes(s.plan(), step, info);
-  if (const qrt::Profile* profile = s.profile()) {
-    info->total_ns = profile->total_ns(index);
-    info->runs = profile->runs();
-  }
-  return QRT_OK;
-}
-
-void qrt_session_profile_reset(qrt_session* session) {
-  if (session != nullptr && session->session->profile() != nullptr) {
-    session->session->profile()->reset();
-  }
-}
-
-size_t qrt_session_tensor_count(const qrt_session* session) {
-  return session != nullptr ? session->written.size() : 0;
-}
-
-qrt_status qrt_session_tensor(const qrt_session* session, size_t index, qrt_tensor_info* info,
-                              const void** data) {
-  if (index >= qrt_session_tensor_count(session)) return QRT_INVALID_ARGUMENT;
-  const uint32_t tensor = session->written[index];
-  if (info != nullptr) *info = session_info(session, tensor);
-  if (data != nullptr) *data = session->session->data(tensor);
-  return QRT_OK;
 }

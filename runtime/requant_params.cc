@@ -1,8 +1,10 @@
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 
+#include <cmath>
 #include <cstring>
 
+#include "kernels/integer_build.h"
 #include "kernels/requant_affine.h"
 #include "runtime/checked.h"
 
@@ -185,6 +187,28 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
                            static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
   }
   return p;
+}
+
+void shift_in_float(size_t channels, RequantParams* params) {
+  // Sums below 2^24 are floats without loss, and so are they over 2^s; greater ones are 2^9 and more
+  // over 2^s, beyond every limit on either side of a zero point of a byte.
+  constexpr int kMostShift = 15;
+  Requant& r = params->requant;
+  if (is_integer_build() || r.kind != RequantKind::kInt || r.stage_count != 1) return;
+  const RequantStage& s = r.stages[0];
+  if (s.round != Round::kHalfEven || s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX) return;
+  std::vector<float> scale(padded(channels));
+  for (size_t c = 0; c < scale.size(); ++c) {
+    const int32_t m = s.multiplier[c];
+    const bool is_power = m > 0 && (m & (m - 1)) == 0;
+    if (!is_power || s.shift[c] > kMostShift || (m > 1 && s.shift[c] > 0)) return;
+    scale[c] = std::ldexp(static_cast<float>(m), -s.shift[c]);
+  }
+  r.kind = RequantKind::kF32;
+  r.round = Round::kHalfEven;
+  r.stage_count = 0;
+  params->scale = std::move(scale);
+  r.scale = params->scale.data();
 }
 
 void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {

@@ -56,6 +56,10 @@ struct RequantParams {
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);
 
+// A shift rounded half to even as RQ_F32 with its power of two, which every instruction set has in
+// registers: where that gives the same byte for every int32.
+void shift_in_float(size_t channels, RequantParams* params);
+
 // Sets the affine fits (kernels/requant_affine.h) of the Requant's channels where all of them have
 // one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a
 // fit takes as long to find as they save.

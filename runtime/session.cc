@@ -135,11 +135,11 @@ Status Session::allocate() {
   return {};
 }
 
-RunContext Session::context(size_t step) const {
+RunContext Session::context(uint8_t* state) const {
   RunContext context;
   context.tensors = tensors_.data();
   context.parallel = &parallel_;
-  context.state = memory_ + plan_->arena_bytes + plan_->state_offsets[step];
+  context.state = state;
   context.scratch = memory_ + plan_->arena_bytes + plan_->state_bytes;
   return context;
 }
@@ -147,39 +147,34 @@ RunContext Session::context(size_t step) const {
 void Session::bind() {
   const ScopedFloatEnv env;
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
-    const Step& step = plan_->steps[i];
-    if (step.bind != nullptr) step.bind(step, context(i));
+    const PlannedStep& step = plan_->steps[i];
+    uint8_t* state = memory_ + plan_->arena_bytes + plan_->state_offsets[i];
+    if (step.bind != nullptr) step.bind(step, context(state));
+    if (step.run != nullptr) calls_.push_back({&step, state, i});
   }
 }
 
 void Session::run() {
   const ScopedFloatEnv env;
-  if (team_ != nullptr) {
+  if (team_ == nullptr) {
+    run_calls();
+  } else {
     team_->open();
-    parallel_.dispatch([](void* p, size_t) { static_cast<Session*>(p)->enter_run(); }, this,
-                       parallel_.threads);
+    parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
     // As many jobs as in this run the next one will have.
     if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
-  } else {
-    run_steps();
   }
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
 }
 
-void Session::enter_run() {
-  team_->enter([this] { run_steps(); });
-}
-
-void Session::run_steps() {
+void Session::run_calls() {
   if (profile_ != nullptr) profile_->start_run();
   for (size_t slice = 0; slice < plan_->slices; ++slice) {
-    for (size_t i = 0; i < plan_->steps.size(); ++i) {
-      const Step& step = plan_->steps[i];
-      if (step.run == nullptr) continue;
-      step.run(step, context(i));
-      if (profile_ != nullptr) profile_->end_step(i);
+    for (const Call& call : calls_) {
+      call.step->run(*call.step, context(call.state));
+      if (profile_ != nullptr) profile_->end_step(call.index);
     }
     for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
   }
@@ -198,7 +193,7 @@ void Session::reset() {
 
 size_t Session::memory_bytes() const {
   return plan_->memory_bytes() + tensors_.size() * sizeof(tensors_[0]) +
-         plan_->steps.size() * sizeof(Step);
+         calls_.size() * sizeof(Call) + plan_->steps.size() * sizeof(PlannedStep);
 }
 
 }  // namespace qrt

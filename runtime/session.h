@@ -68,15 +68,22 @@ class Session {
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
+  // A step that has something to do.
+  struct Call {
+    const Step* step;
+    uint8_t* state;
+    size_t index;  // of the step in the plan
+  };
+
   Status allocate();
   void bind();
-  RunContext context(size_t step) const;
-  void enter_run();
-  void run_steps();
+  RunContext context(uint8_t* state) const;
+  void run_calls();
 
   std::shared_ptr<const Plan> plan_;
   uint8_t* memory_ = nullptr;      // laid out as Plan says
   std::vector<uint8_t*> tensors_;  // by slot
+  std::vector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
   pthreadpool* own_pool_ = nullptr;
   std::unique_ptr<Team> team_;  // null after a run that had no use for it

@@ -5,7 +5,7 @@
 
 #include "runtime/checked.h"
 #include "runtime/infer.h"
-#include "runtime/widen.h"
+#include "runtime/packed_bits.h"
 
 namespace qrt {
 namespace {
@@ -108,7 +108,7 @@ Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const Te
     if (type.dtype == DType::kInt8) return {};
     QRT_MODEL_CHECK(type.dtype == DType::kInt4 || type.dtype == DType::kInt2,
                     "packed weights are %s, expected int8, int4 or int2", dtype_name(type.dtype));
-    return check_narrow(tensor, bytes);
+    return check_packed_bits(tensor, bytes);
   }
   const size_t expected = tensor_bytes(type);
   QRT_MODEL_CHECK(bytes == expected, "its buffer has %zu bytes, but %s of %s takes %zu", bytes,
@@ -141,7 +141,7 @@ Status check_tensor(const fb::Model& model, const fb::Tensor& tensor) {
   } else {
     QRT_MODEL_CHECK(tensor.packing() == fb::Packing::NONE, "it is packed, but not a constant");
   }
-  QRT_MODEL_CHECK(tensor.weight_offset() == nullptr || is_narrow(tensor),
+  QRT_MODEL_CHECK(tensor.weight_offset() == nullptr || is_packed_bits(tensor),
                   "it has a weight_offset, but is not packed in 4 or 2 bits");
   if (tensor.quantization() != nullptr) {
     QRT_TRY(check_quantization(*tensor.quantization(), stored_type(tensor, -1)));
@@ -301,9 +301,7 @@ class GraphCheck {
 
   // Only these look at how a constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
-    return input == 1 && (op.options_type() == fb::OpOptions::Conv2D ||
-                          op.options_type() == fb::OpOptions::DepthwiseConv2D ||
-                          op.options_type() == fb::OpOptions::FullyConnected);
+    return input == 1 && traits_of(op.options_type()).constants == ConstantRule::kWeights;
   }
 
   const fb::Model& model_;
@@ -322,9 +320,9 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes) {
   QRT_TRY(check_tensors(model));
   QRT_TRY(GraphCheck(model).run());
   auto verified = std::make_shared<VerifiedModel>();
-  QRT_TRY(verified->widened_.make(model, bytes.size()));
+  QRT_TRY(verified->unpacked_.make(model, bytes.size()));
   std::vector<TensorType> types;
-  QRT_TRY(infer_types(model, verified->widened_, model.default_batch(), &types));
+  QRT_TRY(infer_types(model, verified->unpacked_, model.default_batch(), &types));
 
   for (uint32_t index : *model.inputs()) {
     const auto* shape = model.tensors()->Get(index)->shape();

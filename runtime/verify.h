@@ -14,9 +14,9 @@
 #include "qrt_model_generated.h"
 #include "runtime/model_bytes.h"
 #include "runtime/op.h"
+#include "runtime/packed_bits.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
-#include "runtime/widen.h"
 
 namespace qrt {
 
@@ -44,14 +44,14 @@ class VerifiedModel {
   size_t default_batch() const { return file().default_batch(); }
 
   // What kernels read instead of weights packed in 4 or 2 bits.
-  const WidenedWeights& widened() const { return widened_; }
+  const UnpackedWeights& unpacked() const { return unpacked_; }
 
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
   friend Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes);
   ModelBytes bytes_;
-  WidenedWeights widened_;
+  UnpackedWeights unpacked_;
   bool has_batch_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "converter/convert.h"
+#include "converter/import/espdl/package.h"
 
 namespace qrt::convert {
 namespace {
@@ -16,7 +17,14 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 }
 
 bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
-bool is_espdl(const Head& head) { return has_mark(head, 0, "EDL1") || has_mark(head, 0, "EDL2"); }
+bool is_espdl(const Head& head) { return from_espdl::is_espdl(head.data(), head.size()); }
+// CVM: an object of JSON, which no other format starts like.
+bool is_cvm(const Head& head) {
+  const auto first = std::find_if(head.begin(), head.end(), [](uint8_t c) {
+    return strchr(" \t\r\n", c) == nullptr || c == 0;
+  });
+  return first != head.end() && *first == '{';
+}
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
@@ -26,6 +34,28 @@ Status tflite(const std::string& path, const ImportOptions& options, Graph* grap
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
                        graph, report);
+}
+
+EspdlOptions espdl_options(const ImportOptions& options) {
+  const auto text = [&](const char* name) {
+    const auto given = options.find(name);
+    return given == options.end() ? std::string() : given->second;
+  };
+  return {text("target"), text("model"), !text("float-io").empty()};
+}
+
+Status espdl(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  return import_espdl(path, espdl_options(options), graph, report);
+}
+
+Status espdl_tests(const std::string& path, const ImportOptions& options, TestValues* values) {
+  return read_espdl_tests(path, espdl_options(options), values);
+}
+
+Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
+  const auto params = options.find("params");
+  return import_cvm(path, params != options.end() ? params->second : find_cvm_params(path), graph,
+                    report);
 }
 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
@@ -54,7 +84,26 @@ const std::vector<Frontend>& frontends() {
          false,
          {"tflite-ref", "tflite-single"}}},
        tflite},
-      {"espdl", "ESP-DL", is_espdl, {}, nullptr},
+      {"espdl",
+       "ESP-DL",
+       is_espdl,
+       {{"target",
+         "The chip whose rounding an ESP-DL model gets, where the file does not say",
+         false,
+         {"esp32p4", "esp32s3", "c"}},
+        {"model", "Which model of an ESP-DL pack: its name or index", false, {}},
+        {"float-io", "Float32 inputs and outputs instead of an ESP-DL model's integers", true, {}}},
+       espdl,
+       list_espdl,
+       espdl_tests},
+      {"cvm",
+       "MRT/CVM",
+       is_cvm,
+       {{"params",
+         "Params of an MRT/CVM model; else `params` beside a file called `symbol`, or STEM.params",
+         false,
+         {}}},
+       cvm},
       {"onnx",
        "ONNX",
        is_onnx,

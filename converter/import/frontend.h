@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/check_values.h"
 #include "converter/ir.h"
 #include "converter/report.h"
 #include "runtime/status.h"
@@ -36,6 +37,11 @@ struct Frontend {
   // format by sight only.
   Status (*import)(const std::string& path, const ImportOptions& options, Graph* graph,
                    Report* report);
+  // The models of a file, a line each; null: a file of this format is one model.
+  Status (*list)(const std::string& path, std::vector<std::string>* models) = nullptr;
+  // Inputs and outputs that a file holds to test it with; null: the format has none.
+  Status (*read_tests)(const std::string& path, const ImportOptions& options,
+                       TestValues* values) = nullptr;
 };
 
 constexpr size_t kHeadBytes = 64;

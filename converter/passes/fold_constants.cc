@@ -3,7 +3,7 @@
 #include "converter/import/common/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert {
 

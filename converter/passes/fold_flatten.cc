@@ -3,7 +3,7 @@
 // and the Transpose goes. Lut of one table may stand between.
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert {
 

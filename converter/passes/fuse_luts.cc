@@ -32,7 +32,7 @@ size_t code_of(const Table& table, const uint8_t* entry) {
 }
 
 // `second` after `first`.
-std::vector<uint8_t> chain(const Table& first, const Table& second) {
+std::vector<uint8_t> composed(const Table& first, const Table& second) {
   const size_t tables = std::max(first.tables(), second.tables());
   std::vector<uint8_t> data;
   data.reserve(tables * first.codes * second.width);
@@ -78,7 +78,7 @@ void fuse_luts(Graph* graph) {
                   table_of(*graph, nodes[i]))) {
       const Node& first = nodes[static_cast<size_t>(before)];
       const Table from = table_of(*graph, first), to = table_of(*graph, nodes[i]);
-      const auto table = chain(from, to);
+      const auto table = composed(from, to);
       options<fb::LutOptionsT>(nodes[i]).per_channel = std::max(from.tables(), to.tables()) > 1;
       nodes[i].inputs[1] =
           graph->add_constant(graph->values[nodes[i].outputs[0]].name + "/table", DType::kUInt8,

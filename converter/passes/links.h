@@ -9,7 +9,7 @@
 
 namespace qrt::convert {
 
-// Of the graph as it was when this was made.
+// What is so when it is made: later changes of the graph do not show.
 struct Links {
   explicit Links(const Graph& graph);
 

@@ -15,7 +15,7 @@
 
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert {
 namespace {
@@ -76,6 +76,7 @@ class Mover {
   void write_options(Node* node, const Layout& layout);
   ValueId transposed_operand(ValueId constant, const Perm& perm);
   void write_outputs(std::vector<Node>* nodes);
+  void note_source_orders();
 
   Graph* graph_;
   std::vector<View> views_;             // by value
@@ -127,9 +128,8 @@ bool Mover::takes_any_layout(const Node& n) const {
     });
   }
   // Scales that are inputs lie in the layout of the model.
-  const bool is_boundary = n.options.AsQuantize() || n.options.AsDequantize();
-  return n.options.AsLut() || n.options.AsConcat() || n.options.AsGather() ||
-         n.options.AsRequantize() || (is_boundary && n.inputs.size() == 1);
+  if (traits(n).arithmetic == Arithmetic::kEdge && n.inputs.size() > 1) return false;
+  return traits(n).layout == LayoutRule::kAny;
 }
 
 // The layout of an ArgMax's output that goes with one of its input.
@@ -378,18 +378,39 @@ void Mover::write() {
   for (size_t i = 0; i < graph_->nodes.size(); ++i) {
     if (is_transpose(graph_->nodes[i])) continue;
     Node n = graph_->nodes[i];
-    const bool elementwise = broadcasts(n) || n.options.AsConcat();
+    const bool elementwise = traits(n).layout == LayoutRule::kAny &&
+                             (broadcasts(n) || traits(n).constants == ConstantRule::kOperands);
     for (size_t slot = 0; slot < n.inputs.size(); ++slot) {
       if (!graph_->values[n.inputs[slot]].is_constant)
         n.inputs[slot] = materialise({static_cast<int>(i), slot}, &nodes);
-      else if (elementwise && !(n.options.AsPairLut() && slot == 2))  // its table has no layout
+      else if (elementwise && !input_is_table(n, slot))  // a table has no layout
         n.inputs[slot] = transposed_operand(n.inputs[slot], layouts_[i].in);
     }
     write_options(&n, layouts_[i]);
     nodes.push_back(std::move(n));
   }
   write_outputs(&nodes);
+  note_source_orders();
   graph_->nodes = std::move(nodes);
+}
+
+// Values with a name are the source's tensors, as they lay there when the pass began. What is left
+// of one is its root in the root's new layout, and copies of that.
+void Mover::note_source_orders() {
+  for (ValueId id = 0; id < views_.size(); ++id) {
+    const View& v = view(id);
+    Value& root = graph_->values[v.root];
+    const bool is_named = !graph_->values[id].name.empty() && !root.is_constant;
+    if (is_named && (id == v.root || root.source_order.empty()))
+      root.source_order = compose(inverse(made_as(v.root)), v.perm);
+  }
+  for (const auto& [from, id] : written_) {
+    const auto& [root, perm] = from;
+    const Perm& of_root = graph_->values[root].source_order;
+    if (!of_root.empty()) graph_->values[id].source_order = compose(inverse(perm), of_root);
+  }
+  for (ValueId id : graph_->outputs)
+    graph_->values[id].source_order = identity_perm(shape(id).rank());
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 // input's zero point into the bias, and what kernels want to know about the weights beside them.
 #include <algorithm>
 
+#include "converter/import/common/layer_constants.h"
 #include "converter/passes/passes.h"
 #include "kernels/depthwise/depthwise_int16.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/edge/packed.h"
 #include "kernels/gemm/pack.h"
-#include "runtime/widen.h"
+#include "runtime/packed_bits.h"
 
 namespace qrt::convert {
 namespace {
@@ -76,9 +77,10 @@ std::vector<int64_t> sums(const std::vector<int16_t>& weights, size_t channels, 
 ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int64_t>& sum, int zero_point) {
   const Value source = graph->values[bias];
   if (source.type.dtype == DType::kInt64) {
-    std::vector<int64_t> wide(sum.size());
-    for (size_t o = 0; o < sum.size(); ++o) wide[o] = source.as<int64_t>()[o] - zero_point * sum[o];
-    return graph->add_constant(source.name, DType::kInt64, source.type.shape, wide);
+    std::vector<int64_t> folded(sum.size());
+    for (size_t o = 0; o < sum.size(); ++o)
+      folded[o] = source.as<int64_t>()[o] - zero_point * sum[o];
+    return graph->add_constant(source.name, DType::kInt64, source.type.shape, folded);
   }
   std::vector<int32_t> folded(sum.size());
   for (size_t o = 0; o < sum.size(); ++o)
@@ -95,7 +97,7 @@ bool narrow(const std::vector<int8_t>& packed, size_t blocks, int bits, Value* v
   constexpr size_t kLanes = 16;
   const int half = 1 << (bits - 1);
   const auto lane_of = [&](size_t i) {
-    return i / (packed.size() / blocks) * kLanes + i % kWeightLine / 4;
+    return i / (packed.size() / blocks) * kLanes + i % kWeightBlock / 4;
   };
   std::vector<int8_t> lowest(blocks * kLanes, 0), highest(lowest), offset(lowest);
   for (size_t i = 0; i < packed.size(); ++i) {
@@ -141,13 +143,13 @@ struct GemmPacked {
   std::vector<int32_t> weight_sum;  // [digits][groups * n]
 };
 
-// weights: [groups][n][taps][k]. Of INT16 activations wide weights have digits, else terms.
-GemmPacked pack_gemm(const std::vector<int16_t>& weights, bool is_wide, size_t groups, size_t n,
+// weights: [groups][n][taps][k]. Weights beyond int8 have digits beside INT16 activations, else terms.
+GemmPacked pack_gemm(const std::vector<int16_t>& weights, bool is_int16, size_t groups, size_t n,
                      size_t taps, size_t k) {
   GemmPacked result{{}, groups * ((n + 15) / 16), 1, 1, true, {}};
   std::vector<std::vector<int8_t>> matrices;
-  if (is_wide) {
-    result.digits = wide_digits(weights);
+  if (is_int16) {
+    result.digits = digits_of(weights);
     matrices = split_digits(weights, result.digits);
     result.blocks *= matrices.size();
   } else {
@@ -308,15 +310,6 @@ Status pack_depthwise(Graph* graph, Node* node) {
 }
 
 }  // namespace
-
-int wide_digits(const std::vector<int16_t>& weights) {
-  int digits = 1;
-  for (int w : weights) {
-    const bool is_byte = w >= kInt8Min && w <= kInt8Max;
-    digits = std::max(digits, is_byte ? 1 : w > kInt8Max * 256 + kInt8Max ? 3 : 2);
-  }
-  return digits;
-}
 
 Status pack_weights(Graph* graph) {
   for (Node& node : graph->nodes) {

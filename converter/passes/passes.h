@@ -1,5 +1,5 @@
-// The passes in the order run_passes() calls them. Every pass takes
-// any graph that follows the conventions of ir.h and leaves one that does.
+// The passes, as run_passes() calls them one after the other. Every pass takes any graph that
+// follows the conventions of ir.h and leaves one that does.
 #ifndef QRT_CONVERTER_PASSES_PASSES_H_
 #define QRT_CONVERTER_PASSES_PASSES_H_
 
@@ -36,10 +36,10 @@ void fold_pads(Graph* graph);
 // Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
 void fold_flatten(Graph* graph);
 
-// Merges chains of Reshape, equal ones, and drops those that keep the shape.
+// Merges Reshapes that follow each other, and equal ones; drops those that keep the shape.
 void simplify_reshapes(Graph* graph);
 
-// Chains of Lut become one; a Lut that maps every value to itself goes.
+// Luts that follow each other become one; a Lut that maps every value to itself goes.
 void fuse_luts(Graph* graph);
 
 // Makes dimension 0 of every value symbolic (-1) where every operator treats its indices
@@ -48,9 +48,6 @@ void open_batch(Graph* graph);
 
 // Weights into the packed forms, input zero points into the bias.
 Status pack_weights(Graph* graph);
-
-// Digits that the widest of a layer's weights takes with INT16 activations.
-int wide_digits(const std::vector<int16_t>& weights);
 
 // The FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or through
 // Lut of one table, as rows of all its elements but dimension 0: a permutation of these can go into

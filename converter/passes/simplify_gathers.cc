@@ -11,7 +11,7 @@ IndexMaps maps_of(const Graph& graph, const Node& node) {
 }
 
 // second after first
-IndexMaps chain(const IndexMaps& first, const IndexMaps& second) {
+IndexMaps composed(const IndexMaps& first, const IndexMaps& second) {
   IndexMaps maps(first.from());
   for (int d = 0; d < first.from().rank(); ++d) {
     Indices indices = second.has(d) ? second.at(d) : stepped(0, second.to()[d], 1);
@@ -42,7 +42,7 @@ void simplify_gathers(Graph* graph) {
       const int64_t first_fill = options<fb::GatherOptionsT>(first).fill;
       const int64_t second_fill = options<fb::GatherOptionsT>(second).fill;
       if (!first_maps.fills() || !second_maps.fills() || first_fill == second_fill) {
-        const IndexMaps both = chain(first_maps, second_maps);
+        const IndexMaps both = composed(first_maps, second_maps);
         second.options.Set(both.options(second_maps.fills() ? second_fill : first_fill));
         if (first.source_op != second.source_op)
           second.source_op = first.source_op + "+" + second.source_op;

@@ -1,4 +1,4 @@
-// Pass: merges chains of Reshape and equal ones, drops those that keep the shape.
+// Pass: merges Reshapes that follow each other and equal ones, drops those that keep the shape.
 #include <map>
 #include <string>
 #include <utility>

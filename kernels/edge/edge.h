@@ -2,10 +2,10 @@
 // contiguous runs; per-axis layouts are the caller's loop, or the *_channels forms where the axis
 // is the last one.
 //
-//   quantize:   v = fl32(x / scale); v = clamp(v, lo - zp, hi - zp) as float; y = HE(v) + zp;
-//               NaN gives lo
-//   quantize_away: ties away from zero instead, HA(v) for HE(v)
-//   dequantize: y = fl32(f(x - zp) * scale)
+//   quantize:       v = clamp(fl32(x / scale), lo - zp, hi - zp) as float, y = HE(v) + zp; NaN
+//                   gives lo
+//   quantize_away:  ties away from zero instead, HA(v) for HE(v)
+//   dequantize:     y = fl32(f(x - zp) * scale)
 //
 // True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or
 // -128, 127, or those of a smaller type); bytes are stored modulo 256. Exactly n elements are

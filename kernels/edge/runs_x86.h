@@ -16,7 +16,6 @@
 #define QRT_KERNELS_EDGE_RUNS_X86_H_
 
 #include <immintrin.h>
-#include <string.h>
 
 #include "kernels/edge/edge_lanes.h"
 #include "kernels/edge/entry.h"
@@ -67,15 +66,12 @@ struct Runs {
     Division by;
     Float low, high;
 
-    Int at(const uint16_t* x) const {
-      const Float v = by.quotient(V::load_half(x));
+    Int at(const uint16_t* x) const { return of(V::load_half(x)); }
+    Int part(const uint16_t* x, size_t n) const { return of(V::load_half_part(x, n)); }
+    Int of(Float x) const {
+      const Float v = by.quotient(x);
       return V::round(kWrapsHigh ? V::max(V::min_from(v, -0x1p31f, high), low)
                                  : V::min(V::max_below(v, 0x1p31f, low), high));
-    }
-    Int part(const uint16_t* x, size_t n) const {
-      uint16_t in[kLanes] = {};
-      memcpy(in, x, (n < kLanes ? n : kLanes) * sizeof *x);
-      return at(in);
     }
   };
 
@@ -143,16 +139,16 @@ struct Runs {
       const Float high = V::to_float(V::sub32(V::splat32(hi), z));
       return V::add32(in_quanta<false>(v / s, low, high), z);
     };
+    const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
+    const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      size_t c = 0;
-      for (; c + kLanes <= channels; c += kLanes)
+      for (size_t c = 0; c < whole; c += kLanes)
         V::store_low_bytes(y + c,
                            quanta(V::load_float(x + c), V::load_float(scale + c), V::load(zp + c)));
-      if (c == channels) continue;
-      const auto m = V::first_lanes(channels - c);
-      const Int v =
-          quanta(V::load_float(m, x + c), V::load_float(m, scale + c), V::load(m, zp + c));
-      V::store_low_bytes_part(y + c, v, channels - c);
+      if (rest == 0) continue;
+      const Int v = quanta(V::load_float(m, x + whole), V::load_float(m, scale + whole),
+                           V::load(m, zp + whole));
+      V::store_low_bytes_part(y + whole, v, rest);
     }
   }
 
@@ -181,27 +177,29 @@ struct Runs {
   template <bool kSigned>
   static void dequantize_channels(const uint8_t* x, size_t rows, size_t channels,
                                   const float* scale, const int32_t* zp, float* y) {
+    const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
+    const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      size_t c = 0;
-      for (; c + kLanes <= channels; c += kLanes)
+      for (size_t c = 0; c < whole; c += kLanes)
         V::store_float(y + c, real(V::template widen<kSigned>(V::load_bytes(x + c)),
                                    V::load(zp + c), V::load_float(scale + c)));
-      if (c == channels) continue;
-      const auto m = V::first_lanes(channels - c);
-      const Int v = V::template widen<kSigned>(V::load_bytes_part(x + c, channels - c));
-      V::store_float(m, y + c, real(v, V::load(m, zp + c), V::load_float(m, scale + c)));
+      if (rest == 0) continue;
+      const Int v = V::template widen<kSigned>(V::load_bytes_part(x + whole, rest));
+      V::store_float(m, y + whole,
+                     real(v, V::load(m, zp + whole), V::load_float(m, scale + whole)));
     }
   }
 
   static void dequantize_i32(const int32_t* x, size_t rows, size_t channels, const float* scale,
                              float* y) {
+    const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
+    const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      size_t c = 0;
-      for (; c + kLanes <= channels; c += kLanes)
+      for (size_t c = 0; c < whole; c += kLanes)
         V::store_float(y + c, V::to_float(V::load(x + c)) * V::load_float(scale + c));
-      if (c == channels) continue;
-      const auto m = V::first_lanes(channels - c);
-      V::store_float(m, y + c, V::to_float(V::load(m, x + c)) * V::load_float(m, scale + c));
+      if (rest == 0) continue;
+      V::store_float(m, y + whole,
+                     V::to_float(V::load(m, x + whole)) * V::load_float(m, scale + whole));
     }
   }
 

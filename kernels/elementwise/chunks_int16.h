@@ -18,7 +18,7 @@ inline size_t whole_columns(size_t n) { return (n + kColumns - 1) / kColumns * k
 // v[i] = (x[i] - zero_point) * 2^left_shift for i < n; 0 up to whole columns.
 template <class T>
 inline void load_chunk(const T* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
-                       int32_t* v) {
+                       int32_t* __restrict v) {
   const int32_t factor = 1 << left_shift;
   if (is_scalar) {
     for (size_t i = 0; i < n; ++i) v[i] = (*x - zero_point) * factor;
@@ -30,17 +30,18 @@ inline void load_chunk(const T* x, bool is_scalar, size_t n, int32_t zero_point,
 
 // y[i] = clamp(v[i] + zero_point, lo, hi) for types whose limits leave room in int32.
 template <class T>
-inline void store_chunk(const Requant& r, const int32_t* v, size_t n, T* y) {
-  const int32_t lo = r.lo - r.zero_point, hi = r.hi - r.zero_point;
+inline void store_chunk(const Requant& r, const int32_t* v, size_t n, T* __restrict y) {
+  const int32_t zero_point = r.zero_point, lo = r.lo - zero_point, hi = r.hi - zero_point;
   for (size_t i = 0; i < n; ++i) {
     const int32_t x = v[i] < lo ? lo : v[i] > hi ? hi : v[i];
-    y[i] = static_cast<T>(x + r.zero_point);
+    y[i] = static_cast<T>(x + zero_point);
   }
 }
-inline void store_chunk(const Requant& r, const int32_t* v, size_t n, int32_t* y) {
+inline void store_chunk(const Requant& r, const int32_t* v, size_t n, int32_t* __restrict y) {
+  const int64_t zero_point = r.zero_point, lo = r.lo, hi = r.hi;
   for (size_t i = 0; i < n; ++i) {
-    const int64_t x = int64_t{v[i]} + r.zero_point;
-    y[i] = static_cast<int32_t>(x < r.lo ? r.lo : x > r.hi ? r.hi : x);
+    const int64_t x = v[i] + zero_point;
+    y[i] = static_cast<int32_t>(x < lo ? lo : x > hi ? hi : x);
   }
 }
 

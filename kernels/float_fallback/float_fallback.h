@@ -18,11 +18,23 @@ namespace qrt {
 // absolutely (kGelu: times max(1, |x|)).
 enum class FloatUnary : uint8_t { kExp, kLog, kSqrt, kErf, kSigmoid, kTanh, kGelu };
 
-// kMin and kMax give b where the comparison does not hold.
-enum class FloatBinary : uint8_t { kAdd, kSub, kMul, kDiv, kMin, kMax };
+// kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0.
+enum class FloatBinary : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMin,
+  kMax,
+  kEqual,
+  kLess,
+  kLessOrEqual
+};
 
-// kSoftmax: e_j / sum e, e_j = exp(x_j - max); kLogSoftmax: (x_j - max) - log(sum e); kNormalize: (x_j
-// - mean) / sqrt(mean of (x - mean)^2 + epsilon); the others: one value of a row.
+//   kSoftmax:     e_j / sum of e, e_j = exp(x_j - max)
+//   kLogSoftmax:  (x_j - max) - log(sum of e)
+//   kNormalize:   (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon)
+//   the others:   one value a row
 enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
 
 struct FloatKernel {

@@ -68,6 +68,12 @@ inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b,
       return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u < v ? u : v; });
     case FloatBinary::kMax:
       return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u > v ? u : v; });
+    case FloatBinary::kEqual:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u == v ? all(1) : all(0); });
+    case FloatBinary::kLess:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u < v ? all(1) : all(0); });
+    case FloatBinary::kLessOrEqual:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u <= v ? all(1) : all(0); });
   }
 }
 

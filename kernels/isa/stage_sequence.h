@@ -15,8 +15,7 @@ constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay
 class StageSequence {
  public:
   // Of inputs |v| <= *bound, which becomes that of the results.
-  __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count,
-                                          int64_t* bound)
+  __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count, int64_t* bound)
       : count_(count) {
     for (int i = 0; i < count; ++i) {
       for (size_t c = 0; c < kColumns; ++c) {
@@ -34,7 +33,7 @@ class StageSequence {
 
   // In place on n values, n a multiple of kColumns.
   template <class V>
-  __attribute__((noinline)) void run(int32_t* v, size_t n) const {
+  void run(int32_t* v, size_t n) const {
     for (int i = 0; i < count_; ++i)
       stage_pass<V>(stages_[i], form_[i], 0, v, n / kColumns, kColumns);
   }

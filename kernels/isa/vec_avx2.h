@@ -164,6 +164,11 @@ struct Vec {
   QRT_INLINE Float load_half(const uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  QRT_INLINE Float load_half_part(const uint16_t* p, size_t n) {
+    uint16_t halves[kLanes] = {};
+    memcpy(halves, p, (n < kLanes ? n : kLanes) * sizeof *p);
+    return load_half(halves);
+  }
   QRT_INLINE void store_half(uint16_t* p, Float v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), narrow(v));
   }

@@ -106,6 +106,9 @@ struct Vec {
   QRT_INLINE Float load_half(const uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  QRT_INLINE Float load_half_part(const uint16_t* p, size_t n) {
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first_lanes(n), p));
+  }
   QRT_INLINE void store_half(uint16_t* p, Float v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(v));
   }

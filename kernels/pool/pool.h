@@ -26,9 +26,11 @@ struct MaxPoolArgs {
   size_t row_begin, row_end;
 };
 
-// s = fl32(sum over the window's positions inside the image, in (h, w) order, of value[x] /
-// float(count)); y = clamp(HE(fl32(fl32(s / output_scale) + f(output_zero_point))) + output_offset,
-// 0, 255). REQUIRES (checked at load): scales finite, normal, positive; the sums finite; every
+//   s = fl32(sum / float(count)), sum over the window's positions inside the image, in (h, w) order,
+//       of value[x], every addition rounded
+//   y = clamp(HE(fl32(fl32(s / output_scale) + f(output_zero_point))) + output_offset, 0, 255)
+//
+// REQUIRES (checked at load): scales finite, normal, positive; the sums finite; every
 // window holds at least one position inside the image.
 struct AveragePoolArgs {
   PoolShape shape;     // dilations 1
@@ -43,8 +45,10 @@ struct AveragePoolArgs {
   size_t row_begin, row_end;
 };
 
-// y = clamp(HA(sum over the window's positions inside the image of (x - offset) / their number) +
-// offset, lo, hi). REQUIRES (checked at load): every window holds 1 to 2^23 - 1 positions inside
+//   y = clamp(HA(sum / number) + offset, lo, hi), sum of (x - offset) over the window's positions
+//       inside the image, and the number of these
+//
+// REQUIRES (checked at load): every window holds 1 to 2^23 - 1 positions inside
 // the image.
 struct AverageIntArgs {
   PoolShape shape;  // dilations 1

@@ -1,18 +1,19 @@
 // Contract of the resize family: rows of an image between two rows of its source, weighed.
 //
-//   y[x][c] = sum of four products of a weight and low[lo_x][c], low[hi_x][c], high[lo_x][c],
-//   high[hi_x][c]
+//   y[x][c] = w00 * low[lo_x][c] + w01 * low[hi_x][c] + w10 * high[lo_x][c] + w11 * high[hi_x][c]
 //
-// f32: (( (wl_x * wl_y) * low[lo] + (wh_x * wl_y) * low[hi] ) + (wl_x * wh_y) * high[lo] ) +
-//      (wh_x * wh_y) * high[hi], every step rounded to float32, no fma. Each weight is multiplied
-//      by plane_weight last; with `adds` the first product is added to what y holds: a volume's
-//      second plane.
-// u8, s16: the exact integer sum of (source - offset), rounded by RoundShift20, plus offset; u8
-//      limited to 0..255, s16 to its range.
-// fine: the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
+// where lo_x and hi_x are the two source pixels of x, and the weights products of one along the row
+// (low_weight[x] of lo_x, high_weight[x] of hi_x) and one of the row (row_low_weight of `low`,
+// row_high_weight of `high`).
+//
+// f32:   the sum from left to right, every product and sum rounded to float32, no fma. Each weight
+//        is multiplied by plane_weight last; with `adds` the first product is added to what y holds:
+//        the second plane of a volume.
+// u8, s16: the exact integer sum of weights times (source - offset), rounded by RoundShift20, plus
+//        offset; u8 limited to 0..255, s16 to its range.
+// fine:  the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
 // blend: y[i] = (low_weight * y[i] + high_weight * high[i]) / 2^20, half to even: two planes of
-// wide
-//      sums, weights as there.
+//        `fine` sums, weights as there.
 //
 // Exactly out_w * channels elements (blend: n) are stored, nothing else is read. Thread-safe.
 #ifndef QRT_KERNELS_RESIZE_RESIZE_H_

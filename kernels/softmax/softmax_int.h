@@ -1,11 +1,16 @@
 // Softmax of rows of bytes in integers (TFLite's int8 kernel), output scale 1/256, stored domain.
-// With m = max of the row and e_j = table[255 + x_j - m] (exp as Q0.31; -1: below the range, y_j =
-// 0 and no part of the sum):
+// With m = max of the row and e_j = table[255 + x_j - m], exp(x_j - m) as Q0.31 (or -1 below the
+// table's range: then y_j = 0, and e_j is no part of the sum):
+//
 //   sum = sum of HA(e_j / 2^12)          Q12.19
-//   z = leading zeros of sum; inverse = 1 / (1 + a), a = (sum << z) - 2^31 as Q0.31
+//   z = leading zeros of sum
+//   inverse = 1 / (1 + a), a = (sum << z) - 2^31 as Q0.31
 //   y_j = clamp(HA(SRDHM(inverse, e_j) / 2^(12 - z + 23)), 0, 255)
-// To int16, output scale 1/65536, zero point -32768: 8 bits more of the same,
+//
+// To int16, output scale 1/65536, zero point -32768, 8 bits more of the same:
+//
 //   y_j = clamp(HA(SRDHM(inverse, e_j) / 2^(12 - z + 15)), 0, 65535) - 32768
+//
 // The functions are those of fixed_point.h. One form for every instruction set. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_INT_H_

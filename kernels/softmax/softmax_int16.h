@@ -4,8 +4,8 @@
 //   lut(t, v) = t[i] + (((t[i + 1] - t[i]) * (v & 127) + 64) >> 7), i = 256 + (v >> 7)
 //   e_j = lut(exponential, clamp16(stages(x_j - max of the row) + 32767)), s = sum of e_j
 //   n = position of the greatest bit of s; m = (s * 2^(30 - n) + 2^13) >> 14, in 2^16 .. 2^17
-//   r = lut(reciprocal, clamp16(m - 2^15 - 2^16));  y_j = clamp((e_j * r + 2^(n - 1)) >> n, 0,
-//   32767)
+//   r = lut(reciprocal, clamp16(m - 2^15 - 2^16))
+//   y_j = clamp((e_j * r + 2^(n - 1)) >> n, 0, 32767)
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_INT16_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_INT16_H_
 

@@ -47,9 +47,9 @@ Status check_int(const InferContext& context) {
   QRT_MODEL_CHECK(o->requant()->kind() == fb::RequantKind::INT,
                   "requant.kind is %d, an add of kind INT takes INT (2)",
                   static_cast<int>(o->requant()->kind()));
-  const bool is_wide = dtype == DType::kInt16;
-  const int64_t a_operand = (is_wide ? int16_reach(o->a_zero_point_16()) : 255) << o->left_shift();
-  const int64_t b_operand = (is_wide ? int16_reach(o->b_zero_point_16()) : 255) << o->left_shift();
+  const bool is_int16 = dtype == DType::kInt16;
+  const int64_t a_operand = (is_int16 ? int16_reach(o->a_zero_point_16()) : 255) << o->left_shift();
+  const int64_t b_operand = (is_int16 ? int16_reach(o->b_zero_point_16()) : 255) << o->left_shift();
   QRT_MODEL_CHECK(std::max(a_operand, b_operand) <= int64_t{1} << 31,
                   "left_shift is %d: operands reach %" PRId64 ", expected at most 2^31",
                   o->left_shift(), std::max(a_operand, b_operand));
@@ -116,7 +116,7 @@ void run_int_elements(const Step& step, const RunContext& context, size_t begin,
                             context.out(step, 0) + begin, count});
 }
 
-void run_wide(const Step& step, const RunContext& context) {
+void run_int16(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
   for_all_runs<Int16Run>(p.broadcast, step, context,
                          [&](const Int16Run& r) { p.kernel->add_int16(p.add, r); });
@@ -131,7 +131,7 @@ int32_t zero_point_of(const fb::Tensor* tensor) {
 }
 
 // XNNPACK's operator, which rounds otherwise, if asked for and able.
-bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, Step* step) {
+bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, PlannedStep* step) {
   if (context.provider != Provider::kXnnpackInexact) return false;
   std::vector<size_t> dims[2];
   for (size_t i = 0; i < 2; ++i)
@@ -148,7 +148,7 @@ bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, Ste
 template <class P>
 void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
                  decltype(Step::run) run_step, decltype(Step::run_elements) run_elements_step,
-                 Step* step) {
+                 PlannedStep* step) {
   params->kernel = select_elementwise(context.isas);
   params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   if (step->kernel[0] == '\0') step->kernel = params->kernel->name;
@@ -164,14 +164,14 @@ bool pays_in_float(const PrepareContext& context) {
          static_cast<size_t>(context.outputs[0].shape.elements()) >= kFew;
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   if (o->kind() == fb::AddKind::INT) {
-    const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
+    const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
     auto params = std::make_shared<IntParams>(*o);
     AddIntParams& p = params->add;
-    p = {is_wide ? o->a_zero_point_16() : o->a_zero_point(),
-         is_wide ? o->b_zero_point_16() : o->b_zero_point(),
+    p = {is_int16 ? o->a_zero_point_16() : o->a_zero_point(),
+         is_int16 ? o->b_zero_point_16() : o->b_zero_point(),
          o->left_shift(),
          o->subtract(),
          params->a_stages.count,
@@ -183,16 +183,16 @@ Status prepare(const PrepareContext& context, Step* step) {
       p.a_stages[i] = params->a_stages.stages[i];
       p.b_stages[i] = params->b_stages.stages[i];
     }
-    if (AddParams add; !is_wide && pays_in_float(context) &&
+    if (AddParams add; !is_int16 && pays_in_float(context) &&
                        add_in_float(p, *select_elementwise(context.isas), &add)) {
       auto in_float = std::make_shared<Params>();
       in_float->add = add;
       finish_step(context, std::move(in_float), run, run_elements, step);
       return Status();
     }
-    if (is_wide) step->kernel = select_elementwise(context.isas)->int16_name;
-    finish_step(context, std::move(params), is_wide ? run_wide : run_int,
-                is_wide ? nullptr : run_int_elements, step);
+    if (is_int16) step->kernel = select_elementwise(context.isas)->int16_name;
+    finish_step(context, std::move(params), is_int16 ? run_int16 : run_int,
+                is_int16 ? nullptr : run_int_elements, step);
     return Status();
   }
   auto params = std::make_shared<Params>();
@@ -212,8 +212,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  return op.options_as_Add()->kind() == fb::AddKind::INT ? 0 : 1;
+}
+
 }  // namespace
 
-const OpDef kAddOp = {"Add", fb::OpOptions::Add, infer, prepare};
+const OpDef kAddOp = {"Add",
+                      fb::OpOptions::Add,
+                      infer,
+                      prepare,
+                      {Arithmetic::kForms, level, no_requant, operands_apart, LayoutRule::kAny,
+                       Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -48,7 +48,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   const TensorType& x = context.inputs[0].type;
   auto params = std::make_shared<Params>();
@@ -77,6 +77,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kArgMaxOp = {"ArgMax", fb::OpOptions::ArgMax, infer, prepare};
+const OpDef kArgMaxOp = {
+    "ArgMax",
+    fb::OpOptions::ArgMax,
+    infer,
+    prepare,
+    {Arithmetic::kSelects, integer_level, no_requant, axis_apart<fb::ArgMaxOptions>,
+     LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -18,19 +18,19 @@ Status analyse_window(const InferContext& context, PoolShape* shape) {
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
-  const int lo = is_wide ? INT16_MIN : 0, hi = is_wide ? INT16_MAX : 255;
+  const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
+  const int lo = is_int16 ? INT16_MIN : 0, hi = is_int16 ? INT16_MAX : 255;
   QRT_MODEL_CHECK(o->lo() >= lo && o->lo() <= o->hi() && o->hi() <= hi,
                   "limits are %d to %d, expected a range within %d to %d", o->lo(), o->hi(), lo,
                   hi);
-  QRT_MODEL_CHECK(!is_wide || o->output_offset() == 0, "output_offset is %d, expected 0 for int16",
+  QRT_MODEL_CHECK(!is_int16 || o->output_offset() == 0, "output_offset is %d, expected 0 for int16",
                   o->output_offset());
   QRT_MODEL_CHECK(!o->count_include_pad(), "INT_HALF_AWAY has no count_include_pad");
   QRT_TRY(analyse_window(context, shape));
   const double window = static_cast<double>(shape->kernel_h) * static_cast<double>(shape->kernel_w);
-  QRT_MODEL_CHECK(window < (is_wide ? 32768.0 : 8388608.0),
+  QRT_MODEL_CHECK(window < (is_int16 ? 32768.0 : 8388608.0),
                   "kernel %zu x %zu, expected fewer than 2^%d positions", shape->kernel_h,
-                  shape->kernel_w, is_wide ? 15 : 23);
+                  shape->kernel_w, is_int16 ? 15 : 23);
   return Status();
 }
 
@@ -92,32 +92,32 @@ void run_int(const Step& step, const RunContext& context) {
            average_pool_int);
 }
 
-struct WideParams {
+struct Int16Params {
   PoolStep pool;
   PoolInt16Args args{};
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   run_pool(p.pool, *context.parallel, in_16(step, context), out_16(step, context), p.args,
            average_pool_int16);
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   QRT_TRY(analyse(context, &params->pool.shape));
   make_pool(context, &params->pool);
   params->args.lo = o->lo();
   params->args.hi = o->hi();
   step->kernel = "average_pool_s16";
-  step->run = run_wide;
+  step->run = run_int16;
   step->params = std::move(params);
   return Status();
 }
 
-Status prepare_int(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+Status prepare_int(const PrepareContext& context, PlannedStep* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   auto params = std::make_shared<IntParams>();
   QRT_TRY(analyse(context, &params->pool.shape));
@@ -131,7 +131,7 @@ Status prepare_int(const PrepareContext& context, Step* step) {
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
   auto params = std::make_shared<Params>();
@@ -158,8 +158,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY ? 0 : 1;
+}
+
 }  // namespace
 
-const OpDef kAveragePool2DOp = {"AveragePool2D", fb::OpOptions::AveragePool2D, infer, prepare};
+const OpDef kAveragePool2DOp = {"AveragePool2D",
+                                fb::OpOptions::AveragePool2D,
+                                infer,
+                                prepare,
+                                {Arithmetic::kForms, level, no_requant, always_apart,
+                                 LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -8,7 +8,7 @@
 #include "kernels/gemm/product_int16.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/requant_params.h"
@@ -25,7 +25,7 @@ int64_t leading_dim(const Shape& shape, int rank, int i) {
   return at < 0 ? 1 : shape[at];
 }
 
-Status check_wide(const fb::BatchMatMulOptions& options, size_t n, int64_t k) {
+Status check_int16(const fb::BatchMatMulOptions& options, size_t n, int64_t k) {
   QRT_TRY(check_requant(options.requant(), n, /*allow_acc=*/false, DType::kInt16));
   const int64_t sum =
       k * int16_reach(options.a_zero_point_16()) * int16_reach(options.b_zero_point_16());
@@ -64,7 +64,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   y.push_back(a[a.rank() - 2]);
   y.push_back(n);
   if (dtype == DType::kInt16) {
-    QRT_TRY(check_wide(*options, static_cast<size_t>(n), k));
+    QRT_TRY(check_int16(*options, static_cast<size_t>(n), k));
     return add_output(dtype, y, outputs);
   }
   QRT_TRY(check_requant(options->requant(), static_cast<size_t>(n), /*allow_acc=*/true));
@@ -106,7 +106,7 @@ struct Leading {
 };
 
 struct Params {
-  GemmStep gemm;  // without weights and bias
+  GemmCall gemm;  // without weights and bias
   size_t k;
   int32_t a_zero_point, b_zero_point;
   bool transposed;
@@ -159,7 +159,7 @@ void multiply(const Step& step, const RunContext& context) {
   uint8_t* area = packed_area(p, context);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
     const Pair pair = p.leading.at(outer);
-    GemmArgs args{};
+    GemmOperands args{};
     args.a = context.in(step, 0) + pair.a * p.gemm.m * p.k;
     args.a_stride = p.k;
     args.a_tap_stride = 0;  // the taps of a right side see the same left side
@@ -175,8 +175,8 @@ void run(const Step& step, const RunContext& context) {
   multiply(step, context);
 }
 
-struct WideParams {
-  WideParams(const PrepareContext& context, const fb::BatchMatMulOptions& options)
+struct Int16Params {
+  Int16Params(const PrepareContext& context, const fb::BatchMatMulOptions& options)
       : leading(context.inputs[0].type.shape, context.inputs[1].type.shape,
                 context.outputs[0].shape),
         requant(make_requant(*options.requant(),
@@ -192,8 +192,8 @@ struct WideParams {
   size_t rows, k, n, matrices, tasks;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   const auto* a = reinterpret_cast<const int16_t*>(context.in(step, 0));
   const auto* b = reinterpret_cast<const int16_t*>(context.in(step, 1));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
@@ -219,10 +219,10 @@ void run_wide(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const Shape &a = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto params =
-      std::make_shared<WideParams>(context, *context.op->options_as<fb::BatchMatMulOptions>());
+      std::make_shared<Int16Params>(context, *context.op->options_as<fb::BatchMatMulOptions>());
   params->rows = static_cast<size_t>(y[y.rank() - 2]);
   params->n = static_cast<size_t>(y[y.rank() - 1]);
   params->k = static_cast<size_t>(a[a.rank() - 1]);
@@ -231,13 +231,13 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
                              params->matrices * params->rows, context.threads);
   step->kernel = "product_s16";
-  step->run = run_wide;
+  step->run = run_int16;
   step->params = std::move(params);
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   const Shape& y = context.outputs[0].shape;
@@ -249,7 +249,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   p.b_zero_point = options->b_zero_point();
   p.transposed = options->transpose_b();
   p.b_is_constant = context.inputs[1].data != nullptr;
-  GemmStep& gemm = p.gemm;
+  GemmCall& gemm = p.gemm;
   gemm.m = static_cast<size_t>(y[rank - 2]);
   gemm.n = static_cast<size_t>(y[rank - 1]);
   gemm.taps = activation_taps(p.b_zero_point);
@@ -279,8 +279,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Dimension 0 belongs to none of the matrices.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return operands.output.rank() >= 3 && operands_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kBatchMatMulOp = {"BatchMatMul", fb::OpOptions::BatchMatMul, infer, prepare};
+const OpDef kBatchMatMulOp = {"BatchMatMul",
+                              fb::OpOptions::BatchMatMul,
+                              infer,
+                              prepare,
+                              {Arithmetic::kRequant, level_of_requant<fb::BatchMatMulOptions>,
+                               requant_of<fb::BatchMatMulOptions>, keeps_images_apart,
+                               LayoutRule::kOwn, Broadcasting::kMatrices, ConstantRule::kOperands}};
 
 }  // namespace qrt

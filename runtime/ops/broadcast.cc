@@ -43,7 +43,8 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   const Shape& out = context.outputs[0].shape;
   Broadcast p;
-  p.operand_bytes = dtype_bytes(context.inputs[0].type.dtype);
+  p.a_bytes = dtype_bytes(context.inputs[0].type.dtype);
+  p.b_bytes = dtype_bytes(context.inputs[1].type.dtype);
   p.output_bytes = dtype_bytes(context.outputs[0].dtype);
   p.tasks = task_count(ns * static_cast<double>(out.elements()),
                        static_cast<size_t>(out.elements()), context.threads);

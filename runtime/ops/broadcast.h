@@ -24,8 +24,8 @@ struct Broadcast {
   size_t runs = 1;                                                      // product of dims
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
-  size_t operand_bytes = 1, output_bytes = 1;  // of an element
-  size_t tasks = 1;                            // parallel
+  size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
+  size_t tasks = 1;                                   // parallel
 
   // Both tensors have the output's shape.
   bool is_plain() const { return rank == 0 && !a_is_scalar && !b_is_scalar; }
@@ -45,22 +45,21 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
   for (size_t d = p.rank; d-- > 0;) {
     index[d] = rest % p.dims[d];
     rest /= p.dims[d];
-    a += index[d] * p.a_stride[d] * p.operand_bytes;
-    b += index[d] * p.b_stride[d] * p.operand_bytes;
+    a += index[d] * p.a_stride[d] * p.a_bytes;
+    b += index[d] * p.b_stride[d] * p.b_bytes;
   }
-  const size_t skipped = run_begin * p.operand_bytes;
   for (size_t i = begin; i < end; ++i) {
-    f(Run{reinterpret_cast<decltype(Run::a)>(p.a_is_scalar ? a : a + skipped),
-          reinterpret_cast<decltype(Run::b)>(p.b_is_scalar ? b : b + skipped), p.a_is_scalar,
-          p.b_is_scalar,
+    f(Run{reinterpret_cast<decltype(Run::a)>(p.a_is_scalar ? a : a + run_begin * p.a_bytes),
+          reinterpret_cast<decltype(Run::b)>(p.b_is_scalar ? b : b + run_begin * p.b_bytes),
+          p.a_is_scalar, p.b_is_scalar,
           reinterpret_cast<decltype(Run::y)>(y + (i * p.run + run_begin) * p.output_bytes),
           run_end - run_begin});
     for (size_t d = p.rank; d-- > 0;) {
-      a += p.a_stride[d] * p.operand_bytes;
-      b += p.b_stride[d] * p.operand_bytes;
+      a += p.a_stride[d] * p.a_bytes;
+      b += p.b_stride[d] * p.b_bytes;
       if (++index[d] < p.dims[d]) break;
-      a -= index[d] * p.a_stride[d] * p.operand_bytes;
-      b -= index[d] * p.b_stride[d] * p.operand_bytes;
+      a -= index[d] * p.a_stride[d] * p.a_bytes;
+      b -= index[d] * p.b_stride[d] * p.b_bytes;
       index[d] = 0;
     }
   }

@@ -64,7 +64,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& output = context.outputs[0];
   const int axis = static_cast<int>(context.op->options_as<fb::ConcatOptions>()->axis());
   auto params = std::make_shared<Params>();
@@ -90,6 +90,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConcatOp = {"Concat", fb::OpOptions::Concat, infer, prepare};
+const OpDef kConcatOp = {
+    "Concat",
+    fb::OpOptions::Concat,
+    infer,
+    prepare,
+    {Arithmetic::kMoves, integer_level, no_requant, axis_apart<fb::ConcatOptions>, LayoutRule::kAny,
+     Broadcasting::kNone, ConstantRule::kOperands}};
 
 }  // namespace qrt

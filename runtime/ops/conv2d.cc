@@ -4,10 +4,9 @@
 //   indirect  TapLayout PIXEL otherwise: a table of one image's pixels, [out_h * out_w][taps], made
 //             by bind(); positions outside the image point to a row of zero points
 //   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
-//   output
-//             row is one product over a zero-point-padded copy of the image rows it needs
+//             output row is one product over a zero-point-padded copy of the image rows it needs
 //
-// With INT16 activations: conv2d_wide.cc.
+// With INT16 activations: conv2d_int16.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -16,11 +15,11 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/conv2d_geometry.h"
 #include "runtime/ops/dynamic_layer.h"
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
+#include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -74,9 +73,9 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
   if (context.inputs[0].type.dtype == DType::kInt16) {
     QRT_TRY(check_input_count(context, 3));
-    QRT_TRY(check_wide_constants(context, g->out_c, g->taps * round_up(g->k, 4),
-                                 options->weight_sum(), options->requant(), /*is_planes=*/true,
-                                 options->digits()));
+    QRT_TRY(check_int16_constants(context, g->out_c, g->taps * round_up(g->k, 4),
+                                  options->weight_sum(), options->requant(), /*is_planes=*/true,
+                                  options->digits()));
     return check_true_weight_sum(context, options->weight_sum(), matrices, g->out_c / g->groups,
                                  g->taps, g->k);
   }
@@ -101,7 +100,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 
 struct Params {
   Geometry geometry;
-  GemmStep gemm;
+  GemmCall gemm;
   DynamicLayer dynamic;
   uint8_t input_zero_point;  // of a dynamic layer the run has its own
   size_t zero_bytes;         // indirect: of the row of zero points, which the table follows
@@ -113,7 +112,7 @@ struct Params {
 
 void run_dense(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  GemmArgs args{};
+  GemmOperands args{};
   const uint8_t* x = context.in(step, 0);
   args.a_stride = input_pitch(step, 0, p.geometry.in_c);
   args.a_tap_stride = 0;  // all terms of a weight see the same pixel
@@ -121,7 +120,7 @@ void run_dense(const Step& step, const RunContext& context) {
   args.c_stride = step.output_pitch;
   if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
-    GemmArgs a = args;
+    GemmOperands a = args;
     a.a = x + group * p.geometry.k;
     run_leading_part(step, context, p.gemm, a, 0, group, part);
   });
@@ -157,7 +156,7 @@ void bind_indirect(const Step& step, const RunContext& context) {
 void run_indirect(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
-  GemmArgs args{};
+  GemmOperands args{};
   args.indirection = reinterpret_cast<const uint8_t* const*>(context.state + p.zero_bytes);
   args.zero = context.state;
   args.c_stride = output_pitch(step, p.gemm.c_stride());
@@ -169,7 +168,7 @@ void run_indirect(const Step& step, const RunContext& context) {
   const size_t image_bytes = g.in_h * g.in_w * input_pitch(step, 0, g.in_c);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
     const size_t image = outer / g.groups, group = outer % g.groups;
-    GemmArgs a = args;
+    GemmOperands a = args;
     a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
     a.c = y + image * p.gemm.m * args.c_stride;
     run_leading_part(step, context, p.gemm, a, image, group, part);
@@ -199,7 +198,7 @@ struct RowsJob {
   const uint8_t* x;
   uint8_t* y;
   uint8_t zero_point;
-  GemmArgs args;  // of a dynamic layer: bias and requantisation
+  GemmOperands args;  // of a dynamic layer: bias and requantisation
 };
 
 // Output rows [begin, end) of all images' rows, read from the image itself: nothing to pad.
@@ -207,7 +206,7 @@ void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = g.in_w * g.in_c;
-  GemmArgs args = job.args;
+  GemmOperands args = job.args;
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = row_bytes * g.dilation_h;
   for (size_t row = begin; row < end; ++row) {
@@ -224,7 +223,7 @@ void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scra
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = p.padded_w * g.in_c;
-  GemmArgs args = job.args;
+  GemmOperands args = job.args;
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = g.terms == 1 ? row_bytes * g.dilation_h : row_bytes;
   for (size_t row = begin; row < end;) {
@@ -269,7 +268,7 @@ void run_rows(const Step& step, const RunContext& context) {
     p.dynamic.finish(step, context, job.args, g.images * g.out_h * g.out_w * g.out_c);
 }
 
-Status prepare_indirect(Params* p, Step* step) {
+Status prepare_indirect(Params* p, PlannedStep* step) {
   const Geometry& g = p->geometry;
   p->zero_bytes = round_up(p->gemm.kc + kSlack, kAlignment);
   size_t entries, table;
@@ -284,7 +283,7 @@ Status prepare_indirect(Params* p, Step* step) {
   return Status();
 }
 
-Status prepare_rows(size_t threads, Params* p, Step* step) {
+Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
   const Geometry& g = p->geometry;
   const double ns = static_cast<double>(step->macs) / speed_of(p->gemm.kernel->isa).macs;
   p->row_tasks = task_count(ns, g.images * g.out_h, threads);
@@ -312,7 +311,7 @@ Status prepare_rows(size_t threads, Params* p, Step* step) {
 }
 
 // XNNPACK's operator, if asked for and able.
-bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, Step* step) {
+bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedStep* step) {
   if (context.provider == Provider::kOwn || g.terms != 1 || is_dynamic_layer(context)) return false;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   const RequantParams requant = make_requant(*options->requant(), g.out_c);
@@ -336,7 +335,7 @@ bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, Step* ste
   return use_xnnpack(xnnpack_convolution(c), step);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
   Geometry& g = params->geometry;
@@ -344,10 +343,10 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->input_zero_point = options->input_zero_point();
   step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
                (g.in_c / g.groups);
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide_conv2d(context, g, step);
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16_conv2d(context, g, step);
   if (prepare_xnnpack(context, g, step)) return Status();
 
-  GemmStep& gemm = params->gemm;
+  GemmCall& gemm = params->gemm;
   const bool as_rows = g.row_taps && !g.is_dense;
   gemm.groups = g.groups;
   gemm.n = g.out_c / g.groups;
@@ -386,6 +385,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kConv2DOp = {"Conv2D", fb::OpOptions::Conv2D, infer, prepare};
+const OpDef kConv2DOp = {
+    "Conv2D",
+    fb::OpOptions::Conv2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
+     always_apart, LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kWeights}};
 
 }  // namespace qrt

@@ -17,9 +17,9 @@ struct Conv2DGeometry {
   size_t taps, k;  // of one product
 };
 
-// conv2d_wide.cc. REQUIRES: input 0 is INT16.
-Status prepare_wide_conv2d(const PrepareContext& context, const Conv2DGeometry& geometry,
-                           Step* step);
+// conv2d_int16.cc. REQUIRES: input 0 is INT16.
+Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry& geometry,
+                            PlannedStep* step);
 
 }  // namespace qrt
 

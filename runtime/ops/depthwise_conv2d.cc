@@ -6,11 +6,11 @@
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
+#include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -41,8 +41,8 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
                   s->kernel_h);
   if (context.inputs[0].type.dtype == DType::kInt16)
-    return check_wide_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
-                                options->requant(), /*is_planes=*/false);
+    return check_int16_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
+                                 options->requant(), /*is_planes=*/false);
   QRT_TRY(check_bias(context, 2, out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
   return check_requant(options->requant(), out_c, /*allow_acc=*/false);
@@ -102,16 +102,16 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-struct WideParams {
+struct Int16Params {
   DepthwiseInt16Args args{};
   const DepthwiseInt16Kernel* kernel;
-  WideConstants constants;
+  Int16Constants constants;
   std::vector<int16_t> weights, padding;
   size_t images, tasks;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   const DepthwiseShape& s = p.args.shape;
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
@@ -130,14 +130,14 @@ void run_wide(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare_wide(const PrepareContext& context, const DepthwiseShape& s, Step* step) {
+Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   params->kernel = select_depthwise_int16(context.isas);
   params->constants =
-      make_wide_constants(context, channels, channels, options->weight_sum(), *options->requant(),
-                          /*is_planes=*/false);
+      make_int16_constants(context, channels, channels, options->weight_sum(), *options->requant(),
+                           /*is_planes=*/false);
   params->weights.resize(s.kernel_h * s.kernel_w * channels);
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   depthwise_unpack(packed, channels, s.kernel_h, s.kernel_w, params->weights.data());
@@ -155,14 +155,14 @@ Status prepare_wide(const PrepareContext& context, const DepthwiseShape& s, Step
       task_count(2 * static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels,
                  params->images * s.out_h, context.threads);
   step->kernel = params->kernel->name;
-  step->run = run_wide;
+  step->run = run_int16;
   step->params = std::move(params);
   return Status();
 }
 
 // XNNPACK's operator, if asked for and able.
 bool prepare_xnnpack(const PrepareContext& context, size_t images, const DepthwiseShape& s,
-                     Step* step) {
+                     PlannedStep* step) {
   if (context.provider == Provider::kOwn) return false;
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
@@ -186,12 +186,12 @@ bool prepare_xnnpack(const PrepareContext& context, size_t images, const Depthwi
   return use_xnnpack(xnnpack_depthwise(c), step);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;
   QRT_TRY(analyse(context, &s));
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, s, step);
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, s, step);
   const size_t channels = s.in_c * s.multiplier;
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
@@ -203,6 +203,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->bias = fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels,
                            params->kernel->signed_lhs);
   params->requant = make_requant(*options->requant(), channels);
+  shift_in_float(channels, &params->requant);
   find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
   spread_groups(channels, channels, &params->requant);
 
@@ -222,7 +223,13 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDepthwiseConv2DOp = {"DepthwiseConv2D", fb::OpOptions::DepthwiseConv2D, infer,
-                                  prepare};
+const OpDef kDepthwiseConv2DOp = {
+    "DepthwiseConv2D",
+    fb::OpOptions::DepthwiseConv2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::DepthwiseConv2DOptions>,
+     requant_of<fb::DepthwiseConv2DOptions>, always_apart, LayoutRule::kImages, Broadcasting::kNone,
+     ConstantRule::kWeights}};
 
 }  // namespace qrt

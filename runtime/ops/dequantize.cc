@@ -184,7 +184,7 @@ void run_half(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
   auto params = std::make_shared<Params>();
   make_edge(context, options->scale(), options->zero_point(), options->axis(),
@@ -216,8 +216,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const fb::DequantizeOptions& o = *op.options_as_Dequantize();
+  return o.axis() != 0 && o.block_size() == 0;
+}
+
 }  // namespace
 
-const OpDef kDequantizeOp = {"Dequantize", fb::OpOptions::Dequantize, infer, prepare};
+const OpDef kDequantizeOp = {"Dequantize",
+                             fb::OpOptions::Dequantize,
+                             infer,
+                             prepare,
+                             {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
+                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -36,7 +36,7 @@ Status check_finite(const InferContext& context, size_t i, const char* what, siz
 
 // Values of one for each channel where the kernels read them.
 template <class T>
-std::vector<T> spread(const T* values, const GemmStep& gemm) {
+std::vector<T> spread(const T* values, const GemmCall& gemm) {
   const size_t stride = channel_stride(gemm.n);
   std::vector<T> result(gemm.bias.size(), T{});
   for (size_t g = 0; g < gemm.groups; ++g)
@@ -44,7 +44,7 @@ std::vector<T> spread(const T* values, const GemmStep& gemm) {
   return result;
 }
 
-std::vector<float> spread_floats(const OpInput& input, const GemmStep& gemm) {
+std::vector<float> spread_floats(const OpInput& input, const GemmCall& gemm) {
   std::vector<float> values(input.data_bytes / sizeof(float));
   memcpy(values.data(), input.data, input.data_bytes);
   return spread(values.data(), gemm);
@@ -78,7 +78,7 @@ DType layer_output_dtype(const InferContext& context, const fb::Requant* requant
 }
 
 void DynamicLayer::prepare(const PrepareContext& context,
-                           const flatbuffers::Vector<int32_t>* weight_sum, const GemmStep& gemm,
+                           const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
                            size_t* scratch_bytes) {
   if (!is_dynamic_layer(context)) return;
   sums_ = spread(weight_sum->data(), gemm);
@@ -89,8 +89,8 @@ void DynamicLayer::prepare(const PrepareContext& context,
   *scratch_bytes = at_ + sums_.size() * (sizeof(int32_t) + sizeof(float));
 }
 
-void DynamicLayer::start(const Step& step, const RunContext& context, const GemmStep& gemm,
-                         GemmArgs* args) const {
+void DynamicLayer::start(const Step& step, const RunContext& context, const GemmCall& gemm,
+                         GemmOperands* args) const {
   const size_t n = sums_.size();
   auto* bias = reinterpret_cast<int32_t*>(context.scratch + at_);
   const uint32_t zero = *context.in(step, kZeroPoint);
@@ -108,7 +108,7 @@ void DynamicLayer::start(const Step& step, const RunContext& context, const Gemm
   args->requant.addend = addend_.empty() ? nullptr : addend_.data();
 }
 
-void DynamicLayer::finish(const Step& step, const RunContext& context, const GemmArgs& args,
+void DynamicLayer::finish(const Step& step, const RunContext& context, const GemmOperands& args,
                           size_t elements) const {
   bool is_finite = true;
   for (size_t i = 0; i < w_scale_.size(); ++i) is_finite &= std::isfinite(args.requant.scale[i]);

@@ -5,10 +5,11 @@
 // store.
 //
 //   inputs 0..2 as ever, with requant ACC, then
-//   3  x_zero_point UINT8, one element                y INT32 = acc; or, with
-//   4  x_scale FLOAT32, one element
-//   5  w_scale constant FLOAT32 [out], finite         y FLOAT32 = fl32(f(acc) * fl32(x_scale *
-//   w_scale[o])); with 6  addend constant FLOAT32 [out], finite          y = fl32(that + addend[o])
+//   3  x_zero_point UINT8, one element           y INT32 = acc; or, with
+//   4  x_scale FLOAT32, one element, and
+//   5  w_scale constant FLOAT32 [out], finite    y FLOAT32 = fl32(f(acc) * fl32(x_scale * w_scale[o]));
+//                                                with
+//   6  addend constant FLOAT32 [out], finite     y = fl32(that + addend[o])
 #ifndef QRT_RUNTIME_OPS_DYNAMIC_LAYER_H_
 #define QRT_RUNTIME_OPS_DYNAMIC_LAYER_H_
 
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "runtime/op.h"
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
 
 namespace qrt {
 
@@ -30,12 +31,19 @@ Status check_dynamic_layer(const InferContext& context, size_t channels,
 // Of a layer of 8-bit activations.
 DType layer_output_dtype(const InferContext& context, const fb::Requant* requant);
 
+// Its arithmetic level. REQUIRES: a layer, dynamic or not.
+template <class Options>
+int level_of_layer(const fb::Operator& op) {
+  const bool makes_floats = op.inputs()->size() > 4;
+  return makes_floats ? kEdgeLevel : level_of_requant<Options>(op);
+}
+
 // A run's part of a dynamic layer.
 class DynamicLayer {
  public:
   // REQUIRES: gemm is made. *scratch_bytes grows by what a run needs there.
   void prepare(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
-               const GemmStep& gemm, size_t* scratch_bytes);
+               const GemmCall& gemm, size_t* scratch_bytes);
 
   bool is_used() const { return !sums_.empty(); }
   uint8_t zero_point(const Step& step, const RunContext& context) const {
@@ -43,15 +51,15 @@ class DynamicLayer {
   }
   // Sets bias, and the requantisation to floats. They stand in the scratch area until the step
   // ends.
-  void start(const Step& step, const RunContext& context, const GemmStep& gemm,
-             GemmArgs* args) const;
+  void start(const Step& step, const RunContext& context, const GemmCall& gemm,
+             GemmOperands* args) const;
   // Where a scale of this run was no finite number, every NaN of the output becomes the same one.
-  void finish(const Step& step, const RunContext& context, const GemmArgs& args,
+  void finish(const Step& step, const RunContext& context, const GemmOperands& args,
               size_t elements) const;
 
  private:
   size_t at_ = 0;              // of the scratch area
-  std::vector<int32_t> sums_;  // of weights; this and the others as GemmStep::bias
+  std::vector<int32_t> sums_;  // of weights; this and the others as GemmCall::bias
   std::vector<float> w_scale_, addend_;
 };
 

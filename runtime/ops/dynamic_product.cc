@@ -251,7 +251,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DynamicProductOptions>();
   auto params = std::make_shared<Params>();
   Params& p = *params;
@@ -277,8 +277,17 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// With scales it makes a quantised output by itself.
+int level(const fb::Operator& op) { return op.inputs()->size() > 4 ? kEdgeLevel : 0; }
+
 }  // namespace
 
-const OpDef kDynamicProductOp = {"DynamicProduct", fb::OpOptions::DynamicProduct, infer, prepare};
+const OpDef kDynamicProductOp = {
+    "DynamicProduct",
+    fb::OpOptions::DynamicProduct,
+    infer,
+    prepare,
+    {Arithmetic::kIntegers, level, no_requant, never_apart, LayoutRule::kOwn,
+     Broadcasting::kMatrices, ConstantRule::kOperands}};
 
 }  // namespace qrt

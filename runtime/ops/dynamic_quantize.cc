@@ -58,7 +58,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Params>();
   params->kernel = select_edge(context.isas);
   params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());
@@ -74,7 +74,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kDynamicQuantizeOp = {"DynamicQuantize", fb::OpOptions::DynamicQuantize, infer,
-                                  prepare};
+const OpDef kDynamicQuantizeOp = {"DynamicQuantize",
+                                  fb::OpOptions::DynamicQuantize,
+                                  infer,
+                                  prepare,
+                                  {Arithmetic::kEdge, edge_level, no_requant, never_apart,
+                                   LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -15,7 +15,8 @@ namespace {
 
 using F = fb::FloatFunction;
 
-bool is_binary(F f) { return f >= F::ADD && f <= F::MAXIMUM; }
+bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
+bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f); }
 bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
@@ -133,13 +134,17 @@ struct FloatRun {
 
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const auto f = static_cast<FloatBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
+  const int f = static_cast<int>(p.function);
+  const auto binary =
+      static_cast<FloatBinary>(is_comparison(p.function) ? f - static_cast<int>(F::EQUAL) +
+                                                               static_cast<int>(FloatBinary::kEqual)
+                                                         : f - static_cast<int>(F::ADD));
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
-    p.kernel->binary(f, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
+    p.kernel->binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = std::make_shared<Params>();
@@ -183,8 +188,23 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  const F function = op.options_as_Float()->function();
+  if (is_binary(function)) return operands_apart(op, operands);
+  // One matrix for all, or one for each image.
+  if (function == F::MATMUL &&
+      operands.inputs[1].is_constant != (operands.inputs[1].shape.rank() == 2))
+    return false;
+  return rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kFloatOp = {"Float", fb::OpOptions::Float, infer, prepare};
+const OpDef kFloatOp = {"Float",
+                        fb::OpOptions::Float,
+                        infer,
+                        prepare,
+                        {Arithmetic::kFloat, float_level, no_requant, keeps_images_apart,
+                         LayoutRule::kOwn, Broadcasting::kByFunction, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -4,10 +4,10 @@
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/dynamic_layer.h"
-#include "runtime/ops/gemm_step.h"
+#include "runtime/ops/gemm_call.h"
+#include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/wide_gemm.h"
 #include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
@@ -45,8 +45,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (context.inputs[0].type.dtype == DType::kInt16) {
     QRT_TRY(check_input_count(context, 3));
     const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
-    QRT_TRY(check_wide_constants(context, out, k, options->weight_sum(), options->requant(),
-                                 /*is_planes=*/true, options->digits()));
+    QRT_TRY(check_int16_constants(context, out, k, options->weight_sum(), options->requant(),
+                                  /*is_planes=*/true, options->digits()));
     QRT_TRY(check_true_weight_sum(context, options->weight_sum(), options->digits(), out,
                                   options->terms(), static_cast<size_t>(in)));
     const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
@@ -60,14 +60,14 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  GemmStep gemm;
+  GemmCall gemm;
   DynamicLayer dynamic;
   size_t in;
 };
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  GemmArgs args{};
+  GemmOperands args{};
   args.a = context.in(step, 0);
   args.a_stride = p.in;
   args.a_tap_stride = 0;  // all terms of a weight see the same input
@@ -78,28 +78,28 @@ void run(const Step& step, const RunContext& context) {
   if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.n);
 }
 
-struct WideParams {
-  WideGemm wide;
+struct Int16Params {
+  Int16Gemm int16;
   size_t in;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
-  uint8_t* high = p.wide.high(context.scratch);
-  uint8_t* low = p.wide.low(context.scratch);
-  for_pieces(*context.parallel, p.wide.split_tasks, p.wide.gemm.m * p.in, kAlignment,
+  uint8_t* high = p.int16.high(context.scratch);
+  uint8_t* low = p.int16.low(context.scratch);
+  for_pieces(*context.parallel, p.int16.split_tasks, p.int16.gemm.m * p.in, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               p.wide.kernel->split(x + begin, end - begin, high + begin, low + begin);
+               p.int16.kernel->split(x + begin, end - begin, high + begin, low + begin);
              });
-  GemmArgs left{};
+  GemmOperands left{};
   left.a = high;
   left.a_stride = p.in;
-  run_wide_gemm(p.wide, context, left, 0, context.out(step, 0));
+  run_int16_gemm(p.int16, context, left, 0, context.out(step, 0));
 }
 
 // Rows, columns and taps of the product.
-void set_sizes(const PrepareContext& context, GemmStep* gemm) {
+void set_sizes(const PrepareContext& context, GemmCall* gemm) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   const Shape& y = context.outputs[0].shape;
   gemm->n = static_cast<size_t>(y[y.rank() - 1]);
@@ -108,25 +108,26 @@ void set_sizes(const PrepareContext& context, GemmStep* gemm) {
   gemm->kc = round_up(static_cast<size_t>(context.inputs[1].type.shape[1]), 4);
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
-  GemmStep& gemm = params->wide.gemm;
+  GemmCall& gemm = params->int16.gemm;
   set_sizes(context, &gemm);
-  params->wide.digits = options->digits();
+  params->int16.digits = options->digits();
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
-  QRT_TRY(make_wide_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
-                         gemm.m * params->in, &params->wide, step));
+  QRT_TRY(make_int16_gemm(context, options->weight_sum(), *options->requant(), options->pair_safe(),
+                          gemm.m * params->in, &params->int16, step));
   step->kernel = gemm.kernel->name;
-  step->run = run_wide;
+  step->run = run_int16;
   step->params = std::move(params);
   return Status();
 }
 
 // XNNPACK's 1x1 convolution over rows as images, if asked for: it has no fully connected operator
 // with a scale per channel.
-bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k, Step* step) {
+bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k,
+                     PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   if (context.provider == Provider::kOwn || options->terms() != 1 || is_dynamic_layer(context))
     return false;
@@ -145,12 +146,12 @@ bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k
   return use_xnnpack(xnnpack_convolution(c), step);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   auto params = std::make_shared<Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
-  GemmStep& gemm = params->gemm;
+  GemmCall& gemm = params->gemm;
   set_sizes(context, &gemm);
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
   if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
@@ -170,6 +171,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kFullyConnectedOp = {"FullyConnected", fb::OpOptions::FullyConnected, infer, prepare};
+const OpDef kFullyConnectedOp = {"FullyConnected",
+                                 fb::OpOptions::FullyConnected,
+                                 infer,
+                                 prepare,
+                                 {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
+                                  requant_of<fb::FullyConnectedOptions>, rows_apart,
+                                  LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kWeights}};
 
 }  // namespace qrt

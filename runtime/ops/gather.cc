@@ -128,7 +128,7 @@ void make_runs(const int32_t* index, size_t count, size_t block_bytes, size_t ro
 // A view where y is a range of every row of x: the last axes are whole, one before them is a range,
 // then some may have one index, and the others, whole again, are the rows.
 void find_view(const int32_t* const* maps, const Shape& from, const Shape& to, size_t element_bytes,
-               Step* step) {
+               PlannedStep* step) {
   size_t begin = 0, stride = element_bytes, rows = 1;
   bool is_range = false;
   for (int d = to.rank() - 1; d >= 0; --d) {
@@ -147,7 +147,7 @@ void find_view(const int32_t* const* maps, const Shape& from, const Shape& to, s
   step->shared_rows = rows;
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::GatherOptions>();
   const Shape& from = context.inputs[0].type.shape;
   const Shape& to = context.outputs[0].shape;
@@ -212,8 +212,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Maps stand in the order of their axes.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const auto* maps = op.options_as_Gather()->axes();
+  return maps == nullptr || maps->size() == 0 || maps->Get(0)->axis() != 0;
+}
+
 }  // namespace
 
-const OpDef kGatherOp = {"Gather", fb::OpOptions::Gather, infer, prepare};
+const OpDef kGatherOp = {"Gather",
+                         fb::OpOptions::Gather,
+                         infer,
+                         prepare,
+                         {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
+                          LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

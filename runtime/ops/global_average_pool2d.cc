@@ -57,14 +57,14 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-struct WideParams {
+struct Int16Params {
   RequantParams requant;
   GlobalSumInt16Args args{};
   size_t images, tasks;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
     GlobalSumInt16Args args = p.args;
     for (size_t i = begin; i < end; ++i) {
@@ -75,10 +75,10 @@ void run_wide(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const Shape& x = context.inputs[0].type.shape;
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   params->requant = make_requant(*options->requant(), 1);
   params->images = static_cast<size_t>(x[0]);
   params->args.pixels = static_cast<size_t>(x[1] * x[2]);
@@ -88,13 +88,13 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->tasks = task_count(2 * static_cast<double>(x.elements()) / kCopyBytesPerNs,
                              params->images, context.threads);
   step->kernel = "global_sum_s16";
-  step->run = run_wide;
+  step->run = run_int16;
   step->params = std::move(params);
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   const Shape& x = context.inputs[0].type.shape;
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Params>();
@@ -120,7 +120,13 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kGlobalAveragePool2DOp = {"GlobalAveragePool2D", fb::OpOptions::GlobalAveragePool2D,
-                                      infer, prepare};
+const OpDef kGlobalAveragePool2DOp = {
+    "GlobalAveragePool2D",
+    fb::OpOptions::GlobalAveragePool2D,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::GlobalAveragePool2DOptions>,
+     requant_of<fb::GlobalAveragePool2DOptions>, always_apart, LayoutRule::kImages,
+     Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

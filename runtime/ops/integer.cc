@@ -41,7 +41,7 @@ void run(const Step& step, const RunContext& context) {
   for_all_runs<BinaryRun>(p.broadcast, step, context, p.fn);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
   auto params = std::make_shared<Params>();
   params->fn = integer_kernel(context.inputs[0].type.dtype, static_cast<IntegerFunction>(function));
@@ -54,6 +54,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kIntegerOp = {"Integer", fb::OpOptions::Integer, infer, prepare};
+const OpDef kIntegerOp = {"Integer",
+                          fb::OpOptions::Integer,
+                          infer,
+                          prepare,
+                          {Arithmetic::kIntegers, integer_level, no_requant, operands_apart,
+                           LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -72,8 +72,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_input_count(context, 7));
   QRT_TRY(check_activation(context, 0, "x"));
   const DType activation = context.inputs[0].type.dtype;
-  const bool is_wide = activation == DType::kInt16;
-  const DType sum = is_wide ? DType::kInt64 : DType::kInt32;
+  const bool is_int16 = activation == DType::kInt16;
+  const DType sum = is_int16 ? DType::kInt64 : DType::kInt32;
   QRT_TRY(check_rank(context, 0, "x", 3, "[n, time, in]"));
   QRT_TRY(check_rank(context, 1, "weights", 3, "[4, cells, in]"));
   const Sizes s(context, o->time_major());
@@ -85,7 +85,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_type(context, 5, "hidden", activation, {s.rows, s.cells}));
   QRT_TRY(check_type(context, 6, "cell", DType::kInt16, {s.rows, s.cells}));
   QRT_TRY(check_gates(*o, activation));
-  if (is_wide) {
+  if (is_int16) {
     QRT_TRY(
         check_sums(context, 2, s.in, [](const fb::LstmGate& gate) { return gate.input_stages(); }));
     QRT_TRY(check_sums(context, 4, s.cells,
@@ -152,7 +152,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::LstmOptions>();
   const Sizes s(context, o->time_major());
   auto params = std::make_shared<Params>(*o);
@@ -176,15 +176,25 @@ Status prepare(const PrepareContext& context, Step* step) {
   step->macs = static_cast<uint64_t>(s.rows * s.steps) * kGates * p.cells * (p.in + p.cells);
   params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
                              params->rows, context.threads);
-  const bool is_wide = context.inputs[0].type.dtype == DType::kInt16;
-  step->kernel = is_wide ? "lstm_s16" : "lstm";
-  step->run = is_wide ? run<int16_t> : run<uint8_t>;
+  const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
+  step->kernel = is_int16 ? "lstm_s16" : "lstm";
+  step->run = is_int16 ? run<int16_t> : run<uint8_t>;
   step->params = std::move(params);
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  return !op.options_as_Lstm()->time_major();
+}
+
 }  // namespace
 
-const OpDef kLstmOp = {"Lstm", fb::OpOptions::Lstm, infer, prepare};
+const OpDef kLstmOp = {
+    "Lstm",
+    fb::OpOptions::Lstm,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::LstmOptions>, requant_of<fb::LstmOptions>,
+     keeps_images_apart, LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kTable16 = 65536;
 
 // int16 to int16, bytes or floats; bytes to int16.
-bool is_wide(DType x, DType y) {
+bool is_int16(DType x, DType y) {
   return x == DType::kInt16 ? y == DType::kInt16 || is_byte(y) || y == DType::kFloat32
                             : is_byte(x) && y == DType::kInt16;
 }
@@ -38,7 +38,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const TensorType& x = context.inputs[0].type;
   DType output;
   QRT_TRY(declared_output_dtype(context, &output));
-  if (is_wide(x.dtype, output)) return infer_16(context, output, outputs);
+  if (is_int16(x.dtype, output)) return infer_16(context, output, outputs);
   const bool fits = options->to_float() ? output == DType::kFloat32 : is_byte(output);
   QRT_MODEL_CHECK(is_byte(x.dtype) && fits,
                   "maps %s to %s, expected bytes to bytes (uint8, int8, bool), or to float32 with "
@@ -105,7 +105,7 @@ void run_16(const Step& step, const RunContext& context) {
 }
 
 // Buffers of a file are aligned to 64 bytes.
-Status prepare_16(const PrepareContext& context, Step* step) {
+Status prepare_16(const PrepareContext& context, PlannedStep* step) {
   Result<const fb::Buffer*> buffer =
       context.buffer(context.op->options_as<fb::LutOptions>()->table());
   if (!buffer.ok()) return std::move(buffer.status());
@@ -137,8 +137,8 @@ void run_float(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
-  if (is_wide(context.inputs[0].type.dtype, context.outputs[0].dtype))
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (is_int16(context.inputs[0].type.dtype, context.outputs[0].dtype))
     return prepare_16(context, step);
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::LutOptions>();
@@ -160,8 +160,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) { return op.options_as_Lut()->to_float() ? kEdgeLevel : 0; }
+
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return !op.options_as_Lut()->per_channel() || rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kLutOp = {"Lut", fb::OpOptions::Lut, infer, prepare};
+const OpDef kLutOp = {"Lut",
+                      fb::OpOptions::Lut,
+                      infer,
+                      prepare,
+                      {Arithmetic::kTable, level, no_requant, keeps_images_apart, LayoutRule::kAny,
+                       Broadcasting::kNone, ConstantRule::kTable}};
 
 }  // namespace qrt

@@ -36,19 +36,19 @@ void run(const Step& step, const RunContext& context) {
            pool.kernel->max);
 }
 
-void run_wide(const Step& step, const RunContext& context) {
+void run_int16(const Step& step, const RunContext& context) {
   const PoolStep& pool = step.as<PoolStep>();
   run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), PoolInt16Args{},
            max_pool_int16);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto pool = std::make_shared<PoolStep>();
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
   if (context.inputs[0].type.dtype == DType::kInt16) {
     step->kernel = "max_pool_s16";
-    step->run = run_wide;
+    step->run = run_int16;
     step->params = std::move(pool);
     return Status();
   }
@@ -64,6 +64,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMaxPool2DOp = {"MaxPool2D", fb::OpOptions::MaxPool2D, infer, prepare};
+const OpDef kMaxPool2DOp = {"MaxPool2D",
+                            fb::OpOptions::MaxPool2D,
+                            infer,
+                            prepare,
+                            {Arithmetic::kSelects, integer_level, no_requant, always_apart,
+                             LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -34,7 +34,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                  context.out(step, 0) + begin, count});
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
   auto params = std::make_shared<Params>();
   params->dtype = context.inputs[0].type.dtype;
@@ -51,6 +51,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMinMaxOp = {"MinMax", fb::OpOptions::MinMax, infer, prepare};
+const OpDef kMinMaxOp = {"MinMax",
+                         fb::OpOptions::MinMax,
+                         infer,
+                         prepare,
+                         {Arithmetic::kSelects, integer_level, no_requant, operands_apart,
+                          LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

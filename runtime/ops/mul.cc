@@ -53,41 +53,41 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                         context.out(step, 0) + begin, count});
 }
 
-struct WideParams {
+struct Int16Params {
   const ElementwiseKernel* kernel;
   RequantParams requant;
   MulParams mul;
   Broadcast broadcast;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_int16(const Step& step, const RunContext& context) {
+  const Int16Params& p = step.as<Int16Params>();
   for_all_runs<Int16Run>(p.broadcast, step, context,
                          [&](const Int16Run& r) { p.kernel->mul_int16(p.mul, r); });
 }
 
 void run_far(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+  const Int16Params& p = step.as<Int16Params>();
   for_all_runs<Int16Run>(p.broadcast, step, context,
                          [&](const Int16Run& r) { mul_int16_in_64_bits(p.mul, r); });
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::MulOptions>();
-  auto params = std::make_shared<WideParams>();
+  auto params = std::make_shared<Int16Params>();
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
   params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   const bool far = greatest_product(*options) > INT32_MAX;
   step->kernel = far ? "mul_int16_in_64_bits" : params->kernel->int16_name;
-  step->run = far ? run_far : run_wide;
+  step->run = far ? run_far : run_int16;
   step->params = std::move(params);
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_wide(context, step);
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);
@@ -103,6 +103,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kMulOp = {"Mul", fb::OpOptions::Mul, infer, prepare};
+const OpDef kMulOp = {
+    "Mul",
+    fb::OpOptions::Mul,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::MulOptions>, requant_of<fb::MulOptions>,
+     operands_apart, LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
 
 }  // namespace qrt

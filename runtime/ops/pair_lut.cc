@@ -51,7 +51,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
           context.out(step, 0) + begin * p.broadcast.output_bytes, count});
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::PairLutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
@@ -66,8 +66,15 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) { return op.options_as_PairLut()->to_float() ? kEdgeLevel : 0; }
+
 }  // namespace
 
-const OpDef kPairLutOp = {"PairLut", fb::OpOptions::PairLut, infer, prepare};
+const OpDef kPairLutOp = {"PairLut",
+                          fb::OpOptions::PairLut,
+                          infer,
+                          prepare,
+                          {Arithmetic::kTable, level, no_requant, operands_apart, LayoutRule::kAny,
+                           Broadcasting::kElements, ConstantRule::kTable}};
 
 }  // namespace qrt

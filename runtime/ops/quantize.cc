@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/edge/half_up.h"
 #include "kernels/edge/packed.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/edge_step.h"
@@ -42,12 +43,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_MODEL_CHECK(is_small_integer(output),
                     "the output is %s, expected an integer of up to 16 bits", dtype_name(output));
   }
-  const bool away = options->rounding() == fb::Rounding::HALF_AWAY;
+  const bool other = options->rounding() == fb::Rounding::HALF_AWAY ||
+                     options->rounding() == fb::Rounding::HALF_UP;
   const bool bytes = output == DType::kUInt8 || output == DType::kInt8;
   QRT_MODEL_CHECK(
       options->rounding() == fb::Rounding::HALF_EVEN ||
-          (away && options->axis() < 0 && (bytes || output == DType::kInt16) && !has_inputs),
-      "rounding is %d, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
+          (other && options->axis() < 0 && (bytes || output == DType::kInt16) && !has_inputs),
+      "rounding is %d, expected HALF_EVEN (0), or per tensor HALF_UP (1) or HALF_AWAY (2)",
       static_cast<int>(options->rounding()));
   QRT_MODEL_CHECK(options->division() <= fb::Division::F64, "division is %d, expected 0 to 3",
                   static_cast<int>(options->division()));
@@ -67,7 +69,8 @@ struct Params {
   EdgeStep edge;
   DType input, output;
   int32_t lo = 0, hi = 0, offset = 0;
-  bool is_packed = false, half_away = false, is_small_float = false;
+  fb::Rounding rounding = fb::Rounding::HALF_EVEN;
+  bool is_packed = false, is_small_float = false;
   bool wraps = false;  // an integer of up to 16 bits whose overflow is not SATURATE
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;
@@ -253,6 +256,17 @@ void run_chunks(const Step& step, const RunContext& context) {
              });
 }
 
+// Of one scale, by the step's rounding.
+void quantize_tensor(const Params& p, const float* x, size_t n, float scale, int32_t zero_point,
+                     uint8_t* y) {
+  const EdgeKernel& k = *p.edge.kernel;
+  switch (p.rounding) {
+    case fb::Rounding::HALF_UP: return quantize_half_up(x, n, scale, zero_point, p.lo, p.hi, y);
+    case fb::Rounding::HALF_AWAY: return k.quantize_away(x, n, scale, zero_point, p.lo, p.hi, y);
+    default: return k.quantize(x, n, scale, zero_point, p.lo, p.hi, y);
+  }
+}
+
 // float32 to 8 bits.
 void run_bytes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -261,9 +275,9 @@ void run_bytes(const Step& step, const RunContext& context) {
   uint8_t* y = context.out(step, 0);
   for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               if (p.half_away)
-                 return p.edge.kernel->quantize_away(x + begin, end - begin, grid.scale[0],
-                                                     grid.zero_point[0], p.lo, p.hi, y + begin);
+               if (p.rounding != fb::Rounding::HALF_EVEN)
+                 return quantize_tensor(p, x + begin, end - begin, grid.scale[0],
+                                        grid.zero_point[0], y + begin);
                for_runs(p.edge.layout, begin, end,
                         [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
                           encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
@@ -271,8 +285,8 @@ void run_bytes(const Step& step, const RunContext& context) {
              });
 }
 
-// float32 to int16, per tensor, half away from zero.
-void run_half_away_16(const Step& step, const RunContext& context) {
+// float32 to int16, per tensor, half away from zero or half up.
+void run_other_16(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
@@ -297,7 +311,7 @@ void run_half(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
   make_edge(context, options->scale(), options->zero_point(), options->axis(),
@@ -306,7 +320,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->output = context.outputs[0].dtype;
   integer_range(params->output, &params->lo, &params->hi);
   params->is_packed = is_packed(params->output);
-  params->half_away = options->rounding() == fb::Rounding::HALF_AWAY;
+  params->rounding = options->rounding();
   params->overflow = options->overflow();
   params->offset = options->offset();
   SmallFormat format;
@@ -318,8 +332,8 @@ Status prepare(const PrepareContext& context, Step* step) {
   const bool tensor = params->edge.layout.kind == EdgeLayout::Kind::kTensor;
   step->kernel = params->edge.kernel->name;
   step->scratch_bytes = params->edge.scratch_bytes();
-  if (params->half_away && !bytes) {
-    step->run = run_half_away_16;
+  if (params->rounding != fb::Rounding::HALF_EVEN && !bytes) {
+    step->run = run_other_16;
   } else if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
              params->input == DType::kFloat32) {
     step->run = run_bytes;
@@ -335,6 +349,11 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  const fb::QuantizeOptions& o = *op.options_as_Quantize();
+  return o.axis() != 0 && o.block_size() == 0;
+}
+
 }  // namespace
 
 bool quantizes_in_parts(const Step& step) {
@@ -347,13 +366,14 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
                    uint8_t* to) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0)) + begin;
-  const float scale = p.edge.scale[0];
-  const int32_t zero_point = p.edge.zero_point[0];
-  const EdgeKernel& kernel = *p.edge.kernel;
-  (p.half_away ? kernel.quantize_away : kernel.quantize)(x, count, scale, zero_point, p.lo, p.hi,
-                                                         to);
+  quantize_tensor(p, x, count, p.edge.scale[0], p.edge.zero_point[0], to);
 }
 
-const OpDef kQuantizeOp = {"Quantize", fb::OpOptions::Quantize, infer, prepare};
+const OpDef kQuantizeOp = {"Quantize",
+                           fb::OpOptions::Quantize,
+                           infer,
+                           prepare,
+                           {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
+                            LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

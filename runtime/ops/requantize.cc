@@ -6,6 +6,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/requantize_sums.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/requant_params.h"
 
@@ -79,7 +80,7 @@ Status analyse(const InferContext& context, int64_t* bound) {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   int64_t bound;
-  QRT_TRY(analyse(context, &bound));
+  QRT_TRY(has_fine_bias(context) ? check_requantize_sums(context) : analyse(context, &bound));
   DType to;
   QRT_TRY(declared_output_dtype(context, &to));
   return add_output(to, context.inputs[0].type.shape, outputs);
@@ -114,7 +115,8 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
+  if (has_fine_bias(context)) return prepare_requantize_sums(context, step);
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   int64_t bound;
   QRT_TRY(analyse(context, &bound));
@@ -147,8 +149,19 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Slopes are those of channels, the last axis.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  return operands.inputs.size() < 2 || operands.inputs[1].shape[0] == 1 || rows_apart(op, operands);
+}
+
 }  // namespace
 
-const OpDef kRequantizeOp = {"Requantize", fb::OpOptions::Requantize, infer, prepare};
+const OpDef kRequantizeOp = {"Requantize",
+                             fb::OpOptions::Requantize,
+                             infer,
+                             prepare,
+                             {Arithmetic::kRequant, level_of_requant<fb::RequantizeOptions>,
+                              requant_of<fb::RequantizeOptions>, keeps_images_apart,
+                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -48,7 +48,7 @@ void run(const Step& step, const RunContext& context) {
   memcpy(context.out(step, 0), context.in(step, 0), step.as<size_t>());
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->view_begin = 0;
   step->params = std::make_shared<size_t>(tensor_bytes(context.outputs[0]));
   step->run = run;
@@ -58,6 +58,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kReshapeOp = {"Reshape", fb::OpOptions::Reshape, infer, prepare};
+const OpDef kReshapeOp = {"Reshape",
+                          fb::OpOptions::Reshape,
+                          infer,
+                          prepare,
+                          {Arithmetic::kMoves, integer_level, no_requant, always_apart,
+                           LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

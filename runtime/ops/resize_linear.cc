@@ -67,12 +67,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "kind is %d, expected %d to %d", static_cast<int>(o->kind()),
                   static_cast<int>(fb::ResizeKind::MIN), static_cast<int>(fb::ResizeKind::MAX));
   const bool in_float = is_float(o->kind());
-  const bool is_wide = o->kind() == fb::ResizeKind::WIDE;
-  QRT_MODEL_CHECK((x.dtype == DType::kUInt8 && !is_wide) || (x.dtype == DType::kInt16 && !in_float),
-                  "input 0 (x) is %s, expected uint8 unless WIDE, or int16 with an integer kind",
-                  dtype_name(x.dtype));
-  QRT_MODEL_CHECK(in_float || is_wide || !is_volume, "has d, which INT kinds have not");
-  if (is_wide)
+  const bool is_int16 = o->kind() == fb::ResizeKind::WIDE;
+  QRT_MODEL_CHECK(
+      (x.dtype == DType::kUInt8 && !is_int16) || (x.dtype == DType::kInt16 && !in_float),
+      "input 0 (x) is %s, expected uint8 unless WIDE, or int16 with an integer kind",
+      dtype_name(x.dtype));
+  QRT_MODEL_CHECK(in_float || is_int16 || !is_volume, "has d, which INT kinds have not");
+  if (is_int16)
     QRT_TRY(check_range("input_zero_point", o->input_zero_point(), INT16_MIN, INT16_MAX));
   QRT_MODEL_CHECK(o->offset() == 0 || (o->offset() == 128 && x.dtype == DType::kUInt8),
                   "offset is %d, expected 0, or 128 for uint8", o->offset());
@@ -92,7 +93,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (is_volume) QRT_TRY(check_axis(o->d(), "d", x.shape[1], o->kind(), &shape[1]));
   QRT_TRY(check_axis(o->h(), "h", x.shape[h], o->kind(), &shape[h]));
   QRT_TRY(check_axis(o->w(), "w", x.shape[h + 1], o->kind(), &shape[h + 1]));
-  return add_output(is_wide ? DType::kInt32 : x.dtype, shape, outputs);
+  return add_output(is_int16 ? DType::kInt32 : x.dtype, shape, outputs);
 }
 
 struct Params {
@@ -259,7 +260,7 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
   const Shape &from = context.inputs[0].type.shape, &to = context.outputs[0].shape;
   const auto size = [](int64_t d) { return static_cast<size_t>(d); };
@@ -317,8 +318,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  const fb::ResizeKind kind = op.options_as_ResizeLinear()->kind();
+  return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED ? 1 : 0;
+}
+
 }  // namespace
 
-const OpDef kResizeLinearOp = {"ResizeLinear", fb::OpOptions::ResizeLinear, infer, prepare};
+const OpDef kResizeLinearOp = {"ResizeLinear",
+                               fb::OpOptions::ResizeLinear,
+                               infer,
+                               prepare,
+                               {Arithmetic::kForms, level, no_requant, always_apart,
+                                LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -185,7 +185,7 @@ void run_log(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_log(const PrepareContext& context, Step* step) {
+Status prepare_log(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<LogParams>();
@@ -217,7 +217,7 @@ void run_int(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_int(const PrepareContext& context, Step* step) {
+Status prepare_int(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<IntParams>();
   QRT_TRY(read_table(context, context.op->options_as<fb::SoftmaxOptions>()->table(), kTable,
@@ -251,7 +251,7 @@ void run_16(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_16(const PrepareContext& context, Step* step) {
+Status prepare_16(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<Params16>(options->stages());
@@ -280,7 +280,7 @@ struct WideParams {
   size_t rows, n, tasks;
 };
 
-void run_wide(const Step& step, const RunContext& context) {
+void run_int_wide(const Step& step, const RunContext& context) {
   const WideParams& p = step.as<WideParams>();
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
@@ -289,7 +289,7 @@ void run_wide(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_wide(const PrepareContext& context, Step* step) {
+Status prepare_int_wide(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<WideParams>(options->stages());
@@ -304,7 +304,7 @@ Status prepare_wide(const PrepareContext& context, Step* step) {
   params->tasks =
       task_count(10 * static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "softmax_table_s16";
-  step->run = run_wide;
+  step->run = run_int_wide;
   step->params = std::move(params);
   return Status();
 }
@@ -324,7 +324,7 @@ void run_wide_log(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_wide_log(const PrepareContext& context, Step* step) {
+Status prepare_wide_log(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<WideLogParams>();
@@ -341,11 +341,11 @@ Status prepare_wide_log(const PrepareContext& context, Step* step) {
   return Status();
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
-  if (options->kind() == fb::SoftmaxKind::INT_WIDE) return prepare_wide(context, step);
+  if (options->kind() == fb::SoftmaxKind::INT_WIDE) return prepare_int_wide(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);
@@ -366,8 +366,18 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+int level(const fb::Operator& op) {
+  const fb::SoftmaxKind kind = op.options_as_Softmax()->kind();
+  return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ? 1 : 0;
+}
+
 }  // namespace
 
-const OpDef kSoftmaxOp = {"Softmax", fb::OpOptions::Softmax, infer, prepare};
+const OpDef kSoftmaxOp = {"Softmax",
+                          fb::OpOptions::Softmax,
+                          infer,
+                          prepare,
+                          {Arithmetic::kForms, level, no_requant, rows_apart, LayoutRule::kRows,
+                           Broadcasting::kNone, ConstantRule::kTable}};
 
 }  // namespace qrt

@@ -77,7 +77,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::SvdfOptions>();
   const Shape& x = context.inputs[0].type.shape;
   const Shape& times = context.inputs[2].type.shape;
@@ -106,6 +106,12 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kSvdfOp = {"Svdf", fb::OpOptions::Svdf, infer, prepare};
+const OpDef kSvdfOp = {
+    "Svdf",
+    fb::OpOptions::Svdf,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_requant<fb::SvdfOptions>, requant_of<fb::SvdfOptions>,
+     always_apart, LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

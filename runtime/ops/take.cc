@@ -65,7 +65,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   const TensorType& x = context.inputs[0].type;
   const Shape& index = context.inputs[1].type.shape;
@@ -93,8 +93,21 @@ Status prepare(const PrepareContext& context, Step* step) {
   return Status();
 }
 
+// Rows of a constant for each image's indices, or something of each image.
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
+  const fb::TakeOptions& o = *op.options_as_Take();
+  const bool same_indices = operands.inputs[1].is_constant;
+  if (operands.inputs[0].is_constant) return o.axis() == 0 && !same_indices;
+  return o.axis() > 0 && (o.batch_dims() > 0) != same_indices;
+}
+
 }  // namespace
 
-const OpDef kTakeOp = {"Take", fb::OpOptions::Take, infer, prepare};
+const OpDef kTakeOp = {"Take",
+                       fb::OpOptions::Take,
+                       infer,
+                       prepare,
+                       {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
+                        LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kOperands}};
 
 }  // namespace qrt

@@ -72,7 +72,7 @@ decltype(Step::run) run_of(DType values, DType indices) {
   return run_of<int64_t>(indices);
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   const Shape& x = context.inputs[0].type.shape;
   auto params = std::make_shared<Params>();
@@ -91,6 +91,11 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 }  // namespace
 
-const OpDef kTopKOp = {"TopK", fb::OpOptions::TopK, infer, prepare};
+const OpDef kTopKOp = {"TopK",
+                       fb::OpOptions::TopK,
+                       infer,
+                       prepare,
+                       {Arithmetic::kSelects, integer_level, no_requant, rows_apart,
+                        LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

@@ -45,7 +45,7 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-Status prepare(const PrepareContext& context, Step* step) {
+Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& x = context.inputs[0].type;
   const auto* perm = context.op->options_as<fb::TransposeOptions>()->perm();
   auto params = std::make_shared<Params>();
@@ -99,9 +99,13 @@ void run_pulling(const Step& step, const RunContext& context) {
              });
 }
 
+bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
+  return op.options_as_Transpose()->perm()->Get(0) == 0;
+}
+
 }  // namespace
 
-bool pull_from_quantize(const Step& quantize, Step* transpose) {
+bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
   if (transpose->run != run || !quantizes_in_parts(quantize)) return false;
   const Params& p = transpose->as<Params>();
   const TransposePlan& plan = p.plan;
@@ -127,6 +131,11 @@ bool pull_from_quantize(const Step& quantize, Step* transpose) {
   return true;
 }
 
-const OpDef kTransposeOp = {"Transpose", fb::OpOptions::Transpose, infer, prepare};
+const OpDef kTransposeOp = {"Transpose",
+                            fb::OpOptions::Transpose,
+                            infer,
+                            prepare,
+                            {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
+                             LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
 
 }  // namespace qrt

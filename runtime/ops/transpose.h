@@ -9,7 +9,7 @@ namespace qrt {
 // Where `transpose` makes pixels of a few planes that `quantize` makes in parts, lets it do that
 // step's work: it reads the floats, and what is between them needs no memory. Else returns false
 // and changes nothing. `quantize` must stay where it is.
-bool pull_from_quantize(const Step& quantize, Step* transpose);
+bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
 
 }  // namespace qrt
 

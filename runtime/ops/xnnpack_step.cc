@@ -36,7 +36,7 @@ void run(const Step& step, const RunContext& context) {
 
 }  // namespace
 
-bool use_xnnpack(XnnpackPointer op, Step* step) {
+bool use_xnnpack(XnnpackPointer op, PlannedStep* step) {
   if (op == nullptr) return false;
   step->kernel = op->name();
   step->bind = bind;

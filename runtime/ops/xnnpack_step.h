@@ -10,7 +10,7 @@ namespace qrt {
 // Makes `op` the step's implementation, with all but Step::macs. False if it is null: our own
 // kernel has to do it. The step then holds what belongs to one session: a plan with such steps
 // serves one.
-bool use_xnnpack(XnnpackPointer op, Step* step);
+bool use_xnnpack(XnnpackPointer op, PlannedStep* step);
 
 }  // namespace qrt
 

@@ -1,5 +1,6 @@
 // qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON or a
 // Graphviz graph.
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,17 @@ std::string level_name(int level) {
   return level == kEdgeLevel ? "edge" : "I" + std::to_string(level);
 }
 
+// Of scales that are all powers of two, as ESP-DL's are; empty: one is not.
+std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
+  std::vector<int> exponents;
+  for (const float scale : scales) {
+    int exponent;
+    if (std::frexp(scale, &exponent) != 0.5f) return {};
+    exponents.push_back(exponent - 1);
+  }
+  return exponents;
+}
+
 std::string requant_name(const fb::Requant* r) {
   if (r == nullptr) return "";
   switch (r->kind()) {
@@ -46,15 +58,11 @@ std::string requant_name(const fb::Requant* r) {
 
 // The arithmetic of an operator: how its output's bytes come about.
 std::string arithmetic(const fb::Operator& op) {
+  const OpTraits& traits = traits_of(op.options_type());
+  if (traits.arithmetic == Arithmetic::kMoves) return "move";
+  if (const fb::Requant* requant = traits.requant(op))
+    return requant_name(requant) + (op.options_as_Lstm() ? ", tables" : "");
   switch (op.options_type()) {
-    case fb::OpOptions::Conv2D: return requant_name(op.options_as_Conv2D()->requant());
-    case fb::OpOptions::DepthwiseConv2D:
-      return requant_name(op.options_as_DepthwiseConv2D()->requant());
-    case fb::OpOptions::FullyConnected:
-      return requant_name(op.options_as_FullyConnected()->requant());
-    case fb::OpOptions::Mul: return requant_name(op.options_as_Mul()->requant());
-    case fb::OpOptions::GlobalAveragePool2D:
-      return requant_name(op.options_as_GlobalAveragePool2D()->requant());
     case fb::OpOptions::Add:
       switch (op.options_as_Add()->kind()) {
         case fb::AddKind::F32_FMA: return "EW_F32, fma";
@@ -79,7 +87,6 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Lut:
       return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
     case fb::OpOptions::MaxPool2D: return "maximum";
-    case fb::OpOptions::BatchMatMul: return requant_name(op.options_as_BatchMatMul()->requant());
     case fb::OpOptions::PairLut: return "table of pairs";
     case fb::OpOptions::MinMax: return op.options_as_MinMax()->maximum() ? "maximum" : "minimum";
     case fb::OpOptions::ArgMax:
@@ -91,14 +98,6 @@ std::string arithmetic(const fb::Operator& op) {
         case fb::ResizeKind::F32_TRUNCATED: return "ordered float32 sum";
         default: return "integer sum";
       }
-    case fb::OpOptions::Concat:
-    case fb::OpOptions::Reshape:
-    case fb::OpOptions::Transpose:
-    case fb::OpOptions::Gather:
-    case fb::OpOptions::Take: return "move";
-    case fb::OpOptions::Requantize: return requant_name(op.options_as_Requantize()->requant());
-    case fb::OpOptions::Svdf: return requant_name(op.options_as_Svdf()->requant());
-    case fb::OpOptions::Lstm: return requant_name(op.options_as_Lstm()->requant()) + ", tables";
     case fb::OpOptions::Quantize: return "float32 division, half even";
     case fb::OpOptions::Dequantize: return "float32 product";
     case fb::OpOptions::DynamicProduct: return "float32 scales from inputs, half even";
@@ -106,11 +105,23 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Integer:
       return std::string("integer ") +
              fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
+    case fb::OpOptions::Formula: {
+      const auto* o = op.options_as_Formula();
+      const auto count = [](const auto* steps) { return steps ? steps->size() : 0; };
+      std::string text =
+          std::to_string(count(o->a_steps()) + count(o->b_steps()) + count(o->steps())) +
+          " int32 steps";
+      if (op.inputs()->size() == 2)
+        text += std::string(" around ") + fb::EnumNameFormulaPair(o->pair());
+      return text;
+    }
+    case fb::OpOptions::Reduce: return op.options_as_Reduce()->maximum() ? "maximum" : "int32 sum";
+    case fb::OpOptions::ValidBoxes: return "selection";
+    case fb::OpOptions::SuppressBoxes: return "int64 overlaps";
     case fb::OpOptions::Float:
       return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
-    case fb::OpOptions::NONE: break;
+    default: return "";
   }
-  return "";
 }
 
 // Everything the three formats show, gathered once.
@@ -124,6 +135,8 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
                     {"bytes", plan.slot_bytes(i)}};
   if (const auto* q = tensor.quantization(); q != nullptr && q->scale() != nullptr) {
     j["scale"] = std::vector<float>(q->scale()->begin(), q->scale()->end());
+    if (const auto exponents = exponents_of(*q->scale()); !exponents.empty())
+      j["exponent"] = exponents;
     j["zero_point"] = std::vector<int32_t>(q->zero_point()->begin(), q->zero_point()->end());
     j["axis"] = q->axis();
   }
@@ -143,7 +156,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
 
 ordered_json describe_operator(const Plan& plan, uint32_t i) {
   const fb::Operator& op = *plan.model->file().operators()->Get(i);
-  const Step& step = plan.steps[i];
+  const PlannedStep& step = plan.steps[i];
   const auto indices = [](const flatbuffers::Vector<uint32_t>* v) {
     return v != nullptr ? std::vector<uint32_t>(v->begin(), v->end()) : std::vector<uint32_t>();
   };
@@ -193,7 +206,7 @@ ordered_json describe(const Plan& plan, const Options& options) {
           {"memory",
            {{"file_bytes", plan.model->file_bytes()},
             {"constant_bytes", constant_bytes},
-            {"widened_bytes", plan.model->widened().bytes()},
+            {"widened_bytes", plan.model->unpacked().bytes()},
             {"arena_bytes", plan.arena_bytes},
             {"state_bytes", plan.state_bytes},
             {"scratch_bytes", plan.scratch_bytes}}},
@@ -215,6 +228,8 @@ std::string type_of(const ordered_json& tensor) {
 
 std::string quantization_of(const ordered_json& tensor) {
   if (!tensor.contains("scale")) return "";
+  if (tensor.contains("exponent") && tensor["exponent"].size() == 1)
+    return "2^" + tensor["exponent"][0].dump() + ", " + tensor["zero_point"][0].dump();
   if (tensor["scale"].size() != 1)
     return std::to_string(tensor["scale"].size()) + " scales, axis " + tensor["axis"].dump();
   char text[64];

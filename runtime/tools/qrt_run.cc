@@ -6,14 +6,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "qrt/qrt.hpp"
+#include "runtime/model_bytes.h"
 #include "runtime/tensor.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/options.h"
+#include "runtime/tools/source_order.h"
 #include "runtime/tools/terminal.h"
+#include "runtime/verify.h"
 
 namespace qrt {
 namespace {
@@ -85,7 +89,10 @@ Status check_input(const Model& model, size_t i, const tool::NpyArray& array, si
     const int64_t n = array.shape[d + (*is_sequence ? 1 : 0)];
     if (info.dims[d] >= 0)
       fits = n == info.dims[d];
-    else if (n < 1 || (*batch != 0 && static_cast<size_t>(n) != *batch))
+    else if (n < 1)
+      return error(Code::kInvalidModel, "it has a batch of %lld, expected 1 or more",
+                   static_cast<long long>(n));
+    else if (*batch != 0 && static_cast<size_t>(n) != *batch)
       return error(Code::kInvalidModel, "it has a batch of %lld, other inputs have %zu",
                    static_cast<long long>(n), *batch);
     else
@@ -166,18 +173,76 @@ Status deliver_outputs(const Options& options, const Session& session, size_t ou
   return {};
 }
 
-// As they are after the last run.
-Status deliver_tensors(const Options& options, const Session& session) {
-  for (size_t i = 0; i < qrt_session_tensor_count(session.get()); ++i) {
-    qrt_tensor_info info{};
-    const void* data = nullptr;
-    if (qrt_session_tensor(session.get(), i, &info, &data) != QRT_OK) continue;
-    char number[32];
-    snprintf(number, sizeof number, "tensor_%04zu", i);
-    const std::string name = options.output_dir.empty() ? "" : "_" + file_part(info.name);
-    QRT_TRY(deliver(options, number + name, info, data));
+// The dimensions of a tensor in the source's order, and its elements so ordered. Packed elements
+// stay as they are: *order becomes empty.
+std::vector<uint8_t> in_source_order(const void* data, tool::Order* order, qrt_tensor_info* info) {
+  const auto* from = static_cast<const uint8_t*>(data);
+  const size_t element = qrt_dtype_size(info->dtype);
+  if (element == 0) order->clear();
+  std::vector<uint8_t> result(from, from + info->bytes);
+  if (order->empty()) return result;
+  const qrt_tensor_info old = *info;
+  size_t stride[QRT_MAX_RANK], step = element;  // bytes, of the source's dimensions
+  for (int d = old.rank; d-- > 0; step *= static_cast<size_t>(old.dims[d]))
+    for (int i = 0; i < old.rank; ++i)
+      if ((*order)[static_cast<size_t>(i)] == d) {
+        stride[i] = step;
+        info->dims[i] = old.dims[d];
+      }
+  int64_t at[QRT_MAX_RANK] = {};
+  size_t offset = 0;
+  for (size_t to = 0; to < info->bytes; to += element) {
+    memcpy(&result[to], from + offset, element);
+    for (int i = info->rank; i-- > 0;) {
+      offset += stride[i];
+      if (++at[i] < info->dims[i]) break;
+      offset -= stride[i] * static_cast<size_t>(at[i]);
+      at[i] = 0;
+    }
   }
-  return {};
+  return result;
+}
+
+// As they are after the last run, under the names and in the order of dimensions that they have in
+// the source model; with --output-dir a list of them, tensors.json.
+Status deliver_tensors(const Options& options, const Session& session) {
+  auto bytes = ModelBytes::map_file(options.model.c_str());
+  QRT_TRY(std::move(bytes.status()).at(options.model));
+  auto model = verify(std::move(*bytes));
+  QRT_TRY(std::move(model.status()).at(options.model));
+  const fb::Model& file = (*model)->file();
+  const std::vector<tool::Order> orders = tool::source_orders(file);
+  const std::vector<std::string> names = tool::source_names(file);
+  auto list = nlohmann::ordered_json::array();
+  size_t i = 0;  // of the tensors that operators write, in their order
+  for (const fb::Operator* op : *file.operators())
+    for (const uint32_t tensor : *op->outputs()) {
+      qrt_tensor_info info{};
+      const void* data = nullptr;
+      if (qrt_session_tensor(session.get(), i, &info, &data) != QRT_OK)
+        return error(Code::kInternal, "operator outputs and tensors of the session differ");
+      tool::Order order = orders[tensor];
+      const std::vector<uint8_t> elements = in_source_order(data, &order, &info);
+      info.name = names[tensor].c_str();
+      char number[32];
+      snprintf(number, sizeof number, "tensor_%04zu", i++);
+      const std::string part = file_part(info.name);
+      const std::string stem =
+          options.output_dir.empty() || part.empty() ? number : number + ("_" + part);
+      QRT_TRY(deliver(options, stem, info, elements.data()));
+      list.push_back({{"file", stem + ".npy"},
+                      {"name", info.name},
+                      {"node", op->name() != nullptr ? op->name()->str() : ""},
+                      {"source_op", op->source_op() != nullptr ? op->source_op()->str() : ""},
+                      {"operator", fb::EnumNameOpOptions(op->options_type())},
+                      {"dtype", qrt_dtype_name(info.dtype)},
+                      {"shape", std::vector<int64_t>(info.dims, info.dims + info.rank)},
+                      {"order", std::vector<int>(order.begin(), order.end())}});
+    }
+  if (options.output_dir.empty()) return {};
+  const std::string text =
+      list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return tool::write_file(options.output_dir + "/tensors.json", text.data(), text.size());
 }
 
 // Index `step` of a sequence of `steps`.
@@ -244,7 +309,8 @@ int run_main(int argc, char** argv) {
   line.arguments("INPUTS", &options.files, "Inputs as .npy files, in the model's order");
   line.texts("--input", &options.named, "NAME=FILE.npy, an input by name; may be repeated");
   line.text("--output-dir", &options.output_dir, "Directory for the outputs, made if missing");
-  line.flag("--dump-all", &options.dump_all, "Every tensor that an operator writes, too");
+  line.flag("--dump-all", &options.dump_all,
+            "Every tensor that an operator writes, too, in the source model's order of dimensions");
   line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   line.text("--kernels", &options.kernels,
             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");

@@ -357,5 +357,30 @@ TEST(OnnxConv, ShapesThatDoNotFitAreInvalid) {
       << imported.status.message();
 }
 
+// What ONNX Runtime 1.30 makes of 1, 2, 3 ... 144.
+TEST(OnnxConv, SameBelowZeroShiftsTheWindows) {
+  std::vector<uint8_t> x(144);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i + 1);
+  OnnxBuilder b;
+  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {1}), 1.0f, 0);
+  const std::string in = b.integer_input<uint8_t>({1, 1, 12, 12}, 1.0f, 0);
+  b.integer_output<uint8_t>(
+      b.node("Conv", {in, w}, {Attr("strides", Dims{3, 4}), Attr("auto_pad", "SAME_UPPER")}), 1.0f,
+      0);
+  EXPECT_EQ(b.run_to<uint8_t>({to_bytes(x)}),
+            (std::vector<uint8_t>{2, 6, 10, 38, 42, 46, 74, 78, 82, 110, 114, 118}));
+}
+
+TEST(OnnxConv, SameOfConvTransposeDoesNotFillUp) {
+  OnnxBuilder b;
+  const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {2}), 1.0f, 0);
+  const std::string in = b.integer_input<uint8_t>({1, 1, 2, 2}, 1.0f, 0);
+  b.integer_output<uint8_t>(b.node("ConvTranspose", {in, w},
+                                   {Attr("strides", Dims{3, 2}), Attr("auto_pad", "SAME_UPPER")}),
+                            1.0f, 0);
+  EXPECT_EQ(b.run_to<uint8_t>({{10, 20, 30, 40}}),
+            (std::vector<uint8_t>{20, 0, 40, 0, 0, 0, 0, 0, 0, 60, 0, 80}));
+}
+
 }  // namespace
 }  // namespace qrt::testing

@@ -1,5 +1,5 @@
-// Float islands: refused unless they are asked for; then each operator against its formula in
-// double precision, to one step of its output.
+// Operators in float (float_fallback): refused unless they are asked for; then each operator against
+// its formula in double precision, to one step of its output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -163,7 +163,7 @@ TEST(OnnxFloat, LogSoftmaxOverAMiddleAxisOfAFloatResult) {
   });
 }
 
-TEST(OnnxFloat, ATableInFrontIsPartOfTheIsland) {
+TEST(OnnxFloat, ATableInFrontIsPartOfIt) {
   OnnxBuilder b(17);
   const std::string s = b.node("Sigmoid", {input(&b, {1, 2, 4})});
   const std::string y = b.node("LayerNormalization", {s, b.constant<float>({4}, {1, 1, 1, 1})});

@@ -273,5 +273,36 @@ TEST(OnnxPool, PaddingThatFillsAWindowIsInvalid) {
   EXPECT_EQ(b.import().status.code(), Code::kInvalidModel);
 }
 
+// x[i] = 37 * i of a whole image; what ONNX Runtime 1.30 makes of it.
+std::vector<uint8_t> pool_of_multiples(const char* op, const Dims& image,
+                                       const std::vector<Attr>& a) {
+  std::vector<uint8_t> x(static_cast<size_t>(image[0] * image[1]));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 37);
+  OnnxBuilder b;
+  const std::string in = b.integer_input<uint8_t>({1, 1, image[0], image[1]}, 1.0f, 0);
+  b.integer_output<uint8_t>(b.node(op, {in}, a), 1.0f, 0);
+  return b.run_to<uint8_t>({to_bytes(x)});
+}
+
+TEST(OnnxPool, SameBelowZeroShiftsTheWindows) {
+  const auto pool = [](const char* op, const char* how) {
+    return pool_of_multiples(
+        op, {12, 11},
+        {Attr("kernel_shape", Dims{1, 2}), Attr("strides", Dims{4, 5}), Attr("auto_pad", how)});
+  };
+  using Bytes = std::vector<uint8_t>;
+  EXPECT_EQ(pool("MaxPool", "SAME_UPPER"), (Bytes{188, 117, 9, 243, 209, 101, 116, 45, 193}));
+  EXPECT_EQ(pool("MaxPool", "SAME_LOWER"), (Bytes{151, 80, 228, 243, 172, 101, 79, 227, 193}));
+  EXPECT_EQ(pool("AveragePool", "SAME_UPPER"), (Bytes{170, 98, 9, 134, 190, 101, 98, 26, 193}));
+  EXPECT_EQ(pool("AveragePool", "SAME_LOWER"), (Bytes{151, 62, 118, 243, 154, 82, 79, 118, 174}));
+}
+
+TEST(OnnxPool, SameOfMaxPoolLeavesDilationsOut) {
+  EXPECT_EQ(pool_of_multiples("MaxPool", {4, 5},
+                              {Attr("kernel_shape", Dims{2, 3}), Attr("dilations", Dims{2, 3}),
+                               Attr("auto_pad", "SAME_UPPER")}),
+            (std::vector<uint8_t>{188, 117, 188}));
+}
+
 }  // namespace
 }  // namespace qrt::testing

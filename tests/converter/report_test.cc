@@ -45,6 +45,16 @@ TEST(Report, NamesWhatCouldNotBeAssessed) {
   EXPECT_EQ(json["nodes"][2]["rule"], "depends on refused node #7 (Erf)");
 }
 
+TEST(Report, CountsNodesAndOtherPartsApart) {
+  Report r = sample();
+  r.refused_part("y", "output", "it does not depend on the inputs", "remove it");
+  EXPECT_EQ(r.refusals(), "1 of 2 nodes refused and 1 other part of the model");
+  r.refused_part("x", "input", "has the type string", "");
+  EXPECT_NE(r.text(false).find("\n1 of 2 nodes refused and 2 other parts of the model\n"),
+            std::string::npos)
+      << r.text(false);
+}
+
 TEST(Report, JsonHoldsEveryFinding) {
   const auto json = nlohmann::json::parse(sample().json());
   EXPECT_EQ(json["refused"], 1);

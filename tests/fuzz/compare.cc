@@ -155,7 +155,7 @@ ModelPtr load(const uint8_t* data, size_t size, Status* status) {
 bool is_small(const Plan& plan) {
   if (plan.memory_bytes() > kSmallMemory) return false;
   uint64_t work = 0;
-  for (const Step& step : plan.steps) {
+  for (const PlannedStep& step : plan.steps) {
     work += step.macs;
     for (uint32_t slot : step.outputs) {
       const auto elements = static_cast<uint64_t>(plan.types[slot].shape.elements());

@@ -25,6 +25,11 @@ void fuzz_graph(const uint8_t* data, size_t size);
 void fuzz_onnx(const uint8_t* data, size_t size);
 // The same with import_tflite.
 void fuzz_tflite(const uint8_t* data, size_t size);
+// The same with import_espdl.
+void fuzz_espdl(const uint8_t* data, size_t size);
+// The same with import_cvm: the symbol's length in the first four bytes, low byte first, then the
+// symbol, then the params.
+void fuzz_cvm(const uint8_t* data, size_t size);
 
 struct Target {
   const char* name;
@@ -32,7 +37,8 @@ struct Target {
 };
 constexpr Target kTargets[] = {
     {"fuzz_load", fuzz_load}, {"fuzz_run", fuzz_run},       {"fuzz_graph", fuzz_graph},
-    {"fuzz_onnx", fuzz_onnx}, {"fuzz_tflite", fuzz_tflite},
+    {"fuzz_onnx", fuzz_onnx}, {"fuzz_tflite", fuzz_tflite}, {"fuzz_espdl", fuzz_espdl},
+    {"fuzz_cvm", fuzz_cvm},
 };
 
 // Prints the message and aborts: a property does not hold.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "converter/convert.h"
+#include "converter/import/frontend.h"
 #include "converter/lint.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
@@ -51,25 +52,49 @@ void check_import(Status status, convert::Graph* graph, convert::Report* report,
   compare_runs(model, size);
 }
 
-}  // namespace
-
-// One file in two may have layers left in float.
-void fuzz_onnx(const uint8_t* data, size_t size) {
+// One file in two is imported with all the options that its format has.
+void fuzz_import(const char* format, const uint8_t* data, size_t size) {
+  const convert::Frontend& frontend = *convert::find_frontend(format);
+  convert::ImportOptions options;
+  for (const convert::ImportOption& o : frontend.options) {
+    if (size % 2 == 0) break;
+    if (o.is_flag || !o.choices.empty()) options[o.name] = o.is_flag ? "on" : o.choices.back();
+  }
   const MemoryFile file(data, size);
   convert::Graph graph;
   convert::Report report;
-  Status status = convert::import_onnx(file.path(), &graph, &report, size % 2 != 0);
+  Status status = convert::import_model(frontend, file.path(), options, &graph, &report);
   check_import(std::move(status), &graph, &report, size);
 }
 
-void fuzz_tflite(const uint8_t* data, size_t size) {
+}  // namespace
+
+void fuzz_onnx(const uint8_t* data, size_t size) { fuzz_import("onnx", data, size); }
+void fuzz_tflite(const uint8_t* data, size_t size) { fuzz_import("tflite", data, size); }
+
+// The first model of a pack; for one file in two the chip is named.
+void fuzz_espdl(const uint8_t* data, size_t size) {
   const MemoryFile file(data, size);
+  convert::EspdlOptions options;
+  options.model = "0";
+  if (size % 2 != 0) options.target = size % 4 == 1 ? "esp32s3" : "esp32p4";
+  options.float_io = size % 3 == 0;
   convert::Graph graph;
   convert::Report report;
-  Status status = convert::import_tflite(file.path(),
-                                         size % 2 != 0 ? convert::TfliteReference::kSingleRounding
-                                                       : convert::TfliteReference::kDoubleRounding,
-                                         &graph, &report);
+  Status status = convert::import_espdl(file.path(), options, &graph, &report);
+  // The file does not say what the caller did not say either, or says another thing.
+  if (status.code() == Code::kInvalidArgument) return;
+  check_import(std::move(status), &graph, &report, size);
+}
+
+void fuzz_cvm(const uint8_t* data, size_t size) {
+  if (size < 4) return;
+  const size_t wanted = data[0] | data[1] << 8 | size_t{data[2]} << 16 | size_t{data[3]} << 24;
+  const size_t symbol = wanted < size - 4 ? wanted : size - 4;
+  const MemoryFile graph_file(data + 4, symbol), params(data + 4 + symbol, size - 4 - symbol);
+  convert::Graph graph;
+  convert::Report report;
+  Status status = convert::import_cvm(graph_file.path(), params.path(), &graph, &report);
   check_import(std::move(status), &graph, &report, size);
 }
 

@@ -68,6 +68,80 @@ void Generator::append_integer() {
   emit(o, {x.tensor, operand(x)}, x.shape, compares ? DType::kUInt8 : x.dtype);
 }
 
+namespace {
+
+constexpr DType kFormulaTypes[] = {DType::kUInt8, DType::kInt16, DType::kInt32};
+
+std::vector<std::unique_ptr<fb::FormulaStepT>> formula_steps(Choices* choose) {
+  using F = fb::FormulaFunction;
+  std::vector<std::unique_ptr<fb::FormulaStepT>> steps(static_cast<size_t>(choose->integer(0, 4)));
+  for (auto& s : steps) {
+    s = std::make_unique<fb::FormulaStepT>();
+    s->function = static_cast<F>(choose->integer(0, static_cast<int>(F::MAX)));
+    s->value = choose->integer(-70000, 70000);
+    if (s->function == F::SHIFT_RIGHT) s->value = choose->integer(1, 32);
+    if (s->function == F::SHIFT_LEFT) s->value = choose->integer(0, 31);
+    s->high = s->value + choose->integer(0, 70000);
+  }
+  return steps;
+}
+
+int zero_point_of(DType dtype, Choices* choose) {
+  if (dtype == DType::kUInt8) return choose->byte();
+  return choose->integer(-32768, 32767);
+}
+
+}  // namespace
+
+void Generator::append_formula() {
+  const Live x = of_type(kFormulaTypes[choose_.integer(0, 2)]);
+  const DType to = kFormulaTypes[choose_.integer(0, 2)];
+  fb::FormulaOptionsT o;
+  o.a_zero_point = zero_point_of(x.dtype, &choose_);
+  o.a_steps = formula_steps(&choose_);
+  o.zero_point = zero_point_of(to, &choose_);
+  if (choose_.coin()) return emit(std::move(o), {x.tensor}, x.shape, to);
+  o.pair = static_cast<fb::FormulaPair>(choose_.integer(0, static_cast<int>(fb::FormulaPair::MAX)));
+  const uint32_t b = operand(x);
+  o.b_zero_point = zero_point_of(x.dtype, &choose_);
+  o.b_steps = formula_steps(&choose_);
+  o.steps = formula_steps(&choose_);
+  emit(std::move(o), {x.tensor, b}, x.shape, to);
+}
+
+void Generator::append_reduce() {
+  const Live x = of_type(kFormulaTypes[choose_.integer(0, 2)]);
+  if (x.shape.rank() < 2) return;  // the batch is not reduced
+  fb::ReduceOptionsT o;
+  o.axis = static_cast<uint32_t>(choose_.integer(1, x.shape.rank() - 1));
+  o.zero_point = zero_point_of(x.dtype, &choose_);
+  o.maximum = choose_.coin();
+  Shape shape = x.shape;
+  shape[static_cast<int>(o.axis)] = 1;
+  emit(o, {x.tensor}, shape, DType::kInt32);
+}
+
+void Generator::append_valid_boxes() {
+  const int64_t rows = choose_.integer(1, 9);
+  const uint32_t x = m_.input({-1, rows, 6}, DType::kInt32);
+  fb::ValidBoxesOptionsT o;
+  o.threshold = choose_.integer(-70000, 70000);
+  const uint32_t count = add_output({-1}, DType::kInt32);
+  const uint32_t y = add_output({-1, rows, 6}, DType::kInt32);
+  m_.op(o, {x}, {count, y});
+}
+
+void Generator::append_suppress_boxes() {
+  const int64_t rows = choose_.integer(1, 9);
+  fb::SuppressBoxesOptionsT o;
+  o.iou_threshold = choose_.integer(1, 100);
+  o.max_outputs = choose_.integer(-1, 9);
+  o.top_k = choose_.integer(-1, 9);
+  o.any_class = choose_.coin();
+  const uint32_t x = m_.input({-1, rows, 6}, DType::kInt32), count = m_.input({-1}, DType::kInt32);
+  emit(o, {x, count}, {-1, rows, 6}, DType::kInt32);
+}
+
 void Generator::append_min_max() {
   const Live x = of_type(kIntegers[choose_.integer(0, 5)]);
   fb::MinMaxOptionsT o;

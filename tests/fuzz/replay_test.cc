@@ -53,7 +53,7 @@ TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
     const ModelPtr model = load(file.data(), file.size(), &status);
     if (model == nullptr) continue;
     ++loaded;
-    narrow += model->widened().bytes() != 0;
+    narrow += model->unpacked().bytes() != 0;
     for (const fb::Operator* op : *model->file().operators())
       ++seen[static_cast<size_t>(op->options_type())];
   }

@@ -9,7 +9,10 @@
 #include <random>
 
 #include "converter/convert.h"
+#include "converter/import/frontend.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/cvm_models.h"
+#include "tests/support/espdl_models.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/tflite_models.h"
 
@@ -22,15 +25,13 @@ constexpr size_t kMaxSeed = 65536;  // tests/fuzz/run: -max_len
 
 const std::string kDigits = QRT_TESTS_DIR "/models/digits/digits.onnx";
 
-// Empty: it does not convert.
+// A file of any source format. Empty: it does not convert.
 File converted(const std::string& path) {
-  const bool tflite = std::filesystem::path(path).extension() == ".tflite";
   convert::Graph graph;
   convert::Report report;
-  File bytes;
-  Status status = tflite ? convert::import_tflite(path, convert::TfliteReference::kDoubleRounding,
-                                                  &graph, &report)
-                         : convert::import_onnx(path, &graph, &report);
+  File bytes = read_file(path);
+  const convert::Frontend& format = convert::recognise(bytes);
+  Status status = convert::import_model(format, path, {}, &graph, &report);
   if (status.ok()) status = convert::run_passes(&graph, nullptr);
   if (status.ok()) status = convert::write_model(graph, &bytes);
   return status.ok() ? bytes : File();
@@ -80,6 +81,17 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   } else if (target == "fuzz_tflite") {
     result = testing::sample_tflite_models();
     add_files(".tflite", &result);
+  } else if (target == "fuzz_espdl") {
+    result = testing::sample_espdl_models();
+    add_files(".espdl", &result);
+  } else if (target == "fuzz_cvm") {
+    result = {testing::joined(testing::sample_cvm_model())};
+    for (const std::string& path : zoo_files(".params")) {
+      const auto symbol = std::filesystem::path(path).replace_extension(".json");
+      if (!std::filesystem::exists(symbol)) continue;
+      const File text = read_file(symbol);
+      result.push_back(testing::joined({std::string(text.begin(), text.end()), read_file(path)}));
+    }
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {

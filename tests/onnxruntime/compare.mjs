@@ -54,7 +54,6 @@ async function judge(stem) {
   const float = floatOperators(readModel(readFileSync(optimised)));
   const named = (verdict, why) => ({ verdict, why, float });
   try {
-    if (record.status !== 'ok') return named(record.status, record.op ? `${record.op}: ${record.message}` : record.message);
     let ran = 0, whyNot = '';
     for (const run of record.runs) {
       const feeds = {};
@@ -70,12 +69,14 @@ async function judge(stem) {
         continue; // a batch that the model cannot take
       }
       ++ran;
+      if (record.status !== 'ok') return named(record.status, record.op ? `${record.op}: ${record.message}` : record.message);
       if (!run.outputs) return named(run.status === 'internal' ? 'internal error' : run.batch > 1 ? 'batch refused' : 'failed', `batch ${run.batch}: ${run.message}`);
       for (const got of run.outputs) {
         const why = difference(outputs[got.name], got, record);
         if (why) return named('differs', `batch ${run.batch}, output ${got.name}: ${why}`);
       }
     }
+    if (!ran && record.status === 'internal error') return named(record.status, record.message);
     return ran ? named('equal', '') : named('not run', whyNot);
   } finally {
     await session.release();

@@ -176,11 +176,11 @@ std::string GraphMaker::without_effect(std::string x, const Dims& dims) {
       return b_.node("Expand", {x, integers64(dims)});
     }
     case 8: {
-      if (rank < 2) return x;
+      if (rank < 3) return x;
       Dims perm(dims.size()), back(dims.size());
       for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
-      for (size_t i = perm.size() - 1; i > 1; --i)
-        std::swap(perm[i], perm[static_cast<size_t>(dice_.integer(1, static_cast<int64_t>(i)))]);
+      std::swap(perm[1], perm.back());
+      if (rank > 3 && dice_.coin()) std::swap(perm[1], perm[2]);
       for (size_t i = 0; i < perm.size(); ++i)
         back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
       return b_.node("Transpose", {b_.node("Transpose", {x}, {Attr("perm", perm)})},
@@ -199,12 +199,22 @@ std::string GraphMaker::read(size_t i) {
   if (!live_[i].real.empty() && dice_.coin()) return live_[i].real;
   std::string x = dequantise_node(live_[i].name, q);
   if (dice_.one_in(40)) x = without_effect(x, live_[i].dims);
-  if (dice_.one_in(30)) {  // a second pair in a row, of the same or of other parameters
+  if (dice_.one_in(15)) {  // a second pair in a row, of the same or of other parameters
     Quant other = q;
-    if (dice_.coin()) other = random_quant(live_[i].amplitude);
-    other.type = q.type;
-    other.zero_point = std::min(std::max(other.zero_point, q.lo()), q.hi());
-    x = dequantise_node(quantise_node(x, other), other);
+    if (!dice_.one_in(4)) other = random_quant(live_[i].amplitude);
+    other.type = dice_.one_in(8) ? other.type : q.type;
+    other.zero_point = std::min(std::max(other.zero_point, other.lo()), other.hi());
+    if (dice_.one_in(4)) other.zero_point = q.type == other.type ? q.zero_point : other.zero_point;
+    if (dice_.one_in(3)) x = without_effect(x, live_[i].dims);
+    const std::string stored = quantise_node(x, other);
+    x = dequantise_node(stored, other);
+    if (dice_.one_in(6)) {  // the second QuantizeLinear read once more
+      if (dice_.coin())
+        b_.output(dequantise_node(stored, other));
+      else
+        add_live(stored, live_[i].dims, other, live_[i].has_batch, live_[i].amplitude);
+    }
+    if (dice_.one_in(4)) x = without_effect(x, live_[i].dims);
   }
   if (dice_.coin()) live_[i].real = x;
   return x;

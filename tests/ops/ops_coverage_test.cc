@@ -35,6 +35,20 @@ TEST(Ops, EveryEntryHasADefinition) {
   }
 }
 
+TEST(Ops, EveryEntryTellsWhatItIs) {
+  for (const Entry& e : kEntries) {
+    const OpTraits& traits = traits_of(e.type);
+    EXPECT_NE(traits.level, nullptr) << e.name;
+    EXPECT_NE(traits.requant, nullptr) << e.name;
+    EXPECT_NE(traits.keeps_images_apart, nullptr) << e.name;
+    // Elements that are broadcast have no layout of their own.
+    if (traits.broadcasting == Broadcasting::kElements) {
+      EXPECT_EQ(traits.layout, LayoutRule::kAny) << e.name;
+    }
+    EXPECT_EQ(traits.arithmetic == Arithmetic::kRequant, traits.requant != &no_requant) << e.name;
+  }
+}
+
 TEST(Ops, EveryTypeOfTheSchemaIsAnEntry) {
   size_t types = 0;
   for (const fb::OpOptions type : fb::EnumValuesOpOptions())

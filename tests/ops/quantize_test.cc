@@ -371,7 +371,7 @@ TEST(Quantize, RejectsBadModels) {
   reject("has 0 scales, expected 3", [](M&, O& o) { o.scale.clear(); });
   reject("has 2 zero points, expected 3", [](M&, O& o) { o.zero_point.pop_back(); });
   reject("scale 1 is nan, expected a number", [](M&, O& o) { o.scale[1] = 0x7fc00000; });
-  reject("rounding is 2, expected HALF_EVEN (0), or HALF_AWAY (2) per tensor",
+  reject("rounding is 2, expected HALF_EVEN (0), or per tensor HALF_UP (1) or HALF_AWAY (2)",
          [](M&, O& o) { o.rounding = fb::Rounding::HALF_AWAY; });
   reject("rounding is 1", [](M&, O& o) { o.rounding = fb::Rounding::HALF_UP; });
   reject("zero point 2 is 256, expected 0 to 255", [](M&, O& o) { o.zero_point[2] = 256; });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "tests/support/op_tester.h"
@@ -86,6 +87,102 @@ TEST(Requantize, MultipliesNegativeValuesWithSlopes) {
     expect_leaky<int16_t, int16_t>(DType::kInt16, DType::kInt16, 0, 0, slopes, false);
     expect_leaky<uint8_t, int16_t>(DType::kUInt8, DType::kInt16, 128, 0, slopes, false);
   }
+}
+
+// The first stage clips to +-reach.
+std::unique_ptr<fb::RequantT> fine_requant(int32_t reach) {
+  auto requant = testing::requant_int(1, 0, 0);
+  requant->stages[0]->clip_lo = -reach;
+  requant->stages[0]->clip_hi = reach;
+  requant->stages.push_back(stage(1, 12, fb::Rounding::HALF_EVEN));
+  return requant;
+}
+
+// y = clamp(HE((256 * clamp(x, -reach, reach) + bias) * m / 2^s) + zero point), with a multiplier and
+// a shift of each channel. Every 16th sum lies on a tie.
+void expect_fine_bias(int64_t rows, int64_t channels) {
+  SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(channels));
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const int32_t reach = 60000, lo = 3, hi = 250, zero_point = 128;
+  const auto size = static_cast<size_t>(rows * channels), width = static_cast<size_t>(channels);
+  std::vector<int32_t> x(size), multiplier(width);
+  std::vector<int64_t> bias(width);
+  std::vector<uint8_t> shift(width), y;
+  random.fill(x, -70000, 70000);
+  for (size_t c = 0; c < width; ++c) {
+    multiplier[c] = c % 3 == 0 ? 1 << 20 : random.integer(1, INT32_MAX);
+    shift[c] = static_cast<uint8_t>(c % 3 == 0 ? 37 : random.integer(44, 50));
+    bias[c] = random.integer(-(1 << 24), 1 << 24);
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const size_t c = i % width;
+    if (c % 3 == 0 && i % 16 == 0) bias[c] &= ~int64_t{255};  // 256 * x + bias = 2^16 (k + 1 / 2)
+    if (c % 3 == 0 && i % 16 == 0)
+      x[i] = static_cast<int32_t>(random.integer(-100, 100) * 512 + 256 - bias[c] / 256);
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const size_t c = i % width;
+    const int64_t v = 256 * std::clamp(int64_t{x[i]}, -int64_t{reach}, int64_t{reach}) + bias[c];
+    const int64_t product = v * multiplier[c], unit = int64_t{1} << shift[c];
+    int64_t rounded = product >> shift[c];
+    const int64_t rest = product - rounded * unit;
+    if (rest > unit / 2 || (rest == unit / 2 && rounded % 2 != 0)) ++rounded;
+    y.push_back(static_cast<uint8_t>(std::clamp<int64_t>(rounded + zero_point, lo, hi)));
+  }
+  testing::ModelBuilder m;
+  const uint32_t in = m.input({rows, channels}, DType::kInt32);
+  const uint32_t out = m.output({rows, channels}, DType::kUInt8);
+  fb::RequantizeOptionsT o;
+  o.requant = fine_requant(reach);
+  o.requant->zero_point = zero_point;
+  o.requant->lo = lo;
+  o.requant->hi = hi;
+  o.requant->stages[1]->multiplier = multiplier;
+  o.requant->stages[1]->shift = shift;
+  m.op(std::move(o), {in, m.constant({channels}, DType::kInt64, bias)}, {out});
+  testing::expect_outputs(m, 1, {testing::bytes_of(x)}, {testing::bytes_of(y)});
+}
+
+TEST(Requantize, AddsABiasThatIsFinerThanTheSums) {
+  for (const int64_t channels : {1, 3, 8, 17, 64, 2048, 2049, 5000}) {
+    expect_fine_bias(1, channels);
+    expect_fine_bias(67, channels);
+  }
+}
+
+TEST(Requantize, RefusesBadFineBiases) {
+  const auto expect = [](const std::string& message, const Shape& shape, DType from, DType to,
+                         const std::function<void(fb::RequantizeOptionsT*)>& change,
+                         std::vector<int64_t> bias = {1, 2, 3, 4}) {
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, 4}, from), y = m.output({-1, 4}, to);
+    fb::RequantizeOptionsT o;
+    o.requant = fine_requant(1000);
+    change(&o);
+    m.op(std::move(o), {x, m.constant(shape, DType::kInt64, bias)}, {y});
+    testing::expect_rejected(m, message);
+  };
+  const auto nothing = [](fb::RequantizeOptionsT*) {};
+  const DType sums = DType::kInt32, byte = DType::kUInt8;
+  expect("maps int16 to uint8, with a bias", {4}, DType::kInt16, byte, nothing);
+  expect("maps int32 to int16, with a bias", {4}, sums, DType::kInt16, nothing);
+  expect("3 biases, expected one for each", {3}, sums, byte, nothing, {1, 2, 3});
+  expect("[channels]", {2, 2}, sums, byte, nothing);
+  expect("expected at most 2^61", {4}, sums, byte, nothing, {1, 2, int64_t{1} << 62, 4});
+  expect("has 1 stages, with a bias 2", {4}, sums, byte,
+         [](fb::RequantizeOptionsT* o) { o->requant->stages.pop_back(); });
+  expect("stages[0] does more than clip", {4}, sums, byte,
+         [](fb::RequantizeOptionsT* o) { o->requant->stages[0]->shift = {1}; });
+  expect("sums of channel 0 may reach", {4}, sums, byte, [](fb::RequantizeOptionsT* o) {
+    o->requant->stages[0]->clip_hi = INT32_MAX;
+    o->requant->stages[1]->multiplier = {1 << 30};
+  });
+  expect("both a bias and stages of negative", {4}, sums, byte, [](fb::RequantizeOptionsT* o) {
+    o->negative.push_back(stage(3, 6, fb::Rounding::HALF_AWAY));
+  });
+  expect("requant.kind is 1, expected INT", {4}, sums, byte,
+         [](fb::RequantizeOptionsT* o) { o->requant = testing::requant_f32({1.0f}); });
 }
 
 struct Refusal {

@@ -214,7 +214,7 @@ TEST(Fuse, NoQuantizeInsideATransposeOfManyPlanesOrOtherDimensions) {
 
 TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {
   const auto plan = planned(model_of({{1, 8, 8, 16}}, false));
-  const Step& conv = plan->steps[0];
+  const PlannedStep& conv = plan->steps[0];
   ASSERT_EQ(plan->places[conv.outputs[0]].offset, plan->places[plan->steps[1].outputs[0]].offset);
   ASSERT_EQ(plan->steps[1].run, nullptr);
 }
@@ -289,11 +289,12 @@ TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
 }
 
 // Steps of nothing but their need and their spare time.
-std::vector<Step> steps_of(std::initializer_list<std::pair<size_t, size_t>> streamed_and_spare) {
+std::vector<PlannedStep> steps_of(
+    std::initializer_list<std::pair<size_t, size_t>> streamed_and_spare) {
   static const uint8_t constants[1] = {};
-  std::vector<Step> steps;
+  std::vector<PlannedStep> steps;
   for (const auto& [streamed, spare] : streamed_and_spare) {
-    Step step;
+    PlannedStep step;
     step.stream = streamed > 0 ? constants : nullptr;
     step.stream_bytes = streamed;
     step.spare_bytes = spare;
@@ -304,7 +305,7 @@ std::vector<Step> steps_of(std::initializer_list<std::pair<size_t, size_t>> stre
 
 TEST(FetchAhead, TakesTheLastStepWithTimeToSpare) {
   constexpr size_t kBytes = 200000;
-  std::vector<Step> steps = steps_of({{0, 1 << 20}, {0, 1 << 20}, {0, 100}, {kBytes, 0}});
+  std::vector<PlannedStep> steps = steps_of({{0, 1 << 20}, {0, 1 << 20}, {0, 100}, {kBytes, 0}});
   fetch_ahead(&steps);
   EXPECT_EQ(steps[0].ahead, nullptr);
   EXPECT_EQ(steps[1].ahead, steps[3].stream);
@@ -313,18 +314,18 @@ TEST(FetchAhead, TakesTheLastStepWithTimeToSpare) {
 }
 
 TEST(FetchAhead, TakesNoMoreThanThereIsTimeFor) {
-  std::vector<Step> steps = steps_of({{0, 100000}, {300000, 0}});
+  std::vector<PlannedStep> steps = steps_of({{0, 100000}, {300000, 0}});
   fetch_ahead(&steps);
   EXPECT_EQ(steps[0].ahead_bytes, 100000u);
 }
 
 TEST(FetchAhead, LeavesStepsAloneWhereItDoesNotPay) {
-  for (std::vector<Step> steps :
+  for (std::vector<PlannedStep> steps :
        {steps_of({{0, 1000}, {300000, 0}}), steps_of({{0, 1 << 20}, {1000, 0}}),
         steps_of({{0, 1 << 20}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {300000, 0}}),
         steps_of({{300000, 0}, {0, 1 << 20}})}) {
     fetch_ahead(&steps);
-    for (const Step& step : steps) EXPECT_EQ(step.ahead, nullptr);
+    for (const PlannedStep& step : steps) EXPECT_EQ(step.ahead, nullptr);
   }
 }
 

@@ -31,7 +31,7 @@ Bytes content(const Session& session, uint32_t tensor) {
 
 // Runs one step of a session that keeps all its tensors, without the session's own care for the
 // floating-point state.
-void run_step(const Session& session, const Step& step, int rounding) {
+void run_step(const Session& session, const PlannedStep& step, int rounding) {
   const Plan& plan = session.plan();
   std::vector<uint8_t*> tensors;
   for (uint32_t slot = 0; slot < plan.places.size(); ++slot) tensors.push_back(session.data(slot));
@@ -64,7 +64,7 @@ TEST(IntegerOnly, TheSameBytesInEveryRoundingMode) {
     memcpy(s.data(s.plan().model->file().inputs()->Get(0)), image.data(), 1024);
     s.run();
     s.reset();  // the steps below see the variables that the run saw
-    for (const Step& step : s.plan().steps) {
+    for (const PlannedStep& step : s.plan().steps) {
       const int level = arithmetic_level(*step.op);
       if (step.run == nullptr || level == kEdgeLevel || level == kFloatLevel) continue;
       SCOPED_TRACE(step.kernel);

@@ -359,7 +359,7 @@ TEST(Sharing, ADenselyConnectedBlockCopiesNothing) {
   }
   convolve(&m, all.back(), m.output({-1, 9, 11, 17}));
   const auto plan = planned(m);
-  for (const Step& step : plan->steps)
+  for (const PlannedStep& step : plan->steps)
     EXPECT_TRUE(step.parts.empty() || step.kernel == std::string("in place"));
   for (const uint32_t t : all) EXPECT_TRUE(is_at(*plan, t, all.back(), 0));
   EXPECT_EQ(plan->steps[1].input_pitches[0], 33u);
@@ -601,14 +601,14 @@ TEST(Sharing, NoStepWritesBehindItsOutputs) {
       ASSERT_TRUE(session.ok()) << session.status().message();
       const Plan& plan = (*session)->plan();
       const auto for_slack = [&](const auto& f) {
-        for (const Step& step : plan.steps) {
+        for (const PlannedStep& step : plan.steps) {
           if (step.run == nullptr) continue;
           for (const uint32_t t : step.outputs) f(step, (*session)->data(t) + plan.slot_bytes(t));
         }
       };
-      for_slack([](const Step&, uint8_t* end) { memset(end, 0xA5, kSlack); });
+      for_slack([](const PlannedStep&, uint8_t* end) { memset(end, 0xA5, kSlack); });
       (*session)->run();
-      for_slack([&](const Step& step, const uint8_t* end) {
+      for_slack([&](const PlannedStep& step, const uint8_t* end) {
         for (size_t i = 0; i < kSlack; ++i)
           ASSERT_EQ(end[i], 0xA5) << isa << ", batch " << batch << ", " << step.kernel << ", " << i;
       });

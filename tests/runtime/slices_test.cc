@@ -123,6 +123,22 @@ TEST(Slices, HoldAsManyImagesAsTheCaches) {
   expect_images_apart(m, 3, 1);
 }
 
+// Whether an operator keeps images apart is told by its traits alone.
+TEST(Slices, FollowTheTraitsOfOperators) {
+  ModelBuilder m;
+  const uint32_t x = m.input(kImages), a = m.tensor(kImages), b = m.tensor(kImages);
+  const uint32_t y = m.output(kImages);
+  fb::GatherOptionsT upside_down;
+  upside_down.axes.push_back(std::make_unique<fb::GatherAxisT>());
+  upside_down.axes[0]->axis = 1;
+  for (int32_t i = 50; i-- > 0;) upside_down.axes[0]->index.push_back(i);
+  m.op(table(&m, 1), {x}, {a});
+  m.op(std::move(upside_down), {a}, {b});
+  m.op(fb::MinMaxOptionsT(), {a, b}, {y});
+  ASSERT_EQ(slices_of(m, 6), 6u);
+  expect_images_apart(m, 6, 1);
+}
+
 TEST(Slices, NeedMemoryForOneSliceBetweenTheSteps) {
   PlanOptions options;
   options.batch = 64;

@@ -60,7 +60,7 @@ TEST(Verify, AcceptsAModelWithEveryOperator) {
   ASSERT_EQ(testing::run_model(m.build(), {}).status, QRT_OK);
 }
 
-TEST(Verify, AnIntegerBuildRefusesFloatIslands) {
+TEST(Verify, AnIntegerBuildRefusesFloatFallbacks) {
   if (!is_integer_build()) GTEST_SKIP() << "this build has them";
   ModelBuilder m;
   const uint32_t x = m.input({1, 4}, DType::kFloat32), y = m.output({1, 4}, DType::kFloat32);

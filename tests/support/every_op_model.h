@@ -190,6 +190,29 @@ inline ModelBuilder every_op_model() {
   coarsen.requant = requant_int(1, 8, 20);
   m.op(std::move(coarsen), {mixed}, {coarse});
 
+  // Sums, and a bias in 256ths of their unit.
+  const uint32_t sums = m.tensor({-1, 16}, DType::kInt32, "sums");
+  const uint32_t biased = m.tensor({-1, 16}, DType::kUInt8, "biased");
+  fb::FullyConnectedOptionsT add_up;
+  const std::vector<int8_t> add_up_weights = pattern<int8_t>(16 * 16, -3, 4, 3);
+  for (size_t o = 0; o < 16; ++o) {
+    int32_t total = 0;
+    for (size_t i = 0; i < 16; ++i) total += add_up_weights[o * 16 + i];
+    add_up.weight_sum.push_back(total);
+  }
+  add_up.requant = std::make_unique<fb::RequantT>();  // ACC
+  m.op(std::move(add_up),
+       {coarse, m.gemm_weights({16, 16}, add_up_weights), m.bias(pattern<int32_t>(16, -900, 90))},
+       {sums});
+  fb::RequantizeOptionsT add_bias;
+  add_bias.requant = requant_int(1, 0, 100);
+  add_bias.requant->stages[0]->clip_lo = -20000;
+  add_bias.requant->stages[0]->clip_hi = 20000;
+  add_bias.requant->stages.push_back(
+      std::make_unique<fb::RequantStageT>(*requant_int(3, 13)->stages[0]));
+  m.op(std::move(add_bias),
+       {sums, m.constant({16}, DType::kInt64, pattern<int64_t>(16, -30000, 30000))}, {biased});
+
   const uint32_t logits = m.tensor({-1, 10}, DType::kUInt8, "logits");
   fb::FullyConnectedOptionsT dense;
   // Codes of 4 bits, each channel with an offset of its own.
@@ -204,7 +227,7 @@ inline ModelBuilder every_op_model() {
   }
   dense.requant = requant_f32({0.02f}, 110);
   m.op(std::move(dense),
-       {coarse, m.narrow({10, 16}, fb::Packing::GEMM, 4, dense_weights, dense_offsets),
+       {biased, m.narrow({10, 16}, fb::Packing::GEMM, 4, dense_weights, dense_offsets),
         m.bias(pattern<int32_t>(10, -500, 500))},
        {logits});
 
@@ -257,6 +280,32 @@ inline ModelBuilder every_op_model() {
   integer.function = fb::IntegerFunction::XOR;
   m.op(integer, {logits, floor}, {m.tensor({-1, 10}, DType::kUInt8, "mixed")});
 
+  fb::FormulaOptionsT formula;
+  formula.a_zero_point = 128;
+  for (const auto& [function, value] : {std::pair(fb::FormulaFunction::MULTIPLY, 300),
+                                        std::pair(fb::FormulaFunction::SHIFT_RIGHT, 4)}) {
+    formula.a_steps.push_back(std::make_unique<fb::FormulaStepT>());
+    formula.a_steps.back()->function = function;
+    formula.a_steps.back()->value = value;
+  }
+  formula.pair = fb::FormulaPair::SUBTRACT;
+  const uint32_t differences = m.tensor({-1, 10}, DType::kInt32, "differences");
+  m.op(std::move(formula), {logits, floor}, {differences});
+
+  fb::ReduceOptionsT reduce;
+  reduce.axis = 1;
+  m.op(reduce, {differences}, {m.tensor({-1, 1}, DType::kInt32, "total")});
+
+  const uint32_t rows = m.tensor({-1, 2, 6}, DType::kInt32, "rows");
+  fb::TakeOptionsT take_rows;
+  take_rows.axis = 1;
+  m.op(take_rows, {differences, m.constant({2, 6}, DType::kInt32, pattern<int32_t>(12, 0, 9))},
+       {rows});
+  const uint32_t count = m.tensor({-1}, DType::kInt32, "count");
+  const uint32_t valid = m.tensor({-1, 2, 6}, DType::kInt32, "valid");
+  m.op(fb::ValidBoxesOptionsT(), {rows}, {count, valid});
+  m.op(fb::SuppressBoxesOptionsT(), {valid, count}, {m.tensor({-1, 2, 6}, DType::kInt32, "boxes")});
+
   fb::PairLutOptionsT pair_lut;
   pair_lut.table = m.buffer(pattern<uint8_t>(65536, 0, 255, 4));
   const uint32_t pairs = m.tensor({-1, 10}, DType::kUInt8, "pairs");
@@ -307,9 +356,9 @@ inline ModelBuilder every_op_model() {
   } else {
     const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");
     m.op(dequantize, {softmax}, {real});
-    fb::FloatOptionsT island;
-    island.function = fb::FloatFunction::SOFTMAX;
-    m.op(island, {real}, {probabilities});
+    fb::FloatOptionsT real_softmax;
+    real_softmax.function = fb::FloatFunction::SOFTMAX;
+    m.op(real_softmax, {real}, {probabilities});
   }
   m.at(softmax).quantization = std::make_unique<fb::QuantizationT>();
   m.at(softmax).quantization->scale = {1.0f / 256};

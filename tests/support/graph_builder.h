@@ -11,7 +11,7 @@
 #include "converter/convert.h"
 #include "converter/ir.h"
 #include "converter/passes/passes.h"
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"

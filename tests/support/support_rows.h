@@ -1,5 +1,5 @@
 // Rows of the converter's support table, written by the tests themselves: every model that
-// OnnxBuilder or TfliteBuilder converts and runs tells, for each of its operators, the element
+// OnnxBuilder, TfliteBuilder or EspdlBuilder converts and runs tells, for each of its operators, the element
 // types, options and result. Tests need do nothing for it. Recorded only where QRT_SUPPORT_ROWS
 // names a file; tests/converter/support_table.sh collects them.
 #ifndef QRT_TESTS_SUPPORT_SUPPORT_ROWS_H_
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "converter/report.h"
+#include "espdl_generated.h"
 #include "onnx/onnx_pb.h"
 #include "tflite_generated.h"
 
@@ -233,6 +234,44 @@ inline void record_support(const tflite::ModelT& model, const convert::Report& r
         tflite::EnumNameBuiltinOperator(std::max(
             code.builtin_code, static_cast<tflite::BuiltinOperator>(code.deprecated_builtin_code))),
         join(in) + " -> " + tflite_type(model, y), options, support_result(*f->second));
+  }
+}
+
+inline void record_support(const espdl::ModelT& model, const convert::Report& report) {
+  if (!getenv("QRT_SUPPORT_ROWS")) return;
+  std::unordered_map<std::string, std::string> types;
+  const auto name_of = [](espdl::TensorDataType type) {
+    std::string name;
+    for (const char* c = espdl::EnumNameTensorDataType(type); *c; ++c)
+      name += static_cast<char>(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    return name == "float" ? "float32" : name;
+  };
+  for (const auto* infos : {&model.graph->value_info, &model.graph->output, &model.graph->input})
+    for (const auto& v : *infos)
+      types[v->name] = name_of(v->value_info_type->value.Astensor_type()->elem_type);
+  for (const auto& t : model.graph->initializer)
+    types[t->name] =
+        name_of(t->data_type) + " constant" + (t->exponents.size() > 1 ? " per channel" : "");
+  std::unordered_map<std::string, const convert::Finding*> findings;
+  for (const convert::Finding& f : report.findings()) findings.emplace(f.node, &f);
+  for (const auto& node : model.graph->node) {
+    const auto f = findings.find(node->name);
+    if (f == findings.end()) continue;
+    std::vector<std::string> in;
+    for (const std::string& i : node->input)
+      if (!i.empty()) in.push_back(types[i]);
+    std::set<std::string> options;
+    for (const auto& a : node->attribute) {
+      const bool is_text = a->attr_type == espdl::AttributeType::STRING && a->name != "lut";
+      options.insert(is_text ? a->name + "=" + std::string(a->s.begin(), a->s.end()) : a->name);
+    }
+    // What the S3's accumulators hold is said of each layer, not of the operator.
+    std::string result = support_result(*f->second);
+    if (const size_t comma = result.find(", "), bracket = result.find(" [");
+        result.find("S3-exact") != std::string::npos)
+      result = result.substr(0, comma) + result.substr(bracket);
+    record_support_row("ESP-DL", node->op_type, join(in) + " -> " + types[node->output[0]], options,
+                       result);
   }
 }
 

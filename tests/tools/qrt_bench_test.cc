@@ -73,11 +73,55 @@ TEST_F(Bench, ComparesWithAnEarlierRun) {
   ASSERT_NE(r.out.find("regression"), std::string::npos) << r.out;
 }
 
+// The least time alone decides: other programs add to every other number.
+TEST_F(Bench, ComparesTheLeastTimeWhateverTheMedianDoes) {
+  const auto moved = [](double median, double least) {
+    return [=](json& root) {
+      root["noise"]["min"] = 0;
+      for (const char* key : {"latency_ms", "cpu_ms"}) {
+        root[key]["median"] = root[key]["median"].get<double>() * median;
+        root[key]["min"] = root[key]["min"].get<double>() * least;
+      }
+    };
+  };
+  // Against a run of a far greater median and a far smaller least time, and the other way round.
+  CommandResult r = bench({"--compare", old_run(moved(1e6, 1e-6)), "--format", "json"});
+  EXPECT_EQ(r.status, 1) << r.out;
+  json comparison = json::parse(r.out)["compare"];
+  EXPECT_EQ(comparison["regression"], true);
+  EXPECT_LT(comparison["median_change"].get<double>(), 0);
+  r = bench({"--compare", old_run(moved(1e-6, 1e6)), "--format", "json"});
+  EXPECT_EQ(r.status, 0) << r.out;
+  comparison = json::parse(r.out)["compare"];
+  EXPECT_EQ(comparison["regression"], false);
+  EXPECT_GT(comparison["median_change"].get<double>(), 1);
+}
+
+TEST_F(Bench, PeakMemoryIsNotThatOfTheProgramThatStartedIt) {
+  const size_t bytes = 512 << 20;
+  {
+    std::vector<char> much(bytes, 1);  // of this process, which starts qrt_bench
+    const CommandResult r = bench({"--format", "json"});
+    ASSERT_EQ(r.status, 0) << r.err;
+    const json root = json::parse(r.out);
+    EXPECT_LT(root["peak_memory_bytes"].get<size_t>(), bytes / 2);
+    EXPECT_GT(root["peak_memory_bytes"].get<size_t>(), size_t{1} << 20);
+    EXPECT_EQ(much[bytes / 2], 1);
+  }
+}
+
 TEST_F(Bench, RefusesToCompareOtherWork) {
   const std::string old = old_run([](json& root) { root["threads"] = 2; });
   expect_failure("qrt_bench", {model_, "--seconds", "0.01", "--compare", old}, 2,
                  "measured something else: 2 threads");
-  expect_failure("qrt_bench", {model_, "--compare", write("text", "no json")}, 3, "text: not what");
+  for (const char* content : {"no json", "{}", "[1]", "{\"latency_ms\": 1}"}) {
+    const CommandResult r = bench({"--compare", write("other.json", content)});
+    EXPECT_EQ(r.status, 3) << content;
+    EXPECT_NE(r.err.find("other.json: not what qrt_bench --format json writes: "),
+              std::string::npos)
+        << r.err;
+    EXPECT_EQ(r.err.find("json.exception"), std::string::npos) << r.err;
+  }
   expect_failure("qrt_bench", {model_, "--compare", write("empty.json", "{}")}, 3, "latency_ms");
   expect_failure("qrt_bench", {model_, "--compare", path("absent")}, 5, "absent");
 }

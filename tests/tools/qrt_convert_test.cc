@@ -7,6 +7,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tests/support/command.h"
+#include "tests/support/espdl_models.h"
 
 namespace qrt {
 namespace {
@@ -97,14 +98,14 @@ TEST_F(Convert, ExplainsEveryNode) {
   expect_failure("qrt_convert", {onnx, "--explain=xml"}, 2, "xml");
 }
 
-TEST_F(Convert, RunsIslandsInFloatOnlyIfAsked) {
+TEST_F(Convert, RunsInFloatOnlyIfAsked) {
   node("QuantizeLinear", {"x", "s", "z"}, "q");
   node("DequantizeLinear", {"q", "s", "z"}, "f");
   node("ReduceSum", {"f"}, "sum");
   node("Div", {"f", "sum"}, "g");
   node("QuantizeLinear", {"g", "s", "z"}, "p");
   node("DequantizeLinear", {"p", "s", "z"}, "y");
-  const std::string onnx = write("island.onnx", model_.SerializeAsString());
+  const std::string onnx = write("float.onnx", model_.SerializeAsString());
   const CommandResult refused = run("qrt_convert", {onnx, "-o", path("m.qrt")});
   EXPECT_EQ(refused.status, 4);
   EXPECT_NE(refused.err.find("--allow-float"), std::string::npos) << refused.err;
@@ -117,6 +118,8 @@ TEST_F(Convert, RunsIslandsInFloatOnlyIfAsked) {
   int floats = 0;
   for (const auto& op : json["operators"]) floats += op["level"] == "F";
   EXPECT_GE(floats, 2) << inspected.out;
+  EXPECT_EQ(json["model"]["reference"], "ort-x64-fma+float");
+  EXPECT_NE(run("qrt_inspect", {path("m.qrt")}).out.find("ort-x64-fma+float"), std::string::npos);
   const CommandResult level =
       run("qrt_convert", {onnx, "--allow-float", "--explain", "--require-level", "I1"});
   EXPECT_EQ(level.status, 1);
@@ -192,7 +195,41 @@ TEST_F(Convert, TellsBadInputsApart) {
   expect(write("a.qrt", std::string("\x10\0\0\0QRT1\0\0\0\0", 12)), 3, "is a .qrt file already");
   expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 3,
          "its flatbuffer is damaged");
-  expect(write("m.espdl", "EDL2 and more"), 4, "espdl");
+  expect(write("m.espdl", "EDL2 and more"), 3, "cut short");
+}
+
+// ESP-DL: the target is asked for, packs are listed, the exporter's test values are run.
+TEST_F(Convert, EspdlModels) {
+  using testing::EspdlBuilder;
+  using testing::EspdlType;
+  EspdlBuilder b("");
+  b.op("Relu", {b.input("x", EspdlType::INT8, {4}, -4)}, {b.output("y", EspdlType::INT8, {4}, -4)});
+  const auto values = [](const char* name, std::vector<int8_t> v) {
+    return EspdlBuilder::tensor(name, EspdlType::INT8, {4}, v, {-4});
+  };
+  b.model.graph->test_inputs_value.push_back(values("x", {-1, 2, -3, 4}));
+  b.model.graph->test_outputs_value.push_back(values("y", {0, 2, 0, 4}));
+  const auto file = [&](const char* name, const testing::Bytes& bytes) {
+    return write(name, std::string(bytes.begin(), bytes.end()));
+  };
+  const std::string one = file("one.espdl", b.build());
+  expect_failure("qrt_convert", {one, "-o", path("m.qrt")}, 2,
+                 "say --target esp32p4, esp32s3 or c");
+  const CommandResult good = run("qrt_convert", {one, "--target", "esp32s3", "--check"});
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_EQ(good.out, "check 'y': all 4 equal\n");
+  b.model.graph->test_outputs_value[0] = values("y", {0, 2, 0, 9});
+  const CommandResult bad =
+      run("qrt_convert", {file("bad.espdl", b.build()), "--target", "c", "--check"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(bad.out, "check 'y': 1 of 4 differ, at most by 5\n");
+  const std::string pack =
+      file("pack.espdl", testing::espdl_pack("PDL1", {{"face", b.build()}, {"hand", b.build()}}));
+  EXPECT_EQ(run("qrt_convert", {pack, "--list"}).out, "0 face\n1 hand\n");
+  expect_failure("qrt_convert", {pack, "--target", "c", "-o", path("m.qrt")}, 2, "--model NAME");
+  EXPECT_EQ(
+      run("qrt_convert", {pack, "--target", "c", "--model", "hand", "-o", path("m.qrt")}).status,
+      0);
 }
 
 TEST_F(Convert, ChecksItsArguments) {
@@ -205,6 +242,54 @@ TEST_F(Convert, ChecksItsArguments) {
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--reference", "tflite-single"}, 2,
                  "--reference tflite-single is for TFLite models");
   expect_failure("qrt_convert", {onnx, "-o", path("no/such/m.qrt")}, 5, "no/such/m.qrt");
+}
+
+TEST_F(Convert, NeverOverwritesWhatTheModelIsReadFrom) {
+  // The scale lies in one file beside the model; another file belongs to a tensor that nothing
+  // reads.
+  auto* scale = model_.mutable_graph()->mutable_initializer(0);
+  scale->clear_float_data();
+  const float value = 0.25f;
+  write("scale.bin", std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  write("unread.bin", "0123");
+  auto* unread = model_.mutable_graph()->add_initializer();
+  unread->set_name("unread");
+  unread->set_data_type(onnx::TensorProto::FLOAT);
+  for (onnx::TensorProto* tensor : {scale, unread}) {
+    tensor->set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* location = tensor->add_external_data();
+    location->set_key("location");
+    location->set_value(tensor == scale ? "scale.bin" : "unread.bin");
+  }
+  const std::string onnx = quantised("Relu"), content = read(onnx);
+  std::filesystem::create_symlink(onnx, path("symbolic.qrt"));
+  std::filesystem::create_hard_link(onnx, path("hard.qrt"));
+  for (const char* name :
+       {"model.onnx", "./model.onnx", "symbolic.qrt", "hard.qrt", "scale.bin", "unread.bin"}) {
+    const auto size = std::filesystem::file_size(path(name));
+    expect_failure("qrt_convert", {onnx, "-o", path(name)}, 2,
+                   std::string(name) + " would overwrite ");
+    EXPECT_EQ(std::filesystem::file_size(path(name)), size) << name;
+  }
+  EXPECT_EQ(read(onnx), content);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("symbolic.qrt")));
+  EXPECT_EQ(run("qrt_convert", {onnx, "-o", path("other.qrt")}).status, 0);
+}
+
+TEST_F(Convert, CountsRefusedNodesInOneWay) {
+  node("QuantizeLinear", {"x", "s", "z"}, "q");
+  node("DequantizeLinear", {"q", "s", "z"}, "f");
+  node("Det", {"f"}, "y");
+  describe(model_.mutable_graph()->add_output(), "x");  // an output that no node makes
+  const CommandResult r =
+      run("qrt_convert", {write("m.onnx", model_.SerializeAsString()), "-o", path("m.qrt")});
+  EXPECT_EQ(r.status, 4);
+  size_t counts = 0;
+  for (size_t at = 0; (at = r.err.find(" nodes refused", at)) != std::string::npos; ++at) {
+    EXPECT_EQ(r.err.substr(at - 6, 6), "1 of 3") << r.err;
+    ++counts;
+  }
+  EXPECT_EQ(counts, 2u) << r.err;
 }
 
 TEST_F(Convert, LeavesTheOldFileWhenItFails) {

@@ -84,6 +84,9 @@ TEST_F(Tools, RunTakesTheBatchFromTheInputs) {
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{254, 253, 252, 250, 249, 248}));
   expect_failure("qrt_run", {model_, a, b_}, 3, "batch of 1, other inputs have 2");
+  const std::string none = npy("none.npy", {0, 3}, {});
+  expect_failure("qrt_run", {model_, none, b_}, 3, "batch of 0, expected 1 or more");
+  expect_failure("qrt_run", {model_, a_, none}, 3, "batch of 0, expected 1 or more");
 }
 
 // y[t] = x[0] + ... + x[t]: the model keeps its sum.
@@ -125,6 +128,64 @@ TEST_F(Tools, RunDumpsEveryTensor) {
   EXPECT_EQ(output("out/tensor_0000_sum_1.npy").data, (std::vector<uint8_t>{11, 22, 243}));
   EXPECT_NE(run("qrt_run", {model_, a_, b_, "--dump-all"}).out.find("tensor_0000 'sum/1' uint8"),
             std::string::npos);
+}
+
+// A convolution of an ONNX model: its output is [n, c, h, w] there and [n, h, w, c] here, and has no
+// name of its own. An operator behind it keeps the order, one that the file says something of has
+// that order.
+TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({1, 1, 2, 1}, DType::kUInt8, "x");
+  const uint32_t sums = m.tensor({1, 1, 2, 3}, DType::kUInt8, "");
+  const uint32_t table_of_sums = m.tensor({1, 1, 2, 3}, DType::kUInt8, "t/1");
+  const uint32_t told = m.tensor({1, 1, 2, 3}, DType::kUInt8, "told");
+  const uint32_t y = m.output({1, 1, 2, 3}, DType::kUInt8, "y");
+  fb::Conv2DOptionsT conv;
+  conv.weight_sum = {1, 2, 3};
+  conv.requant = testing::requant_f32({1.0f});
+  const uint32_t w = m.gemm_weights({3, 1, 1, 1}, {1, 2, 3});
+  m.op(std::move(conv), {x, w, m.bias({0, 0, 0})}, {sums});
+  std::vector<uint8_t> table(256);
+  for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+  uint32_t from = sums;
+  for (uint32_t to : {table_of_sums, told, y}) {
+    fb::LutOptionsT lut;
+    lut.table = m.buffer(table);
+    m.op(std::move(lut), {from}, {to});
+    from = to;
+  }
+  m.model().tensors[sums]->name.clear();
+  m.model().source_format = "onnx";
+  m.model().operators[0]->name = "conv/1";
+  m.model().operators[0]->source_op = "Conv";
+  // Only the first entry is of a tensor that there is, and a permutation of its dimensions.
+  auto entry = std::make_unique<fb::KeyValueT>();
+  entry->key = "source_order";
+  entry->value = std::to_string(told) +
+                 ":0132 999:0123 1:0011 1:01 : 2: nonsense 5:4x 99999999999999999999999:0";
+  m.model().metadata.push_back(std::move(entry));
+  const std::string model = write("conv.qrt", m.build());
+  const std::string input = npy("x.npy", {1, 1, 2, 1}, {1, 10});
+  const CommandResult r = run("qrt_run", {model, input, "--dump-all", "--output-dir", path("out")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(output("out/tensor_0000_conv_1.npy").shape, (Shape{1, 3, 1, 2}));
+  EXPECT_EQ(output("out/tensor_0000_conv_1.npy").data, (std::vector<uint8_t>{1, 10, 2, 20, 3, 30}));
+  EXPECT_EQ(output("out/tensor_0001_t_1.npy").shape, (Shape{1, 3, 1, 2}));
+  EXPECT_EQ(output("out/tensor_0001_t_1.npy").data,
+            (std::vector<uint8_t>{254, 245, 253, 235, 252, 225}));
+  EXPECT_EQ(output("out/tensor_0002_told.npy").shape, (Shape{1, 1, 3, 2}));
+  EXPECT_EQ(output("out/tensor_0003_y.npy").shape, (Shape{1, 1, 2, 3})) << "as the model's output";
+  EXPECT_EQ(output("out/tensor_0003_y.npy").data, output("out/output_0.npy").data);
+  const auto list = nlohmann::json::parse(read(path("out/tensors.json")));
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[0]["file"], "tensor_0000_conv_1.npy");
+  EXPECT_EQ(list[0]["name"], "conv/1");
+  EXPECT_EQ(list[0]["source_op"], "Conv");
+  EXPECT_EQ(list[0]["operator"], "Conv2D");
+  EXPECT_EQ(list[0]["dtype"], "uint8");
+  EXPECT_EQ(list[0]["shape"], (std::vector<int>{1, 3, 1, 2}));
+  EXPECT_EQ(list[0]["order"], (std::vector<int>{0, 3, 1, 2}));
+  EXPECT_EQ(list[1]["name"], "t/1");
 }
 
 TEST_F(Tools, RunRefusesInputsThatDoNotFit) {

@@ -6,9 +6,6 @@
 namespace qrt::convert {
 namespace {
 
-constexpr int64_t kMostProduct = int64_t{1} << 62;
-constexpr int kMostShift = 62;
-
 template <class T>
 T element(const std::vector<T>& values, size_t i) {
   return values[values.size() == 1 ? 0 : i];

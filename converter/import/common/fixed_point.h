@@ -24,6 +24,9 @@ struct Multiplier {
   int exponent() const { return 31 - shift; }
 };
 
+constexpr int64_t kMostProduct = int64_t{1} << 62;  // products of a stage stay below it
+constexpr int kMostShift = 62;
+
 // The closest multiplier of up to 31 bits to a positive factor, whose products with integers
 // |v| <= bound stay below 2^62. False: the factor is beyond that.
 bool closest_multiplier(double factor, int64_t bound, Multiplier* m);

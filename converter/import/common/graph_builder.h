@@ -25,6 +25,7 @@ class GraphBuilder {
   explicit GraphBuilder(Graph* graph) : graph_(graph) {}
 
   Graph& graph() { return *graph_; }
+  const Graph& graph() const { return *graph_; }
   // By value: adding to the graph moves its values.
   Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
   DType type_of(ValueId value) const { return graph_->values[value].type.dtype; }

@@ -41,16 +41,20 @@ void Outcomes::add_remedy(int node, const std::string& remedy) { at(node).remedy
 
 void Outcomes::refuse_outside(const char* kind, const std::string& name, const std::string& rule,
                               const std::string& remedy) {
-  report_->refused(name, kind, rule, name, remedy);
+  report_->refused_part(name, kind, rule, remedy);
 }
 
 void Outcomes::note_scales(int node, const std::string& tensor, const std::vector<float>& scales) {
-  if (!noted_.insert(tensor).second) return;
   for (float s : scales) {
     if (std::isnormal(s) && s > 0) continue;
     report_->note_scale({at(node).label, at(node).op, tensor, s});
     return;
   }
+}
+
+void Outcomes::note_scales_once(int node, const std::string& tensor,
+                                const std::vector<float>& scales) {
+  if (noted_.insert(tensor).second) note_scales(node, tensor, scales);
 }
 
 const std::string& Outcomes::origin(const std::string& tensor) const {
@@ -66,8 +70,9 @@ void Outcomes::set_origin(const std::string& tensor, const std::string& origin) 
     origins_[tensor] = origin;
 }
 
-void Outcomes::write() {
-  for (const NodeOutcome& o : nodes_) {
+void Outcomes::write(size_t nodes) {
+  for (size_t i = 0; i < nodes; ++i) {
+    const NodeOutcome& o = nodes_[i];
     if (!o.rule.empty())
       report_->refused(o.label, o.op, o.rule, o.tensor, o.remedy);
     else if (!o.skipped.empty())

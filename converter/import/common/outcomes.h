@@ -23,6 +23,8 @@ class Outcomes {
 
   // --- nodes
   void became(int node, const std::string& result, const std::string& level);
+  // The same without a level of its own.
+  void set_result(int node, const std::string& result) { at(node).result = result; }
   // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
   void refuse(int node, const std::string& rule, const std::string& tensor,
               const std::string& remedy);
@@ -46,17 +48,21 @@ class Outcomes {
   // --- inputs, outputs and initialisers of the model that are refused: `kind` is what they are
   void refuse_outside(const char* kind, const std::string& name, const std::string& rule,
                       const std::string& remedy);
-  // A tensor's scales, as a node has them, for --lint. Each tensor is looked at once.
+  // A tensor's scales, as a node has them, for --lint: the first that is no normal positive number.
   void note_scales(int node, const std::string& tensor, const std::vector<float>& scales);
+  // The same, for each tensor at the first call only.
+  void note_scales_once(int node, const std::string& tensor, const std::vector<float>& scales);
 
   // --- what tensors depend on: a refused node or input; "" for nothing refused
   const std::string& origin(const std::string& tensor) const;
   void set_origin(const std::string& tensor, const std::string& origin);
 
-  // Writes the nodes' findings into the report. Nodes of which nothing was said were folded.
-  void write();
+  // Writes the findings of the first `nodes` nodes into the report. Those of which nothing was said
+  // were folded.
+  void write(size_t nodes);
+  void write() { write(nodes_.size()); }
   bool any_refused() const { return report_->has_refusals(); }
-  size_t refused() const { return report_->count(Outcome::kRefused); }
+  std::string refusals() const { return report_->refusals(); }
 
  private:
   struct NodeOutcome {

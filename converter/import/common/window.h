@@ -9,39 +9,53 @@ namespace qrt::convert {
 // Strides, dilations and padding have 16 bits in the file.
 constexpr int64_t kMaxWindowField = 65535;
 
-// One axis: output o reads the inputs o * stride + k * dilation - before, for k of the kernel.
+// Of one axis, as in Window.
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1;
-  int64_t before = 0, after = 0;  // padding
-  int64_t output = 1;             // positions
+  int64_t before = 0, after = 0;
+  int64_t output = 1;
 };
 
+// Of rows and columns: output o reads the inputs o * stride + k * dilation - before, for k of the
+// kernel.
 struct Window {
-  WindowAxis axis[2];  // rows, columns
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
+  int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding
+  // Inputs at the beginning that no window reads, and from which all others count: where a kernel
+  // is smaller than its stride, ONNX Runtime's SAME is a padding below 0.
+  int64_t skip[2] = {0, 0};
+  int64_t output[2] = {1, 1};  // positions
 
-  bool padded() const { return axis[0].before || axis[1].before || axis[0].after || axis[1].after; }
+  WindowAxis axis(int i) const {
+    return {kernel[i], stride[i], dilation[i], before[i], after[i], output[i]};
+  }
+  void set_axis(int i, const WindowAxis& a) {
+    kernel[i] = a.kernel, stride[i] = a.stride, dilation[i] = a.dilation;
+    before[i] = a.before, after[i] = a.after, output[i] = a.output;
+  }
+  bool padded() const { return before[0] || before[1] || after[0] || after[1]; }
 };
 
 template <class Options>
 void set_window(const Window& w, Options* o) {
-  o->stride_h = static_cast<uint16_t>(w.axis[0].stride);
-  o->stride_w = static_cast<uint16_t>(w.axis[1].stride);
-  o->pad_top = static_cast<uint16_t>(w.axis[0].before);
-  o->pad_left = static_cast<uint16_t>(w.axis[1].before);
-  o->pad_bottom = static_cast<uint16_t>(w.axis[0].after);
-  o->pad_right = static_cast<uint16_t>(w.axis[1].after);
+  o->stride_h = static_cast<uint16_t>(w.stride[0]);
+  o->stride_w = static_cast<uint16_t>(w.stride[1]);
+  o->pad_top = static_cast<uint16_t>(w.before[0]);
+  o->pad_left = static_cast<uint16_t>(w.before[1]);
+  o->pad_bottom = static_cast<uint16_t>(w.after[0]);
+  o->pad_right = static_cast<uint16_t>(w.after[1]);
 }
 // Convolutions.
 template <class Options>
 void set_dilation(const Window& w, Options* o) {
-  o->dilation_h = static_cast<uint16_t>(w.axis[0].dilation);
-  o->dilation_w = static_cast<uint16_t>(w.axis[1].dilation);
+  o->dilation_h = static_cast<uint16_t>(w.dilation[0]);
+  o->dilation_w = static_cast<uint16_t>(w.dilation[1]);
 }
-// Pools, whose kernels no weights tell.
+// Pools: they have no weights that would tell the kernel.
 template <class Options>
 void set_kernel(const Window& w, Options* o) {
-  o->kernel_h = static_cast<uint32_t>(w.axis[0].kernel);
-  o->kernel_w = static_cast<uint32_t>(w.axis[1].kernel);
+  o->kernel_h = static_cast<uint32_t>(w.kernel[0]);
+  o->kernel_w = static_cast<uint32_t>(w.kernel[1]);
 }
 
 }  // namespace qrt::convert

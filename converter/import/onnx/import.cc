@@ -1,5 +1,6 @@
 // import_onnx(): parse, import, report.
 #include "converter/convert.h"
+#include "converter/import/onnx/batch.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert {
@@ -9,11 +10,17 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   Status loaded = from_onnx::Model::load(path, &model);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused("(model)", "onnx", loaded.message(), "",
-                      "export the model again, with an opset from 10 to 25");
+      report->refused_part("(model)", "onnx", loaded.message(),
+                           "export the model again, with an opset from 10 to 25");
     return loaded;
   }
-  return from_onnx::Importer(model, allow_float, graph, report).run();
+  const auto import = [&](int64_t batch, Graph* to, Report* findings) {
+    return from_onnx::Importer(model, allow_float, batch, to, findings).run();
+  };
+  QRT_TRY(import(1, graph, report));
+  if (graph->batch_is_symbolic && graph->batch_closed.empty())
+    graph->batch_closed = from_onnx::why_batch_is_closed(*graph, import);
+  return Status();
 }
 
 }  // namespace qrt::convert

@@ -1,96 +1,66 @@
-// The walk over the ONNX graph: inputs, nodes in order, report. Outputs: outputs.cc. Tables and
-// pending operators: table.cc.
 #include "converter/import/onnx/importer.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "converter/import/common/drop_unread.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/stand_in.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 
-bool ir_type(int type, DType* dtype) {
-  switch (type) {
-    case kFloat: *dtype = DType::kFloat32; return true;
-    case kUint8: *dtype = DType::kUInt8; return true;
-    case kInt8: *dtype = DType::kInt8; return true;
-    case kUint16: *dtype = DType::kUInt16; return true;
-    case kInt16: *dtype = DType::kInt16; return true;
-    case kInt32: *dtype = DType::kInt32; return true;
-    case kInt64: *dtype = DType::kInt64; return true;
-    case kHalf: *dtype = DType::kFloat16; return true;
-    case kBfloat16: *dtype = DType::kBFloat16; return true;
-    case kBool: *dtype = DType::kBool; return true;
-    case kUint32: *dtype = DType::kUInt32; return true;
-    case kUint4: *dtype = DType::kUInt4; return true;
-    case kInt4: *dtype = DType::kInt4; return true;
-    case kUint2: *dtype = DType::kUInt2; return true;
-    case kInt2: *dtype = DType::kInt2; return true;
-    case kFloat8E4M3FN: *dtype = DType::kFloat8E4M3FN; return true;
-    case kFloat8E4M3FNUZ: *dtype = DType::kFloat8E4M3FNUZ; return true;
-    case kFloat8E5M2: *dtype = DType::kFloat8E5M2; return true;
-    case kFloat8E5M2FNUZ: *dtype = DType::kFloat8E5M2FNUZ; return true;
-    case kFloat8E8M0: *dtype = DType::kFloat8E8M0; return true;
-    case kFloat4E2M1: *dtype = DType::kFloat4E2M1; return true;
-    default: return false;
+Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph,
+                   Report* report)
+    : model_(model),
+      allow_float_(allow_float),
+      batch_(batch),
+      outcomes_(report),
+      tensors_(model, &outcomes_),
+      builder_(graph) {
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
+    outcomes_.add_node(nodes_.back()->label(), nodes_.back()->op_label());
   }
 }
 
-bool operator==(const Quant& a, const Quant& b) {
-  return a.type == b.type && a.axis == b.axis && a.zero_point == b.zero_point &&
-         a.scale.size() == b.scale.size() &&
-         memcmp(a.scale.data(), b.scale.data(), a.scale.size() * sizeof(float)) == 0;
-}
-
-Importer::Importer(const Model& model, bool allow_float, Graph* graph, Report* report)
-    : model_(model),
-      allow_float_(allow_float),
-      graph_(graph),
-      report_(report),
-      model_bytes_(model.proto().ByteSizeLong()),
-      files_(model.path()) {
-  for (int i = 0; i < model.graph().node_size(); ++i)
-    nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
-  outcomes_.resize(nodes_.size());
-  for (const auto& info : model.graph().value_info()) value_infos_.emplace(info.name(), &info);
-  for (const auto& info : model.graph().output()) value_infos_.emplace(info.name(), &info);
-}
-
 Status Importer::run() {
-  graph_->name = model_.graph().name();
-  graph_->source_format = "onnx";
-  graph_->source_producer = model_.proto().producer_name();
+  graph().name = model_.graph().name();
+  graph().source_format = "onnx";
+  graph().source_files = model_.files();
+  graph().source_producer = model_.proto().producer_name();
   if (!model_.proto().producer_version().empty())
-    graph_->source_producer += " " + model_.proto().producer_version();
-  graph_->reference = "ort-x64-fma";
-  QRT_TRY(import_inputs());
-  const std::vector<int> constant = constant_nodes();
+    graph().source_producer += " " + model_.proto().producer_version();
+  graph().reference = "ort-x64-fma";
+  QRT_TRY(import_inputs(*this));
   std::vector<bool> visited(nodes_.size(), false);
-  const auto visit_all = [&](const std::vector<int>& order) {
-    for (int i : order) {
-      if (visited[static_cast<size_t>(i)]) continue;
-      visited[static_cast<size_t>(i)] = true;
-      const NodeView& node = *nodes_[static_cast<size_t>(i)];
-      QRT_TRY(visit(node));
-      if (!node.problem().ok()) return error(Code::kInvalidModel, "%s", node.problem().message());
-    }
-    return Status();
-  };
-  QRT_TRY(visit_all(constant));
+  QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(load_quant_parameters());
-  merge_double_pairs();
-  QRT_TRY(visit_all(model_.order()));
-  QRT_TRY(export_outputs());
-  write_report();
-  if (report_->has_refusals())
-    return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted",
-                 report_->count(Outcome::kRefused), nodes_.size());
-  if (graph_->outputs.size() != static_cast<size_t>(model_.graph().output_size()))
+  double_qdq_.merge(model_, nodes_, tensors_);
+  QRT_TRY(visit(model_.execution_order(), &visited));
+  QRT_TRY(export_outputs(*this));
+  report_unresolved();
+  outcomes_.write();
+  if (outcomes_.any_refused())
+    return error(Code::kUnsupported, "the model cannot be converted: %s",
+                 outcomes_.refusals().c_str());
+  if (graph().outputs.size() != static_cast<size_t>(model_.graph().output_size()))
     return error(Code::kInternal, "an output was lost without a reason");
-  drop_unread_nodes();
+  drop_unread(&graph());
+  return Status();
+}
+
+Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool>* visited) {
+  for (int i : execution_order) {
+    if ((*visited)[static_cast<size_t>(i)]) continue;
+    (*visited)[static_cast<size_t>(i)] = true;
+    const NodeView& n = node(i);
+    QRT_TRY(assess(n));
+    QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
+    if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());
+  }
   return Status();
 }
 
@@ -98,116 +68,25 @@ Status Importer::run() {
 std::vector<int> Importer::constant_nodes() const {
   std::vector<int> result;
   std::unordered_set<std::string> constant;
-  for (int i : model_.order()) {
-    const NodeView& node = *nodes_[static_cast<size_t>(i)];
+  for (int i : model_.execution_order()) {
+    const NodeView& n = node(i);
     bool all = true;
-    for (int k = 0; k < node.input_count(); ++k)
-      all = all && (!node.has_input(k) || constant.count(node.input(k)) ||
-                    model_.initializers().count(node.input(k)));
+    for (int k = 0; k < n.input_count(); ++k)
+      all = all && (!n.has_input(k) || constant.count(n.input(k)) ||
+                    model_.initializers().count(n.input(k)));
     if (!all) continue;
     result.push_back(i);
-    for (int k = 0; k < node.output_count(); ++k) constant.insert(node.output(k));
+    for (int k = 0; k < n.output_count(); ++k) constant.insert(n.output(k));
   }
   return result;
 }
 
 // Scales and zero points are needed before their nodes are visited.
 Status Importer::load_quant_parameters() {
-  for (const auto& node : nodes_) {
-    if (node->op() != "QuantizeLinear" && node->op() != "DequantizeLinear") continue;
-    for (int i = 1; i < node->input_count(); ++i) QRT_TRY(constant_state(node->input(i)));
+  for (const auto& n : nodes_) {
+    if (n->op() != "QuantizeLinear" && n->op() != "DequantizeLinear") continue;
+    for (int i = 1; i < n->input_count(); ++i) QRT_TRY(tensors_.load_initializer(n->input(i)));
   }
-  return Status();
-}
-
-void Importer::refuse_input(const std::string& name, const std::string& rule,
-                            const std::string& remedy) {
-  report_->refused(name, "input", rule, name, remedy);
-  tensors_.emplace(name, Tensor());
-  origins_.emplace(name, "refused input '" + name + "'");
-}
-
-Status Importer::import_inputs() {
-  for (const onnx::ValueInfoProto& info : model_.graph().input()) {
-    if (model_.initializers().count(info.name())) continue;
-    const char* name = info.name().c_str();
-    QRT_MODEL_CHECK(info.has_type() && info.type().has_tensor_type(),
-                    "graph input '%s' has no tensor type", name);
-    const onnx::TypeProto::Tensor& type = info.type().tensor_type();
-    DType dtype;
-    if (!ir_type(type.elem_type(), &dtype)) {
-      refuse_input(
-          info.name(),
-          std::string("element type ") + element_type_name(type.elem_type()) + " is not supported",
-          "declare the input as float32, uint8 or int8");
-      continue;
-    }
-    QRT_MODEL_CHECK(type.has_shape(), "graph input '%s' has no shape", name);
-    std::vector<int64_t> dims;
-    bool symbolic = false;
-    for (int i = 0; i < type.shape().dim_size(); ++i) {
-      const auto& dim = type.shape().dim(i);
-      if (dim.has_dim_value()) {
-        QRT_MODEL_CHECK(dim.dim_value() >= 0, "graph input '%s': dimension %d is %lld", name, i,
-                        static_cast<long long>(dim.dim_value()));
-        dims.push_back(dim.dim_value());
-        continue;
-      }
-      if (i > 0 && !symbolic) {
-        refuse_input(info.name(),
-                     "dimension " + std::to_string(i) + " is symbolic" +
-                         (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
-                         ": only the first, the batch, may be",
-                     "export the model with this dimension fixed");
-        symbolic = true;
-      }
-      dims.push_back(1);
-    }
-    if (symbolic) continue;
-    if (std::count(dims.begin(), dims.end(), 0) > 0) {
-      refuse_input(info.name(), "a dimension is 0: the tensor is empty",
-                   "give the input at least one element");
-      continue;
-    }
-    Tensor tensor;
-    if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
-      refuse_input(info.name(), s.message(), "keep tensors below 7 dimensions and 2^31 elements");
-      continue;
-    }
-    if (graph_->inputs.empty() && !dims.empty()) graph_->default_batch = dims[0];
-    tensor.type = type.elem_type();
-    tensor.value = new_value(info.name(), dtype, tensor.shape);
-    graph_->inputs.push_back(tensor.value);
-    if (tensor.type == kInt8) {
-      tensor.value = flip_sign(info.name(), "input", tensor.value, DType::kUInt8);
-    } else if (tensor.type == kBool) {
-      tensor.value = relabel(info.name(), "input", tensor.value, DType::kUInt8);
-    } else if (tensor.type == kUint16) {
-      tensor.value = stored_uint16(info.name(), tensor.value);
-    }
-    tensor.kind = Tensor::Kind::kValue;
-    tensors_.emplace(info.name(), std::move(tensor));
-  }
-  return Status();
-}
-
-Status Importer::constant_state(const std::string& name) {
-  const auto found = model_.initializers().find(name);
-  if (found == model_.initializers().end() || tensors_.count(name)) return Status();
-  Tensor tensor;
-  Status s = read_constant(*found->second, &files_, &tensor.constant);
-  if (s.code() == Code::kUnsupported) {
-    report_->refused(name, "initialiser", s.message(), name,
-                     "store it with at most 6 dimensions and in a type of up to 64 bits");
-    origins_.emplace(name, "refused initialiser '" + name + "'");
-  } else if (!s.ok()) {
-    return s;
-  } else {
-    tensor.kind = Tensor::Kind::kConstant;
-    tensor.type = tensor.constant->type;
-    tensor.shape = tensor.constant->shape;
-  }
-  tensors_.emplace(name, std::move(tensor));
   return Status();
 }
 
@@ -217,18 +96,8 @@ bool Importer::is_output(const std::string& tensor) const {
   return false;
 }
 
-Status Importer::visit(const NodeView& node) {
-  QRT_TRY(assess(node));
-  return retry_in_float(node).at("node " + node.label());
-}
-
-Status Importer::assess(const NodeView& node) {
+Status Importer::check_node(const NodeView& node) const {
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  for (int i = 0; i < node.output_count(); ++i)
-    if (node.has_output(i)) tensors_.emplace(node.output(i), Tensor());
-  if (!entry)
-    return refuse(node, "qrt has no integer form of this operator", node.output(0),
-                  "remove it from the exported graph, or keep it outside the model");
   QRT_MODEL_CHECK(node.input_count() >= entry->inputs && (entry->inputs == 0 || node.has_input(0)),
                   "node %s (%s) has %d inputs, expected at least %d", node.label().c_str(),
                   node.op_label().c_str(), node.input_count(), entry->inputs);
@@ -237,24 +106,37 @@ Status Importer::assess(const NodeView& node) {
   QRT_MODEL_CHECK(model_.opset(node.domain()) > 0,
                   "node %s (%s): the model imports no operator set '%s'", node.label().c_str(),
                   node.op_label().c_str(), node.domain().c_str());
+  return Status();
+}
+
+Status Importer::assess(const NodeView& node) {
+  for (int i = 0; i < node.output_count(); ++i)
+    if (node.has_output(i)) (void)tensors_.at(node.output(i));
+  const OpEntry* entry = find_op_entry(node.domain(), node.op());
+  if (!entry)
+    return refuse(node, "qrt has no integer form of this operator", node.output(0),
+                  "remove it from the exported graph, or keep it outside the model");
+  QRT_TRY(check_node(node));
   std::string depends;
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
-    QRT_TRY(constant_state(node.input(i)));
-    if (depends.empty()) depends = origin(node.input(i));
+    QRT_TRY(tensors_.load_initializer(node.input(i)));
+    if (depends.empty()) depends = outcomes_.origin(node.input(i));
   }
   for (int i = 0; i < node.input_count(); ++i) {
-    if (!node.has_input(i) || input(node, i).kind != Tensor::Kind::kRefused || stand_in(node, i))
-      continue;
-    not_assessed(node, origin(node.input(i)));
-    QRT_TRY(note_shape(node, 0));
-    return Status();
+    if (!node.has_input(i) || !input(node, i).is_refused() || stand_in(*this, node, i)) continue;
+    not_assessed(node, outcomes_.origin(node.input(i)));
+    return note_shape(*this, node, 0);
   }
   for (int i = 0; i < node.output_count() && !depends.empty(); ++i)
-    origins_.emplace(node.output(i), depends);
+    if (outcomes_.origin(node.output(i)).empty()) outcomes_.set_origin(node.output(i), depends);
   Status status = entry->handler(*this, node);
-  drop_float_stand_in(node);
-  if (status.ok()) status = charge_derived();
+  drop_float_stand_in(*this, node);
+  if (status.ok()) status = tensors_.check_growth(graph());
+  return judge(node, std::move(status), depends);
+}
+
+Status Importer::judge(const NodeView& node, Status status, const std::string& depends) {
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0),
@@ -265,68 +147,54 @@ Status Importer::assess(const NodeView& node) {
     status = Status();
   }
   QRT_TRY(std::move(status).at("node " + node.label()));
-  NodeOutcome& outcome = outcomes_[static_cast<size_t>(node.index())];
-  if (const auto y = tensors_.find(node.output(0));
-      outcome.result.empty() && y != tensors_.end() && y->second.is_table() && y->second.table)
-    outcome.result = "table";
-  const bool is_made = outcome.rule.empty() && outcome.not_assessed.empty();
+  if (const Tensor& y = tensors_.at(node.output(0));
+      outcomes_.result(node.index()).empty() && y.is_table() && y.table)
+    outcomes_.set_result(node.index(), "table");
+  const bool is_made = outcomes_.is_made(node.index());
   for (int i = 1; i < node.output_count() && is_made; ++i) {
     if (!node.has_output(i) || uses(node.output(i)) == 0) continue;
-    const auto y = tensors_.find(node.output(i));
-    if (y != tensors_.end() && y->second.kind == Tensor::Kind::kRefused)
+    if (tensors_.at(node.output(i)).is_refused())
       return refuse(node,
                     "its output " + std::to_string(i) + " '" + node.output(i) +
                         "' is read, which qrt does not make",
                     node.output(i), "export the model without that output");
   }
-  for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(node, i));
+  for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(*this, node, i));
   return Status();
 }
 
-const Tensor& Importer::input(const NodeView& node, int i) const {
-  static const Tensor absent;
-  const auto found = tensors_.find(node.input(i));
-  return node.has_input(i) && found != tensors_.end() ? found->second : absent;
+namespace {
+
+// What is still known of a tensor that nothing makes.
+Tensor refused_form(const Tensor& was) {
+  Tensor refused;
+  refused.shape = was.shape;
+  refused.shape_known = was.shape_known || !was.is_refused();
+  return refused;
 }
 
-void Importer::set_output(const NodeView& node, int i, Tensor tensor) {
-  if (tensor.constant) derived_bytes_ += tensor.constant->data.size();
-  if (tensor.table) derived_bytes_ += tensor.table->size() * sizeof(float);
-  if (node.has_output(i)) tensors_[node.output(i)] = std::move(tensor);
-}
-
-// A small file may not unfold without bound, for example by a thousand nodes that transpose one
-// constant.
-Status Importer::charge_derived() {
-  for (; charged_values_ < graph_->values.size(); ++charged_values_)
-    derived_bytes_ += graph_->values[charged_values_].data.size();
-  constexpr uint64_t kAllowance = uint64_t{1} << 28, kFactor = 16;
-  if (derived_bytes_ <= kAllowance ||
-      derived_bytes_ <= kFactor * (model_bytes_ + files_.total_bytes()))
-    return Status();
-  return error(Code::kUnsupported, "the model's constants grow to %llu bytes by here",
-               static_cast<unsigned long long>(derived_bytes_));
-}
+}  // namespace
 
 Status Importer::refuse(const NodeView& node, const std::string& rule, const std::string& tensor,
                         const std::string& remedy) {
-  NodeOutcome& outcome = outcomes_[static_cast<size_t>(node.index())];
-  if (outcome.rule.empty()) {
-    outcome.rule = rule;
-    outcome.tensor = tensor;
-    outcome.remedy = remedy;
-  }
+  outcomes_.refuse(node.index(), rule, tensor, remedy);
   for (int i = 0; i < node.output_count(); ++i) {
     if (!node.has_output(i)) continue;
-    const Tensor& was = tensors_[node.output(i)];
-    Tensor refused;
-    refused.shape = was.shape;
-    refused.shape_known = was.shape_known || was.kind != Tensor::Kind::kRefused;
-    set_output(node, i, std::move(refused));
-    origins_[node.output(i)] = "refused node " + node.label();
-    QRT_TRY(note_shape(node, i));
+    set_output(node, i, refused_form(tensors_.at(node.output(i))));
+    outcomes_.set_origin(node.output(i), "refused node " + node.label());
+    QRT_TRY(note_shape(*this, node, i));
   }
   return Status();
+}
+
+void Importer::not_assessed(const NodeView& node, const std::string& origin) {
+  outcomes_.depends_on(node.index(), origin);
+  const std::string of_outputs = origin;  // `origin` may be one of those that are set here
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    set_output(node, i, refused_form(tensors_.at(node.output(i))));
+    outcomes_.set_origin(node.output(i), of_outputs);
+  }
 }
 
 Status Importer::refuse_float(const NodeView& node, int i) {
@@ -359,53 +227,24 @@ Status Importer::refuse_float(const NodeView& node, int i) {
       name, "put QuantizeLinear and DequantizeLinear on it");
 }
 
-void Importer::note_scale(const NodeView& node, const std::string& tensor,
-                          const std::vector<float>& scale) {
-  if (!noted_scales_.insert(tensor).second) return;
-  for (float s : scale)
-    if (!std::isnormal(s) || s < 0)
-      return report_->note_scale({node.label(), node.op_label(), tensor, s});
-}
-
-void Importer::became(int node_index, const std::string& result, const std::string& level) {
-  outcomes_[static_cast<size_t>(node_index)].result = result;
-  outcomes_[static_cast<size_t>(node_index)].level = level;
-}
-
 // Operators that still wait for a QuantizeLinear when others were refused: what reads them was not
 // taken in.
 void Importer::report_unresolved() {
   std::unordered_map<std::string, const NodeView*> reader;  // that was refused or not assessed
-  for (const auto& node : nodes_) {
-    const NodeOutcome& outcome = outcomes_[static_cast<size_t>(node->index())];
-    if (outcome.rule.empty() && outcome.not_assessed.empty()) continue;
-    for (int i = 0; i < node->input_count(); ++i) reader.emplace(node->input(i), node.get());
+  for (const auto& n : nodes_) {
+    if (outcomes_.is_made(n->index())) continue;
+    for (int i = 0; i < n->input_count(); ++i) reader.emplace(n->input(i), n.get());
   }
-  for (const auto& [name, tensor] : tensors_) {
+  for (const auto& [name, tensor] : tensors_.all()) {
     if (!tensor.is_pending()) continue;
     const auto found = reader.find(name);
     if (found == reader.end()) continue;
-    const auto mark = [&, node = found->second](int index) {
-      NodeOutcome& outcome = outcomes_[static_cast<size_t>(index)];
-      if (outcome.result.empty() && outcome.not_assessed.empty())
-        outcome.not_assessed = "its result goes to node " + node->label();
+    const auto mark = [&, label = found->second->label()](int index) {
+      if (outcomes_.result(index).empty() && !outcomes_.is_skipped(index))
+        outcomes_.skip(index, "its result goes to node " + label);
     };
     mark(tensor.pending->node->index());
     for (int follower : tensor.pending->followers) mark(follower);
-  }
-}
-
-void Importer::write_report() {
-  report_unresolved();
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const NodeOutcome& o = outcomes_[i];
-    const std::string label = nodes_[i]->label(), op = nodes_[i]->op_label();
-    if (!o.rule.empty())
-      report_->refused(label, op, o.rule, o.tensor, o.remedy);
-    else if (!o.not_assessed.empty())
-      report_->not_assessed(label, op, o.not_assessed);
-    else
-      report_->converted(label, op, o.result.empty() ? "folded" : o.result, o.level);
   }
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "converter/import/onnx/arithmetic/ort_math.h"
+#include "converter/import/onnx/deferred/pending.h"
+#include "converter/import/onnx/deferred/table.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -91,8 +93,9 @@ Status move_constant(const Movement& m, ConstantPtr* constant) {
 }
 
 ValueId move_value(Importer& importer, const NodeView& node, const Movement& m, ValueId x) {
-  if (m.maps) return importer.gather(node, x, *m.maps, m.fill);
-  return m.perm.empty() ? importer.reshape(node, x, m.to) : importer.transpose(node, x, m.perm);
+  if (m.maps) return importer.builder().gather(node, x, *m.maps, m.fill);
+  return m.perm.empty() ? importer.builder().reshape(node, x, m.to)
+                        : importer.builder().transpose(node, x, m.perm);
 }
 
 // ONNX Runtime moves a QuantizeLinear in front of these, so that the operator before it is
@@ -143,12 +146,12 @@ Movement gathered(IndexMaps maps, int64_t fill) {
 
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements, int output) {
   const Tensor x = importer.input(node, 0);
-  const bool waits = x.is_pending() || x.is_pairs();
+  const bool waits = x.is_pending() || x.is_pair_function();
   if (waits && !lets_quantization_pass(node.op())) return importer.refuse_float(node, 0);
   Tensor y = x;
   if (waits) {
     y.kind = Tensor::Kind::kPending;
-    y.pending = importer.own_pending(node, 0);
+    y.pending = own_pending(importer, node, 0);
   }
   const char* made = nullptr;
   std::vector<Movement> done;
@@ -193,20 +196,17 @@ Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, flo
   const Tensor x = importer.input(node, 0);
   const bool per_tensor = x.table ? x.table_axis < 0 : x.quant->per_tensor();
   std::vector<float> real;
-  if (per_tensor && importer.entries(x, &real)) {
+  if (per_tensor && entries(x, &real)) {
     const auto found = std::find(real.begin(), real.end(), fill);
     if (found != real.end())
       return move(importer, node,
                   {gathered(std::move(maps), found - real.begin() + x.quant->first_code())});
   }
-  importer.defer(node, maps.to())->emit = [&importer, &node, maps = std::move(maps), fill, x](
-                                              const Quant& out, Limits limits, ValueId* result) {
-    QRT_TRY(importer.quantize_table(node, x, out, limits, "", result));
+  defer(importer, node, maps.to())->emit = [&importer, &node, maps = std::move(maps), fill, x](
+                                               const Quant& out, Limits limits, ValueId* result) {
+    QRT_TRY(quantize_table(importer, node, x, out, limits, "", result));
     if (*result == kNoValue) return Status();
-    int lo, hi;
-    quantized_range(out.type, &lo, &hi);
-    const int bits = quantize_ort(fill, out.scale[0], out.zero_point[0], lo, hi) + out.offset();
-    *result = importer.gather(node, *result, maps, std::clamp(bits, limits.lo, limits.hi));
+    *result = importer.builder().gather(node, *result, maps, quantized(fill, out, limits));
     importer.became(node, "Gather", "I0");
     return Status();
   };

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
-#include "converter/import/onnx/edge.h"
+#include "converter/import/onnx/edge_ops.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -34,13 +34,14 @@ void make_per_tensor(Quant* q) {
 Status quantize_constant(Importer& importer, const NodeView& node, const Tensor& x,
                          const Quant& quant) {
   std::vector<float> real;
-  if (!importer.constant_floats(x, &real)) return importer.refuse_float(node, 0);
+  if (!constant_floats(x, &real)) return importer.refuse_float(node, 0);
+  const int type = onnx_type(quant.type);
   int lo, hi;
-  quantized_range(quant.type, &lo, &hi);
+  quantized_range(type, &lo, &hi);
   auto constant = std::make_shared<Constant>();
-  constant->type = quant.type;
+  constant->type = type;
   constant->shape = x.shape;
-  const size_t bytes = element_bytes(quant.type);
+  const size_t bytes = element_bytes(type);
   constant->data.resize(real.size() * bytes);
   int64_t inner = 1;
   for (int d = quant.axis + 1; !quant.per_tensor() && d < x.shape.rank(); ++d) inner *= x.shape[d];
@@ -55,7 +56,7 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
   Tensor y;
   y.kind = Tensor::Kind::kConstant;
   y.shape = x.shape;
-  y.type = quant.type;
+  y.type = type;
   y.constant = std::move(constant);
   importer.set_output(node, 0, std::move(y));
   return Status();
@@ -77,8 +78,8 @@ ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, cons
     o.zero_point.push_back(quant.stored_zero_point(i));
   }
   o.axis = quant.axis;
-  const ValueId y =
-      importer.new_value(node.output(0), quant.stored_type(), importer.shape_of(x), &quant);
+  const ValueId y = importer.builder().new_value(node.output(0), quant.stored_type(),
+                                                 importer.builder().shape_of(x), &quant);
   q.outputs.push_back(y);
   importer.graph().nodes.push_back(std::move(q));
   importer.became(node, "Quantize", "edge");
@@ -107,7 +108,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
   QRT_MODEL_CHECK(n > 0, "scale '%s' is empty", scale_name.c_str());
   for (float v : q.scale)
     QRT_MODEL_CHECK(!std::isnan(v), "scale '%s' holds a NaN", scale_name.c_str());
-  importer.note_scale(node, scale_name, q.scale);
+  importer.outcomes().note_scales_once(node.index(), scale_name, q.scale);
   if (s.shape.rank() > 1 && n > 1)
     return importer.refuse(
         node,
@@ -140,7 +141,9 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     for (int64_t i = 0; i < n; ++i)
       q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(i));
   }
-  q.type = type == kUndefined ? static_cast<int>(kUint8) : type;
+  if (type != kUndefined && !ir_type(type, &q.type))
+    return importer.refuse(node, std::string("a tensor is ") + element_type_name(type),
+                           node.output(0), kIntegers);
   *quant = std::move(q);
   return Status();
 }
@@ -155,16 +158,16 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
                                " elements: activations must be quantised per tensor",
                            node.input(scale), "quantise activations per tensor");
   QRT_TRY(read_quant(importer, node, scale, zero_point, type, Shape(), 0, quant));
-  if (!*quant || is_eight_bit((*quant)->type)) return Status();
-  const int found = (*quant)->type;
+  if (!*quant || is_eight_bit(onnx_type((*quant)->type))) return Status();
+  const DType found = (*quant)->type;
   quant->reset();
-  return importer.refuse(node, std::string("a tensor is ") + element_type_name(found),
-                         node.output(0), kEightBits);
+  return importer.refuse(node, std::string("a tensor is ") + dtype_name(found), node.output(0),
+                         kEightBits);
 }
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.is_bypassed(node)) {
+  if (importer.double_qdq().is_bypassed(node)) {
     importer.set_output(node, 0, x);
     return Status();
   }
@@ -172,17 +175,18 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
     const bool is_integer = is_activation(type) || type == kUndefined;
-    if (!is_plain_boundary(importer, node) || x.type != kFloat || !(is_integer || folds) ||
+    if (!is_plain_edge(importer, node) || x.type != kFloat || !(is_integer || folds) ||
         (type == kUint16 && importer.is_output(node.output(0))))
       return emit_quantize(importer, node);
   }
   std::optional<Quant> quant;
   QRT_TRY(read_quant(importer, node, 1, 2, type, x.shape, axis_attribute(node), &quant));
   if (!quant) return Status();
-  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
-  const bool four_bit_constant = x.is_constant() && (quant->type == kInt4 || quant->type == kUint4);
-  if (!is_activation(quant->type) && !four_bit_constant)
-    return importer.refuse(node, std::string("the output is ") + element_type_name(quant->type),
+  if (const Quant* merged = importer.double_qdq().quant(node)) quant = *merged;
+  const bool four_bit_constant =
+      x.is_constant() && (quant->type == DType::kInt4 || quant->type == DType::kUInt4);
+  if (!is_activation(onnx_type(quant->type)) && !four_bit_constant)
+    return importer.refuse(node, std::string("the output is ") + dtype_name(quant->type),
                            node.output(0), kIntegers);
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it quantises in blocks", node.output(0),
@@ -193,13 +197,14 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   const size_t known = importer.graph().values.size();
   Tensor y;
   y.shape = x.shape;
-  y.type = quant->type;
+  y.type = onnx_type(quant->type);
   if (x.is_value() && x.type == kFloat) {
     y.value = quantize_float(importer, node, x.value, *quant);
   } else if (x.is_table()) {
-    QRT_TRY(importer.quantize_table(node, x, *quant, Limits::of(*quant), node.output(0), &y.value));
-  } else if (x.is_pending() || x.is_pairs()) {
-    QRT_TRY(importer.resolve(node, importer.own_pending(node, 0), *quant, &y.value));
+    QRT_TRY(
+        quantize_table(importer, node, x, *quant, Limits::of(*quant), node.output(0), &y.value));
+  } else if (x.is_pending() || x.is_pair_function()) {
+    QRT_TRY(resolve(importer, node, own_pending(importer, node, 0), *quant, &y.value));
   } else {
     return importer.refuse_float(node, 0);
   }
@@ -212,14 +217,14 @@ Status import_quantize(Importer& importer, const NodeView& node) {
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.is_bypassed(node)) {
+  if (importer.double_qdq().is_bypassed(node)) {
     importer.set_output(node, 0, x);
     return Status();
   }
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
     const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);
-    const bool plain = is_plain_boundary(importer, node) && (to == kUndefined || to == kFloat);
+    const bool plain = is_plain_edge(importer, node) && (to == kUndefined || to == kFloat);
     const bool half = feeds_operators(importer, node) && (to == kUndefined || to == kHalf);
     if (!(plain || half) || !(stays || x.type == kInt32)) return emit_dequantize(importer, node);
   }
@@ -232,7 +237,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   std::optional<Quant> quant;
   QRT_TRY(read_quant(importer, node, 1, 2, x.type, x.shape, axis_attribute(node), &quant));
   if (!quant) return Status();
-  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
+  if (const Quant* merged = importer.double_qdq().quant(node)) quant = *merged;
   Tensor y = x;
   if (x.is_constant()) {
     if (!x.constant->is_integer())
@@ -245,7 +250,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   if (is_activation(x.type)) {
     make_per_tensor(&*quant);
     y.kind = Tensor::Kind::kTable;
-    y.value = importer.with_quant(node, x.value, *quant);
+    y.value = importer.builder().with_quant(node, x.value, *quant);
     y.quant = *quant;
     importer.set_output(node, 0, std::move(y));
     return Status();
@@ -261,7 +266,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   o.zero_point = quant->zero_point;
   o.axis = quant->axis;
   y.type = kFloat;
-  y.value = importer.new_value(node.output(0), DType::kFloat32, x.shape);
+  y.value = importer.builder().new_value(node.output(0), DType::kFloat32, x.shape);
   d.outputs.push_back(y.value);
   importer.graph().nodes.push_back(std::move(d));
   importer.became(node, "Dequantize", "edge");

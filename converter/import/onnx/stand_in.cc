@@ -1,10 +1,7 @@
-// What follows a refused node. Its outputs stay usable where their type and shape are known, from
-// the file's value_info, from the QuantizeLinear behind them or from the operator itself: a value
-// that nothing writes stands in, so that the readers are judged on their own merits. The graph is
-// meaningless then, which is all the same: the import fails.
+#include "converter/import/onnx/stand_in.h"
+
 #include <algorithm>
 
-#include "converter/import/onnx/importer.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -127,42 +124,23 @@ bool reduced_shape(const Shape& x, const std::vector<int64_t>& axes, bool keep,
 
 }  // namespace
 
-const std::string& Importer::origin(const std::string& tensor) const {
-  static const std::string none;
-  const auto found = origins_.find(tensor);
-  return found == origins_.end() ? none : found->second;
-}
-
-void Importer::not_assessed(const NodeView& node, const std::string& origin) {
-  outcomes_[static_cast<size_t>(node.index())].not_assessed = "depends on " + origin;
-  for (int i = 0; i < node.output_count(); ++i) {
-    if (!node.has_output(i)) continue;
-    Tensor unknown;
-    const Tensor& was = tensors_[node.output(i)];
-    unknown.shape = was.shape;
-    unknown.shape_known = was.shape_known || was.kind != Tensor::Kind::kRefused;
-    set_output(node, i, std::move(unknown));
-    origins_[node.output(i)] = origin;
-  }
-}
-
-Status Importer::note_shape(const NodeView& node, int i) {
+Status note_shape(Importer& importer, const NodeView& node, int i) {
   if (!node.has_output(i)) return Status();
-  Tensor& y = tensors_[node.output(i)];
-  if (y.kind != Tensor::Kind::kRefused || y.shape_known) return Status();
-  if (const auto info = value_infos_.find(node.output(i)); info != value_infos_.end())
-    y.shape_known = value_info_shape(*info->second, graph_->default_batch, &y.shape);
+  Tensor& y = importer.tensors().at(node.output(i));
+  if (!y.is_refused() || y.shape_known) return Status();
+  if (const auto* info = importer.tensors().declared(node.output(i)))
+    y.shape_known = value_info_shape(*info, importer.graph().default_batch, &y.shape);
   if (y.shape_known || i > 0) return Status();
   const auto known = [&](int k) {
-    const Tensor& x = input(node, k);
-    return node.has_input(k) && (x.kind != Tensor::Kind::kRefused || x.shape_known);
+    const Tensor& x = importer.input(node, k);
+    return node.has_input(k) && (!x.is_refused() || x.shape_known);
   };
   for (int k = 0; k < node.input_count(); ++k)
-    if (node.has_input(k)) QRT_TRY(constant_state(node.input(k)));
+    if (node.has_input(k)) QRT_TRY(importer.tensors().load_initializer(node.input(k)));
   std::vector<int64_t> dims;
   bool told = false;
   if (!known(0)) return Status();
-  const Shape& x = input(node, 0).shape;
+  const Shape& x = importer.input(node, 0).shape;
   const int distance = operand_distance(node.op());
   if (keeps_shape(node.op())) {
     dims.assign(x.begin(), x.end());
@@ -170,10 +148,10 @@ Status Importer::note_shape(const NodeView& node, int i) {
   } else if (distance > 0) {
     told = true;
     for (int k = 0; k < (distance == 1 ? node.input_count() : 4); k += distance)
-      told = told && known(k) && broadcast_into(input(node, k).shape, &dims);
+      told = told && known(k) && broadcast_into(importer.input(node, k).shape, &dims);
   } else if (node.op().rfind("Reduce", 0) == 0) {
     std::vector<int64_t> axes = node.integers("axes");
-    const Tensor& given = input(node, 1);
+    const Tensor& given = importer.input(node, 1);
     told = !node.has_input(1) || (given.is_plain_constant() && given.constant->is_integer());
     for (int64_t a = 0; told && node.has_input(1) && a < given.constant->elements(); ++a)
       axes.push_back(given.constant->integer(a));
@@ -183,33 +161,30 @@ Status Importer::note_shape(const NodeView& node, int i) {
   return Status();
 }
 
-void Importer::drop_float_stand_in(const NodeView& node) {
-  if (node.op() != "QuantizeLinear" ||
-      outcomes_[static_cast<size_t>(node.index())].not_assessed.empty())
-    return;
+void drop_float_stand_in(Importer& importer, const NodeView& node) {
+  if (node.op() != "QuantizeLinear" || !importer.outcomes().is_skipped(node.index())) return;
   Tensor unknown;
-  unknown.shape = input(node, 0).shape;
+  unknown.shape = importer.input(node, 0).shape;
   unknown.shape_known = true;
-  tensors_[node.input(0)] = std::move(unknown);
+  importer.tensors().at(node.input(0)) = std::move(unknown);
 }
 
-bool Importer::stand_in(const NodeView& node, int i) {
-  Tensor& t = tensors_[node.input(i)];
+bool stand_in(Importer& importer, const NodeView& node, int i) {
+  Tensor& t = importer.tensors().at(node.input(i));
   const bool dequantizes = node.op() == "DequantizeLinear" && i == 0;
   int type = kUndefined;
-  if (const auto info = value_infos_.find(node.input(i)); info != value_infos_.end())
-    type = info->second->type().tensor_type().elem_type();
+  if (const auto* info = importer.tensors().declared(node.input(i)))
+    type = info->type().tensor_type().elem_type();
   // In front of a scale and a zero point, which has the tensor's type.
   const bool typed = dequantizes || node.op().rfind("QLinear", 0) == 0;
-  if (type == kUndefined && typed && input(node, i + 2).is_plain_constant())
-    type = input(node, i + 2).type;
+  if (type == kUndefined && typed && importer.input(node, i + 2).is_plain_constant())
+    type = importer.input(node, i + 2).type;
   const bool activation = type == kUint8 || type == kInt8 || type == kUint16 || type == kInt16;
   if (t.shape_known && node.op() == "QuantizeLinear" && i == 0) {
     t.kind = Tensor::Kind::kValue;
     t.type = kFloat;
-    t.value = new_value(node.input(i), DType::kFloat32, t.shape);
-    outcomes_[static_cast<size_t>(node.index())].not_assessed =
-        "depends on " + origin(node.input(i));
+    t.value = importer.builder().new_value(node.input(i), DType::kFloat32, t.shape);
+    importer.outcomes().depends_on(node.index(), importer.outcomes().origin(node.input(i)));
     return true;
   }
   DType dtype;
@@ -219,7 +194,7 @@ bool Importer::stand_in(const NodeView& node, int i) {
   t.type = type;
   if (type == kInt8) dtype = DType::kUInt8;
   if (type == kUint16) dtype = DType::kInt16;
-  t.value = new_value(node.input(i), dtype, t.shape);
+  t.value = importer.builder().new_value(node.input(i), dtype, t.shape);
   return true;
 }
 

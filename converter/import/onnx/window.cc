@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "converter/import/common/index_maps.h"
+
 namespace qrt::convert::from_onnx {
 
 Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
@@ -13,9 +15,9 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
                   attribute, v.size(), dimensions);
   for (int i = 0; i < dimensions; ++i) {
     const int64_t value = v[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(value >= lowest && value <= kMaxExtent, "%s is %lld, expected %lld to %lld",
-                    attribute, static_cast<long long>(value), static_cast<long long>(lowest),
-                    static_cast<long long>(kMaxExtent));
+    QRT_MODEL_CHECK(value >= lowest && value <= kMaxWindowField,
+                    "%s is %lld, expected %lld to %lld", attribute, static_cast<long long>(value),
+                    static_cast<long long>(lowest), static_cast<long long>(kMaxWindowField));
     out[2 - dimensions + i] = value;
   }
   return Status();
@@ -28,8 +30,8 @@ Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t*
                   "pads has %zu entries, expected %d", pads.size(), 2 * dimensions);
   for (int i = 0; i < 2 * dimensions; ++i) {
     const int64_t pad = pads[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxExtent, "pads holds %lld, expected 0 to %lld",
-                    static_cast<long long>(pad), static_cast<long long>(kMaxExtent));
+    QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxWindowField, "pads holds %lld, expected 0 to %lld",
+                    static_cast<long long>(pad), static_cast<long long>(kMaxWindowField));
     const int at = 2 - dimensions + i % dimensions;
     (i < dimensions ? before : after)[at] = pad;
   }
@@ -62,14 +64,33 @@ Status read_image(Importer& importer, const NodeView& node, const Shape& shape, 
   return Status();
 }
 
+namespace {
+
+// Padding of SAME along axis i as ONNX Runtime has it, below 0 where the kernel is smaller than the
+// stride; returns its sum. It leaves dilations out of a pool's, and runs no layer that has them.
+int64_t set_same_padding(const Image& image, int i, bool is_pool, bool lower, Window* w) {
+  const int64_t kernel = is_pool ? w->kernel[i] : (w->kernel[i] - 1) * w->dilation[i] + 1;
+  const int64_t out = (image.size[i] + w->stride[i] - 1) / w->stride[i];
+  const int64_t padding = (out - 1) * w->stride[i] + kernel - image.size[i];
+  // Half of a layer's negative padding is rounded after one is added.
+  const int64_t halved = !is_pool && padding < 0 ? padding + 1 : padding;
+  const int64_t before = lower ? (halved + 1) / 2 : halved / 2;
+  w->before[i] = std::max<int64_t>(0, before);
+  w->skip[i] = std::max<int64_t>(0, -before);
+  w->after[i] = std::max<int64_t>(0, padding - before);
+  return padding;
+}
+
+}  // namespace
+
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
-                   bool ceil_mode, Window* w) {
+                   bool is_pool, Window* w) {
   const int d = image.dimensions;
   QRT_MODEL_CHECK(static_cast<int>(kernel.size()) == d,
                   "the kernel has %zu dimensions, expected %d", kernel.size(), d);
   for (int i = 0; i < d; ++i) {
     const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxExtent, "the kernel has extent %lld",
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
                     static_cast<long long>(k));
     w->kernel[2 - d + i] = k;
   }
@@ -82,27 +103,24 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
   if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, w->before, w->after));
   for (int i = 2 - d; i < 2; ++i) {
     const int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
-    if (same) {
-      const int64_t out = (image.size[i] + w->stride[i] - 1) / w->stride[i];
-      const int64_t need = std::max<int64_t>(0, (out - 1) * w->stride[i] + extent - image.size[i]);
-      w->before[i] = auto_pad == "SAME_LOWER" ? (need + 1) / 2 : need / 2;
-      w->after[i] = need - w->before[i];
-    }
-    const int64_t room = image.size[i] + w->before[i] + w->after[i] - extent;
+    int64_t padding = w->before[i] + w->after[i];
+    if (same) padding = set_same_padding(image, i, is_pool, auto_pad == "SAME_LOWER", w);
+    const int64_t room = image.size[i] + padding - extent;
     QRT_MODEL_CHECK(room >= 0, "a window of %lld does not fit %lld padded positions",
                     static_cast<long long>(extent), static_cast<long long>(room + extent));
     int64_t out = room / w->stride[i] + 1;
-    if (ceil_mode) {
+    if (is_pool && node.integer("ceil_mode", 0) != 0) {
       // A last window may overhang, but must start inside the image or its leading padding.
       out = (room + w->stride[i] - 1) / w->stride[i] + 1;
-      if ((out - 1) * w->stride[i] >= image.size[i] + w->before[i]) --out;
-      const int64_t reach = (out - 1) * w->stride[i] + extent - image.size[i] - w->before[i];
+      const int64_t size = image.size[i] - w->skip[i];
+      if ((out - 1) * w->stride[i] >= size + w->before[i]) --out;
+      const int64_t reach = (out - 1) * w->stride[i] + extent - size - w->before[i];
       w->after[i] = std::max<int64_t>(0, reach);
     }
-    QRT_MODEL_CHECK(w->before[i] <= kMaxExtent && w->after[i] <= kMaxExtent,
+    QRT_MODEL_CHECK(w->before[i] <= kMaxWindowField && w->after[i] <= kMaxWindowField,
                     "padding %lld and %lld, at most %lld is supported",
                     static_cast<long long>(w->before[i]), static_cast<long long>(w->after[i]),
-                    static_cast<long long>(kMaxExtent));
+                    static_cast<long long>(kMaxWindowField));
     w->output[i] = out;
   }
   return Status();
@@ -110,21 +128,37 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
 
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x) {
   if (image.dimensions == 1) {
-    Shape shape = importer.shape_of(x);
+    Shape shape = importer.builder().shape_of(x);
     shape = image.channels_last ? Shape{shape[0], 1, shape[1], shape[2]}
                                 : Shape{shape[0], shape[1], 1, shape[2]};
-    x = importer.reshape(node, x, shape);
+    x = importer.builder().reshape(node, x, shape);
   }
-  return image.channels_last ? x : importer.to_nhwc(node, x);
+  return image.channels_last ? x : importer.builder().to_nhwc(node, x);
+}
+
+ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
+                        ValueId x) {
+  IndexMaps maps(importer.builder().shape_of(x));
+  for (int i = 0; i < 2; ++i)
+    if (window.skip[i] > 0) {
+      const int64_t rest = maps.from()[height + i] - window.skip[i];
+      maps.set(height + i, stepped(window.skip[i], rest, 1));
+    }
+  return maps.is_identity() ? x : importer.builder().gather(node, x, maps, 0);
+}
+
+ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
+                         const Window& window, ValueId x) {
+  return without_skipped(importer, node, window, 1, image_to_nhwc(importer, node, image, x));
 }
 
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y) {
-  if (!image.channels_last) y = importer.from_nhwc(node, y, "");
+  if (!image.channels_last) y = importer.builder().from_nhwc(node, y, "");
   if (image.dimensions == 1) {
-    const Shape shape = importer.shape_of(y);
-    y = importer.reshape(node, y,
-                         image.channels_last ? Shape{shape[0], shape[2], shape[3]}
-                                             : Shape{shape[0], shape[1], shape[3]});
+    const Shape shape = importer.builder().shape_of(y);
+    y = importer.builder().reshape(node, y,
+                                   image.channels_last ? Shape{shape[0], shape[2], shape[3]}
+                                                       : Shape{shape[0], shape[1], shape[3]});
   }
   return y;
 }

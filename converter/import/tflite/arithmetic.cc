@@ -9,77 +9,71 @@
 namespace qrt::convert::from_tflite {
 
 Multiplier quantize_multiplier(double d, Rounding rounding) {
-  Multiplier m;
-  if (d == 0) return m;
+  if (d == 0) return Multiplier::q31(0, 0);
   constexpr int kGreatest = 1024;  // beyond any finite number's
-  if (!std::isfinite(d)) return {fixed::kMax32, rounding == Rounding::kSingle ? 30 : kGreatest};
-  const double fraction = std::frexp(d, &m.shift);
+  const bool single = rounding == Rounding::kSingle;
+  if (!std::isfinite(d)) return Multiplier::q31(fixed::kMax32, single ? 30 : kGreatest);
+  int exponent;
+  const double fraction = std::frexp(d, &exponent);
   int64_t value = static_cast<int64_t>(std::round(std::ldexp(fraction, 31)));
   if (value == int64_t{1} << 31 || value == -(int64_t{1} << 31)) {
     value /= 2;
-    ++m.shift;
+    ++exponent;
   }
-  if (m.shift < -31) return {0, 0};
-  if (rounding == Rounding::kSingle && m.shift > 30) return {fixed::kMax32, 30};
-  m.value = static_cast<int32_t>(value);
-  return m;
+  if (exponent < -31) return Multiplier::q31(0, 0);
+  if (single && exponent > 30) return Multiplier::q31(fixed::kMax32, 30);
+  return Multiplier::q31(static_cast<int32_t>(value), exponent);
 }
 
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding) {
   if (rounding == Rounding::kSingle) {
-    const int shift = 31 - m.shift;
-    return static_cast<int32_t>((int64_t{x} * m.value + (int64_t{1} << (shift - 1))) >> shift);
+    return static_cast<int32_t>((int64_t{x} * m.value + (int64_t{1} << (m.shift - 1))) >> m.shift);
   }
-  const int left = std::max(m.shift, 0);
+  const int left = std::max(m.exponent(), 0);
   const auto shifted = static_cast<int32_t>(left > 31 ? 0 : static_cast<uint32_t>(x) << left);
   return static_cast<int32_t>(
-      fixed::shift_half_away(fixed::srdhm(shifted, m.value), std::max(-m.shift, 0)));
+      fixed::shift_half_away(fixed::srdhm(shifted, m.value), std::max(-m.exponent(), 0)));
 }
 
-Limits activation_limits(tflite::ActivationFunctionType activation, float scale, int zero_point,
-                         Limits type) {
-  const auto step = [&](float real) {
-    const float steps = std::round(real / scale);
-    return static_cast<int>(std::clamp(static_cast<double>(steps) + zero_point,
-                                       static_cast<double>(type.lo), static_cast<double>(type.hi)));
+Limits activation_limits(tflite::ActivationFunctionType activation, const Quant& quant) {
+  const Limits all = Limits::of_source(quant);
+  const auto nearest = [&](float real) {
+    const float distance = std::round(real / quant.scale[0]);
+    return static_cast<int>(std::clamp(static_cast<double>(distance) + quant.zero_point[0],
+                                       static_cast<double>(all.lo), static_cast<double>(all.hi)));
   };
   switch (activation) {
-    case tflite::ActivationFunctionType::RELU: return {step(0), type.hi};
-    case tflite::ActivationFunctionType::RELU6: return {step(0), step(6)};
-    case tflite::ActivationFunctionType::RELU_N1_TO_1: return {step(-1), step(1)};
-    default: return type;
+    case tflite::ActivationFunctionType::RELU: return {nearest(0), all.hi};
+    case tflite::ActivationFunctionType::RELU6: return {nearest(0), nearest(6)};
+    case tflite::ActivationFunctionType::RELU_N1_TO_1: return {nearest(-1), nearest(1)};
+    default: return all;
   }
 }
 
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
     const std::vector<Multiplier>& multipliers, Rounding rounding) {
-  auto first = std::make_unique<fb::RequantStageT>(),
-       second = std::make_unique<fb::RequantStageT>();
+  std::vector<Multiplier> first, second;
   bool one = true;
   for (const Multiplier& m : multipliers) {
-    const bool left = rounding == Rounding::kSingle || m.shift > 0;
-    first->multiplier.push_back(m.value);
-    first->shift.push_back(static_cast<uint8_t>(left ? 31 - m.shift : 31));
-    second->multiplier.push_back(1);
-    second->shift.push_back(static_cast<uint8_t>(left ? 0 : -m.shift));
-    one = one && second->shift.back() == 0;
+    const bool left = rounding == Rounding::kSingle || m.exponent() > 0;
+    first.push_back({m.value, left ? m.shift : 31});
+    second.push_back({1, left ? 0 : -m.exponent()});
+    one = one && second.back().shift == 0;
   }
-  second->rounding = fb::Rounding::HALF_AWAY;
   std::vector<std::unique_ptr<fb::RequantStageT>> stages;
-  stages.push_back(std::move(first));
-  if (!one) stages.push_back(std::move(second));
+  stages.push_back(make_stage(first, fb::Rounding::HALF_UP));
+  if (!one) stages.push_back(make_stage(second, fb::Rounding::HALF_AWAY));
   return stages;
 }
 
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages_64(
     const std::vector<Multiplier>& multipliers) {
-  auto stage = std::make_unique<fb::RequantStageT>();
-  for (const Multiplier& m : multipliers) {
-    stage->multiplier.push_back(m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff);
-    stage->shift.push_back(static_cast<uint8_t>(15 - m.shift));
-  }
+  std::vector<Multiplier> reduced;
+  for (const Multiplier& m : multipliers)
+    reduced.push_back(
+        {m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff, 15 - m.exponent()});
   std::vector<std::unique_ptr<fb::RequantStageT>> stages;
-  stages.push_back(std::move(stage));
+  stages.push_back(make_stage(reduced, fb::Rounding::HALF_UP));
   return stages;
 }
 

@@ -10,10 +10,11 @@ Status import_tflite(const std::string& path, TfliteReference reference, Graph* 
   Status loaded = from_tflite::Model::load(path, &model);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused("(model)", "tflite", loaded.message(), "",
-                      "convert the model again with a current TFLite converter");
+      report->refused_part("(model)", "tflite", loaded.message(),
+                           "convert the model again with a current TFLite converter");
     return loaded;
   }
+  graph->source_files = {path};
   const auto rounding = reference == TfliteReference::kSingleRounding
                             ? from_tflite::Rounding::kSingle
                             : from_tflite::Rounding::kDouble;

@@ -115,7 +115,10 @@ Status Model::parse() {
   inputs_ = indices(subgraph.inputs());
   outputs_ = indices(subgraph.outputs());
   QRT_TRY(read_ops(root, subgraph));
-  return check_order();
+  QRT_TRY(check_execution_order());
+  for (Op& op : ops_)
+    if (!op.outputs.empty()) op.output_name = tensors_[static_cast<size_t>(op.outputs[0])].name;
+  return Status();
 }
 
 Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& source,
@@ -229,7 +232,7 @@ Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgra
   return Status();
 }
 
-Status Model::check_order() const {
+Status Model::check_execution_order() const {
   const auto count = static_cast<int>(tensors_.size());
   std::vector<bool> known(tensors_.size()), written(tensors_.size());
   for (int i = 0; i < count; ++i) {

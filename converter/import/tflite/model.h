@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/common/graph_builder.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 #include "tflite_generated.h"
@@ -37,7 +38,8 @@ struct Tensor {
 struct Op {
   int index = 0;
   tflite::BuiltinOperator code = tflite::BuiltinOperator::ADD;
-  std::string name;  // "CONV_2D", "custom operator 'SignalFft'"
+  std::string name;         // "CONV_2D", "custom operator 'SignalFft'"
+  std::string output_name;  // of its first output: operators have no names of their own
   std::vector<int> inputs, outputs;
   const tflite::Operator* table = nullptr;
 
@@ -48,6 +50,7 @@ struct Op {
     if (const Table* found = table->builtin_options_as<Table>()) found->UnPackTo(&result);
     return result;
   }
+  operator SourceNode() const { return {output_name, name}; }
   bool has_input(int i) const {
     return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
   }
@@ -71,7 +74,7 @@ class Model {
   Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph);
-  Status check_order() const;
+  Status check_execution_order() const;
 
   std::vector<uint8_t> bytes_;
   std::string name_, description_;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "converter/passes/permutation.h"
+#include "converter/permutation.h"
 
 namespace qrt::convert::from_tflite {
 
@@ -50,7 +50,7 @@ Status Moving::gather(const IndexMaps& maps, int64_t fill) {
     return Status();
   }
   const ValueId y = next();
-  importer_.add_node<fb::GatherOptionsT>(op_, {value_}, y) = maps.options(fill);
+  importer_.builder().add<fb::GatherOptionsT>(op_, {value_}, y) = maps.options(fill);
   value_ = y;
   made_ = "Gather";
   return Status();
@@ -59,7 +59,7 @@ Status Moving::gather(const IndexMaps& maps, int64_t fill) {
 void Moving::reshape(const Shape& shape) {
   if (shape == shape_) return;
   shape_ = shape;
-  if (!is_known_) value_ = importer_.reshape(op_, value_, shape);
+  if (!is_known_) value_ = importer_.builder().reshape(op_, value_, shape);
 }
 
 void Moving::transpose(const std::vector<uint8_t>& perm) {
@@ -75,7 +75,7 @@ void Moving::transpose(const std::vector<uint8_t>& perm) {
   }
   shape_ = permuted(shape_, perm);
   const ValueId y = next();
-  importer_.add_node<fb::TransposeOptionsT>(op_, {value_}, y).perm = perm;
+  importer_.builder().add<fb::TransposeOptionsT>(op_, {value_}, y).perm = perm;
   value_ = y;
   if (made_[0] != 'G') made_ = "Transpose";
 }
@@ -95,9 +95,29 @@ Status Moving::finish(int output) {
 
 ValueId Moving::next() {
   const DType dtype = importer_.graph().values[value_].type.dtype;
-  const ValueId y = importer_.new_value("", dtype, shape_);
+  const ValueId y = importer_.builder().new_value("", dtype, shape_);
   importer_.graph().values[y].quantization = importer_.graph().values[value_].quantization;
   return y;
+}
+
+Status check_axis(int64_t axis, int rank, int* result) {
+  *result = 0;
+  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions",
+                  static_cast<long long>(axis), rank);
+  *result = static_cast<int>(axis < 0 ? axis + rank : axis);
+  return Status();
+}
+
+bool read_integer(Importer& importer, const Op& op, int i, int32_t* value) {
+  std::vector<int32_t> values;
+  if (!importer.read_integers(op, i, &values)) return false;
+  if (values.size() == 1) {
+    *value = values[0];
+    return true;
+  }
+  (void)importer.refuse(op, importer.quoted_input(op, i) + " is not one number",
+                        importer.input(op, i).name, "give one number");
+  return false;
 }
 
 }  // namespace qrt::convert::from_tflite

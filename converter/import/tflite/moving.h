@@ -43,6 +43,11 @@ class Moving {
   const char* made_ = "Reshape";
 };
 
+// An axis, counted from the end where it is negative.
+Status check_axis(int64_t axis, int rank, int* result);
+// Input i, one number that is known at conversion. False: it is none, refused.
+bool read_integer(Importer& importer, const Op& op, int i, int32_t* value);
+
 }  // namespace qrt::convert::from_tflite
 
 #endif  // QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_

@@ -2,12 +2,14 @@
  * it for C++.
  *
  * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
- *           qrt_session  a model ready to run at one batch size, with its memory. One thread at a
- * time. Order:    load a model, create a session, fill its inputs, run, read its outputs. After
- * creation, qrt_session_run() neither allocates nor fails. Errors:   every fallible function
- * returns a qrt_status; where `error` is not NULL, a message is written there. Nothing throws or
- * aborts. On failure output parameters are set to NULL or left alone. Strings:  returned strings
- * are NUL-terminated and live as long as the object they come from.
+ *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
+ *                        thread at a time.
+ * Order:    load a model, create a session, fill its inputs, run, read its outputs. After creation,
+ *           qrt_session_run() neither allocates nor fails.
+ * Errors:   every function that can fail returns a qrt_status; where `error` is not NULL, a message
+ *           is written there. Nothing throws or aborts. On failure output parameters are set to
+ *           NULL or left alone.
+ * Strings:  returned strings are NUL-terminated and live as long as the object they come from.
  */
 #ifndef QRT_QRT_H_
 #define QRT_QRT_H_
@@ -106,8 +108,8 @@ QRT_API const char* qrt_isa(size_t index);
 /* ---- model ---- */
 
 enum {
-  QRT_LOAD_COPY = 1 /* copy the bytes; otherwise they are borrowed and must outlive the model and
-                       its sessions */
+  /* copy the bytes; otherwise they are borrowed and must outlive the model and its sessions */
+  QRT_LOAD_COPY = 1
 };
 
 /* Maps the file and verifies it. The file must not change while the model or a session of it is in
@@ -132,7 +134,8 @@ QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
 /* Batch used where the caller names none; 0 if the model's shapes hold no batch. */
 QRT_API size_t qrt_model_default_batch(const qrt_model* model);
 /* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
- * metadata; NULL if absent. */
+ * metadata; NULL if absent. The reference says whose bits the model gives, "ort-x64-fma"; one that
+ * ends in "+float" has operators in floating point, whose last bits may differ from that. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
 
 /* ---- session ---- */
@@ -144,19 +147,20 @@ typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size
 typedef struct qrt_session_options {
   size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
   size_t batch;       /* 0: the model's default */
-  size_t threads; /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks
-                     to make; 0: as many as the pthreadpool has threads */
-  const char*
-      isa; /* best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap */
-  int profile;  /* record a time per operator at every run (about 50 ns each) */
-  int keep_all; /* give every tensor memory of its own, readable after run (debugging; more memory)
-                 */
+  /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make; 0: as
+   * many as the pthreadpool has threads. */
+  size_t threads;
+  /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
+  const char* isa;
+  int profile; /* record a time per operator at every run (about 50 ns each) */
+  /* Give every tensor memory of its own, readable after run (for debugging: takes more memory). */
+  int keep_all;
   void* pthreadpool;        /* a pthreadpool_t of the caller's to use; must outlive the session */
   qrt_parallel_fn parallel; /* or the caller's own pool */
   void* parallel_context;
-  const char*
-      kernels; /* NULL or "qrt"; for comparisons, where built in: "xnnpack", XNNPACK's operators
-                  where they give the same bytes; "xnnpack-all", and where they do not */
+  /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
+   * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
+  const char* kernels;
 } qrt_session_options;
 
 QRT_API void qrt_session_options_init(qrt_session_options* options);
@@ -205,15 +209,16 @@ typedef struct qrt_op_info {
   uint64_t total_ns;       /* with profile: time over all runs since the last reset */
   uint64_t runs;           /* with profile */
   uint64_t constant_bytes; /* of `bytes`: weights, biases, tables */
-  size_t runs_in; /* index of the operator that does this one's work on every piece of its own
-                     output, and whose time includes it; of this operator itself otherwise */
+  /* Index of the operator that does this one's work on every piece of its own output, and whose
+   * time includes it; of this operator itself otherwise. */
+  size_t runs_in;
 } qrt_op_info;
 
 QRT_API size_t qrt_session_op_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info);
 QRT_API void qrt_session_profile_reset(qrt_session* session);
 
-/* With keep_all: tensors that operators wrote, in execution order. data lives until the next run.
+/* With keep_all: tensors that operators wrote, in execution order. `data` lives until the next run.
  */
 QRT_API size_t qrt_session_tensor_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_tensor(const qrt_session* session, size_t index,

@@ -37,14 +37,10 @@ std::vector<float> product_scales(float alpha, float x_scale, const Quant& w) {
   return products;
 }
 
-std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& node,
-                                          const std::vector<float>& products, const Quant& out,
-                                          Limits limits) {
-  auto requant = std::make_unique<fb::RequantT>();
-  requant->kind = fb::RequantKind::F32;
-  requant->zero_point = out.stored_zero_point();
-  requant->lo = limits.lo;
-  requant->hi = limits.hi;
+std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& node,
+                                           const std::vector<float>& products, const Quant& out,
+                                           Limits limits) {
+  std::vector<float> scales;
   for (size_t i = 0; i < products.size(); ++i) {
     const float scale = products[i] / out.scale[0];
     if (!is_usable_scale(scale)) {
@@ -56,9 +52,9 @@ std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& no
                             "quantise the model with positive scales of usual size");
       return nullptr;
     }
-    requant->scale.push_back(float_bits(scale));
+    scales.push_back(scale);
   }
-  return requant;
+  return f32_requant(out.stored_zero_point(), limits, scales);
 }
 
 LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
@@ -66,7 +62,11 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               std::unique_ptr<fb::RequantT> requant) {
   const ValueId id =
       importer.graph().add_constant("", DType::kInt32, {static_cast<int64_t>(bias.size())}, bias);
-  return {std::move(weights), id, std::move(requant), DType::kUInt8};
+  LayerConstants layer;
+  layer.weights = std::move(weights);
+  layer.bias = id;
+  layer.requant = std::move(requant);
+  return layer;
 }
 
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "converter/import/common/fixed_point.h"
+#include "converter/import/common/layer_constants.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert::from_onnx {
@@ -17,20 +19,14 @@ std::vector<float> product_scales(float alpha, float x_scale, const Quant& w);
 
 // Requantisation to 8 bits with scale[i] = fl32(products[i] / y_scale). Null: a scale is not normal
 // and positive, refused.
-std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& node,
-                                          const std::vector<float>& products, const Quant& out,
-                                          Limits limits);
+std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& node,
+                                           const std::vector<float>& products, const Quant& out,
+                                           Limits limits);
 
 // True for a normal positive number.
 bool is_usable_scale(float scale);
 
-// What a layer's node takes beside its input of `type`, UINT8 or INT16.
-struct LayerConstants {
-  std::vector<int16_t> weights;  // [out, ..., in], less their zero points
-  ValueId bias = kNoValue;
-  std::unique_ptr<fb::RequantT> requant;
-  DType type = DType::kUInt8;
-};
+// A layer of 8-bit activations.
 LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);

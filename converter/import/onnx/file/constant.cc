@@ -129,6 +129,39 @@ int packed_bits(int type) {
   return type == kUint2 || type == kInt2 ? 2 : 0;
 }
 
+bool ir_type(int type, DType* dtype) {
+  switch (type) {
+    case kFloat: *dtype = DType::kFloat32; return true;
+    case kUint8: *dtype = DType::kUInt8; return true;
+    case kInt8: *dtype = DType::kInt8; return true;
+    case kUint16: *dtype = DType::kUInt16; return true;
+    case kInt16: *dtype = DType::kInt16; return true;
+    case kInt32: *dtype = DType::kInt32; return true;
+    case kInt64: *dtype = DType::kInt64; return true;
+    case kHalf: *dtype = DType::kFloat16; return true;
+    case kBfloat16: *dtype = DType::kBFloat16; return true;
+    case kBool: *dtype = DType::kBool; return true;
+    case kUint32: *dtype = DType::kUInt32; return true;
+    case kUint4: *dtype = DType::kUInt4; return true;
+    case kInt4: *dtype = DType::kInt4; return true;
+    case kUint2: *dtype = DType::kUInt2; return true;
+    case kInt2: *dtype = DType::kInt2; return true;
+    case kFloat8E4M3FN: *dtype = DType::kFloat8E4M3FN; return true;
+    case kFloat8E4M3FNUZ: *dtype = DType::kFloat8E4M3FNUZ; return true;
+    case kFloat8E5M2: *dtype = DType::kFloat8E5M2; return true;
+    case kFloat8E5M2FNUZ: *dtype = DType::kFloat8E5M2FNUZ; return true;
+    case kFloat8E8M0: *dtype = DType::kFloat8E8M0; return true;
+    case kFloat4E2M1: *dtype = DType::kFloat4E2M1; return true;
+    default: return false;
+  }
+}
+
+int onnx_type(DType dtype) {
+  for (int type = 1; type <= kInt2; ++type)
+    if (DType made; ir_type(type, &made) && made == dtype) return type;
+  return kUndefined;
+}
+
 bool quantized_range(int type, int* lo, int* hi) {
   switch (type) {
     case kUint8: *lo = 0, *hi = 255; return true;
@@ -179,9 +212,9 @@ float Constant::real(int64_t i) const {
   }
 }
 
-ExternalFiles::ExternalFiles(const std::string& model_path) {
+std::string external_path(const std::string& model_path, const std::string& location) {
   const size_t slash = model_path.rfind('/');
-  directory_ = slash == std::string::npos ? "." : model_path.substr(0, slash);
+  return (slash == std::string::npos ? "." : model_path.substr(0, slash)) + "/" + location;
 }
 
 Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes,
@@ -191,7 +224,7 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
                       ("/" + location + "/").find("/../") != std::string::npos;
   QRT_MODEL_CHECK(!leaves, "external data location '%s' leaves the model's directory",
                   location.c_str());
-  const std::string path = directory_ + "/" + location;
+  const std::string path = external_path(model_path_, location);
   auto known = sizes_.find(location);
   if (known == sizes_.end()) {
     struct stat info;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/import/onnx/file/proto.h"
@@ -17,7 +18,7 @@
 namespace qrt::convert::from_onnx {
 
 // TensorProto::DataType values, also those younger than the installed ONNX headers.
-enum ElementType : int {
+enum OnnxType : int {
   kUndefined = 0,
   kFloat = 1,
   kUint8 = 2,
@@ -45,7 +46,10 @@ enum ElementType : int {
   kInt2 = 26,
 };
 
-const char* element_type_name(int type);  // "float32"; "type 23" where it has no name here
+const char* element_type_name(int type);  // "float32"
+// The graph's type for elements of this type; false where there is none. And back.
+bool ir_type(int type, DType* dtype);
+int onnx_type(DType dtype);
 // Bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
@@ -57,8 +61,8 @@ bool quantized_range(int type, int* lo, int* hi);
 struct Constant {
   int type = kUndefined;
   Shape shape;
-  std::vector<uint8_t>
-      data;  // elements, low byte first; 4- and 2-bit elements one per byte, sign extended
+  // Elements, low byte first; those of 4 and 2 bits one per byte, sign extended.
+  std::vector<uint8_t> data;
 
   int64_t elements() const { return shape.elements(); }
   template <class T>
@@ -73,18 +77,21 @@ struct Constant {
 };
 using ConstantPtr = std::shared_ptr<const Constant>;
 
+// Where a model's external data file lies: `location` is beside the model.
+std::string external_path(const std::string& model_path, const std::string& location);
+
 // The external data files of one model: opened once, only below the model's own directory. What is
 // read in all may not exceed twice the files' size, so that a file cannot be made to unfold without
 // bound.
 class ExternalFiles {
  public:
-  explicit ExternalFiles(const std::string& model_path);
+  explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
   Status read(const std::string& location, uint64_t offset, uint64_t bytes,
               std::vector<uint8_t>* data);
   uint64_t total_bytes() const { return total_; }  // of the files opened so far
 
  private:
-  std::string directory_;
+  std::string model_path_;
   std::map<std::string, uint64_t> sizes_;
   uint64_t total_ = 0, read_ = 0;
 };

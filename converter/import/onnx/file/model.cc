@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 #include <queue>
+#include <set>
 
 #include "onnx/onnx_pb.h"
 
@@ -91,6 +92,22 @@ Status Model::load(const std::string& path, Model* model) {
                  static_cast<long long>(opset), static_cast<long long>(kMinOpset),
                  static_cast<long long>(kMaxOpset));
   return model->sort();
+}
+
+std::vector<std::string> Model::files() const {
+  std::set<std::string> external;
+  const auto collect = [&](const onnx::TensorProto& tensor) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+    for (const auto& entry : tensor.external_data())
+      if (entry.key() == "location") external.insert(external_path(path_, entry.value()));
+  };
+  for (const onnx::TensorProto& tensor : graph().initializer()) collect(tensor);
+  for (const onnx::NodeProto& node : graph().node())
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.has_t()) collect(attribute.t());
+  std::vector<std::string> result = {path_};
+  result.insert(result.end(), external.begin(), external.end());
+  return result;
 }
 
 int64_t Model::opset(const std::string& domain) const {

@@ -25,10 +25,12 @@ class Model {
   static Status load(const std::string& path, Model* model);
 
   const std::string& path() const { return path_; }
+  // The file itself and those that its tensors name as places of their data.
+  std::vector<std::string> files() const;
   const onnx::ModelProto& proto() const { return *proto_; }
   const onnx::GraphProto& graph() const;
-  // Indices into graph().node(), in execution order.
-  const std::vector<int>& order() const { return order_; }
+  // Indices into graph().node().
+  const std::vector<int>& execution_order() const { return order_; }
   // Version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
   int64_t opset(const std::string& domain) const;
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {

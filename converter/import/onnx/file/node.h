@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/common/graph_builder.h"
 #include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 
@@ -23,6 +24,7 @@ class NodeView {
   std::string op_label() const;  // for reports
   // For the converted model: the node's name, or its first output's.
   const std::string& name() const;
+  operator SourceNode() const { return {name(), op()}; }
 
   int input_count() const;
   bool has_input(int i) const { return !input(i).empty(); }

@@ -47,7 +47,7 @@ Tensor constant_tensor(ConstantPtr constant) {
 Status import_constant(Importer& importer, const NodeView& node) {
   ConstantPtr constant;
   if (const onnx::TensorProto* tensor = node.tensor("value")) {
-    Status s = importer.read(*tensor, &constant);
+    Status s = importer.tensors().read(*tensor, &constant);
     if (!s.ok()) return s;
   } else if (node.has("value_float")) {
     constant = make_constant(kFloat, {}, std::vector<float>{node.real("value_float", 0)});
@@ -70,12 +70,12 @@ Status import_constant(Importer& importer, const NodeView& node) {
 Status import_cast(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const int to = static_cast<int>(node.integer("to", kUndefined));
-  if (x.type == to && !x.is_table() && !x.is_pending() && !x.is_pairs() && !x.quant) {
+  if (x.type == to && !x.is_table() && !x.is_pending() && !x.is_pair_function() && !x.quant) {
     importer.set_output(node, 0, x);
     return Status();
   }
   if (to == kFloat &&
-      (x.is_table() || x.is_pending() || x.is_pairs() || (x.is_constant() && x.quant))) {
+      (x.is_table() || x.is_pending() || x.is_pair_function() || (x.is_constant() && x.quant))) {
     importer.set_output(node, 0, x);
     return Status();
   }
@@ -84,9 +84,9 @@ Status import_cast(Importer& importer, const NodeView& node) {
     y.kind = Tensor::Kind::kValue;
     y.type = kFloat;
     y.shape = x.shape;
-    y.value = importer.dequantize_accumulators(node, x.value, {1.0f}, -1);
+    y.is_dynamic = x.is_dynamic;
+    y.value = importer.builder().dequantize_accumulators(node, x.value, {1.0f}, -1);
     importer.became(node, "Dequantize", "edge");
-    if (importer.is_dynamic(node.input(0))) importer.mark_dynamic(node.output(0));
     importer.set_output(node, 0, std::move(y));
     return Status();
   }

@@ -212,7 +212,7 @@ bool fold_product(const NodeView& node, const Few& x, Few* y) {
 
 }  // namespace
 
-bool fold_constants(Importer& importer, const NodeView& node) {
+bool fold_node(Importer& importer, const NodeView& node) {
   std::vector<Few> in(static_cast<size_t>(node.input_count()));
   for (size_t i = 0; i < in.size(); ++i)
     if (!read_few(importer.input(node, static_cast<int>(i)), &in[i])) return false;
@@ -244,7 +244,7 @@ bool fold_constants(Importer& importer, const NodeView& node) {
 }
 
 Status import_folded(Importer& importer, const NodeView& node) {
-  if (fold_constants(importer, node)) return Status();
+  if (fold_node(importer, node)) return Status();
   return importer.refuse(node, "qrt computes this operator only on small constants", node.output(0),
                          "simplify the model (constant folding) before conversion");
 }
@@ -263,7 +263,7 @@ Status import_constant_of_shape(Importer& importer, const NodeView& node) {
   QRT_TRY(make_shape(dims, &constant->shape));
   ConstantPtr value = make_constant(kFloat, {1}, std::vector<float>{0});
   if (const onnx::TensorProto* tensor = node.tensor("value"))
-    QRT_TRY(importer.read(*tensor, &value));
+    QRT_TRY(importer.tensors().read(*tensor, &value));
   QRT_MODEL_CHECK(value->elements() == 1, "its value has %lld elements, expected 1",
                   static_cast<long long>(value->elements()));
   IndexMaps maps({1});

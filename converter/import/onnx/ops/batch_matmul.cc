@@ -67,8 +67,8 @@ Status read_shapes(Importer& importer, const NodeView& node, DynamicProduct* p, 
 
 ValueId operand_value(Importer& importer, const NodeView& node, const Operand& o, const Shape& as,
                       const std::string& name) {
-  const ValueId v = o.constant ? importer.stored_constant(*o.constant, o.quant, name) : o.value;
-  return importer.shape_of(v) == as ? v : importer.reshape(node, v, as);
+  const ValueId v = o.constant ? stored_constant(importer, *o.constant, o.quant, name) : o.value;
+  return importer.builder().shape_of(v) == as ? v : importer.builder().reshape(node, v, as);
 }
 
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
@@ -76,7 +76,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
              DType dtype, const Quant* out) {
   const ValueId a = operand_value(importer, node, p.a, p.a_matrix, node.input(0));
   const ValueId b = operand_value(importer, node, p.b, p.b_matrix, node.input(b_input));
-  const ValueId y = importer.new_value("", dtype, p.made, out);
+  const ValueId y = importer.builder().new_value("", dtype, p.made, out);
   Node n = make_node<fb::BatchMatMulOptionsT>(node.name(), ops, {a, b}, {y});
   auto& o = options<fb::BatchMatMulOptionsT>(n);
   o.a_zero_point = static_cast<uint8_t>(p.a.quant.stored_zero_point());
@@ -84,26 +84,26 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
   o.requant = std::move(requant);
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "BatchMatMul", dtype == DType::kInt32 ? "I0" : "I1");
-  return p.made == p.result ? y : importer.reshape(node, y, p.result);
+  return p.made == p.result ? y : importer.builder().reshape(node, y, p.result);
 }
 
-bool is_wide(const DynamicProduct& p) { return p.a.quant.is_wide() || p.b.quant.is_wide(); }
+bool is_wide(const DynamicProduct& p) { return p.a.quant.is_int16() || p.b.quant.is_int16(); }
 
 // Sums of 64 bits and one rounding, as the layers of arithmetic/int16.h have them.
-Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
-                 const DynamicProduct& p, const Quant& out, Limits limits, ValueId* result) {
+Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
+                  const DynamicProduct& p, const Quant& out, Limits limits, ValueId* result) {
   const int za = p.a.quant.stored_zero_point(), zb = p.b.quant.stored_zero_point();
   const int64_t k = p.a_matrix[p.a_matrix.rank() - 1];
   const double factor = static_cast<double>(p.a.quant.scale[0]) *
                         static_cast<double>(p.b.quant.scale[0]) / static_cast<double>(out.scale[0]);
   auto requant =
-      wide_requant(importer, node, {factor}, {k * wide_reach(za) * wide_reach(zb)}, out, limits);
+      int16_requant(importer, node, {factor}, {k * int16_reach(za) * int16_reach(zb)}, out, limits);
   if (!requant) return Status();
-  const ValueId a =
-      importer.widened(node, operand_value(importer, node, p.a, p.a_matrix, node.input(0)));
-  const ValueId b =
-      importer.widened(node, operand_value(importer, node, p.b, p.b_matrix, node.input(1)));
-  const ValueId y = importer.new_value("", DType::kInt16, p.made, &out);
+  const ValueId a = importer.builder().widened(
+      node, operand_value(importer, node, p.a, p.a_matrix, node.input(0)));
+  const ValueId b = importer.builder().widened(
+      node, operand_value(importer, node, p.b, p.b_matrix, node.input(1)));
+  const ValueId y = importer.builder().new_value("", DType::kInt16, p.made, &out);
   Node n = make_node<fb::BatchMatMulOptionsT>(node.name(), ops, {a, b}, {y});
   auto& o = options<fb::BatchMatMulOptionsT>(n);
   o.a_zero_point_16 = static_cast<int16_t>(za);
@@ -112,7 +112,7 @@ Status emit_wide(Importer& importer, const NodeView& node, const std::string& op
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "BatchMatMul", "I0");
   *result = as_output(importer, node, y, out);
-  if (p.made != p.result) *result = importer.reshape(node, *result, p.result);
+  if (p.made != p.result) *result = importer.builder().reshape(node, *result, p.result);
   return Status();
 }
 
@@ -121,8 +121,8 @@ float product_scale(const DynamicProduct& p) { return p.a.quant.scale[0] * p.b.q
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const DynamicProduct& p, int b_input, const Quant& out, Limits limits,
                       ValueId* result) {
-  if (is_wide(p) || out.is_wide()) return emit_wide(importer, node, ops, p, out, limits, result);
-  auto requant = f32_requant(importer, node, {product_scale(p)}, out, limits);
+  if (is_wide(p) || out.is_int16()) return emit_int16(importer, node, ops, p, out, limits, result);
+  auto requant = byte_requant(importer, node, {product_scale(p)}, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, p, b_input, std::move(requant), DType::kUInt8, &out);
   return Status();
@@ -136,7 +136,7 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
                            node.output(0), "quantise the model with scales of usual size");
   const ValueId acc =
       emit(importer, node, ops, p, 1, std::make_unique<fb::RequantT>(), DType::kInt32, nullptr);
-  *result = importer.dequantize_accumulators(node, acc, {product_scale(p)}, -1);
+  *result = importer.builder().dequantize_accumulators(node, acc, {product_scale(p)}, -1);
   return Status();
 }
 
@@ -145,7 +145,7 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
                        int axis, Quant* quant, bool* known, ValueId* of_run) {
   *quant = Quant();
-  quant->type = type;
+  ir_type(type, &quant->type);
   quant->scale = {1.0f};
   quant->zero_point = {0};
   *known = true;
@@ -184,7 +184,7 @@ Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* tak
   bool known;
   QRT_TRY(read_shapes(importer, node, &p, &known));
   if (!known) return Status();
-  const auto pending = importer.defer(node, p.result);
+  const auto pending = defer(importer, node, p.result);
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, p, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, p, 1, out, limits, result);
@@ -208,7 +208,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
     o->quant = *quant;
     o->shape = t.shape;
     o->constant = t.constant;
-    if (t.is_value()) o->value = importer.with_quant(node, t.value, *quant);
+    if (t.is_value()) o->value = importer.builder().with_quant(node, t.value, *quant);
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
@@ -221,11 +221,11 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = p.result;
   QRT_TRY(emit_quantized(importer, node, node.op(), p, 3, *out, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }
@@ -246,7 +246,7 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
     if (!known) return Status();
     o->shape = t.shape;
     o->constant = t.constant;
-    if (t.is_value()) o->value = importer.with_quant(node, t.value, o->quant);
+    if (t.is_value()) o->value = importer.builder().with_quant(node, t.value, o->quant);
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
@@ -258,7 +258,7 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
     QRT_TRY(import_constant_product(importer, node, p.a.value, p.a.quant, zero_of_run, p.b.constant,
                                     p.b.quant, &y.value));
     if (y.value == kNoValue) return Status();
-    if (zero_of_run != kNoValue) importer.mark_dynamic(node.output(0));
+    y.is_dynamic = zero_of_run != kNoValue;
   } else {
     if (!p.b.quant.per_tensor())
       return importer.refuse(node, "a batch of matrices has a zero point for each column",
@@ -269,7 +269,7 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
     y.value = emit(importer, node, node.op(), p, 1, std::make_unique<fb::RequantT>(), DType::kInt32,
                    nullptr);
   }
-  y.shape = importer.shape_of(y.value);
+  y.shape = importer.builder().shape_of(y.value);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -26,13 +26,13 @@ Status concat_shape(const std::vector<Tensor>& parts, int64_t axis_in, int* axis
 
 ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId>& parts, int axis,
              const Shape& shape) {
-  const ValueId y =
-      importer.new_value(node.output(0), importer.graph().values[parts[0]].type.dtype, shape);
+  const ValueId y = importer.builder().new_value(
+      node.output(0), importer.graph().values[parts[0]].type.dtype, shape);
   Node n = make_node<fb::ConcatOptionsT>(node.name(), node.op(), parts, {y});
   options<fb::ConcatOptionsT>(n).axis = static_cast<uint32_t>(axis);
   importer.graph().nodes.push_back(std::move(n));
   for (ValueId part : parts)
-    if (importer.in_nhwc(part)) importer.mark_nhwc(y);
+    if (importer.builder().is_marked(part)) importer.builder().mark(y);
   importer.became(node, "Concat", "I0");
   return y;
 }
@@ -44,14 +44,14 @@ Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>&
   for (const Tensor& part : parts) {
     ValueId id = kNoValue;
     if (part.is_table()) {
-      QRT_TRY(importer.quantize_table(node, part, out, limits, "", &id));
+      QRT_TRY(quantize_table(importer, node, part, out, limits, "", &id));
       if (id == kNoValue) return Status();
     } else {
       std::vector<float> real;
-      if (!importer.constant_floats(part, &real))
+      if (!constant_floats(part, &real))
         return importer.refuse(node, "an input is a constant of an unsupported type",
                                node.output(0), "quantise the constant");
-      id = importer.quantized_constant(real, part.shape, out, limits);
+      id = quantized_constant(importer, real, part.shape, out, limits);
     }
     ids.push_back(id);
   }
@@ -70,7 +70,7 @@ bool all_alike(const std::vector<Tensor>& parts) {
 }  // namespace
 
 Status import_concat(Importer& importer, const NodeView& node) {
-  if (fold_constants(importer, node)) return Status();
+  if (fold_node(importer, node)) return Status();
   std::vector<Tensor> parts;
   bool values = true, tables = true;
   for (int i = 0; i < node.input_count(); ++i) {
@@ -90,11 +90,11 @@ Status import_concat(Importer& importer, const NodeView& node) {
     Tensor y = parts[0];
     y.shape = shape;
     y.value = join(importer, node, ids, axis, shape);
-    if (y.quant) y.value = importer.with_quant(node, y.value, *y.quant);
+    if (y.quant) y.value = importer.builder().with_quant(node, y.value, *y.quant);
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
-  const auto pending = importer.defer(node, shape);
+  const auto pending = defer(importer, node, shape);
   pending->emit = [&importer, &node, parts, axis, shape](const Quant& out, Limits limits,
                                                          ValueId* result) {
     return emit(importer, node, parts, axis, shape, out, limits, result);
@@ -125,11 +125,11 @@ Status import_qlinear_concat(Importer& importer, const NodeView& node) {
   QRT_TRY(concat_shape(parts, node.integer("axis", 1), &axis, &shape));
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = shape;
   QRT_TRY(emit(importer, node, parts, axis, shape, *out, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -61,12 +61,26 @@ std::vector<T> centred(const Convolution& c) {
   });
 }
 
+// The output of a layer whose sums are `sums`.
+ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::string& ops,
+                       ValueId sums, LayerConstants::FineBias fine, const Quant& out) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId y = builder.new_value("", DType::kUInt8, builder.shape_of(sums), &out);
+  builder.add<fb::RequantizeOptionsT>({node.name(), ops}, {sums, fine.bias}, y).requant =
+      std::move(fine.requant);
+  return y;
+}
+
+// Whether it runs as DepthwiseConv2D, which gives no accumulators.
+bool is_depthwise(const Convolution& c) { return c.image.c == c.groups && c.groups > 1; }
+
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
   const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
-  const bool depthwise = out && in == 1 && c.groups > 1;
+  const bool gives_sums = out == nullptr || constants.fine_bias.has_value();
+  const bool depthwise = !gives_sums && is_depthwise(c);
   std::vector<int16_t> centred = std::move(constants.weights);
   Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
   if (depthwise) {
@@ -81,12 +95,12 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
   const bool is_wide = constants.type == DType::kInt16;
-  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
-  if (is_wide) x = importer.widened(node, x);
+  ValueId x = windowed_to_nhwc(importer, node, c.image, c.window, c.x);
+  if (is_wide) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
-  const ValueId y =
-      importer.new_value("", out ? constants.type : DType::kInt32,
-                         {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
+  ValueId y = importer.builder().new_value(
+      "", gives_sums ? DType::kInt32 : constants.type,
+      {c.image.n, c.window.output[0], c.window.output[1], c.out}, gives_sums ? nullptr : out);
   const int zero = c.x_quant.stored_zero_point();
   const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
@@ -112,11 +126,14 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     o.requant = std::move(constants.requant);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
-  const bool narrows = is_wide && !out->is_wide();
-  const ValueId result =
-      image_from_nhwc(importer, node, c.image, narrows ? importer.narrowed(node, y, out) : y);
-  if (!c.image.channels_last) importer.mark_nhwc(result);
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D",
+                  gives_sums || is_wide ? "I0" : "I1");
+  if (constants.fine_bias)
+    y = emit_fine_bias(importer, node, ops, y, std::move(*constants.fine_bias), *out);
+  const bool narrows = is_wide && !out->is_int16();
+  const ValueId result = image_from_nhwc(importer, node, c.image,
+                                         narrows ? importer.builder().narrowed(node, y, out) : y);
+  if (!c.image.channels_last) importer.builder().mark(result);
   return result;
 }
 
@@ -128,35 +145,40 @@ LayerConstants byte_constants(Importer& importer, const Convolution& c,
   return byte_constants(importer, centred<int16_t>(c), c.bias, std::move(requant));
 }
 
-WideSource wide_source(const Convolution& c) {
-  WideSource s;
+Int16Source int16_source(const Convolution& c) {
+  Int16Source s;
   s.weights = centred<int32_t>(c);
   s.out = c.out;
   s.padded_in = c.window.kernel[0] * c.window.kernel[1] * ((c.image.c / c.groups + 3) / 4 * 4);
-  s.products = wide_products(1.0f, c.x_quant, c.w_quant);
+  s.products = int16_products(1.0f, c.x_quant, c.w_quant);
   s.bias = c.real_bias;
   s.x_zero_point = c.x_quant.stored_zero_point();
   return s;
 }
 
-Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
-                 const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
-  auto layer = make_wide_layer(importer, node, wide_source(c), out, limits);
+bool is_wide(const Convolution& c) { return c.x_quant.is_int16() || c.w_quant.is_int16(); }
+
+Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  const Int16Source source = int16_source(c);
+  auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
+  if (!is_wide(c) && !out.is_int16() && !is_depthwise(c)) {
+    auto bytes = as_byte_sums(importer, source, *layer);
+    if (bytes) layer = std::move(bytes);
+  }
   *result = emit(importer, node, ops, c, std::move(*layer), &out);
   return Status();
 }
-
-bool is_wide(const Convolution& c) { return c.x_quant.is_wide() || c.w_quant.is_wide(); }
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
   bool coarse = false;
   for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i)
     coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
-  if (is_wide(c) || out.is_wide() || coarse)
-    return emit_wide(importer, node, ops, c, out, limits, result);
-  auto requant = f32_requant(importer, node, c.products, out, limits);
+  if (is_wide(c) || out.is_int16() || coarse)
+    return emit_int16(importer, node, ops, c, out, limits, result);
+  auto requant = byte_requant(importer, node, c.products, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, c, byte_constants(importer, c, std::move(requant)), &out);
   return Status();
@@ -170,8 +192,8 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
                              node.output(0), "quantise the model with scales of usual size");
   const ValueId acc = emit(importer, node, ops, c,
                            byte_constants(importer, c, std::make_unique<fb::RequantT>()), nullptr);
-  *result =
-      importer.dequantize_accumulators(node, acc, c.products, c.products.size() == 1 ? -1 : 1);
+  *result = importer.builder().dequantize_accumulators(node, acc, c.products,
+                                                       c.products.size() == 1 ? -1 : 1);
   return Status();
 }
 
@@ -199,7 +221,7 @@ Status import_conv(Importer& importer, const NodeView& node) {
   conv.bias = std::move(*bias);
   conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
   conv.real_bias = real_bias(importer, node, 2, conv.out);
-  const auto pending = importer.defer(node, conv.image.shape(conv.out, conv.window.output));
+  const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
@@ -215,7 +237,7 @@ Status import_conv(Importer& importer, const NodeView& node) {
 Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
   if (!x.is_value()) return importer.refuse_float(node, 0);
-  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
+  if (!w.is_plain_constant() || !is_byte_weight(w.type)) return importer.refuse_float(node, 3);
   std::optional<Quant> x_quant, w_quant, y_quant;
   QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
   if (!x_quant) return Status();
@@ -224,7 +246,7 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &y_quant));
   if (!y_quant) return Status();
   Convolution conv;
-  conv.x = importer.with_quant(node, x.value, *x_quant);
+  conv.x = importer.builder().with_quant(node, x.value, *x_quant);
   conv.x_quant = *x_quant;
   conv.w_quant = *w_quant;
   bool known;
@@ -242,11 +264,11 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   }
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = y_quant->type;
+  y.type = onnx_type(y_quant->type);
   y.shape = conv.image.shape(conv.out, conv.window.output);
   QRT_TRY(emit_quantized(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *y_quant);
+  y.value = importer.builder().with_quant(node, y.value, *y_quant);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }
@@ -258,7 +280,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
       read_conv_integer(importer, node, &conv.x_quant, &conv.x_zero_point, &conv.w_quant, &known));
   if (!known) return Status();
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
-  conv.x = importer.with_quant(node, x.value, conv.x_quant);
+  conv.x = importer.builder().with_quant(node, x.value, conv.x_quant);
   QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
   if (!known) return Status();
   conv.bias.assign(static_cast<size_t>(conv.out), 0);
@@ -268,7 +290,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   y.shape = conv.image.shape(conv.out, conv.window.output);
   y.value = emit(importer, node, node.op(), conv,
                  byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
-  if (conv.x_zero_point != kNoValue) importer.mark_dynamic(node.output(0));
+  y.is_dynamic = conv.x_zero_point != kNoValue;
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -47,7 +47,8 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
     int64_t out = full - pads_before[i] - pads_after[i];
     c->before[i] = pads_before[i];
     if (!wanted.empty() || same) {
-      out = wanted.empty() ? c->image.size[i] * c->stride[i]
+      // SAME does not fill up what a kernel smaller than its stride leaves open.
+      out = wanted.empty() ? std::min(c->image.size[i] * c->stride[i], full)
                            : wanted[static_cast<size_t>(i - (2 - d))];
       const int64_t total = std::max<int64_t>(0, full - out);
       c->before[i] = upper ? total / 2 : total - total / 2;
@@ -70,7 +71,7 @@ constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
 
 // [n, h, w, c] without what lies beyond `size`.
 ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const int64_t* size) {
-  Shape shape = importer.shape_of(y);
+  Shape shape = importer.builder().shape_of(y);
   Node n = make_node<fb::GatherOptionsT>(node.name(), node.op(), {y}, {});
   auto& o = options<fb::GatherOptionsT>(n);
   for (int i = 0; i < 2; ++i) {
@@ -83,7 +84,7 @@ ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const in
     o.axes.push_back(std::move(axis));
   }
   if (o.axes.empty()) return y;
-  const ValueId cropped = importer.new_value("", DType::kUInt8, shape);
+  const ValueId cropped = importer.builder().new_value("", DType::kUInt8, shape);
   n.outputs = {cropped};
   importer.graph().nodes.push_back(std::move(n));
   return cropped;
@@ -102,10 +103,11 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   QRT_TRY(make_shape({c.image.n, h.steps, w.steps, channels}, &made));
   QRT_TRY(make_shape({c.image.n, h.steps * h.phases, w.steps * w.phases, c.out}, &made));
   for (const PhasedAxis& a : axes)
-    if (a.kernel > kMaxExtent || a.pad_before > kMaxExtent || a.pad_after > kMaxExtent)
+    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
+        a.pad_after > kMaxWindowField)
       return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
                    static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
-                   static_cast<long long>(kMaxExtent));
+                   static_cast<long long>(kMaxWindowField));
 
   const int64_t source = c.weights->elements();
   if (weights_shape.elements() > kFreeWeights && weights_shape.elements() / kMostGrowth > source)
@@ -127,7 +129,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   };
   std::vector<int32_t> bias = spread(c.bias);
   bias.resize(static_cast<size_t>(channels), c.bias[0]);
-  auto requant = f32_requant(importer, node, spread(c.products), out, limits);
+  auto requant = byte_requant(importer, node, spread(c.products), out, limits);
   if (!requant) return Status();
 
   const bool depthwise = in == 1 && c.groups > 1;
@@ -158,7 +160,8 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   graph.values[w_value].weight_bits = packed_bits(c.weights->type);
   const ValueId b_value = graph.add_constant("", DType::kInt32, {channels}, bias);
   const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
-  ValueId y = importer.new_value("", DType::kUInt8, {c.image.n, h.steps, w.steps, channels}, &out);
+  ValueId y = importer.builder().new_value("", DType::kUInt8,
+                                           {c.image.n, h.steps, w.steps, channels}, &out);
   Window window;
   window.before[0] = h.pad_before, window.before[1] = w.pad_before;
   window.after[0] = h.pad_after, window.after[1] = w.pad_after;
@@ -185,15 +188,15 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
     const bool outer = c.groups == 1;
     const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
                               : Shape{c.image.n, h.steps, w.steps, c.out, h.phases, w.phases};
-    y = importer.transpose(
-        node, importer.reshape(node, y, apart),
+    y = importer.builder().transpose(
+        node, importer.builder().reshape(node, y, apart),
         outer ? std::vector<int>{0, 1, 3, 2, 4, 5} : std::vector<int>{0, 1, 4, 2, 5, 3});
-    y = importer.reshape(node, y, made);
+    y = importer.builder().reshape(node, y, made);
   }
   y = crop_image(importer, node, y, c.output);
-  y = importer.with_quant(node, y, out);
+  y = importer.builder().with_quant(node, y, out);
   *result = image_from_nhwc(importer, node, c.image, y);
-  importer.mark_nhwc(*result);
+  importer.builder().mark(*result);
   return Status();
 }
 
@@ -229,7 +232,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
                   "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
   for (int i = 0; i < c.image.dimensions; ++i) {
     const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxExtent, "the kernel has extent %lld",
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
                     static_cast<long long>(k));
     c.kernel[2 - c.image.dimensions + i] = k;
   }
@@ -246,7 +249,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   QRT_TRY(read_bias(importer, node, 2, c.out, c.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   c.bias = std::move(*bias);
-  const auto pending = importer.defer(node, c.image.shape(c.out, c.output));
+  const auto pending = defer(importer, node, c.image.shape(c.out, c.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit(importer, node, *ops, c, out, limits, result);

@@ -1,19 +1,11 @@
 // DynamicQuantizeMatMul and MatMulIntegerToFloat of com.microsoft, what ONNX Runtime's own optimiser
 // makes of dynamic quantisation: taken apart again into the operators it fused, which have its bits.
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
-
-ValueId add_float(Importer& importer, const NodeView& node, fb::FloatFunction function,
-                  std::vector<ValueId> inputs, const Shape& shape) {
-  const ValueId y = importer.new_value("", DType::kFloat32, shape);
-  Node n = make_node<fb::FloatOptionsT>(node.name(), node.op(), std::move(inputs), {y});
-  options<fb::FloatOptionsT>(n).function = function;
-  importer.graph().nodes.push_back(std::move(n));
-  return y;
-}
 
 // The operands: x is 8 bits with a zero point that is known or of the run, its scale likewise.
 struct Operands {
@@ -31,7 +23,7 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
                   std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
   const bool fits = t.is_plain_constant() && t.type == kFloat &&
-                    importer.constant_floats(t, values) &&
+                    constant_floats(t, values) &&
                     (values->size() == 1 || static_cast<int64_t>(values->size()) == n);
   if (!fits)
     (void)importer.refuse(node,
@@ -44,7 +36,6 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
 // y = f(acc) * (x_scale * w_scale) (+ bias)
 Status finish(Importer& importer, const NodeView& node, const Operands& p, const Places& at) {
   const Tensor& w = importer.input(node, at.w);
-  Graph& graph = importer.graph();
   std::vector<float> scale, bias;
   const int64_t n = w.shape[1];
   if (!read_columns(importer, node, at.w_scale, n, &scale) ||
@@ -54,25 +45,22 @@ Status finish(Importer& importer, const NodeView& node, const Operands& p, const
   QRT_TRY(import_constant_product(importer, node, p.x, p.x_quant, p.x_zero_point, w.constant,
                                   p.w_quant, &acc));
   if (acc == kNoValue) return Status();
+  FloatGraph f(importer, node);
   const auto constant = [&](const std::vector<float>& v) {
-    return graph.add_constant("", DType::kFloat32, {static_cast<int64_t>(v.size())}, v);
+    return f.constant({static_cast<int64_t>(v.size())}, v);
   };
-  const Shape shape = importer.shape_of(acc);
-  ValueId y = importer.dequantize_accumulators(node, acc, {1.0f}, -1);
-  const ValueId product =
-      add_float(importer, node, fb::FloatFunction::MUL, {p.x_scale, constant(scale)},
-                {static_cast<int64_t>(scale.size())});
-  y = add_float(importer, node, fb::FloatFunction::MUL, {y, product}, shape);
-  if (!bias.empty())
-    y = add_float(importer, node, fb::FloatFunction::ADD, {y, constant(bias)}, shape);
+  ValueId y = importer.builder().dequantize_accumulators(node, acc, {1.0f}, -1), product;
+  QRT_TRY(f.binary(fb::FloatFunction::MUL, p.x_scale, constant(scale), &product));
+  QRT_TRY(f.binary(fb::FloatFunction::MUL, y, product, &y));
+  if (!bias.empty()) QRT_TRY(f.binary(fb::FloatFunction::ADD, y, constant(bias), &y));
   importer.became(node, "FullyConnected", "edge");
   Tensor t;
   t.kind = Tensor::Kind::kValue;
   t.type = kFloat;
-  t.shape = shape;
+  t.shape = f.shape_of(y);
   t.value = y;
+  t.is_dynamic = true;
   importer.set_output(node, 0, std::move(t));
-  importer.mark_dynamic(node.output(0));
   return Status();
 }
 
@@ -96,16 +84,16 @@ Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node) 
   QRT_TRY(read_zero_point(importer, node, at.w_zero, w.type, w.shape[1], 1, &p.w_quant, &known));
   if (!known) return Status();
   const Tensor x = importer.input(node, 0);
-  const ValueId value = importer.plain_value(node.input(0), x);
+  const ValueId value = plain_value(importer, node.input(0), x);
   if (value == kNoValue || x.type != kFloat) return importer.refuse_float(node, 0);
-  p.x = importer.new_value("", DType::kUInt8, x.shape);
-  p.x_scale = importer.new_value("", DType::kFloat32, {});
-  p.x_zero_point = importer.new_value("", DType::kUInt8, {});
+  p.x = importer.builder().new_value("", DType::kUInt8, x.shape);
+  p.x_scale = importer.builder().new_value("", DType::kFloat32, {});
+  p.x_zero_point = importer.builder().new_value("", DType::kUInt8, {});
   importer.graph().nodes.push_back(make_node<fb::DynamicQuantizeOptionsT>(
       node.name(), node.op(), {value}, {p.x, p.x_scale, p.x_zero_point}));
   p.x_quant.scale = {1.0f};
   p.x_quant.zero_point = {0};
-  p.x = importer.with_quant(node, p.x, p.x_quant);
+  p.x = importer.builder().with_quant(node, p.x, p.x_quant);
   return finish(importer, node, p, at);
 }
 
@@ -121,11 +109,11 @@ Status import_matmul_integer_to_float(Importer& importer, const NodeView& node) 
   QRT_TRY(read_zero_point(importer, node, at.w_zero, w.type, w.shape[1], 1, &p.w_quant, &known));
   if (!known) return Status();
   const Tensor& scale = importer.input(node, 2);
-  p.x_scale = importer.plain_value(node.input(2), scale);
+  p.x_scale = plain_value(importer, node.input(2), scale);
   if (p.x_scale == kNoValue || scale.type != kFloat || scale.shape.elements() != 1)
     return importer.refuse(node, "input '" + node.input(2) + "' is not one float32 scale",
                            node.input(2), "quantise the activations per tensor");
-  p.x = importer.with_quant(node, x.value, p.x_quant);
+  p.x = importer.builder().with_quant(node, x.value, p.x_quant);
   return finish(importer, node, p, at);
 }
 

@@ -38,13 +38,13 @@ bool needs_inputs(const Importer& importer, const NodeView& node, const Places& 
 
 // Zero point i of a tensor of `type`, or a stored 0.
 ValueId zero_point(Importer& importer, const NodeView& node, int i, int type) {
-  if (node.has_input(i)) return importer.plain_value(node.input(i), importer.input(node, i));
+  if (node.has_input(i)) return plain_value(importer, node.input(i), importer.input(node, i));
   return importer.graph().add_constant(
       "", DType::kUInt8, {}, std::vector<uint8_t>{static_cast<uint8_t>(type == kInt8 ? 128 : 0)});
 }
 
 Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, const Tensor& w,
-                     fb::DynamicProductOptionsT* o, Shape* y, bool* known) {
+                     fb::DynamicProductOptionsT* o, Window* window, Shape* y, bool* known) {
   Image image;
   QRT_TRY(read_image(importer, node, x.shape, false, &image, known));
   if (!*known) return Status();
@@ -58,13 +58,12 @@ Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, 
   QRT_MODEL_CHECK(groups >= 1 && groups <= image.c, "group is %lld",
                   static_cast<long long>(groups));
   const std::vector<int64_t> kernel(w.shape.begin() + 2, w.shape.end());
-  Window window;
-  QRT_TRY(read_window(node, image, kernel, false, &window));
+  QRT_TRY(read_window(node, image, kernel, false, window));
   o->is_convolution = true;
   o->groups = static_cast<uint32_t>(groups);
-  set_window(window, o);
-  set_dilation(window, o);
-  *y = image.shape(w.shape[0], window.output);
+  set_window(*window, o);
+  set_dilation(*window, o);
+  *y = image.shape(w.shape[0], window->output);
   *known = true;
   return Status();
 }
@@ -92,9 +91,10 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
   Node n = make_node<fb::DynamicProductOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::DynamicProductOptionsT>(n);
   Shape shape;
+  Window window;
   if (conv) {
     bool known;
-    QRT_TRY(read_geometry(importer, node, a, b, &o, &shape, &known));
+    QRT_TRY(read_geometry(importer, node, a, b, &o, &window, &shape, &known));
     if (!known) return Status();
   } else {
     if (a.shape.rank() < 2 || b.shape.rank() < 2)
@@ -106,9 +106,11 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
   y.kind = Tensor::Kind::kValue;
   y.shape = shape;
   y.type = kInt32;
-  n.inputs = {importer.plain_value(node.input(at.a), a), importer.plain_value(node.input(at.b), b),
-              zero_point(importer, node, at.a_zero, a.type),
-              zero_point(importer, node, at.b_zero, b.type)};
+  n.inputs = {
+      plain_value(importer, node.input(at.a), a), plain_value(importer, node.input(at.b), b),
+      zero_point(importer, node, at.a_zero, a.type), zero_point(importer, node, at.b_zero, b.type)};
+  if (conv && n.inputs[0] != kNoValue)
+    n.inputs[0] = without_skipped(importer, node, window, 2, n.inputs[0]);
   if (at.a_scale >= 0) {
     const Tensor& zero = importer.input(node, at.y_zero);
     y.type = zero.type;
@@ -116,16 +118,16 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
       return importer.refuse(node, std::string("the output is ") + element_type_name(y.type),
                              node.output(0), "quantise to uint8 or int8");
     for (int i : {at.a_scale, at.b_scale, at.y_scale, at.y_zero})
-      n.inputs.push_back(importer.plain_value(node.input(i), importer.input(node, i)));
+      n.inputs.push_back(plain_value(importer, node.input(i), importer.input(node, i)));
     if (conv && node.has_input(at.bias))
-      n.inputs.push_back(importer.plain_value(node.input(at.bias), importer.input(node, at.bias)));
+      n.inputs.push_back(plain_value(importer, node.input(at.bias), importer.input(node, at.bias)));
   }
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (n.inputs[i] == kNoValue)
       return importer.refuse(node, "a parameter is neither a constant nor an integer tensor",
                              node.output(0), "give it constants");
-  y.value =
-      importer.new_value(node.output(0), y.type == kInt32 ? DType::kInt32 : DType::kUInt8, shape);
+  y.value = importer.builder().new_value(node.output(0),
+                                         y.type == kInt32 ? DType::kInt32 : DType::kUInt8, shape);
   n.outputs.push_back(y.value);
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "DynamicProduct", y.type == kInt32 ? "I0" : "edge");

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "converter/import/onnx/deferred/pair_function.h"
+#include "converter/import/onnx/deferred/pending.h"
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert::from_onnx {
@@ -35,7 +38,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
-// edge.cc
+// edge_ops.cc
 Status import_dynamic_quantize(Importer& importer, const NodeView& node);
 Status import_extended_quantize(Importer& importer, const NodeView& node);
 Status import_extended_dequantize(Importer& importer, const NodeView& node);
@@ -51,7 +54,7 @@ Status import_shape(Importer& importer, const NodeView& node);
 // folding/math.cc
 // Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
 // known.
-bool fold_constants(Importer& importer, const NodeView& node);
+bool fold_node(Importer& importer, const NodeView& node);
 // Operators that are known only there.
 Status import_folded(Importer& importer, const NodeView& node);
 Status import_size(Importer& importer, const NodeView& node);
@@ -64,7 +67,7 @@ Status import_integers(Importer& importer, const NodeView& node);
 Status import_where(Importer& importer, const NodeView& node);
 Status import_qlinear_where(Importer& importer, const NodeView& node);
 
-// ops/order.cc
+// ops/compare.cc
 Status import_arg_max(Importer& importer, const NodeView& node);
 Status import_top_k(Importer& importer, const NodeView& node);
 
@@ -88,7 +91,7 @@ Status import_gather_elements(Importer& importer, const NodeView& node);
 Status import_depth_to_space(Importer& importer, const NodeView& node);
 Status import_space_to_depth(Importer& importer, const NodeView& node);
 
-// ops/resize.cc: Resize and Upsample
+// ops/resize/resize.cc: Resize and Upsample
 Status import_resize(Importer& importer, const NodeView& node);
 
 // ops/concat.cc
@@ -118,15 +121,11 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 Status import_matmul_integer(Importer& importer, const NodeView& node);
-// Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels` along `axis` (-1: one).
-// With `of_run` it may be computed in the run: then it stands there, and the tensor's own is stored as
-// 0. *known stays false where it was refused.
+// Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels`
+// along `axis` (-1: one). With `of_run` it may be computed in the run: then it stands there, and the
+// tensor's own is stored as 0. *known stays false where it was refused.
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
                        int axis, Quant* quant, bool* known, ValueId* of_run = nullptr);
-
-// dynamic_matmul.cc
-Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
-Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
 
 // The accumulators of x times a constant matrix; with the zero point of the run, or kNoValue.
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
@@ -135,7 +134,11 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 
-// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu and the QLinear forms
+// dynamic_matmul.cc
+Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
+Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
+
+// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu; their QLinear forms: ops/sum_product.cc
 Status import_binary(Importer& importer, const NodeView& node);
 Status import_qlinear_binary(Importer& importer, const NodeView& node);
 

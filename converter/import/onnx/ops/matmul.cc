@@ -47,12 +47,13 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
   const bool is_wide = constants.type == DType::kInt16;
   const DType dtype = out ? constants.type : DType::kInt32;
-  ValueId x = is_wide ? importer.widened(node, p.x) : p.x;
-  if (p.transpose_x) x = importer.transpose(node, x, {1, 0});
-  if (importer.shape_of(x) != p.x_shape) x = importer.reshape(node, x, p.x_shape);
+  ValueId x = is_wide ? importer.builder().widened(node, p.x) : p.x;
+  if (p.transpose_x) x = importer.builder().transpose(node, x, {1, 0});
+  if (importer.builder().shape_of(x) != p.x_shape)
+    x = importer.builder().reshape(node, x, p.x_shape);
   Shape shape = p.x_shape;
   shape[shape.rank() - 1] = p.out;
-  const ValueId y = importer.new_value("", dtype, shape, out);
+  const ValueId y = importer.builder().new_value("", dtype, shape, out);
   Node n =
       make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, constants.bias}, {y});
   if (p.x_zero_point != kNoValue) n.inputs.push_back(p.x_zero_point);
@@ -62,14 +63,14 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   return is_wide ? as_output(importer, node, y, *out) : y;
 }
 
-bool is_wide(const Product& p) { return p.x_quant.is_wide() || p.w_quant.is_wide(); }
+bool is_wide(const Product& p) { return p.x_quant.is_int16() || p.w_quant.is_int16(); }
 
-WideSource wide_source(const Product& p) {
-  WideSource s;
+Int16Source int16_source(const Product& p) {
+  Int16Source s;
   s.weights = centred<int32_t>(p);
   s.out = p.out;
   s.padded_in = (p.in + 3) / 4 * 4;
-  s.products = wide_products(p.alpha, p.x_quant, p.w_quant);
+  s.products = int16_products(p.alpha, p.x_quant, p.w_quant);
   s.bias = p.real_bias;
   s.x_zero_point = p.x_quant.stored_zero_point();
   return s;
@@ -77,16 +78,17 @@ WideSource wide_source(const Product& p) {
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Product& p, const Quant& out, Limits limits, ValueId* result) {
-  if (is_wide(p) || out.is_wide()) {
-    auto layer = make_wide_layer(importer, node, wide_source(p), out, limits);
+  if (is_wide(p) || out.is_int16()) {
+    auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
     if (!layer) return Status();
     *result = emit(importer, node, ops, p, std::move(*layer), &out);
   } else {
-    auto requant = f32_requant(importer, node, p.products, out, limits);
+    auto requant = byte_requant(importer, node, p.products, out, limits);
     if (!requant) return Status();
     *result = emit(importer, node, ops, p, byte_constants(importer, p, std::move(requant)), &out);
   }
-  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  if (importer.builder().shape_of(*result) != p.result)
+    *result = importer.builder().reshape(node, *result, p.result);
   return Status();
 }
 
@@ -98,10 +100,10 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
                              node.output(0), "quantise the model with scales of usual size");
   const ValueId acc = emit(importer, node, ops, p,
                            byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
-  const Shape shape = importer.shape_of(acc);
+  const Shape shape = importer.builder().shape_of(acc);
   const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
-  const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
-  *result = shape == p.result ? y : importer.reshape(node, y, p.result);
+  const ValueId y = importer.builder().dequantize_accumulators(node, acc, p.products, axis);
+  *result = shape == p.result ? y : importer.builder().reshape(node, y, p.result);
   return Status();
 }
 
@@ -167,7 +169,7 @@ bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
 // Output 0 of `node` waits for its quantisation as the product that `owner` makes.
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p, bool float_result) {
-  const auto pending = importer.defer(node, p.result);
+  const auto pending = defer(importer, node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;
   if (float_result && !is_wide(p))
@@ -206,13 +208,13 @@ Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
   *known = false;
   if (!x.is_value()) return importer.refuse_float(node, 0);
-  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
+  if (!w.is_plain_constant() || !is_byte_weight(w.type)) return importer.refuse_float(node, 3);
   std::optional<Quant> x_quant, w_quant;
   QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
   if (!x_quant) return Status();
   QRT_TRY(read_quant(importer, node, 4, 5, w.type, w.shape, w_axis, &w_quant));
   if (!w_quant) return Status();
-  p->x = importer.with_quant(node, x.value, *x_quant);
+  p->x = importer.builder().with_quant(node, x.value, *x_quant);
   p->x_quant = *x_quant;
   p->w_quant = *w_quant;
   p->weights = w.constant;
@@ -279,7 +281,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   *taken = false;
   if (!x.is_pending() || x.pending->node->op() != "MatMul" || !bias.is_constant()) return Status();
   const NodeView& matmul = *x.pending->node;
-  const bool plain = x.pending->followers.empty() && importer.sole_reader(add, product) &&
+  const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
                      importer.input(matmul, 0).shape.rank() >= 2 &&
                      importer.input(matmul, 1).shape.rank() == 2 && bias.shape.rank() == 1 &&
                      bias.shape[0] == x.shape[x.shape.rank() - 1];
@@ -337,10 +339,10 @@ Status import_qgemm(Importer& importer, const NodeView& node) {
   std::optional<Quant> out;
   QRT_TRY(read_tensor_quant(importer, node, 7, 8, kUndefined, &out));
   if (!out) return Status();
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }
@@ -355,12 +357,14 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
   p.weights = std::move(w);
   p.w_quant = w_quant;
   bool known;
-  QRT_TRY(matmul_shape(importer, node, importer.shape_of(x), p.weights->shape, &p, &known));
+  QRT_TRY(
+      matmul_shape(importer, node, importer.builder().shape_of(x), p.weights->shape, &p, &known));
   if (!known) return Status();
   p.bias.assign(static_cast<size_t>(p.out), 0);
   *result = emit(importer, node, node.op(), p,
                  byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
-  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  if (importer.builder().shape_of(*result) != p.result)
+    *result = importer.builder().reshape(node, *result, p.result);
   return Status();
 }
 
@@ -382,11 +386,11 @@ Status import_qlinear_matmul(Importer& importer, const NodeView& node) {
   if (!out) return Status();
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = p.result;
   QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -32,7 +32,7 @@ Status import_identity(Importer& importer, const NodeView& node) {
   }
   Tensor y = importer.input(node, 0);
   if (y.is_pending()) {
-    y.pending = importer.own_pending(node, 0);
+    y.pending = own_pending(importer, node, 0);
     y.pending->followers.push_back(node.index());
   }
   importer.set_output(node, 0, std::move(y));

@@ -1,5 +1,6 @@
 // Pools. MaxPool moves integers; AveragePool over a part of the image is ONNX Runtime's ordered
 // float sum, over the whole image its integer sum.
+#include "converter/import/common/index_maps.h"
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -32,12 +33,12 @@ ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limi
     table[static_cast<size_t>(i)] = static_cast<uint8_t>(i < limits.lo   ? limits.lo
                                                          : i > limits.hi ? limits.hi
                                                                          : i);
-  return importer.new_lut(node, y, table, false, "", nullptr);
+  return importer.builder().lut(node, y, table, false, "", nullptr);
 }
 
 // Of 16 bits over the whole image: the sum and one rounding.
-Status emit_wide_global(Importer& importer, const NodeView& node, const std::string& ops,
-                        const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+Status emit_int16_global(Importer& importer, const NodeView& node, const std::string& ops,
+                         const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
   const int64_t area = p.image.size[0] * p.image.size[1];
   if (area >= 1 << 15)
     return importer.refuse(
@@ -46,10 +47,12 @@ Status emit_wide_global(Importer& importer, const NodeView& node, const std::str
         node.output(0), "quantise the input to 8 bits");
   const double factor = static_cast<double>(p.x_quant.scale[0]) /
                         (static_cast<double>(out.scale[0]) * static_cast<double>(area));
-  auto requant = wide_requant(importer, node, {factor}, {area * 65535}, out, limits);
+  auto requant = int16_requant(importer, node, {factor}, {area * 65535}, out, limits);
   if (!requant) return Status();
-  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
-  const ValueId y = importer.new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
+  const ValueId x =
+      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
+  const ValueId y =
+      importer.builder().new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
   Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {x}, {y});
   auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
   o.input_zero_point_16 = static_cast<int16_t>(p.x_quant.stored_zero_point());
@@ -61,8 +64,8 @@ Status emit_wide_global(Importer& importer, const NodeView& node, const std::str
 }
 
 // Windows of 16 bits that all have the same number of positions: a convolution with weights of 1.
-Status emit_wide_windows(Importer& importer, const NodeView& node, const std::string& ops,
-                         const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+Status emit_int16_windows(Importer& importer, const NodeView& node, const std::string& ops,
+                          const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
   const int64_t taps = p.window.kernel[0] * p.window.kernel[1], c = p.image.c;
   const bool overhangs = node.integer("ceil_mode", 0) != 0 && p.window.padded();
   if ((p.window.padded() && !p.include_pad) || overhangs || taps > 511)
@@ -70,21 +73,22 @@ Status emit_wide_windows(Importer& importer, const NodeView& node, const std::st
                            "its windows of 16 bits have different numbers of positions, or more "
                            "than 511",
                            node.output(0), "pad with count_include_pad, or quantise to 8 bits");
-  WideSource source;
+  Int16Source source;
   source.weights.assign(static_cast<size_t>(taps * c), 1);
   source.out = c;
   source.padded_in = taps * 4;
   source.products = {static_cast<double>(p.x_quant.scale[0]) / static_cast<double>(taps)};
   source.bias.assign(static_cast<size_t>(c), 0.0);
   source.x_zero_point = p.x_quant.stored_zero_point();
-  auto layer = make_wide_layer(importer, node, source, out, limits);
+  auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
   Graph& graph = importer.graph();
-  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const ValueId x =
+      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
   const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
   const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
   const ValueId y =
-      importer.new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
+      importer.builder().new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
   Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, layer->bias}, {y});
   auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
   set_window(p.window, &o);
@@ -98,14 +102,14 @@ Status emit_wide_windows(Importer& importer, const NodeView& node, const std::st
 
 Status emit(Importer& importer, const NodeView& node, const std::string& ops, const AveragePool& p,
             const Quant& out, Limits limits, ValueId* result) {
-  if (p.x_quant.is_wide() || out.is_wide())
-    return p.global ? emit_wide_global(importer, node, ops, p, out, limits, result)
-                    : emit_wide_windows(importer, node, ops, p, out, limits, result);
+  if (p.x_quant.is_int16() || out.is_int16())
+    return p.global ? emit_int16_global(importer, node, ops, p, out, limits, result)
+                    : emit_int16_windows(importer, node, ops, p, out, limits, result);
   if (p.x_quant.type != out.type)
     return importer.refuse(node,
                            std::string("ONNX Runtime has no integer form for ") +
-                               element_type_name(p.x_quant.type) + " input and " +
-                               element_type_name(out.type) + " output",
+                               dtype_name(p.x_quant.type) + " input and " + dtype_name(out.type) +
+                               " output",
                            node.output(0), "quantise input and output to one type");
   const float x_scale = p.x_quant.scale[0], y_scale = out.scale[0];
   if (!is_usable_scale(x_scale) || !is_usable_scale(y_scale))
@@ -139,16 +143,16 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     o.output_zero_point = out.zero_point[0];
     o.output_offset = out.offset();
   }
-  const bool nhwc = importer.in_nhwc(p.x);
-  n.inputs = {image_to_nhwc(importer, node, p.image, p.x)};
-  ValueId y =
-      importer.new_value("", DType::kUInt8, {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
+  const bool nhwc = importer.builder().is_marked(p.x);
+  n.inputs = {windowed_to_nhwc(importer, node, p.image, p.window, p.x)};
+  ValueId y = importer.builder().new_value("", DType::kUInt8,
+                                           {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, p.global ? "GlobalAveragePool2D" : "AveragePool2D", "I1");
   if (!p.global) y = limited(importer, node, y, limits);
   *result = image_from_nhwc(importer, node, p.image, y);
-  if (nhwc) importer.mark_nhwc(*result);
+  if (nhwc) importer.builder().mark(*result);
   return Status();
 }
 
@@ -170,8 +174,7 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
   QRT_TRY(read_image(importer, node, x, channels_last, &p->image, known));
   if (!*known) return Status();
   *known = false;
-  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"),
-                      node.integer("ceil_mode", 0) != 0, &p->window));
+  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"), true, &p->window));
   QRT_TRY(check_padding(p->window));
   if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
@@ -189,7 +192,7 @@ Status defer_average(Importer& importer, const NodeView& node, const Tensor& x, 
                            node.input(0), "quantise activations per tensor");
   p.x = x.value;
   p.x_quant = *x.quant;
-  const auto pending = importer.defer(node, p.result());
+  const auto pending = defer(importer, node, p.result());
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, p, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit(importer, node, *ops, p, out, limits, result);
@@ -205,42 +208,72 @@ Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
   if (!in) return Status();
   QRT_TRY(read_tensor_quant(importer, node, 3, 4, node.has_input(4) ? kUndefined : x.type, &out));
   if (!out) return Status();
-  p.x = importer.with_quant(node, x.value, *in);
+  p.x = importer.builder().with_quant(node, x.value, *in);
   p.x_quant = *in;
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = p.result();
   QRT_TRY(emit(importer, node, node.op(), p, *out, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }
 
+// Whether a window of one axis reads nothing of the image.
+bool misses_image(const Window& w, const Image& image, int axis) {
+  for (int64_t o = 0; o < w.output[axis]; ++o) {
+    const int64_t start = o * w.stride[axis] - w.before[axis];
+    const int64_t outside =
+        start >= 0 ? 0 : (-start + w.dilation[axis] - 1) / w.dilation[axis];  // to its first inside
+    if (outside >= w.kernel[axis] ||
+        start + outside * w.dilation[axis] >= image.size[axis] - w.skip[axis])
+      return true;
+  }
+  return false;
+}
+
+// [n, h, w, c] with the window's padding as elements, the least of their type, which is what ONNX
+// Runtime makes of a window that reads nothing of the image.
+ValueId padded_for_max(Importer& importer, const NodeView& node, Window* w, ValueId x) {
+  IndexMaps maps(importer.builder().shape_of(x));
+  for (int i = 0; i < 2; ++i) {
+    maps.set(1 + i, padded(maps.from()[1 + i], w->before[i], w->after[i], PadMode::kConstant));
+    w->before[i] = w->after[i] = 0;
+  }
+  const bool is_int16 = importer.graph().values[x].type.dtype == DType::kInt16;
+  return importer.builder().gather(node, x, maps, is_int16 ? -32768 : 0);
+}
+
 ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, const Window* window,
                  ValueId x) {
+  const bool nhwc = importer.builder().is_marked(x);
+  ValueId from = image_to_nhwc(importer, node, image, x);
   Node n = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::MaxPool2DOptionsT>(n);
   Shape shape{image.n, 1, 1, image.c};
   if (window) {
-    set_kernel(*window, &o);
-    set_window(*window, &o);
-    set_dilation(*window, &o);
-    shape = {image.n, window->output[0], window->output[1], image.c};
+    Window w = *window;
+    from = without_skipped(importer, node, w, 1, from);
+    if (misses_image(w, image, 0) || misses_image(w, image, 1))
+      from = padded_for_max(importer, node, &w, from);
+    set_kernel(w, &o);
+    set_window(w, &o);
+    set_dilation(w, &o);
+    shape = {image.n, w.output[0], w.output[1], image.c};
   } else {
     o.kernel_h = o.kernel_w = 0;
   }
-  const bool nhwc = importer.in_nhwc(x);
-  n.inputs = {image_to_nhwc(importer, node, image, x)};
-  const ValueId y = importer.new_value("", importer.graph().values[x].type.dtype, shape);
+  n.inputs = {from};
+  const ValueId y = importer.builder().new_value("", importer.graph().values[x].type.dtype, shape);
   const Quantization& quantization = importer.graph().values[x].quantization;
   if (quantization.axis < 0) importer.graph().values[y].quantization = quantization;
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "MaxPool2D", "I0");
   const ValueId result = image_from_nhwc(importer, node, image, y);
-  if (nhwc) importer.mark_nhwc(result);
+  if (nhwc) importer.builder().mark(result);
   return result;
 }
 
@@ -249,7 +282,7 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
   if (t.is_value())
     return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
   std::vector<float> real;
-  if (!t.is_table() || !importer.entries(t, &real)) return false;
+  if (!t.is_table() || !entries(t, &real)) return false;
   for (size_t i = 0; i < real.size(); ++i)
     if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
   return true;
@@ -257,7 +290,7 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
 
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
   const Tensor& x = importer.input(node, 0);
-  const std::shared_ptr<Pending> waits = importer.own_pending(node, 0);
+  const std::shared_ptr<Pending> waits = own_pending(importer, node, 0);
   if (!waits && !keeps_order(importer, x)) return importer.refuse_float(node, 0);
   Image image;
   bool known;
@@ -265,8 +298,7 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!known) return Status();
   Window window;
   if (!global) {
-    QRT_TRY(read_window(node, image, node.integers("kernel_shape"),
-                        node.integer("ceil_mode", 0) != 0, &window));
+    QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
   }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)

@@ -27,20 +27,24 @@ struct Reduction {
   Shape y;
 };
 
-Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep) {
+// With `batch_alone`, dimension 0 has `outer` for itself, and what else stands in front of the
+// reduced dimensions goes behind them.
+Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep,
+                         bool batch_alone) {
   Reduction r;
   std::vector<int> among, behind;
   int runs = 0;
   for (int d = 0; d < x.rank(); ++d) {
     const bool here = reduced[static_cast<size_t>(d)];
     if (here && (d == 0 || !reduced[static_cast<size_t>(d - 1)])) ++runs;
-    (here ? r.n : runs == 0 ? r.outer : r.inner) *= x[d];
-    (here ? among : runs == 0 ? r.perm : behind).push_back(d);
+    const bool in_front = runs == 0 && (d == 0 || !batch_alone);
+    (here ? r.n : in_front ? r.outer : r.inner) *= x[d];
+    (here ? among : in_front ? r.perm : behind).push_back(d);
     if (!here || keep) r.y.push_back(here ? 1 : x[d]);
   }
   r.perm.insert(r.perm.end(), among.begin(), among.end());
   r.perm.insert(r.perm.end(), behind.begin(), behind.end());
-  if (runs <= 1) r.perm.clear();
+  if (std::is_sorted(r.perm.begin(), r.perm.end())) r.perm.clear();
   return r;
 }
 
@@ -49,7 +53,7 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
   if (t.is_value())
     return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
   std::vector<float> real;
-  if (!t.is_table() || t.table_axis >= 0 || !t.quant->per_tensor() || !importer.entries(t, &real))
+  if (!t.is_table() || t.table_axis >= 0 || !t.quant->per_tensor() || !entries(t, &real))
     return false;
   for (size_t i = 1; i < real.size(); ++i)
     if (!(real[i - 1] <= real[i])) return false;
@@ -58,21 +62,21 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
 
 // x as [outer, n, 1, inner].
 ValueId arranged(Importer& importer, const NodeView& node, const Reduction& r, ValueId x) {
-  if (!r.perm.empty()) x = importer.transpose(node, x, r.perm);
-  return importer.reshape(node, x, {r.outer, r.n, 1, r.inner});
+  if (!r.perm.empty()) x = importer.builder().transpose(node, x, r.perm);
+  return importer.builder().reshape(node, x, {r.outer, r.n, 1, r.inner});
 }
 
 // The order of the integers reversed.
 ValueId complement(Importer& importer, const NodeView& node, ValueId x) {
-  const bool wide = importer.graph().values[x].type.dtype == DType::kInt16;
-  if (!wide) {
+  const bool is_int16 = importer.graph().values[x].type.dtype == DType::kInt16;
+  if (!is_int16) {
     std::vector<uint8_t> table(256);
     for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
-    return importer.new_lut(node, x, table, false, "", nullptr);
+    return importer.builder().lut(node, x, table, false, "", nullptr);
   }
   std::vector<int32_t> table(65536);
   for (int i = 0; i < 65536; ++i) table[static_cast<size_t>(i)] = 32767 - i;
-  return importer.new_wide_lut(node, x, table, DType::kInt16, nullptr);
+  return importer.builder().int16_lut(node, x, table, DType::kInt16, "", nullptr);
 }
 
 // A sum of `n` integers whose greatest is `most` stays within int32.
@@ -83,37 +87,37 @@ bool sum_fits(int64_t n, int64_t most) { return n <= INT32_MAX / most; }
 Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops, ValueId x,
                 const Quant& in, const Reduction& r, const Quant& out, Limits limits,
                 ValueId* result) {
-  const bool wide = in.is_wide() || out.is_wide(), mean = node.op() == "ReduceMean";
-  if (wide ? r.n >= 1 << 15 : !sum_fits(r.n, 255))
+  const bool is_int16 = in.is_int16() || out.is_int16(), mean = node.op() == "ReduceMean";
+  if (is_int16 ? r.n >= 1 << 15 : !sum_fits(r.n, 255))
     return importer.refuse(node, "its sum of " + std::to_string(r.n) + " values may leave int32",
                            node.output(0), "reduce in two steps");
   const float divisor = mean ? out.scale[0] * static_cast<float>(r.n) : out.scale[0];
   std::unique_ptr<fb::RequantT> requant;
-  if (wide) {
+  if (is_int16) {
     const double n = mean ? static_cast<double>(r.n) : 1.0;
     const double factor =
         static_cast<double>(in.scale[0]) / (static_cast<double>(out.scale[0]) * n);
-    requant = wide_requant(importer, node, {factor}, {r.n * 65535}, out, limits);
+    requant = int16_requant(importer, node, {factor}, {r.n * 65535}, out, limits);
   } else {
     Quant scaled = out;
     scaled.scale[0] = divisor;
-    requant = f32_requant(importer, node, in.scale, scaled, limits);
+    requant = byte_requant(importer, node, in.scale, scaled, limits);
   }
   if (!requant) return Status();
   ValueId v = arranged(importer, node, r, x);
-  if (wide) v = importer.widened(node, v);
-  ValueId y =
-      importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, {r.outer, 1, 1, r.inner}, &out);
+  if (is_int16) v = importer.builder().widened(node, v);
+  ValueId y = importer.builder().new_value("", is_int16 ? DType::kInt16 : DType::kUInt8,
+                                           {r.outer, 1, 1, r.inner}, &out);
   Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {v}, {y});
   auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
   const int zero = in.stored_zero_point();
-  o.input_zero_point = wide ? 0 : static_cast<uint8_t>(zero);
-  o.input_zero_point_16 = wide ? static_cast<int16_t>(zero) : 0;
+  o.input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
+  o.input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
   o.requant = std::move(requant);
   importer.graph().nodes.push_back(std::move(n));
-  importer.became(node, "GlobalAveragePool2D", wide ? "I0" : "I1");
-  if (wide) y = as_output(importer, node, y, out);
-  *result = importer.reshape(node, y, r.y);
+  importer.became(node, "GlobalAveragePool2D", is_int16 ? "I0" : "I1");
+  if (is_int16) y = as_output(importer, node, y, out);
+  *result = importer.builder().reshape(node, y, r.y);
   return Status();
 }
 
@@ -126,7 +130,8 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
   if (!known) return Status();
-  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0,
+                                     importer.may_have_symbolic_batch(x));
   const bool least = node.op() == "ReduceMin";
 
   ValueId v = arranged(importer, node, r, x.value);
@@ -135,15 +140,15 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   Node pool = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {v}, {});
   auto& o = options<fb::MaxPool2DOptionsT>(pool);
   o.kernel_h = o.kernel_w = 0;  // the whole image
-  ValueId most =
-      importer.new_value("", importer.graph().values[v].type.dtype, {r.outer, 1, 1, r.inner});
+  ValueId most = importer.builder().new_value("", importer.graph().values[v].type.dtype,
+                                              {r.outer, 1, 1, r.inner});
   pool.outputs = {most};
   importer.graph().nodes.push_back(std::move(pool));
   if (least) most = complement(importer, node, most);
   importer.graph().values[most].quantization = importer.graph().values[x.value].quantization;
   Tensor y = x;
   y.shape = r.y;
-  y.value = importer.reshape(node, most, r.y);
+  y.value = importer.builder().reshape(node, most, r.y);
   importer.became(node, "MaxPool2D", "I0");
   importer.set_output(node, 0, std::move(y));
   return Status();
@@ -159,10 +164,11 @@ Status import_reduce_sum(Importer& importer, const NodeView& node) {
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
   if (!known) return Status();
-  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0,
+                                     importer.may_have_symbolic_batch(x));
   const ValueId value = x.value;
   const Quant in = *x.quant;
-  const auto pending = importer.defer(node, r.y);
+  const auto pending = defer(importer, node, r.y);
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, value, in, r, ops](const Quant& out, Limits limits,
                                                         ValueId* result) {

@@ -11,7 +11,7 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 // exp((i - 65535) * scale) as Q1.30.
-std::vector<int32_t> wide_exponentials(float scale) {
+std::vector<int32_t> int16_exponentials(float scale) {
   std::vector<int32_t> table(65536);
   for (int i = 0; i < 65536; ++i)
     table[static_cast<size_t>(i)] = static_cast<int32_t>(
@@ -21,15 +21,15 @@ std::vector<int32_t> wide_exponentials(float scale) {
 
 // Whether log_softmax.h has a form of it: finite differences, and with 16 bits an output scale that
 // keeps it within a step of the real function.
-bool takes_logarithm(float scale, float output_scale, int64_t length, bool wide) {
-  if (!wide) return std::isfinite(scale * 255.0f);
+bool takes_logarithm(float scale, float output_scale, int64_t length, bool is_int16) {
+  if (!is_int16) return std::isfinite(scale * 255.0f);
   return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxTableRow) &&
          static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
 Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
             int64_t axis, const Quant& out, ValueId* result) {
-  const Shape shape = importer.shape_of(x);
+  const Shape shape = importer.builder().shape_of(x);
   const int rank = shape.rank();
   QRT_MODEL_CHECK(rank > 0 && axis >= -rank && axis < rank, "axis %lld is outside %d dimensions",
                   static_cast<long long>(axis), rank);
@@ -38,7 +38,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   int64_t length = 1, outer = 1;
   for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
   if (opset >= 13) length = shape[at];
-  const bool logarithm = node.op() == "LogSoftmax", wide = in.is_wide() || out.is_wide();
+  const bool logarithm = node.op() == "LogSoftmax", is_int16 = in.is_int16() || out.is_int16();
   const float k = std::floor(1.0f / out.scale[0]);
   std::vector<float> table(256);
   const bool scales = is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]);
@@ -50,8 +50,8 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   }
   const bool usable =
       length > 0 && scales &&
-      (logarithm ? takes_logarithm(in.scale[0], out.scale[0], length, wide)
-                 : wide || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
+      (logarithm ? takes_logarithm(in.scale[0], out.scale[0], length, is_int16)
+                 : is_int16 || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
   if (!usable)
     return importer.refuse(node,
                            "rows of " + std::to_string(length) + " elements with input scale " +
@@ -66,36 +66,36 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   perm.push_back(at);
   for (int i = 0; i < rank; ++i) back[static_cast<size_t>(perm[static_cast<size_t>(i)])] = i;
   const bool flat = opset < 13 && at != rank - 1, turned = opset >= 13 && at != rank - 1;
-  if (flat) x = importer.reshape(node, x, {outer, length});
-  if (turned) x = importer.transpose(node, x, perm);
-  if (wide) x = importer.widened(node, x);
+  if (flat) x = importer.builder().reshape(node, x, {outer, length});
+  if (turned) x = importer.builder().transpose(node, x, perm);
+  if (is_int16) x = importer.builder().widened(node, x);
   Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::SoftmaxOptionsT>(n);
-  if (logarithm || !wide) o.k = float_bits(logarithm ? in.scale[0] : k);
+  if (logarithm || !is_int16) o.k = float_bits(logarithm ? in.scale[0] : k);
   o.zero_point = out.stored_zero_point();
   if (logarithm) {
     o.kind = fb::SoftmaxKind::LOG_F32;
     o.output_scale = float_bits(out.scale[0]);
   }
-  if (wide && !logarithm) {
-    auto stage = wide_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
+  if (is_int16 && !logarithm) {
+    auto stage = closest_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
     if (!stage || length > static_cast<int64_t>(kMaxSoftmaxTableRow))
       return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
                              node.output(0), "quantise the output with scale 2^-16");
     o.kind = fb::SoftmaxKind::INT_WIDE;
     o.stages.push_back(std::move(stage));
   }
-  n.inputs.push_back(wide ? importer.graph().add_constant("", DType::kInt32, {65536},
-                                                          wide_exponentials(in.scale[0]))
-                          : importer.graph().add_constant("", DType::kFloat32, {256}, table));
-  ValueId y =
-      importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, importer.shape_of(x), &out);
+  n.inputs.push_back(is_int16 ? importer.graph().add_constant("", DType::kInt32, {65536},
+                                                              int16_exponentials(in.scale[0]))
+                              : importer.graph().add_constant("", DType::kFloat32, {256}, table));
+  ValueId y = importer.builder().new_value("", is_int16 ? DType::kInt16 : DType::kUInt8,
+                                           importer.builder().shape_of(x), &out);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
-  importer.became(node, "Softmax", wide && !logarithm ? "I0" : "I1");
-  if (wide) y = as_output(importer, node, y, out);
-  if (flat) y = importer.reshape(node, y, shape);
-  if (turned) y = importer.transpose(node, y, back);
+  importer.became(node, "Softmax", is_int16 && !logarithm ? "I0" : "I1");
+  if (is_int16) y = as_output(importer, node, y, out);
+  if (flat) y = importer.builder().reshape(node, y, shape);
+  if (turned) y = importer.builder().transpose(node, y, back);
   *result = y;
   return Status();
 }
@@ -112,7 +112,7 @@ Status import_softmax(Importer& importer, const NodeView& node) {
   const int64_t axis = node.integer("axis", opset >= 13 ? -1 : 1);
   const ValueId value = x.value;
   const Quant in = *x.quant;
-  const auto pending = importer.defer(node, x.shape);
+  const auto pending = defer(importer, node, x.shape);
   pending->emit = [&importer, &node, value, in, opset, axis](const Quant& out, Limits limits,
                                                              ValueId* result) {
     if (limits.cut(out))
@@ -132,12 +132,12 @@ Status import_qlinear_softmax(Importer& importer, const NodeView& node) {
   if (!out) return Status();
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = x.shape;
-  QRT_TRY(emit(importer, node, importer.with_quant(node, x.value, *in), *in,
+  QRT_TRY(emit(importer, node, importer.builder().with_quant(node, x.value, *in), *in,
                node.integer("opset", 13), node.integer("axis", -1), *out, &y.value));
   if (y.value == kNoValue) return Status();
-  y.value = importer.with_quant(node, y.value, *out);
+  y.value = importer.builder().with_quant(node, y.value, *out);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -18,9 +18,9 @@ float clip(float x, float lo, float hi) {
 Status limit(Importer& importer, const NodeView& node, float lo, float hi) {
   const Tensor& x = importer.input(node, 0);
   if (!x.is_pending())
-    return importer.map_table(node, 0, [lo, hi](float v) { return clip(v, lo, hi); });
+    return map_table(importer, node, 0, [lo, hi](float v) { return clip(v, lo, hi); });
   Tensor y = x;
-  y.pending = importer.own_pending(node, 0);
+  y.pending = own_pending(importer, node, 0);
   y.pending->lo = clip(y.pending->lo, lo, hi);
   y.pending->hi = clip(y.pending->hi, lo, hi);
   y.pending->ops += "+" + node.op();
@@ -99,7 +99,7 @@ Status read_bound(Importer& importer, const NodeView& node, int input, const cha
   if (node.has_input(input)) {
     std::vector<float> v;
     const Tensor& t = importer.input(node, input);
-    *known = t.is_constant() && importer.constant_floats(t, &v) && v.size() == 1;
+    *known = t.is_constant() && constant_floats(t, &v) && v.size() == 1;
     if (!*known)
       return importer.refuse(node, "the limit '" + node.input(input) + "' is not a constant",
                              node.input(input), "use constant limits");
@@ -132,7 +132,7 @@ Status import_clip(Importer& importer, const NodeView& node) {
 }
 
 Status import_unary(Importer& importer, const NodeView& node) {
-  if (fold_constants(importer, node)) return Status();
+  if (fold_node(importer, node)) return Status();
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   if (taken) return Status();
@@ -140,7 +140,7 @@ Status import_unary(Importer& importer, const NodeView& node) {
     return importer.refuse(
         node, "the approximation '" + node.text("approximate", "") + "' is not modelled",
         node.output(0), "use the exact Gelu");
-  return importer.map_table(node, 0, function_of(node));
+  return map_table(importer, node, 0, function_of(node));
 }
 
 // Exponents that are products, as ONNX Runtime computes them.
@@ -151,13 +151,13 @@ Status import_pow(Importer& importer, const NodeView& node) {
     if (exponent.is_plain_constant() && exponent.constant->is_integer())
       v.push_back(static_cast<float>(exponent.constant->integer(0)));
     else
-      importer.constant_floats(exponent, &v);
+      constant_floats(exponent, &v);
   }
   const float e = v.empty() ? -1.0f : v[0];
-  if (e == 0.0f) return importer.map_table(node, 0, [](float) { return 1.0f; });
-  if (e == 1.0f) return importer.map_table(node, 0, [](float x) { return x; });
-  if (e == 2.0f) return importer.map_table(node, 0, [](float x) { return x * x; });
-  if (e == 3.0f) return importer.map_table(node, 0, [](float x) { return x * x * x; });
+  if (e == 0.0f) return map_table(importer, node, 0, [](float) { return 1.0f; });
+  if (e == 1.0f) return map_table(importer, node, 0, [](float x) { return x; });
+  if (e == 2.0f) return map_table(importer, node, 0, [](float x) { return x * x; });
+  if (e == 3.0f) return map_table(importer, node, 0, [](float x) { return x * x * x; });
   return importer.refuse(node, "the exponent '" + node.input(1) + "' is not 0, 1, 2 or 3",
                          node.input(1), "use Mul or Sqrt, whose bits are the same everywhere");
 }
@@ -173,17 +173,17 @@ Status import_qlinear_unary(Importer& importer, const NodeView& node) {
   if (!out) return Status();
   x.kind = Tensor::Kind::kTable;
   x.quant = *in;
-  x.value = importer.with_quant(node, x.value, *in);
+  x.value = importer.builder().with_quant(node, x.value, *in);
   auto table = std::make_shared<std::vector<float>>();
-  if (!importer.entries(x, table.get())) return importer.refuse_float(node, 0);
+  if (!entries(x, table.get())) return importer.refuse_float(node, 0);
   const auto f = function_of(node);
   for (float& v : *table) v = f(v);
   x.table = std::move(table);
   Tensor y;
   y.kind = Tensor::Kind::kValue;
-  y.type = out->type;
+  y.type = onnx_type(out->type);
   y.shape = x.shape;
-  QRT_TRY(importer.quantize_table(node, x, *out, Limits(), node.output(0), &y.value));
+  QRT_TRY(quantize_table(importer, node, x, *out, Limits(), node.output(0), &y.value));
   if (y.value == kNoValue) return Status();
   importer.set_output(node, 0, std::move(y));
   return Status();

@@ -1,5 +1,4 @@
-// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of
-// shapes, folded.
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of shapes, folded.
 #include <algorithm>
 
 #include "converter/import/tflite/ops/handlers.h"
@@ -25,7 +24,7 @@ namespace {
 // The reference refuses int16 operands with zero points. True: the operator was refused.
 bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
                         const Quant& out) {
-  if (!out.is_wide() || (a.zero_point == 0 && b.zero_point == 0 && out.zero_point == 0))
+  if (!out.is_int16() || (a.zero_point[0] == 0 && b.zero_point[0] == 0 && out.zero_point[0] == 0))
     return false;
   (void)importer.refuse(
       op, "an int16 tensor has a zero point other than 0, which the reference refuses",
@@ -57,7 +56,7 @@ Status fold_shapes(Importer& importer, const Op& op, int64_t (*f)(int64_t, int64
 }
 
 // Bits by which operands are scaled up before they meet.
-int left_shift_of(const Quant& out) { return out.is_wide() ? 15 : 20; }
+int left_shift_of(const Quant& out) { return out.is_int16() ? 15 : 20; }
 
 // The three multipliers of a sum: of either operand to the common scale 2 * max / 2^left shift, and
 // of that to the output's.
@@ -69,7 +68,7 @@ struct SumMultipliers {
 template <class Real>
 SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Quant& b,
                                const Quant& out) {
-  const Real sa = a.scale, sb = b.scale, so = out.scale;
+  const Real sa = a.scale[0], sb = b.scale[0], so = out.scale[0];
   const Real twice = 2 * std::max(sa, sb);
   const Real fine = static_cast<Real>(1 << left_shift_of(out)) * so;
   return {importer.multiplier(static_cast<double>(Real(sa / twice))),
@@ -93,16 +92,15 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
   QRT_TRY(check_broadcast(importer, op));
   const SumMultipliers m = subtract ? sum_multipliers<float>(importer, a, b, out)
                                     : sum_multipliers<double>(importer, a, b, out);
-  if (m.a.shift > 0 || m.b.shift > 0 || m.out.shift > 0)
+  if (m.a.exponent() > 0 || m.b.exponent() > 0 || m.out.exponent() > 0)
     return importer.refuse(op,
                            "the scales make a multiplier of 1 or more, which the reference "
                            "refuses",
                            importer.output(op).name, "quantise the model with usual scales");
-  auto requant = importer.requant(
-      op, {m.out}, out, activation_limits(activation, out.scale, out.zero_point, out.limits()));
+  auto requant = make_requant(importer, op, {m.out}, out, activation_limits(activation, out));
   if (!requant) return Status();
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
-  auto& o = importer.add_node<fb::AddOptionsT>(op, {x, y}, importer.new_output(op, out));
+  auto& o = importer.builder().add<fb::AddOptionsT>(op, {x, y}, importer.new_output(op, out));
   o.kind = fb::AddKind::INT;
   o.left_shift = static_cast<uint8_t>(left_shift_of(out));
   set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
@@ -137,19 +135,19 @@ Status import_mul(Importer& importer, const Op& op) {
     return Status();
   if (refuse_zero_points(importer, op, a, b, out)) return Status();
   QRT_TRY(check_broadcast(importer, op));
-  const Multiplier m = importer.multiplier(
-      static_cast<double>(a.scale) * static_cast<double>(b.scale) / static_cast<double>(out.scale));
+  const Multiplier m =
+      importer.multiplier(static_cast<double>(a.scale[0]) * static_cast<double>(b.scale[0]) /
+                          static_cast<double>(out.scale[0]));
   // Products stay below 2^16, of int16 at most 2^30; the reference shifts them left within int32.
-  if (m.shift > (out.is_wide() ? 0 : 15))
+  if (m.exponent() > (out.is_int16() ? 0 : 15))
     return importer.refuse(op, "the output's scale is too small beside the inputs'",
                            importer.output(op).name, "quantise the model with usual scales");
-  auto requant =
-      importer.requant(op, {m}, out,
-                       activation_limits(op.options<tflite::MulOptions>().fused_activation_function,
-                                         out.scale, out.zero_point, out.limits()));
+  auto requant = make_requant(
+      importer, op, {m}, out,
+      activation_limits(op.options<tflite::MulOptions>().fused_activation_function, out));
   if (!requant) return Status();
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
-  auto& o = importer.add_node<fb::MulOptionsT>(op, {x, y}, importer.new_output(op, out));
+  auto& o = importer.builder().add<fb::MulOptionsT>(op, {x, y}, importer.new_output(op, out));
   set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
   set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
   o.requant = std::move(requant);

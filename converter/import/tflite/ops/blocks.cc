@@ -63,8 +63,8 @@ Status import_space_to_batch_nd(Importer& importer, const Op& op) {
   QRT_TRY(read_blocks(importer, op, &blocks, &known));
   if (!known) return Status();
   Quant quant;
-  const bool wide = importer.output(op).type == TensorType::INT16;
-  if (!wide && !importer.read_quant(op, importer.output(op), &quant)) return Status();
+  const bool is_int16 = importer.output(op).type == TensorType::INT16;
+  if (!is_int16 && !importer.read_quant(op, importer.output(op), &quant)) return Status();
   Moving x(importer, op, 0);
   if (!x.is_good()) return Status();
   IndexMaps maps(x.shape());
@@ -77,7 +77,7 @@ Status import_space_to_batch_nd(Importer& importer, const Op& op) {
                     static_cast<long long>(size), blocks.size[i]);
     maps.set(d, padded(x.shape()[d], before, after, PadMode::kConstant));
   }
-  QRT_TRY(x.gather(maps, wide ? 0 : quant.stored_zero_point()));
+  QRT_TRY(x.gather(maps, is_int16 ? 0 : quant.stored_zero_point()));
   const Shape s = x.shape();
   const int64_t b = blocks.size[0];
   if (s.rank() == 3) {

@@ -76,29 +76,39 @@ const Handler* find_handler(tflite::BuiltinOperator code) {
   return nullptr;
 }
 
-Status place_window(int64_t in, tflite::Padding padding, WindowAxis* axis) {
-  QRT_MODEL_CHECK(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1 && in >= 1,
+namespace {
+
+Status place_axis(int64_t in, tflite::Padding padding, Window* w, int i) {
+  const int64_t kernel = w->kernel[i], stride = w->stride[i], dilation = w->dilation[i];
+  QRT_MODEL_CHECK(kernel >= 1 && stride >= 1 && dilation >= 1 && in >= 1,
                   "a window of %lld with stride %lld and dilation %lld on %lld positions",
-                  static_cast<long long>(axis->kernel), static_cast<long long>(axis->stride),
-                  static_cast<long long>(axis->dilation), static_cast<long long>(in));
+                  static_cast<long long>(kernel), static_cast<long long>(stride),
+                  static_cast<long long>(dilation), static_cast<long long>(in));
   QRT_MODEL_CHECK(padding == tflite::Padding::SAME || padding == tflite::Padding::VALID,
                   "padding is %d, expected 0 or 1", static_cast<int>(padding));
-  if (axis->kernel > kMaxField || axis->stride > kMaxField || axis->dilation > kMaxField)
+  if (kernel > kMaxWindowField || stride > kMaxWindowField || dilation > kMaxWindowField)
     return error(Code::kUnsupported, "a kernel, stride or dilation is greater than 65535");
-  const int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
+  const int64_t reach = (kernel - 1) * dilation + 1;
   if (padding == tflite::Padding::SAME) {
-    axis->out = (in + axis->stride - 1) / axis->stride;
-    const int64_t needed = (axis->out - 1) * axis->stride + reach - in;
+    w->output[i] = (in + stride - 1) / stride;
+    const int64_t needed = (w->output[i] - 1) * stride + reach - in;
     const int64_t total = needed > 0 ? needed : 0;
-    axis->pad_before = total / 2;
-    axis->pad_after = total - axis->pad_before;
-    if (axis->pad_after > kMaxField) return error(Code::kUnsupported, "padding is above 65535");
+    w->before[i] = total / 2;
+    w->after[i] = total - w->before[i];
+    if (w->after[i] > kMaxWindowField) return error(Code::kUnsupported, "padding is above 65535");
     return Status();
   }
   QRT_MODEL_CHECK(reach <= in, "a window of %lld positions on %lld", static_cast<long long>(reach),
                   static_cast<long long>(in));
-  axis->out = (in - reach) / axis->stride + 1;
+  w->output[i] = (in - reach) / stride + 1;
   return Status();
+}
+
+}  // namespace
+
+Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Window* window) {
+  QRT_TRY(place_axis(rows, padding, window, 0));
+  return place_axis(columns, padding, window, 1);
 }
 
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected) {

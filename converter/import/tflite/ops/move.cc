@@ -11,12 +11,12 @@ namespace {
 
 // Legacy uint8: an input whose parameters differ from the output's is rescaled in float.
 std::vector<uint8_t> rescaled(const Quant& in, const Quant& out) {
-  const float inverse = 1.0f / out.scale, factor = in.scale * inverse;
-  const float bias = static_cast<float>(-in.zero_point) * factor;
+  const float inverse = 1.0f / out.scale[0], factor = in.scale[0] * inverse;
+  const float bias = static_cast<float>(-in.zero_point[0]) * factor;
   std::vector<uint8_t> table(256);
   for (int q = 0; q < 256; ++q) {
     const float product = static_cast<float>(q) * factor;
-    const double y = static_cast<double>(std::round(product + bias)) + out.zero_point;
+    const double y = static_cast<double>(std::round(product + bias)) + out.zero_point[0];
     table[static_cast<size_t>(q)] = y >= 255 ? uint8_t{255}
                                     : y > 0  ? static_cast<uint8_t>(y)
                                              : uint8_t{0};
@@ -80,19 +80,20 @@ Status import_concatenation(Importer& importer, const Op& op) {
     const Tensor& part = importer.input(op, i);
     Quant in;
     if (!importer.read_quant(op, part, &in)) return Status();
-    const bool alike = same(in, out);
+    const bool alike = in == out;
     // int16 is copied even where the scales differ.
-    const bool copied = alike || (out.is_wide() && in.zero_point == out.zero_point);
-    if (in.type != out.type || (!copied && out.type != TensorType::UINT8))
+    const bool copied = alike || (out.is_int16() && in.zero_point[0] == out.zero_point[0]);
+    if (in.type != out.type || (!copied && out.type != DType::kUInt8))
       return importer.refuse(op,
                              importer.quoted_input(op, i) +
                                  " is quantised otherwise than the output, which the "
                                  "reference refuses",
                              part.name, "give all inputs the output's scale and zero point");
     const ValueId value = importer.value(op, i);
-    parts.push_back(copied ? value : importer.lut(op, value, rescaled(in, out), "", &out));
+    parts.push_back(copied ? value
+                           : importer.builder().lut(op, value, rescaled(in, out), false, "", &out));
   }
-  importer.add_node<fb::ConcatOptionsT>(op, parts, importer.new_output(op, out)).axis =
+  importer.builder().add<fb::ConcatOptionsT>(op, parts, importer.new_output(op, out)).axis =
       static_cast<uint32_t>(axis);
   importer.became(op, "Concat", "I0");
   return Status();
@@ -141,10 +142,10 @@ Status import_pack(Importer& importer, const Op& op) {
     x.reshape(unit);
     parts.push_back(x.value());
   }
-  const ValueId y = importer.new_value(importer.output(op).name,
-                                       importer.graph().values[parts[0]].type.dtype, shape);
+  const ValueId y = importer.builder().new_value(
+      importer.output(op).name, importer.graph().values[parts[0]].type.dtype, shape);
   importer.graph().values[y].quantization = importer.graph().values[parts[0]].quantization;
-  importer.add_node<fb::ConcatOptionsT>(op, parts, y).axis = static_cast<uint32_t>(axis);
+  importer.builder().add<fb::ConcatOptionsT>(op, parts, y).axis = static_cast<uint32_t>(axis);
   return importer.finish_copy(op, y, "Concat");
 }
 

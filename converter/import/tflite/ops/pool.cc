@@ -1,4 +1,5 @@
 // Pools over windows, and reductions as pools over the whole of a reshaped tensor.
+#include <algorithm>
 #include <cmath>
 
 #include "converter/import/tflite/ops/handlers.h"
@@ -10,7 +11,7 @@ namespace {
 struct Pool {
   Quant quant;
   Limits limits;
-  WindowAxis rows, cols;
+  Window window;
 };
 
 // *known stays false where the operator was refused.
@@ -18,7 +19,8 @@ Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   const auto o = op.options<tflite::Pool2DOptions>();
   Quant in;
   if (!importer.read_quants(op, 0, &in, &pool->quant)) return Status();
-  if (in.zero_point != pool->quant.zero_point || std::fabs(in.scale - pool->quant.scale) > 1e-6f)
+  if (in.zero_point[0] != pool->quant.zero_point[0] ||
+      std::fabs(in.scale[0] - pool->quant.scale[0]) > 1e-6f)
     return importer.refuse(op,
                            "input and output are quantised differently, which the reference "
                            "refuses",
@@ -27,21 +29,13 @@ Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   const Shape& x = importer.input(op, 0).shape;
   QRT_MODEL_CHECK(x.rank() == 4 && x.elements() > 0, "the input has shape %s",
                   x.to_string().c_str());
-  pool->rows = {o.filter_height, o.stride_h};
-  pool->cols = {o.filter_width, o.stride_w};
-  QRT_TRY(place_window(x[1], o.padding, &pool->rows));
-  QRT_TRY(place_window(x[2], o.padding, &pool->cols));
-  QRT_TRY(check_output_shape(importer, op, {x[0], pool->rows.out, pool->cols.out, x[3]}));
-  pool->limits = activation_limits(o.fused_activation_function, pool->quant.scale,
-                                   pool->quant.zero_point, pool->quant.limits());
+  Window& window = pool->window;
+  window = {{o.filter_height, o.filter_width}, {o.stride_h, o.stride_w}};
+  QRT_TRY(place_window(x[1], x[2], o.padding, &window));
+  QRT_TRY(check_output_shape(importer, op, {x[0], window.output[0], window.output[1], x[3]}));
+  pool->limits = activation_limits(o.fused_activation_function, pool->quant);
   *known = true;
   return Status();
-}
-
-template <class Options>
-void set_kernel(const Pool& pool, Options* o) {
-  o->kernel_h = static_cast<uint32_t>(pool.rows.kernel);
-  o->kernel_w = static_cast<uint32_t>(pool.cols.kernel);
 }
 
 // A reduction as a pool over the whole of an image [outer, n, 1, inner]. Reduced dimensions that do
@@ -83,7 +77,7 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   if (runs == 0)
     return importer.refuse(op, "it reduces no dimension", importer.input(op, 1).name,
                            "leave the operator away");
-  const int bits = r->in.is_wide() ? 15 : 23;
+  const int bits = r->in.is_int16() ? 15 : 23;
   if (r->n >= 1 << bits)
     return importer.refuse(
         op,
@@ -101,37 +95,37 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
 // The input as an image.
 ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
   ValueId value = importer.value(op, 0);
-  const Shape x = importer.shape_of(value);
+  const Shape x = importer.builder().shape_of(value);
   if (r.perm.empty() && x.rank() == 4 && x[1] * x[2] == r.n && x[0] == r.outer) return value;
   if (!r.perm.empty()) {
     Shape turned;
     for (uint8_t d : r.perm) turned.push_back(x[d]);
-    const ValueId y = importer.new_value("", r.in.stored_type(), turned, &r.in);
-    importer.add_node<fb::TransposeOptionsT>(op, {value}, y).perm = r.perm;
+    const ValueId y = importer.builder().new_value("", r.in.stored_type(), turned, &r.in);
+    importer.builder().add<fb::TransposeOptionsT>(op, {value}, y).perm = r.perm;
     value = y;
   }
-  return importer.reshape(op, value, r.image());
+  return importer.builder().reshape(op, value, r.image());
 }
 
 // What was made of it as output 0.
 void finish_image(Importer& importer, const Op& op, const Reduction& r, ValueId made) {
   const Shape& y = importer.output(op).shape;
   importer.set_output(
-      op, y == r.made() ? made : importer.reshape(op, made, y, importer.output(op).name));
+      op, y == r.made() ? made : importer.builder().reshape(op, made, y, importer.output(op).name));
 }
 
 Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multiplier m) {
-  const int left = m.shift > 0 && importer.rounding() == Rounding::kDouble ? m.shift : 0;
-  if (left > 30 || ((r.in.is_wide() ? 65535 : 255) * r.n) >> (31 - left) != 0)
+  const int left = m.exponent() > 0 && importer.rounding() == Rounding::kDouble ? m.exponent() : 0;
+  if (left > 30 || ((r.in.is_int16() ? 65535 : 255) * r.n) >> (31 - left) != 0)
     return importer.refuse(
         op, "the output's scale is too small for sums of " + std::to_string(r.n) + " values",
         importer.output(op).name, "quantise the output with a greater scale");
-  auto requant = importer.requant(op, {m}, r.out, r.out.limits());
+  auto requant = make_requant(importer, op, {m}, r.out, Limits::of_source(r.out));
   if (!requant) return Status();
   const ValueId value = reduced_image(importer, op, r);
   const ValueId sum =
-      importer.new_value(importer.output(op).name, r.out.stored_type(), r.made(), &r.out);
-  auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(op, {value}, sum);
+      importer.builder().new_value(importer.output(op).name, r.out.stored_type(), r.made(), &r.out);
+  auto& o = importer.builder().add<fb::GlobalAveragePool2DOptionsT>(op, {value}, sum);
   set_zero_point(r.in, &o.input_zero_point, &o.input_zero_point_16);
   o.requant = std::move(requant);
   finish_image(importer, op, r, sum);
@@ -141,14 +135,15 @@ Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multipli
 
 // Every bit of every value turned.
 ValueId complemented(Importer& importer, const Op& op, ValueId x, const Quant& quant) {
-  if (!quant.is_wide()) {
+  if (!quant.is_int16()) {
     std::vector<uint8_t> table(256);
     for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
-    return importer.lut(op, x, table, importer.output(op).name, &quant);
+    return importer.builder().lut(op, x, table, false, importer.output(op).name, &quant);
   }
-  std::vector<int16_t> table;
-  for (int v = INT16_MIN; v <= INT16_MAX; ++v) table.push_back(static_cast<int16_t>(-1 - v));
-  return importer.lut_16(op, x, table, quant);
+  std::vector<int32_t> table;
+  for (int v = INT16_MIN; v <= INT16_MAX; ++v) table.push_back(-1 - v);
+  return importer.builder().int16_lut(op, x, table, DType::kInt16, importer.output(op).name,
+                                      &quant);
 }
 
 // The least is the greatest of the complements.
@@ -157,7 +152,7 @@ Status import_extreme(Importer& importer, const Op& op, bool least) {
   bool known = false;
   QRT_TRY(read_reduction(importer, op, &r, &known));
   if (!known) return Status();
-  if (!same(r.in, r.out))
+  if (r.in != r.out)
     return importer.refuse(op,
                            "input and output are quantised differently, which the reference "
                            "refuses",
@@ -165,9 +160,9 @@ Status import_extreme(Importer& importer, const Op& op, bool least) {
                            "give the output the input's scale and zero point");
   ValueId value = reduced_image(importer, op, r);
   if (least) value = complemented(importer, op, value, r.out);
-  ValueId most = importer.new_value(importer.output(op).name, r.out.stored_type(), r.made(),
-                                    least ? nullptr : &r.out);
-  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {value}, most);
+  ValueId most = importer.builder().new_value(importer.output(op).name, r.out.stored_type(),
+                                              r.made(), least ? nullptr : &r.out);
+  auto& o = importer.builder().add<fb::MaxPool2DOptionsT>(op, {value}, most);
   o.kernel_h = o.kernel_w = 0;  // the whole image
   if (least) most = complemented(importer, op, most, r.out);
   finish_image(importer, op, r, most);
@@ -182,15 +177,15 @@ Status import_average_pool_2d(Importer& importer, const Op& op) {
   bool known = false;
   QRT_TRY(read_pool(importer, op, &pool, &known));
   if (!known) return Status();
-  const int bits = pool.quant.is_wide() ? 15 : 23;
-  if (pool.rows.kernel * pool.cols.kernel >= 1 << bits)
+  const int bits = pool.quant.is_int16() ? 15 : 23;
+  if (pool.window.kernel[0] * pool.window.kernel[1] >= 1 << bits)
     return importer.refuse(op, "a window has 2^" + std::to_string(bits) + " positions or more",
                            importer.output(op).name, "pool in two steps");
   const ValueId x = importer.value(op, 0);
-  auto& o =
-      importer.add_node<fb::AveragePool2DOptionsT>(op, {x}, importer.new_output(op, pool.quant));
-  set_kernel(pool, &o);
-  set_window(pool.rows, pool.cols, &o);
+  auto& o = importer.builder().add<fb::AveragePool2DOptionsT>(op, {x},
+                                                              importer.new_output(op, pool.quant));
+  set_kernel(pool.window, &o);
+  set_window(pool.window, &o);
   o.kind = fb::AverageKind::INT_HALF_AWAY;
   o.output_offset = pool.quant.offset();
   o.lo = pool.limits.lo + pool.quant.offset();
@@ -205,21 +200,21 @@ Status import_max_pool_2d(Importer& importer, const Op& op) {
   QRT_TRY(read_pool(importer, op, &pool, &known));
   if (!known) return Status();
   const Tensor& output = importer.output(op);
-  const ValueId y =
-      importer.new_value(output.name, pool.quant.stored_type(), output.shape, &pool.quant);
-  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {importer.value(op, 0)}, y);
-  set_kernel(pool, &o);
-  set_window(pool.rows, pool.cols, &o);
+  const ValueId y = importer.builder().new_value(output.name, pool.quant.stored_type(),
+                                                 output.shape, &pool.quant);
+  auto& o = importer.builder().add<fb::MaxPool2DOptionsT>(op, {importer.value(op, 0)}, y);
+  set_kernel(pool.window, &o);
+  set_window(pool.window, &o);
   const int lo = pool.limits.lo + pool.quant.offset(), hi = pool.limits.hi + pool.quant.offset();
   ValueId limited = y;
-  if (pool.quant.is_wide()) {
-    const Limits all = pool.quant.limits();
-    if (lo > all.lo || hi < all.hi) limited = importer.limit(op, y, pool.quant, pool.limits);
+  if (pool.quant.is_int16()) {
+    const Limits all = Limits::of(pool.quant);
+    if (lo > all.lo || hi < all.hi) limited = limit(importer, op, y, pool.quant, pool.limits);
   } else if (lo > 0 || hi < 255) {
     std::vector<uint8_t> table(256);
     for (int i = 0; i < 256; ++i)
       table[static_cast<size_t>(i)] = static_cast<uint8_t>(i < lo ? lo : i > hi ? hi : i);
-    limited = importer.lut(op, y, table, output.name, &pool.quant);
+    limited = importer.builder().lut(op, y, table, false, output.name, &pool.quant);
   }
   importer.set_output(op, limited);
   importer.became(op, "MaxPool2D", "I0");
@@ -232,16 +227,16 @@ Status import_mean(Importer& importer, const Op& op) {
   QRT_TRY(read_reduction(importer, op, &r, &known));
   if (!known) return Status();
   Multiplier m =
-      importer.multiplier(static_cast<double>(r.in.scale) / static_cast<double>(r.out.scale));
-  if (m.shift > 30)
+      importer.multiplier(static_cast<double>(r.in.scale[0]) / static_cast<double>(r.out.scale[0]));
+  if (m.exponent() > 30)
     return importer.refuse(op, "the scales make a multiplier beyond 2^30", importer.output(op).name,
                            "quantise the model with usual scales");
   // The division by n goes into the multiplier, truncated.
   int k = 63 - __builtin_clzll(static_cast<uint64_t>(r.n));
   if (k > 32) k = 32;
-  if (k > 31 + m.shift) k = 31 + m.shift;
+  k = std::min(k, 31 + m.exponent());
   m.value = static_cast<int32_t>((int64_t{m.value} << k) / r.n);
-  m.shift -= k;
+  m.shift += k;
   return finish_sum(importer, op, r, m);
 }
 
@@ -250,9 +245,9 @@ Status import_sum(Importer& importer, const Op& op) {
   bool known = false;
   QRT_TRY(read_reduction(importer, op, &r, &known));
   if (!known) return Status();
-  return finish_sum(
-      importer, op, r,
-      importer.multiplier(static_cast<double>(r.in.scale) / static_cast<double>(r.out.scale)));
+  return finish_sum(importer, op, r,
+                    importer.multiplier(static_cast<double>(r.in.scale[0]) /
+                                        static_cast<double>(r.out.scale[0])));
 }
 
 Status import_reduce_max(Importer& importer, const Op& op) {

@@ -72,8 +72,8 @@ bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<T
               "fix the model's shapes");
   if (t.scale.size() != 1 || !std::isnormal(t.scale[0]))
     return no("has no usual scale", "quantise the state per tensor");
-  const bool is_wide = t.type == TensorType::INT16;
-  if (t.zero_point[0] < (is_wide ? 0 : -128) || t.zero_point[0] > (is_wide ? 0 : 127))
+  const bool is_int16 = t.type == TensorType::INT16;
+  if (t.zero_point[0] < (is_int16 ? 0 : -128) || t.zero_point[0] > (is_int16 ? 0 : 127))
     return no("has the zero point " + std::to_string(t.zero_point[0]),
               "quantise int16 states with the zero point 0");
   *scale = t.scale[0];
@@ -85,9 +85,9 @@ bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<T
 // False: refused.
 bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t bound,
                    Multiplier m) {
-  const bool shifts = m.shift > 0 && importer.rounding() == Rounding::kDouble;
-  const int left = shifts ? std::min(m.shift, 31) : 0;
-  if (m.shift <= 30 && bound >> (31 - left) == 0) return true;
+  const bool shifts = m.exponent() > 0 && importer.rounding() == Rounding::kDouble;
+  const int left = shifts ? std::min(m.exponent(), 31) : 0;
+  if (m.exponent() <= 30 && bound >> (31 - left) == 0) return true;
   (void)importer.refuse(op,
                         std::string("its ") + what + " may reach " + std::to_string(bound) +
                             ", beyond what the reference kernels define",
@@ -125,7 +125,7 @@ struct LstmSide {
 // Sums of 64 bits with biases of at most 2^45, whose multipliers take 16 bits. False: refused.
 bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_t bound,
                       Multiplier m) {
-  if (bound < int64_t{1} << 46 && m.shift <= 7) return true;
+  if (bound < int64_t{1} << 46 && m.exponent() <= 7) return true;
   (void)importer.refuse(op,
                         std::string("its ") + what + " may reach " + std::to_string(bound) +
                             ", or a multiplier is beyond 2^7",
@@ -144,7 +144,7 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
                       &weight_scale))
       return false;
     side->multiplier[g] =
-        importer.multiplier(std::ldexp(static_cast<double>(x.scale * weight_scale), 12));
+        importer.multiplier(std::ldexp(static_cast<double>(x.scale[0] * weight_scale), 12));
     const size_t at = static_cast<size_t>(g) * rows;
     const int16_t* w = side->weights.data() + at * width;
     int64_t* bias = side->bias.data() + at;
@@ -154,9 +154,9 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
                               "check the scales of the biases");
         return false;
       }
-    const int64_t bound = greatest_sum(w, rows, width, x.is_wide() ? 65535 : 255, bias);
-    if (!(x.is_wide() ? stays_defined_64 : stays_defined)(importer, op, what, bound,
-                                                          side->multiplier[g]))
+    const int64_t bound = greatest_sum(w, rows, width, x.is_int16() ? 65535 : 255, bias);
+    if (!(x.is_int16() ? stays_defined_64 : stays_defined)(importer, op, what, bound,
+                                                           side->multiplier[g]))
       return false;
     for (size_t r = 0; r < rows; ++r) {
       int64_t sum = 0;
@@ -170,7 +170,7 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
 // One constant of the biases, of the type that goes with activations `x`; int32 ones wrap.
 ValueId add_biases(Importer& importer, const Quant& x, const Shape& shape,
                    const std::vector<int64_t>& bias) {
-  if (x.is_wide()) return importer.graph().add_constant("", DType::kInt64, shape, bias);
+  if (x.is_int16()) return importer.graph().add_constant("", DType::kInt64, shape, bias);
   std::vector<int32_t> narrow;
   for (const int64_t b : bias) narrow.push_back(static_cast<int32_t>(static_cast<uint64_t>(b)));
   return importer.graph().add_constant("", DType::kInt32, shape, narrow);
@@ -179,7 +179,7 @@ ValueId add_biases(Importer& importer, const Quant& x, const Shape& shape,
 // The stages of a gate's sums.
 std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& importer,
                                                             const Quant& x, Multiplier m) {
-  return x.is_wide() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
+  return x.is_int16() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
 }
 
 // What of an LSTM's optional parts qrt and the reference's integer kernel lack.
@@ -220,7 +220,7 @@ Status import_svdf(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(op.has_input(4), "lacks its input 4");
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (in.type != TensorType::INT8)
+  if (in.type != DType::kInt8)
     return importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
                            importer.input(op, 0).name, "quantise the model to int8");
   const auto o = op.options<tflite::SVDFOptions>();
@@ -249,23 +249,25 @@ Status import_svdf(Importer& importer, const Op& op) {
     bias.assign(static_cast<size_t>(units), 0);
   else if (!read_bias<int32_t>(importer, op, 3, units, &bias))
     return Status();
-  const bool is_wide = importer.input(op, 4).type == TensorType::INT16;
+  const bool is_int16 = importer.input(op, 4).type == TensorType::INT16;
 
-  const float product = in.scale * feature_scale, summed = state_scale * time_scale;
+  const float product = in.scale[0] * feature_scale, summed = state_scale * time_scale;
   const Multiplier feature = importer.multiplier(static_cast<double>(product / state_scale));
-  const Multiplier time = importer.multiplier(static_cast<double>(summed / out.scale));
+  const Multiplier time = importer.multiplier(static_cast<double>(summed / out.scale[0]));
   const size_t taps = static_cast<size_t>(o.rank * memory), rows = static_cast<size_t>(units);
-  // Of an int16 state they pass int32 in theory only: the reference adds modulo 2^32, and so does qrt.
+  // Of an int16 state they pass int32 in theory only: the reference adds modulo 2^32, and so does
+  // qrt.
   const int64_t sums_over_time =
-      greatest_sum(times.data(), rows, taps, is_wide ? 32768 : 255, bias.data());
+      greatest_sum(times.data(), rows, taps, is_int16 ? 32768 : 255, bias.data());
   if (!stays_defined(importer, op, "features",
                      greatest_sum(features.data(), static_cast<size_t>(filters),
                                   static_cast<size_t>(x[1]), 255, nullptr),
                      feature) ||
       !stays_defined(importer, op, "sums over time",
-                     is_wide ? std::min<int64_t>(sums_over_time, INT32_MAX) : sums_over_time, time))
+                     is_int16 ? std::min<int64_t>(sums_over_time, INT32_MAX) : sums_over_time,
+                     time))
     return Status();
-  auto requant = importer.requant(op, {time}, out, out.limits());
+  auto requant = make_requant(importer, op, {time}, out, Limits::of_source(out));
   if (!requant) return Status();
 
   const Shape state_shape{x[0], filters, memory};
@@ -278,16 +280,16 @@ Status import_svdf(Importer& importer, const Op& op) {
                 time_weights = graph.add_constant(importer.input(op, 2).name, DType::kInt16,
                                                   {filters, memory}, times),
                 biases = add_biases(importer, in, {units}, bias);
-  auto& svdf = importer.add_node<fb::SvdfOptionsT>(
+  auto& svdf = importer.builder().add<fb::SvdfOptionsT>(
       op, {value, feature_weights, time_weights, biases, state}, importer.new_output(op, out));
   svdf.rank = static_cast<uint32_t>(o.rank);
   svdf.input_zero_point = static_cast<uint8_t>(in.stored_zero_point());
   svdf.feature_stages = requant_stages({feature}, importer.rounding());
-  svdf.state_lo = is_wide ? -32768 : -128;
-  svdf.state_hi = is_wide ? 32767 : 127;
+  svdf.state_lo = is_int16 ? -32768 : -128;
+  svdf.state_hi = is_int16 ? 32767 : 127;
   svdf.state_zero_point = state_zero_point;
   svdf.requant = std::move(requant);
-  const ValueId next = importer.new_value("", DType::kInt16, state_shape);
+  const ValueId next = importer.builder().new_value("", DType::kInt16, state_shape);
   graph.nodes.back().outputs.push_back(next);
   importer.set_next(state, next);
   importer.became(op, "Svdf", "I0");
@@ -299,7 +301,7 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_parts(importer, op)) return Status();
-  if (in.type == TensorType::UINT8)
+  if (in.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
                            importer.input(op, 0).name, "quantise the model to int8 or int16");
   const auto o = op.options<tflite::UnidirectionalSequenceLSTMOptions>();
@@ -309,19 +311,21 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   const int64_t rows = x[o.time_major ? 1 : 0], cells = w[0];
   QRT_TRY(check_output_shape(importer, op, {x[0], x[1], cells}));
 
-  Quant kept;  // the hidden values
+  float kept_scale;  // of the hidden values
+  int kept_zero_point;
   float cell_scale;
   int cell_zero_point;
-  kept.type = in.type;
   const Shape state_shape{rows, cells};
-  if (!read_state(importer, op, 18, {in.type}, state_shape, &kept.scale, &kept.zero_point) ||
+  if (!read_state(importer, op, 18, {importer.input(op, 0).type}, state_shape, &kept_scale,
+                  &kept_zero_point) ||
       !read_state(importer, op, 19, {TensorType::INT16}, state_shape, &cell_scale,
                   &cell_zero_point))
     return Status();
+  const Quant kept = tensor_quant(in.type, kept_scale, kept_zero_point);
   LstmSide input, recurrent;
   for (int i = 12; i <= 15; ++i)
-    if (!(in.is_wide() ? read_bias<int64_t> : read_bias<int32_t>)(importer, op, i, cells,
-                                                                  &input.bias))
+    if (!(in.is_int16() ? read_bias<int64_t> : read_bias<int32_t>)(importer, op, i, cells,
+                                                                   &input.bias))
       return Status();
   recurrent.bias.assign(static_cast<size_t>(4 * cells), 0);
   if (!read_side(importer, op, 1, cells, x[2], in, "sums of inputs", &input) ||
@@ -332,12 +336,12 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   const Multiplier keep = importer.multiplier(std::ldexp(1.0, -15) * cs / cs);
   const Multiplier add = importer.multiplier(std::ldexp(1.0, -30) / cs);
   const Multiplier make =
-      importer.multiplier(std::ldexp(1.0, -30) / static_cast<double>(kept.scale));
+      importer.multiplier(std::ldexp(1.0, -30) / static_cast<double>(kept.scale[0]));
   constexpr int64_t kProduct = int64_t{1} << 30;
   if (!stays_defined(importer, op, "products of gates", kProduct, add) ||
       !stays_defined(importer, op, "hidden values", kProduct, make))
     return Status();
-  auto requant = importer.requant(op, {make}, kept, kept.limits());
+  auto requant = make_requant(importer, op, {make}, kept, Limits::of_source(kept));
   if (!requant) return Status();
   QRT_MODEL_CHECK(std::isfinite(o.cell_clip) && o.cell_clip >= 0, "cell_clip is %g",
                   static_cast<double>(o.cell_clip));
@@ -359,9 +363,9 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
                 bias = add_biases(importer, in, {4, cells}, input.bias),
                 recurrent_weights = add_int8(importer, op, 5, {4, cells, cells}, recurrent.weights),
                 recurrent_bias = add_biases(importer, in, {4, cells}, recurrent.bias);
-  const ValueId y =
-      importer.new_value(importer.output(op).name, kept.stored_type(), {x[0], x[1], cells}, &kept);
-  auto& lstm = importer.add_node<fb::LstmOptionsT>(
+  const ValueId y = importer.builder().new_value(importer.output(op).name, kept.stored_type(),
+                                                 {x[0], x[1], cells}, &kept);
+  auto& lstm = importer.builder().add<fb::LstmOptionsT>(
       op, {value, weights, bias, recurrent_weights, recurrent_bias, hidden, cell}, y);
   lstm.time_major = o.time_major;
   for (int g = 0; g < 4; ++g) {
@@ -375,8 +379,9 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   lstm.cell_clip = cell_clip;
   set_tanh(cell_scale, &lstm);
   lstm.requant = std::move(requant);
-  const ValueId next_hidden = importer.new_value("", kept.stored_type(), state_shape, &kept);
-  const ValueId next_cell = importer.new_value("", DType::kInt16, state_shape);
+  const ValueId next_hidden =
+      importer.builder().new_value("", kept.stored_type(), state_shape, &kept);
+  const ValueId next_cell = importer.builder().new_value("", DType::kInt16, state_shape);
   graph.nodes.back().outputs = {y, next_hidden, next_cell};
   importer.set_next(hidden, next_hidden);
   importer.set_next(cell, next_cell);

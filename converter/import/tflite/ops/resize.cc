@@ -79,9 +79,9 @@ Status import_resize_bilinear(Importer& importer, const Op& op) {
   QRT_TRY(check_output_shape(importer, op, to));
   const ValueId value = moving.value();
   const DType dtype = importer.graph().values[value].type.dtype;
-  const ValueId y = importer.new_value(importer.output(op).name, dtype, to);
+  const ValueId y = importer.builder().new_value(importer.output(op).name, dtype, to);
   importer.graph().values[y].quantization = importer.graph().values[value].quantization;
-  importer.add_node<fb::ResizeLinearOptionsT>(op, {value}, y) = std::move(resize);
+  importer.builder().add<fb::ResizeLinearOptionsT>(op, {value}, y) = std::move(resize);
   return importer.finish_copy(op, y, "ResizeLinear");
 }
 

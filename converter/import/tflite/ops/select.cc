@@ -14,7 +14,8 @@ Status import_min_max(Importer& importer, const Op& op, bool maximum) {
     return Status();
   QRT_TRY(check_broadcast(importer, op));
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
-  importer.add_node<fb::MinMaxOptionsT>(op, {x, y}, importer.new_output(op, out)).maximum = maximum;
+  importer.builder().add<fb::MinMaxOptionsT>(op, {x, y}, importer.new_output(op, out)).maximum =
+      maximum;
   importer.became(op, "MinMax", "I0");
   return Status();
 }
@@ -38,8 +39,8 @@ Status import_arg(Importer& importer, const Op& op, bool minimum) {
     if (d != axis) shape.push_back(x[d]);
   QRT_TRY(check_output_shape(importer, op, shape));
   const ValueId value = importer.value(op, 0);
-  const ValueId index = importer.new_value(y.name, DType::kInt32, shape);
-  auto& o = importer.add_node<fb::ArgMaxOptionsT>(op, {value}, index);
+  const ValueId index = importer.builder().new_value(y.name, DType::kInt32, shape);
+  auto& o = importer.builder().add<fb::ArgMaxOptionsT>(op, {value}, index);
   o.axis = static_cast<uint32_t>(axis);
   o.keep_dims = false;
   o.minimum = minimum;
@@ -50,14 +51,14 @@ Status import_arg(Importer& importer, const Op& op, bool minimum) {
 
 // With its last two dimensions exchanged.
 ValueId exchanged(Importer& importer, const Op& op, ValueId x, const Quant& quant) {
-  Shape shape = importer.shape_of(x);
+  Shape shape = importer.builder().shape_of(x);
   const int rank = shape.rank();
   std::vector<uint8_t> perm;
   for (int d = 0; d < rank; ++d) perm.push_back(static_cast<uint8_t>(d));
   std::swap(perm[static_cast<size_t>(rank - 1)], perm[static_cast<size_t>(rank - 2)]);
   std::swap(shape[rank - 1], shape[rank - 2]);
-  const ValueId y = importer.new_value("", quant.stored_type(), shape, &quant);
-  importer.add_node<fb::TransposeOptionsT>(op, {x}, y).perm = perm;
+  const ValueId y = importer.builder().new_value("", quant.stored_type(), shape, &quant);
+  importer.builder().add<fb::TransposeOptionsT>(op, {x}, y).perm = perm;
   return y;
 }
 
@@ -84,10 +85,10 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();
-  if (a.type == TensorType::UINT8)
+  if (a.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
                            importer.input(op, 0).name, "quantise the model to int8 or int16");
-  if (a.is_wide() && (a.zero_point != 0 || b.zero_point != 0 || out.zero_point != 0))
+  if (a.is_int16() && (a.zero_point[0] != 0 || b.zero_point[0] != 0 || out.zero_point[0] != 0))
     return importer.refuse(op, "a zero point of int16 is not 0, which the reference refuses",
                            importer.output(op).name, "quantise int16 with the zero point 0");
   const Shape x = importer.input(op, 0).shape, y = importer.input(op, 1).shape;
@@ -108,27 +109,28 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
   shape.push_back(m);
   shape.push_back(n);
   QRT_TRY(check_output_shape(importer, op, shape));
-  const float product = a.scale * b.scale;
+  const float product = a.scale[0] * b.scale[0];
   const Multiplier multiplier =
-      importer.multiplier(static_cast<double>(product) / static_cast<double>(out.scale));
+      importer.multiplier(static_cast<double>(product) / static_cast<double>(out.scale[0]));
   // The reference shifts sums of int8 left within int32.
   const bool shifts =
-      !a.is_wide() && multiplier.shift > 0 && importer.rounding() == Rounding::kDouble;
-  const int left = shifts ? std::min(multiplier.shift, 31) : 0;
-  if (k > 33025 || (!a.is_wide() && (int64_t{255 * 255} * k) >> (31 - left) != 0))
+      !a.is_int16() && multiplier.exponent() > 0 && importer.rounding() == Rounding::kDouble;
+  const int left = shifts ? std::min(multiplier.exponent(), 31) : 0;
+  if (k > 33025 || (!a.is_int16() && (int64_t{255 * 255} * k) >> (31 - left) != 0))
     return importer.refuse(
         op,
         "sums of " + std::to_string(k) + " products may leave what the reference kernels define",
         importer.output(op).name, "split the product, or check its scales");
-  auto requant = a.is_wide() ? importer.requant_64(op, {multiplier}, out, out.limits())
-                             : importer.requant(op, {multiplier}, out, out.limits());
+  auto requant = a.is_int16()
+                     ? make_requant_64(importer, op, {multiplier}, out, Limits::of_source(out))
+                     : make_requant(importer, op, {multiplier}, out, Limits::of_source(out));
   if (!requant) return Status();
   ValueId lhs = importer.value(op, 0);
   const ValueId rhs = importer.value(op, 1);
   if (o.adj_x) lhs = exchanged(importer, op, lhs, a);
   auto& matmul =
-      importer.add_node<fb::BatchMatMulOptionsT>(op, {lhs, rhs}, importer.new_output(op, out));
-  if (!a.is_wide()) {
+      importer.builder().add<fb::BatchMatMulOptionsT>(op, {lhs, rhs}, importer.new_output(op, out));
+  if (!a.is_int16()) {
     matmul.a_zero_point = static_cast<uint8_t>(a.stored_zero_point());
     matmul.b_zero_point = static_cast<uint8_t>(b.stored_zero_point());
   }

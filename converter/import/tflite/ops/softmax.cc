@@ -17,7 +17,7 @@ std::vector<int32_t> exponentials(double beta_times_scale, Rounding rounding) {
   const double limit = rounding == Rounding::kSingle ? 1073741823.0 : 2147483647.0;
   const Multiplier m =
       quantize_multiplier(std::min(std::ldexp(beta_times_scale, 26), limit), rounding);
-  const double least = -std::floor(std::ldexp(31.0, 26 - m.shift));
+  const double least = -std::floor(std::ldexp(31.0, 26 - m.exponent()));
   std::vector<int32_t> table(256, -1);
   for (int d = -255; d <= 0; ++d)
     if (d >= least)
@@ -59,8 +59,8 @@ std::vector<int16_t> sampled(float (*f)(float), float in_scale, int in_zero_poin
 
 Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
-  if (in.zero_point != 0 || out.zero_point != 0 ||
-      std::fabs(out.scale - 1.0f / 32768) > 0.001f / 32768)
+  if (in.zero_point[0] != 0 || out.zero_point[0] != 0 ||
+      std::fabs(out.scale[0] - 1.0f / 32768) > 0.001f / 32768)
     return importer.refuse(op,
                            "the zero points are not 0 or the output's scale is not 1/32768, which "
                            "the reference takes for granted",
@@ -73,9 +73,10 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
                            x.name, "reduce the number of classes");
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
   QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
-  const Multiplier m = importer.multiplier(static_cast<double>(in.scale) * beta / (10.0 / 65535.0));
+  const Multiplier m =
+      importer.multiplier(static_cast<double>(in.scale[0]) * beta / (10.0 / 65535.0));
   // Differences stay below 2^16; the reference shifts them left within int32.
-  if (m.shift > 15)
+  if (m.exponent() > 15)
     return importer.refuse(op, "the input's scale times beta is beyond 5", x.name,
                            "quantise the input with a smaller scale");
   const float unit = 2.0f / 65535.0f;
@@ -89,7 +90,7 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
       "", DType::kInt16, {static_cast<int64_t>(tables.size())}, tables);
   const ValueId value = importer.value(op, 0);
   auto& o =
-      importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out));
+      importer.builder().add<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out));
   o.kind = fb::SoftmaxKind::INT16;
   o.stages = requant_stages({m}, importer.rounding());
   importer.became(op, "Softmax", "I0");
@@ -105,16 +106,17 @@ Status import_softmax(Importer& importer, const Op& op) {
   const bool known = to_16 ? importer.read_quant(op, x, &in) && importer.read_quant(op, y, &out)
                            : importer.read_quants(op, 0, &in, &out);
   if (!known) return Status();
-  if (in.is_wide()) return import_softmax_int16(importer, op, in, out);
-  if (in.type != TensorType::INT8)
+  if (in.is_int16()) return import_softmax_int16(importer, op, in, out);
+  if (in.type != DType::kInt8)
     return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,
                            "quantise the model to int8");
-  if (to_16 && (std::fabs(out.scale - 1.0f / 65536) > 0.001f / 65536 || out.zero_point != -32768))
+  if (to_16 &&
+      (std::fabs(out.scale[0] - 1.0f / 65536) > 0.001f / 65536 || out.zero_point[0] != -32768))
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/65536 and -32768, which "
                            "the reference takes for granted",
                            y.name, "quantise the output with scale 1/65536 and zero point -32768");
-  if (!to_16 && (out.scale != 1.0f / 256 || out.zero_point != -128))
+  if (!to_16 && (out.scale[0] != 1.0f / 256 || out.zero_point[0] != -128))
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/256 and -128, which the "
                            "reference takes for granted",
@@ -127,12 +129,13 @@ Status import_softmax(Importer& importer, const Op& op) {
                            "reduce the number of classes");
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
   QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
-  const double factor = beta * static_cast<double>(in.scale);
+  const double factor = beta * static_cast<double>(in.scale[0]);
   const ValueId table = importer.graph().add_constant("", DType::kInt32, {256},
                                                       exponentials(factor, importer.rounding()));
   const ValueId value = importer.value(op, 0);
-  importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out)).kind =
-      to_16 ? fb::SoftmaxKind::Q5_26_TO_INT16 : fb::SoftmaxKind::Q5_26;
+  importer.builder()
+      .add<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out))
+      .kind = to_16 ? fb::SoftmaxKind::Q5_26_TO_INT16 : fb::SoftmaxKind::Q5_26;
   importer.became(op, "Softmax", "I0");
   return Status();
 }

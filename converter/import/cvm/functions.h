@@ -1,0 +1,31 @@
+// CVM's operators: one row each, with what infers its outputs and what imports it.
+#ifndef QRT_CONVERTER_IMPORT_CVM_FUNCTIONS_H_
+#define QRT_CONVERTER_IMPORT_CVM_FUNCTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/status.h"
+
+namespace qrt::convert::from_cvm {
+
+class Inference;
+class Importer;
+struct Op;
+
+struct Function {
+  const char* name;
+  int least_inputs, most_inputs;
+  uint32_t outputs;
+  // Checks attributes and inputs and says what the outputs are (infer.h).
+  Status (*infer)(Inference* inference);
+  // Adds it to the graph; infer() was content with it (importer.h).
+  Status (*import)(Importer& importer, const Op& op);
+};
+
+// Null: there is none of this name.
+const Function* find_function(const std::string& name);
+
+}  // namespace qrt::convert::from_cvm
+
+#endif  // QRT_CONVERTER_IMPORT_CVM_FUNCTIONS_H_

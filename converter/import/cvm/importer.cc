@@ -1,0 +1,553 @@
+// The walk over the nodes, and the writing of chains.
+#include "converter/import/cvm/importer.h"
+
+#include <algorithm>
+#include <map>
+
+namespace qrt::convert::from_cvm {
+namespace {
+
+using F = fb::FormulaFunction;
+
+// Longer chains are cut: a Formula takes 64 steps.
+constexpr size_t kMaxLinks = 60;
+
+Range precision_range(int precision) { return {-alpha(precision), alpha(precision)}; }
+
+bool is_scalar_chain(const std::vector<Link>& links) {
+  return std::all_of(links.begin(), links.end(),
+                     [](const Link& l) { return l.by_channel.empty(); });
+}
+
+template <class T>
+std::vector<uint8_t> as_bytes(const std::vector<int32_t>& values, int32_t zero_point) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T v = static_cast<T>(values[i] + zero_point);
+    __builtin_memcpy(bytes.data() + i * sizeof(T), &v, sizeof(T));
+  }
+  return bytes;
+}
+
+std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage) {
+  if (storage.dtype == DType::kUInt8) return as_bytes<uint8_t>(values, storage.zero_point);
+  if (storage.dtype == DType::kInt16) return as_bytes<int16_t>(values, storage.zero_point);
+  return as_bytes<int32_t>(values, 0);
+}
+
+Range range_of(const std::vector<int32_t>& values) {
+  if (values.empty()) return {};
+  const auto [lo, hi] = std::minmax_element(values.begin(), values.end());
+  return {*lo, *hi};
+}
+
+}  // namespace
+
+Importer::Importer(const Model& model, const std::vector<Form>& forms, Graph* graph, Report* report)
+    : model_(model),
+      forms_(forms),
+      graph_(graph),
+      report_(report),
+      states_(model.entries().size()),
+      aliases_(model.entries().size()),
+      became_(model.nodes().size()),
+      refused_(model.nodes().size()) {}
+
+Status Importer::run() {
+  graph_->source_format = "cvm";
+  graph_->source_producer = model_.version().empty() ? "MRT" : "MRT, " + model_.version();
+  graph_->reference = "cvm-formal";
+  count_readers();
+  import_input();
+  for (size_t i = 0; i < model_.nodes().size(); ++i) {
+    const Node& node = model_.nodes()[i];
+    if (node.is_variable || same_as(node.first_output) != node.first_output) continue;
+    Status status = visit(i);
+    if (!status.ok()) return std::move(status).at(label(node, i));
+  }
+  QRT_TRY(export_outputs());
+  for (size_t i = 0; i < model_.nodes().size(); ++i) {
+    const Node& node = model_.nodes()[i];
+    if (node.is_variable || refused_[i]) continue;
+    const bool is_copy = same_as(node.first_output) != node.first_output;
+    if (became_[i].empty()) became_[i] = is_copy ? "the same as an earlier node" : "not used";
+    report_->converted(node.name, node.function, became_[i], "I0");
+  }
+  if (!report_->has_refusals()) return Status();
+  return error(Code::kUnsupported, "%zu of %zu nodes cannot be converted",
+               report_->count(Outcome::kRefused), model_.nodes().size());
+}
+
+// Equal nodes on equal entries are one; MRT writes such where two operators read one tensor.
+void Importer::count_readers() {
+  for (EntryId e = 0; e < aliases_.size(); ++e) aliases_[e] = e;
+  std::map<std::string, EntryId> seen;
+  for (const Node& node : model_.nodes()) {
+    if (node.is_variable) continue;
+    std::string key = node.function;
+    for (EntryId e : node.inputs) key += "\n" + std::to_string(aliases_[e]);
+    for (const auto& [name, value] : node.attributes) key += "\n" + name + "\n" + value;
+    const auto [at, is_new] = seen.emplace(key, node.first_output);
+    for (uint32_t k = 0; k < node.outputs && !is_new; ++k)
+      aliases_[node.first_output + k] = at->second + k;
+    for (EntryId e : node.inputs)
+      if (is_new) ++states_[same_as(e)].readers;
+  }
+  for (EntryId e : model_.heads()) ++states_[same_as(e)].readers;
+}
+
+Op Importer::op_of(EntryId entry) const {
+  const size_t node = model_.entries()[entry].node;
+  return {node, model_.nodes()[node]};
+}
+
+// A byte, or an int32; a CVM runtime clamps what is outside the precision.
+void Importer::import_input() {
+  const EntryId entry = model_.input();
+  const Form& form = forms_[entry];
+  const Op op = op_of(entry);
+  const bool is_byte = form.precision <= 8;
+  const Storage declared{is_byte ? DType::kInt8 : DType::kInt32, 0};
+  graph_->default_batch = form.shape[0];
+  const ValueId input = new_value(op.node.name, declared, form.shape);
+  graph_->inputs.push_back(input);
+  State& state = states_[entry];
+  const Range range = precision_range(form.precision);
+  const auto limit = static_cast<int32_t>(range.hi);
+  if (!is_byte) {
+    state.chain = std::make_shared<Chain>();
+    state.chain->from = {input, declared, kAnyInt32};
+    state.chain->ranges = {kAnyInt32, range};
+    state.chain->links = {clamp_to(-limit, limit)};
+    return;
+  }
+  const Storage storage = storage_for(range);
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i) {
+    const int32_t v = std::clamp<int32_t>(static_cast<int8_t>(i), -limit, limit);
+    table[static_cast<size_t>(i)] = static_cast<uint8_t>(v + storage.zero_point);
+  }
+  const ValueId bytes = graph_->add_constant("", DType::kUInt8, {256}, table);
+  state.stored = {new_value("", storage, form.shape), storage, range};
+  add_node<fb::LutOptionsT>(op, {input, bytes}, state.stored.value);
+}
+
+Status Importer::visit(size_t index) {
+  const Op op{index, model_.nodes()[index]};
+  for (EntryId e : op.node.inputs) {
+    if (!states_[same_as(e)].refused) continue;
+    for (uint32_t k = 0; k < op.node.outputs; ++k) states_[op.output(k)].refused = true;
+    refused_[index] = true;
+    report_->not_assessed(op.node.name, op.node.function, "depends on a refused node");
+    return Status();
+  }
+  return find_function(op.node.function)->import(*this, op);
+}
+
+Status Importer::refuse(const Op& op, const std::string& rule, const std::string& remedy) {
+  for (uint32_t k = 0; k < op.node.outputs; ++k) states_[op.output(k)].refused = true;
+  refused_[op.index] = true;
+  report_->refused(label(op.node, op.index), op.node.function, rule, "", remedy);
+  return Status();
+}
+
+// Bytes where no output's precision exceeds 8, else int32.
+Status Importer::export_outputs() {
+  int precision = 0;
+  for (EntryId e : model_.heads()) precision = std::max(precision, forms_[e].precision);
+  const bool is_byte = precision <= 8;
+  for (EntryId head : model_.heads()) {
+    const EntryId entry = same_as(head);
+    if (states_[entry].refused) continue;
+    const Op op = op_of(entry);
+    // Of the name and shape of this output, once for each.
+    const auto output = [&](DType dtype) {
+      return new_value(op_of(head).node.name, {dtype, 0}, shape(entry));
+    };
+    ValueId made;
+    if (is_byte) {
+      const Range values = range(entry);
+      if (!values.within(-128, 127)) {
+        (void)refuse(op,
+                     "is an output of precision " + std::to_string(forms_[entry].precision) +
+                         ", a byte, but its values may lie from " + std::to_string(values.lo) +
+                         " to " + std::to_string(values.hi),
+                     "give the outputs a precision that holds their values");
+        continue;
+      }
+      const Storage storage = storage_for(values);
+      const ValueId from = stored_as(entry, storage);
+      std::vector<uint8_t> table(256);
+      for (int i = 0; i < 256; ++i)
+        table[static_cast<size_t>(i)] = static_cast<uint8_t>(i - storage.zero_point);
+      made = output(DType::kInt8);
+      const ValueId bytes = graph_->add_constant("", DType::kInt8, {256}, table);
+      add_node<fb::LutOptionsT>(op, {from, bytes}, made);
+    } else {
+      made = stored_int32(entry);
+      if (graph_->producer(made) < 0 || graph_->is_output(made)) {
+        const ValueId copy = output(DType::kInt32);
+        const Shape& s = shape(entry);
+        add_node<fb::ReshapeOptionsT>(op, {made}, copy).shape.assign(s.begin(), s.end());
+        made = copy;
+      } else {
+        graph_->values[made].name = op_of(head).node.name;
+      }
+    }
+    graph_->outputs.push_back(made);
+  }
+  return Status();
+}
+
+const std::vector<int32_t>* Importer::constant(EntryId entry) const {
+  const Node& node = op_of(entry).node;
+  return node.is_variable && entry != model_.input() ? &model_.parameter(entry) : nullptr;
+}
+
+Range Importer::range(EntryId entry) const {
+  const State& state = states_[same_as(entry)];
+  if (state.chain) return state.chain->range();
+  if (const auto* values = constant(entry)) return range_of(*values);
+  return state.stored.range;
+}
+
+ValueId Importer::new_value(const std::string& name, Storage storage, const Shape& shape) {
+  Value v;
+  v.name = name;
+  v.type = {storage.dtype, shape};
+  // The integers themselves: scale 1. Dense layers fold the zero point that stands here.
+  if (storage.dtype == DType::kUInt8 || storage.dtype == DType::kInt16)
+    v.quantization = {{1.0f}, {storage.zero_point}, -1};
+  return graph_->add_value(std::move(v));
+}
+
+ValueId Importer::transposed(const Op& op, ValueId value, Storage storage,
+                             std::vector<uint8_t> perm) {
+  Shape to;
+  for (uint8_t p : perm) to.push_back(graph_->values[value].type.shape[p]);
+  const ValueId made = new_value("", storage, to);
+  add_node<fb::TransposeOptionsT>(op, {value}, made).perm = std::move(perm);
+  return made;
+}
+
+ValueId Importer::reshaped(const Op& op, ValueId value, Storage storage, const Shape& shape) {
+  const ValueId made = new_value("", storage, shape);
+  add_node<fb::ReshapeOptionsT>(op, {value}, made).shape.assign(shape.begin(), shape.end());
+  return made;
+}
+
+ValueId Importer::add_parameter(EntryId entry, Storage storage) {
+  Value v;
+  v.name = op_of(entry).node.name;
+  v.type = {storage.dtype, shape(entry)};
+  v.is_constant = true;
+  if (storage.dtype == DType::kUInt8 || storage.dtype == DType::kInt16)
+    v.quantization = {{1.0f}, {storage.zero_point}, -1};
+  v.data = stored_bytes(*constant(entry), storage);
+  return graph_->add_value(std::move(v));
+}
+
+Stored Importer::stored(EntryId e) {
+  const EntryId entry = same_as(e);
+  State& state = states_[entry];
+  if (state.stored.value != kNoValue) return state.stored;
+  if (constant(entry)) {
+    const Range values = range(entry);
+    const Storage storage = storage_for(values);
+    state.stored = {add_parameter(entry, storage), storage, values};
+  } else {
+    const std::shared_ptr<Chain> chain = std::move(state.chain);
+    state.chain = nullptr;
+    const Stored made = write(entry, *chain, nullptr);
+    states_[entry].stored = made;
+  }
+  return states_[entry].stored;
+}
+
+ValueId Importer::stored_as(EntryId e, Storage storage) {
+  const EntryId entry = same_as(e);
+  State& state = states_[entry];
+  if (state.chain && state.readers == 1) {
+    const std::shared_ptr<Chain> chain = std::move(state.chain);
+    state.chain = nullptr;
+    const Stored made = write(entry, *chain, &storage);
+    states_[entry].stored = made;
+    return made.value;
+  }
+  if (constant(entry) && state.stored.value == kNoValue) return add_parameter(entry, storage);
+  const Stored from = stored(entry);
+  if (from.storage == storage) return from.value;
+  return write_formula(op_of(entry), from, {}, from.range, &storage).value;
+}
+
+std::shared_ptr<Chain> Importer::take_chain(EntryId e) {
+  const EntryId entry = same_as(e);
+  State& state = states_[entry];
+  if (state.chain && state.readers == 1 && state.chain->links.size() < kMaxLinks)
+    return std::move(state.chain);
+  auto chain = std::make_shared<Chain>();
+  chain->from = stored(entry);
+  chain->ranges = {chain->from.range};
+  return chain;
+}
+
+void Importer::extend(const Op& op, int i, Link link) {
+  extend(op, i, std::vector<Link>{std::move(link)});
+}
+
+void Importer::extend(const Op& op, int i, std::vector<Link> links) {
+  std::shared_ptr<Chain> chain = take_chain(op.input(i));
+  for (Link& link : links) {
+    chain->ranges.push_back(range_after(link, chain->range(), &chain->wraps));
+    chain->links.push_back(std::move(link));
+  }
+  chain->nodes.push_back(op.index);
+  states_[op.output()].chain = std::move(chain);
+}
+
+void Importer::set_product(const Op& op, std::shared_ptr<Product> product) {
+  auto chain = std::make_shared<Chain>();
+  chain->ranges = {product->range};
+  chain->product = std::move(product);
+  chain->nodes = {op.index};
+  states_[op.output()].chain = std::move(chain);
+}
+
+bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
+  const EntryId entry = same_as(op.input(i));
+  const State& state = states_[entry];
+  const auto* values = constant(factors);
+  if (!values || !state.chain || state.readers != 1 || !state.chain->product ||
+      state.chain->wraps || !is_scalar_chain(state.chain->links) ||
+      shape(op.output()) != shape(entry))
+    return false;
+  const Shape &x = shape(entry), &w = shape(factors);
+  const int axis = state.chain->product->channel_axis - (x.rank() - w.rank());
+  if (axis < 0 || w[axis] != w.elements() || w[axis] != x[state.chain->product->channel_axis])
+    return false;
+  Link link;
+  link.function = F::MULTIPLY;
+  link.by_channel = *values;
+  // Only where all of the chain fits the product's requantisation so far.
+  std::vector<Link> links = state.chain->links;
+  links.push_back(link);
+  if (!requantization(links, links.size(), state.chain->ranges[0])) return false;
+  extend(op, i, std::move(link));
+  return true;
+}
+
+Stored Importer::operand(EntryId e, std::vector<Link>* links) {
+  const EntryId entry = same_as(e);
+  const State& state = states_[entry];
+  if (!state.chain || state.readers != 1 || state.chain->pair ||
+      !is_scalar_chain(state.chain->links))
+    return stored(entry);
+  Chain& chain = *state.chain;
+  if (!chain.product) {
+    *links = chain.links;
+    report_chain(chain, "steps of a Formula");
+    return chain.from;
+  }
+  // Accumulators go to the Formula as they are, but for what fits a byte, which the product
+  // itself writes.
+  if (storage_for(chain.range()).dtype == DType::kUInt8) return stored(entry);
+  *links = chain.links;
+  const ValueId sums = chain.product->emit(nullptr, {DType::kInt32, 0});
+  report_chain(chain, chain.product->name + ", int32 sums; steps of a Formula");
+  return {sums, {DType::kInt32, 0}, chain.ranges[0]};
+}
+
+void Importer::join(const Op& op, fb::FormulaPair function) {
+  using P = fb::FormulaPair;
+  const Range x = range(op.input(0)), y = range(op.input(1));
+  auto pair = std::make_shared<Pair>();
+  pair->function = function;
+  pair->a = operand(op.input(0), &pair->a_links);
+  if (same_as(op.input(0)) == same_as(op.input(1))) {
+    pair->b = pair->a;
+    pair->b_links = pair->a_links;
+  } else {
+    pair->b = operand(op.input(1), &pair->b_links);
+  }
+  const auto chain = std::make_shared<Chain>();
+  Range made;
+  switch (function) {
+    case P::ADD: made = {x.lo + y.lo, x.hi + y.hi}; break;
+    case P::SUBTRACT: made = {x.lo - y.hi, x.hi - y.lo}; break;
+    case P::MULTIPLY: {
+      const int64_t ends[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
+      made = {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
+      break;
+    }
+    case P::MAXIMUM: made = {std::max(x.lo, y.lo), std::max(x.hi, y.hi)}; break;
+    case P::DIVIDE: {
+      const int64_t most = std::max({-x.lo, x.hi, -x.hi, x.lo});
+      made = {x.lo >= 0 && y.lo >= 0 ? 0 : -most, most};
+      break;
+    }
+    case P::GREATER: made = {0, 1}; break;
+  }
+  if (!made.is_int32()) {
+    chain->wraps = true;
+    made = kAnyInt32;
+  }
+  chain->ranges = {made};
+  chain->pair = std::move(pair);
+  chain->nodes = {op.index};
+  states_[op.output()].chain = chain;
+}
+
+void Importer::set_output(const Op& op, const Stored& made, const std::string& became,
+                          uint32_t output) {
+  State& state = states_[op.output(output)];
+  state.stored = made;
+  Value& value = graph_->values[made.value];
+  if (value.name.empty() && !value.is_constant) value.name = op.node.name;
+  became_[op.index] = became + ", " + describe(made.storage, made.range);
+}
+
+void Importer::report_chain(const Chain& chain, const std::string& became) {
+  for (size_t i = 0; i < chain.nodes.size(); ++i) became_[chain.nodes[i]] = became;
+}
+
+Stored Importer::write(EntryId entry, const Chain& chain, const Storage* wanted) {
+  const Op op = op_of(entry);
+  if (chain.product) return write_product(op, chain, wanted);
+  if (chain.pair) return write_pair(op, chain, wanted);
+  const Stored made = write_formula(op, chain.from, chain.links, chain.range(), wanted);
+  report_chain(chain, std::string(made.value == chain.from.value ? "nothing to do"
+                                  : chain.from.storage.dtype == DType::kUInt8 &&
+                                          made.storage.dtype != DType::kInt32
+                                      ? "Lut"
+                                      : "Formula") +
+                          ", " + describe(made.storage, made.range));
+  return made;
+}
+
+Stored Importer::write_formula(const Op& op, const Stored& from, const std::vector<Link>& links,
+                               Range range, const Storage* wanted) {
+  const Storage storage = wanted ? *wanted : storage_for(range);
+  if (links.empty() && storage == from.storage) return from;
+  if (from.storage.dtype == DType::kUInt8 && storage.dtype != DType::kInt32) {
+    std::vector<int32_t> results(256);
+    for (int32_t i = 0; i < 256; ++i) {
+      int32_t v = i - from.storage.zero_point;
+      for (const Link& link : links) v = apply(link, v);
+      // Bytes that do not occur have any results.
+      results[static_cast<size_t>(i)] =
+          static_cast<int32_t>(std::clamp<int64_t>(v, range.lo, range.hi));
+    }
+    return {write_table(op, from, results, storage), storage, range};
+  }
+  const Shape& shape = graph_->values[from.value].type.shape;
+  const Stored made{new_value(op.node.name, storage, shape), storage, range};
+  auto& o = add_node<fb::FormulaOptionsT>(op, {from.value}, made.value);
+  o.a_zero_point = from.storage.zero_point;
+  o.a_steps = formula_steps(links);
+  o.zero_point = storage.zero_point;
+  return made;
+}
+
+Stored Importer::limited(const Op& op, const Stored& from, Link link) {
+  bool wraps = false;
+  const Range range = range_after(link, from.range, &wraps);
+  return write_formula(op, from, {std::move(link)}, range, nullptr);
+}
+
+Stored Importer::table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
+                          Range range) {
+  const Storage storage = storage_for(range);
+  return {write_table(op, from, results, storage), storage, range};
+}
+
+ValueId Importer::write_table(const Op& op, const Stored& from, const std::vector<int32_t>& results,
+                              Storage storage) {
+  Value table;
+  table.type = {storage.dtype, {256}};
+  table.is_constant = true;
+  table.data = stored_bytes(results, storage);
+  const ValueId id = graph_->add_value(std::move(table));
+  const ValueId made = new_value(op.node.name, storage, graph_->values[from.value].type.shape);
+  add_node<fb::LutOptionsT>(op, {from.value, id}, made);
+  return made;
+}
+
+Stored Importer::clamped_indices(const Op& op, EntryId entry, int64_t size) {
+  const Storage wide{DType::kInt32, 0};
+  const Stored from = stored(entry);
+  if (from.storage == wide && from.range.within(0, size - 1)) return from;
+  const auto last = static_cast<int32_t>(size - 1);
+  bool wraps = false;
+  const Link link = clamp_to(0, last);
+  return write_formula(op, from, {link}, range_after(link, from.range, &wraps), &wide);
+}
+
+Stored Importer::write_pair(const Op& op, const Chain& chain, const Storage* wanted) {
+  const Pair& p = *chain.pair;
+  const Storage storage = wanted ? *wanted : storage_for(chain.range());
+  const Stored made{new_value(op.node.name, storage, shape(op.output())), storage, chain.range()};
+  auto& o = add_node<fb::FormulaOptionsT>(op, {p.a.value, p.b.value}, made.value);
+  o.a_zero_point = p.a.storage.zero_point;
+  o.a_steps = formula_steps(p.a_links);
+  o.pair = p.function;
+  o.b_zero_point = p.b.storage.zero_point;
+  o.b_steps = formula_steps(p.b_links);
+  o.steps = formula_steps(chain.links);
+  o.zero_point = storage.zero_point;
+  report_chain(chain, "Formula, " + describe(storage, chain.range()));
+  return made;
+}
+
+// All of the chain within the product's requantisation if its result is a byte; else the longest
+// part that gives one, and a table; else its sums and a Formula.
+Stored Importer::write_product(const Op& op, const Chain& chain, const Storage* wanted) {
+  const Product& product = *chain.product;
+  for (size_t count = chain.links.size() + 1; count-- > 0;) {
+    const Range range = chain.ranges[count];
+    const bool is_all = count == chain.links.size();
+    const Storage storage = is_all && wanted ? *wanted : storage_for(range);
+    if (storage.dtype != DType::kUInt8 || chain.wraps) continue;
+    const std::vector<Link> rest(chain.links.begin() + static_cast<ptrdiff_t>(count),
+                                 chain.links.end());
+    const auto requant = requantization(chain.links, count, chain.ranges[0]);
+    if (!requant || !is_scalar_chain(rest)) continue;
+    const ValueId value = product.emit(requant->options(storage), storage);
+    const Stored bytes{value, storage, range};
+    std::string text = product.name + ", " + describe(storage, range);
+    if (is_all) {
+      graph_->values[value].name = op.node.name;
+      report_chain(chain, text);
+      return bytes;
+    }
+    const Stored made = write_formula(op, bytes, rest, chain.range(), wanted);
+    report_chain(chain, text + ", then a table to " + describe(made.storage, made.range));
+    return made;
+  }
+  const Stored sums{product.emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, chain.ranges[0]};
+  Stored made;
+  if (is_scalar_chain(chain.links)) {
+    made = write_formula(op, sums, chain.links, chain.range(), wanted);
+  } else {
+    // Factors of every channel are an operand; scale_channels() saw to it that there is one list.
+    const auto at = std::find_if(chain.links.begin(), chain.links.end(),
+                                 [](const Link& l) { return !l.by_channel.empty(); });
+    Chain rest;
+    rest.pair = std::make_shared<Pair>();
+    rest.pair->a = sums;
+    rest.pair->a_links.assign(chain.links.begin(), at);
+    rest.pair->function = fb::FormulaPair::MULTIPLY;
+    Shape operand = shape(op.output());
+    for (int d = 0; d < operand.rank(); ++d)
+      if (d != product.channel_axis) operand[d] = 1;
+    const ValueId factors = graph_->add_constant("", DType::kInt32, operand, at->by_channel);
+    rest.pair->b = {factors, {DType::kInt32, 0}, range_of(at->by_channel)};
+    rest.links.assign(at + 1, chain.links.end());
+    rest.ranges = {chain.range()};
+    made = write_pair(op, rest, wanted);
+  }
+  report_chain(chain, product.name + ", int32 sums, then a Formula to " +
+                          describe(made.storage, made.range));
+  return made;
+}
+
+}  // namespace qrt::convert::from_cvm

@@ -1,0 +1,105 @@
+// One ESP-DL model, verified and proven to be a graph: every name known before it is read and written once, every constant
+// within the file. What the operators mean is not looked at here.
+#ifndef QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
+#define QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/import/espdl/package.h"
+#include "espdl_generated.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+
+namespace qrt::convert::from_espdl {
+
+using DataType = espdl::TensorDataType;
+
+const char* type_name(DataType type);  // "int8"
+// Of an element; 0: a type that no tensor here has.
+size_t element_bytes(DataType type);
+
+// real = q * 2^exponent.
+struct Tensor {
+  std::string name;
+  DataType type = DataType::UNDEFINED;
+  Shape shape;                 // of an activation the file's word for it, which may be an old one
+  std::vector<int> exponents;  // one, or one per output channel; none: the file says nothing
+  std::string problem;         // why no operator may use it; empty: it may be used
+  bool is_constant = false;
+  const uint8_t* data = nullptr;  // of a constant: `bytes` bytes, not aligned
+  size_t bytes = 0;
+  std::string layout;  // of a constant: "(N/16)HWC16"; may be empty
+
+  // The values of a constant of int64 or int32. REQUIRES: is_constant, such a type.
+  std::vector<int64_t> integers() const;
+};
+
+// One operator. An absent input is -1.
+struct Node {
+  int index = 0;
+  std::string op, name;
+  std::vector<int> inputs, outputs;  // tensors
+  const espdl::Node* table = nullptr;
+
+  bool has_input(int i) const {
+    return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
+  }
+  // Attributes, or their default where the node has none of this name and type.
+  int64_t integer(const char* name, int64_t otherwise) const;
+  float real(const char* name, float otherwise) const;
+  std::string text(const char* name, const std::string& otherwise = "") const;
+  std::vector<int64_t> integers(const char* name) const;
+};
+
+class Model {
+ public:
+  // One model of a file, chosen as find_entry() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
+  static Status load(const std::string& path, const std::string& selector, Model* model);
+  // The same of a file's bytes.
+  static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);
+  // The models of a file.
+  static Status list(const std::string& path, std::vector<Entry>* entries);
+
+  const std::string& name() const { return name_; }
+  const std::string& producer() const { return producer_; }
+  // "esp32p4"; empty: the file does not say.
+  const std::string& target() const { return target_; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
+  // -1: no tensor has this name.
+  int find(const std::string& name) const;
+  // Values that the exporter computed, with the names of inputs and outputs.
+  const std::vector<Tensor>& test_inputs() const { return test_inputs_; }
+  const std::vector<Tensor>& test_outputs() const { return test_outputs_; }
+
+ private:
+  Status read_entry(const std::vector<uint8_t>& file, const Entry& entry);
+  Status read_graph(const espdl::Model& root);
+  Status read_constant(const espdl::Tensor& source, Tensor* tensor);
+  Status read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from,
+                        std::vector<Tensor>* to);
+  Status read_info(const espdl::ValueInfo& source, Tensor* tensor) const;
+  Status read_infos(const espdl::Graph& graph);
+  Status read_nodes(const espdl::Graph& graph);
+  Status check_order() const;
+  int tensor_of(const std::string& name);
+
+  std::vector<uint8_t> bytes_;  // the flatbuffer
+  std::vector<std::unique_ptr<std::vector<uint8_t>>>
+      converted_;  // constants that do not stand in raw_data
+  size_t converted_bytes_ = 0;
+  std::string name_, producer_, target_;
+  std::unordered_map<std::string, int> index_;
+  std::vector<Tensor> tensors_, test_inputs_, test_outputs_;
+  std::vector<Node> nodes_;
+  std::vector<int> inputs_, outputs_;
+};
+
+}  // namespace qrt::convert::from_espdl
+
+#endif  // QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_

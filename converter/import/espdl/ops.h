@@ -1,0 +1,93 @@
+// The operators of ESP-DL's runtime that have a form here: one handler each, in ops/<group>.cc, and what handlers share.
+#ifndef QRT_CONVERTER_IMPORT_ESPDL_OPS_H_
+#define QRT_CONVERTER_IMPORT_ESPDL_OPS_H_
+
+#include "converter/import/common/window.h"
+#include "converter/import/espdl/importer.h"
+
+namespace qrt::convert::from_espdl {
+
+struct Handler {
+  const char* op;
+  int inputs;  // the first ones, which must be there
+  Status (*handle)(Importer& importer, const Node& node);
+};
+
+// Null: there is none.
+const Handler* find_handler(const std::string& op);
+// Of an operator that the runtime has, but whose arithmetic is not specified; null: of no other.
+const char* why_refused(const std::string& op);
+
+// The shape of two operands that broadcast as in numpy.
+Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape);
+// An axis of `rank` dimensions, which may count from the end.
+Status place_axis(int64_t axis, int rank, int* result);
+
+// The window of an operator over one or two axes [rows, columns] of these sizes; of one axis that is
+// the columns. Pads, strides and dilations by the node's attributes, the kernel by the caller's.
+Status read_window(const Node& node, const std::vector<int64_t>& sizes,
+                   const std::vector<int64_t>& kernel, Window* window);
+
+// [n, w, c] as [n, 1, w, c]; images of two axes as they are. kUnsupported: other ranks.
+Status as_image(Importer& importer, const Node& node, ValueId* x);
+// An image back in `rank` dimensions.
+ValueId from_image(Importer& importer, const Node& node, ValueId y, int rank);
+
+// The zero point of an operand in the field of its type.
+inline void set_zero_point(const Format& format, uint8_t* field, int16_t* field_16) {
+  if (format.is_wide())
+    *field_16 = 0;
+  else
+    *field = static_cast<uint8_t>(format.offset());
+}
+
+// ops/linear.cc
+Status import_conv(Importer& importer, const Node& node);
+Status import_gemm(Importer& importer, const Node& node);
+Status import_matmul(Importer& importer, const Node& node);
+// ops/binary.cc
+Status import_add(Importer& importer, const Node& node);
+Status import_sub(Importer& importer, const Node& node);
+Status import_mul(Importer& importer, const Node& node);
+Status import_div(Importer& importer, const Node& node);
+Status import_comparison(Importer& importer, const Node& node);
+// ops/unary.cc
+Status import_function(Importer& importer, const Node& node);
+Status import_relu(Importer& importer, const Node& node);
+Status import_leaky_relu(Importer& importer, const Node& node);
+Status import_prelu(Importer& importer, const Node& node);
+Status import_clip(Importer& importer, const Node& node);
+Status import_lut(Importer& importer, const Node& node);
+Status import_requantize(Importer& importer, const Node& node);
+Status import_softmax(Importer& importer, const Node& node);
+// ops/pool.cc
+Status import_average_pool(Importer& importer, const Node& node);
+Status import_global_average_pool(Importer& importer, const Node& node);
+Status import_max_pool(Importer& importer, const Node& node);
+Status import_reduce_mean(Importer& importer, const Node& node);
+Status import_reduce_sum(Importer& importer, const Node& node);
+Status import_reduce_max(Importer& importer, const Node& node);
+Status import_reduce_min(Importer& importer, const Node& node);
+// ops/move.cc
+Status import_concat(Importer& importer, const Node& node);
+Status import_split(Importer& importer, const Node& node);
+Status import_slice(Importer& importer, const Node& node);
+Status import_gather(Importer& importer, const Node& node);
+Status import_pad(Importer& importer, const Node& node);
+Status import_insert_zeros(Importer& importer, const Node& node);
+Status import_streaming_cache(Importer& importer, const Node& node);
+// ops/shape.cc
+Status import_transpose(Importer& importer, const Node& node);
+Status import_reshape(Importer& importer, const Node& node);
+Status import_flatten(Importer& importer, const Node& node);
+Status import_squeeze(Importer& importer, const Node& node);
+Status import_unsqueeze(Importer& importer, const Node& node);
+Status import_identity(Importer& importer, const Node& node);
+Status import_depth_to_space(Importer& importer, const Node& node);
+Status import_space_to_depth(Importer& importer, const Node& node);
+// ops/resize.cc
+Status import_resize(Importer& importer, const Node& node);
+
+}  // namespace qrt::convert::from_espdl
+
+#endif  // QRT_CONVERTER_IMPORT_ESPDL_OPS_H_

@@ -1,0 +1,225 @@
+// Operators of two tensors that broadcast as in numpy.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/espdl/ops.h"
+
+namespace qrt::convert::from_espdl {
+namespace {
+
+// Two operands of one type and the output's format and shape.
+struct Pair {
+  Activation a, b;
+  Format out;
+  Shape shape;
+};
+
+// *known stays false where the operator was refused. `keeps_type`: the output is of the inputs' type.
+Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair* p, bool* known) {
+  *known = false;
+  if (!importer.read(node, 0, &p->a) || !importer.read(node, 1, &p->b) ||
+      !importer.read_format(node, 0, &p->out))
+    return Status();
+  const auto is_number = [](const Format& f) {
+    return f.is_integer() || f.type == DataType::FLOAT;
+  };
+  const bool fits = p->a.format.type == p->b.format.type && is_number(p->a.format) &&
+                    (keeps_type ? p->out.type == p->a.format.type : p->out.type == DataType::BOOL);
+  if (!fits)
+    return importer.refuse(node,
+                           std::string("it makes ") + type_name(p->out.type) + " of " +
+                               type_name(p->a.format.type) + " and " + type_name(p->b.format.type),
+                           importer.output(node).name, "give all tensors one type");
+  if (const std::string activation = node.text("activation", "Linear"); activation != "Linear")
+    return importer.refuse(node, "its activation is '" + activation + "'",
+                           importer.output(node).name,
+                           "keep the activation an operator of its own");
+  QRT_TRY(broadcast_shape(importer.shape_of(p->a.value), importer.shape_of(p->b.value), &p->shape));
+  *known = true;
+  return Status();
+}
+
+Status finish_floats(Importer& importer, const Node& node, const Pair& p,
+                     fb::FloatFunction function) {
+  importer.finish(node, importer.float_function(node, function, {p.a.value, p.b.value}, p.shape),
+                  p.out);
+  importer.became(node, "Float", "I1");
+  return Status();
+}
+
+// The raw integers, whatever their exponents.
+Status import_sum(Importer& importer, const Node& node, bool subtract) {
+  Pair p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, true, &p, &known));
+  if (!known) return Status();
+  if (!p.out.is_integer())
+    return finish_floats(importer, node, p,
+                         subtract ? fb::FloatFunction::SUB : fb::FloatFunction::ADD);
+  const int ea = p.a.format.exponent, eb = p.b.format.exponent, e = p.out.exponent;
+  if (ea != eb || ea != e)
+    importer.warn(node, "espdl-exponents",
+                  "inputs of the exponents " + std::to_string(ea) + " and " + std::to_string(eb) +
+                      " and an output of " + std::to_string(e) +
+                      ": the runtime adds the integers as they are",
+                  "export the model with an ESP-PPQ that gives the three one exponent");
+  const ValueId y = importer.new_value("", p.out, p.shape);
+  auto& o = importer.add_node<fb::AddOptionsT>(node, {p.a.value, p.b.value}, y);
+  o.kind = fb::AddKind::INT;
+  set_zero_point(p.out, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(p.out, &o.b_zero_point, &o.b_zero_point_16);
+  o.subtract = subtract;
+  o.requant = importer.requant({0}, 0, p.out);
+  importer.finish(node, y, p.out);
+  importer.became(node, "Add", "I0");
+  return Status();
+}
+
+}  // namespace
+
+Status import_add(Importer& importer, const Node& node) {
+  return import_sum(importer, node, false);
+}
+
+Status import_sub(Importer& importer, const Node& node) { return import_sum(importer, node, true); }
+
+Status import_mul(Importer& importer, const Node& node) {
+  Pair p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, true, &p, &known));
+  if (!known) return Status();
+  if (!p.out.is_integer()) return finish_floats(importer, node, p, fb::FloatFunction::MUL);
+  const int shift = p.out.exponent - p.a.format.exponent - p.b.format.exponent;
+  // The C code rounds products of int16 to float32 first, which shows from this shift on: below, what loses a bit saturates.
+  constexpr int kFirstInexact = 9;
+  if (importer.target() == Target::kC && p.out.is_wide() && shift >= kFirstInexact) {
+    const auto raw = [&](Activation x) {
+      x.format.exponent = 0;
+      return importer.to_float(node, x);
+    };
+    const ValueId a = raw(p.a), b = raw(p.b),
+                  product = importer.float_function(node, fb::FloatFunction::MUL, {a, b}, p.shape);
+    importer.finish(node, importer.from_float(node, product, power_of_two(shift), p.out), p.out);
+    importer.became(node, "Float, Quantize", "I1");
+    return Status();
+  }
+  const ValueId y = importer.new_value("", p.out, p.shape);
+  auto& o = importer.add_node<fb::MulOptionsT>(node, {p.a.value, p.b.value}, y);
+  set_zero_point(p.out, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(p.out, &o.b_zero_point, &o.b_zero_point_16);
+  o.requant = importer.requant({shift}, p.out.is_wide() ? kMostLeft64 : kMostLeft32, p.out);
+  importer.finish(node, y, p.out);
+  importer.became(node, "Mul", "I0");
+  return Status();
+}
+
+namespace {
+
+// One quotient of int8. r: the exponents' power of two.
+int divided(Target target, int a, int b, float r, bool a_is_one, bool b_is_one) {
+  if (b == 0) {
+    if (a == 0) return a_is_one ? kInt8Limits.lo : 0;
+    return a > 0 ? kInt8Limits.hi : kInt8Limits.lo;
+  }
+  const auto x = static_cast<float>(a), d = static_cast<float>(b);
+  const float quotient = b_is_one && !a_is_one ? x * (r / d) : (x * r) / d;
+  return round_to(target, quotient, kInt8Limits);
+}
+
+// int16 as float32, 0 as a number so small that every quotient by it leaves int16, but that of 0.
+ValueId divisor_of(Importer& importer, const Node& node, const Activation& b) {
+  std::vector<float> table;
+  for (int q = kInt16Limits.lo; q <= kInt16Limits.hi; ++q)
+    table.push_back(q == 0 ? 0x1p-120f : static_cast<float>(q));
+  const ValueId y = importer.new_value("", DType::kFloat32, importer.shape_of(b.value));
+  const ValueId constant = importer.graph().add_constant("", DType::kFloat32, {65536}, table);
+  importer.add_node<fb::LutOptionsT>(node, {b.value, constant}, y).to_float = true;
+  return y;
+}
+
+}  // namespace
+
+Status import_div(Importer& importer, const Node& node) {
+  Pair p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, true, &p, &known));
+  if (!known) return Status();
+  if (!p.out.is_integer()) return finish_floats(importer, node, p, fb::FloatFunction::DIV);
+  const int exponent = p.a.format.exponent - p.b.format.exponent - p.out.exponent;
+  if (exponent < -60 || exponent > 60)
+    return importer.refuse(node, "the exponents make a factor of 2^" + std::to_string(exponent),
+                           importer.output(node).name, "quantise the model with usual exponents");
+  const float r = power_of_two(exponent);
+  const Shape &sa = importer.shape_of(p.a.value), &sb = importer.shape_of(p.b.value);
+  const bool a_is_one = sa.elements() == 1, b_is_one = sb.elements() == 1;
+  if (!p.out.is_wide()) {
+    std::vector<uint8_t> table;
+    for (int a = -128; a < 128; ++a)
+      for (int b = -128; b < 128; ++b)
+        table.push_back(
+            static_cast<uint8_t>(divided(importer.target(), a, b, r, a_is_one, b_is_one) + 128));
+    const ValueId constant = importer.graph().add_constant("", DType::kUInt8, {65536}, table);
+    const ValueId y = importer.new_value("", p.out, p.shape);
+    importer.add_node<fb::PairLutOptionsT>(node, {p.a.value, p.b.value, constant}, y);
+    importer.finish(node, y, p.out);
+    importer.became(node, "PairLut", "I0");
+    return Status();
+  }
+  Activation scaled = p.a;
+  const ValueId b = divisor_of(importer, node, p.b);
+  ValueId quotient;
+  if (b_is_one && !a_is_one) {
+    scaled.format.exponent = 0;
+    const ValueId a = importer.to_float(node, scaled);
+    const ValueId factor =
+        importer.float_function(node, fb::FloatFunction::DIV, {importer.float_constant(r), b},
+                                sb.rank() == 0 ? Shape{1} : importer.shape_of(b));
+    quotient = importer.float_function(node, fb::FloatFunction::MUL, {a, factor}, p.shape);
+  } else {
+    scaled.format.exponent = exponent;
+    const ValueId a = importer.to_float(node, scaled);
+    quotient = importer.float_function(node, fb::FloatFunction::DIV, {a, b}, p.shape);
+  }
+  importer.finish(node, importer.from_float(node, quotient, 1.0f, p.out), p.out);
+  importer.became(node, "Float, Quantize", "I1");
+  return Status();
+}
+
+// Of the raw integers, or of floats.
+Status import_comparison(Importer& importer, const Node& node) {
+  Pair p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, false, &p, &known));
+  if (!known) return Status();
+  const bool is_equal = node.op == "Equal",
+             or_equal = node.op == "LessOrEqual" || node.op == "GreaterOrEqual";
+  if (node.op[0] == 'G') std::swap(p.a, p.b);
+  ValueId y;
+  if (p.a.format.is_integer()) {
+    if (p.a.format.exponent != p.b.format.exponent)
+      importer.warn(node, "espdl-exponents",
+                    "the exponents are " + std::to_string(p.a.format.exponent) + " and " +
+                        std::to_string(p.b.format.exponent) +
+                        ": the runtime compares the integers as they are",
+                    "export the model with an ESP-PPQ that gives both one exponent");
+    y = importer.new_value("", DType::kUInt8, p.shape);
+    importer.add_node<fb::IntegerOptionsT>(node, {p.a.value, p.b.value}, y).function =
+        is_equal   ? fb::IntegerFunction::EQUAL
+        : or_equal ? fb::IntegerFunction::LESS_OR_EQUAL
+                   : fb::IntegerFunction::LESS;
+    importer.became(node, "Integer", "I0");
+  } else {
+    const auto function = is_equal   ? fb::FloatFunction::EQUAL
+                          : or_equal ? fb::FloatFunction::LESS_OR_EQUAL
+                                     : fb::FloatFunction::LESS;
+    const ValueId real = importer.float_function(node, function, {p.a.value, p.b.value}, p.shape);
+    y = importer.new_value("", DType::kUInt8, p.shape);
+    set_quantize(p.out, Target::kEsp32P4, 1.0f,
+                 &importer.add_node<fb::QuantizeOptionsT>(node, {real}, y));
+    importer.became(node, "Float, Quantize", "I1");
+  }
+  importer.finish(node, y, p.out);
+  return Status();
+}
+
+}  // namespace qrt::convert::from_espdl

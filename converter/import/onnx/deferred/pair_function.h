@@ -1,0 +1,33 @@
+// Float tensors that are functions of the bytes of two tensors.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PAIR_FUNCTION_H_
+#define QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PAIR_FUNCTION_H_
+
+#include <functional>
+#include <memory>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// Input i as a function of at most two tensors' bytes. False: it is none.
+bool pair_function_of(Importer& importer, const NodeView& node, int i, PairFunction* out);
+// A pending operator's float result, within its limits. REQUIRES: it has a pair function.
+PairFunction limited_pair_function(const Pending& pending);
+
+// f of two such functions. Null: they take more than two tensors.
+std::shared_ptr<const PairFunction> joined(Importer& importer, const NodeView& node,
+                                           const PairFunction& a, const PairFunction& b,
+                                           const std::function<float(float, float)>& f);
+// Makes that output 0 of the node, of `shape`. False: they take more than two tensors.
+bool join(Importer& importer, const NodeView& node, const PairFunction& a, const PairFunction& b,
+          const Shape& shape, const std::function<float(float, float)>& f);
+
+// The function as a PairLut: to bytes, or to float32. *result stays kNoValue where it was refused.
+Status quantize_pair_function(Importer& importer, const NodeView& node, const PairFunction& f,
+                              const Shape& shape, const Quant& out, Limits limits, ValueId* result);
+Status pair_function_to_float(Importer& importer, const NodeView& node, const PairFunction& f,
+                              const Shape& shape, ValueId* result);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PAIR_FUNCTION_H_

@@ -1,0 +1,48 @@
+// Tables: float tensors that are functions of one stored integer of 8 or 16 bits, and the float
+// reading of constants.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_TABLE_H_
+#define QRT_CONVERTER_IMPORT_ONNX_DEFERRED_TABLE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// The stored integer that ONNX Runtime quantises v to, with the parameters for index `at` of
+// `out`'s axis. REQUIRES: 8 or 16 bits.
+int quantized(float v, const Quant& out, size_t at = 0);
+// The same within limits.
+int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
+
+// The entries of a table, made explicit. False: too large, to be refused.
+bool entries(const Tensor& table, std::vector<float>* out);
+// The float reading of a constant. False: it is neither dequantised nor of a float type.
+bool constant_floats(const Tensor& constant, std::vector<float>* out);
+
+// Output 0 of the node is input i after f, elementwise.
+Status map_table(Importer& importer, const NodeView& node, int i,
+                 const std::function<float(float)>& f);
+
+// A table, a float constant, or either of them, quantised: a value of the graph. *result stays
+// kNoValue where it was refused.
+Status quantize_table(Importer& importer, const NodeView& node, const Tensor& table,
+                      const Quant& out, Limits limits, const std::string& name, ValueId* result);
+ValueId quantized_constant(Importer& importer, const std::vector<float>& real, const Shape& shape,
+                           const Quant& out, Limits limits);
+Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& tensor,
+                       const Quant& out, Limits limits, ValueId* result);
+
+// The value of a plain tensor in the stored domain, made where it is a constant; kNoValue where it
+// is still float between DequantizeLinear and QuantizeLinear.
+ValueId plain_value(Importer& importer, const std::string& name, const Tensor& tensor);
+// A constant's integers as a stored-domain constant of the graph. REQUIRES: an integer type of 8 or
+// 16 bits.
+ValueId stored_constant(Importer& importer, const Constant& constant, const Quant& quant,
+                        const std::string& name);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_DEFERRED_TABLE_H_

@@ -1,0 +1,189 @@
+// Which Float operators a node becomes.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/float_fallback/products.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+using F = fb::FloatFunction;
+
+struct Form {
+  const char* op;
+  F function;
+};
+
+constexpr Form kUnary[] = {{"Exp", F::EXP},        {"Log", F::LOG},   {"Sqrt", F::SQRT},
+                           {"Erf", F::ERF},        {"Gelu", F::GELU}, {"Tanh", F::TANH},
+                           {"Sigmoid", F::SIGMOID}};
+constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
+                            {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM}};
+constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
+                            {"ReduceMean", F::REDUCE_MEAN},
+                            {"ReduceMax", F::REDUCE_MAX},
+                            {"ReduceMin", F::REDUCE_MIN}};
+constexpr const char* kOther[] = {"Softmax",
+                                  "LogSoftmax",
+                                  "LayerNormalization",
+                                  "InstanceNormalization",
+                                  "BatchNormalization",
+                                  "Relu",
+                                  "Pow",
+                                  "MatMul",
+                                  "Gemm",
+                                  "Conv"};
+
+template <size_t n>
+const Form* find(const Form (&forms)[n], const std::string& op) {
+  for (const Form& form : forms)
+    if (op == form.op) return &form;
+  return nullptr;
+}
+
+bool other_outputs_are_read(const Importer& importer, const NodeView& node) {
+  for (int i = 1; i < node.output_count(); ++i)
+    if (node.has_output(i) && importer.uses(node.output(i)) > 0) return true;
+  return false;
+}
+
+// Of an operator over rows. False: an axis is not known or outside the shape.
+bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
+               std::vector<bool>* marked) {
+  const int rank = shape.rank();
+  marked->assign(static_cast<size_t>(rank), false);
+  std::vector<int64_t> axes;
+  if (node.op().rfind("Reduce", 0) == 0) {
+    axes = node.integers("axes");
+    if (node.has_input(1)) {
+      const Tensor& given = importer.input(node, 1);
+      if (!given.is_plain_constant() || !given.constant->is_integer()) return false;
+      for (int64_t i = 0; i < given.constant->elements(); ++i)
+        axes.push_back(given.constant->integer(i));
+    }
+    if (axes.empty()) {
+      if (node.integer("noop_with_empty_axes", 0) != 0) return false;
+      for (int i = 0; i < rank; ++i) axes.push_back(i);
+    }
+  } else if (node.op() == "InstanceNormalization") {
+    for (int i = 2; i < rank; ++i) axes.push_back(i);
+  } else {
+    const bool softmax = node.op().find("Softmax") != std::string::npos;
+    const bool from_axis_on = !softmax || importer.opset(node) < 13;
+    int64_t axis = node.integer("axis", softmax && from_axis_on ? 1 : -1);
+    if (axis < -rank || axis >= rank) return false;
+    axis = axis < 0 ? axis + rank : axis;
+    for (int64_t i = axis; i < (from_axis_on ? rank : axis + 1); ++i) axes.push_back(i);
+  }
+  for (int64_t a : axes) {
+    if (a < -rank || a >= rank) return false;
+    (*marked)[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+  }
+  return !axes.empty();
+}
+
+Status normalize_batch(FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
+                       ValueId* y) {
+  std::vector<float> scale, bias, mean, variance;
+  const int64_t n = shape.rank() > 1 ? shape[1] : 0;
+  if (n == 0 || !f->channel_constants(1, n, &scale) || !f->channel_constants(2, n, &bias) ||
+      !f->channel_constants(3, n, &mean) || !f->channel_constants(4, n, &variance))
+    return Status();
+  const float epsilon = node.real("epsilon", 1e-5f);
+  for (size_t c = 0; c < scale.size(); ++c) {
+    scale[c] = scale[c] / std::sqrt(variance[c] + epsilon);
+    bias[c] = bias[c] - mean[c] * scale[c];
+  }
+  return f->per_channel(scale, bias, x, y);
+}
+
+// x^2 and x^0.5, the powers that normalisations are exported with.
+Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
+             ValueId* y) {
+  const Tensor& exponent = importer.input(node, 1);
+  std::vector<float> values;
+  if (!exponent.is_constant() || !constant_floats(exponent, &values) || values.size() != 1)
+    return Status();
+  if (values[0] == 2.0f) return f->binary(F::MUL, x, x, y);
+  if (values[0] == 0.5f) *y = f->add(F::SQRT, {x}, shape);
+  return Status();
+}
+
+}  // namespace
+
+bool has_float_form(const NodeView& node) {
+  const std::string& op = node.op();
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  if (!standard) return node.domain() == "com.microsoft" && op == "Gelu";
+  if (op == "Gelu") return node.text("approximate", "none") == "none";
+  return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) ||
+         std::any_of(std::begin(kOther), std::end(kOther), [&](const char* o) { return op == o; });
+}
+
+Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
+  FloatGraph f(importer, node);
+  const std::string& op = node.op();
+  ValueId x, b;
+  if (!f.read(0, &x) || other_outputs_are_read(importer, node)) return Status();
+  const Shape shape = f.shape_of(x);
+  if (const Form* form = find(kUnary, op)) {
+    *made = f.add(form->function, {x}, shape);
+    return Status();
+  }
+  if (const Form* form = find(kBinary, op)) {
+    if (node.input_count() != 2 || !f.read(1, &b)) return Status();
+    return f.binary(form->function, x, b, made);
+  }
+  if (op == "Relu") return f.binary(F::MAXIMUM, x, f.constant({}, {0.0f}), made);
+  if (op == "MatMul" || op == "Gemm" || op == "Conv") {
+    if (!f.read(1, &b)) return Status();
+    if (op == "Conv") return float_conv(&f, x, b, made);
+    if (op == "Gemm") return float_gemm(&f, x, b, made);
+    float_matmul(&f, x, b, made);
+    return Status();
+  }
+  if (op == "Pow") return power(importer, &f, node, shape, x, made);
+  if (op == "BatchNormalization") return normalize_batch(&f, node, shape, x, made);
+
+  std::vector<bool> marked;
+  if (!mark_rows(importer, node, shape, &marked)) return Status();
+  if (const Form* form = find(kReduce, op)) {
+    ValueId y;
+    QRT_TRY(f.rows(form->function, marked, 0, x, &y));
+    if (node.integer("keepdims", 1) == 0) {
+      Shape kept;
+      for (int i = 0; i < shape.rank(); ++i)
+        if (!marked[static_cast<size_t>(i)]) kept.push_back(shape[i]);
+      y = importer.builder().reshape(node, y, kept);
+    }
+    *made = y;
+    return Status();
+  }
+  if (op == "Softmax") return f.rows(F::SOFTMAX, marked, 0, x, made);
+  if (op == "LogSoftmax") return f.rows(F::LOG_SOFTMAX, marked, 0, x, made);
+  const float epsilon = node.real("epsilon", 1e-5f);
+  if (!(epsilon >= 0) || !std::isfinite(epsilon)) return Status();
+  ValueId y;
+  if (op == "InstanceNormalization") {
+    std::vector<float> scale, bias;
+    if (shape.rank() < 3 || !f.channel_constants(1, shape[1], &scale) ||
+        !f.channel_constants(2, shape[1], &bias))
+      return Status();
+    QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
+    return f.per_channel(scale, bias, y, made);
+  }
+  // LayerNormalization
+  if (!f.read(1, &b)) return Status();
+  QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
+  QRT_TRY(f.binary(F::MUL, y, b, &y));
+  if (node.has_input(2)) {
+    if (!f.read(2, &b)) return Status();
+    QRT_TRY(f.binary(F::ADD, y, b, &y));
+  }
+  *made = y;
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

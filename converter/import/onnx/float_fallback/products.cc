@@ -1,0 +1,100 @@
+#include "converter/import/onnx/float_fallback/products.h"
+
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+
+using F = fb::FloatFunction;
+
+namespace {
+
+// Of the rows of an image what each output position reads: [n, oh, ow, taps * c].
+Status gather_windows(FloatGraph* f, const Window& window, ValueId x, ValueId* y) {
+  const Shape shape = f->shape_of(x);
+  Shape rows;
+  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
+                      window.kernel[0] * window.kernel[1] * shape[3]},
+                     &rows));
+  IndexMaps maps(shape);
+  for (int d = 0; d < 2; ++d) {
+    QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
+    Indices indices;
+    for (int64_t o = 0; o < window.output[d]; ++o)
+      for (int64_t k = 0; k < window.kernel[d]; ++k) {
+        const int64_t at = o * window.stride[d] + k * window.dilation[d] - window.before[d];
+        indices.push_back(at >= 0 && at < shape[d + 1] ? static_cast<int32_t>(at) : -1);
+      }
+    maps.set(d + 1, std::move(indices));
+  }
+  *y = f->builder().gather(f->node(), x, maps, 0);
+  *y = f->builder().reshape(
+      f->node(), *y,
+      {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
+  *y = f->builder().transpose(f->node(), *y, {0, 1, 3, 2, 4, 5});
+  *y = f->builder().reshape(f->node(), *y, rows);
+  return Status();
+}
+
+}  // namespace
+
+void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y) {
+  Shape sa = f->shape_of(a);
+  const Shape sb = f->shape_of(b);
+  const int rank = sa.rank(), last = sb.rank() - 1;
+  if (rank < 1 || last < 1 || sa[rank - 1] != sb[last - 1] || (last > 1 && last != rank - 1))
+    return;
+  for (int i = 0; i < last - 1; ++i)
+    if (sa[i] != sb[i]) return;
+  sa[rank - 1] = sb[last];
+  *y = f->add(F::MATMUL, {a, b}, sa);
+}
+
+Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
+  if (f->shape_of(a).rank() != 2 || f->shape_of(b).rank() != 2) return Status();
+  const auto scaled = [&](const char* name, ValueId* x) {
+    const float factor = f->node().real(name, 1.0f);
+    return factor == 1.0f ? Status() : f->binary(F::MUL, *x, f->constant({}, {factor}), x);
+  };
+  if (f->node().integer("transA", 0) != 0) a = f->builder().transpose(f->node(), a, {1, 0});
+  if (f->node().integer("transB", 0) != 0) b = f->builder().transpose(f->node(), b, {1, 0});
+  ValueId y = kNoValue, c;
+  float_matmul(f, a, b, &y);
+  if (y == kNoValue) return Status();
+  QRT_TRY(scaled("alpha", &y));
+  if (f->node().has_input(2)) {
+    if (!f->read(2, &c)) return Status();
+    QRT_TRY(scaled("beta", &c));
+    QRT_TRY(f->binary(F::ADD, y, c, &y));
+  }
+  *made = y;
+  return Status();
+}
+
+Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
+  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() &&
+                    sw[1] == sx[1] && f->node().integer("group", 1) == 1;
+  const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
+  if (!fits || (f->node().has("kernel_shape") && f->node().integers("kernel_shape") != kernel))
+    return Status();
+  Image image;
+  bool known;
+  QRT_TRY(read_image(f->importer(), f->node(), sx, false, &image, &known));
+  Window window;
+  QRT_TRY(read_window(f->node(), image, kernel, false, &window));
+  ValueId y = kNoValue, bias;
+  QRT_TRY(
+      gather_windows(f, window, windowed_to_nhwc(f->importer(), f->node(), image, window, x), &x));
+  if (sw.rank() == 3) w = f->builder().reshape(f->node(), w, {sw[0], sw[1], 1, sw[2]});
+  w = f->builder().transpose(f->node(), w, {2, 3, 1, 0});
+  w = f->builder().reshape(f->node(), w, {f->shape_of(x)[3], sw[0]});
+  float_matmul(f, x, w, &y);
+  if (f->node().has_input(2)) {
+    if (!f->read(2, &bias)) return Status();
+    QRT_TRY(f->binary(F::ADD, y, bias, &y));
+  }
+  *made = image_from_nhwc(f->importer(), f->node(), image, y);
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,19 @@
+// Matrix products and convolutions in float.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_
+
+#include "converter/import/onnx/float_fallback/float_graph.h"
+
+namespace qrt::convert::from_onnx {
+
+// a [..., k] times b [k, n] or [..., k, n]; *y stays kNoValue for other shapes.
+void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y);
+// alpha * a * b + beta * c, either side transposed.
+Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made);
+// A product of the windows and the weights, summed by rows, columns and channels of the kernel.
+// *made stays kNoValue for groups.
+Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_

@@ -1,0 +1,81 @@
+// When a node is made in float.
+#include "converter/import/onnx/float_fallback/float_fallback.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Mul, Add and Relu of tensors of dynamic quantisation and constants.
+bool scales_dynamically(Importer& importer, const NodeView& node) {
+  const std::string& op = node.op();
+  if (!(node.domain().empty() || node.domain() == "ai.onnx") ||
+      !(op == "Mul" || op == "Add" || op == "Relu"))
+    return false;
+  bool any = false;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = importer.input(node, i);
+    any |= t.is_dynamic;
+    if (!t.is_dynamic && !t.is_plain_constant()) return false;
+  }
+  return any;
+}
+
+// Nothing is refused any more: the node's output 0 is the float value y.
+void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dynamic) {
+  Outcomes& outcomes = importer.outcomes();
+  outcomes.forget(node.index());
+  importer.became(node, "Float", is_dynamic ? "edge" : "F");
+  std::string depends;
+  for (int i = 0; i < node.input_count() && depends.empty(); ++i)
+    if (node.has_input(i)) depends = outcomes.origin(node.input(i));
+  outcomes.set_origin(node.output(0), depends);
+  Tensor t;
+  t.kind = Tensor::Kind::kValue;
+  t.type = kFloat;
+  t.value = y;
+  t.shape = importer.builder().shape_of(y);
+  t.is_dynamic = is_dynamic;
+  importer.set_output(node, 0, std::move(t));
+}
+
+}  // namespace
+
+bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y) {
+  const int at = importer.model().producer(tensor);
+  if (at < 0) return false;
+  const NodeView& maker = importer.node(at);
+  const Tensor& t = importer.tensors().at(tensor);
+  const bool waits = t.is_pending() && t.pending->node == &maker && t.pending->followers.empty() &&
+                     maker.output(0) == tensor;
+  const bool refused =
+      t.is_refused() && importer.outcomes().is_refused(at) && maker.output(0) == tensor;
+  if (!importer.allows_float() || !has_float_form(maker) || !(waits || refused)) return false;
+  ValueId made = kNoValue;
+  if (!make_float(importer, maker, &made).ok() || made == kNoValue) return false;
+  set_float(importer, maker, made, false);
+  *y = made;
+  return true;
+}
+
+Status retry_in_float(Importer& importer, const NodeView& node) {
+  Outcomes& outcomes = importer.outcomes();
+  ValueId y = kNoValue;
+  // What waited for this QuantizeLinear has no integer form after all.
+  if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
+      make_producer_float(importer, node.input(0), &y)) {
+    outcomes.forget(node.index());
+    outcomes.set_origin(node.output(0), "");
+    return importer.assess(node);
+  }
+  if (!outcomes.is_refused(node.index()) || !has_float_form(node)) return Status();
+  const bool is_dynamic = scales_dynamically(importer, node);
+  if (!importer.allows_float() && !is_dynamic) {
+    outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");
+    return Status();
+  }
+  QRT_TRY(make_float(importer, node, &y));
+  if (y == kNoValue) return Status();
+  set_float(importer, node, y, is_dynamic);
+  return importer.tensors().check_growth(importer.graph());
+}
+
+}  // namespace qrt::convert::from_onnx

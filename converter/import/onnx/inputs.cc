@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "converter/import/onnx/model_edges.h"
+#include "onnx/onnx_pb.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+void refuse_input(Importer& importer, const std::string& name, const std::string& rule,
+                  const std::string& remedy) {
+  importer.outcomes().refuse_outside("input", name, rule, remedy);
+  importer.outcomes().set_origin(name, "refused input '" + name + "'");
+  importer.tensors().at(name) = Tensor();
+}
+
+}  // namespace
+
+Status import_inputs(Importer& importer) {
+  Graph& graph = importer.graph();
+  GraphBuilder& builder = importer.builder();
+  for (const onnx::ValueInfoProto& info : importer.model().graph().input()) {
+    if (importer.model().initializers().count(info.name())) continue;
+    const char* name = info.name().c_str();
+    QRT_MODEL_CHECK(info.has_type() && info.type().has_tensor_type(),
+                    "graph input '%s' has no tensor type", name);
+    const onnx::TypeProto::Tensor& type = info.type().tensor_type();
+    DType dtype;
+    if (!ir_type(type.elem_type(), &dtype)) {
+      refuse_input(
+          importer, info.name(),
+          std::string("element type ") + element_type_name(type.elem_type()) + " is not supported",
+          "declare the input as float32, uint8 or int8");
+      continue;
+    }
+    QRT_MODEL_CHECK(type.has_shape(), "graph input '%s' has no shape", name);
+    std::vector<int64_t> dims;
+    bool symbolic = false;
+    for (int i = 0; i < type.shape().dim_size(); ++i) {
+      const auto& dim = type.shape().dim(i);
+      if (dim.has_dim_value()) {
+        QRT_MODEL_CHECK(dim.dim_value() >= 0, "graph input '%s': dimension %d is %lld", name, i,
+                        static_cast<long long>(dim.dim_value()));
+        dims.push_back(dim.dim_value());
+        continue;
+      }
+      if (i > 0 && !symbolic) {
+        refuse_input(importer, info.name(),
+                     "dimension " + std::to_string(i) + " is symbolic" +
+                         (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
+                         ": only the first, the batch, may be",
+                     "export the model with this dimension fixed");
+        symbolic = true;
+      }
+      dims.push_back(i == 0 ? importer.batch() : 1);
+      graph.batch_is_symbolic |= i == 0;
+    }
+    if (symbolic) continue;
+    if (std::count(dims.begin(), dims.end(), 0) > 0) {
+      refuse_input(importer, info.name(), "a dimension is 0: the tensor is empty",
+                   "give the input at least one element");
+      continue;
+    }
+    Tensor tensor;
+    if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
+      refuse_input(importer, info.name(), s.message(),
+                   "keep tensors below 7 dimensions and 2^31 elements");
+      continue;
+    }
+    if (graph.inputs.empty() && !dims.empty()) graph.default_batch = dims[0];
+    tensor.type = type.elem_type();
+    tensor.value = builder.new_value(info.name(), dtype, tensor.shape);
+    graph.inputs.push_back(tensor.value);
+    if (tensor.type == kInt8) {
+      tensor.value = builder.flip_sign({info.name(), "input"}, tensor.value, DType::kUInt8);
+    } else if (tensor.type == kBool) {
+      tensor.value = builder.relabel({info.name(), "input"}, tensor.value, DType::kUInt8);
+    } else if (tensor.type == kUint16) {
+      tensor.value = builder.stored_uint16(info.name(), tensor.value);
+    }
+    tensor.kind = Tensor::Kind::kValue;
+    importer.tensors().at(info.name()) = std::move(tensor);
+  }
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,17 @@
+// The model's inputs and outputs.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_
+#define QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// inputs.cc: the graph's inputs, each as a value in the stored domain.
+Status import_inputs(Importer& importer);
+
+// outputs.cc: what the model's outputs have become, in the types the file declares.
+Status export_outputs(Importer& importer);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_

@@ -1,0 +1,23 @@
+// Integers that no scale belongs to, as tensors and as values of the graph.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// Of 8 bits, with or without a sign.
+bool is_byte(int type);
+// Added to an integer to give the stored one: int8 lies in the graph as value + 128.
+int offset_of(int type);
+bool is_integer_value(const Tensor& t);
+// Input i as a value or constant of the graph. REQUIRES: one of an integer type.
+ValueId integer_value(Importer& importer, const NodeView& node, int i);
+bool has_type(const Tensor& t, int type);
+// Output 0 of the node is `value`, of this type.
+void set_value(Importer& importer, const NodeView& node, int type, ValueId value);
+Status refuse_types(Importer& importer, const NodeView& node, int type);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_

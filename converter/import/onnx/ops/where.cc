@@ -1,0 +1,121 @@
+// Where, of integers and of quantised tensors.
+#include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/integer.h"
+
+namespace qrt::convert::from_onnx {
+
+// y = c ? a : b of truth values c = 0 or 1 and a, b of 8 or 16 bits: max(min(a, mask), min(b,
+// ~mask)), the mask being the greatest value for 1 and the least for 0.
+ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& condition,
+                        ValueId a, ValueId b, const Quant* quant) {
+  const bool is_int16 = importer.graph().values[a].type.dtype == DType::kInt16;
+  const int least = is_int16 ? -32768 : 0, most = is_int16 ? 32767 : 255;
+  const auto mask = [&](bool of_true) {
+    const int32_t zero = of_true ? least : most, one = of_true ? most : least;
+    std::vector<int32_t> table(256, one);
+    table[0] = zero;
+    if (condition.is_value())
+      return importer.builder().int16_lut(node, condition.value, table,
+                                          is_int16 ? DType::kInt16 : DType::kUInt8, "", nullptr);
+    std::vector<int32_t> values(static_cast<size_t>(condition.constant->elements()));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0 ? one : zero;
+    if (is_int16)
+      return importer.graph().add_constant("", DType::kInt16, condition.shape,
+                                           std::vector<int16_t>(values.begin(), values.end()));
+    return importer.graph().add_constant("", DType::kUInt8, condition.shape,
+                                         std::vector<uint8_t>(values.begin(), values.end()));
+  };
+  const ValueId from_a = importer.builder().min_max(node, a, mask(true), false);
+  const ValueId from_b = importer.builder().min_max(node, b, mask(false), false);
+  return importer.builder().min_max(node, from_a, from_b, true, quant);
+}
+
+namespace {
+
+bool is_condition(const Tensor& t) {
+  return t.type == kBool && (t.is_value() || t.is_plain_constant());
+}
+
+Status check_where(const Shape& c, const Shape& a, const Shape& b, Shape* shape) {
+  Shape both;
+  QRT_MODEL_CHECK(broadcast(a, b, &both) && broadcast(c, both, shape),
+                  "shapes %s, %s and %s do not broadcast", c.to_string().c_str(),
+                  a.to_string().c_str(), b.to_string().c_str());
+  return Status();
+}
+
+}  // namespace
+
+Status import_where(Importer& importer, const NodeView& node) {
+  if (fold_node(importer, node)) return Status();
+  const Tensor condition = importer.input(node, 0);
+  const Tensor a = importer.input(node, 1), b = importer.input(node, 2);
+  if (!is_condition(condition)) return importer.refuse_float(node, 0);
+  Shape shape;
+  QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
+  if (is_integer_value(a) || is_integer_value(b)) {
+    const int type = is_integer_value(a) ? a.type : b.type;
+    if (!is_byte(type) && type != kBool && type != kInt16 && type != kUint16)
+      return refuse_types(importer, node, type);
+    for (int i = 1; i <= 2; ++i)
+      if (!has_type(importer.input(node, i), type)) return importer.refuse_float(node, i);
+    set_value(importer, node, type,
+              select_elements(importer, node, condition, integer_value(importer, node, 1),
+                              integer_value(importer, node, 2), nullptr));
+    importer.became(node, "MinMax", "I0");
+    return Status();
+  }
+  for (int i = 1; i <= 2; ++i) {
+    std::vector<float> real;
+    const Tensor& t = importer.input(node, i);
+    if (!t.is_table() && !(t.is_constant() && constant_floats(t, &real)))
+      return importer.refuse_float(node, i);
+  }
+  const auto pending = defer(importer, node, shape);
+  pending->emit = [&importer, &node, condition, a, b](const Quant& out, Limits limits,
+                                                      ValueId* result) {
+    ValueId x = kNoValue, y = kNoValue;
+    QRT_TRY(quantize_tensor(importer, node, a, out, limits, &x));
+    QRT_TRY(quantize_tensor(importer, node, b, out, limits, &y));
+    if (x == kNoValue || y == kNoValue) return Status();
+    *result = select_elements(importer, node, condition, x, y, &out);
+    importer.became(node, "MinMax", "I0");
+    return Status();
+  };
+  return Status();
+}
+
+Status import_qlinear_where(Importer& importer, const NodeView& node) {
+  const Tensor& condition = importer.input(node, 0);
+  if (!is_condition(condition)) return importer.refuse_float(node, 0);
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 7, 8, kUndefined, &out));
+  if (!out) return Status();
+  ValueId value[2];
+  Shape shape[2], joined;
+  for (int k = 0; k < 2; ++k) {
+    const int i = 1 + 3 * k;
+    Tensor t = importer.input(node, i);
+    if (!t.is_value() && !t.is_plain_constant()) return importer.refuse_float(node, i);
+    std::optional<Quant> quant;
+    QRT_TRY(read_tensor_quant(importer, node, i + 1, i + 2, t.type, &quant));
+    if (!quant) return Status();
+    t.quant = *quant;
+    if (t.is_value()) {
+      t.kind = Tensor::Kind::kTable;
+      t.value = importer.builder().with_quant(node, t.value, *quant);
+    }
+    shape[k] = t.shape;
+    value[k] = kNoValue;
+    QRT_TRY(quantize_tensor(importer, node, t, *out, Limits(), &value[k]));
+    if (value[k] == kNoValue) return Status();
+  }
+  QRT_TRY(check_where(condition.shape, shape[0], shape[1], &joined));
+  set_value(importer, node, onnx_type(out->type),
+            select_elements(importer, node, condition, value[0], value[1], &*out));
+  importer.became(node, "MinMax", "I0");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,63 @@
+#include "converter/import/onnx/tensors.h"
+
+#include "onnx/onnx_pb.h"
+
+namespace qrt::convert::from_onnx {
+
+Tensors::Tensors(const Model& model, Outcomes* outcomes)
+    : model_(model),
+      outcomes_(outcomes),
+      files_(model.path()),
+      model_bytes_(model.proto().ByteSizeLong()) {
+  for (const auto& info : model.graph().value_info()) declared_.emplace(info.name(), &info);
+  for (const auto& info : model.graph().output()) declared_.emplace(info.name(), &info);
+}
+
+const Tensor& Tensors::input(const NodeView& node, int i) const {
+  static const Tensor absent;
+  const auto found = states_.find(node.input(i));
+  return node.has_input(i) && found != states_.end() ? found->second : absent;
+}
+
+void Tensors::set_output(const NodeView& node, int i, Tensor tensor) {
+  if (tensor.constant) charge(tensor.constant->data.size());
+  if (tensor.table) charge(tensor.table->size() * sizeof(float));
+  if (node.has_output(i)) states_[node.output(i)] = std::move(tensor);
+}
+
+Status Tensors::load_initializer(const std::string& name) {
+  const auto found = model_.initializers().find(name);
+  if (found == model_.initializers().end() || has(name)) return Status();
+  Tensor tensor;
+  Status s = read_constant(*found->second, &files_, &tensor.constant);
+  if (s.code() == Code::kUnsupported) {
+    outcomes_->refuse_outside("initialiser", name, s.message(),
+                              "store it with at most 6 dimensions and in a type of up to 64 bits");
+    outcomes_->set_origin(name, "refused initialiser '" + name + "'");
+  } else if (!s.ok()) {
+    return s;
+  } else {
+    tensor.kind = Tensor::Kind::kConstant;
+    tensor.type = tensor.constant->type;
+    tensor.shape = tensor.constant->shape;
+  }
+  states_.emplace(name, std::move(tensor));
+  return Status();
+}
+
+const onnx::ValueInfoProto* Tensors::declared(const std::string& name) const {
+  const auto found = declared_.find(name);
+  return found == declared_.end() ? nullptr : found->second;
+}
+
+Status Tensors::check_growth(const Graph& graph) {
+  for (; counted_values_ < graph.values.size(); ++counted_values_)
+    charge(graph.values[counted_values_].data.size());
+  constexpr uint64_t kAllowance = uint64_t{1} << 28, kFactor = 16;
+  if (made_bytes_ <= kAllowance || made_bytes_ <= kFactor * (model_bytes_ + files_.total_bytes()))
+    return Status();
+  return error(Code::kUnsupported, "the model's constants grow to %llu bytes by here",
+               static_cast<unsigned long long>(made_bytes_));
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,140 @@
+// What each tensor of an ONNX file has become so far.
+//
+// The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
+// until a QuantizeLinear (or a graph output) says what it becomes. The rooms in deferred/ know how:
+// - a table is a function of one stored integer of 8 or 16 bits: DequantizeLinear and any
+//   elementwise operators behind it. Becomes a Lut.
+// - a pair function is the same of the bytes of two tensors: elementwise operators that have no
+//   integer arithmetic of their own, or whose float result several nodes read. Becomes a PairLut.
+// - a pending operator has integer arithmetic of its own (Conv, Add ...) and waits for the
+//   quantisation of its result. Becomes that operator.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_TENSORS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_TENSORS_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/import/common/outcomes.h"
+#include "converter/import/common/quant.h"
+#include "converter/import/onnx/file/constant.h"
+#include "converter/import/onnx/file/model.h"
+#include "converter/import/onnx/file/node.h"
+#include "converter/ir.h"
+
+namespace qrt::convert::from_onnx {
+
+struct Pending;
+
+// A float tensor each of whose elements follows from one stored byte of `a` and one of `b`, which
+// are broadcast together. One of them may be missing, or both where it is a constant.
+struct PairFunction {
+  const NodeView* node = nullptr;  // the operator that made it
+  ValueId a = kNoValue, b = kNoValue;
+  std::function<float(int a, int b)> value;
+  int depth = 1;  // functions behind `value`: beyond some a table takes their place
+};
+
+struct Tensor {
+  enum class Kind {
+    kRefused,   // comes from a refused node: what reads it is judged on a stand-in, if it can be
+    kConstant,  // `constant`; with `quant` its dequantised reading
+    kValue,     // `value` of the graph, elements of `type` (int8 lies in it as uint8)
+    kTable,     // function of the codes of `value`
+    kPending,   // `pending`
+    kPairFunction,  // `pair_function`
+  };
+  Kind kind = Kind::kRefused;
+  Shape shape;
+  bool shape_known = false;  // kRefused: `shape` is what the tensor would have
+  ConstantPtr constant;
+  int type = kUndefined;  // OnnxType of the source tensor
+  ValueId value = kNoValue;
+  std::optional<Quant> quant;  // kConstant: see there; kTable: of `value`
+  // kTable: entry [c * codes + code] for index c of `table_axis` (-1: one table). Null: the
+  // dequantised value itself.
+  std::shared_ptr<const std::vector<float>> table;
+  int table_axis = -1;
+  std::shared_ptr<Pending> pending;
+  std::shared_ptr<const PairFunction> pair_function;
+  // kValue: part of dynamic quantisation between integer products. So are the scale of a run, the
+  // accumulators of products with a zero point of the run, and what Cast, Mul, Add and Relu make of
+  // them. Their float arithmetic needs no --allow-float: it has ONNX Runtime's bits.
+  bool is_dynamic = false;
+
+  bool is_refused() const { return kind == Kind::kRefused; }
+  bool is_constant() const { return kind == Kind::kConstant; }
+  bool is_value() const { return kind == Kind::kValue; }
+  bool is_table() const { return kind == Kind::kTable; }
+  bool is_pending() const { return kind == Kind::kPending; }
+  bool is_pair_function() const { return kind == Kind::kPairFunction; }
+  // DequantizeLinear of a stored tensor and nothing else.
+  bool is_dequantized() const { return is_table() && !table; }
+  // The plain tensor of a value or constant that holds integers or floats.
+  bool is_plain_constant() const { return is_constant() && !quant; }
+};
+
+// A float result that waits for its QuantizeLinear. Elementwise limits and data movement met on the
+// way are kept.
+struct Pending {
+  const NodeView* node = nullptr;  // the operator itself
+  std::string ops;                 // "Conv+Relu"
+  std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
+  float lo, hi;                    // composition of the Relus and Clips, real domain
+  // Makes the operator with this output quantisation; *out stays kNoValue where it was refused.
+  std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
+  // Makes a float result where no QuantizeLinear follows; null: there is none.
+  std::function<Status(ValueId* result)> emit_float;
+  // The same float result, without `lo` and `hi`, as a function of bytes: for readers that cannot
+  // take the operator over. Null: there is none.
+  std::shared_ptr<const PairFunction> pair_function;
+  // Of a copy: what `emit` was written for and refers to.
+  std::shared_ptr<const Pending> original;
+  // Data movement behind it, on the integers.
+  std::vector<std::function<Status(ValueId* value)>> moves;
+};
+
+class Tensors {
+ public:
+  Tensors(const Model& model, Outcomes* outcomes);
+
+  // The state of input i of a node. All inputs of a node that a handler sees have one, absent
+  // inputs an empty one.
+  const Tensor& input(const NodeView& node, int i) const;
+  void set_output(const NodeView& node, int i, Tensor tensor);
+  // By name; a tensor nobody has spoken of is refused, of unknown shape.
+  Tensor& at(const std::string& name) { return states_[name]; }
+  bool has(const std::string& name) const { return states_.count(name) != 0; }
+  const std::unordered_map<std::string, Tensor>& all() const { return states_; }
+
+  // An initialiser as a constant; nothing for other names.
+  Status load_initializer(const std::string& name);
+  Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
+    return read_constant(proto, &files_, constant);
+  }
+  // What the file declares of a tensor, or null.
+  const onnx::ValueInfoProto* declared(const std::string& name) const;
+
+  // A small file may not unfold without bound, for example by a thousand nodes that transpose one
+  // constant. Counted are constants, tables, and with charge() what else nodes make.
+  void charge(uint64_t bytes) { made_bytes_ += bytes; }
+  // kUnsupported beyond the bound; `graph` has more values than the last time.
+  Status check_growth(const Graph& graph);
+
+ private:
+  const Model& model_;
+  Outcomes* outcomes_;
+  std::unordered_map<std::string, Tensor> states_;
+  std::unordered_map<std::string, const onnx::ValueInfoProto*> declared_;
+  ExternalFiles files_;
+  uint64_t made_bytes_ = 0;
+  size_t counted_values_ = 0;  // of the graph: their bytes are in made_bytes_
+  uint64_t model_bytes_;
+};
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_TENSORS_H_

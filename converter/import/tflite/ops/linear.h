@@ -1,0 +1,59 @@
+// What convolutions, matrix products and transposed convolutions share: constant weights and biases,
+// and the proof that their sums stay within what the reference defines.
+#ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_LINEAR_H_
+#define QRT_CONVERTER_IMPORT_TFLITE_OPS_LINEAR_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "converter/import/tflite/ops/handlers.h"
+
+namespace qrt::convert::from_tflite {
+
+// Weights and bias as the graph takes them, with what the requantisation needs.
+struct Linear {
+  Quant in, out;
+  int64_t channels = 0;
+  std::vector<int16_t> weights;  // less their zero point, as the file arranges them
+  std::vector<int64_t> bias;
+  // int16: accumulators of 64 bits, multiplied with 16; else of 32 bits.
+  bool is_64 = false;
+  std::vector<Multiplier> multipliers;
+  std::unique_ptr<fb::RequantT> requant;
+};
+
+enum class Layer { kConv, kFullyConnected };
+
+// The reference's convolutions of int16 take the zero points for 0, whatever the file says.
+void ignore_zero_points(Linear* linear);
+
+// Input 1. False: the operator was refused. `channel_axis`: of the weights.
+bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axis, Linear* linear);
+
+// Input 2: one int32 for each output channel, or none; with int16 activations one int64, or one of
+// the type `other`. A missing bias is of the type `none`. False: the operator was refused, or *status
+// says what is wrong with the file.
+bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType none, Linear* linear,
+               Status* status);
+
+// Sums of `weights` weights in `taps` runs, of which `channel_of` tells the output. False: they may
+// leave what the reference defines, refused.
+bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
+                const std::function<size_t(size_t)>& channel_of);
+
+// Sets `requant`. False: refused.
+bool finish_linear(Importer& importer, const Op& op, tflite::ActivationFunctionType activation,
+                   Linear* linear);
+
+// The constants in the graph. `axis`: of the output channels, in `shape`.
+ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, const Shape& shape,
+                    int axis);
+ValueId add_bias(Importer& importer, const Op& op, const Linear& linear);
+
+// kInvalidModel unless input and weights have four dimensions and elements.
+Status check_image(const Importer& importer, const Op& op);
+
+}  // namespace qrt::convert::from_tflite
+
+#endif  // QRT_CONVERTER_IMPORT_TFLITE_OPS_LINEAR_H_

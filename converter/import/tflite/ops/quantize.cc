@@ -1,0 +1,98 @@
+// QUANTIZE and DEQUANTIZE: at the model's edges, or from one scale or type of integers to another.
+#include <cmath>
+
+#include "converter/import/tflite/ops/unary.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+// The parameters of an integer that QUANTIZE reads or makes: also int32, without a zero point.
+bool read_integer_quant(Importer& importer, const Op& op, const Tensor& tensor, Quant* quant) {
+  if (tensor.type != TensorType::INT32) return importer.read_quant(op, tensor, quant);
+  if (tensor.scale.size() == 1 && std::isnormal(tensor.scale[0]) && tensor.scale[0] > 0 &&
+      tensor.zero_point[0] == 0) {
+    *quant = tensor_quant(DType::kInt32, tensor.scale[0], 0);
+    return true;
+  }
+  (void)importer.refuse(op, "the int32 tensor '" + tensor.name + "' has no scale or a zero point",
+                        tensor.name, "quantise it with one scale and zero point 0");
+  return false;
+}
+
+// Between integers of which one has 16 or 32 bits. The reference has no uint8 here.
+Status import_int16_requantize(Importer& importer, const Op& op, const Quant& in,
+                               const Quant& out) {
+  const auto allowed = [](DType from, DType to) {
+    if (from == DType::kInt8) return to == DType::kInt16 || to == DType::kInt32;
+    if (from == DType::kInt32) return to == DType::kInt8 || to == DType::kInt16;
+    return from == DType::kInt16 &&
+           (to == DType::kInt8 || to == DType::kInt16 || to == DType::kInt32);
+  };
+  if (!allowed(in.type, out.type))
+    return importer.refuse(op,
+                           std::string(dtype_name(in.type)) + " to " + dtype_name(out.type) +
+                               " is not defined by the reference kernels",
+                           importer.output(op).name, "quantise the model to int8 or int16");
+  const Multiplier m =
+      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
+  const bool from_32 = in.type == DType::kInt32;
+  if (!usable(importer, op, from_32 ? 31 : reach_bits(in), {m})) return Status();
+  return finish_requantize(importer, op, in, out, m, nullptr, Limits::of_source(out));
+}
+
+}  // namespace
+
+Status import_quantize(Importer& importer, const Op& op) {
+  Quant in, out;
+  if (!read_integer_quant(importer, op, importer.output(op), &out)) return Status();
+  if (importer.input(op, 0).type == TensorType::FLOAT32) {
+    if (out.type == DType::kInt32)
+      return importer.refuse(op, "float32 to int32 is not defined by the reference kernels",
+                             importer.output(op).name, "quantise to int8 or int16");
+    QRT_TRY(check_same_shape(importer, op));
+    const ValueId x = importer.value(op, 0);
+    if (x == kNoValue)
+      return importer.refuse(op, importer.quoted_input(op, 0) + " is a float constant",
+                             importer.input(op, 0).name, "quantise the constant");
+    auto& o = importer.builder().add<fb::QuantizeOptionsT>(op, {x}, importer.new_output(op, out));
+    o.scale = {float_bits(out.scale[0])};
+    o.zero_point = {out.stored_zero_point()};
+    o.rounding = fb::Rounding::HALF_AWAY;
+    importer.became(op, "Quantize", "edge");
+    return Status();
+  }
+  if (!read_integer_quant(importer, op, importer.input(op, 0), &in)) return Status();
+  if (in.is_int16() || out.is_int16() || in.type == DType::kInt32 || out.type == DType::kInt32)
+    return import_int16_requantize(importer, op, in, out);
+  if (in.type == DType::kUInt8 && out.type == DType::kUInt8)
+    return importer.refuse(op, "uint8 to uint8 is not defined by the reference kernels",
+                           importer.input(op, 0).name, "quantise the model to int8");
+  const Multiplier m =
+      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
+  if (!usable(importer, op, 8, {m})) return Status();
+  const Rounding rounding = importer.rounding();
+  return finish_table(importer, op, in, out, [&](int x) {
+    return clamp_to(int64_t{multiply(x - in.zero_point[0], m, rounding)} + out.zero_point[0],
+                    Limits::of_source(out));
+  });
+}
+
+Status import_dequantize(Importer& importer, const Op& op) {
+  Quant in;
+  if (!importer.read_quant(op, importer.input(op, 0), &in)) return Status();
+  if (importer.output(op).type != TensorType::FLOAT32)
+    return importer.refuse(op, std::string("the output is ") + type_name(importer.output(op).type),
+                           importer.output(op).name, "dequantise to float32");
+  QRT_TRY(check_same_shape(importer, op));
+  const ValueId x = importer.value(op, 0);
+  const ValueId y = importer.builder().new_value(importer.output(op).name, DType::kFloat32,
+                                                 importer.output(op).shape);
+  auto& o = importer.builder().add<fb::DequantizeOptionsT>(op, {x}, y);
+  o.scale = {float_bits(in.scale[0])};
+  o.zero_point = {in.stored_zero_point()};
+  importer.set_output(op, y);
+  importer.became(op, "Dequantize", "edge");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

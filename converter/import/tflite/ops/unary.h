@@ -1,0 +1,46 @@
+// What operators of one tensor become: of 8 bits a table, evaluated byte by byte as the reference
+// kernels compute it; of 16 and 32 bits stages on either side of the zero point.
+#ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_
+#define QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_
+
+#include <functional>
+#include <initializer_list>
+#include <vector>
+
+#include "converter/import/tflite/ops/handlers.h"
+
+namespace qrt::convert::from_tflite {
+
+int clamp_to(int64_t v, Limits limits);
+
+// f: a source integer of `in` -> a source integer of `out`; as a table of stored bytes.
+std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::function<int(int)>& f);
+// Makes that output 0.
+Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
+                    const std::function<int(int)>& f);
+
+// The file's shapes of input 0 and output 0 are the same.
+Status check_same_shape(const Importer& importer, const Op& op);
+// Whether the input is uint8, which the operator has no form for: it was refused.
+bool refuse_legacy(Importer& importer, const Op& op, const Quant& in);
+// The reference shifts x * 2^exponent within int32: |x| may be below 2^bits. False: refused.
+bool usable(Importer& importer, const Op& op, int bits,
+            std::initializer_list<Multiplier> multipliers);
+// Bits that |x - zero point| takes at most.
+int reach_bits(const Quant& q);
+
+// What lies below the zero point has stages of its own, of its product with a slope; negated.
+struct Below {
+  Multiplier multiplier;
+  bool negate = false;
+  // None: 1. Else one for all, for each index of the last dimension, or for each element of a row,
+  // all dimensions but the first.
+  std::vector<int16_t> slopes;
+};
+// y = clamp(x * m) as output 0, below the input's zero point by `below`, if any. Of 16 or 32 bits.
+Status finish_requantize(Importer& importer, const Op& op, const Quant& in, const Quant& out,
+                         Multiplier m, const Below* below, Limits limits);
+
+}  // namespace qrt::convert::from_tflite
+
+#endif  // QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_

@@ -1,0 +1,160 @@
+// From image rows to the interleaved columns that plan.h draws: which pixels and channels of the
+// image they are, and what stands outside it. V: the policy of depthwise_tile.h. Included by kernel
+// files only: everything has internal linkage.
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_COLUMNS_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_COLUMNS_H_
+
+#include <string.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/depthwise/depthwise_block.h"
+
+namespace qrt {
+namespace {
+
+// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times.
+template <class V>
+class Pixels {
+ public:
+  explicit Pixels(const Block& b) : first_(b.c), repeats_(b.args.shape.multiplier != 1) {
+    if (!repeats_) return;
+    const size_t multiplier = b.args.shape.multiplier;
+    first_ = b.c / multiplier;
+    // Channels that do not exist repeat the last that does.
+    for (size_t i = 0; i < kBytes; ++i)
+      source_[i] = static_cast<uint8_t>((b.c + (i < b.n ? i : b.n - 1)) / multiplier - first_);
+  }
+  size_t first() const { return first_; }
+  bool repeats() const { return repeats_; }
+
+  QRT_NOINLINE typename V::Row repeat(const uint8_t* const* p) const {
+    uint8_t repeated[V::kBands][kBytes];
+    const uint8_t* rows[V::kBands];
+    for (int k = 0; k < V::kBands; ++k) {
+      if (source_[kBytes - 1] == 0)
+        memset(repeated[k], p[k][0], kBytes);
+      else
+        for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
+      rows[k] = repeated[k];
+    }
+    return V::load_row(rows);
+  }
+
+ private:
+  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+  size_t first_;
+  bool repeats_;
+  uint8_t source_[kBytes];
+};
+
+// One image row of a group: where its pixels are, one address per band, and the bytes from one to
+// the next (0 for a row of padding).
+template <class V>
+struct SourceRow {
+  const uint8_t* p[V::kBands];
+  size_t step[V::kBands];
+};
+
+// `count` columns of one group, from image column `ix` on; columns outside the image are padding.
+template <class V, bool kRepeats>
+QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
+                                     const SourceRow<V> (&source)[V::kTile.group_rows],
+                                     ptrdiff_t ix, size_t count, uint8_t* cells) {
+  constexpr int kRows = V::kTile.group_rows;
+  const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
+  const size_t column_bytes = b.plan.column_bytes;
+  const uint8_t* zero[V::kBands];
+  for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
+  const auto store = [](const typename V::Row(&row)[kRows], uint8_t* to) QRT_INLINE_LAMBDA {
+    typename V::Data column[4];
+    V::interleave(row, column);
+    unroll<4>([&](auto q)
+                  QRT_INLINE_LAMBDA { V::store_data(to + q * V::kTile.quad_bytes, column[q]); });
+  };
+  const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
+    if constexpr (kRepeats)
+      return pixels.repeat(p);
+    else
+      return V::load_row(p);
+  };
+  size_t i = 0;
+  const auto border = [&](ptrdiff_t until) {
+    for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
+      typename V::Row row[kRows];
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = load(zero); });
+      store(row, cells + i * column_bytes);
+    }
+  };
+  border(0);
+  if (i < count && ix + static_cast<ptrdiff_t>(i) < width) {
+    const size_t start = static_cast<size_t>(ix + static_cast<ptrdiff_t>(i));
+    const size_t inside = static_cast<size_t>(width) - start;
+    const size_t end = count - i < inside ? count : i + inside;
+    SourceRow<V> next[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      next[r] = source[r];
+      for (int k = 0; k < V::kBands; ++k) next[r].p[k] += start * next[r].step[k];
+    }
+    for (; i < end; ++i) {
+      typename V::Row row[kRows];
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        row[r] = load(next[r].p);
+        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
+      });
+      store(row, cells + i * column_bytes);
+    }
+  }
+  border(PTRDIFF_MAX);
+}
+
+// Output rows y + band * rows + 0..rows - 1 (rows: 1 or 2 in every band) of pixels x.., of which
+// those before `end` are wanted.
+struct Area {
+  size_t y, end, rows, x, outputs;
+};
+
+// The image rows of group g of an area. Where no output needs one, because its weights are zero or
+// its band is not stored, any other serves: the last row of the kernel, the first band.
+template <class V>
+QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
+                          SourceRow<V> (&source)[V::kTile.group_rows]) {
+  constexpr size_t kRows = V::kTile.group_rows;
+  const DepthwiseShape& s = b.args.shape;
+  const size_t last = s.kernel_h + (area.rows - 1) * s.stride_h - 1;
+  for (size_t r = 0; r < kRows; ++r) {
+    const size_t ky = g * kRows + r < last ? g * kRows + r : last;
+    for (size_t k = 0; k < V::kBands; ++k) {
+      const size_t band_y = area.y + k * area.rows, y = band_y < area.end ? band_y : area.y;
+      const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
+      const bool inside = iy < s.in_h;
+      source[r].p[k] =
+          (inside ? b.args.input + iy * s.in_w * s.in_c : b.args.zero) + pixels.first();
+      source[r].step[k] = inside ? s.in_c : 0;
+    }
+  }
+}
+
+// The columns that the output pixels of an area need.
+template <class V>
+void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) {
+  const DepthwiseShape& s = b.args.shape;
+  const ptrdiff_t ix =
+      static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
+  const size_t count = (area.outputs - 1) * s.stride_w + b.plan.span;
+  for (size_t g = 0; g < b.plan.groups; ++g) {
+    SourceRow<V> source[V::kTile.group_rows];
+    find_rows(b, pixels, area, g, source);
+    uint8_t* cells = b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes;
+    if (pixels.repeats())
+      interleave_columns<V, true>(b, pixels, source, ix, count, cells);
+    else
+      interleave_columns<V, false>(b, pixels, source, ix, count, cells);
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_COLUMNS_H_

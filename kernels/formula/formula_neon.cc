@@ -1,0 +1,3 @@
+#include "kernels/formula/formula_loops.h"
+
+QRT_FORMULA_LOOPS(neon)

@@ -1,0 +1,214 @@
+// Parameters and cutting of matrix products; see gemm_call.h.
+#include "runtime/ops/gemm_call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/checked.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kReadAhead = 64;  // channels readable beyond the last
+
+// Half of what a core can read from beyond its second-level cache.
+constexpr double kSpareBytesPerNs = 15;
+
+// From one core's cache to another's.
+constexpr double kMovedBytesPerNs = 15;
+
+// A follower's piece: output that it finds in the first-level cache, but at least kFollowTiles
+// tiles of rows for every reading of the weights. Weights of kFollowWeights bytes, which crowd the
+// second level, are read once.
+constexpr size_t kFollowBytes = 24 << 10;
+constexpr size_t kFollowTiles = 4;
+constexpr size_t kFollowWeights = 512 << 10;
+
+// Sums of more products take so long that a cheaper requantisation does not show.
+constexpr size_t kShortSums = 256;
+
+// groups x group values to groups x channel_stride(group) values and kReadAhead more.
+template <class T>
+void spread(size_t channels, size_t group, std::vector<T>* values) {
+  const size_t stride = channel_stride(group), groups = channels / group;
+  std::vector<T> result(groups * stride + kReadAhead, values->back());
+  for (size_t g = 0; g < groups; ++g)
+    std::copy_n(values->begin() + static_cast<ptrdiff_t>(g * group), group,
+                result.begin() + static_cast<ptrdiff_t>(g * stride));
+  *values = std::move(result);
+}
+
+// Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
+// time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
+// input, so a product with few rows is cut by channels and one with many by rows. What is cut by
+// channels moves between the cores, since the steps before and after it are cut by rows.
+void cut(size_t threads, GemmCall* gemm) {
+  const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
+  const double k = static_cast<double>(gemm->taps * gemm->kc);
+  const size_t mr = gemm->kernel->mr, nr = gemm->kernel->nr;
+  const size_t m_tiles = ceil_div(gemm->m, mr), n_tiles = ceil_div(gemm->n, nr);
+  const auto part_ns = [&](size_t m_parts, size_t n_parts) {
+    const double rows = static_cast<double>(ceil_div(gemm->m, m_parts));
+    const double columns = static_cast<double>(ceil_div(n_tiles, n_parts) * nr);
+    const double moved = static_cast<double>(n_parts - 1) / static_cast<double>(n_parts) * rows *
+                         (k + static_cast<double>(gemm->n));
+    return k * (rows * columns / macs_per_ns + (rows + columns) / kReuseBytesPerNs) +
+           moved / kMovedBytesPerNs;
+  };
+  const size_t workers =
+      task_count(static_cast<double>(gemm->outer) * part_ns(1, 1), size_t{256}, threads);
+  if (workers == 1) return;
+  double best = 0;
+  for (size_t n_parts = 1; n_parts <= std::min(n_tiles, workers); ++n_parts) {
+    for (size_t m_parts = 1; m_parts <= m_tiles; ++m_parts) {
+      const size_t parts = m_parts * n_parts;
+      if (parts > 1 && gemm->outer * parts > 4 * workers) break;
+      const double ns =
+          static_cast<double>(ceil_div(gemm->outer * parts, workers)) * part_ns(m_parts, n_parts);
+      if (best == 0 || ns < best) {
+        best = ns;
+        gemm->m_parts = m_parts;
+        gemm->n_parts = n_parts;
+      }
+    }
+  }
+  gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
+}
+
+}  // namespace
+
+std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
+                               size_t channels, size_t group, bool signed_lhs) {
+  std::vector<int32_t> folded(channels);
+  memcpy(folded.data(), bias, channels * sizeof(int32_t));
+  for (size_t c = 0; signed_lhs && c < channels; ++c) {
+    const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
+    folded[c] = static_cast<int32_t>(static_cast<uint32_t>(folded[c]) + 128 * sum);
+  }
+  spread(channels, group, &folded);
+  return folded;
+}
+
+void spread_groups(size_t channels, size_t group, RequantParams* params) {
+  Requant& r = params->requant;
+  if (r.kind == RequantKind::kF32) {
+    spread(channels, group, &params->scale);
+    r.scale = params->scale.data();
+  }
+  for (int i = 0; i < r.stage_count; ++i) {
+    spread(channels, group, &params->multiplier[i]);
+    spread(channels, group, &params->shift[i]);
+    r.stages[i].multiplier = params->multiplier[i].data();
+    r.stages[i].shift = params->shift[i].data();
+  }
+  if (r.slope) {
+    spread(channels, group, &params->slope);
+    spread(channels, group, &params->intercept);
+    r.slope = params->slope.data();
+    r.intercept = params->intercept.data();
+  }
+}
+
+void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
+               GemmCall* gemm) {
+  const size_t channels = gemm->groups * gemm->n;
+  if (requant) gemm->requant = make_requant(*requant, channels);
+  shift_in_float(channels, &gemm->requant);
+  if (gemm->taps * gemm->kc <= kShortSums)
+    find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
+  spread_groups(channels, gemm->n, &gemm->requant);
+  const RequantKind kind = gemm->requant.requant.kind;
+  gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
+  gemm->kernel = select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, pair_safe});
+  cut(threads, gemm);
+}
+
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
+  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm);
+  gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
+  gemm->bias = fold_bias(constants.bias, constants.weight_sum, gemm->groups * gemm->n, gemm->n,
+                         gemm->kernel->signed_lhs);
+}
+
+size_t spare_bytes(const GemmCall& gemm) {
+  const double weights =
+      static_cast<double>(gemm.groups * gemm.taps * gemm.kc) * static_cast<double>(gemm.n);
+  const double macs = weights * static_cast<double>(gemm.outer / gemm.groups * gemm.m);
+  const double spare = macs / speed_of(gemm.kernel->isa).macs * kSpareBytesPerNs - weights;
+  return spare > 0 ? static_cast<size_t>(spare) : 0;
+}
+
+GemmRange gemm_range(const GemmCall& gemm, size_t part) {
+  const size_t nr = gemm.kernel->nr;
+  const size_t n_tiles = ceil_div(gemm.n, nr);
+  const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
+  // Kernels spread the rows of a part over tiles of their own.
+  return {gemm.m * mp / gemm.m_parts, gemm.m * (mp + 1) / gemm.m_parts,
+          n_tiles * np / gemm.n_parts * nr,
+          std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
+}
+
+void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                    const GemmRange& range) {
+  const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
+  const size_t channel = group * channel_stride(gemm.n) + range.n_begin;
+  GemmArgs args;
+  args.m = range.m_end - range.m_begin;
+  args.n = range.n_end - range.n_begin;
+  args.taps = gemm.taps;
+  args.kc = gemm.kc;
+  args.a = operands.a;
+  args.a_stride = operands.a_stride;
+  args.a_tap_stride = operands.a_tap_stride;
+  args.indirection = operands.indirection;
+  args.a_offset = operands.a_offset;
+  args.zero = operands.zero;
+  if (args.indirection) {
+    args.indirection += range.m_begin * gemm.taps;
+  } else {
+    args.a += range.m_begin * args.a_stride;
+  }
+  args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
+  args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
+  args.requant = (operands.requant.scale ? operands.requant : gemm.requant.requant).at(channel);
+  args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
+  args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
+           (group * gemm.n + range.n_begin) * gemm.element_bytes;
+  args.ahead = operands.ahead;
+  args.ahead_bytes = operands.ahead_bytes;
+  gemm.kernel->fn(args);
+}
+
+void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
+                      const GemmOperands& operands, size_t image, size_t group, size_t part) {
+  const GemmRange range = gemm_range(gemm, part);
+  const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
+  const size_t index = (image * gemm.groups + group) * parts + part;
+  const size_t ahead_begin = step.ahead_bytes * index / all;
+  const size_t ahead_bytes = step.ahead_bytes * (index + 1) / all - ahead_begin;
+  const int8_t* const ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
+  GemmOperands block_operands = operands;
+  block_operands.ahead = ahead;
+  block_operands.ahead_bytes = ahead_bytes;
+  if (step.follower == nullptr) return run_gemm_range(gemm, block_operands, group, range);
+  const size_t all_rows = range.m_end - range.m_begin;
+  const size_t mr = gemm.kernel->mr, columns = range.n_end - range.n_begin;
+  const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights;
+  const size_t rows =
+      is_whole ? all_rows : std::max(kFollowBytes / columns / mr, kFollowTiles) * mr;
+  GemmRange block = range;
+  for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
+    block.m_end = std::min(block.m_begin + rows, range.m_end);
+    const size_t first = ahead_bytes * (block.m_begin - range.m_begin) / all_rows;
+    block_operands.ahead = ahead + first;
+    block_operands.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
+    run_gemm_range(gemm, block_operands, group, block);
+    const size_t row = image * gemm.m + block.m_begin;
+    const size_t stride = output_pitch(step, gemm.c_stride()) / gemm.element_bytes;
+    follow(step, context, row * stride + group * gemm.n + range.n_begin,
+           block.m_end - block.m_begin, columns, stride);
+  }
+}
+
+}  // namespace qrt

@@ -1,0 +1,124 @@
+// What Conv2D and FullyConnected share: checks of packed weights, the parameters of a gemm call
+// (bias, requantisation, per group), and the cutting of a product into tasks.
+#ifndef QRT_RUNTIME_OPS_GEMM_CALL_H_
+#define QRT_RUNTIME_OPS_GEMM_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/gemm/gemm.h"
+#include "runtime/op.h"
+#include "runtime/requant_params.h"
+
+namespace qrt {
+
+// bias[c] + 128 * weight_sum[c] (modulo 2^32) where the kernel reads x - 128, else bias[c]; with
+// `group` channels per group each group starts at a multiple of channel_stride(group). Readable up
+// to 64 channels beyond the last.
+std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
+                               size_t channels, size_t group, bool signed_lhs);
+
+// Channels between the groups in bias and requantisation arrays.
+constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
+
+// Spreads the per-channel arrays of make_requant() the same way.
+void spread_groups(size_t channels, size_t group, RequantParams* params);
+
+// A product c[outer][m][groups * n] and how it is cut. `outer` counts the calls that differ in more
+// than their rows and channels: images times groups.
+struct GemmCall {
+  const GemmKernel* kernel = nullptr;
+  size_t groups = 1;
+  size_t m = 0, n = 0;  // of one product
+  size_t taps = 0, kc = 0;
+  const int8_t* weights = nullptr;
+  std::vector<int32_t> bias;
+  RequantParams requant;
+  size_t element_bytes = 1;  // of the output
+
+  size_t outer = 1, m_parts = 1, n_parts = 1;
+  size_t tasks = 1;  // 1: the calling thread does all parts
+
+  size_t c_stride() const { return groups * n * element_bytes; }
+};
+
+// The constants of a gemm: inputs 1 and 2 of the operator.
+struct GemmConstants {
+  const uint8_t* weights;
+  const uint8_t* bias;
+  const flatbuffers::Vector<int32_t>* weight_sum;
+  const fb::Requant* requant;  // null: kind ACC
+  bool pair_safe;
+};
+
+// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. REQUIRES as for
+// make_gemm().
+void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
+               GemmCall* gemm);
+
+// Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
+// set; outer, m, n >= 1.
+void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm);
+
+// Bytes that can be fetched for a later step while the product is computed.
+size_t spare_bytes(const GemmCall& gemm);
+
+// Rows and channels of one product.
+struct GemmRange {
+  size_t m_begin, m_end, n_begin, n_end;
+};
+// Of part `part` < m_parts * n_parts.
+GemmRange gemm_range(const GemmCall& gemm, size_t part);
+
+// What a run adds to a gemm's parameters: fields of GemmArgs by their names.
+struct GemmOperands {
+  // The left side, of the group that is computed.
+  const uint8_t* a = nullptr;
+  size_t a_stride = 0, a_tap_stride = 0;
+  const uint8_t* const* indirection = nullptr;
+  ptrdiff_t a_offset = 0;
+  const uint8_t* zero = nullptr;
+
+  // What is not constant of the right side, from the first channel on; else null.
+  const int8_t* weights = nullptr;
+  const int32_t* bias = nullptr;
+  Requant requant{};  // without a scale: the call's own
+
+  // The first row of the output, from the first group on; c_stride 0: its rows are dense.
+  void* c = nullptr;
+  size_t c_stride = 0;
+
+  const int8_t* ahead = nullptr;
+  size_t ahead_bytes = 0;
+};
+
+// Computes a range of one product of group `group`. REQUIRES: n_begin is a multiple of the kernel's
+// nr.
+void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                    const GemmRange& range);
+
+inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                          size_t part) {
+  run_gemm_range(gemm, operands, group, gemm_range(gemm, part));
+}
+
+// The same for a step that may lead: where it has a follower, by blocks of rows, which that finds
+// in the cache. `image` counts the products of m rows before this one in the output.
+// A part fetches its share of what the step fetches ahead.
+void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
+                      const GemmOperands& operands, size_t image, size_t group, size_t part);
+
+// f(outer index, part) for every part of every product.
+template <class F>
+void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
+  const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
+  const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
+  parallel.run(tasks, [&](size_t t) {
+    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(i / parts, i % parts);
+  });
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_GEMM_CALL_H_

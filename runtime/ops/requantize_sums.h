@@ -1,0 +1,16 @@
+// Requantize with a bias: the sums of a layer whose bias is finer than its products.
+#ifndef QRT_RUNTIME_OPS_REQUANTIZE_SUMS_H_
+#define QRT_RUNTIME_OPS_REQUANTIZE_SUMS_H_
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// Whether a Requantize has a bias: then these two stand for its checks and its preparation.
+bool has_fine_bias(const InferContext& context);
+Status check_requantize_sums(const InferContext& context);
+Status prepare_requantize_sums(const PrepareContext& context, PlannedStep* step);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_REQUANTIZE_SUMS_H_

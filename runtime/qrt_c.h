@@ -1,0 +1,53 @@
+// What the files of the C ABI share: the handles, and how errors and tensors become C structs.
+#ifndef QRT_RUNTIME_QRT_C_H_
+#define QRT_RUNTIME_QRT_C_H_
+
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "qrt/qrt.h"
+#include "runtime/session.h"
+#include "runtime/verify.h"
+
+struct qrt_model {
+  std::shared_ptr<const qrt::VerifiedModel> verified;
+};
+
+struct qrt_session {
+  std::unique_ptr<qrt::Session> session;
+  std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
+};
+
+namespace qrt {
+
+void set_message(qrt_error* error, const char* message);
+
+// Runs body() and reports its Status. Nothing in qrt throws but failed allocations.
+template <class Body>
+qrt_status guarded(qrt_error* error, Body body) {
+  set_message(error, "");
+  try {
+    const Status status = body();
+    set_message(error, status.message());
+    return static_cast<qrt_status>(status.code());
+  } catch (const std::bad_alloc&) {
+    set_message(error, "out of memory");
+    return QRT_OUT_OF_MEMORY;
+  } catch (...) {
+    set_message(error, "unexpected exception");
+    return QRT_INTERNAL;
+  }
+}
+
+Status null_argument(const char* name);
+
+// "" for none.
+inline const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
+
+// `type` gives the dimensions to show, which may hold -1; `bytes` those of the concrete shape.
+qrt_tensor_info tensor_info(const fb::Tensor& tensor, const TensorType& type, size_t bytes);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_QRT_C_H_

@@ -1,0 +1,71 @@
+// Which tensors stand in the memory of others: views, parts of concatenations, and what a fused
+// step changes in place. plan.h (Place) has the rules.
+#ifndef QRT_RUNTIME_SHARING_H_
+#define QRT_RUNTIME_SHARING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// Used while a plan is made. A slot: a tensor, or one of add_slot().
+class Sharing {
+ public:
+  // `types`: by slot, of what the steps of one run use. Both stay where they are.
+  Sharing(const fb::Model& model, const std::vector<TensorType>& types);
+
+  // Decides for all steps. Sets their pitches, and run and kernel of those with nothing left to do.
+  // With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called, if it is to be.
+  void share(bool keep_all, std::vector<PlannedStep>* steps);
+
+  // Another slot, with memory of its own.
+  void add_slot();
+  size_t slots() const { return homes_.size(); }
+
+  // In the memory of another tensor, or its own.
+  struct Home {
+    uint32_t tensor;
+    size_t offset;  // bytes
+    size_t pitch;   // bytes from row to row; 0: dense
+  };
+  // The tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the pitch of
+  // the last memory on the way in which they are apart.
+  Home home(uint32_t slot);
+  uint32_t root(uint32_t slot) { return home(slot).tensor; }
+
+ private:
+  // Of a root's memory, in the steps so far.
+  struct MemoryUse {
+    bool may_move = false;  // into another's
+    size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
+    std::vector<uint32_t> writers;
+  };
+
+  size_t bytes(uint32_t tensor) const { return tensor_bytes(types_[tensor]); }
+  size_t output_rows(const PlannedStep& step) const;
+  void find_ends();
+  void find_rows(bool keep_all);
+  bool fits_rows(uint32_t t, size_t rows);
+  void stand_in(uint32_t root, size_t rows);
+  bool share_view(PlannedStep* step);
+  void share_parts(PlannedStep* step);
+  bool may_be_written_beside(uint32_t part, uint32_t whole);
+  void set_pitches(PlannedStep* step);
+
+  const fb::Model& model_;
+  const std::vector<TensorType>& types_;
+  const std::vector<PlannedStep>* steps_ = nullptr;  // of share()
+  std::vector<Home> homes_;                          // by slot
+  std::vector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
+  std::vector<MemoryUse> uses_;             // by tensor; of roots
+  // By tensor: into how many rows all readers and its writer can take it, or 0.
+  std::vector<size_t> read_rows_, written_rows_;
+  std::vector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_SHARING_H_

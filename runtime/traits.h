@@ -1,0 +1,138 @@
+// What an operator is, beside what it computes: facts that several rooms ask for. Every operator
+// tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
+// default: a row that leaves one out does not compile.
+//
+// The converter asks them, too: stored_form() of converter/ir.h makes an fb::Operator of its nodes.
+#ifndef QRT_RUNTIME_TRAITS_H_
+#define QRT_RUNTIME_TRAITS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "qrt_model_generated.h"
+#include "runtime/tensor.h"
+
+namespace qrt {
+
+// Arithmetic levels: 0 (I0: no float instruction needed between the edges), 1 (I1: IEEE-exact
+// float32). The edges themselves, between floats and integers, are kEdgeLevel. What was left in
+// float on request is kFloatLevel (F).
+constexpr int kEdgeLevel = -1, kFloatLevel = 2;
+
+// How the elements of the output come about.
+enum class Arithmetic : uint8_t {
+  kMoves,     // copies elements, makes none
+  kSelects,   // compares elements; its output is some of them, or tells which
+  kTable,     // looks them up
+  kIntegers,  // whole numbers without quantisation
+  kRequant,   // integer sums or products, then a requantisation (OpTraits::requant)
+  kForms,     // one of several arithmetics, which an enum of its options names
+  kEdge,      // floats to integers, or back
+  kFloat,     // float to float
+};
+
+// In which order of its dimensions the operator takes tensors.
+enum class LayoutRule : uint8_t {
+  kAny,  // in any, the same for inputs and output, with the axes in its options permuted likewise
+  kImages,  // [n, h, w, c], or [n, d, h, w, c]
+  kRows,    // works along the last axis
+  kOwn,     // its options or operands say what each dimension is
+};
+
+// How operands of different shapes are matched.
+enum class Broadcasting : uint8_t {
+  kNone,
+  kElements,    // inputs 0 and 1 as in numpy, element by element
+  kMatrices,    // all but the last two dimensions of inputs 0 and 1 as in numpy
+  kByFunction,  // kElements for some functions of its options, kNone for others
+};
+
+// Which of its inputs are constants, and in what form.
+enum class ConstantRule : uint8_t {
+  kOperands,  // any operand may be one: row-major, in the operator's layout
+  kTable,  // a table, which a file's options name by buffer and the converter's graph keeps as the
+           // input behind the operands
+  kWeights,  // input 1, packed, and its bias as input 2
+  kFixed,    // parameters in a form of their own, or none
+};
+
+// Operands as batch rules see them.
+struct BatchOperands {
+  struct Input {
+    Shape shape;
+    bool is_constant;
+  };
+  std::vector<Input> inputs;
+  Shape output;  // the first
+};
+
+// Whether index i of dimension 0 of every output comes from the indices i of dimension 0 of the
+// inputs that are not constants, and in the same way for every i: images are apart, a batch is so
+// many runs of one image. REQUIRES: all these, and the outputs, have the batch as their dimension
+// 0.
+using ApartFn = bool (*)(const fb::Operator& op, const BatchOperands& operands);
+
+// A field that has to be given.
+template <class T>
+class Required {
+ public:
+  constexpr Required(T value) : value_(value) {}   // NOLINT(google-explicit-constructor)
+  constexpr operator T() const { return value_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  T value_;
+};
+
+struct OpTraits {
+  Required<Arithmetic> arithmetic;
+  Required<int (*)(const fb::Operator& op)> level;
+  Required<const fb::Requant* (*)(const fb::Operator& op)> requant;  // null: it has none
+  Required<ApartFn> keeps_images_apart;
+  Required<LayoutRule> layout;
+  Required<Broadcasting> broadcasting;
+  Required<ConstantRule> constants;
+};
+
+// Of the operator's OpDef. REQUIRES: find_op() of op.h knows the type.
+const OpTraits& traits_of(fb::OpOptions type);
+
+inline int arithmetic_level(const fb::Operator& op) {
+  return traits_of(op.options_type()).level(op);
+}
+
+// What rows are made of; an operator with a rule of its own has it in its file.
+
+inline int integer_level(const fb::Operator&) { return 0; }
+inline int edge_level(const fb::Operator&) { return kEdgeLevel; }
+inline int float_level(const fb::Operator&) { return kFloatLevel; }
+
+inline const fb::Requant* no_requant(const fb::Operator&) { return nullptr; }
+template <class Options>
+const fb::Requant* requant_of(const fb::Operator& op) {
+  return op.options_as<Options>()->requant();
+}
+// 1 with a requantisation in float32.
+template <class Options>
+int level_of_requant(const fb::Operator& op) {
+  const fb::Requant* requant = requant_of<Options>(op);
+  return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
+}
+
+// All that has images, states or elements in dimension 0 and nothing that depends on their place.
+bool always_apart(const fb::Operator& op, const BatchOperands& operands);
+// Statistics, or parameters, of the whole batch.
+bool never_apart(const fb::Operator& op, const BatchOperands& operands);
+// Works along the last axis, which is not dimension 0.
+bool rows_apart(const fb::Operator& op, const BatchOperands& operands);
+// Broadcasts inputs 0 and 1: what is no constant has the output's rank, and constants are the same
+// for every index of dimension 0.
+bool operands_apart(const fb::Operator& op, const BatchOperands& operands);
+// Works along, or has parameters for each index of, the options' `axis`, which is not dimension 0.
+template <class Options>
+bool axis_apart(const fb::Operator& op, const BatchOperands&) {
+  return op.options_as<Options>()->axis() != 0;
+}
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_TRAITS_H_

@@ -1,0 +1,570 @@
+// ESP-DL's operators against loops written from its arithmetic, for every target: int8 and int16,
+// per tensor and per channel, shifts of both directions.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/espdl_builder.h"
+#include "tests/support/random.h"
+
+namespace qrt::testing {
+namespace {
+
+constexpr EspdlType kBoth[] = {EspdlType::INT8, EspdlType::INT16};
+constexpr const char* kTargets[] = {"esp32p4", "esp32s3", "c"};
+
+bool is_wide(EspdlType type) { return type == EspdlType::INT16; }
+int64_t least(EspdlType type) { return is_wide(type) ? -32768 : -128; }
+int64_t most(EspdlType type) { return is_wide(type) ? 32767 : 127; }
+int64_t limited(EspdlType type, double v) {
+  return static_cast<int64_t>(
+      std::clamp(v, static_cast<double>(least(type)), static_cast<double>(most(type))));
+}
+
+// v / 2^shift, half to even on the P4, half up elsewhere: exact in double here.
+int64_t shifted(const std::string& target, EspdlType type, double v, int shift) {
+  const double real = std::ldexp(v, -shift);
+  return limited(type, target == "esp32p4" ? std::nearbyint(real) : std::floor(real + 0.5));
+}
+// A float32, where half up is a float32 sum.
+int64_t rounded(const std::string& target, EspdlType type, float v) {
+  return limited(
+      type, static_cast<double>(target == "esp32p4" ? std::nearbyint(v) : std::floor(v + 0.5f)));
+}
+
+Bytes bytes_of(EspdlType type, const std::vector<int64_t>& values) {
+  if (is_wide(type)) return to_bytes(std::vector<int16_t>(values.begin(), values.end()));
+  return to_bytes(std::vector<int8_t>(values.begin(), values.end()));
+}
+
+std::vector<int64_t> random_values(Random& random, EspdlType type, size_t count) {
+  std::vector<int64_t> values(count);
+  random.fill(values, least(type), most(type));
+  return values;
+}
+
+std::string constant(EspdlBuilder& b, const std::string& name, EspdlType type,
+                     const std::vector<int64_t>& dims, const std::vector<int64_t>& values,
+                     const std::vector<int64_t>& exponents, const std::string& layout = "UNK") {
+  if (is_wide(type))
+    return b.constant(name, type, dims, std::vector<int16_t>(values.begin(), values.end()),
+                      exponents, layout);
+  return b.constant(name, type, dims, std::vector<int8_t>(values.begin(), values.end()), exponents,
+                    layout);
+}
+
+// f(target, type) for every pair.
+template <class F>
+void for_all(const F& f) {
+  for (const char* target : kTargets)
+    for (const EspdlType type : kBoth) {
+      SCOPED_TRACE(std::string(target) + " " + espdl::EnumNameTensorDataType(type));
+      f(std::string(target), type);
+    }
+}
+
+// A filter [n][taps][c] as the file holds it, in blocks or, for the C code, row by row.
+struct Packed {
+  std::vector<int64_t> values;
+  std::string layout;
+};
+Packed packed(const std::string& target, EspdlType type, const std::vector<int64_t>& w, int64_t n,
+              int64_t taps, int64_t c, bool depthwise) {
+  if (target == "c") {
+    if (!depthwise) return {w, "NHWC"};
+    std::vector<int64_t> turned;
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t o = 0; o < n; ++o) turned.push_back(w[static_cast<size_t>(o * taps + t)]);
+    return {turned, "HWCN"};
+  }
+  const int64_t block = is_wide(type) ? 8 : 16;
+  Packed p;
+  p.layout = is_wide(type) ? "(N/8)HWC8" : "(N/16)HWC16";
+  if (n % block != 0) p.layout += "_UNALIGNED";
+  const auto at = [&](int64_t o, int64_t t, int64_t i) {
+    return w[static_cast<size_t>((o * taps + t) * c + i)];
+  };
+  for (int64_t first = 0; first + block <= n; first += block)
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t i = 0; i < c; ++i)
+        for (int64_t o = first; o < first + block; ++o) p.values.push_back(at(o, t, i));
+  const int64_t rest = n / block * block;
+  if (depthwise) {
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t o = rest; o < n; ++o) p.values.push_back(at(o, t, 0));
+  } else {
+    for (int64_t o = rest; o < n; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t i = 0; i < c; ++i) p.values.push_back(at(o, t, i));
+  }
+  return p;
+}
+
+struct ConvCase {
+  int64_t n = 18, c = 3, group = 1, stride = 1, pad = 1;
+  bool relu = false, per_channel = false, has_bias = true;
+  int out_exponent = -5;
+};
+
+// 3 x 3 on 5 x 4 pixels, or one filter per channel with group = c = n.
+void check_conv(const std::string& target, EspdlType type, const ConvCase& k, Random& random) {
+  const int64_t h = 5, w = 4, taps = 9, depth = k.group > 1 ? 1 : k.c;
+  const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(h * w * k.c));
+  const std::vector<int64_t> weights =
+      random_values(random, type, static_cast<size_t>(k.n * taps * depth));
+  std::vector<int64_t> exponents(k.per_channel ? static_cast<size_t>(k.n) : 1,
+                                 is_wide(type) ? -15 : -7),
+      bias_exponents, bias;
+  for (size_t i = 0; i < exponents.size(); ++i) exponents[i] -= static_cast<int64_t>(i % 4);
+  for (int64_t e : exponents) bias_exponents.push_back(e - 4);
+  for (int64_t o = 0; o < k.n; ++o) bias.push_back(random.integer(-100000, 100000));
+
+  EspdlBuilder b(target);
+  const Packed p = packed(target, type, weights, k.n, taps, depth, k.group > 1);
+  const std::vector<int64_t> dims =
+      k.group > 1 ? std::vector<int64_t>{3, 3, k.n, 1} : std::vector<int64_t>{3, 3, k.c, k.n};
+  std::vector<std::string> inputs = {b.input("x", type, {1, h, w, k.c}, -4),
+                                     constant(b, "w", type, dims, p.values, exponents, p.layout)};
+  if (k.has_bias && is_wide(type))
+    inputs.push_back(b.constant("b", EspdlType::INT64, {k.n}, bias, bias_exponents));
+  else if (k.has_bias)
+    inputs.push_back(b.constant("b", EspdlType::INT32, {k.n},
+                                std::vector<int32_t>(bias.begin(), bias.end()), bias_exponents));
+  const int64_t oh = (h + 2 * k.pad - 3) / k.stride + 1, ow = (w + 2 * k.pad - 3) / k.stride + 1;
+  auto& node = b.op("Conv", inputs, {b.output("y", type, {1, oh, ow, k.n}, k.out_exponent)});
+  set(node, "group", k.group);
+  set(node, "pads", std::vector<int64_t>(4, k.pad));
+  set(node, "strides", {k.stride, k.stride});
+  set(node, "activation", k.relu ? "Relu" : "Linear");
+
+  std::vector<int64_t> expected;
+  for (int64_t y = 0; y < oh; ++y)
+    for (int64_t z = 0; z < ow; ++z)
+      for (int64_t o = 0; o < k.n; ++o) {
+        int64_t sum = k.has_bias ? bias[static_cast<size_t>(o)] : 0;
+        for (int64_t t = 0; t < taps; ++t)
+          for (int64_t i = 0; i < depth; ++i) {
+            const int64_t r = y * k.stride + t / 3 - k.pad, s = z * k.stride + t % 3 - k.pad;
+            if (r < 0 || r >= h || s < 0 || s >= w) continue;
+            const int64_t channel = k.group > 1 ? o : i;
+            sum += x[static_cast<size_t>((r * w + s) * k.c + channel)] *
+                   weights[static_cast<size_t>((o * taps + t) * depth + i)];
+          }
+        const int shift = k.out_exponent -
+                          static_cast<int>(exponents[k.per_channel ? static_cast<size_t>(o) : 0]) +
+                          4;
+        const int64_t v = shifted(target, type, static_cast<double>(sum), shift);
+        expected.push_back(k.relu ? std::max<int64_t>(v, 0) : v);
+      }
+  ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
+      << random.trace();
+}
+
+TEST(EspdlConv, SumsAreShiftedByTheTarget) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    for (int out : {-5, 0, 4}) {
+      ConvCase k;
+      k.out_exponent = out;
+      k.relu = out == 0;
+      k.stride = out == 4 ? 2 : 1;
+      k.has_bias = out != -5;
+      check_conv(target, type, k, random);
+      k.group = k.c = k.n = 21;
+      check_conv(target, type, k, random);
+    }
+  });
+}
+
+// A left shift saturates.
+TEST(EspdlConv, AFineOutputSaturates) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    ConvCase k;
+    k.out_exponent = -40;
+    check_conv(target, type, k, random);
+  });
+}
+
+TEST(EspdlConv, ExponentsPerChannelAreTheP4s) {
+  Random random;
+  for (const EspdlType type : kBoth) {
+    ConvCase k;
+    k.per_channel = true;
+    k.out_exponent = is_wide(type) ? -4 : 0;
+    check_conv("esp32p4", type, k, random);
+    k.group = k.c = k.n = 20;
+    check_conv("esp32p4", type, k, random);
+  }
+}
+
+// Whether 20 bits hold every sum is said of each layer for the S3, and in the file's reference.
+TEST(EspdlConv, TheS3sAccumulatorsAreProven) {
+  for (const int64_t weight : {1, 100}) {
+    EspdlBuilder b("esp32s3");
+    const std::vector<int8_t> w(16 * 64, static_cast<int8_t>(weight));
+    auto& node = b.op("Gemm",
+                      {b.input("x", EspdlType::INT8, {1, 64}, -4),
+                       b.constant("w", EspdlType::INT8, {1, 1, 64, 16}, w, {-7}, "(N/16)HWC16")},
+                      {b.output("y", EspdlType::INT8, {1, 16}, -2)});
+    set(node, "alpha", 1.0f);
+    const Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+    const bool is_proven = weight == 1;
+    ASSERT_EQ(imported.became("Gemm0").find("not proven") == std::string::npos, is_proven)
+        << imported.became("Gemm0");
+    ASSERT_EQ(imported.graph.reference,
+              is_proven ? "espdl-s3" : "espdl-s3 (ESP_S3_ACC20_UNPROVEN)");
+  }
+}
+
+// [3, 10] times [10, n], constant or computed; a computed one is packed by operators before it.
+TEST(EspdlMatMul, BothSidesOfTheProduct) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    for (const bool is_constant : {true, false}) {
+      const int64_t m = 3, k = 10, n = 20;
+      const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(m * k));
+      const std::vector<int64_t> w = random_values(random, type, static_cast<size_t>(n * k));
+      const Packed p = packed(target, type, w, n, 1, k, false);
+      EspdlBuilder b(target);
+      std::vector<Bytes> inputs = {bytes_of(type, x)};
+      std::vector<std::string> names = {b.input("x", type, {m, k}, -4)};
+      const int e = is_wide(type) ? -15 : -7, out = is_wide(type) ? -5 : -1;
+      if (is_constant) {
+        names.push_back(constant(b, "w", type, {k, n}, p.values, {e}, p.layout));
+      } else {
+        names.push_back(b.input("w", type, {k, n}, e));
+        inputs.push_back(bytes_of(type, p.values));
+      }
+      set(b.op("MatMul", names, {b.output("y", type, {m, n}, out)}), "activation", "Linear");
+      std::vector<int64_t> expected;
+      for (int64_t r = 0; r < m; ++r)
+        for (int64_t o = 0; o < n; ++o) {
+          int64_t sum = 0;
+          for (int64_t i = 0; i < k; ++i)
+            sum += x[static_cast<size_t>(r * k + i)] * w[static_cast<size_t>(o * k + i)];
+          expected.push_back(shifted(target, type, static_cast<double>(sum), out - e + 4));
+        }
+      ASSERT_EQ(b.run(inputs), std::vector<Bytes>{bytes_of(type, expected)}) << random.trace();
+    }
+  });
+}
+
+// y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
+template <class F>
+void check_binary(const std::string& op, const std::string& target, EspdlType type,
+                  int out_exponent, const F& f) {
+  Random random;
+  std::vector<int64_t> a = random_values(random, type, 60), c = random_values(random, type, 60),
+                       expected;
+  for (size_t i = 0; i < 60; ++i) expected.push_back(f(a[i], c[i]));
+  EspdlBuilder b(target);
+  b.op(op, {b.input("a", type, {3, 20}, -4), b.input("b", type, {3, 20}, -3)},
+       {b.output("y", type, {3, 20}, out_exponent)});
+  ASSERT_EQ(b.run({bytes_of(type, a), bytes_of(type, c)}),
+            std::vector<Bytes>{bytes_of(type, expected)})
+      << op << random.trace();
+}
+
+TEST(EspdlBinary, SumsAreOfTheRawIntegers) {
+  for_all([&](const std::string& target, EspdlType type) {
+    check_binary("Add", target, type, -4,
+                 [&](int64_t a, int64_t b) { return limited(type, static_cast<double>(a + b)); });
+    check_binary("Sub", target, type, -4,
+                 [&](int64_t a, int64_t b) { return limited(type, static_cast<double>(a - b)); });
+  });
+}
+
+TEST(EspdlBinary, UnequalExponentsAreWarnedOf) {
+  EspdlBuilder b;
+  b.op("Add", {b.input("a", EspdlType::INT8, {4}, -4), b.input("b", EspdlType::INT8, {4}, -3)},
+       {b.output("y", EspdlType::INT8, {4}, -4)});
+  const Imported imported = b.import();
+  ASSERT_EQ(imported.report.warnings().size(), 1u);
+  ASSERT_EQ(imported.report.warnings()[0].rule, "espdl-exponents");
+}
+
+TEST(EspdlBinary, ProductsAreShifted) {
+  for_all([&](const std::string& target, EspdlType type) {
+    for (int out : {-7, -4, 3, -20}) {
+      check_binary("Mul", target, type, out, [&](int64_t a, int64_t b) {
+        // The C code rounds products of int16 to float32 first.
+        if (target == "c" && is_wide(type))
+          return rounded(target, type, std::ldexp(static_cast<float>(a * b), -out - 7));
+        return shifted(target, type, static_cast<double>(a * b), out + 7);
+      });
+    }
+  });
+}
+
+TEST(EspdlBinary, QuotientsAreOfFloats) {
+  for_all([&](const std::string& target, EspdlType type) {
+    check_binary("Div", target, type, -2, [&](int64_t a, int64_t b) -> int64_t {
+      if (b == 0) return a == 0 ? 0 : a > 0 ? most(type) : least(type);
+      return rounded(target, type, std::ldexp(static_cast<float>(a), 1) / static_cast<float>(b));
+    });
+  });
+}
+
+// y = f(q) for every int8, and for int16 over all of its range.
+template <class F>
+void check_unary(const std::string& op, const std::string& target, EspdlType type, int in, int out,
+                 const F& f, const std::vector<std::pair<std::string, float>>& attributes = {}) {
+  std::vector<int64_t> x, expected;
+  for (int64_t q = least(type); q <= most(type); q += is_wide(type) ? 37 : 1) x.push_back(q);
+  for (int64_t q : x) expected.push_back(f(q));
+  EspdlBuilder b(target);
+  const auto n = static_cast<int64_t>(x.size());
+  auto& node = b.op(op, {b.input("x", type, {1, n}, in)}, {b.output("y", type, {1, n}, out)});
+  for (const auto& [name, value] : attributes) set(node, name, value);
+  ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)}) << op;
+}
+
+TEST(EspdlUnary, FunctionsAreTablesOfFloats) {
+  const auto sigmoid = [](float x) {
+    return static_cast<float>(
+        1 / (1 + static_cast<double>(static_cast<float>(std::exp(-static_cast<double>(x))))));
+  };
+  for_all([&](const std::string& target, EspdlType type) {
+    const int in = is_wide(type) ? -12 : -5, out = is_wide(type) ? -14 : -6;
+    const auto check = [&](const std::string& op, auto g,
+                           const std::vector<std::pair<std::string, float>>& attributes = {}) {
+      check_unary(
+          op, target, type, in, out,
+          [&](int64_t q) {
+            return rounded(target, type,
+                           std::ldexp(g(std::ldexp(static_cast<float>(q), in)), -out));
+          },
+          attributes);
+    };
+    check("Sigmoid", sigmoid);
+    check("Tanh", [&](float x) { return 2.0f * sigmoid(2.0f * x) - 1.0f; });
+    check("Swish", [&](float x) { return sigmoid(x) * x; });
+    check("HardSigmoid", [](float x) { return std::max(0.0f, std::min(1.0f, 0.25f * x + 0.5f)); },
+          {{"alpha", 0.25f}, {"beta", 0.5f}});
+    check("LeakyRelu", [](float x) { return x < 0 ? x * 0.25f : x; }, {{"alpha", 0.25f}});
+    check("Relu", [](float x) { return std::max(x, 0.0f); });
+    check("Exp", [](float x) { return static_cast<float>(std::exp(static_cast<double>(x))); });
+  });
+}
+
+TEST(EspdlUnary, RequantizingIsAShift) {
+  for_all([&](const std::string& target, EspdlType type) {
+    for (int out : {-9, -4, -2, 3})
+      check_unary("RequantizeLinear", target, type, -4, out, [&](int64_t q) {
+        return shifted(target, type, static_cast<double>(q), out + 4);
+      });
+  });
+}
+
+// A table of int16 with a step takes the nearest entry, ties by the target.
+TEST(EspdlUnary, TablesOfInt16TakeTheNearestEntry) {
+  for (const std::string target : {"esp32p4", "esp32s3"}) {
+    std::vector<int16_t> entries;
+    for (int i = 0; i <= 256; ++i) entries.push_back(static_cast<int16_t>(i * 100 - 12800));
+    EspdlBuilder b(target);
+    b.constant("t", EspdlType::INT16, {257}, entries);
+    auto& node = b.op("LUT", {b.input("x", EspdlType::INT16, {4}, -4)},
+                      {b.output("y", EspdlType::INT16, {4}, -4)});
+    set(node, "lut", "t");
+    // u = q + 32768 in steps of 256: a tie between entries 0 and 1, and between 1 and 2.
+    const std::vector<int16_t> x = {-32768, -32768 + 128, -32768 + 384, 32767};
+    const bool even = target == "esp32p4";
+    const std::vector<int16_t> expected = {entries[0], entries[even ? 0 : 1], entries[2],
+                                           entries[256]};
+    ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(expected)}) << target;
+  }
+}
+
+// Below zero times the channel's alpha, floored; above as it is.
+TEST(EspdlUnary, PReluFloorsItsNegativeSide) {
+  Random random;
+  for (const EspdlType type : kBoth) {
+    const std::vector<int64_t> x = random_values(random, type, 40),
+                               alpha = random_values(random, type, 5);
+    std::vector<int64_t> expected;
+    for (size_t i = 0; i < x.size(); ++i)
+      expected.push_back(
+          x[i] >= 0 ? x[i]
+                    : limited(type, std::floor(static_cast<double>(x[i] * alpha[i % 5]) / 128)));
+    EspdlBuilder b("esp32s3");
+    b.op("PRelu", {b.input("x", type, {8, 5}, -4), constant(b, "a", type, {5, 1, 1}, alpha, {-7})},
+         {b.output("y", type, {8, 5}, -4)});
+    ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
+        << random.trace();
+    b.model.metadata_props[0]->value = "esp32p4";
+    ASSERT_NE(b.import().rule().find("not known"), std::string::npos);
+  }
+}
+
+// Averages divide by the whole window, also at the borders.
+TEST(EspdlPool, AveragesDivideByTheWindow) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    for (const int64_t kernel : {2, 3}) {
+      const int64_t h = 5, w = 6, c = 3, pad = kernel - 2, oh = h + 2 * pad - kernel + 1,
+                    ow = w + 2 * pad - kernel + 1;
+      const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(h * w * c));
+      const float scale = std::ldexp(1.0f / static_cast<float>(kernel * kernel), 1);
+      std::vector<int64_t> expected;
+      for (int64_t y = 0; y < oh; ++y)
+        for (int64_t z = 0; z < ow; ++z)
+          for (int64_t o = 0; o < c; ++o) {
+            int64_t sum = 0;
+            for (int64_t r = std::max<int64_t>(y - pad, 0); r < std::min(y - pad + kernel, h); ++r)
+              for (int64_t s = std::max<int64_t>(z - pad, 0); s < std::min(z - pad + kernel, w);
+                   ++s)
+                sum += x[static_cast<size_t>((r * w + s) * c + o)];
+            expected.push_back(rounded(target, type, static_cast<float>(sum) * scale));
+          }
+      EspdlBuilder b(target);
+      auto& node = b.op("AveragePool", {b.input("x", type, {1, h, w, c}, -4)},
+                        {b.output("y", type, {1, oh, ow, c}, -5)});
+      set(node, "kernel_shape", {kernel, kernel});
+      set(node, "pads", std::vector<int64_t>(4, pad));
+      set(node, "count_include_pad", int64_t{1});
+      ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
+          << kernel << random.trace();
+    }
+  });
+}
+
+// Over both pixels' axes; means divide in float32, sums shift, extremes are moves.
+TEST(EspdlPool, Reductions) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    const int64_t pixels = 21, c = 4;
+    const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(pixels * c));
+    for (const std::string op :
+         {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "GlobalAveragePool"}) {
+      const int out = op == "ReduceMax" || op == "ReduceMin" ? -4 : op == "ReduceSum" ? 0 : -6;
+      std::vector<int64_t> expected;
+      for (int64_t o = 0; o < c; ++o) {
+        int64_t sum = 0, hi = least(type), lo = most(type);
+        for (int64_t p = 0; p < pixels; ++p) {
+          const int64_t v = x[static_cast<size_t>(p * c + o)];
+          sum += v, hi = std::max(hi, v), lo = std::min(lo, v);
+        }
+        const auto f = static_cast<float>(sum);
+        expected.push_back(op == "ReduceMax"   ? hi
+                           : op == "ReduceMin" ? lo
+                           : op == "ReduceSum" ? shifted(target, type, static_cast<double>(sum), 4)
+                           : op == "ReduceMean"
+                               ? rounded(target, type, f / 21.0f * 4.0f)
+                               : rounded(target, type, f * (std::ldexp(1.0f / 21.0f, -4) * 64.0f)));
+      }
+      EspdlBuilder b(target);
+      std::vector<std::string> inputs = {b.input("x", type, {1, 3, 7, c}, -4)};
+      if (op != "GlobalAveragePool")
+        inputs.push_back(b.constant("axes", EspdlType::INT64, {2}, std::vector<int64_t>{1, 2}));
+      auto& node = b.op(op, inputs, {b.output("y", type, {1, 1, 1, c}, out)});
+      if (op != "GlobalAveragePool") set(node, "keepdims", int64_t{1});
+      ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
+          << op << random.trace();
+    }
+  });
+}
+
+TEST(EspdlPool, TheGreatestOfAWindow) {
+  for (const EspdlType type : kBoth) {
+    EspdlBuilder b;
+    auto& node = b.op("MaxPool", {b.input("x", type, {1, 2, 2, 1}, -4)},
+                      {b.output("y", type, {1, 1, 1, 1}, -4)});
+    set(node, "kernel_shape", {2, 2});
+    ASSERT_EQ(b.run({bytes_of(type, {-3, 5, -128, 4})}), std::vector<Bytes>{bytes_of(type, {5})});
+  }
+}
+
+TEST(EspdlMove, DataMovement) {
+  for (const EspdlType type : kBoth) {
+    EspdlBuilder b;
+    b.op("Concat",
+         {b.input("x", type, {1, 3, 2}, -4), constant(b, "k", type, {1, 1, 2}, {7, 8}, {-4})},
+         {b.value("c", type, {1, 4, 2}, -4)});
+    set(*b.model.graph->node.back(), "axis", int64_t{-2});
+    b.constant("starts", EspdlType::INT64, {1}, std::vector<int64_t>{-3});
+    b.constant("ends", EspdlType::INT64, {1}, std::vector<int64_t>{1000});
+    b.constant("axes", EspdlType::INT64, {1}, std::vector<int64_t>{1});
+    b.op("Slice", {"c", "starts", "ends", "axes"}, {b.value("s", type, {1, 3, 2}, -4)});
+    set(b.op("Transpose", {"s"}, {b.value("t", type, {1, 2, 3}, -4)}), "perm", {0, -1, -2});
+    b.constant("pads", EspdlType::INT64, {6}, std::vector<int64_t>{0, 0, 1, 0, 0, 0});
+    b.op("Pad", {"t", "pads"}, {b.value("p", type, {1, 2, 4}, -4)});
+    set(b.op("Flatten", {"p"}, {b.output("y", type, {1, 8}, -4)}), "axis", int64_t{1});
+    ASSERT_EQ(b.run({bytes_of(type, {1, 2, 3, 4, 5, 6})}),
+              std::vector<Bytes>{bytes_of(type, {0, 3, 5, 7, 0, 4, 6, 8})});
+  }
+}
+
+// The last two frames of the run before, zeros at first, stand before this run's.
+TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
+  for (const EspdlType type : kBoth) {
+    EspdlBuilder b;
+    auto& node = b.op("StreamingCache", {b.input("x", type, {1, 1, 2}, -4)},
+                      {b.output("y", type, {1, 3, 2}, -4)});
+    set(node, "window_size", int64_t{3});
+    set(node, "frame_axis", int64_t{1});
+    Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+    ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+    Bytes file;
+    ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
+    qrt_model* model = nullptr;
+    qrt_session* session = nullptr;
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+    ASSERT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
+    for (const int round : {0, 1}) {
+      if (round == 1) {
+        ASSERT_EQ(qrt_session_reset(session), QRT_OK);
+      }
+      std::vector<int64_t> frames(4, 0);
+      for (int64_t frame = 1; frame <= 5; ++frame) {
+        frames.insert(frames.end(), {frame, -frame});
+        const Bytes x = bytes_of(type, {frame, -frame});
+        ASSERT_EQ(qrt_session_set_input(session, 0, x.data(), x.size(), nullptr), QRT_OK);
+        ASSERT_EQ(qrt_session_run(session), QRT_OK);
+        Bytes y(3 * x.size());
+        ASSERT_EQ(qrt_session_get_output(session, 0, y.data(), y.size(), nullptr), QRT_OK);
+        ASSERT_EQ(y, bytes_of(type, {frames.end() - 6, frames.end()})) << frame;
+      }
+    }
+    qrt_session_destroy(session);
+    qrt_model_destroy(model);
+  }
+}
+
+// Weights of thirds and exponents that differ: every step of the interpolation is rounded.
+TEST(EspdlResize, LinearRoundsEveryStep) {
+  Random random;
+  for (const std::string target : kTargets)
+    for (const int64_t out : {10, 13}) {
+      const std::vector<int64_t> x = random_values(random, EspdlType::INT8, 5);
+      EspdlBuilder b(target);
+      b.constant("sizes", EspdlType::INT64, {3}, std::vector<int64_t>{1, 1, out});
+      b.constant("none", EspdlType::FLOAT, {0}, std::vector<float>{});
+      auto& node =
+          b.op("Resize", {b.input("x", EspdlType::INT8, {1, 5, 1}, -4), "", "none", "sizes"},
+               {b.output("y", EspdlType::INT8, {1, out, 1}, -5)});
+      set(node, "mode", "linear");
+      set(node, "coordinate_transformation_mode", "half_pixel");
+      std::vector<int64_t> expected;
+      const float step = 1.0f / (static_cast<float>(out) / 5.0f);
+      for (int64_t i = 0; i < out; ++i) {
+        const float at = (static_cast<float>(i) + 0.5f) * step - 0.5f;
+        auto low = static_cast<int64_t>(std::floor(at));
+        float f = at - static_cast<float>(low);
+        if (low < 0) low = 0, f = 0;
+        if (low >= 4) low = 3, f = 1;
+        const float p = static_cast<float>(x[static_cast<size_t>(low)]) / 16,
+                    q = static_cast<float>(x[static_cast<size_t>(low) + 1]) / 16;
+        expected.push_back(rounded(target, EspdlType::INT8, (p * (1.0f - f) + q * f) * 32.0f));
+      }
+      ASSERT_EQ(b.run({bytes_of(EspdlType::INT8, x)}),
+                std::vector<Bytes>{bytes_of(EspdlType::INT8, expected)})
+          << target << out << random.trace();
+    }
+}
+
+}  // namespace
+}  // namespace qrt::testing

@@ -1,0 +1,134 @@
+// MRT's formulas against worked examples in exact arithmetic, number by number
+// (mrt/worked_examples.json; "a/b" is a rational number).
+#include "converter/quantize/mrt.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace qrt::mrt {
+namespace {
+
+using Json = nlohmann::json;
+
+double real(const Json& v) {
+  if (v.is_number()) return v.get<double>();
+  const auto text = v.get<std::string>();
+  return std::stod(text) / std::stod(text.substr(text.find('/') + 1));
+}
+
+Json example(int id) {
+  std::ifstream in(QRT_TESTS_DIR "/converter/mrt/worked_examples.json");
+  for (const Json& e : Json::parse(in))
+    if (e["id"] == id) return e;
+  ADD_FAILURE() << "no example " << id;
+  return Json();
+}
+
+TEST(Mrt, SymmetricQuantisation) {
+  EXPECT_EQ(symmetric_scale(real(example(1)["in"]["max_abs"]), 8), 32);
+  const Json e = example(2);
+  for (size_t i = 0; i < e["in"]["x"].size(); ++i)
+    EXPECT_EQ(quantize(real(e["in"]["x"][i]), 32, 8), e["out"]["mrt"][i].get<int>());
+  const Json limits = example(5);
+  for (size_t i = 0; i < limits["in"]["v"].size(); ++i)
+    EXPECT_EQ(quantize(real(limits["in"]["v"][i]), 1, 8), limits["out"]["q"][i].get<int>());
+  EXPECT_EQ(quantize(-3.25, symmetric_scale(3.25, 8), 8), example(4)["out"]["mrt"].get<int>());
+}
+
+TEST(Mrt, CvmFloat) {
+  for (const int id : {6, 7}) {
+    const Json e = example(id);
+    for (size_t i = 0; i < e["in"]["x_bits"].size(); ++i) {
+      const Json& x = e["in"]["x_bits"][i];
+      const Factor f = cvm_float(real(x[0]), x[1].get<int>());
+      EXPECT_EQ(Json({f.frac, f.exponent}), e["out"]["frac_e"][i]) << x;
+    }
+  }
+}
+
+TEST(Mrt, Realize) {
+  const Json right = example(8), others = example(9);
+  for (size_t i = 0; i < right["in"]["x"].size(); ++i)
+    EXPECT_EQ(realize(right["in"]["x"][i].get<int>(), 4, 8), right["out"]["y"][i].get<int>());
+  for (size_t i = 0; i < others["in"]["x"].size(); ++i) {
+    const int x = others["in"]["x"][i].get<int>();
+    EXPECT_EQ(realize(x, 0, 8), others["out"]["sb_0"][i].get<int>());
+    EXPECT_EQ(realize(x, -2, 8), others["out"]["sb_-2"][i].get<int>());
+  }
+}
+
+TEST(Mrt, RequantisationInOneStageAndInTwo) {
+  for (const int id : {11, 12}) {
+    const Json e = example(id), &in = e["in"], &out = e["out"];
+    std::optional<double> demanded;
+    if (in.contains("oscale")) demanded = real(in["oscale"]);
+    const Requantization r =
+        plan_requantization(real(in["threshold"]), real(in["iscale"]), in["iprec"].get<int>(),
+                            in["oprec"].get<int>(), demanded);
+    EXPECT_EQ(r.shift, out["sb"].get<int>());
+    EXPECT_EQ(r.scale, real(out["new_scale"]));
+    for (size_t i = 0; i < in["xq"].size(); ++i)
+      EXPECT_EQ(requantize(r, in["xq"][i].get<int>()), out["xqn"][i].get<int>()) << id;
+  }
+}
+
+TEST(Mrt, ZeroPoints) {
+  const ZeroPointScale s = zero_point_scale(-0.75, 2.25, 8);
+  EXPECT_EQ(s.scale, 85);
+  EXPECT_EQ(s.zero_point, 64);
+  const Json e = example(16);
+  for (size_t i = 0; i < e["in"]["x"].size(); ++i)
+    EXPECT_EQ(quantize(real(e["in"]["x"][i]), s, 8), e["out"]["xq"][i].get<int>());
+  const Json two = example(17);
+  const auto r = plan_requantization(s, ZeroPointScale{40, 30}, 16);
+  EXPECT_EQ(r.product.frac, two["out"]["frac1"].get<int>());
+  EXPECT_EQ(r.constant.exponent, two["out"]["e2"].get<int>());
+  for (size_t i = 0; i < two["in"]["xq"].size(); ++i)
+    EXPECT_EQ(requantize(r, two["in"]["xq"][i].get<int>()), two["out"]["two_shifts"][i].get<int>());
+}
+
+TEST(Mrt, ZeroPointConvolution) {
+  const Json e = example(18);
+  std::vector<int32_t> x, w;
+  for (const Json& v : e["in"]["xq"].flatten()) x.push_back(v.get<int>());
+  for (const Json& v : e["in"]["wq"].flatten()) w.push_back(v.get<int>());
+  const ZeroPointTerms t = zero_point_terms(w, 1, 64, {100});
+  EXPECT_EQ(t.c1[0], e["out"]["C1"].get<int64_t>());
+  EXPECT_EQ(t.c2[0], e["out"]["C2"].get<int64_t>());
+  int64_t sum = t.c2[0];
+  for (size_t i = 0; i < x.size(); ++i) sum += int64_t{x[i]} * w[i] + t.c1[0] * x[i];
+  EXPECT_EQ(sum, e["out"]["S"].get<int64_t>());
+  const Json channels = example(20);
+  const ZeroPointTerms both = zero_point_terms({5, 200, 30, 99}, 2, 64, {90, 100});
+  EXPECT_EQ(Json(both.c1), channels["out"]["C1"]);
+  EXPECT_EQ(Json(both.c2), channels["out"]["C2"]);
+}
+
+TEST(Mrt, BoundsAndPrecisions) {
+  const Json e = example(21), p = example(22);
+  for (size_t i = 0; i < e["in"]["pairs"].size(); ++i)
+    EXPECT_EQ(most_terms(e["in"]["pairs"][i][0], e["in"]["pairs"][i][1]),
+              e["out"]["K"][i].get<int64_t>());
+  for (size_t i = 0; i < p["in"]["conv"].size(); ++i) {
+    const Json& c = p["in"]["conv"][i];
+    EXPECT_EQ(product_precision(c[0], c[1], c[2], c[3]), p["out"]["conv"][i].get<int>());
+  }
+  for (size_t i = 0; i < p["in"]["sum"].size(); ++i)
+    EXPECT_EQ(sum_precision(p["in"]["sum"][i][0], p["in"]["sum"][i][1]),
+              p["out"]["sum"][i].get<int>());
+  for (size_t i = 0; i < p["in"]["clip"].size(); ++i)
+    EXPECT_EQ(clip_precision(p["in"]["clip"][i][0], p["in"]["clip"][i][1]),
+              p["out"]["clip"][i].get<int>());
+}
+
+TEST(Mrt, AveragesAndSoftmax) {
+  const Constant c = average_constant(49, 16);
+  EXPECT_EQ(c.value, 32767);
+  EXPECT_EQ(c.scale, 1605583);
+  EXPECT_EQ(Json(softmax_tail({1, 3, 7, 20, 55}, 32767, 16)), example(25)["out"]["y"]);
+}
+
+}  // namespace
+}  // namespace qrt::mrt
