@@ -22,8 +22,7 @@ struct Places {
 bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
                   std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
-  const bool fits = t.is_plain_constant() && t.type == kFloat &&
-                    constant_floats(t, values) &&
+  const bool fits = t.is_plain_constant() && t.type == kFloat && constant_floats(t, values) &&
                     (values->size() == 1 || static_cast<int64_t>(values->size()) == n);
   if (!fits)
     (void)importer.refuse(node,
