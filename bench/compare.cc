@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "bench/tool.h"
+#include "runtime/tools/files.h"
 
 namespace qrt::bench {
 namespace {

@@ -17,7 +17,7 @@ from onnx import numpy_helper
 
 if len(sys.argv) != 3:
     sys.exit(__doc__)
-SCHEMA = pathlib.Path(__file__).parent.parent / "converter/import/tflite.fbs"
+SCHEMA = pathlib.Path(__file__).parent.parent / "converter/import/tflite/tflite.fbs"
 graph = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1])).graph
 CONSTANTS = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
 MAKER = {output: node for node in graph.node for output in node.output}

@@ -6,13 +6,16 @@
 #include "bench/compare.h"
 #include "bench/measure.h"
 #include "bench/report.h"
-#include "bench/tool.h"
 #include "qrt/qrt.hpp"
+#include "runtime/tools/files.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
 
 namespace qrt::bench {
 namespace {
 
-std::string is_hexadecimal(const std::string& text) {
+// tool::Check of --cpu-mask.
+std::string check_hexadecimal(const std::string& text) {
   char* end;
   strtoull(text.c_str(), &end, 16);
   return text.empty() || *end != '\0' ? "'" + text + "' is not a hexadecimal number" : "";
@@ -30,42 +33,34 @@ Status pin(const std::string& mask) {
 }
 
 int bench_main(int argc, char** argv) {
-  CLI::App app;
-  tool::set_up(&app,
-               "Measures a .qrt model on this machine: warm-up, then runs for the time given.",
-               "  qrt_bench model.qrt\n"
-               "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
-               "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
-               "  qrt_bench model.qrt --roofline                  and the least it could be\n"
-               "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
+  tool::CommandLine line(
+      "Measures a .qrt model on this machine: warm-up, then runs for the time given.",
+      "  qrt_bench model.qrt\n"
+      "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
+      "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
+      "  qrt_bench model.qrt --roofline                  and the least it could be\n"
+      "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
+  constexpr size_t kMaxBatch = size_t{1} << 31;
   Options options;
-  app.add_option("MODEL", options.model, "A .qrt file")->required();
-  app.add_option("--threads", options.threads, "Threads")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "How long to measure")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->capture_default_str();
-  app.add_option("--batch", options.batch, "Batch (default: the model's)")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 31));
-  app.add_option("--scaling", options.scaling,
-                 "Time of an image at batches 1, 2, 4 ... up to this one, too, in turns")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 31));
-  app.add_option("--isa", options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  app.add_option("--kernels", options.kernels,
-                 "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
-  app.add_flag("--profile", options.profile, "Time of every operator, in a second measurement");
-  app.add_flag("--roofline", options.roofline,
-               "--profile, and how far every operator is from the limit of computing or of memory");
-  app.add_option("--compare", options.compare,
-                 "Result of an earlier --format json; exit status 1 on a regression beyond noise");
-  app.add_option("--cpu-mask", options.cpu_mask, "CPUs to run on, hexadecimal: 5 is CPUs 0 and 2")
-      ->check(CLI::Validator(is_hexadecimal, "HEX", "HEX"));
-  app.add_option("--format", options.format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
-      ->capture_default_str();
+  line.argument("MODEL", &options.model, "A .qrt file");
+  line.number("--threads", &options.threads, 1, 1024, "Threads");
+  line.number("--seconds", &options.seconds, 0.0, 86400.0, "How long to measure");
+  line.number("--batch", &options.batch, 1, kMaxBatch, "Batch (default: the model's)");
+  line.number("--scaling", &options.scaling, 1, kMaxBatch,
+              "Time of an image at batches 1, 2, 4 ... up to this one, too, in turns");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--kernels", &options.kernels,
+            "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
+  line.flag("--profile", &options.profile, "Time of every operator, in a second measurement");
+  line.flag("--roofline", &options.roofline,
+            "--profile, and how far every operator is from the limit of computing or of memory");
+  line.text("--compare", &options.compare,
+            "Result of an earlier --format json; exit status 1 on a regression beyond noise");
+  line.checked_text("--cpu-mask", &options.cpu_mask, "HEX", check_hexadecimal,
+                    "CPUs to run on, hexadecimal: 5 is CPUs 0 and 2");
+  line.choice("--format", &options.format, {"text", "json", "csv"}, "text, json or csv");
   int exit;
-  if (!tool::parse(&app, argc, argv, &exit)) return exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
   options.profile |= options.roofline;
   Status status = tool::check_readable(options.model);
   OldRun old_run;

@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "bench/tool.h"
 #include "converter/convert.h"
 #include "converter/lint.h"
+#include "runtime/tools/files.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
 
 namespace qrt {
 namespace {
@@ -138,40 +140,36 @@ int convert_model(const Options& options) {
 }
 
 int convert_main(int argc, char** argv) {
-  CLI::App app;
-  tool::set_up(
-      &app, "Converts a quantised model into a .qrt file.",
+  tool::CommandLine line(
+      "Converts a quantised model into a .qrt file.",
       "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
       "  qrt_convert model.onnx --explain              what each node becomes\n"
       "  qrt_convert model.onnx --lint                 what its quantisation may have spoilt\n"
       "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1");
   Options options;
-  app.add_option("INPUT", options.input, "Source model; its format is recognised by content")
-      ->required();
-  app.add_option("-o,--output", options.output,
-                 "File to write; may be left out with --explain and --lint");
-  app.add_option("--from", options.from, "Source format, instead of recognising it")
-      ->check(CLI::IsMember({"onnx", "tflite", "espdl"}));
-  app.add_option("--reference", options.reference,
-                 "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for "
-                 "builds with TFLITE_SINGLE_ROUNDING")
-      ->check(CLI::IsMember({"tflite-ref", "tflite-single"}));
-  app.add_flag("--explain{text}", options.explain,
-               "Report every node: what it became, or why not; --explain=json for programs");
-  app.add_flag("--lint{text}", options.lint,
-               "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
-               "programs. Exit status 1 if there are warnings; the output is written all the same");
-  app.add_option("--require-level", options.require_level,
-                 "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
-                 "float32)")
-      ->check(CLI::IsMember({"I0", "I1"}));
-  app.add_flag("--allow-float", options.allow_float,
-               "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
-               "(level F): Softmax, LayerNormalization and the like. Refused otherwise");
-  app.add_flag("--verbose", options.verbose,
-               "Print the graph before and after the passes (stderr)");
+  line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
+  line.text("-o,--output", &options.output,
+            "File to write; may be left out with --explain and --lint");
+  line.choice("--from", &options.from, {"onnx", "tflite", "espdl"},
+              "Source format, instead of recognising it");
+  line.choice("--reference", &options.reference, {"tflite-ref", "tflite-single"},
+              "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for "
+              "builds with TFLITE_SINGLE_ROUNDING");
+  line.flag_or_text("--explain", "text", &options.explain,
+                    "Report every node: what it became, or why not; --explain=json for programs");
+  line.flag_or_text(
+      "--lint", "text", &options.lint,
+      "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
+      "programs. Exit status 1 if there are warnings; the output is written all the same");
+  line.choice("--require-level", &options.require_level, {"I0", "I1"},
+              "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
+              "float32)");
+  line.flag("--allow-float", &options.allow_float,
+            "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
+            "(level F): Softmax, LayerNormalization and the like. Refused otherwise");
+  line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
-  if (!tool::parse(&app, argc, argv, &exit)) return exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
   if (!options.explain.empty() && options.explain != "text" && options.explain != "json") {
     tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
     return tool::kUsage;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 #include "runtime/op.h"
 
 namespace qrt {

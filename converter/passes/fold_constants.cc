@@ -1,6 +1,6 @@
 // Pass: Transpose, Reshape and Gather of constants become constants. (Front ends fold everything
 // else.)
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 #include "converter/passes/permutation.h"

@@ -3,7 +3,7 @@
 // average's adds nothing where padding is counted, and nothing is below a maximum's 0.
 #include <algorithm>
 
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 

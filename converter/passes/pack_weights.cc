@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "converter/passes/passes.h"
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/gemm/pack.h"
 #include "kernels/wide/wide.h"

@@ -1,5 +1,5 @@
 // Pass: a Gather behind a Gather becomes one; a Gather without maps goes.
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 

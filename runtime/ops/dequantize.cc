@@ -1,8 +1,8 @@
 // Dequantize: integers and small floats to float32, float16 or bfloat16; per tensor, per index of
 // any axis, or in blocks. 8 bits and int32 to float32 go straight through the kernels, and 8 bits
 // to float16 per tensor; what else there is through chunks on the stack: unpack, scale, narrow.
-#include "runtime/ops/boundary_step.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/edge_step.h"
 #include "runtime/ops/ops.h"
 
 namespace qrt {
@@ -36,13 +36,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_MODEL_CHECK(output == DType::kFloat32, "the output is %s, expected float32",
                     dtype_name(output));
   }
-  QRT_TRY(check_boundary(context, x.dtype, options->scale(), options->zero_point(), options->axis(),
-                         options->block_size(), /*allow_infinite_scale=*/false));
+  QRT_TRY(check_edge(context, x.dtype, options->scale(), options->zero_point(), options->axis(),
+                     options->block_size(), /*allow_infinite_scale=*/false));
   return add_output(output, x.shape, outputs);
 }
 
 struct Params {
-  BoundaryStep boundary;
+  EdgeStep edge;
   DType input, output;
   bool is_signed;
   std::vector<float> table;  // of a small float: by code
@@ -50,16 +50,16 @@ struct Params {
 
 struct Job {
   const Params& p;
-  BoundaryGrid grid;
+  EdgeGrid grid;
   const uint8_t* x;
   uint8_t* y;
 };
 
 // The kernel takes rows of channels: a run of one scale is rows of kRow equal scales.
-void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, const BoundaryGrid& g,
+void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, const EdgeGrid& g,
                     float* y) {
   constexpr size_t kRow = 64;
-  const BoundaryKernel& k = *p.boundary.kernel;
+  const EdgeKernel& k = *p.edge.kernel;
   if (g.each) return k.dequantize_i32(x, rows, n, g.scale, y);
   float scale[kRow];
   std::fill_n(scale, kRow, g.scale[0]);
@@ -69,14 +69,14 @@ void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, co
 }
 
 // x of n elements (codes of packed types) to float32.
-void to_real(const Params& p, const uint8_t* x, size_t n, const BoundaryGrid& g, float* y) {
+void to_real(const Params& p, const uint8_t* x, size_t n, const EdgeGrid& g, float* y) {
   const auto* words = reinterpret_cast<const uint16_t*>(x);
   const auto scale = [&](size_t i) { return g.scale[g.each ? i : 0]; };
   const auto zp = [&](size_t i) { return g.zero_point[g.each ? i : 0]; };
   const auto real_zp = [&](size_t i) { return float_of(static_cast<uint32_t>(zp(i))); };
   switch (p.input) {
     case DType::kUInt16:
-    case DType::kInt16: p.boundary.kernel->dequantize16(words, p.is_signed, n, g, y); break;
+    case DType::kInt16: p.edge.kernel->dequantize16(words, p.is_signed, n, g, y); break;
     case DType::kInt32:
     case DType::kUInt32:
       for (size_t i = 0; i < n; ++i) {
@@ -87,7 +87,7 @@ void to_real(const Params& p, const uint8_t* x, size_t n, const BoundaryGrid& g,
         y[i] = static_cast<float>(q - z) * scale(i);
       }
       break;
-    case DType::kFloat16: p.boundary.kernel->widen_half(words, n, y); break;
+    case DType::kFloat16: p.edge.kernel->widen_half(words, n, y); break;
     case DType::kBFloat16:
       for (size_t i = 0; i < n; ++i) y[i] = (bfloat_to_float(words[i]) - real_zp(i)) * scale(i);
       break;
@@ -98,43 +98,43 @@ void to_real(const Params& p, const uint8_t* x, size_t n, const BoundaryGrid& g,
       if (!p.table.empty()) {
         for (size_t i = 0; i < n; ++i) y[i] = p.table[x[i]] * scale(i);
       } else if (g.each) {
-        p.boundary.kernel->dequantize_channels(x, p.is_signed, 1, n, g.scale, g.zero_point, y);
+        p.edge.kernel->dequantize_channels(x, p.is_signed, 1, n, g.scale, g.zero_point, y);
       } else {
-        p.boundary.kernel->dequantize(x, p.is_signed, n, g.scale[0], g.zero_point[0], y);
+        p.edge.kernel->dequantize(x, p.is_signed, n, g.scale[0], g.zero_point[0], y);
       }
       break;
   }
 }
 
-// The elements [at, at + count) through buffers; count is at most kBoundaryChunk.
+// The elements [at, at + count) through buffers; count is at most kEdgeChunk.
 void run_chunk(const Job& job, size_t at, size_t count) {
   const Params& p = job.p;
-  float real[kBoundaryChunk];
-  uint8_t codes[kBoundaryChunk];
+  float real[kEdgeChunk];
+  uint8_t codes[kEdgeChunk];
   const bool packed = is_packed(p.input);
   if (packed) unpack_elements(p.input, job.x, at, count, codes);
   const size_t bytes = packed ? 1 : dtype_bytes(p.input);
   const uint8_t* x = packed ? codes : job.x + at * bytes;
   float* y = p.output == DType::kFloat32 ? reinterpret_cast<float*>(job.y) + at : real;
-  for_runs(p.boundary.layout, at, at + count,
+  for_runs(p.edge.layout, at, at + count,
            [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
-             const BoundaryGrid g = grid_at(job.grid, entry, each);
+             const EdgeGrid g = grid_at(job.grid, entry, each);
              for (size_t r = 0; r < rows; ++r, first += n)
                to_real(p, x + (first - at) * bytes, n, g, y + (first - at));
            });
   if (p.output == DType::kFloat32) return;
   auto* out = reinterpret_cast<uint16_t*>(job.y) + at;
-  if (p.output == DType::kFloat16) return p.boundary.kernel->narrow_half(real, count, out);
+  if (p.output == DType::kFloat16) return p.edge.kernel->narrow_half(real, count, out);
   for (size_t i = 0; i < count; ++i) out[i] = float_to_bfloat(real[i]);
 }
 
 void run_chunks(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const Job job = {p, p.boundary.grid(step, context), context.in(step, 0), context.out(step, 0)};
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  const Job job = {p, p.edge.grid(step, context), context.in(step, 0), context.out(step, 0)};
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               for (size_t at = begin; at < end; at += kBoundaryChunk)
-                 run_chunk(job, at, std::min(kBoundaryChunk, end - at));
+               for (size_t at = begin; at < end; at += kEdgeChunk)
+                 run_chunk(job, at, std::min(kEdgeChunk, end - at));
              });
 }
 
@@ -142,10 +142,10 @@ void run_chunks(const Step& step, const RunContext& context) {
 template <class F>
 void run_direct(const Step& step, const RunContext& context, const F& f) {
   const Params& p = step.as<Params>();
-  const BoundaryGrid grid = p.boundary.grid(step, context);
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  const EdgeGrid grid = p.edge.grid(step, context);
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               for_runs(p.boundary.layout, begin, end,
+               for_runs(p.edge.layout, begin, end,
                         [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
                           f(at, rows, n, grid_at(grid, entry, each));
                         });
@@ -154,10 +154,10 @@ void run_direct(const Step& step, const RunContext& context, const F& f) {
 
 void run_bytes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const BoundaryKernel& k = *p.boundary.kernel;
+  const EdgeKernel& k = *p.edge.kernel;
   const uint8_t* x = context.in(step, 0);
   float* y = reinterpret_cast<float*>(context.out(step, 0));
-  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const BoundaryGrid& g) {
+  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const EdgeGrid& g) {
     if (g.each)
       k.dequantize_channels(x + at, p.is_signed, rows, n, g.scale, g.zero_point, y + at);
     else
@@ -169,7 +169,7 @@ void run_int32(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const int32_t*>(context.in(step, 0));
   float* y = reinterpret_cast<float*>(context.out(step, 0));
-  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const BoundaryGrid& g) {
+  run_direct(step, context, [&](size_t at, size_t rows, size_t n, const EdgeGrid& g) {
     dequantize_i32(p, x + at, rows, n, g, y + at);
   });
 }
@@ -179,16 +179,16 @@ void run_half(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const uint8_t* x = context.in(step, 0);
   auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
-  run_direct(step, context, [&](size_t at, size_t, size_t n, const BoundaryGrid& g) {
-    p.boundary.kernel->dequantize_half(x + at, p.is_signed, n, g.scale[0], g.zero_point[0], y + at);
+  run_direct(step, context, [&](size_t at, size_t, size_t n, const EdgeGrid& g) {
+    p.edge.kernel->dequantize_half(x + at, p.is_signed, n, g.scale[0], g.zero_point[0], y + at);
   });
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
   auto params = std::make_shared<Params>();
-  make_boundary(context, options->scale(), options->zero_point(), options->axis(),
-                options->block_size(), fb::Division::F32, &params->boundary);
+  make_edge(context, options->scale(), options->zero_point(), options->axis(),
+            options->block_size(), fb::Division::F32, &params->edge);
   params->input = context.inputs[0].type.dtype;
   params->output = context.outputs[0].dtype;
   params->is_signed = is_signed_integer(params->input);
@@ -200,14 +200,14 @@ Status prepare(const PrepareContext& context, Step* step) {
   }
   const bool bytes = params->input == DType::kUInt8 || params->input == DType::kInt8;
   const bool real = params->output == DType::kFloat32;
-  step->kernel = params->boundary.kernel->name;
-  step->scratch_bytes = params->boundary.scratch_bytes();
+  step->kernel = params->edge.kernel->name;
+  step->scratch_bytes = params->edge.scratch_bytes();
   if (bytes && real) {
     step->run = run_bytes;
-  } else if (params->input == DType::kInt32 && real && !params->boundary.has_zero_point) {
+  } else if (params->input == DType::kInt32 && real && !params->edge.has_zero_point) {
     step->run = run_int32;
   } else if (bytes && params->output == DType::kFloat16 &&
-             params->boundary.layout.kind == BoundaryLayout::Kind::kTensor) {
+             params->edge.layout.kind == EdgeLayout::Kind::kTensor) {
     step->run = run_half;
   } else {
     step->run = run_chunks;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/boundary/numbers.h"
+#include "kernels/edge/numbers.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"

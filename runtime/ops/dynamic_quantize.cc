@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/boundary/boundary.h"
+#include "kernels/edge/edge.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -20,7 +20,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  const BoundaryKernel* kernel;
+  const EdgeKernel* kernel;
   size_t elements, tasks;
 };
 
@@ -60,7 +60,7 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, Step* step) {
   auto params = std::make_shared<Params>();
-  params->kernel = select_boundary(context.isas);
+  params->kernel = select_edge(context.isas);
   params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());
   params->tasks =
       task_count(static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,

@@ -1,9 +1,9 @@
-// Float: one operator of a float island; FloatFunction says which. Elementwise ones are cut into
-// runs, the others into rows.
+// Float: one operator of a layer left in float; FloatFunction says which. Elementwise ones are cut
+// into runs, the others into rows.
 #include <cmath>
 
+#include "kernels/float_fallback/float_fallback.h"
 #include "kernels/integer_build.h"
-#include "kernels/island/island.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -86,11 +86,10 @@ void run_elements(const Step& step, const RunContext& context) {
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.n, 16, [&](size_t, size_t begin, size_t end) {
     if (p.function == F::TABLE)
-      island_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin,
-                   end - begin);
+      float_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin, end - begin);
     else
-      island_unary(static_cast<IslandUnary>(p.function), floats(context.in(step, 0)) + begin,
-                   y + begin, end - begin);
+      float_unary(static_cast<FloatUnary>(p.function), floats(context.in(step, 0)) + begin,
+                  y + begin, end - begin);
   });
 }
 
@@ -98,10 +97,10 @@ void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const size_t made = is_reduction(p.function) ? 1 : p.n;
   const auto f =
-      static_cast<IslandRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
+      static_cast<FloatRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    island_rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
-                floats(context.out(step, 0)) + begin * made, end - begin, p.n);
+    float_rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
+               floats(context.out(step, 0)) + begin * made, end - begin, p.n);
   });
 }
 
@@ -110,7 +109,7 @@ void run_matmul(const Step& step, const RunContext& context) {
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    for (size_t r = begin; r < end; ++r) island_product(a + r * p.k, b, p.k, p.n, y + r * p.n);
+    for (size_t r = begin; r < end; ++r) float_product(a + r * p.k, b, p.k, p.n, y + r * p.n);
   });
 }
 
@@ -124,9 +123,9 @@ struct FloatRun {
 
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const auto f = static_cast<IslandBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
+  const auto f = static_cast<FloatBinary>(static_cast<int>(p.function) - static_cast<int>(F::ADD));
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
-    island_binary(f, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
+    float_binary(f, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 
@@ -144,7 +143,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   if (is_binary(p->function)) {
     p->broadcast = plan_broadcast(context, kNs);
     step->run = run_binary;
-    step->kernel = "island_binary";
+    step->kernel = "float_binary";
   } else if (p->function == F::MATMUL) {
     p->k = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = p->n / p->k;
@@ -153,17 +152,17 @@ Status prepare(const PrepareContext& context, Step* step) {
         static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
     p->tasks = task_count(products / 4, p->rows, context.threads);
     step->run = run_matmul;
-    step->kernel = "island_product";
+    step->kernel = "float_product";
   } else if (is_rows(p->function)) {
     p->n = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = static_cast<size_t>(x.elements()) / p->n;
     p->tasks = task_count(ns, p->rows, context.threads);
     step->run = run_rows;
-    step->kernel = "island_rows";
+    step->kernel = "float_rows";
   } else {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;
-    step->kernel = p->function == F::TABLE ? "island_table" : "island_unary";
+    step->kernel = p->function == F::TABLE ? "float_table" : "float_unary";
   }
   step->params = std::move(p);
   return Status();

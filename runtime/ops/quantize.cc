@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "kernels/boundary/packed.h"
-#include "runtime/ops/boundary_step.h"
+#include "kernels/edge/packed.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/edge_step.h"
 #include "runtime/ops/ops.h"
 
 namespace qrt {
@@ -55,8 +55,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   static_cast<int>(options->overflow()));
   QRT_MODEL_CHECK(options->offset() == 0 || (options->offset() == 128 && output == DType::kUInt8),
                   "offset is %d, expected 0, or 128 for a uint8 output", options->offset());
-  QRT_TRY(check_boundary(context, output, options->scale(), options->zero_point(), options->axis(),
-                         options->block_size(), /*allow_infinite_scale=*/true));
+  QRT_TRY(check_edge(context, output, options->scale(), options->zero_point(), options->axis(),
+                     options->block_size(), /*allow_infinite_scale=*/true));
   if (options->division() == fb::Division::F64)
     QRT_MODEL_CHECK(has_inputs && context.inputs[1].type.dtype == DType::kInt32,
                     "division is F64, but the scale is no int32 input");
@@ -64,7 +64,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  BoundaryStep boundary;
+  EdgeStep edge;
   DType input, output;
   int32_t lo = 0, hi = 0, offset = 0;
   bool is_packed = false, half_away = false, is_small_float = false;
@@ -77,7 +77,7 @@ struct Params {
 // What a run does per call, beside the grid and the tensors.
 struct Job {
   const Params& p;
-  BoundaryGrid grid;
+  EdgeGrid grid;
   const int32_t* int_scale;  // of an F64 division
   const uint8_t* x;
   uint8_t* y;
@@ -86,7 +86,7 @@ struct Job {
 void widen(const Job& job, size_t at, size_t count, float* v) {
   const auto* halves = reinterpret_cast<const uint16_t*>(job.x) + at;
   switch (job.p.input) {
-    case DType::kFloat16: job.p.boundary.kernel->widen_half(halves, count, v); break;
+    case DType::kFloat16: job.p.edge.kernel->widen_half(halves, count, v); break;
     case DType::kBFloat16:
       for (size_t i = 0; i < count; ++i) v[i] = bfloat_to_float(halves[i]);
       break;
@@ -116,9 +116,9 @@ float quotient_f64(double v, bool to_integer) {
 // side where it ends.
 void divide(const Job& job, size_t at, size_t count, float* v) {
   const Params& p = job.p;
-  const fb::Division type = p.boundary.division;
+  const fb::Division type = p.edge.division;
   const float limit = p.overflow == fb::Overflow::INT64 ? 9223372036854775808.0f : 2147483648.0f;
-  for_runs(p.boundary.layout, at, at + count,
+  for_runs(p.edge.layout, at, at + count,
            [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
              for (size_t r = 0; r < rows; ++r, first += n) {
                for (size_t i = 0; i < n; ++i) {
@@ -154,7 +154,7 @@ int64_t quantize_wide(float v, int64_t zp, fb::Overflow overflow) {
   return static_cast<int64_t>(static_cast<uint64_t>(q) + static_cast<uint64_t>(zp));
 }
 
-void encode_wide(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint8_t* out) {
+void encode_wide(const Params& p, const float* v, size_t n, const EdgeGrid& g, uint8_t* out) {
   const bool is_signed = p.output == DType::kInt32;
   const int64_t lo = is_signed ? INT32_MIN : 0, hi = is_signed ? INT32_MAX : int64_t{UINT32_MAX};
   for (size_t i = 0; i < n; ++i) {
@@ -168,7 +168,7 @@ void encode_wide(const Params& p, const float* v, size_t n, const BoundaryGrid& 
 }
 
 // bfloat16: fl32(v + zp); float16: x alone, limited.
-void encode_half(const Params& p, const float* v, size_t n, const BoundaryGrid& g, uint16_t* out) {
+void encode_half(const Params& p, const float* v, size_t n, const EdgeGrid& g, uint16_t* out) {
   for (size_t i = 0; i < n; ++i) {
     const size_t e = g.each ? i : 0;
     if (p.output == DType::kBFloat16) {
@@ -182,9 +182,9 @@ void encode_half(const Params& p, const float* v, size_t n, const BoundaryGrid& 
 }
 
 // Rows of n values with the entries of g (or one run): codes one per element, packed types a byte.
-void encode(const Params& p, const float* v, size_t rows, size_t n, const BoundaryGrid& g,
+void encode(const Params& p, const float* v, size_t rows, size_t n, const EdgeGrid& g,
             uint8_t* out) {
-  const BoundaryKernel& k = *p.boundary.kernel;
+  const EdgeKernel& k = *p.edge.kernel;
   const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
   if (bytes == 1 && !p.is_small_float) {
     if (g.each) return k.quantize_channels(v, rows, n, g.scale, g.zero_point, p.lo, p.hi, out);
@@ -192,7 +192,7 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const Bounda
   }
   for (size_t r = 0; r < rows; ++r, v += n, out += n * bytes) {
     if (p.output == DType::kFloat4E2M1) {
-      float sum[kBoundaryChunk];
+      float sum[kEdgeChunk];
       for (size_t i = 0; i < n; ++i) {
         const size_t e = g.each ? i : 0;
         sum[i] = v[i] / g.scale[e] + float_of(static_cast<uint32_t>(g.zero_point[e]));
@@ -210,11 +210,11 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const Bounda
   }
 }
 
-// The elements [at, at + count) through buffers; count is at most kBoundaryChunk.
+// The elements [at, at + count) through buffers; count is at most kEdgeChunk.
 void run_chunk(const Job& job, size_t at, size_t count) {
   const Params& p = job.p;
-  float real[kBoundaryChunk];
-  uint8_t codes[kBoundaryChunk];
+  float real[kEdgeChunk];
+  uint8_t codes[kEdgeChunk];
   const bool divides = !p.ones.empty();
   const float* v = reinterpret_cast<const float*>(job.x) + at;
   if (p.input != DType::kFloat32) {
@@ -228,9 +228,9 @@ void run_chunk(const Job& job, size_t at, size_t count) {
   }
   const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
   uint8_t* out = p.is_packed ? codes : job.y + at * bytes;
-  for_runs(p.boundary.layout, at, at + count,
+  for_runs(p.edge.layout, at, at + count,
            [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
-             BoundaryGrid g = grid_at(job.grid, entry, each);
+             EdgeGrid g = grid_at(job.grid, entry, each);
              if (divides) g.scale = p.ones.data();
              encode(p, v + (first - at), rows, n, g, out + (first - at) * bytes);
            });
@@ -241,30 +241,30 @@ void run_chunk(const Job& job, size_t at, size_t count) {
 
 void run_chunks(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const Job job = {p, p.boundary.grid(step, context),
-                   p.boundary.division == fb::Division::F64
+  const Job job = {p, p.edge.grid(step, context),
+                   p.edge.division == fb::Division::F64
                        ? reinterpret_cast<const int32_t*>(context.in(step, 1))
                        : nullptr,
                    context.in(step, 0), context.out(step, 0)};
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               for (size_t at = begin; at < end; at += kBoundaryChunk)
-                 run_chunk(job, at, std::min(kBoundaryChunk, end - at));
+               for (size_t at = begin; at < end; at += kEdgeChunk)
+                 run_chunk(job, at, std::min(kEdgeChunk, end - at));
              });
 }
 
 // float32 to 8 bits.
 void run_bytes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                if (p.half_away)
-                 return p.boundary.kernel->quantize_away(x + begin, end - begin, grid.scale[0],
-                                                         grid.zero_point[0], p.lo, p.hi, y + begin);
-               for_runs(p.boundary.layout, begin, end,
+                 return p.edge.kernel->quantize_away(x + begin, end - begin, grid.scale[0],
+                                                     grid.zero_point[0], p.lo, p.hi, y + begin);
+               for_runs(p.edge.layout, begin, end,
                         [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
                           encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
                         });
@@ -274,35 +274,34 @@ void run_bytes(const Step& step, const RunContext& context) {
 // float32 to int16, per tensor, half away from zero.
 void run_half_away_16(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               p.boundary.kernel->quantize16_away(x + begin, end - begin, grid, p.lo, p.hi,
-                                                  y + begin);
+               p.edge.kernel->quantize16_away(x + begin, end - begin, grid, p.lo, p.hi, y + begin);
              });
 }
 
 // float16 to 8 bits, per tensor.
 void run_half(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const BoundaryGrid grid = p.boundary.grid(step, context);
+  const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const uint16_t*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.boundary.tasks, p.boundary.elements, kAlignment,
+  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               p.boundary.kernel->quantize_half(x + begin, end - begin, grid.scale[0],
-                                                grid.zero_point[0] - p.offset, p.lo - p.offset,
-                                                p.hi - p.offset, p.offset, y + begin);
+               p.edge.kernel->quantize_half(x + begin, end - begin, grid.scale[0],
+                                            grid.zero_point[0] - p.offset, p.lo - p.offset,
+                                            p.hi - p.offset, p.offset, y + begin);
              });
 }
 
 Status prepare(const PrepareContext& context, Step* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
-  make_boundary(context, options->scale(), options->zero_point(), options->axis(),
-                options->block_size(), options->division(), &params->boundary);
+  make_edge(context, options->scale(), options->zero_point(), options->axis(),
+            options->block_size(), options->division(), &params->edge);
   params->input = context.inputs[0].type.dtype;
   params->output = context.outputs[0].dtype;
   integer_range(params->output, &params->lo, &params->hi);
@@ -316,9 +315,9 @@ Status prepare(const PrepareContext& context, Step* step) {
   params->wraps = is_small_integer(params->output) && params->overflow != fb::Overflow::SATURATE;
   const bool plain = options->division() == fb::Division::F32;
   const bool bytes = params->output == DType::kUInt8 || params->output == DType::kInt8;
-  const bool tensor = params->boundary.layout.kind == BoundaryLayout::Kind::kTensor;
-  step->kernel = params->boundary.kernel->name;
-  step->scratch_bytes = params->boundary.scratch_bytes();
+  const bool tensor = params->edge.layout.kind == EdgeLayout::Kind::kTensor;
+  step->kernel = params->edge.kernel->name;
+  step->scratch_bytes = params->edge.scratch_bytes();
   if (params->half_away && !bytes) {
     step->run = run_half_away_16;
   } else if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
@@ -330,7 +329,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   } else {
     step->run = run_chunks;
     if (!plain || params->wraps || params->output == DType::kFloat4E2M1)
-      params->ones.assign(kBoundaryChunk, 1.0f);
+      params->ones.assign(kEdgeChunk, 1.0f);
   }
   step->params = std::move(params);
   return Status();
@@ -340,17 +339,17 @@ Status prepare(const PrepareContext& context, Step* step) {
 
 bool quantizes_in_parts(const Step& step) {
   if (step.run != run_bytes) return false;
-  const BoundaryStep& boundary = step.as<Params>().boundary;
-  return boundary.layout.kind == BoundaryLayout::Kind::kTensor && !boundary.reads_inputs();
+  const EdgeStep& edge = step.as<Params>().edge;
+  return edge.layout.kind == EdgeLayout::Kind::kTensor && !edge.reads_inputs();
 }
 
 void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
                    uint8_t* to) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0)) + begin;
-  const float scale = p.boundary.scale[0];
-  const int32_t zero_point = p.boundary.zero_point[0];
-  const BoundaryKernel& kernel = *p.boundary.kernel;
+  const float scale = p.edge.scale[0];
+  const int32_t zero_point = p.edge.zero_point[0];
+  const EdgeKernel& kernel = *p.edge.kernel;
   (p.half_away ? kernel.quantize_away : kernel.quantize)(x, count, scale, zero_point, p.lo, p.hi,
                                                          to);
 }

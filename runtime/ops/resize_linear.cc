@@ -3,7 +3,7 @@
 // dequantised, weighed and quantised; in integers (TFLite, and WIDE) the products are exact.
 #include <cstdlib>
 
-#include "kernels/boundary/boundary.h"
+#include "kernels/edge/edge.h"
 #include "kernels/integer_build.h"
 #include "kernels/resize/resize.h"
 #include "runtime/ops/check.h"
@@ -97,7 +97,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 
 struct Params {
   const ResizeKernel* kernel;
-  const BoundaryKernel* boundary;
+  const EdgeKernel* edge;
   fb::ResizeKind kind;
   DType dtype;
   RoundShift20 round;
@@ -151,8 +151,7 @@ class FloatRows {
       p_.kernel->f32(row, plane.weight, k > 0, a, b, out_);
     }
     if (p_.kind == fb::ResizeKind::F32) {
-      p_.boundary->quantize(out_, p_.out_row, p_.output_scale, p_.output_zero_point, p_.lo, p_.hi,
-                            y);
+      p_.edge->quantize(out_, p_.out_row, p_.output_scale, p_.output_zero_point, p_.lo, p_.hi, y);
       return;
     }
     for (size_t i = 0; i < p_.out_row; ++i) {
@@ -169,7 +168,7 @@ class FloatRows {
     const int at = keep ? keep == rows_[0] : next_;
     next_ = 1 - at;
     held_[at] = x;
-    p_.boundary->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, rows_[at]);
+    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, rows_[at]);
     return rows_[at];
   }
 
@@ -267,7 +266,7 @@ Status prepare(const PrepareContext& context, Step* step) {
   auto params = std::make_shared<Params>();
   Params& p = *params;
   p.kernel = select_resize(context.isas);
-  p.boundary = select_boundary(context.isas);
+  p.edge = select_edge(context.isas);
   p.kind = o->kind();
   p.dtype = context.outputs[0].dtype;
   p.round = p.kind == fb::ResizeKind::INT_HALF_AWAY ? RoundShift20::kHalfAway

@@ -2,7 +2,7 @@
 // layouts and the batch; no byte of any output changes.
 #include <gtest/gtest.h>
 
-#include "converter/index_maps.h"
+#include "converter/import/common/index_maps.h"
 #include "tests/support/graph_builder.h"
 
 namespace qrt {

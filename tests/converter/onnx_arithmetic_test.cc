@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "converter/import/onnx_lut.h"
+#include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/support/boundary.h"
+#include "tests/support/edge.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing {

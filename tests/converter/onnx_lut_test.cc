@@ -1,7 +1,5 @@
 // ONNX Runtime's float functions: bit patterns computed by ONNX Runtime 1.30 (x86-64, FMA) at
 // sixteen arguments.
-#include "converter/import/onnx_lut.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,8 @@
 #include <functional>
 #include <limits>
 #include <vector>
+
+#include "converter/import/onnx/arithmetic/ort_math.h"
 
 namespace qrt::convert::from_onnx {
 namespace {

@@ -2,7 +2,7 @@
 // their own, and the outputs of the same weights in 8 bits. In blocks: refused, or in float.
 #include <gtest/gtest.h>
 
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 #include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
@@ -152,7 +152,7 @@ TEST(OnnxPacked, WeightsInBlocksAreRefusedWithTheirReason) {
 }
 
 TEST(OnnxPacked, WeightsInBlocksRunInFloatOnRequestAndStayPacked) {
-  if (is_integer_build()) GTEST_SKIP() << "this build has no float islands";
+  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   for (const bool gemm : {false, true}) {
     std::vector<float> w;
     OnnxBuilder b = blocked_model(gemm, &w);
@@ -220,7 +220,7 @@ OnnxBuilder blocked_conv(const Type& type, bool flat, std::vector<float>* weight
 }
 
 TEST(OnnxPacked, ConvolutionsOfWeightsInBlocksRunInFloatOnRequest) {
-  if (is_integer_build()) GTEST_SKIP() << "this build has no float islands";
+  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   constexpr Type kOfInt8 = {kInt8, 8, -128, 127, DType::kUInt8};
   for (const Type& type : {kTypes[0], kTypes[1], kTypes[3], kOfInt8})
     for (const bool flat : {false, true}) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/import/onnx_lut.h"
+#include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <limits>
 
-#include "converter/import/onnx_lut.h"
+#include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing {

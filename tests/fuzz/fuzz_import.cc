@@ -53,7 +53,7 @@ void check_import(Status status, convert::Graph* graph, convert::Report* report,
 
 }  // namespace
 
-// One file in two may have float islands.
+// One file in two may have layers left in float.
 void fuzz_onnx(const uint8_t* data, size_t size) {
   const MemoryFile file(data, size);
   convert::Graph graph;

@@ -1,12 +1,12 @@
 // The edges: floats to integers and back.
-#include "kernels/boundary/numbers.h"
+#include "kernels/edge/numbers.h"
 #include "tests/fuzz/generator.h"
 
 namespace qrt::fuzz {
 
 template <class Options>
-std::vector<uint32_t> Generator::boundary_inputs(const Live& x, DType scale, DType zero_point,
-                                                 Options* o) {
+std::vector<uint32_t> Generator::edge_inputs(const Live& x, DType scale, DType zero_point,
+                                             Options* o) {
   Shape shape;
   const int layout = x.shape.rank() < 2 ? 0 : choose_.integer(0, 2);
   if (layout != 0) {
@@ -50,12 +50,12 @@ void Generator::append_quantize() {
     o.saturate = choose_.coin();
     o.overflow = static_cast<fb::Overflow>(choose_.integer(0, 2));
     std::vector<uint32_t> inputs =
-        boundary_inputs(x, choose_.coin() ? DType::kFloat16 : DType::kFloat32, to, &o);
+        edge_inputs(x, choose_.coin() ? DType::kFloat16 : DType::kFloat32, to, &o);
     return emit(std::move(o), std::move(inputs), x.shape, to);
   }
   const Live x = of_type(DType::kFloat32);
   const bool is_signed = choose_.integer(0, 3) == 3;
-  set_boundary(x, is_signed ? -128 : 0, is_signed ? 127 : 255, &o);
+  set_edge(x, is_signed ? -128 : 0, is_signed ? 127 : 255, &o);
   emit(std::move(o), {x.tensor}, x.shape, is_signed ? DType::kInt8 : DType::kUInt8);
 }
 
@@ -68,7 +68,7 @@ void Generator::append_dequantize() {
                           const int type = choose_.integer(0, kDTypeCount - 1);
                           return std::make_pair(static_cast<DType>(type), any_shape());
                         });
-    std::vector<uint32_t> inputs = boundary_inputs(x, DType::kFloat32, x.dtype, &o);
+    std::vector<uint32_t> inputs = edge_inputs(x, DType::kFloat32, x.dtype, &o);
     return emit(std::move(o), std::move(inputs), x.shape, kTo[choose_.integer(0, 2)]);
   }
   const Live x = pick(
@@ -78,7 +78,7 @@ void Generator::append_dequantize() {
       [&] { return std::make_pair(DType::kUInt8, any_shape()); });
   const int lo = x.dtype == DType::kInt8 ? -128 : 0;
   const int hi = x.dtype == DType::kInt8 ? 127 : x.dtype == DType::kUInt8 ? 255 : 0;
-  set_boundary(x, lo, hi, &o);
+  set_edge(x, lo, hi, &o);
   emit(std::move(o), {x.tensor}, x.shape, DType::kFloat32);
 }
 

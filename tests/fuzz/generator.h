@@ -124,9 +124,9 @@ class Generator {
   void append_add_int(const Live& x, uint32_t b);
   std::unique_ptr<fb::ResizeAxisT> resize_axis(int64_t in, fb::ResizeKind kind);
   uint32_t table_of_pairs(bool to_float);
-  // Scales and zero points of a boundary operator.
+  // Scales and zero points of an edge operator.
   template <class Options>
-  void set_boundary(const Live& x, int lo, int hi, Options* o) {
+  void set_edge(const Live& x, int lo, int hi, Options* o) {
     size_t n = 1;
     if (x.shape.rank() >= 2 && choose_.coin()) {
       o->axis = choose_.integer(1, x.shape.rank() - 1);
@@ -139,7 +139,7 @@ class Generator {
   }
   // The same as inputs: constants, per tensor, per axis or in blocks.
   template <class Options>
-  std::vector<uint32_t> boundary_inputs(const Live& x, DType scale, DType zero_point, Options* o);
+  std::vector<uint32_t> edge_inputs(const Live& x, DType scale, DType zero_point, Options* o);
 
   Choices choose_;
   ModelBuilder m_;

@@ -1,5 +1,5 @@
 // Packed elements of 4 and 2 bits against the bit numbers of the contract.
-#include "kernels/boundary/packed.h"
+#include "kernels/edge/packed.h"
 
 #include <gtest/gtest.h>
 

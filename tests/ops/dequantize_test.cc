@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "tests/support/boundary.h"
+#include "tests/support/edge.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -94,9 +94,9 @@ void check_inputs(const Shape& shape, int axis, uint32_t block, DType x_type, DT
                dtype_name(y_type) + " " + shape.to_string() + " axis " + std::to_string(axis) +
                " block " + std::to_string(block) + "; " + random.trace());
   const size_t n = static_cast<size_t>(shape.elements());
-  const size_t entries = testing::boundary_entries(shape, axis, block);
-  const testing::Reals scale = testing::boundary_scales(&random, scale_type, entries, -4);
-  const testing::Reals zp = testing::boundary_zero_points(&random, x_type, entries, has_zero_point);
+  const size_t entries = testing::edge_entries(shape, axis, block);
+  const testing::Reals scale = testing::edge_scales(&random, scale_type, entries, -4);
+  const testing::Reals zp = testing::edge_zero_points(&random, x_type, entries, has_zero_point);
   Bytes codes(tensor_bytes({x_type, shape}));
   random.fill(codes, 0, 255);
   if (x_type == DType::kFloat16 || x_type == DType::kBFloat16)  // numbers
@@ -104,7 +104,7 @@ void check_inputs(const Shape& shape, int axis, uint32_t block, DType x_type, DT
   const testing::Reals x(x_type, n, codes);
   Bytes want;
   for (size_t i = 0; i < n; ++i) {
-    const size_t e = testing::boundary_entry(shape, axis, block, i);
+    const size_t e = testing::edge_entry(shape, axis, block, i);
     float v = static_cast<float>(x[i] - zp[e]);  // one rounding: exact in double
     if (x_type == DType::kFloat16)
       v = static_cast<float>(x[i]);
@@ -118,7 +118,7 @@ void check_inputs(const Shape& shape, int axis, uint32_t block, DType x_type, DT
     want.insert(want.end(), from, from + dtype_bytes(y_type));
   }
   testing::ModelBuilder m;
-  const Shape parameters = testing::boundary_shape(shape, axis, block);
+  const Shape parameters = testing::edge_shape(shape, axis, block);
   std::vector<uint32_t> inputs = {m.input(shape, x_type), m.input(parameters, scale_type)};
   std::vector<Bytes> data = {codes, scale.bytes()};
   if (has_zero_point) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "kernels/boundary/numbers.h"
+#include "kernels/edge/numbers.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 

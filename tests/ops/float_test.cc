@@ -1,4 +1,4 @@
-// Float: operators of float islands against the C library within the stated error; their bits,
+// Float: layers left in float against the C library within the stated error; their bits,
 // which are the same everywhere, as digests; models that must be refused.
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "kernels/island/island.h"
+#include "kernels/float_fallback/float_fallback.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -27,9 +27,9 @@ std::vector<float> samples() {
   return x;
 }
 
-std::vector<float> unary(IslandUnary f, const std::vector<float>& x) {
+std::vector<float> unary(FloatUnary f, const std::vector<float>& x) {
   std::vector<float> y(x.size());
-  island_unary(f, x.data(), y.data(), x.size());
+  float_unary(f, x.data(), y.data(), x.size());
   return y;
 }
 
@@ -39,7 +39,7 @@ uint64_t digest(const std::vector<float>& values) {
   return h;
 }
 
-void expect_close(IslandUnary f, const std::function<double(double)>& real, double ulps,
+void expect_close(FloatUnary f, const std::function<double(double)>& real, double ulps,
                   double absolute) {
   const std::vector<float> x = samples(), y = unary(f, x);
   for (size_t i = 0; i < x.size(); ++i) {
@@ -58,28 +58,28 @@ double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
 TEST(Float, FunctionsAreClose) {
   expect_close(
-      IslandUnary::kExp, [](double x) { return std::exp(x); }, 4, 0);
+      FloatUnary::kExp, [](double x) { return std::exp(x); }, 4, 0);
   expect_close(
-      IslandUnary::kLog, [](double x) { return std::log(x); }, 4, 1e-7);
+      FloatUnary::kLog, [](double x) { return std::log(x); }, 4, 1e-7);
   expect_close(
-      IslandUnary::kSqrt, [](double x) { return std::sqrt(x); }, 1, 0);
+      FloatUnary::kSqrt, [](double x) { return std::sqrt(x); }, 1, 0);
   expect_close(
-      IslandUnary::kTanh, [](double x) { return std::tanh(x); }, 4, 0);
+      FloatUnary::kTanh, [](double x) { return std::tanh(x); }, 4, 0);
   expect_close(
-      IslandUnary::kErf, [](double x) { return std::erf(x); }, 0, 3e-7);
+      FloatUnary::kErf, [](double x) { return std::erf(x); }, 0, 3e-7);
   expect_close(
-      IslandUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
-  expect_close(IslandUnary::kGelu, gelu, 4, 3e-6);
+      FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
+  expect_close(FloatUnary::kGelu, gelu, 4, 3e-6);
 }
 
 TEST(Float, NaNAndInfinity) {
   const float nan = std::nanf("");
-  EXPECT_EQ(unary(IslandUnary::kExp, {kInf, -kInf}), (std::vector<float>{kInf, 0.0f}));
-  EXPECT_EQ(unary(IslandUnary::kLog, {kInf, 0.0f}), (std::vector<float>{kInf, -kInf}));
-  EXPECT_EQ(unary(IslandUnary::kTanh, {kInf, -kInf}), (std::vector<float>{1.0f, -1.0f}));
+  EXPECT_EQ(unary(FloatUnary::kExp, {kInf, -kInf}), (std::vector<float>{kInf, 0.0f}));
+  EXPECT_EQ(unary(FloatUnary::kLog, {kInf, 0.0f}), (std::vector<float>{kInf, -kInf}));
+  EXPECT_EQ(unary(FloatUnary::kTanh, {kInf, -kInf}), (std::vector<float>{1.0f, -1.0f}));
   // Always the same one.
   for (const float x : {nan, -nan})
-    for (const float y : unary(IslandUnary::kLog, {x, -1.0f}))
+    for (const float y : unary(FloatUnary::kLog, {x, -1.0f}))
       EXPECT_EQ(bytes_of(std::vector<float>{y}), (Bytes{0, 0, 0xc0, 0x7f}));
 }
 
@@ -109,7 +109,7 @@ TEST(Float, UnaryOfAnySizeAndThreads) {
   for (const int64_t n : {1, 15, 16, 17, 5003}) {
     const std::vector<float> x = random_floats(&random, static_cast<size_t>(n));
     testing::expect_outputs(model(F::TANH, {{1, n}}, {1, n}), 1, {bytes_of(x)},
-                            {bytes_of(unary(IslandUnary::kTanh, x))});
+                            {bytes_of(unary(FloatUnary::kTanh, x))});
   }
 }
 
@@ -147,9 +147,9 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
     }
     std::vector<float> shifted, e;
     for (size_t i = 0; i < n; ++i) shifted.push_back(v[i] - hi);
-    e = unary(IslandUnary::kExp, shifted);
+    e = unary(FloatUnary::kExp, shifted);
     for (const float f : e) e_sum = e_sum + f;
-    const float log_sum = unary(IslandUnary::kLog, {e_sum})[0];
+    const float log_sum = unary(FloatUnary::kLog, {e_sum})[0];
     const float mean = sum / static_cast<float>(n);
     for (size_t i = 0; i < n; ++i) {
       soft.push_back(e[i] / e_sum);
@@ -229,12 +229,12 @@ TEST(Float, RefusedModels) {
 // Every CPU, compiler and instruction set has these bits.
 TEST(Float, BitsAreTheSameEverywhere) {
   const std::vector<float> x = samples();
-  EXPECT_EQ(digest(unary(IslandUnary::kExp, x)), 16988223810048343110u);
-  EXPECT_EQ(digest(unary(IslandUnary::kLog, x)), 7396812711503130598u);
-  EXPECT_EQ(digest(unary(IslandUnary::kErf, x)), 12916876728317252663u);
-  EXPECT_EQ(digest(unary(IslandUnary::kTanh, x)), 6235856081064637679u);
-  EXPECT_EQ(digest(unary(IslandUnary::kSigmoid, x)), 6183572507952593198u);
-  EXPECT_EQ(digest(unary(IslandUnary::kGelu, x)), 3008193795202402868u);
+  EXPECT_EQ(digest(unary(FloatUnary::kExp, x)), 16988223810048343110u);
+  EXPECT_EQ(digest(unary(FloatUnary::kLog, x)), 7396812711503130598u);
+  EXPECT_EQ(digest(unary(FloatUnary::kErf, x)), 12916876728317252663u);
+  EXPECT_EQ(digest(unary(FloatUnary::kTanh, x)), 6235856081064637679u);
+  EXPECT_EQ(digest(unary(FloatUnary::kSigmoid, x)), 6183572507952593198u);
+  EXPECT_EQ(digest(unary(FloatUnary::kGelu, x)), 3008193795202402868u);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "runtime/ops/boundary_step.h"
-#include "tests/support/boundary.h"
+#include "runtime/ops/edge_step.h"
+#include "tests/support/edge.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -118,7 +118,7 @@ struct Case {
   int offset = 0;
 };
 
-size_t entries_of(const Case& c) { return testing::boundary_entries(c.shape, c.axis, c.block); }
+size_t entries_of(const Case& c) { return testing::edge_entries(c.shape, c.axis, c.block); }
 
 float in_type(fb::Division d, float v) {
   if (d == fb::Division::F16) return half_to_float(float_to_half(v));
@@ -170,13 +170,13 @@ void check_inputs(const Case& c) {
                std::to_string(static_cast<int>(c.overflow)) + "; " + random.trace());
   const size_t n = static_cast<size_t>(c.shape.elements()), entries = entries_of(c);
   const testing::Reals scale =
-      testing::boundary_scales(&random, c.scale, entries, c.x == DType::kInt32 ? 4 : -4);
-  const testing::Reals zp = testing::boundary_zero_points(&random, c.y, entries, c.zero_point);
+      testing::edge_scales(&random, c.scale, entries, c.x == DType::kInt32 ? 4 : -4);
+  const testing::Reals zp = testing::edge_zero_points(&random, c.y, entries, c.zero_point);
   testing::Reals x = testing::reals(c.x, n);
   const double odd[] = {NAN, INFINITY, -INFINITY, 1e30, -1e30, 3e9, -3e9, 0.0, -0.0};
   std::vector<int64_t> want(n);
   for (size_t i = 0; i < n; ++i) {
-    const size_t e = testing::boundary_entry(c.shape, c.axis, c.block, i);
+    const size_t e = testing::edge_entry(c.shape, c.axis, c.block, i);
     const int64_t kind = random.integer(0, 7);
     const double steps = static_cast<double>(random.integer(-70000, 70000)) * (kind < 3   ? 0.5
                                                                                : kind < 5 ? 0.01
@@ -196,7 +196,7 @@ void check_inputs(const Case& c) {
   testing::ModelBuilder m;
   std::vector<uint32_t> inputs = {m.input(c.shape, c.x)};
   std::vector<Bytes> data = {x.bytes()};
-  const Shape shape = testing::boundary_shape(c.shape, c.axis, c.block);
+  const Shape shape = testing::edge_shape(c.shape, c.axis, c.block);
   const auto parameter = [&](const testing::Reals& values) {
     if (c.constant) {
       inputs.push_back(m.constant(shape, values.dtype(), values.bytes()));

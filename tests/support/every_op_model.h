@@ -302,7 +302,7 @@ inline ModelBuilder every_op_model() {
   fb::DequantizeOptionsT dequantize;
   dequantize.scale = float_bits(std::vector<float>{1.0f / 256});
   dequantize.zero_point = {0};
-  if (is_integer_build()) {  // it has no float islands
+  if (is_integer_build()) {  // it leaves no layer in float
     m.op(dequantize, {softmax}, {probabilities});
   } else {
     const uint32_t real = m.tensor({-1, 10}, DType::kFloat32, "real");

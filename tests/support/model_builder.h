@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/boundary/packed.h"
 #include "kernels/depthwise/pack.h"
+#include "kernels/edge/packed.h"
 #include "kernels/gemm/pack.h"
 #include "kernels/requant.h"
 #include "qrt_model_generated.h"

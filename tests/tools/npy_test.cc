@@ -1,5 +1,5 @@
 // Reading and writing .npy files, hostile ones included.
-#include "bench/npy.h"
+#include "runtime/tools/npy.h"
 
 #include <cstring>
 

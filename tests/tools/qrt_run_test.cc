@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/npy.h"
+#include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 

@@ -1,0 +1,116 @@
+#include "converter/import/common/index_maps.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace qrt::convert {
+
+IndexMaps::IndexMaps(const Shape& from, const fb::GatherOptionsT& options) : IndexMaps(from) {
+  for (const auto& map : options.axes) set(map->axis, map->index);
+}
+
+void IndexMaps::set(int axis, Indices indices) {
+  const size_t d = static_cast<size_t>(axis);
+  bool in_order = static_cast<int64_t>(indices.size()) == from_[axis];
+  for (size_t i = 0; in_order && i < indices.size(); ++i)
+    in_order = indices[i] == static_cast<int32_t>(i);
+  to_[axis] = static_cast<int64_t>(indices.size());
+  has_[d] = !in_order;
+  maps_[d] = in_order ? Indices() : std::move(indices);
+}
+
+bool IndexMaps::fills() const {
+  return std::any_of(maps_.begin(), maps_.end(), [](const Indices& map) {
+    return std::find(map.begin(), map.end(), -1) != map.end();
+  });
+}
+
+bool IndexMaps::is_identity() const {
+  return std::none_of(has_.begin(), has_.end(), [](bool b) { return b; });
+}
+
+fb::GatherOptionsT IndexMaps::options(int64_t fill) const {
+  fb::GatherOptionsT o;
+  o.fill = fills() ? fill : 0;
+  for (int d = 0; d < from_.rank(); ++d) {
+    if (!has(d)) continue;
+    o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    o.axes.back()->axis = static_cast<uint8_t>(d);
+    o.axes.back()->index = at(d);
+  }
+  return o;
+}
+
+std::vector<uint8_t> IndexMaps::apply(const uint8_t* data, size_t element_bytes,
+                                      int64_t fill) const {
+  const int rank = to_.rank();
+  const size_t elements = static_cast<size_t>(to_.elements());
+  std::vector<uint8_t> result(elements * element_bytes);
+  std::vector<int64_t> position(static_cast<size_t>(rank), 0);
+  for (size_t n = 0; n < elements; ++n) {
+    int64_t offset = 0;
+    bool filled = false;
+    for (int d = 0; d < rank; ++d) {
+      int64_t i = position[static_cast<size_t>(d)];
+      if (has(d)) i = at(d)[static_cast<size_t>(i)];
+      filled = filled || i < 0;
+      offset = offset * from_[d] + i;
+    }
+    const uint8_t* element = filled ? reinterpret_cast<const uint8_t*>(&fill)
+                                    : data + static_cast<size_t>(offset) * element_bytes;
+    memcpy(result.data() + n * element_bytes, element, element_bytes);
+    for (int d = rank; d-- > 0;) {
+      if (++position[static_cast<size_t>(d)] < to_[d]) break;
+      position[static_cast<size_t>(d)] = 0;
+    }
+  }
+  return result;
+}
+
+Status IndexMaps::check_constant(size_t element_bytes) const {
+  const int64_t elements = to_.elements();
+  if (elements < 0 || elements > kMaxGatheredBytes / static_cast<int64_t>(element_bytes))
+    return error(Code::kUnsupported, "a constant grows to shape %s", to_.to_string().c_str());
+  return Status();
+}
+
+Status check_index_count(int64_t count) {
+  if (count >= 0 && count <= kMaxIndices) return Status();
+  return error(Code::kUnsupported, "it moves an axis of %lld indices, at most %lld are supported",
+               static_cast<long long>(count), static_cast<long long>(kMaxIndices));
+}
+
+Indices stepped(int64_t first, int64_t count, int64_t step) {
+  Indices indices(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    indices[static_cast<size_t>(i)] = static_cast<int32_t>(first + i * step);
+  return indices;
+}
+
+Indices padded(int64_t size, int64_t before, int64_t after, PadMode mode) {
+  const auto modulo = [](int64_t i, int64_t period) { return ((i % period) + period) % period; };
+  const int64_t count = size + before + after;
+  Indices indices(static_cast<size_t>(count));
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t i = k - before;
+    if (i < 0 || i >= size) {
+      switch (mode) {
+        case PadMode::kConstant: i = -1; break;
+        case PadMode::kEdge: i = std::clamp<int64_t>(i, 0, size - 1); break;
+        case PadMode::kReflect:
+          i = size == 1 ? 0 : modulo(i, 2 * (size - 1));
+          if (i >= size) i = 2 * (size - 1) - i;
+          break;
+        case PadMode::kSymmetric:
+          i = modulo(i, 2 * size);
+          if (i >= size) i = 2 * size - 1 - i;
+          break;
+        case PadMode::kWrap: i = modulo(i, size); break;
+      }
+    }
+    indices[static_cast<size_t>(k)] = static_cast<int32_t>(i);
+  }
+  return indices;
+}
+
+}  // namespace qrt::convert

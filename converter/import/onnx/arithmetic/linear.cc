@@ -1,0 +1,148 @@
+// Scales and biases of convolutions and matrix products.
+#include "converter/import/onnx/arithmetic/linear.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Half to even, as ONNX Runtime's conversion: what int32 cannot hold becomes its minimum.
+int32_t round_bias(float v) {
+  const float r = std::nearbyint(v);
+  if (!(r >= -2147483648.0f && r < 2147483648.0f)) return std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(r);
+}
+
+std::string number(double v) {
+  char text[32];
+  snprintf(text, sizeof(text), "%.9g", v);
+  return text;
+}
+
+// ONNX Runtime's tolerance between the scale of a bias and that of the accumulators.
+bool about_same(double scale, double expected) {
+  return std::fabs(scale - expected) <= 1e-6 + 0.01 * std::fabs(expected);
+}
+
+}  // namespace
+
+bool is_usable_scale(float scale) { return std::isnormal(scale) && scale > 0.0f; }
+
+std::vector<float> product_scales(float alpha, float x_scale, const Quant& w) {
+  const float scaled = alpha * x_scale;
+  std::vector<float> products;
+  for (float s : w.scale) products.push_back(scaled * s);
+  return products;
+}
+
+std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& node,
+                                          const std::vector<float>& products, const Quant& out,
+                                          Limits limits) {
+  auto requant = std::make_unique<fb::RequantT>();
+  requant->kind = fb::RequantKind::F32;
+  requant->zero_point = out.stored_zero_point();
+  requant->lo = limits.lo;
+  requant->hi = limits.hi;
+  for (size_t i = 0; i < products.size(); ++i) {
+    const float scale = products[i] / out.scale[0];
+    if (!is_usable_scale(scale)) {
+      (void)importer.refuse(node,
+                            "the scale of output channel " + std::to_string(i) + " is " +
+                                number(products[i]) + " / " + number(out.scale[0]) + " = " +
+                                number(scale) + ", not a normal positive number",
+                            node.output(0),
+                            "quantise the model with positive scales of usual size");
+      return nullptr;
+    }
+    requant->scale.push_back(float_bits(scale));
+  }
+  return requant;
+}
+
+LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
+                              const std::vector<int32_t>& bias,
+                              std::unique_ptr<fb::RequantT> requant) {
+  const ValueId id =
+      importer.graph().add_constant("", DType::kInt32, {static_cast<int64_t>(bias.size())}, bias);
+  return {std::move(weights), id, std::move(requant), DType::kUInt8};
+}
+
+Status refuse_weights(Importer& importer, const NodeView& node, int i) {
+  const Tensor& w = importer.input(node, i);
+  const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;
+  const fb::DequantizeOptionsT* dequantize =
+      producer < 0 ? nullptr
+                   : importer.graph().nodes[static_cast<size_t>(producer)].options.AsDequantize();
+  if (dequantize == nullptr || dequantize->block_size == 0) return importer.refuse_float(node, i);
+  return importer.refuse(
+      node,
+      "the weights '" + node.input(i) + "' are quantised in blocks of " +
+          std::to_string(dequantize->block_size) +
+          ": no integer sum has one scale, ONNX Runtime multiplies them in float (MatMulNBits)",
+      node.input(i), "quantise the weights per tensor or per output channel");
+}
+
+Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
+                 const std::vector<float>& products, BiasScale bias_scale,
+                 std::optional<std::vector<int32_t>>* bias) {
+  std::vector<int32_t> result(static_cast<size_t>(channels), 0);
+  if (!node.has_input(input)) {
+    *bias = std::move(result);
+    return Status();
+  }
+  const Tensor& b = importer.input(node, input);
+  if (!b.is_constant()) return importer.refuse_float(node, input);
+  const Constant& c = *b.constant;
+  if (c.elements() != channels && c.elements() != 1)
+    return importer.refuse(node,
+                           "the bias '" + node.input(input) + "' of shape " + c.shape.to_string() +
+                               " is not one value for each of " + std::to_string(channels) +
+                               " output channels",
+                           node.input(input), "use a bias of one value per output channel");
+  const bool integers = b.type == kInt32 && b.quant;
+  if (!integers && b.type != kFloat)
+    return importer.refuse(node,
+                           "the bias '" + node.input(input) + "' is " + element_type_name(b.type) +
+                               (b.quant ? " behind a DequantizeLinear" : ""),
+                           node.input(input), "quantise the bias to int32 with scale x * w");
+  if (b.quant) {
+    for (int32_t z : b.quant->zero_point)
+      if (z != 0)
+        return importer.refuse(node, "the bias has zero point " + std::to_string(z),
+                               node.input(input), "quantise the bias with zero point 0");
+  }
+  for (int64_t i = 0; i < channels; ++i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t from = c.elements() == 1 ? 0 : i;
+    const float product = products[products.size() == 1 ? 0 : at];
+    if (!integers) {
+      result[at] = round_bias(c.real(from) / product);
+      continue;
+    }
+    result[at] = static_cast<int32_t>(c.integer(from));
+    const double scale = b.quant->scale[b.quant->per_tensor() ? 0 : static_cast<size_t>(from)];
+    const double expected = product;
+    if (bias_scale == BiasScale::kIgnored || about_same(scale, expected)) continue;
+    result[at] = round_bias(static_cast<float>(result[at]) * static_cast<float>(scale) / product);
+  }
+  *bias = std::move(result);
+  return Status();
+}
+
+bool is_rounded(const Tensor& bias, const std::vector<float>& products) {
+  if (!bias.quant) return false;
+  const std::vector<float>& scale = bias.quant->scale;
+  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i)
+    if (!about_same(scale[scale.size() == 1 ? 0 : i], products[products.size() == 1 ? 0 : i]))
+      return true;
+  return false;
+}
+
+Quantization centred_quantization(const Quant& w, int axis) {
+  return quantization_of(w.scale, std::vector<int32_t>(w.scale.size(), 0),
+                         w.per_tensor() ? -1 : axis);
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,76 @@
+// What convolutions and matrix products share: constant weights, biases and the scales of their
+// requantisation.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_
+#define QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// fl32(fl32(alpha * x_scale) * w_scale[oc]) for each output channel, or one value where w has one
+// scale. alpha 1 is exact.
+std::vector<float> product_scales(float alpha, float x_scale, const Quant& w);
+
+// Requantisation to 8 bits with scale[i] = fl32(products[i] / y_scale). Null: a scale is not normal
+// and positive, refused.
+std::unique_ptr<fb::RequantT> f32_requant(Importer& importer, const NodeView& node,
+                                          const std::vector<float>& products, const Quant& out,
+                                          Limits limits);
+
+// True for a normal positive number.
+bool is_usable_scale(float scale);
+
+// What a layer's node takes beside its input of `type`, UINT8 or INT16.
+struct LayerConstants {
+  std::vector<int16_t> weights;  // [out, ..., in], less their zero points
+  ValueId bias = kNoValue;
+  std::unique_ptr<fb::RequantT> requant;
+  DType type = DType::kUInt8;
+};
+LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
+                              const std::vector<int32_t>& bias,
+                              std::unique_ptr<fb::RequantT> requant);
+
+// Refuses what is not a constant quantised per tensor or per axis as weights: input i.
+Status refuse_weights(Importer& importer, const NodeView& node, int i);
+
+// What a bias of integers of another scale than x * w is.
+enum class BiasScale {
+  kIgnored,  // used as it is
+  kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
+};
+
+// The bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants, which
+// are quantised with `products`. One value for each of `channels`; a bias of one element is
+// repeated. *bias stays empty where it is refused.
+Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
+                 const std::vector<float>& products, BiasScale scale,
+                 std::optional<std::vector<int32_t>>* bias);
+
+// Whether BiasScale::kRounded rounded a bias to `products`.
+bool is_rounded(const Tensor& bias, const std::vector<float>& products);
+
+// element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
+// that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
+template <class T = int16_t, class Offset>
+std::vector<T> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
+                               const Offset& offset) {
+  std::vector<T> centred(static_cast<size_t>(out * in));
+  size_t at = 0;
+  for (int64_t o = 0; o < out; ++o) {
+    const int32_t zero = quant.zero_point[quant.per_tensor() ? 0 : static_cast<size_t>(o)];
+    for (int64_t i = 0; i < in; ++i) centred[at++] = static_cast<T>(w.integer(offset(o, i)) - zero);
+  }
+  return centred;
+}
+
+// Quantisation of the centred weights, for tools: zero points are 0.
+Quantization centred_quantization(const Quant& w, int axis);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_

@@ -1,0 +1,182 @@
+// Parsing of the protobuf file and the structural checks of its graph.
+#include "converter/import/onnx/file/model.h"
+
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/stubs/logging.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <queue>
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
+
+Status parse(const std::string& path, onnx::ModelProto* proto) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
+  }
+  google::protobuf::LogSilencer silencer;  // its messages would go to stderr
+  google::protobuf::io::FileInputStream file(fd);
+  google::protobuf::io::CodedInputStream stream(&file);
+  stream.SetTotalBytesLimit(INT_MAX);
+  const bool parsed = proto->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  close(fd);
+  QRT_MODEL_CHECK(
+      parsed,
+      "'%s' is not an ONNX model: its bytes are not a protobuf ModelProto, or are cut short",
+      path.c_str());
+  QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
+  return Status();
+}
+
+// Names that the subgraphs of a control-flow node read, as far as they are not their own. REQUIRES:
+// protobuf's own recursion limit bounds the depth.
+void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string>* names) {
+  auto graph_reads = [names](const onnx::GraphProto& graph) {
+    for (const onnx::NodeProto& inner : graph.node()) {
+      for (const std::string& name : inner.input()) names->push_back(name);
+      collect_subgraph_reads(inner, names);
+    }
+    for (const onnx::ValueInfoProto& output : graph.output()) names->push_back(output.name());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) graph_reads(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) graph_reads(graph);
+  }
+}
+
+}  // namespace
+
+std::string op_label(const onnx::NodeProto& node) {
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  return standard ? node.op_type() : node.domain() + "." + node.op_type();
+}
+
+std::string node_label(const onnx::NodeProto& node, int index) {
+  if (!node.name().empty()) return node.name();
+  return "#" + std::to_string(index) + " (" + node.op_type() + ")";
+}
+
+Status Model::load(const std::string& path, Model* model) {
+  QRT_TRY(parse(path, &model->proto_));
+  model->path_ = path;
+  const int64_t ir = model->proto_.ir_version();
+  QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",
+                  static_cast<long long>(ir), static_cast<long long>(kMinIrVersion));
+  if (ir > kMaxIrVersion)
+    return error(Code::kUnsupported, "IR version %lld, at most %lld is known",
+                 static_cast<long long>(ir), static_cast<long long>(kMaxIrVersion));
+  QRT_TRY(model->index());
+  const int64_t opset = model->opset("");
+  if (opset != 0 && (opset < kMinOpset || opset > kMaxOpset))
+    return error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
+                 static_cast<long long>(opset), static_cast<long long>(kMinOpset),
+                 static_cast<long long>(kMaxOpset));
+  return model->sort();
+}
+
+int64_t Model::opset(const std::string& domain) const {
+  const auto found = opsets_.find(domain == "ai.onnx" ? "" : domain);
+  return found == opsets_.end() ? 0 : found->second;
+}
+
+int Model::uses(const std::string& tensor) const {
+  const auto found = uses_.find(tensor);
+  return found == uses_.end() ? 0 : found->second;
+}
+
+int Model::producer(const std::string& tensor) const {
+  const auto found = producer_.find(tensor);
+  return found == producer_.end() ? -1 : found->second;
+}
+
+Status Model::index() {
+  const onnx::GraphProto& g = graph();
+  for (const auto& entry : proto_.opset_import())
+    opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
+  for (const onnx::TensorProto& t : g.initializer()) {
+    QRT_MODEL_CHECK(!t.name().empty(), "an initialiser has no name");
+    QRT_MODEL_CHECK(initializers_.emplace(t.name(), &t).second, "initialiser '%s' is defined twice",
+                    t.name().c_str());
+    producer_.emplace(t.name(), -1);
+  }
+  QRT_MODEL_CHECK(g.sparse_initializer().empty(), "sparse initialisers are not supported");
+  for (const onnx::ValueInfoProto& v : g.input()) {
+    QRT_MODEL_CHECK(!v.name().empty(), "a graph input has no name");
+    const bool fresh = producer_.emplace(v.name(), -1).second;
+    QRT_MODEL_CHECK(fresh || initializers_.count(v.name()), "graph input '%s' is defined twice",
+                    v.name().c_str());
+  }
+  for (int i = 0; i < g.node_size(); ++i) {
+    for (const std::string& name : g.node(i).output()) {
+      if (name.empty()) continue;
+      const auto [at, fresh] = producer_.emplace(name, i);
+      QRT_MODEL_CHECK(fresh, "node %s writes '%s', which %s already defines",
+                      node_label(g.node(i), i).c_str(), name.c_str(),
+                      at->second < 0 ? "an input or initialiser"
+                                     : node_label(g.node(at->second), at->second).c_str());
+    }
+    for (const std::string& name : g.node(i).input()) ++uses_[name];
+    std::vector<std::string> inner;
+    collect_subgraph_reads(g.node(i), &inner);
+    for (const std::string& name : inner) ++uses_[name];
+  }
+  QRT_MODEL_CHECK(g.output_size() > 0, "the graph has no outputs");
+  for (const onnx::ValueInfoProto& v : g.output()) {
+    QRT_MODEL_CHECK(producer_.count(v.name()), "graph output '%s' is written by no node",
+                    v.name().c_str());
+    ++uses_[v.name()];
+  }
+  return Status();
+}
+
+// Kahn's algorithm; among ready nodes the file's order is kept.
+Status Model::sort() {
+  const onnx::GraphProto& g = graph();
+  std::vector<int> missing(static_cast<size_t>(g.node_size()), 0);
+  std::vector<std::vector<int>> readers(static_cast<size_t>(g.node_size()));
+  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+  for (int i = 0; i < g.node_size(); ++i) {
+    auto need = [&](int producer) {
+      if (producer < 0) return;
+      ++missing[static_cast<size_t>(i)];
+      readers[static_cast<size_t>(producer)].push_back(i);
+    };
+    for (const std::string& name : g.node(i).input()) {
+      if (name.empty()) continue;
+      const auto found = producer_.find(name);
+      QRT_MODEL_CHECK(found != producer_.end(), "node %s reads '%s', which nothing defines",
+                      node_label(g.node(i), i).c_str(), name.c_str());
+      need(found->second);
+    }
+    std::vector<std::string> inner;
+    collect_subgraph_reads(g.node(i), &inner);
+    for (const std::string& name : inner)
+      if (const auto found = producer_.find(name); found != producer_.end()) need(found->second);
+    if (missing[static_cast<size_t>(i)] == 0) ready.push(i);
+  }
+  while (!ready.empty()) {
+    const int i = ready.top();
+    ready.pop();
+    order_.push_back(i);
+    for (int reader : readers[static_cast<size_t>(i)])
+      if (--missing[static_cast<size_t>(reader)] == 0) ready.push(reader);
+  }
+  for (int i = 0; i < g.node_size(); ++i)
+    QRT_MODEL_CHECK(missing[static_cast<size_t>(i)] == 0, "node %s is part of a cycle",
+                    node_label(g.node(i), i).c_str());
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,58 @@
+// An ONNX file, parsed and proven to be a graph: every name defined once, no dangling or cyclic
+// references, nodes in execution order. What the operators mean is not looked at here.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/import/onnx/file/constant.h"
+#include "onnx/onnx_pb.h"
+#include "runtime/status.h"
+
+namespace qrt::convert::from_onnx {
+
+constexpr int64_t kMinOpset = 10, kMaxOpset = 25;
+
+class Model {
+ public:
+  // kIoError, kInvalidModel, or kUnsupported (an opset or IR version beyond what is known).
+  static Status load(const std::string& path, Model* model);
+
+  const std::string& path() const { return path_; }
+  const onnx::ModelProto& proto() const { return proto_; }
+  const onnx::GraphProto& graph() const { return proto_.graph(); }
+  // Indices into graph().node(), in execution order.
+  const std::vector<int>& order() const { return order_; }
+  // Version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
+  int64_t opset(const std::string& domain) const;
+  const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
+    return initializers_;
+  }
+  // How often nodes (their subgraphs included) read a tensor, and how often it is a graph output.
+  int uses(const std::string& tensor) const;
+  // Index of the node that writes a tensor, or -1.
+  int producer(const std::string& tensor) const;
+
+ private:
+  Status index();
+  Status sort();
+
+  std::string path_;
+  onnx::ModelProto proto_;
+  std::vector<int> order_;
+  std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
+  std::unordered_map<std::string, int64_t> opsets_;  // by domain, "" for "ai.onnx"
+  std::unordered_map<std::string, int> uses_;
+  std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser
+};
+
+// A node as messages name it: its name, or "#17 (Conv)".
+std::string node_label(const onnx::NodeProto& node, int index);
+// "Conv", "com.microsoft.QLinearAdd"
+std::string op_label(const onnx::NodeProto& node);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_

@@ -1,0 +1,278 @@
+// Arithmetic of small constants: with it exporters compute the targets of Reshape, Expand, Resize
+// and Slice from shapes, which are all known at conversion.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "converter/import/onnx/folding/constants.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// A small constant: integers (bool counts as one) or float32.
+struct Few {
+  int type = kInt64;
+  Shape shape;
+  std::vector<int64_t> integers;
+  std::vector<float> reals;
+
+  bool is_real() const { return type == kFloat; }
+};
+
+bool read_few(const Tensor& t, Few* few) {
+  if (!t.is_plain_constant() || t.constant->elements() > kMaxFolded) return false;
+  const Constant& c = *t.constant;
+  few->type = c.type;
+  few->shape = c.shape;
+  for (int64_t i = 0; i < c.elements(); ++i) {
+    if (c.type == kFloat)
+      few->reals.push_back(c.real(i));
+    else if (c.is_integer())
+      few->integers.push_back(c.integer(i));
+    else
+      return false;
+  }
+  return c.type == kFloat || c.type == kInt64 || c.type == kInt32 || c.type == kBool;
+}
+
+Tensor tensor_of(const Few& few) {
+  if (few.is_real()) return constant_tensor(make_constant(kFloat, few.shape, few.reals));
+  return constant_tensor(integer_constant(few.type, few.shape, few.integers));
+}
+
+// The shape that numpy's rules give; false where there is none or too much.
+bool broadcast(const std::vector<Few>& in, Shape* shape) {
+  int rank = 0;
+  for (const Few& few : in) rank = std::max(rank, few.shape.rank());
+  *shape = Shape();
+  for (int d = 0; d < rank; ++d) {
+    int64_t size = 1;
+    for (const Few& few : in) {
+      const int at = d - (rank - few.shape.rank());
+      if (at < 0 || few.shape[at] == 1) continue;
+      if (size != 1 && size != few.shape[at]) return false;
+      size = few.shape[at];
+    }
+    shape->push_back(size);
+  }
+  return shape->elements() >= 0 && shape->elements() <= kMaxFolded;
+}
+
+// Where element `i` of the broadcast shape lies in an operand.
+size_t operand_index(const Shape& operand, const Shape& shape, int64_t i) {
+  int64_t at = 0, stride = 1;
+  for (int d = shape.rank(); d-- > 0; i /= shape[d]) {
+    const int own = d - (shape.rank() - operand.rank());
+    if (own < 0) break;
+    if (operand[own] != 1) at += i % shape[d] * stride;
+    stride *= operand[own];
+  }
+  return static_cast<size_t>(at);
+}
+
+bool combine(const std::string& op, int64_t a, int64_t b, int64_t* y) {
+  if (op == "Add") return !__builtin_add_overflow(a, b, y);
+  if (op == "Sub") return !__builtin_sub_overflow(a, b, y);
+  if (op == "Mul") return !__builtin_mul_overflow(a, b, y);
+  if (op == "Div" || op == "Mod") {
+    if (b <= 0) return false;
+    *y = op == "Div" ? a / b : ((a % b) + b) % b;
+    return true;
+  }
+  *y = op == "Min" ? std::min(a, b) : std::max(a, b);
+  return true;
+}
+
+float combine(const std::string& op, float a, float b) {
+  if (op == "Add") return a + b;
+  if (op == "Sub") return a - b;
+  if (op == "Mul") return a * b;
+  if (op == "Div") return a / b;
+  return op == "Min" ? std::min(a, b) : std::max(a, b);
+}
+
+template <class T>
+bool compare(const std::string& op, T a, T b) {
+  if (op == "Equal") return a == b;
+  if (op == "Less") return a < b;
+  if (op == "LessOrEqual") return a <= b;
+  if (op == "Greater") return a > b;
+  if (op == "GreaterOrEqual") return a >= b;
+  const bool left = a != T{0}, right = b != T{0};
+  return op == "And" ? left && right : left || right;
+}
+
+bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return op == name; });
+}
+
+bool fold_pair(const std::string& op, const Few& a, const Few& b, Few* y) {
+  if (a.type != b.type || !broadcast({a, b}, &y->shape)) return false;
+  const bool compares = !is_one_of(op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max"});
+  if (op == "Mod" && a.is_real()) return false;
+  y->type = compares ? static_cast<int>(kBool) : a.type;
+  for (int64_t i = 0; i < y->shape.elements(); ++i) {
+    const size_t ia = operand_index(a.shape, y->shape, i);
+    const size_t ib = operand_index(b.shape, y->shape, i);
+    if (compares) {
+      y->integers.push_back(a.is_real() ? compare(op, a.reals[ia], b.reals[ib])
+                                        : compare(op, a.integers[ia], b.integers[ib]));
+    } else if (a.is_real()) {
+      y->reals.push_back(combine(op, a.reals[ia], b.reals[ib]));
+    } else {
+      y->integers.emplace_back();
+      if (!combine(op, a.integers[ia], b.integers[ib], &y->integers.back())) return false;
+    }
+  }
+  return true;
+}
+
+bool fold_where(const std::vector<Few>& in, Few* y) {
+  const Few &condition = in[0], &a = in[1], &b = in[2];
+  if (condition.type != kBool || a.type != b.type || !broadcast(in, &y->shape)) return false;
+  y->type = a.type;
+  for (int64_t i = 0; i < y->shape.elements(); ++i) {
+    const bool first = condition.integers[operand_index(condition.shape, y->shape, i)] != 0;
+    const Few& from = first ? a : b;
+    const size_t at = operand_index(from.shape, y->shape, i);
+    if (from.is_real())
+      y->reals.push_back(from.reals[at]);
+    else
+      y->integers.push_back(from.integers[at]);
+  }
+  return true;
+}
+
+// Joins vectors.
+bool fold_concat(const std::vector<Few>& in, Few* y) {
+  y->type = in[0].type;
+  for (const Few& few : in) {
+    if (few.type != y->type || few.shape.rank() != 1) return false;
+    y->integers.insert(y->integers.end(), few.integers.begin(), few.integers.end());
+    y->reals.insert(y->reals.end(), few.reals.begin(), few.reals.end());
+  }
+  y->shape = {static_cast<int64_t>(y->integers.size() + y->reals.size())};
+  return y->shape[0] <= kMaxFolded;
+}
+
+bool fold_range(const std::vector<Few>& in, Few* y) {
+  const Few &start = in[0], &limit = in[1], &delta = in[2];
+  if (start.type != limit.type || start.type != delta.type || start.shape.elements() != 1 ||
+      limit.shape.elements() != 1 || delta.shape.elements() != 1)
+    return false;
+  y->type = start.type;
+  if (start.is_real()) {
+    const float step = delta.reals[0];
+    const float count = std::ceil((limit.reals[0] - start.reals[0]) / step);
+    if (!(count <= static_cast<float>(kMaxFolded))) return false;
+    for (int64_t i = 0; i < static_cast<int64_t>(std::max(count, 0.0f)); ++i)
+      y->reals.push_back(start.reals[0] + static_cast<float>(i) * step);
+  } else {
+    const int64_t step = delta.integers[0], last = limit.integers[0];
+    if (step == 0) return false;
+    for (int64_t v = start.integers[0]; step > 0 ? v < last : v > last;) {
+      y->integers.push_back(v);
+      if (static_cast<int64_t>(y->integers.size()) > kMaxFolded ||
+          __builtin_add_overflow(v, step, &v))
+        return false;
+    }
+  }
+  y->shape = {static_cast<int64_t>(y->integers.size() + y->reals.size())};
+  return true;
+}
+
+bool fold_unary(const std::string& op, const Few& x, Few* y) {
+  *y = x;
+  if (op == "Not") {
+    for (int64_t& v : y->integers) v = v == 0;
+    return x.type == kBool;
+  }
+  if (!x.is_real()) return false;
+  for (float& v : y->reals) {
+    if (op == "Floor") v = std::floor(v);
+    if (op == "Ceil") v = std::ceil(v);
+    if (op == "Round") v = std::nearbyint(v);
+  }
+  return true;
+}
+
+// Of a whole vector.
+bool fold_product(const NodeView& node, const Few& x, Few* y) {
+  if (x.is_real() || x.shape.rank() != 1) return false;
+  y->type = x.type;
+  if (node.integer("keepdims", 1) != 0) y->shape = {1};
+  y->integers = {1};
+  for (int64_t v : x.integers)
+    if (__builtin_mul_overflow(y->integers[0], v, &y->integers[0])) return false;
+  return true;
+}
+
+}  // namespace
+
+bool fold_constants(Importer& importer, const NodeView& node) {
+  std::vector<Few> in(static_cast<size_t>(node.input_count()));
+  for (size_t i = 0; i < in.size(); ++i)
+    if (!read_few(importer.input(node, static_cast<int>(i)), &in[i])) return false;
+  const std::string& op = node.op();
+  Few y;
+  bool done = false;
+  if (op == "Concat") {
+    done = fold_concat(in, &y);
+  } else if (op == "Where" || op == "Range") {
+    done = in.size() == 3 && (op == "Where" ? fold_where(in, &y) : fold_range(in, &y));
+  } else if (op == "ReduceProd") {
+    done = fold_product(node, in[0], &y);
+  } else if (is_one_of(op, {"Not", "Floor", "Ceil", "Round"})) {
+    done = in.size() == 1 && fold_unary(op, in[0], &y);
+  } else if (is_one_of(op, {"Min", "Max"})) {
+    y = in[0];
+    done = true;
+    for (size_t i = 1; done && i < in.size(); ++i) {
+      const Few before = std::move(y);
+      y = Few();
+      done = fold_pair(op, before, in[i], &y);
+    }
+  } else if (is_one_of(op, {"Add", "Sub", "Mul", "Div", "Mod", "Equal", "Less", "LessOrEqual",
+                            "Greater", "GreaterOrEqual", "And", "Or"})) {
+    done = in.size() == 2 && fold_pair(op, in[0], in[1], &y);
+  }
+  if (done) importer.set_output(node, 0, tensor_of(y));
+  return done;
+}
+
+Status import_folded(Importer& importer, const NodeView& node) {
+  if (fold_constants(importer, node)) return Status();
+  return importer.refuse(node, "qrt computes this operator only on small constants", node.output(0),
+                         "simplify the model (constant folding) before conversion");
+}
+
+Status import_size(Importer& importer, const NodeView& node) {
+  importer.set_output(
+      node, 0,
+      constant_tensor(integer_constant(kInt64, {}, {importer.input(node, 0).shape.elements()})));
+  return Status();
+}
+
+Status import_constant_of_shape(Importer& importer, const NodeView& node) {
+  std::vector<int64_t> dims;
+  if (!constant_integers(importer, node, 0, &dims)) return Status();
+  auto constant = std::make_shared<Constant>();
+  QRT_TRY(make_shape(dims, &constant->shape));
+  ConstantPtr value = make_constant(kFloat, {1}, std::vector<float>{0});
+  if (const onnx::TensorProto* tensor = node.tensor("value"))
+    QRT_TRY(importer.read(*tensor, &value));
+  QRT_MODEL_CHECK(value->elements() == 1, "its value has %lld elements, expected 1",
+                  static_cast<long long>(value->elements()));
+  IndexMaps maps({1});
+  const int64_t n = constant->elements();
+  QRT_TRY(check_index_count(n));
+  maps.set(0, Indices(static_cast<size_t>(n), 0));
+  constant->type = value->type;
+  constant->data = maps.apply(value->data.data(), value->data.size(), 0);
+  importer.set_output(node, 0, constant_tensor(std::move(constant)));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

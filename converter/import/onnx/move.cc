@@ -1,0 +1,264 @@
+#include "converter/import/onnx/move.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "converter/import/onnx/arithmetic/ort_math.h"
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Where an axis goes, or -1 where a Reshape does not keep it whole.
+int moved_axis(const Movement& m, int axis) {
+  if (m.maps) return axis;
+  if (!m.perm.empty())
+    return static_cast<int>(std::find(m.perm.begin(), m.perm.end(), axis) - m.perm.begin());
+  int64_t before = 1, passed = 1;
+  for (int i = 0; i < axis; ++i) before *= m.from[i];
+  for (int i = 0; i < m.to.rank(); passed *= m.to[i++])
+    if (passed == before && m.to[i] == m.from[axis]) return i;
+  return -1;
+}
+
+// Values that stand for the indices of an axis, `each` per index, follow its map. False: some of
+// the new indices have none.
+template <class T>
+bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) {
+  std::vector<T> result;
+  for (int32_t i : map) {
+    if (i < 0) return false;
+    const auto from = values->begin() + static_cast<ptrdiff_t>(static_cast<size_t>(i) * each);
+    result.insert(result.end(), from, from + static_cast<ptrdiff_t>(each));
+  }
+  *values = std::move(result);
+  return true;
+}
+
+// What is known per index of an axis follows the movement. False: it cannot.
+bool move_parameters(const Movement& m, Tensor* t) {
+  if (t->quant && t->quant->axis >= 0) {
+    Quant& q = *t->quant;
+    if (m.maps && m.maps->has(q.axis) &&
+        !(gather_parameters(m.maps->at(q.axis), 1, &q.scale) &&
+          gather_parameters(m.maps->at(q.axis), 1, &q.zero_point)))
+      return false;
+    q.axis = moved_axis(m, q.axis);
+    if (q.axis < 0) return false;
+  }
+  if (t->table_axis >= 0) {
+    if (m.maps && m.maps->has(t->table_axis)) {
+      auto table = std::make_shared<std::vector<float>>(*t->table);
+      if (!gather_parameters(m.maps->at(t->table_axis), t->quant->codes(), table.get()))
+        return false;
+      t->table = std::move(table);
+    }
+    t->table_axis = moved_axis(m, t->table_axis);
+    if (t->table_axis < 0) return false;
+  }
+  return true;
+}
+
+Status move_constant(const Movement& m, ConstantPtr* constant) {
+  const Constant& c = **constant;
+  const size_t bytes = element_bytes(c.type);
+  auto moved = std::make_shared<Constant>();
+  moved->type = c.type;
+  moved->shape = m.to;
+  if (m.maps) {
+    QRT_TRY(m.maps->check_constant(bytes));
+    moved->data = m.maps->apply(c.data.data(), bytes, m.fill);
+  } else {
+    moved->data = c.data;
+  }
+  if (!m.perm.empty() && !c.data.empty()) {
+    const size_t rank = m.perm.size();
+    std::vector<int64_t> stride(rank, 1), step(rank), index(rank, 0);
+    for (size_t i = rank; i-- > 1;) stride[i - 1] = stride[i] * c.shape[static_cast<int>(i)];
+    for (size_t i = 0; i < rank; ++i) step[i] = stride[static_cast<size_t>(m.perm[i])];
+    int64_t at = 0;
+    for (size_t n = 0; n < static_cast<size_t>(c.elements()); ++n) {
+      memcpy(moved->data.data() + n * bytes, c.data.data() + static_cast<size_t>(at) * bytes,
+             bytes);
+      for (size_t i = rank; i-- > 0;) {
+        at += step[i];
+        if (++index[i] < m.to[static_cast<int>(i)]) break;
+        at -= step[i] * index[i];
+        index[i] = 0;
+      }
+    }
+  }
+  *constant = std::move(moved);
+  return Status();
+}
+
+ValueId move_value(Importer& importer, const NodeView& node, const Movement& m, ValueId x) {
+  if (m.maps) return importer.gather(node, x, *m.maps, m.fill);
+  return m.perm.empty() ? importer.reshape(node, x, m.to) : importer.transpose(node, x, m.perm);
+}
+
+// ONNX Runtime moves a QuantizeLinear in front of these, so that the operator before it is
+// quantised; Flatten becomes a Reshape.
+bool lets_quantization_pass(const std::string& op) {
+  for (const char* name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice"})
+    if (op == name) return true;
+  return false;
+}
+
+const char* operator_name(const Movement& m) {
+  if (m.maps) return "Gather";
+  return m.perm.empty() ? "Reshape" : "Transpose";
+}
+
+}  // namespace
+
+bool Movement::is_nothing() const {
+  if (maps) return maps->is_identity();
+  if (perm.empty()) return from == to;
+  return std::is_sorted(perm.begin(), perm.end());
+}
+
+Status reshaped(const Shape& from, const std::vector<int64_t>& dims, Movement* m) {
+  m->from = from;
+  QRT_TRY(make_shape(dims, &m->to));
+  QRT_MODEL_CHECK(from.elements() == m->to.elements(), "shape %s cannot become %s",
+                  from.to_string().c_str(), m->to.to_string().c_str());
+  return Status();
+}
+
+Movement transposed(const Shape& from, std::vector<int> perm) {
+  Movement m;
+  m.from = from;
+  for (int p : perm) m.to.push_back(from[p]);
+  m.perm = std::move(perm);
+  return m;
+}
+
+Movement gathered(IndexMaps maps, int64_t fill) {
+  Movement m;
+  m.from = maps.from();
+  m.to = maps.to();
+  m.maps = std::move(maps);
+  m.fill = fill;
+  return m;
+}
+
+Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements, int output) {
+  const Tensor x = importer.input(node, 0);
+  const bool waits = x.is_pending() || x.is_pairs();
+  if (waits && !lets_quantization_pass(node.op())) return importer.refuse_float(node, 0);
+  Tensor y = x;
+  if (waits) {
+    y.kind = Tensor::Kind::kPending;
+    y.pending = importer.own_pending(node, 0);
+  }
+  const char* made = nullptr;
+  std::vector<Movement> done;
+  for (Movement& m : movements) {
+    Shape checked;
+    QRT_TRY(make_shape({m.to.begin(), m.to.end()}, &checked));
+    y.shape = m.to;
+    if (m.is_nothing()) continue;
+    if (!x.is_constant() && m.to.elements() == 0)
+      return error(Code::kUnsupported, "its result of shape %s is empty", m.to.to_string().c_str());
+    if (!move_parameters(m, &y))
+      return importer.refuse(
+          node, "it takes apart the axis along which '" + node.input(0) + "' is quantised",
+          node.input(0), "quantise per tensor");
+    if (x.is_constant()) QRT_TRY(move_constant(m, &y.constant));
+    if (x.is_value() || x.is_table()) {
+      const bool is_reshape = !m.maps && m.perm.empty();
+      if (!is_reshape && is_packed(importer.graph().values[y.value].type.dtype))
+        return importer.refuse(node,
+                               std::string("it moves elements of type ") +
+                                   element_type_name(x.type) + ", which are not whole bytes",
+                               node.input(0), "move the tensor before it is quantised");
+      y.value = move_value(importer, node, m, y.value);
+      if (!made || m.maps) made = operator_name(m);
+    }
+    if (waits) done.push_back(std::move(m));
+  }
+  if (made) importer.became(node, made, "I0");
+  if (waits) {
+    y.pending->followers.push_back(node.index());
+    for (Movement& m : done)
+      y.pending->moves.push_back([&importer, &node, m = std::move(m)](ValueId* v) {
+        *v = move_value(importer, node, m, *v);
+        return Status();
+      });
+  }
+  importer.set_output(node, output, std::move(y));
+  return Status();
+}
+
+Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill) {
+  const Tensor x = importer.input(node, 0);
+  const bool per_tensor = x.table ? x.table_axis < 0 : x.quant->per_tensor();
+  std::vector<float> real;
+  if (per_tensor && importer.entries(x, &real)) {
+    const auto found = std::find(real.begin(), real.end(), fill);
+    if (found != real.end())
+      return move(importer, node,
+                  {gathered(std::move(maps), found - real.begin() + x.quant->first_code())});
+  }
+  importer.defer(node, maps.to())->emit = [&importer, &node, maps = std::move(maps), fill, x](
+                                              const Quant& out, Limits limits, ValueId* result) {
+    QRT_TRY(importer.quantize_table(node, x, out, limits, "", result));
+    if (*result == kNoValue) return Status();
+    int lo, hi;
+    quantized_range(out.type, &lo, &hi);
+    const int bits = quantize_ort(fill, out.scale[0], out.zero_point[0], lo, hi) + out.offset();
+    *result = importer.gather(node, *result, maps, std::clamp(bits, limits.lo, limits.hi));
+    importer.became(node, "Gather", "I0");
+    return Status();
+  };
+  return Status();
+}
+
+bool constant_integers(Importer& importer, const NodeView& node, int i,
+                       std::vector<int64_t>* values) {
+  const Tensor& t = importer.input(node, i);
+  if (!t.is_plain_constant() || !t.constant->is_integer()) {
+    (void)importer.refuse(node, "input '" + node.input(i) + "' is not an integer constant",
+                          node.input(i), "simplify the model (constant folding) before conversion");
+    return false;
+  }
+  values->clear();
+  for (int64_t k = 0; k < t.constant->elements(); ++k) values->push_back(t.constant->integer(k));
+  return true;
+}
+
+Status read_axis(int64_t axis, int rank, int* result) {
+  *result = 0;
+  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld is outside %d dimensions",
+                  static_cast<long long>(axis), rank);
+  *result = static_cast<int>(axis < 0 ? axis + rank : axis);
+  return Status();
+}
+
+Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
+                 bool* given, bool* known) {
+  std::vector<int64_t> axes = node.integers("axes");
+  *known = true;
+  *given = node.has("axes");
+  if (node.has_input(1)) {
+    const Tensor& t = importer.input(node, 1);
+    *known = t.is_plain_constant() && t.constant->is_integer();
+    if (!*known)
+      return importer.refuse(node, "the axes '" + node.input(1) + "' are not constant",
+                             node.input(1),
+                             "simplify the model (constant folding) before conversion");
+    *given = true;
+    axes.clear();
+    for (int64_t i = 0; i < t.constant->elements(); ++i) axes.push_back(t.constant->integer(i));
+  }
+  marked->assign(static_cast<size_t>(rank), false);
+  for (int64_t a : axes) {
+    QRT_MODEL_CHECK(a >= -rank && a < rank, "axis %lld is outside %d dimensions",
+                    static_cast<long long>(a), rank);
+    const size_t at = static_cast<size_t>(a < 0 ? a + rank : a);
+    QRT_MODEL_CHECK(!(*marked)[at], "axis %lld is named twice", static_cast<long long>(a));
+    (*marked)[at] = true;
+  }
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

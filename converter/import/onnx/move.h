@@ -1,0 +1,51 @@
+// Data movement of the ONNX front end: every such operator is a chain of movements of its input 0,
+// applied to the integers, whatever stands for them.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_MOVE_H_
+#define QRT_CONVERTER_IMPORT_ONNX_MOVE_H_
+
+#include <optional>
+#include <vector>
+
+#include "converter/import/common/index_maps.h"
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// A Transpose (perm not empty), a Gather (with maps), or a Reshape.
+struct Movement {
+  Shape from, to;
+  std::vector<int> perm;
+  std::optional<IndexMaps> maps;
+  // What -1 in a map gives: an element's bits. Of a constant: of its own type; else as the graph
+  // stores it.
+  int64_t fill = 0;
+
+  bool is_nothing() const;
+};
+
+// kInvalidModel where `dims` has other elements than `from`.
+Status reshaped(const Shape& from, const std::vector<int64_t>& dims, Movement* m);
+Movement transposed(const Shape& from, std::vector<int> perm);
+Movement gathered(IndexMaps maps, int64_t fill = 0);
+
+// Output `output` of the node is input 0 after the movements.
+Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements,
+            int output = 0);
+
+// The same for a Gather with a real fill of an input that is a table. Where none of its bytes
+// stands for the fill, the output's quantisation decides what it becomes.
+Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill);
+
+// The integers of input i. False: it is not an integer constant, refused.
+bool constant_integers(Importer& importer, const NodeView& node, int i,
+                       std::vector<int64_t>* values);
+// An axis counted from the end where it is negative; kInvalidModel outside 0..rank-1.
+Status read_axis(int64_t axis, int rank, int* result);
+// The dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1;
+// *given: there is one. *known: false where they are refused.
+Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
+                 bool* given, bool* known);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_MOVE_H_

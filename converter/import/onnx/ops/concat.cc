@@ -1,0 +1,137 @@
+// Concat of quantised tensors: a table for every input whose parameters differ from the output's,
+// then a copy.
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+Status concat_shape(const std::vector<Tensor>& parts, int64_t axis_in, int* axis, Shape* shape) {
+  *shape = parts[0].shape;
+  const int rank = shape->rank();
+  QRT_MODEL_CHECK(axis_in >= -rank && axis_in < rank, "axis %lld is outside %d dimensions",
+                  static_cast<long long>(axis_in), rank);
+  *axis = static_cast<int>(axis_in < 0 ? axis_in + rank : axis_in);
+  int64_t total = 0;
+  for (const Tensor& part : parts) {
+    bool fits = part.shape.rank() == rank;
+    for (int i = 0; fits && i < rank; ++i) fits = i == *axis || part.shape[i] == (*shape)[i];
+    QRT_MODEL_CHECK(fits, "shapes %s and %s do not join along axis %d", shape->to_string().c_str(),
+                    part.shape.to_string().c_str(), *axis);
+    total += part.shape[*axis];
+  }
+  std::vector<int64_t> dims(shape->begin(), shape->end());
+  dims[static_cast<size_t>(*axis)] = total;
+  return make_shape(dims, shape);
+}
+
+ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId>& parts, int axis,
+             const Shape& shape) {
+  const ValueId y =
+      importer.new_value(node.output(0), importer.graph().values[parts[0]].type.dtype, shape);
+  Node n = make_node<fb::ConcatOptionsT>(node.name(), node.op(), parts, {y});
+  options<fb::ConcatOptionsT>(n).axis = static_cast<uint32_t>(axis);
+  importer.graph().nodes.push_back(std::move(n));
+  for (ValueId part : parts)
+    if (importer.in_nhwc(part)) importer.mark_nhwc(y);
+  importer.became(node, "Concat", "I0");
+  return y;
+}
+
+// The parts as bytes of the output's quantisation, joined.
+Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>& parts, int axis,
+            const Shape& shape, const Quant& out, Limits limits, ValueId* result) {
+  std::vector<ValueId> ids;
+  for (const Tensor& part : parts) {
+    ValueId id = kNoValue;
+    if (part.is_table()) {
+      QRT_TRY(importer.quantize_table(node, part, out, limits, "", &id));
+      if (id == kNoValue) return Status();
+    } else {
+      std::vector<float> real;
+      if (!importer.constant_floats(part, &real))
+        return importer.refuse(node, "an input is a constant of an unsupported type",
+                               node.output(0), "quantise the constant");
+      id = importer.quantized_constant(real, part.shape, out, limits);
+    }
+    ids.push_back(id);
+  }
+  *result = join(importer, node, ids, axis, shape);
+  return Status();
+}
+
+// Parts that share one per-tensor quantisation stay what they are.
+bool all_alike(const std::vector<Tensor>& parts) {
+  for (const Tensor& part : parts)
+    if (!part.is_dequantized() || !part.quant->per_tensor() || *part.quant != *parts[0].quant)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+Status import_concat(Importer& importer, const NodeView& node) {
+  if (fold_constants(importer, node)) return Status();
+  std::vector<Tensor> parts;
+  bool values = true, tables = true;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& part = importer.input(node, i);
+    values = values && part.is_value() && part.type == importer.input(node, 0).type;
+    tables =
+        tables && (part.is_table() || (part.is_constant() && (part.quant || part.type == kFloat)));
+    if (!values && !tables) return importer.refuse_float(node, i);
+    parts.push_back(part);
+  }
+  int axis;
+  Shape shape;
+  QRT_TRY(concat_shape(parts, node.integer("axis", 0), &axis, &shape));
+  if (values || all_alike(parts)) {
+    std::vector<ValueId> ids;
+    for (const Tensor& part : parts) ids.push_back(part.value);
+    Tensor y = parts[0];
+    y.shape = shape;
+    y.value = join(importer, node, ids, axis, shape);
+    if (y.quant) y.value = importer.with_quant(node, y.value, *y.quant);
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  const auto pending = importer.defer(node, shape);
+  pending->emit = [&importer, &node, parts, axis, shape](const Quant& out, Limits limits,
+                                                         ValueId* result) {
+    return emit(importer, node, parts, axis, shape, out, limits, result);
+  };
+  return Status();
+}
+
+Status import_qlinear_concat(Importer& importer, const NodeView& node) {
+  QRT_MODEL_CHECK((node.input_count() - 2) % 3 == 0,
+                  "it has %d inputs, expected 2 + 3 for each tensor", node.input_count());
+  std::vector<Tensor> parts;
+  for (int i = 2; i < node.input_count(); i += 3) {
+    Tensor part = importer.input(node, i);
+    if (!part.is_value() && !part.is_plain_constant()) return importer.refuse_float(node, i);
+    if (part.type != kUint8 && part.type != kInt8) return importer.refuse_float(node, i);
+    std::optional<Quant> quant;
+    QRT_TRY(read_tensor_quant(importer, node, i + 1, i + 2, part.type, &quant));
+    if (!quant) return Status();
+    part.quant = *quant;
+    if (part.is_value()) part.kind = Tensor::Kind::kTable;
+    parts.push_back(std::move(part));
+  }
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 0, 1, kUndefined, &out));
+  if (!out) return Status();
+  int axis;
+  Shape shape;
+  QRT_TRY(concat_shape(parts, node.integer("axis", 1), &axis, &shape));
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = shape;
+  QRT_TRY(emit(importer, node, parts, axis, shape, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

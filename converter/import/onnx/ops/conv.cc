@@ -1,0 +1,272 @@
+// Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct Convolution {
+  ValueId x = kNoValue;
+  Quant x_quant, w_quant;
+  ConstantPtr weights;  // [out, in / groups, (kh,) kw]
+  Image image;
+  Window window;
+  int64_t groups = 1, out = 0;
+  std::vector<float> products;
+  std::vector<int32_t> bias;
+  bool bias_is_rounded = false;  // from integers of another scale
+  std::vector<double> real_bias;
+};
+
+// Geometry and types; *known stays false where the node was refused.
+Status read_convolution(Importer& importer, const NodeView& node, const Shape& x, const Tensor& w,
+                        bool channels_last, Convolution* conv, bool* known) {
+  QRT_TRY(read_image(importer, node, x, channels_last, &conv->image, known));
+  if (!*known) return Status();
+  *known = false;
+  conv->weights = w.constant;
+  const Shape& ws = w.shape;
+  QRT_MODEL_CHECK(ws.rank() == x.rank(), "the weights have shape %s, the input %s",
+                  ws.to_string().c_str(), x.to_string().c_str());
+  conv->groups = node.integer("group", 1);
+  conv->out = ws[0];
+  QRT_MODEL_CHECK(
+      conv->groups >= 1 && conv->out >= 1 && conv->out % conv->groups == 0 && ws[1] >= 1 &&
+          conv->image.c % conv->groups == 0 && conv->image.c / conv->groups == ws[1],
+      "weights of shape %s do not fit %lld input channels in %lld groups", ws.to_string().c_str(),
+      static_cast<long long>(conv->image.c), static_cast<long long>(conv->groups));
+  const std::vector<int64_t> kernel(ws.begin() + 2, ws.end());
+  QRT_MODEL_CHECK(!node.has("kernel_shape") || node.integers("kernel_shape") == kernel,
+                  "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
+  QRT_TRY(read_window(node, conv->image, kernel, false, &conv->window));
+  if (!conv->w_quant.per_tensor() && conv->w_quant.axis != 0)
+    return importer.refuse(node,
+                           "the weights are quantised along axis " +
+                               std::to_string(conv->w_quant.axis) + ", not per output channel",
+                           node.input(1), "quantise the weights per tensor or along axis 0");
+  conv->products = product_scales(1.0f, conv->x_quant.scale[0], conv->w_quant);
+  *known = true;
+  return Status();
+}
+
+// Weights less their zero points. Source order [out, in, tap]; here [out, tap, in].
+template <class T>
+std::vector<T> centred(const Convolution& c) {
+  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
+  return centred_weights<T>(*c.weights, c.w_quant, c.out, taps * in, [&](int64_t o, int64_t i) {
+    return (o * in + i % in) * taps + i / in;
+  });
+}
+
+// The accumulators without `out`.
+ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
+             LayerConstants constants, const Quant* out) {
+  Graph& graph = importer.graph();
+  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
+  const bool depthwise = out && in == 1 && c.groups > 1;
+  std::vector<int16_t> centred = std::move(constants.weights);
+  Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
+  if (depthwise) {
+    weights_shape = {c.window.kernel[0], c.window.kernel[1], c.out};
+    std::vector<int16_t> by_tap(centred.size());
+    for (int64_t o = 0; o < c.out; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        by_tap[static_cast<size_t>(t * c.out + o)] = centred[static_cast<size_t>(o * taps + t)];
+    centred = std::move(by_tap);
+  }
+  const ValueId weights = graph.add_constant(node.input(1), DType::kInt16, weights_shape, centred);
+  graph.values[weights].weight_bits = packed_bits(c.weights->type);
+  graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
+  const bool is_wide = constants.type == DType::kInt16;
+  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  if (is_wide) x = importer.widened(node, x);
+  const ValueId bias = constants.bias;
+  const ValueId y =
+      importer.new_value("", out ? constants.type : DType::kInt32,
+                         {c.image.n, c.window.output[0], c.window.output[1], c.out}, out);
+  const int zero = c.x_quant.stored_zero_point();
+  const auto set_zero_point_of = [&](auto* o) {
+    o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_wide ? static_cast<int16_t>(zero) : 0;
+  };
+  Node n;
+  if (depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+    set_window(c.window, &o);
+    set_dilation(c.window, &o);
+    o.multiplier = static_cast<uint32_t>(c.out / c.groups);
+    set_zero_point_of(&o);
+    o.requant = std::move(constants.requant);
+  } else {
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+    auto& o = options<fb::Conv2DOptionsT>(n);
+    set_window(c.window, &o);
+    set_dilation(c.window, &o);
+    o.groups = static_cast<uint32_t>(c.groups);
+    set_zero_point_of(&o);
+    o.requant = std::move(constants.requant);
+  }
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", out && !is_wide ? "I1" : "I0");
+  const bool narrows = is_wide && !out->is_wide();
+  const ValueId result =
+      image_from_nhwc(importer, node, c.image, narrows ? importer.narrowed(node, y, out) : y);
+  if (!c.image.channels_last) importer.mark_nhwc(result);
+  return result;
+}
+
+// A bias that was rounded from another scale moves the output by less than this part of a step.
+constexpr float kBiasError = 0.25f;
+
+LayerConstants byte_constants(Importer& importer, const Convolution& c,
+                              std::unique_ptr<fb::RequantT> requant) {
+  return byte_constants(importer, centred<int16_t>(c), c.bias, std::move(requant));
+}
+
+WideSource wide_source(const Convolution& c) {
+  WideSource s;
+  s.weights = centred<int32_t>(c);
+  s.out = c.out;
+  s.padded_in = c.window.kernel[0] * c.window.kernel[1] * ((c.image.c / c.groups + 3) / 4 * 4);
+  s.products = wide_products(1.0f, c.x_quant, c.w_quant);
+  s.bias = c.real_bias;
+  s.x_zero_point = c.x_quant.stored_zero_point();
+  return s;
+}
+
+Status emit_wide(Importer& importer, const NodeView& node, const std::string& ops,
+                 const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  auto layer = make_wide_layer(importer, node, wide_source(c), out, limits);
+  if (!layer) return Status();
+  *result = emit(importer, node, ops, c, std::move(*layer), &out);
+  return Status();
+}
+
+bool is_wide(const Convolution& c) { return c.x_quant.is_wide() || c.w_quant.is_wide(); }
+
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
+                      const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+  bool coarse = false;
+  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i)
+    coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
+  if (is_wide(c) || out.is_wide() || coarse)
+    return emit_wide(importer, node, ops, c, out, limits, result);
+  auto requant = f32_requant(importer, node, c.products, out, limits);
+  if (!requant) return Status();
+  *result = emit(importer, node, ops, c, byte_constants(importer, c, std::move(requant)), &out);
+  return Status();
+}
+
+Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Convolution& c, ValueId* result) {
+  for (float s : c.products)
+    if (!is_usable_scale(s))
+      return importer.refuse(node, "the product of its scales is not a normal positive number",
+                             node.output(0), "quantise the model with scales of usual size");
+  const ValueId acc = emit(importer, node, ops, c,
+                           byte_constants(importer, c, std::make_unique<fb::RequantT>()), nullptr);
+  *result =
+      importer.dequantize_accumulators(node, acc, c.products, c.products.size() == 1 ? -1 : 1);
+  return Status();
+}
+
+}  // namespace
+
+Status import_conv(Importer& importer, const NodeView& node) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  int lo, hi;
+  if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
+    return refuse_weights(importer, node, 1);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  Convolution conv;
+  conv.x = x.value;
+  conv.x_quant = *x.quant;
+  conv.w_quant = *w.quant;
+  bool known;
+  QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
+  if (!known) return Status();
+  std::optional<std::vector<int32_t>> bias;
+  QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, BiasScale::kRounded, &bias));
+  if (!bias) return Status();
+  conv.bias = std::move(*bias);
+  conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
+  conv.real_bias = real_bias(importer, node, 2, conv.out);
+  const auto pending = importer.defer(node, conv.image.shape(conv.out, conv.window.output));
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
+    return emit_quantized(importer, node, *ops, conv, out, limits, result);
+  };
+  // Where ONNX Runtime adds floats and no rounding follows, no integer kernel has its bits.
+  if (!is_wide(conv))
+    pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
+      return emit_float(importer, node, *ops, conv, result);
+    };
+  return Status();
+}
+
+Status import_qlinear_conv(Importer& importer, const NodeView& node) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
+  std::optional<Quant> x_quant, w_quant, y_quant;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
+  if (!x_quant) return Status();
+  QRT_TRY(read_quant(importer, node, 4, 5, w.type, w.shape, 0, &w_quant));
+  if (!w_quant) return Status();
+  QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &y_quant));
+  if (!y_quant) return Status();
+  Convolution conv;
+  conv.x = importer.with_quant(node, x.value, *x_quant);
+  conv.x_quant = *x_quant;
+  conv.w_quant = *w_quant;
+  bool known;
+  const bool channels_last = node.integer("channels_last", 0) != 0;
+  QRT_TRY(read_convolution(importer, node, x.shape, w, channels_last, &conv, &known));
+  if (!known) return Status();
+  conv.bias.assign(static_cast<size_t>(conv.out), 0);
+  if (node.has_input(8)) {
+    const Tensor& b = importer.input(node, 8);
+    if (!b.is_plain_constant() || b.type != kInt32) return importer.refuse_float(node, 8);
+    QRT_MODEL_CHECK(b.constant->elements() == conv.out, "the bias has %lld elements, expected %lld",
+                    static_cast<long long>(b.constant->elements()),
+                    static_cast<long long>(conv.out));
+    conv.bias.assign(b.constant->as<int32_t>(), b.constant->as<int32_t>() + conv.out);
+  }
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = y_quant->type;
+  y.shape = conv.image.shape(conv.out, conv.window.output);
+  QRT_TRY(emit_quantized(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *y_quant);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_conv_integer(Importer& importer, const NodeView& node) {
+  Convolution conv;
+  bool known;
+  QRT_TRY(read_conv_integer(importer, node, &conv.x_quant, &conv.w_quant, &known));
+  if (!known) return Status();
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  conv.x = importer.with_quant(node, x.value, conv.x_quant);
+  QRT_TRY(read_convolution(importer, node, x.shape, w, false, &conv, &known));
+  if (!known) return Status();
+  conv.bias.assign(static_cast<size_t>(conv.out), 0);
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = kInt32;
+  y.shape = conv.image.shape(conv.out, conv.window.output);
+  y.value = emit(importer, node, node.op(), conv,
+                 byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

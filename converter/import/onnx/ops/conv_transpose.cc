@@ -1,0 +1,257 @@
+// ConvTranspose between DequantizeLinear and QuantizeLinear: a convolution of all its phases
+// (common/transpose_conv.h), interleaved. ONNX Runtime computes it in float; the integers are
+// exact, and the one requantisation rounds as that of a QLinearConv.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "converter/import/common/transpose_conv.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct TransposedConvolution {
+  ValueId x = kNoValue;
+  Quant x_quant, w_quant;
+  ConstantPtr weights;  // [in, out / groups, (kh,) kw]
+  Image image;
+  int64_t groups = 1, out = 0;
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
+  int64_t before[2] = {0, 0}, output[2] = {1, 1};
+  std::vector<float> products;  // one, or one per output channel
+  std::vector<int32_t> bias;
+};
+
+// Padding and output size, as the operator's text has them.
+Status read_output(const NodeView& node, TransposedConvolution* c) {
+  const int d = c->image.dimensions;
+  int64_t extra[2] = {0, 0}, pads_before[2] = {0, 0}, pads_after[2] = {0, 0};
+  QRT_TRY(read_extents(node, "strides", d, 1, c->stride));
+  QRT_TRY(read_extents(node, "dilations", d, 1, c->dilation));
+  QRT_TRY(read_extents(node, "output_padding", d, 0, extra));
+  const std::string auto_pad = node.text("auto_pad", "NOTSET");
+  const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
+  QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
+                  "auto_pad is '%s'", auto_pad.c_str());
+  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, pads_before, pads_after));
+  std::vector<int64_t> wanted = node.integers("output_shape");
+  if (static_cast<int>(wanted.size()) == d + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  QRT_MODEL_CHECK(wanted.empty() || static_cast<int>(wanted.size()) == d,
+                  "output_shape has %zu entries, expected %d", wanted.size(), d);
+  for (int i = 2 - d; i < 2; ++i) {
+    const int64_t full =
+        c->stride[i] * (c->image.size[i] - 1) + extra[i] + c->dilation[i] * (c->kernel[i] - 1) + 1;
+    int64_t out = full - pads_before[i] - pads_after[i];
+    c->before[i] = pads_before[i];
+    if (!wanted.empty() || same) {
+      out = wanted.empty() ? c->image.size[i] * c->stride[i]
+                           : wanted[static_cast<size_t>(i - (2 - d))];
+      const int64_t total = std::max<int64_t>(0, full - out);
+      c->before[i] = upper ? total / 2 : total - total / 2;
+    }
+    QRT_MODEL_CHECK(out >= 1 && out <= INT32_MAX, "the output has %lld positions along axis %d",
+                    static_cast<long long>(out), i + d);
+    c->output[i] = out;
+  }
+  return Status();
+}
+
+// Channel of the convolution that computes a phase of an output channel: phases outermost, so that
+// interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
+int64_t channel_of(const TransposedConvolution& c, int64_t phases, int64_t phase, int64_t o) {
+  return c.groups == 1 ? phase * c.out + o : o * phases + phase;
+}
+
+// Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
+constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
+
+// [n, h, w, c] without what lies beyond `size`.
+ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const int64_t* size) {
+  Shape shape = importer.shape_of(y);
+  Node n = make_node<fb::GatherOptionsT>(node.name(), node.op(), {y}, {});
+  auto& o = options<fb::GatherOptionsT>(n);
+  for (int i = 0; i < 2; ++i) {
+    if (shape[1 + i] == size[i]) continue;
+    auto axis = std::make_unique<fb::GatherAxisT>();
+    axis->axis = static_cast<uint8_t>(1 + i);
+    axis->index.resize(static_cast<size_t>(size[i]));
+    std::iota(axis->index.begin(), axis->index.end(), 0);
+    shape[1 + i] = size[i];
+    o.axes.push_back(std::move(axis));
+  }
+  if (o.axes.empty()) return y;
+  const ValueId cropped = importer.new_value("", DType::kUInt8, shape);
+  n.outputs = {cropped};
+  importer.graph().nodes.push_back(std::move(n));
+  return cropped;
+}
+
+Status emit(Importer& importer, const NodeView& node, const std::string& ops,
+            const TransposedConvolution& c, const Quant& out, Limits limits, ValueId* result) {
+  const PhasedAxis axes[2] = {
+      {c.image.size[0], c.output[0], c.kernel[0], c.stride[0], c.dilation[0], c.before[0]},
+      {c.image.size[1], c.output[1], c.kernel[1], c.stride[1], c.dilation[1], c.before[1]}};
+  const PhasedAxis &h = axes[0], &w = axes[1];
+  const int64_t phases = h.phases * w.phases, channels = c.out * phases;
+  const int64_t in = c.image.c / c.groups, out_of_group = c.out / c.groups;
+  Shape weights_shape, made;
+  QRT_TRY(make_shape({channels, h.kernel, w.kernel, in}, &weights_shape));
+  QRT_TRY(make_shape({c.image.n, h.steps, w.steps, channels}, &made));
+  QRT_TRY(make_shape({c.image.n, h.steps * h.phases, w.steps * w.phases, c.out}, &made));
+  for (const PhasedAxis& a : axes)
+    if (a.kernel > kMaxExtent || a.pad_before > kMaxExtent || a.pad_after > kMaxExtent)
+      return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
+                   static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
+                   static_cast<long long>(kMaxExtent));
+
+  const int64_t source = c.weights->elements();
+  if (weights_shape.elements() > kFreeWeights && weights_shape.elements() / kMostGrowth > source)
+    return importer.refuse(
+        node,
+        "as a convolution of its phases its weights would have shape " + weights_shape.to_string(),
+        node.output(0), "use a stride closer to the size of the kernel");
+
+  // One value for each channel of the convolution, of those of the source.
+  const auto spread = [&](const auto& values) {
+    auto spread_values = values;
+    if (values.size() == 1) return spread_values;
+    spread_values.resize(static_cast<size_t>(channels));
+    for (int64_t p = 0; p < phases; ++p)
+      for (int64_t o = 0; o < c.out; ++o)
+        spread_values[static_cast<size_t>(channel_of(c, phases, p, o))] =
+            values[static_cast<size_t>(o)];
+    return spread_values;
+  };
+  std::vector<int32_t> bias = spread(c.bias);
+  bias.resize(static_cast<size_t>(channels), c.bias[0]);
+  auto requant = f32_requant(importer, node, spread(c.products), out, limits);
+  if (!requant) return Status();
+
+  const bool depthwise = in == 1 && c.groups > 1;
+  std::vector<int16_t> weights(static_cast<size_t>(weights_shape.elements()), 0);
+  for (int64_t o = 0; o < c.out; ++o) {
+    const int64_t group = o / out_of_group, j = o % out_of_group;
+    const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
+    for (int64_t ph = 0; ph < h.phases; ++ph)
+      for (int64_t pw = 0; pw < w.phases; ++pw)
+        for (int64_t th = 0; th < h.kernel; ++th)
+          for (int64_t tw = 0; tw < w.kernel; ++tw) {
+            const int64_t kh = h.source(ph, th), kw = w.source(pw, tw);
+            if (kh < 0 || kw < 0) continue;
+            const int64_t channel = channel_of(c, phases, ph * w.phases + pw, o);
+            for (int64_t i = 0; i < in; ++i) {
+              const int64_t from =
+                  (((group * in + i) * out_of_group + j) * c.kernel[0] + kh) * c.kernel[1] + kw;
+              const int64_t to = depthwise ? (th * w.kernel + tw) * channels + channel
+                                           : ((channel * h.kernel + th) * w.kernel + tw) * in + i;
+              weights[static_cast<size_t>(to)] =
+                  static_cast<int16_t>(c.weights->integer(from) - zero);
+            }
+          }
+  }
+  if (depthwise) weights_shape = {h.kernel, w.kernel, channels};
+  Graph& graph = importer.graph();
+  const ValueId w_value = graph.add_constant(node.input(1), DType::kInt16, weights_shape, weights);
+  graph.values[w_value].weight_bits = packed_bits(c.weights->type);
+  const ValueId b_value = graph.add_constant("", DType::kInt32, {channels}, bias);
+  const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  ValueId y = importer.new_value("", DType::kUInt8, {c.image.n, h.steps, w.steps, channels}, &out);
+  Window window;
+  window.before[0] = h.pad_before, window.before[1] = w.pad_before;
+  window.after[0] = h.pad_after, window.after[1] = w.pad_after;
+  Node n;
+  const auto fill = [&](auto* o) {
+    set_window(window, o);
+    o->input_zero_point = static_cast<uint8_t>(c.x_quant.stored_zero_point());
+    o->requant = std::move(requant);
+  };
+  if (depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+    fill(&o);
+    o.multiplier = static_cast<uint32_t>(channels / c.groups);
+  } else {
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+    auto& o = options<fb::Conv2DOptionsT>(n);
+    fill(&o);
+    o.groups = static_cast<uint32_t>(c.groups);
+  }
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", "I1");
+  if (phases > 1) {
+    const bool outer = c.groups == 1;
+    const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
+                              : Shape{c.image.n, h.steps, w.steps, c.out, h.phases, w.phases};
+    y = importer.transpose(
+        node, importer.reshape(node, y, apart),
+        outer ? std::vector<int>{0, 1, 3, 2, 4, 5} : std::vector<int>{0, 1, 4, 2, 5, 3});
+    y = importer.reshape(node, y, made);
+  }
+  y = crop_image(importer, node, y, c.output);
+  y = importer.with_quant(node, y, out);
+  *result = image_from_nhwc(importer, node, c.image, y);
+  importer.mark_nhwc(*result);
+  return Status();
+}
+
+}  // namespace
+
+Status import_conv_transpose(Importer& importer, const NodeView& node) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  int lo, hi;
+  if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
+    return importer.refuse_float(node, 1);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  TransposedConvolution c;
+  bool known;
+  QRT_TRY(read_image(importer, node, x.shape, false, &c.image, &known));
+  if (!known) return Status();
+  c.x = x.value;
+  c.x_quant = *x.quant;
+  c.w_quant = *w.quant;
+  c.weights = w.constant;
+  const Shape& ws = w.shape;
+  c.groups = node.integer("group", 1);
+  QRT_MODEL_CHECK(ws.rank() == x.shape.rank() && c.groups >= 1 && ws[0] == c.image.c &&
+                      c.image.c % c.groups == 0 && ws[1] >= 1,
+                  "weights of shape %s do not fit an input of shape %s in %lld groups",
+                  ws.to_string().c_str(), x.shape.to_string().c_str(),
+                  static_cast<long long>(c.groups));
+  c.out = ws[1] * c.groups;
+  const std::vector<int64_t> kernel(ws.begin() + 2, ws.end());
+  QRT_MODEL_CHECK(!node.has("kernel_shape") || node.integers("kernel_shape") == kernel,
+                  "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
+  for (int i = 0; i < c.image.dimensions; ++i) {
+    const int64_t k = kernel[static_cast<size_t>(i)];
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxExtent, "the kernel has extent %lld",
+                    static_cast<long long>(k));
+    c.kernel[2 - c.image.dimensions + i] = k;
+  }
+  QRT_TRY(read_output(node, &c));
+  if (!c.w_quant.per_tensor() && c.w_quant.axis != 1)
+    return importer.refuse(node,
+                           "the weights are quantised along axis " +
+                               std::to_string(c.w_quant.axis) + ", not per output channel",
+                           node.input(1), "quantise the weights per tensor or along axis 1");
+  const std::vector<float> of_group = product_scales(1.0f, c.x_quant.scale[0], c.w_quant);
+  for (int64_t g = 0; g < (of_group.size() == 1 ? 1 : c.groups); ++g)
+    c.products.insert(c.products.end(), of_group.begin(), of_group.end());
+  std::optional<std::vector<int32_t>> bias;
+  QRT_TRY(read_bias(importer, node, 2, c.out, c.products, BiasScale::kRounded, &bias));
+  if (!bias) return Status();
+  c.bias = std::move(*bias);
+  const auto pending = importer.defer(node, c.image.shape(c.out, c.output));
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {
+    return emit(importer, node, *ops, c, out, limits, result);
+  };
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

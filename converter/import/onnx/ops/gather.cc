@@ -1,0 +1,423 @@
+// Operators whose output takes elements of the input at indices known at conversion: Slice, Split,
+// Pad, Tile, Expand, Gather and its relatives, DepthToSpace and SpaceToDepth.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Axes an input names, or all in order where it is absent. *known: false where it is refused.
+Status input_axes(Importer& importer, const NodeView& node, int input, int rank, size_t count,
+                  std::vector<int>* axes, bool* known) {
+  std::vector<int64_t> named(count);
+  std::iota(named.begin(), named.end(), 0);
+  *known = !node.has_input(input) || constant_integers(importer, node, input, &named);
+  if (!*known) return Status();
+  QRT_MODEL_CHECK(named.size() == count, "%zu axes for %zu values", named.size(), count);
+  std::vector<bool> seen(static_cast<size_t>(rank), false);
+  for (int64_t a : named) {
+    int axis;
+    QRT_TRY(read_axis(a, rank, &axis));
+    QRT_MODEL_CHECK(!seen[static_cast<size_t>(axis)], "axis %d is named twice", axis);
+    seen[static_cast<size_t>(axis)] = true;
+    axes->push_back(axis);
+  }
+  return Status();
+}
+
+Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indices* indices) {
+  QRT_MODEL_CHECK(step != 0, "a step is 0");
+  const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
+  start = std::clamp<int64_t>(start < 0 ? start + n : start, std::max<int64_t>(lowest, 0), highest);
+  end = std::clamp<int64_t>(end < 0 ? end + n : end, lowest, highest);
+  step = std::clamp<int64_t>(step, -n - 1, n + 1);
+  int64_t count = 0;
+  if (n > 0 && step > 0 && end > start) count = (end - start + step - 1) / step;
+  if (n > 0 && step < 0 && end < start) count = (start - end - step - 1) / -step;
+  QRT_TRY(check_index_count(count));
+  *indices = stepped(start, count, step);
+  return Status();
+}
+
+Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
+  const Tensor& x = importer.input(node, 0);
+  if (!maps.fills()) return move(importer, node, {gathered(std::move(maps))});
+  int64_t bits = 0;
+  float value = node.real("value", 0);
+  const Tensor& given = importer.input(node, 2);
+  if (node.has_input(2)) {
+    if (!given.is_constant() || given.constant->elements() != 1)
+      return importer.refuse(node, "the value '" + node.input(2) + "' is not one constant number",
+                             node.input(2), "make the padding value a constant");
+    std::vector<float> real;
+    if (importer.constant_floats(given, &real)) value = real[0];
+  }
+  if (x.is_table()) return move_filled(importer, node, std::move(maps), value);
+  if (x.is_pending() || x.is_pairs()) return importer.refuse_float(node, 0);
+  if (x.is_constant() && x.quant)
+    return importer.refuse(node, "its input '" + node.input(0) + "' is a dequantised constant",
+                           node.input(0), "simplify the model (constant folding)");
+  if (node.has_input(2)) {
+    QRT_MODEL_CHECK(given.is_plain_constant() && given.type == x.type,
+                    "the value '%s' is %s, its input %s", node.input(2).c_str(),
+                    element_type_name(given.type), element_type_name(x.type));
+    memcpy(&bits, given.constant->data.data(), given.constant->data.size());
+  } else if (x.type == kFloat) {
+    memcpy(&bits, &value, sizeof value);
+  } else if (value != 0) {
+    return importer.refuse(node, "it pads integers with a number", node.input(0),
+                           "pad with a constant of the input's type");
+  }
+  if (x.is_value() && x.type == kInt8) bits = (bits + 128) & 255;
+  return move(importer, node, {gathered(std::move(maps), bits)});
+}
+
+std::vector<int64_t> dims_of(const Shape& shape, int begin, int end) {
+  return {shape.begin() + begin, shape.begin() + end};
+}
+
+std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+int64_t product(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<int64_t>());
+}
+
+// Input 0 as a vector over its first `axes` dimensions, read at `linear`, as a tensor of `dims`
+// and the dimensions behind.
+Status gather_linear(Importer& importer, const NodeView& node, int axes, const Indices& linear,
+                     const std::vector<int64_t>& dims) {
+  const Shape& from = importer.input(node, 0).shape;
+  const std::vector<int64_t> rest = dims_of(from, axes, from.rank());
+  std::vector<Movement> movements(1);
+  QRT_TRY(reshaped(from, joined({product(dims_of(from, 0, axes))}, rest), &movements[0]));
+  IndexMaps maps(movements[0].to);
+  maps.set(0, linear);
+  movements.push_back(gathered(std::move(maps)));
+  movements.emplace_back();
+  QRT_TRY(reshaped(movements[1].to, joined(dims, rest), &movements[2]));
+  return move(importer, node, std::move(movements));
+}
+
+// Gather at indices that only a run knows. An 8-bit constant becomes one of the graph.
+Status take(Importer& importer, const NodeView& node, int axis) {
+  Tensor y = importer.input(node, 0);
+  const ValueId index = importer.input(node, 1).value;
+  if (y.is_pending() || y.is_pairs()) return importer.refuse_float(node, 0);
+  const bool along = (y.quant && y.quant->axis == axis) || y.table_axis == axis;
+  if (along || (y.quant && y.quant->axis > axis) || y.table_axis > axis)
+    return importer.refuse(node, "its data is quantised per axis", node.input(0),
+                           "quantise per tensor");
+  if (y.is_constant()) {
+    Quant quant;
+    quant.type = y.type;
+    const bool bytes = y.type == kUint8 || y.type == kInt8;
+    if (!bytes)
+      return importer.refuse(
+          node, std::string("its data is a constant of type ") + element_type_name(y.type),
+          node.input(0), "quantise it to 8 bits");
+    if (y.quant) quant = *y.quant;
+    y.value = importer.stored_constant(*y.constant, quant, node.input(0));
+    y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
+    y.constant.reset();
+  }
+  const Shape from = y.shape, to = importer.input(node, 1).shape;
+  std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
+  QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &y.shape));
+  const ValueId value =
+      importer.new_value("", importer.graph().values[y.value].type.dtype, y.shape);
+  importer.graph().values[value].quantization = importer.graph().values[y.value].quantization;
+  Node n = make_node<fb::TakeOptionsT>(node.name(), node.op(), {y.value, index}, {value});
+  options<fb::TakeOptionsT>(n).axis = static_cast<uint32_t>(axis);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "Take", "I0");
+  y.value = value;
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace
+
+Status import_slice(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  std::vector<int64_t> starts, ends, steps;
+  std::vector<int> axes;
+  bool known;
+  if (!constant_integers(importer, node, 1, &starts) ||
+      !constant_integers(importer, node, 2, &ends))
+    return Status();
+  QRT_TRY(input_axes(importer, node, 3, from.rank(), starts.size(), &axes, &known));
+  if (!known) return Status();
+  steps.assign(starts.size(), 1);
+  if (node.has_input(4) && !constant_integers(importer, node, 4, &steps)) return Status();
+  QRT_MODEL_CHECK(ends.size() == starts.size() && steps.size() == starts.size(),
+                  "%zu starts, %zu ends and %zu steps", starts.size(), ends.size(), steps.size());
+  IndexMaps maps(from);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Indices indices;
+    QRT_TRY(slice_indices(from[axes[i]], starts[i], ends[i], steps[i], &indices));
+    maps.set(axes[i], std::move(indices));
+  }
+  return move(importer, node, {gathered(std::move(maps))});
+}
+
+Status import_split(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  if (importer.input(node, 0).is_pending() || importer.input(node, 0).is_pairs())
+    return importer.refuse_float(node, 0);
+  int axis;
+  QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
+  std::vector<int64_t> sizes = node.integers("split");
+  if (node.has_input(1) && !constant_integers(importer, node, 1, &sizes)) return Status();
+  const int64_t n = from[axis], parts = node.output_count();
+  if (!node.has("split") && !node.has_input(1)) {
+    QRT_MODEL_CHECK(node.integer("num_outputs", parts) == parts, "num_outputs is not %lld",
+                    static_cast<long long>(parts));
+    const int64_t each = (n + parts - 1) / parts;
+    for (int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<int64_t>(n - i * each, 0, each));
+  }
+  QRT_MODEL_CHECK(static_cast<int64_t>(sizes.size()) == parts, "%zu sizes for %lld outputs",
+                  sizes.size(), static_cast<long long>(parts));
+  int64_t begin = 0;
+  for (int i = 0; i < node.output_count(); ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i)];
+    QRT_MODEL_CHECK(size >= 0 && size <= n - begin, "its sizes do not add up to %lld",
+                    static_cast<long long>(n));
+    if (node.has_output(i)) {
+      QRT_TRY(check_index_count(size));
+      IndexMaps maps(from);
+      maps.set(axis, stepped(begin, size, 1));
+      QRT_TRY(move(importer, node, {gathered(std::move(maps))}, i));
+    }
+    begin += size;
+  }
+  QRT_MODEL_CHECK(begin == n, "its sizes do not add up to %lld", static_cast<long long>(n));
+  return Status();
+}
+
+Status import_pad(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  const std::string mode_name = node.text("mode", "constant");
+  PadMode mode;
+  if (mode_name == "constant")
+    mode = PadMode::kConstant;
+  else if (mode_name == "edge")
+    mode = PadMode::kEdge;
+  else if (mode_name == "reflect")
+    mode = PadMode::kReflect;
+  else if (mode_name == "wrap")
+    mode = PadMode::kWrap;
+  else
+    return error(Code::kInvalidModel, "its mode is '%s'", mode_name.c_str());
+  std::vector<int64_t> pads = node.integers("pads");  // before opset 11
+  if (node.has_input(1) && !constant_integers(importer, node, 1, &pads)) return Status();
+  QRT_MODEL_CHECK(pads.size() % 2 == 0, "%zu pads", pads.size());
+  const size_t count = pads.size() / 2;
+  QRT_MODEL_CHECK(node.has_input(3) || count == static_cast<size_t>(from.rank()),
+                  "%zu pads for %d dimensions", pads.size(), from.rank());
+  std::vector<int> axes;
+  bool known;
+  QRT_TRY(input_axes(importer, node, 3, from.rank(), count, &axes, &known));
+  if (!known) return Status();
+  IndexMaps maps(from);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t n = from[axes[i]], before = pads[i], after = pads[i + count];
+    for (int64_t p : {before, after}) {
+      if (p < 0 && mode != PadMode::kConstant)
+        return importer.refuse(node, "it cuts and pads in mode '" + mode_name + "'", node.input(0),
+                               "cut with a Slice");
+      QRT_TRY(
+          check_index_count(std::abs(std::clamp<int64_t>(p, -kMaxIndices - 1, kMaxIndices + 1))));
+    }
+    QRT_MODEL_CHECK(n + before + after >= 0 && (n > 0 || mode == PadMode::kConstant),
+                    "it cuts %lld and %lld of %lld indices", static_cast<long long>(before),
+                    static_cast<long long>(after), static_cast<long long>(n));
+    QRT_TRY(check_index_count(n + before + after));
+    if (before != 0 || after != 0) maps.set(axes[i], padded(n, before, after, mode));
+  }
+  return pad(importer, node, std::move(maps));
+}
+
+Status import_tile(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  std::vector<int64_t> repeats;
+  if (!constant_integers(importer, node, 1, &repeats)) return Status();
+  QRT_MODEL_CHECK(static_cast<int>(repeats.size()) == from.rank(), "%zu repeats for %d dimensions",
+                  repeats.size(), from.rank());
+  IndexMaps maps(from);
+  for (int d = 0; d < from.rank(); ++d) {
+    const int64_t times = repeats[static_cast<size_t>(d)], n = from[d];
+    QRT_MODEL_CHECK(times >= 0, "a repeat is negative");
+    if (times == 1) continue;
+    QRT_TRY(check_index_count(times));
+    QRT_TRY(check_index_count(times * n));
+    Indices indices = stepped(0, times * n, 1);
+    for (int32_t& i : indices) i = static_cast<int32_t>(i % n);
+    maps.set(d, std::move(indices));
+  }
+  return move(importer, node, {gathered(std::move(maps))});
+}
+
+Status import_expand(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  std::vector<int64_t> target;
+  if (!constant_integers(importer, node, 1, &target)) return Status();
+  std::vector<int64_t> dims(from.begin(), from.end());
+  if (target.size() > dims.size()) dims.insert(dims.begin(), target.size() - dims.size(), 1);
+  std::vector<Movement> movements(1);
+  QRT_TRY(reshaped(from, dims, &movements[0]));
+  IndexMaps maps(movements[0].to);
+  const size_t ahead = dims.size() - target.size();
+  for (size_t i = 0; i < target.size(); ++i) {
+    const size_t d = ahead + i;
+    if (target[i] == 1 || target[i] == dims[d]) continue;
+    QRT_MODEL_CHECK(dims[d] == 1 && target[i] >= 0, "shape %s cannot expand to %lld along axis %zu",
+                    from.to_string().c_str(), static_cast<long long>(target[i]), d);
+    QRT_TRY(check_index_count(target[i]));
+    maps.set(static_cast<int>(d), Indices(static_cast<size_t>(target[i]), 0));
+  }
+  movements.push_back(gathered(std::move(maps)));
+  return move(importer, node, std::move(movements));
+}
+
+Status import_gather(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  int axis;
+  QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
+  const Tensor& index = importer.input(node, 1);
+  if (index.is_value() && index.type == kInt32) return take(importer, node, axis);
+  std::vector<int64_t> indices;
+  if (!constant_integers(importer, node, 1, &indices)) return Status();
+  QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
+  const int64_t n = from[axis];
+  Indices map;
+  for (int64_t i : indices) {
+    QRT_MODEL_CHECK(i >= -n && i < n, "index %lld is outside %lld", static_cast<long long>(i),
+                    static_cast<long long>(n));
+    map.push_back(static_cast<int32_t>(i < 0 ? i + n : i));
+  }
+  IndexMaps maps(from);
+  maps.set(axis, std::move(map));
+  const Shape& shape = importer.input(node, 1).shape;
+  std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {shape.begin(), shape.end()});
+  dims = joined(std::move(dims), dims_of(from, axis + 1, from.rank()));
+  std::vector<Movement> movements = {gathered(std::move(maps)), Movement()};
+  QRT_TRY(reshaped(movements[0].to, dims, &movements[1]));
+  return move(importer, node, std::move(movements));
+}
+
+Status import_gather_nd(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  const Shape& shape = importer.input(node, 1).shape;
+  const int64_t batch_dims = node.integer("batch_dims", 0);
+  std::vector<int64_t> indices;
+  if (!constant_integers(importer, node, 1, &indices)) return Status();
+  QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
+  QRT_MODEL_CHECK(shape.rank() >= 1, "its indices are a scalar");
+  const int64_t depth = shape[shape.rank() - 1];
+  QRT_MODEL_CHECK(depth >= 1 && batch_dims >= 0 && batch_dims < shape.rank() &&
+                      depth <= from.rank() - batch_dims,
+                  "%lld indices behind %lld batch dimensions of %d", static_cast<long long>(depth),
+                  static_cast<long long>(batch_dims), from.rank());
+  const int batch = static_cast<int>(batch_dims), axes = batch + static_cast<int>(depth);
+  int64_t batches = 1;
+  for (int d = 0; d < batch; ++d) {
+    QRT_MODEL_CHECK(from[d] == shape[d], "batch dimension %d is %lld and %lld", d,
+                    static_cast<long long>(from[d]), static_cast<long long>(shape[d]));
+    batches *= from[d];
+  }
+  const int64_t points = static_cast<int64_t>(indices.size()) / depth;
+  const int64_t each = batches > 0 ? points / batches : 0;
+  Indices linear;
+  for (int64_t p = 0; p < points; ++p) {
+    int64_t at = p / each;
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t n = from[batch + static_cast<int>(k)];
+      const int64_t i = indices[static_cast<size_t>(p * depth + k)];
+      QRT_MODEL_CHECK(i >= -n && i < n, "index %lld is outside %lld", static_cast<long long>(i),
+                      static_cast<long long>(n));
+      at = at * n + (i < 0 ? i + n : i);
+    }
+    linear.push_back(static_cast<int32_t>(at));
+  }
+  return gather_linear(importer, node, axes, linear, dims_of(shape, 0, shape.rank() - 1));
+}
+
+Status import_gather_elements(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  const Shape shape = importer.input(node, 1).shape;
+  int axis;
+  QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
+  std::vector<int64_t> indices;
+  if (!constant_integers(importer, node, 1, &indices)) return Status();
+  QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
+  bool fits = shape.rank() == from.rank();
+  for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape[d] <= from[d];
+  QRT_MODEL_CHECK(fits, "indices of shape %s for data of shape %s", shape.to_string().c_str(),
+                  from.to_string().c_str());
+  Indices linear;
+  std::vector<int64_t> position(static_cast<size_t>(shape.rank()), 0);
+  for (int64_t index : indices) {
+    const int64_t n = from[axis];
+    QRT_MODEL_CHECK(index >= -n && index < n, "index %lld is outside %lld",
+                    static_cast<long long>(index), static_cast<long long>(n));
+    int64_t at = 0;
+    for (int d = 0; d < shape.rank(); ++d) {
+      const int64_t i =
+          d == axis ? (index < 0 ? index + n : index) : position[static_cast<size_t>(d)];
+      at = at * from[d] + i;
+    }
+    linear.push_back(static_cast<int32_t>(at));
+    for (int d = shape.rank(); d-- > 0;) {
+      if (++position[static_cast<size_t>(d)] < shape[d]) break;
+      position[static_cast<size_t>(d)] = 0;
+    }
+  }
+  return gather_linear(importer, node, from.rank(), linear, {shape.begin(), shape.end()});
+}
+
+Status import_depth_to_space(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  const int64_t b = node.integer("blocksize", 0);
+  const std::string mode = node.text("mode", "DCR");
+  QRT_MODEL_CHECK(from.rank() == 4, "its input has %d dimensions, expected 4", from.rank());
+  QRT_MODEL_CHECK(mode == "DCR" || mode == "CRD", "its mode is '%s'", mode.c_str());
+  QRT_MODEL_CHECK(b >= 1 && b <= from[1] && from[1] % (b * b) == 0,
+                  "%lld channels in blocks of %lld", static_cast<long long>(from[1]),
+                  static_cast<long long>(b));
+  const int64_t n = from[0], c = from[1] / (b * b), h = from[2], w = from[3];
+  const bool depth_first = mode == "DCR";
+  std::vector<Movement> movements(3);
+  QRT_TRY(reshaped(
+      from,
+      depth_first ? std::vector<int64_t>{n, b, b, c, h, w} : std::vector<int64_t>{n, c, b, b, h, w},
+      &movements[0]));
+  movements[1] = transposed(movements[0].to, depth_first ? std::vector<int>{0, 3, 4, 1, 5, 2}
+                                                         : std::vector<int>{0, 1, 4, 2, 5, 3});
+  QRT_TRY(reshaped(movements[1].to, {n, c, h * b, w * b}, &movements[2]));
+  return move(importer, node, std::move(movements));
+}
+
+Status import_space_to_depth(Importer& importer, const NodeView& node) {
+  const Shape& from = importer.input(node, 0).shape;
+  const int64_t b = node.integer("blocksize", 0);
+  QRT_MODEL_CHECK(from.rank() == 4, "its input has %d dimensions, expected 4", from.rank());
+  QRT_MODEL_CHECK(b >= 1 && b <= from[2] && from[2] % b == 0 && from[3] % b == 0,
+                  "%lld x %lld in blocks of %lld", static_cast<long long>(from[2]),
+                  static_cast<long long>(from[3]), static_cast<long long>(b));
+  std::vector<Movement> movements(3);
+  QRT_TRY(reshaped(from, {from[0], from[1], from[2] / b, b, from[3] / b, b}, &movements[0]));
+  movements[1] = transposed(movements[0].to, {0, 3, 5, 1, 2, 4});
+  QRT_TRY(reshaped(movements[1].to, {from[0], from[1] * b * b, from[2] / b, from[3] / b},
+                   &movements[2]));
+  return move(importer, node, std::move(movements));
+}
+
+}  // namespace qrt::convert::from_onnx

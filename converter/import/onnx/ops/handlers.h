@@ -1,0 +1,157 @@
+// The operators the ONNX front end knows, one handler each. A handler refuses what cannot be
+// integer (Importer::refuse) and fails only for models that are damaged.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_HANDLERS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPS_HANDLERS_H_
+
+#include <optional>
+#include <string>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// REQUIRES: no input of the node is refused.
+using Handler = Status (*)(Importer& importer, const NodeView& node);
+
+struct OpEntry {
+  const char* domain;  // "" is also "ai.onnx"
+  const char* op;
+  Handler handler;
+  int inputs;  // at least so many must be present
+};
+// Null for an operator that is not known.
+const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
+
+// qdq.cc
+Status import_quantize(Importer& importer, const NodeView& node);
+Status import_dequantize(Importer& importer, const NodeView& node);
+// Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a tensor of
+// `shape`. *quant stays empty where they were refused. `axis` counts for scales with more than one
+// element.
+Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
+                  const Shape& shape, int64_t axis, std::optional<Quant>* quant);
+
+// The same for a tensor that must be quantised as a whole.
+Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
+                         int type, std::optional<Quant>* quant);
+
+// edge.cc
+Status import_dynamic_quantize(Importer& importer, const NodeView& node);
+Status import_extended_quantize(Importer& importer, const NodeView& node);
+Status import_extended_dequantize(Importer& importer, const NodeView& node);
+
+// ops/dynamic_product.cc: QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger whose weights
+// or parameters are inputs. *taken: false where they are constants.
+Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken);
+
+// folding/constants.cc
+Status import_constant(Importer& importer, const NodeView& node);
+Status import_cast(Importer& importer, const NodeView& node);
+Status import_shape(Importer& importer, const NodeView& node);
+// folding/math.cc
+// Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
+// known.
+bool fold_constants(Importer& importer, const NodeView& node);
+// Operators that are known only there.
+Status import_folded(Importer& importer, const NodeView& node);
+Status import_size(Importer& importer, const NodeView& node);
+Status import_constant_of_shape(Importer& importer, const NodeView& node);
+
+// ops/integer.cc
+// Operators on integers without quantisation. *taken: an input is such a value.
+Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);
+Status import_integers(Importer& importer, const NodeView& node);
+Status import_where(Importer& importer, const NodeView& node);
+Status import_qlinear_where(Importer& importer, const NodeView& node);
+
+// ops/order.cc
+Status import_arg_max(Importer& importer, const NodeView& node);
+Status import_top_k(Importer& importer, const NodeView& node);
+
+// ops/move.cc
+Status import_identity(Importer& importer, const NodeView& node);
+Status import_reshape(Importer& importer, const NodeView& node);
+Status import_flatten(Importer& importer, const NodeView& node);
+Status import_squeeze(Importer& importer, const NodeView& node);
+Status import_unsqueeze(Importer& importer, const NodeView& node);
+Status import_transpose(Importer& importer, const NodeView& node);
+
+// ops/gather.cc
+Status import_slice(Importer& importer, const NodeView& node);
+Status import_split(Importer& importer, const NodeView& node);
+Status import_pad(Importer& importer, const NodeView& node);
+Status import_tile(Importer& importer, const NodeView& node);
+Status import_expand(Importer& importer, const NodeView& node);
+Status import_gather(Importer& importer, const NodeView& node);
+Status import_gather_nd(Importer& importer, const NodeView& node);
+Status import_gather_elements(Importer& importer, const NodeView& node);
+Status import_depth_to_space(Importer& importer, const NodeView& node);
+Status import_space_to_depth(Importer& importer, const NodeView& node);
+
+// ops/resize.cc: Resize and Upsample
+Status import_resize(Importer& importer, const NodeView& node);
+
+// ops/concat.cc
+Status import_concat(Importer& importer, const NodeView& node);
+Status import_qlinear_concat(Importer& importer, const NodeView& node);
+
+// ops/conv.cc
+Status import_conv(Importer& importer, const NodeView& node);
+Status import_conv_transpose(Importer& importer, const NodeView& node);
+Status import_conv_integer(Importer& importer, const NodeView& node);
+// Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
+// refused.
+Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Quant* w, bool* known);
+Status import_qlinear_conv(Importer& importer, const NodeView& node);
+
+// ops/matmul.cc
+Status import_gemm(Importer& importer, const NodeView& node);
+Status import_matmul(Importer& importer, const NodeView& node);
+// An Add whose input `product` waits for its quantisation as a MatMul and whose other input is a
+// constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does
+// not apply.
+Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken);
+// MatMul of two tensors that are both computed, or with a batch of constant matrices. *taken: false
+// where that does not apply.
+Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
+Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
+Status import_matmul_integer(Importer& importer, const NodeView& node);
+// The accumulators of x times a constant matrix.
+Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
+                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
+                               ValueId* result);
+Status import_qgemm(Importer& importer, const NodeView& node);
+Status import_qlinear_matmul(Importer& importer, const NodeView& node);
+
+// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu and the QLinear forms
+Status import_binary(Importer& importer, const NodeView& node);
+Status import_qlinear_binary(Importer& importer, const NodeView& node);
+
+// ops/unary.cc: everything that is a table, and what QLinear forms there are of it
+Status import_relu(Importer& importer, const NodeView& node);
+Status import_clip(Importer& importer, const NodeView& node);
+Status import_unary(Importer& importer, const NodeView& node);
+Status import_pow(Importer& importer, const NodeView& node);
+Status import_qlinear_unary(Importer& importer, const NodeView& node);
+
+// ops/refused.cc: operators that are known and have no integer form, each with its reason
+Status import_refused(Importer& importer, const NodeView& node);
+
+// ops/softmax.cc
+Status import_softmax(Importer& importer, const NodeView& node);
+Status import_qlinear_softmax(Importer& importer, const NodeView& node);
+
+// ops/reduce.cc
+Status import_reduce_extreme(Importer& importer, const NodeView& node);
+Status import_reduce_sum(Importer& importer, const NodeView& node);
+
+// ops/pool.cc
+Status import_max_pool(Importer& importer, const NodeView& node);
+Status import_average_pool(Importer& importer, const NodeView& node);
+Status import_global_pool(Importer& importer, const NodeView& node);
+Status import_qlinear_average_pool(Importer& importer, const NodeView& node);
+Status import_qlinear_global_average_pool(Importer& importer, const NodeView& node);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPS_HANDLERS_H_

@@ -1,0 +1,391 @@
+// Gemm, MatMul and their QLinear forms with a constant right side: FullyConnected. Without a
+// QuantizeLinear behind it the result is the int32 accumulator, dequantised.
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct Product {
+  ValueId x = kNoValue;
+  Shape x_shape;  // what FullyConnected reads, [..., in]; a reshape or transpose of x where it
+                  // differs
+  bool transpose_x = false;
+  Quant x_quant, w_quant;
+  ConstantPtr weights;
+  bool out_first = false;  // weights are [out, in], else [in, out]
+  int64_t in = 0, out = 0;
+  float alpha = 1.0f;
+  std::vector<float> products;  // alpha * x_scale * w_scale
+  std::vector<int32_t> bias;
+  std::vector<double> real_bias;
+  Shape result;
+};
+
+template <class T>
+std::vector<T> centred(const Product& p) {
+  return centred_weights<T>(*p.weights, p.w_quant, p.out, p.in, [&](int64_t o, int64_t i) {
+    return p.out_first ? o * p.in + i : i * p.out + o;
+  });
+}
+
+LayerConstants byte_constants(Importer& importer, const Product& p,
+                              std::unique_ptr<fb::RequantT> requant) {
+  return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
+}
+
+// The node, or without `out` its accumulators.
+ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
+             LayerConstants constants, const Quant* out) {
+  Graph& graph = importer.graph();
+  const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
+  const ValueId weights = graph.add_constant(node.input(weights_input), DType::kInt16,
+                                             {p.out, p.in}, constants.weights);
+  graph.values[weights].weight_bits = packed_bits(p.weights->type);
+  graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
+  const bool is_wide = constants.type == DType::kInt16;
+  const DType dtype = out ? constants.type : DType::kInt32;
+  ValueId x = is_wide ? importer.widened(node, p.x) : p.x;
+  if (p.transpose_x) x = importer.transpose(node, x, {1, 0});
+  if (importer.shape_of(x) != p.x_shape) x = importer.reshape(node, x, p.x_shape);
+  Shape shape = p.x_shape;
+  shape[shape.rank() - 1] = p.out;
+  const ValueId y = importer.new_value("", dtype, shape, out);
+  Node n =
+      make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, constants.bias}, {y});
+  options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
+  return is_wide ? as_output(importer, node, y, *out) : y;
+}
+
+bool is_wide(const Product& p) { return p.x_quant.is_wide() || p.w_quant.is_wide(); }
+
+WideSource wide_source(const Product& p) {
+  WideSource s;
+  s.weights = centred<int32_t>(p);
+  s.out = p.out;
+  s.padded_in = (p.in + 3) / 4 * 4;
+  s.products = wide_products(p.alpha, p.x_quant, p.w_quant);
+  s.bias = p.real_bias;
+  s.x_zero_point = p.x_quant.stored_zero_point();
+  return s;
+}
+
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
+                      const Product& p, const Quant& out, Limits limits, ValueId* result) {
+  if (is_wide(p) || out.is_wide()) {
+    auto layer = make_wide_layer(importer, node, wide_source(p), out, limits);
+    if (!layer) return Status();
+    *result = emit(importer, node, ops, p, std::move(*layer), &out);
+  } else {
+    auto requant = f32_requant(importer, node, p.products, out, limits);
+    if (!requant) return Status();
+    *result = emit(importer, node, ops, p, byte_constants(importer, p, std::move(requant)), &out);
+  }
+  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  return Status();
+}
+
+Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Product& p, ValueId* result) {
+  for (float s : p.products)
+    if (!is_usable_scale(s))
+      return importer.refuse(node, "the product of its scales is not a normal positive number",
+                             node.output(0), "quantise the model with scales of usual size");
+  const ValueId acc = emit(importer, node, ops, p,
+                           byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
+  const Shape shape = importer.shape_of(acc);
+  const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
+  const ValueId y = importer.dequantize_accumulators(node, acc, p.products, axis);
+  *result = shape == p.result ? y : importer.reshape(node, y, p.result);
+  return Status();
+}
+
+// Geometry of Gemm and QGemm.
+Status gemm_shape(const NodeView& node, const Shape& x, const Shape& w, Product* p) {
+  p->transpose_x = node.integer("transA", 0) != 0;
+  p->out_first = node.integer("transB", 0) != 0;
+  QRT_MODEL_CHECK(x.rank() == 2 && w.rank() == 2, "shapes %s and %s are not matrices",
+                  x.to_string().c_str(), w.to_string().c_str());
+  p->in = w[p->out_first ? 1 : 0];
+  p->out = w[p->out_first ? 0 : 1];
+  const int64_t rows = x[p->transpose_x ? 1 : 0];
+  QRT_MODEL_CHECK(x[p->transpose_x ? 0 : 1] == p->in && p->in > 0 && p->out > 0,
+                  "shapes %s and %s cannot be multiplied", x.to_string().c_str(),
+                  w.to_string().c_str());
+  p->x_shape = {rows, p->in};
+  p->result = {rows, p->out};
+  return Status();
+}
+
+// Geometry of MatMul and QLinearMatMul. *known stays false where it is refused.
+Status matmul_shape(Importer& importer, const NodeView& node, const Shape& x, const Shape& w,
+                    Product* p, bool* known) {
+  QRT_MODEL_CHECK(x.rank() >= 1 && w.rank() >= 1, "a scalar cannot be multiplied");
+  p->in = w[w.rank() == 1 ? 0 : w.rank() - 2];
+  p->out = w.rank() == 1 ? 1 : w[w.rank() - 1];
+  QRT_MODEL_CHECK(x[x.rank() - 1] == p->in && p->in > 0 && p->out > 0,
+                  "shapes %s and %s cannot be multiplied", x.to_string().c_str(),
+                  w.to_string().c_str());
+  *known = w.elements() == p->in * p->out;
+  if (!*known)
+    return importer.refuse(
+        node, "the constant of shape " + w.to_string() + " is a batch of matrices",
+        node.input(node.op() == "MatMul" ? 1 : 3), "split the product into one for each matrix");
+  std::vector<int64_t> dims(x.begin(), x.end());
+  if (dims.size() == 1) dims.insert(dims.begin(), 1);
+  QRT_TRY(make_shape(dims, &p->x_shape));
+  // numpy's rules: batch dimensions of both sides, then rows unless x is a vector, then columns
+  // unless w is one.
+  std::vector<int64_t> result(static_cast<size_t>(std::max(0, w.rank() - std::max(2, x.rank()))),
+                              1);
+  result.insert(result.end(), x.begin(), x.end() - 1);
+  if (w.rank() > 1) result.push_back(p->out);
+  return make_shape(result, &p->result);
+}
+
+Status check_weights_axis(Importer& importer, const NodeView& node, const Product& p, int input,
+                          bool* fits) {
+  const int columns = p.out_first ? 0 : p.weights->shape.rank() - 1;
+  *fits = p.w_quant.per_tensor() || (p.w_quant.axis == columns && p.weights->shape.rank() > 1);
+  if (*fits) return Status();
+  return importer.refuse(node,
+                         "the weights are quantised along axis " + std::to_string(p.w_quant.axis) +
+                             ", not per output column",
+                         node.input(input), "quantise the weights per tensor or per output column");
+}
+
+bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
+  const Shape& shape = importer.input(node, input).shape;
+  return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
+}
+
+// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
+std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
+                                       const NodeView& owner, Product p, bool float_result) {
+  const auto pending = importer.defer(node, p.result);
+  pending->node = &owner;
+  const std::string* ops = &pending->ops;
+  if (float_result && !is_wide(p))
+    pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
+      return emit_float(importer, owner, *ops, p, result);
+    };
+  pending->emit = [&importer, &owner, p = std::move(p), ops](const Quant& out, Limits limits,
+                                                             ValueId* result) {
+    return emit_quantized(importer, owner, *ops, p, out, limits, result);
+  };
+  return pending;
+}
+
+// Checks the operands of Gemm and MatMul: x dequantised per tensor, constant quantised weights.
+Status read_operands(Importer& importer, const NodeView& node, Product* p, bool* known) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
+  *known = false;
+  int lo, hi;
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
+    return refuse_weights(importer, node, 1);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  p->x = x.value;
+  p->x_quant = *x.quant;
+  p->w_quant = *w.quant;
+  p->weights = w.constant;
+  *known = true;
+  return Status();
+}
+
+// The operands of QGemm and QLinearMatMul, inputs 0 to 5.
+Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w_axis, Product* p,
+                             bool* known) {
+  const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
+  *known = false;
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  if (!w.is_plain_constant() || !is_narrow_weight(w.type)) return importer.refuse_float(node, 3);
+  std::optional<Quant> x_quant, w_quant;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &x_quant));
+  if (!x_quant) return Status();
+  QRT_TRY(read_quant(importer, node, 4, 5, w.type, w.shape, w_axis, &w_quant));
+  if (!w_quant) return Status();
+  p->x = importer.with_quant(node, x.value, *x_quant);
+  p->x_quant = *x_quant;
+  p->w_quant = *w_quant;
+  p->weights = w.constant;
+  *known = true;
+  return Status();
+}
+
+}  // namespace
+
+Status import_gemm(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(gemm_shape(node, importer.input(node, 0).shape, p.weights->shape, &p));
+  QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
+  if (!known) return Status();
+  const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
+  if (node.has_input(2) && (alpha != 1.0f || beta != 1.0f))
+    return importer.refuse(
+        node, "alpha or beta is not 1 while there is a bias: ONNX Runtime computes it in float",
+        node.output(0), "fold alpha and beta into weights and bias");
+  if (is_row_bias(node, 2, importer))
+    return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
+                           node.input(2), "use a bias of one value per output column");
+  std::optional<std::vector<int32_t>> bias;
+  QRT_TRY(read_bias(importer, node, 2, p.out, product_scales(1.0f, p.x_quant.scale[0], p.w_quant),
+                    BiasScale::kIgnored, &bias));
+  if (!bias) return Status();
+  p.bias = std::move(*bias);
+  p.real_bias = real_bias(importer, node, 2, p.out);
+  p.alpha = alpha;
+  p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
+  const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  defer_product(importer, node, node, std::move(p), !float_bias);
+  return Status();
+}
+
+Status import_matmul(Importer& importer, const NodeView& node) {
+  const Tensor& w = importer.input(node, 1);
+  if (!w.is_constant() || w.shape.rank() > 2) {
+    bool taken;
+    QRT_TRY(import_dynamic_matmul(importer, node, &taken));
+    if (taken) return Status();
+  }
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(
+      matmul_shape(importer, node, importer.input(node, 0).shape, p.weights->shape, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  p.real_bias.assign(static_cast<size_t>(p.out), 0.0);
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  defer_product(importer, node, node, std::move(p), true);
+  return Status();
+}
+
+Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken) {
+  const Tensor &x = importer.input(add, product), &bias = importer.input(add, 1 - product);
+  *taken = false;
+  if (!x.is_pending() || x.pending->node->op() != "MatMul" || !bias.is_constant()) return Status();
+  const NodeView& matmul = *x.pending->node;
+  const bool plain = x.pending->followers.empty() && importer.sole_reader(add, product) &&
+                     importer.input(matmul, 0).shape.rank() >= 2 &&
+                     importer.input(matmul, 1).shape.rank() == 2 && bias.shape.rank() == 1 &&
+                     bias.shape[0] == x.shape[x.shape.rank() - 1];
+  if (!plain) return Status();
+  *taken = true;
+  Product p;
+  bool known;
+  QRT_TRY(read_operands(importer, matmul, &p, &known));
+  QRT_TRY(matmul_shape(importer, matmul, importer.input(matmul, 0).shape, p.weights->shape, &p,
+                       &known));
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  std::optional<std::vector<int32_t>> integers;
+  QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, BiasScale::kIgnored, &integers));
+  if (!integers) return Status();
+  p.bias = std::move(*integers);
+  p.real_bias = real_bias(importer, add, 1 - product, p.out);
+  const bool float_bias = bias.type == kFloat;
+  const auto pending = defer_product(importer, add, matmul, std::move(p), !float_bias);
+  pending->ops = "MatMul+Add";
+  pending->followers.push_back(add.index());
+  return Status();
+}
+
+Status import_qgemm(Importer& importer, const NodeView& node) {
+  Product p;
+  bool known;
+  QRT_TRY(
+      read_qlinear_operands(importer, node, node.integer("transB", 0) != 0 ? 0 : 1, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(gemm_shape(node, importer.input(node, 0).shape, p.weights->shape, &p));
+  p.products = product_scales(node.real("alpha", 1.0f), p.x_quant.scale[0], p.w_quant);
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  if (is_row_bias(node, 6, importer))
+    return importer.refuse(node, "the bias '" + node.input(6) + "' differs from row to row",
+                           node.input(6), "use a bias of one value per output column");
+  if (node.has_input(6)) {
+    const Tensor& b = importer.input(node, 6);
+    if (!b.is_plain_constant() || b.type != kInt32) return importer.refuse_float(node, 6);
+    const int64_t n = b.constant->elements();
+    QRT_MODEL_CHECK(n == p.out || n == 1, "the bias has %lld elements, expected %lld",
+                    static_cast<long long>(n), static_cast<long long>(p.out));
+    for (int64_t i = 0; i < p.out; ++i)
+      p.bias[static_cast<size_t>(i)] = b.constant->as<int32_t>()[n == 1 ? 0 : i];
+  }
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.shape = p.result;
+  if (!node.has_input(7)) {
+    y.type = kFloat;
+    QRT_TRY(emit_float(importer, node, node.op(), p, &y.value));
+    if (y.value == kNoValue) return Status();
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 7, 8, kUndefined, &out));
+  if (!out) return Status();
+  y.type = out->type;
+  QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
+                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
+                               ValueId* result) {
+  Product p;
+  p.x = x;
+  p.x_quant = x_quant;
+  p.weights = std::move(w);
+  p.w_quant = w_quant;
+  bool known;
+  QRT_TRY(matmul_shape(importer, node, importer.shape_of(x), p.weights->shape, &p, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  *result = emit(importer, node, node.op(), p,
+                 byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
+  if (importer.shape_of(*result) != p.result) *result = importer.reshape(node, *result, p.result);
+  return Status();
+}
+
+Status import_qlinear_matmul(Importer& importer, const NodeView& node) {
+  const Tensor& w = importer.input(node, 3);
+  if (!w.is_plain_constant() || w.shape.rank() > 2)
+    return import_dynamic_qlinear_matmul(importer, node);
+  Product p;
+  bool known;
+  QRT_TRY(read_qlinear_operands(importer, node, -1, &p, &known));
+  if (!known) return Status();
+  QRT_TRY(
+      matmul_shape(importer, node, importer.input(node, 0).shape, p.weights->shape, &p, &known));
+  if (!known) return Status();
+  p.bias.assign(static_cast<size_t>(p.out), 0);
+  p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  std::optional<Quant> out;
+  QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &out));
+  if (!out) return Status();
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = p.result;
+  QRT_TRY(emit_quantized(importer, node, node.op(), p, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,339 @@
+// Pools. MaxPool moves integers; AveragePool over a part of the image is ONNX Runtime's ordered
+// float sum, over the whole image its integer sum.
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+struct AveragePool {
+  ValueId x = kNoValue;
+  Quant x_quant;
+  Image image;
+  Window window;  // of the windowed form
+  bool global = false;
+  bool include_pad = false;
+
+  int64_t rows() const { return global ? 1 : window.output[0]; }
+  int64_t columns() const { return global ? 1 : window.output[1]; }
+  Shape result() const {
+    const int64_t spatial[2] = {rows(), columns()};
+    return image.shape(image.c, spatial);
+  }
+};
+
+// Without limits of its own, the operator gets a table behind it where a Relu or Clip bites.
+ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limits) {
+  if (limits.lo <= 0 && limits.hi >= 255) return y;
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i)
+    table[static_cast<size_t>(i)] = static_cast<uint8_t>(i < limits.lo   ? limits.lo
+                                                         : i > limits.hi ? limits.hi
+                                                                         : i);
+  return importer.new_lut(node, y, table, false, "", nullptr);
+}
+
+// Of 16 bits over the whole image: the sum and one rounding.
+Status emit_wide_global(Importer& importer, const NodeView& node, const std::string& ops,
+                        const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+  const int64_t area = p.image.size[0] * p.image.size[1];
+  if (area >= 1 << 15)
+    return importer.refuse(
+        node,
+        "it averages " + std::to_string(area) + " values of 16 bits, at most 32767 fit its sum",
+        node.output(0), "quantise the input to 8 bits");
+  const double factor = static_cast<double>(p.x_quant.scale[0]) /
+                        (static_cast<double>(out.scale[0]) * static_cast<double>(area));
+  auto requant = wide_requant(importer, node, {factor}, {area * 65535}, out, limits);
+  if (!requant) return Status();
+  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const ValueId y = importer.new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
+  Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {x}, {y});
+  auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
+  o.input_zero_point_16 = static_cast<int16_t>(p.x_quant.stored_zero_point());
+  o.requant = std::move(requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "GlobalAveragePool2D", "I0");
+  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  return Status();
+}
+
+// Windows of 16 bits that all have the same number of positions: a convolution with weights of 1.
+Status emit_wide_windows(Importer& importer, const NodeView& node, const std::string& ops,
+                         const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
+  const int64_t taps = p.window.kernel[0] * p.window.kernel[1], c = p.image.c;
+  const bool overhangs = node.integer("ceil_mode", 0) != 0 && p.window.padded();
+  if ((p.window.padded() && !p.include_pad) || overhangs || taps > 511)
+    return importer.refuse(node,
+                           "its windows of 16 bits have different numbers of positions, or more "
+                           "than 511",
+                           node.output(0), "pad with count_include_pad, or quantise to 8 bits");
+  WideSource source;
+  source.weights.assign(static_cast<size_t>(taps * c), 1);
+  source.out = c;
+  source.padded_in = taps * 4;
+  source.products = {static_cast<double>(p.x_quant.scale[0]) / static_cast<double>(taps)};
+  source.bias.assign(static_cast<size_t>(c), 0.0);
+  source.x_zero_point = p.x_quant.stored_zero_point();
+  auto layer = make_wide_layer(importer, node, source, out, limits);
+  if (!layer) return Status();
+  Graph& graph = importer.graph();
+  const ValueId x = importer.widened(node, image_to_nhwc(importer, node, p.image, p.x));
+  const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
+  const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
+  const ValueId y =
+      importer.new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
+  Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, layer->bias}, {y});
+  auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+  set_window(p.window, &o);
+  o.input_zero_point_16 = static_cast<int16_t>(source.x_zero_point);
+  o.requant = std::move(layer->requant);
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "DepthwiseConv2D", "I0");
+  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  return Status();
+}
+
+Status emit(Importer& importer, const NodeView& node, const std::string& ops, const AveragePool& p,
+            const Quant& out, Limits limits, ValueId* result) {
+  if (p.x_quant.is_wide() || out.is_wide())
+    return p.global ? emit_wide_global(importer, node, ops, p, out, limits, result)
+                    : emit_wide_windows(importer, node, ops, p, out, limits, result);
+  if (p.x_quant.type != out.type)
+    return importer.refuse(node,
+                           std::string("ONNX Runtime has no integer form for ") +
+                               element_type_name(p.x_quant.type) + " input and " +
+                               element_type_name(out.type) + " output",
+                           node.output(0), "quantise input and output to one type");
+  const float x_scale = p.x_quant.scale[0], y_scale = out.scale[0];
+  if (!is_usable_scale(x_scale) || !is_usable_scale(y_scale))
+    return importer.refuse(node, "a scale is not a normal positive number", node.output(0),
+                           "quantise the model with positive scales of usual size");
+  Node n;
+  if (p.global) {
+    const float area = static_cast<float>(p.image.size[0] * p.image.size[1]);
+    const float divisor = y_scale * area, scale = x_scale / divisor;
+    if (p.image.size[0] * p.image.size[1] >= 1 << 24 || !(scale >= 0x1p-32f && scale < 256.0f))
+      return importer.refuse(node, "the scale ratio of this average is outside [2^-32, 256)",
+                             node.output(0), "quantise the model with scales of usual size");
+    n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {}, {});
+    auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
+    o.input_zero_point = static_cast<uint8_t>(p.x_quant.stored_zero_point());
+    o.requant = std::make_unique<fb::RequantT>();
+    o.requant->kind = fb::RequantKind::F32;
+    o.requant->zero_point = out.stored_zero_point();
+    o.requant->lo = limits.lo;
+    o.requant->hi = limits.hi;
+    o.requant->scale = {float_bits(scale)};
+  } else {
+    n = make_node<fb::AveragePool2DOptionsT>(node.name(), ops, {}, {});
+    auto& o = options<fb::AveragePool2DOptionsT>(n);
+    set_kernel(p.window, &o);
+    set_window(p.window, &o);
+    o.count_include_pad = p.include_pad;
+    o.input_scale = float_bits(x_scale);
+    o.input_zero_point = static_cast<uint8_t>(p.x_quant.stored_zero_point());
+    o.output_scale = float_bits(y_scale);
+    o.output_zero_point = out.zero_point[0];
+    o.output_offset = out.offset();
+  }
+  const bool nhwc = importer.in_nhwc(p.x);
+  n.inputs = {image_to_nhwc(importer, node, p.image, p.x)};
+  ValueId y =
+      importer.new_value("", DType::kUInt8, {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
+  n.outputs = {y};
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, p.global ? "GlobalAveragePool2D" : "AveragePool2D", "I1");
+  if (!p.global) y = limited(importer, node, y, limits);
+  *result = image_from_nhwc(importer, node, p.image, y);
+  if (nhwc) importer.mark_nhwc(*result);
+  return Status();
+}
+
+// ONNX Runtime refuses to load pools whose padding could fill a whole window.
+Status check_padding(const Window& w) {
+  for (int i = 0; i < 2; ++i) {
+    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
+    QRT_MODEL_CHECK(w.before[i] < extent && w.after[i] < extent,
+                    "padding %lld and %lld is not smaller than the window of %lld",
+                    static_cast<long long>(w.before[i]), static_cast<long long>(w.after[i]),
+                    static_cast<long long>(extent));
+  }
+  return Status();
+}
+
+// Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
+Status read_average(Importer& importer, const NodeView& node, const Shape& x, bool channels_last,
+                    AveragePool* p, bool* known) {
+  QRT_TRY(read_image(importer, node, x, channels_last, &p->image, known));
+  if (!*known) return Status();
+  *known = false;
+  QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"),
+                      node.integer("ceil_mode", 0) != 0, &p->window));
+  QRT_TRY(check_padding(p->window));
+  if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
+    return importer.refuse(node, "it has dilations", node.output(0),
+                           "use a pool without dilations");
+  p->include_pad = node.integer("count_include_pad", 0) != 0;
+  p->global = !p->window.padded() && p->window.kernel[0] == p->image.size[0] &&
+              p->window.kernel[1] == p->image.size[1];
+  *known = true;
+  return Status();
+}
+
+Status defer_average(Importer& importer, const NodeView& node, const Tensor& x, AveragePool p) {
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  p.x = x.value;
+  p.x_quant = *x.quant;
+  const auto pending = importer.defer(node, p.result());
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, p, ops](const Quant& out, Limits limits, ValueId* result) {
+    return emit(importer, node, *ops, p, out, limits, result);
+  };
+  return Status();
+}
+
+Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  std::optional<Quant> in, out;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &in));
+  if (!in) return Status();
+  QRT_TRY(read_tensor_quant(importer, node, 3, 4, node.has_input(4) ? kUndefined : x.type, &out));
+  if (!out) return Status();
+  p.x = importer.with_quant(node, x.value, *in);
+  p.x_quant = *in;
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = p.result();
+  QRT_TRY(emit(importer, node, node.op(), p, *out, Limits(), &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, const Window* window,
+                 ValueId x) {
+  Node n = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {}, {});
+  auto& o = options<fb::MaxPool2DOptionsT>(n);
+  Shape shape{image.n, 1, 1, image.c};
+  if (window) {
+    set_kernel(*window, &o);
+    set_window(*window, &o);
+    set_dilation(*window, &o);
+    shape = {image.n, window->output[0], window->output[1], image.c};
+  } else {
+    o.kernel_h = o.kernel_w = 0;
+  }
+  const bool nhwc = importer.in_nhwc(x);
+  n.inputs = {image_to_nhwc(importer, node, image, x)};
+  const ValueId y = importer.new_value("", importer.graph().values[x].type.dtype, shape);
+  const Quantization& quantization = importer.graph().values[x].quantization;
+  if (quantization.axis < 0) importer.graph().values[y].quantization = quantization;
+  n.outputs = {y};
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "MaxPool2D", "I0");
+  const ValueId result = image_from_nhwc(importer, node, image, y);
+  if (nhwc) importer.mark_nhwc(result);
+  return result;
+}
+
+// Integers keep the order of the values they stand for where the table behind them never falls.
+bool keeps_order(const Importer& importer, const Tensor& t) {
+  if (t.is_value())
+    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  std::vector<float> real;
+  if (!t.is_table() || !importer.entries(t, &real)) return false;
+  for (size_t i = 0; i < real.size(); ++i)
+    if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
+  return true;
+}
+
+Status max_pool(Importer& importer, const NodeView& node, bool global) {
+  const Tensor& x = importer.input(node, 0);
+  const std::shared_ptr<Pending> waits = importer.own_pending(node, 0);
+  if (!waits && !keeps_order(importer, x)) return importer.refuse_float(node, 0);
+  Image image;
+  bool known;
+  QRT_TRY(read_image(importer, node, x.shape, false, &image, &known));
+  if (!known) return Status();
+  Window window;
+  if (!global) {
+    QRT_TRY(read_window(node, image, node.integers("kernel_shape"),
+                        node.integer("ceil_mode", 0) != 0, &window));
+    QRT_TRY(check_padding(window));
+  }
+  if (node.has_output(1) && importer.uses(node.output(1)) > 0)
+    return importer.refuse(node, "its indices are used", node.output(1),
+                           "use only the pooled values");
+  const int64_t one[2] = {1, 1};
+  Tensor y = x;
+  y.shape = image.shape(image.c, global ? one : window.output);
+  const auto pool = [&importer, &node, image, window, global](ValueId v) {
+    return emit_max(importer, node, image, global ? nullptr : &window, v);
+  };
+  if (waits) {
+    y.kind = Tensor::Kind::kPending;
+    y.pending = waits;
+    y.pending->followers.push_back(node.index());
+    y.pending->moves.push_back([pool](ValueId* v) {
+      *v = pool(*v);
+      return Status();
+    });
+  } else {
+    y.value = pool(x.value);
+  }
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace
+
+Status import_max_pool(Importer& importer, const NodeView& node) {
+  return max_pool(importer, node, false);
+}
+
+Status import_global_pool(Importer& importer, const NodeView& node) {
+  if (node.op() == "GlobalMaxPool") return max_pool(importer, node, true);
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  AveragePool p;
+  p.global = true;
+  bool known;
+  QRT_TRY(read_image(importer, node, x.shape, false, &p.image, &known));
+  return known ? defer_average(importer, node, x, std::move(p)) : Status();
+}
+
+Status import_average_pool(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  AveragePool p;
+  bool known;
+  QRT_TRY(read_average(importer, node, x.shape, false, &p, &known));
+  return known ? defer_average(importer, node, x, std::move(p)) : Status();
+}
+
+Status import_qlinear_average_pool(Importer& importer, const NodeView& node) {
+  AveragePool p;
+  bool known;
+  QRT_TRY(read_average(importer, node, importer.input(node, 0).shape,
+                       node.integer("channels_last", 0) != 0, &p, &known));
+  return known ? finish_qlinear(importer, node, std::move(p)) : Status();
+}
+
+Status import_qlinear_global_average_pool(Importer& importer, const NodeView& node) {
+  AveragePool p;
+  p.global = true;
+  bool known;
+  QRT_TRY(read_image(importer, node, importer.input(node, 0).shape,
+                     node.integer("channels_last", 0) != 0, &p.image, &known));
+  return known ? finish_qlinear(importer, node, std::move(p)) : Status();
+}
+
+}  // namespace qrt::convert::from_onnx

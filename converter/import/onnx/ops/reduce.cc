@@ -1,0 +1,174 @@
+// Reductions. The greatest and the least of integers are integers: a pool over the whole of a
+// reshaped tensor. Sums and means are sums of integers, rounded once.
+#include <algorithm>
+
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// The reduced dimensions of x. *known: false where they are refused.
+Status read_reduced(Importer& importer, const NodeView& node, const Shape& x,
+                    std::vector<bool>* reduced, bool* known) {
+  bool given;
+  QRT_TRY(read_axes(importer, node, x.rank(), reduced, &given, known));
+  const bool some = std::count(reduced->begin(), reduced->end(), true) > 0;
+  if (!some && node.integer("noop_with_empty_axes", 0) == 0) reduced->assign(reduced->size(), true);
+  return Status();
+}
+
+// x [outer, n, 1, inner] after a permutation -> [outer, 1, 1, inner] -> y.
+struct Reduction {
+  int64_t outer = 1, n = 1, inner = 1;
+  std::vector<int> perm;  // empty: nothing moves
+  Shape y;
+};
+
+Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep) {
+  Reduction r;
+  std::vector<int> among, behind;
+  int runs = 0;
+  for (int d = 0; d < x.rank(); ++d) {
+    const bool here = reduced[static_cast<size_t>(d)];
+    if (here && (d == 0 || !reduced[static_cast<size_t>(d - 1)])) ++runs;
+    (here ? r.n : runs == 0 ? r.outer : r.inner) *= x[d];
+    (here ? among : runs == 0 ? r.perm : behind).push_back(d);
+    if (!here || keep) r.y.push_back(here ? 1 : x[d]);
+  }
+  r.perm.insert(r.perm.end(), among.begin(), among.end());
+  r.perm.insert(r.perm.end(), behind.begin(), behind.end());
+  if (runs <= 1) r.perm.clear();
+  return r;
+}
+
+// Tables that keep the order of the integers, and nothing per axis.
+bool keeps_order(const Importer& importer, const Tensor& t) {
+  if (t.is_value())
+    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  std::vector<float> real;
+  if (!t.is_table() || t.table_axis >= 0 || !t.quant->per_tensor() || !importer.entries(t, &real))
+    return false;
+  for (size_t i = 1; i < real.size(); ++i)
+    if (!(real[i - 1] <= real[i])) return false;
+  return true;
+}
+
+// x as [outer, n, 1, inner].
+ValueId arranged(Importer& importer, const NodeView& node, const Reduction& r, ValueId x) {
+  if (!r.perm.empty()) x = importer.transpose(node, x, r.perm);
+  return importer.reshape(node, x, {r.outer, r.n, 1, r.inner});
+}
+
+// The order of the integers reversed.
+ValueId complement(Importer& importer, const NodeView& node, ValueId x) {
+  const bool wide = importer.graph().values[x].type.dtype == DType::kInt16;
+  if (!wide) {
+    std::vector<uint8_t> table(256);
+    for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+    return importer.new_lut(node, x, table, false, "", nullptr);
+  }
+  std::vector<int32_t> table(65536);
+  for (int i = 0; i < 65536; ++i) table[static_cast<size_t>(i)] = 32767 - i;
+  return importer.new_wide_lut(node, x, table, DType::kInt16, nullptr);
+}
+
+// A sum of `n` integers whose greatest is `most` stays within int32.
+bool sum_fits(int64_t n, int64_t most) { return n <= INT32_MAX / most; }
+
+// Sum or mean of quantised values: the integers' sum, which is exact, and one rounding. ONNX
+// Runtime sums floats, in an order of its own.
+Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops, ValueId x,
+                const Quant& in, const Reduction& r, const Quant& out, Limits limits,
+                ValueId* result) {
+  const bool wide = in.is_wide() || out.is_wide(), mean = node.op() == "ReduceMean";
+  if (wide ? r.n >= 1 << 15 : !sum_fits(r.n, 255))
+    return importer.refuse(node, "its sum of " + std::to_string(r.n) + " values may leave int32",
+                           node.output(0), "reduce in two steps");
+  const float divisor = mean ? out.scale[0] * static_cast<float>(r.n) : out.scale[0];
+  std::unique_ptr<fb::RequantT> requant;
+  if (wide) {
+    const double n = mean ? static_cast<double>(r.n) : 1.0;
+    const double factor =
+        static_cast<double>(in.scale[0]) / (static_cast<double>(out.scale[0]) * n);
+    requant = wide_requant(importer, node, {factor}, {r.n * 65535}, out, limits);
+  } else {
+    Quant scaled = out;
+    scaled.scale[0] = divisor;
+    requant = f32_requant(importer, node, in.scale, scaled, limits);
+  }
+  if (!requant) return Status();
+  ValueId v = arranged(importer, node, r, x);
+  if (wide) v = importer.widened(node, v);
+  ValueId y =
+      importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, {r.outer, 1, 1, r.inner}, &out);
+  Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {v}, {y});
+  auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
+  const int zero = in.stored_zero_point();
+  o.input_zero_point = wide ? 0 : static_cast<uint8_t>(zero);
+  o.input_zero_point_16 = wide ? static_cast<int16_t>(zero) : 0;
+  o.requant = std::move(requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "GlobalAveragePool2D", wide ? "I0" : "I1");
+  if (wide) y = as_output(importer, node, y, out);
+  *result = importer.reshape(node, y, r.y);
+  return Status();
+}
+
+}  // namespace
+
+Status import_reduce_extreme(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!keeps_order(importer, x)) return importer.refuse_float(node, 0);
+  std::vector<bool> reduced;
+  bool known;
+  QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
+  if (!known) return Status();
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const bool least = node.op() == "ReduceMin";
+
+  ValueId v = arranged(importer, node, r, x.value);
+  // The least is the greatest of the complements.
+  if (least) v = complement(importer, node, v);
+  Node pool = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {v}, {});
+  auto& o = options<fb::MaxPool2DOptionsT>(pool);
+  o.kernel_h = o.kernel_w = 0;  // the whole image
+  ValueId most =
+      importer.new_value("", importer.graph().values[v].type.dtype, {r.outer, 1, 1, r.inner});
+  pool.outputs = {most};
+  importer.graph().nodes.push_back(std::move(pool));
+  if (least) most = complement(importer, node, most);
+  importer.graph().values[most].quantization = importer.graph().values[x.value].quantization;
+  Tensor y = x;
+  y.shape = r.y;
+  y.value = importer.reshape(node, most, r.y);
+  importer.became(node, "MaxPool2D", "I0");
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_reduce_sum(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  std::vector<bool> reduced;
+  bool known;
+  QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
+  if (!known) return Status();
+  const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0);
+  const ValueId value = x.value;
+  const Quant in = *x.quant;
+  const auto pending = importer.defer(node, r.y);
+  const std::string* ops = &pending->ops;
+  pending->emit = [&importer, &node, value, in, r, ops](const Quant& out, Limits limits,
+                                                        ValueId* result) {
+    return emit_sum(importer, node, *ops, value, in, r, out, limits, result);
+  };
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

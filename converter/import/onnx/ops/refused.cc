@@ -1,0 +1,25 @@
+// Operators that are known and have no integer form, each with its reason.
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+
+Status import_refused(Importer& importer, const NodeView& node) {
+  const std::string& op = node.op();
+  if (op.find("Normalization") != std::string::npos || op == "LRN")
+    return importer.refuse(
+        node,
+        "it divides by statistics of its input, computed in float, and the order "
+        "of their sums varies: no integer form has its bits",
+        node.output(0), "use BatchNormalization folded into convolutions, or keep it outside");
+  if (op == "MatMulIntegerToFloat" || op == "DynamicQuantizeMatMul")
+    return importer.refuse(node,
+                           "its operands are quantised at run time (dynamic quantisation), so its "
+                           "result is float",
+                           node.output(0), "quantise the model statically");
+  return importer.refuse(node,
+                         "ONNX Runtime computes it by the C library, whose last bits differ from "
+                         "system to system",
+                         node.output(0), "keep it outside the quantised model");
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,54 @@
+// What a Resize or Upsample asks for, and where its output lies in its input: read for the nearest
+// and the linear form alike.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+enum class Coordinates {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixelForNn,
+  kTfCropAndResize
+};
+// kSimple: of operators before opset 11.
+enum class Nearest { kSimple, kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+
+struct ResizeAxis {
+  int64_t in = 1, out = 1;
+  float scale = 1, roi_begin = 0, roi_end = 1;
+};
+
+struct Resize {
+  Coordinates coordinates = Coordinates::kAsymmetric;
+  Nearest nearest = Nearest::kSimple;
+  std::vector<ResizeAxis> axes;  // of all dimensions
+
+  bool extrapolates() const { return coordinates == Coordinates::kTfCropAndResize; }
+};
+
+// Reads everything but the mode. *known: false where it was refused.
+Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* known);
+
+// Where output index i lies in the input: in float32 (and double) as ONNX Runtime computes it, in
+// its order.
+float coordinate(Coordinates mode, const ResizeAxis& a, int64_t i);
+
+// Whether tf_crop_and_resize puts its extrapolation value there.
+bool is_outside(const Resize& r, const ResizeAxis& a, float x);
+
+// The extrapolation value as an element of a float tensor, or of one of integers that are their own
+// numbers.
+bool cast_bits(float value, int type, int64_t* bits);
+
+// Mode linear: ops/resize_linear.cc.
+Status resize_linear(Importer& importer, const NodeView& node, const Resize& r);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_

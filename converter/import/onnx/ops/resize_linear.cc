@@ -1,0 +1,223 @@
+// Linear Resize: the operator ResizeLinear, of two dimensions of an image or three of a volume.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/ort_math.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/ops/resize_geometry.h"
+#include "kernels/resize/resize.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+bool in_float(fb::ResizeKind kind) {
+  return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
+}
+
+// Linear weights of an axis, as ONNX Runtime's kernels compute them; of 16 bits rounded to 2^-20.
+std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& a,
+                                             fb::ResizeKind kind) {
+  auto axis = std::make_unique<fb::ResizeAxisT>();
+  for (int64_t i = 0; i < a.out; ++i) {
+    const float last = static_cast<float>(a.in - 1);
+    const float at = a.scale == 1 ? static_cast<float>(i) : coordinate(r.coordinates, a, i);
+    const float x = at >= last ? last : at > 0 ? at : 0;
+    const auto low = static_cast<int32_t>(x);
+    const int32_t high = static_cast<int32_t>(std::min<int64_t>(low + 1, a.in - 1));
+    int32_t of_low, of_high;
+    if (in_float(kind)) {
+      const float to_low = low == high ? 0.5f : std::fabs(x - static_cast<float>(low));
+      const float to_high = low == high ? 0.5f : std::fabs(x - static_cast<float>(high));
+      of_low = static_cast<int32_t>(float_bits(to_high));
+      of_high = static_cast<int32_t>(float_bits(to_low));
+    } else if (kind == fb::ResizeKind::WIDE) {
+      const float part = std::ldexp(x - static_cast<float>(low), 20);
+      of_high = static_cast<int32_t>(std::nearbyint(part));
+      of_low = kMaxWideResizeWeight - of_high;
+    } else {
+      const auto fine = static_cast<int32_t>(x * 1024);
+      of_low = low == high ? 512 : std::abs(fine - high * 1024);
+      of_high = low == high ? 512 : std::abs(fine - low * 1024);
+    }
+    axis->low.push_back(low);
+    axis->high.push_back(high);
+    axis->low_weight.push_back(of_low);
+    axis->high_weight.push_back(of_high);
+  }
+  return axis;
+}
+
+// What the dimensions are to ResizeLinear. ONNX Runtime takes three dimensions for a volume,
+// whichever of them it resizes: that decides in which order it adds.
+enum class Layout { kNone, kPlane, kChannelsFirst, kChannelsLast, kVolume, kVolumes };
+
+Layout layout_of(const Resize& r) {
+  const auto stays = [&](size_t d) { return r.axes[d].scale == 1; };
+  switch (r.axes.size()) {
+    case 2: return Layout::kPlane;
+    case 3: return Layout::kVolume;
+    case 4:
+      if (!stays(0)) return Layout::kNone;
+      return stays(1) ? Layout::kChannelsFirst : stays(3) ? Layout::kChannelsLast : Layout::kNone;
+    case 5: return stays(0) && stays(1) ? Layout::kVolumes : Layout::kNone;
+    default: return Layout::kNone;
+  }
+}
+
+// The node on a value of the source's layout. REQUIRES: a layout other than kNone.
+ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, ValueId x,
+                     fb::ResizeLinearOptionsT o) {
+  const Layout layout = layout_of(r);
+  const bool is_volume = layout == Layout::kVolume || layout == Layout::kVolumes;
+  const Shape from = importer.shape_of(x);
+  switch (layout) {
+    case Layout::kNone:
+    case Layout::kChannelsLast: break;
+    case Layout::kPlane: x = importer.reshape(node, x, {1, from[0], from[1], 1}); break;
+    case Layout::kVolume: x = importer.reshape(node, x, {1, from[0], from[1], from[2], 1}); break;
+    case Layout::kChannelsFirst: x = importer.to_nhwc(node, x); break;
+    case Layout::kVolumes: x = importer.transpose(node, x, {0, 2, 3, 4, 1}); break;
+  }
+  const bool is_wide = o.kind == fb::ResizeKind::WIDE;
+  const char* level = in_float(o.kind) ? "I1" : "I0";
+  // The order of sums depends on where in dimension 0 an image stands.
+  if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
+    importer.graph().batch_is_fixed = true;
+  Shape to = importer.shape_of(x), result = from;
+  int axis = from.rank() - (is_volume || layout == Layout::kChannelsLast ? 3 : 2);
+  int d = 1;
+  for (auto* weights : {&o.d, &o.h, &o.w}) {
+    if (weights == &o.d && !is_volume) continue;
+    const ResizeAxis& a = r.axes[static_cast<size_t>(axis)];
+    to[d++] = result[axis++] = a.out;
+    *weights = linear_axis(r, a, o.kind);
+  }
+  const ValueId y = importer.new_value("", is_wide ? DType::kInt32 : DType::kUInt8, to);
+  Node n = make_node<fb::ResizeLinearOptionsT>(node.name(), node.op(), {x}, {y});
+  n.options.Set(std::move(o));
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "ResizeLinear", level);
+  switch (layout) {
+    case Layout::kChannelsFirst: return importer.from_nhwc(node, y, "");
+    case Layout::kVolumes: return importer.transpose(node, y, {0, 4, 1, 2, 3});
+    case Layout::kChannelsLast: return y;
+    default: return importer.reshape(node, y, result);
+  }
+}
+
+// Of 16 bits, one side or both: the sum in 2^-14 of the input's steps, then one requantisation.
+Status resize_wide(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
+                   const Quant& out, Limits limits, ValueId* result) {
+  const double ratio = static_cast<double>(x.quant->scale[0]) / static_cast<double>(out.scale[0]);
+  auto requant =
+      wide_requant(importer, node, {std::ldexp(ratio, -14)}, {int64_t{1} << 30}, out, limits);
+  if (!requant) return Status();
+  fb::ResizeLinearOptionsT o;
+  o.kind = fb::ResizeKind::WIDE;
+  o.input_zero_point = x.quant->stored_zero_point();
+  const ValueId sums =
+      resize_value(importer, node, r, importer.widened(node, x.value), std::move(o));
+  *result = importer.new_value("", out.is_wide() ? DType::kInt16 : DType::kUInt8,
+                               importer.shape_of(sums), &out);
+  Node n = make_node<fb::RequantizeOptionsT>(node.name(), node.op(), {sums}, {*result});
+  options<fb::RequantizeOptionsT>(n).requant = std::move(requant);
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "ResizeLinear, Requantize", "I0");
+  return Status();
+}
+
+// Puts `fill` where the region reaches beyond the input.
+ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, ValueId y,
+                     int64_t fill) {
+  IndexMaps maps(importer.shape_of(y));
+  for (size_t d = 0; d < r.axes.size(); ++d) {
+    const ResizeAxis& a = r.axes[d];
+    Indices indices = stepped(0, a.out, 1);
+    for (size_t i = 0; a.scale != 1 && i < indices.size(); ++i)
+      if (is_outside(r, a, coordinate(r.coordinates, a, static_cast<int64_t>(i)))) indices[i] = -1;
+    if (std::count(indices.begin(), indices.end(), -1) > 0)
+      maps.set(static_cast<int>(d), std::move(indices));
+  }
+  return maps.fills() ? importer.gather(node, y, maps, fill) : y;
+}
+
+// As ResizeLinear takes them.
+bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
+
+// Of 8 bits: what ONNX Runtime does between DequantizeLinear and QuantizeLinear.
+ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
+                   const Quant& out, Limits limits) {
+  fb::ResizeLinearOptionsT o;
+  o.kind = fb::ResizeKind::F32;
+  o.input_scale = float_bits(x.quant->scale[0]);
+  o.input_zero_point = x.quant->stored_zero_point();
+  o.output_scale = float_bits(out.scale[0]);
+  o.output_zero_point = out.stored_zero_point();
+  o.lo = limits.lo;
+  o.hi = limits.hi;
+  return resize_value(importer, node, r, x.value, std::move(o));
+}
+
+}  // namespace
+
+Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
+  const Tensor x = importer.input(node, 0);
+  const auto no = [&](const std::string& rule, const char* remedy) {
+    return importer.refuse(node, rule, node.input(0), remedy);
+  };
+  if (layout_of(r) == Layout::kNone)
+    return no("it resizes other than two dimensions of an image or three of a volume linearly",
+              "resize height and width only");
+  if (node.integer("antialias", 0) != 0)
+    return no("linear with antialias has weights of its own for every size, which qrt has not",
+              "resize without antialias");
+  const float beyond = node.real("extrapolation_value", 0);
+  Shape to = x.shape;
+  for (size_t d = 0; d < r.axes.size(); ++d) {
+    if (r.axes[d].out < 1) return error(Code::kUnsupported, "axis %zu becomes empty", d);
+    QRT_TRY(check_index_count(r.axes[d].out));
+    to[static_cast<int>(d)] = r.axes[d].out;
+  }
+  if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
+    fb::ResizeLinearOptionsT o;
+    o.kind = layout_of(r) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
+                                                   : fb::ResizeKind::F32_TRUNCATED;
+    o.offset = x.type == kInt8 ? 128 : 0;
+    int64_t fill;
+    if (!cast_bits(beyond, x.type, &fill))
+      return no("its extrapolation value does not fit its input",
+                "use another coordinate_transformation_mode");
+    Tensor y = x;
+    y.shape = to;
+    y.value = fill_outside(importer, node, r,
+                           resize_value(importer, node, r, x.value, std::move(o)), fill);
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.quant->per_tensor() || !is_usual(x.quant->scale[0]))
+    return no("its input has several scales or an unusual one", "quantise it per tensor");
+  importer.defer(node, to)->emit = [&importer, &node, r, x, beyond](const Quant& out, Limits limits,
+                                                                    ValueId* result) {
+    if (!is_usual(out.scale[0]))
+      return importer.refuse(node, "its output has an unusual scale", node.output(0),
+                             "quantise the model with scales of usual size");
+    ValueId y = kNoValue;
+    if (x.quant->is_wide() || out.is_wide()) {
+      QRT_TRY(resize_wide(importer, node, r, x, out, limits, &y));
+      if (y == kNoValue) return Status();
+    } else {
+      y = resize_f32(importer, node, r, x, out, limits);
+    }
+    int lo, hi;
+    quantized_range(out.type, &lo, &hi);
+    const int fill = quantize_ort(beyond, out.scale[0], out.zero_point[0], lo, hi) + out.offset();
+    *result = importer.with_quant(
+        node, fill_outside(importer, node, r, y, std::clamp(fill, limits.lo, limits.hi)), out);
+    return Status();
+  };
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

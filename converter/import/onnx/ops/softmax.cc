@@ -1,0 +1,145 @@
+// Softmax and LogSoftmax with a QuantizeLinear behind them, and QLinearSoftmax.
+#include <cmath>
+
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/arithmetic/ort_math.h"
+#include "converter/import/onnx/ops/handlers.h"
+#include "kernels/softmax/softmax_wide.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// exp((i - 65535) * scale) as Q1.30.
+std::vector<int32_t> wide_exponentials(float scale) {
+  std::vector<int32_t> table(65536);
+  for (int i = 0; i < 65536; ++i)
+    table[static_cast<size_t>(i)] = static_cast<int32_t>(
+        std::nearbyint(0x1p30 * std::exp((i - 65535) * static_cast<double>(scale))));
+  return table;
+}
+
+// Whether log_softmax.h has a form of it: finite differences, and with 16 bits an output scale that
+// keeps it within a step of the real function.
+bool takes_logarithm(float scale, float output_scale, int64_t length, bool wide) {
+  if (!wide) return std::isfinite(scale * 255.0f);
+  return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxWideRow) &&
+         static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
+}
+
+Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
+            int64_t axis, const Quant& out, ValueId* result) {
+  const Shape shape = importer.shape_of(x);
+  const int rank = shape.rank();
+  QRT_MODEL_CHECK(rank > 0 && axis >= -rank && axis < rank, "axis %lld is outside %d dimensions",
+                  static_cast<long long>(axis), rank);
+  const int at = static_cast<int>(axis < 0 ? axis + rank : axis);
+  // Before opset 13 all dimensions from the axis on are one row.
+  int64_t length = 1, outer = 1;
+  for (int i = 0; i < rank; ++i) (i < at ? outer : length) *= shape[i];
+  if (opset >= 13) length = shape[at];
+  const bool logarithm = node.op() == "LogSoftmax", wide = in.is_wide() || out.is_wide();
+  const float k = std::floor(1.0f / out.scale[0]);
+  std::vector<float> table(256);
+  const bool scales = is_usable_scale(in.scale[0]) && is_usable_scale(out.scale[0]);
+  if (logarithm) {
+    for (size_t i = 0; i < table.size(); ++i)
+      table[i] = ort_exp((static_cast<float>(i) - 255.0f) * in.scale[0]);
+  } else if (length > 0 && is_usable_scale(in.scale[0])) {
+    ort_softmax_table(in.scale[0], length, table.data());
+  }
+  const bool usable =
+      length > 0 && scales &&
+      (logarithm ? takes_logarithm(in.scale[0], out.scale[0], length, wide)
+                 : wide || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
+  if (!usable)
+    return importer.refuse(node,
+                           "rows of " + std::to_string(length) + " elements with input scale " +
+                               std::to_string(in.scale[0]) + " and output scale " +
+                               std::to_string(out.scale[0]) + " are beyond its arithmetic",
+                           node.output(0),
+                           logarithm ? "quantise the output with a greater scale"
+                                     : "quantise the output with scale 1/256");
+  std::vector<int> perm, back(static_cast<size_t>(rank));
+  for (int i = 0; i < rank; ++i)
+    if (i != at) perm.push_back(i);
+  perm.push_back(at);
+  for (int i = 0; i < rank; ++i) back[static_cast<size_t>(perm[static_cast<size_t>(i)])] = i;
+  const bool flat = opset < 13 && at != rank - 1, turned = opset >= 13 && at != rank - 1;
+  if (flat) x = importer.reshape(node, x, {outer, length});
+  if (turned) x = importer.transpose(node, x, perm);
+  if (wide) x = importer.widened(node, x);
+  Node n = make_node<fb::SoftmaxOptionsT>(node.name(), node.op(), {x}, {});
+  auto& o = options<fb::SoftmaxOptionsT>(n);
+  if (logarithm || !wide) o.k = float_bits(logarithm ? in.scale[0] : k);
+  o.zero_point = out.stored_zero_point();
+  if (logarithm) {
+    o.kind = fb::SoftmaxKind::LOG_F32;
+    o.output_scale = float_bits(out.scale[0]);
+  }
+  if (wide && !logarithm) {
+    auto stage = wide_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
+    if (!stage || length > static_cast<int64_t>(kMaxSoftmaxWideRow))
+      return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
+                             node.output(0), "quantise the output with scale 2^-16");
+    o.kind = fb::SoftmaxKind::INT_WIDE;
+    o.stages.push_back(std::move(stage));
+  }
+  n.inputs.push_back(wide ? importer.graph().add_constant("", DType::kInt32, {65536},
+                                                          wide_exponentials(in.scale[0]))
+                          : importer.graph().add_constant("", DType::kFloat32, {256}, table));
+  ValueId y =
+      importer.new_value("", wide ? DType::kInt16 : DType::kUInt8, importer.shape_of(x), &out);
+  n.outputs = {y};
+  importer.graph().nodes.push_back(std::move(n));
+  importer.became(node, "Softmax", wide && !logarithm ? "I0" : "I1");
+  if (wide) y = as_output(importer, node, y, out);
+  if (flat) y = importer.reshape(node, y, shape);
+  if (turned) y = importer.transpose(node, y, back);
+  *result = y;
+  return Status();
+}
+
+}  // namespace
+
+Status import_softmax(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.quant->per_tensor())
+    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
+                           node.input(0), "quantise activations per tensor");
+  const int64_t opset = importer.opset(node);
+  const int64_t axis = node.integer("axis", opset >= 13 ? -1 : 1);
+  const ValueId value = x.value;
+  const Quant in = *x.quant;
+  const auto pending = importer.defer(node, x.shape);
+  pending->emit = [&importer, &node, value, in, opset, axis](const Quant& out, Limits limits,
+                                                             ValueId* result) {
+    if (limits.cut(out))
+      return importer.refuse(node, "a Relu or Clip follows it", node.output(0), "remove it");
+    return emit(importer, node, value, in, opset, axis, out, result);
+  };
+  return Status();
+}
+
+Status import_qlinear_softmax(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (!x.is_value()) return importer.refuse_float(node, 0);
+  std::optional<Quant> in, out;
+  QRT_TRY(read_tensor_quant(importer, node, 1, 2, x.type, &in));
+  if (!in) return Status();
+  QRT_TRY(read_tensor_quant(importer, node, 3, 4, kUndefined, &out));
+  if (!out) return Status();
+  Tensor y;
+  y.kind = Tensor::Kind::kValue;
+  y.type = out->type;
+  y.shape = x.shape;
+  QRT_TRY(emit(importer, node, importer.with_quant(node, x.value, *in), *in,
+               node.integer("opset", 13), node.integer("axis", -1), *out, &y.value));
+  if (y.value == kNoValue) return Status();
+  y.value = importer.with_quant(node, y.value, *out);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,272 @@
+// QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft.
+#include <cmath>
+#include <cstring>
+
+#include "converter/import/onnx/arithmetic/ort_math.h"
+#include "converter/import/onnx/edge.h"
+#include "converter/import/onnx/ops/handlers.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Remedies for other types.
+const char kEightBits[] = "quantise to uint8 or int8";
+const char kIntegers[] = "quantise to integers of 8 or 16 bits";
+
+bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
+
+// What integer operators compute on.
+bool is_activation(int type) { return is_eight_bit(type) || type == kUint16 || type == kInt16; }
+
+// Along which axis a scale with several elements counts; negative ones from the end.
+int64_t axis_attribute(const NodeView& node) { return node.integer("axis", 1); }
+
+// Equal parameters for every index of the axis are parameters of the whole tensor.
+void make_per_tensor(Quant* q) {
+  for (size_t i = 1; i < q->scale.size(); ++i)
+    if (q->scale[i] != q->scale[0] || q->zero_point[i] != q->zero_point[0]) return;
+  q->scale.resize(1);
+  q->zero_point.resize(1);
+  q->axis = -1;
+}
+
+// A constant quantised at conversion, as ONNX Runtime folds it.
+Status quantize_constant(Importer& importer, const NodeView& node, const Tensor& x,
+                         const Quant& quant) {
+  std::vector<float> real;
+  if (!importer.constant_floats(x, &real)) return importer.refuse_float(node, 0);
+  int lo, hi;
+  quantized_range(quant.type, &lo, &hi);
+  auto constant = std::make_shared<Constant>();
+  constant->type = quant.type;
+  constant->shape = x.shape;
+  const size_t bytes = element_bytes(quant.type);
+  constant->data.resize(real.size() * bytes);
+  int64_t inner = 1;
+  for (int d = quant.axis + 1; !quant.per_tensor() && d < x.shape.rank(); ++d) inner *= x.shape[d];
+  for (size_t i = 0; i < real.size(); ++i) {
+    const size_t at =
+        quant.per_tensor()
+            ? 0
+            : static_cast<size_t>(static_cast<int64_t>(i) / inner % x.shape[quant.axis]);
+    const int32_t q = quantize_ort(real[i], quant.scale[at], quant.zero_point[at], lo, hi);
+    memcpy(constant->data.data() + i * bytes, &q, bytes);
+  }
+  Tensor y;
+  y.kind = Tensor::Kind::kConstant;
+  y.shape = x.shape;
+  y.type = quant.type;
+  y.constant = std::move(constant);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+// A DequantizeLinear to float16 that integer operators read: they take its scale as float32.
+bool feeds_operators(const Importer& importer, const NodeView& node) {
+  const Tensor& s = importer.input(node, 1);
+  return s.is_plain_constant() && s.type == kHalf && s.constant->elements() == 1 &&
+         (!node.has_input(2) || importer.input(node, 2).is_plain_constant()) &&
+         is_activation(importer.input(node, 0).type) && !importer.is_output(node.output(0));
+}
+
+ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, const Quant& quant) {
+  Node q = make_node<fb::QuantizeOptionsT>(node.name(), node.op(), {x}, {});
+  auto& o = options<fb::QuantizeOptionsT>(q);
+  for (size_t i = 0; i < quant.scale.size(); ++i) {
+    o.scale.push_back(float_bits(quant.scale[i]));
+    o.zero_point.push_back(quant.stored_zero_point(i));
+  }
+  o.axis = quant.axis;
+  const ValueId y =
+      importer.new_value(node.output(0), quant.stored_type(), importer.shape_of(x), &quant);
+  q.outputs.push_back(y);
+  importer.graph().nodes.push_back(std::move(q));
+  importer.became(node, "Quantize", "edge");
+  return y;
+}
+
+}  // namespace
+
+Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
+                  const Shape& shape, int64_t axis, std::optional<Quant>* quant) {
+  const std::string scale_name = node.input(scale);
+  if (!node.has_input(scale) || !importer.input(node, scale).is_constant())
+    return importer.refuse(node, "the scale '" + scale_name + "' is not a constant", scale_name,
+                           "export the model with constant quantisation parameters");
+  const Tensor& s = importer.input(node, scale);
+  QRT_MODEL_CHECK(s.is_plain_constant() && s.constant->is_real(),
+                  "scale '%s' is not of a float type", scale_name.c_str());
+  if (s.type != kFloat && s.type != kHalf)
+    return importer.refuse(node,
+                           "the scale '" + scale_name + "' is " + element_type_name(s.type) +
+                               ", only float32 and float16 are supported",
+                           scale_name, "export the model in float32 before quantising it");
+  Quant q;
+  const int64_t n = s.constant->elements();
+  for (int64_t i = 0; i < n; ++i) q.scale.push_back(s.constant->real(i));
+  QRT_MODEL_CHECK(n > 0, "scale '%s' is empty", scale_name.c_str());
+  for (float v : q.scale)
+    QRT_MODEL_CHECK(!std::isnan(v), "scale '%s' holds a NaN", scale_name.c_str());
+  importer.note_scale(node, scale_name, q.scale);
+  if (s.shape.rank() > 1 && n > 1)
+    return importer.refuse(
+        node,
+        "the scale '" + scale_name + "' of shape " + s.shape.to_string() + " quantises in blocks",
+        scale_name, "quantise per tensor or per axis");
+  if (n > 1) {
+    QRT_MODEL_CHECK(axis >= -shape.rank() && axis < shape.rank(),
+                    "axis %lld is outside the tensor's %d dimensions", static_cast<long long>(axis),
+                    shape.rank());
+    q.axis = static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
+    QRT_MODEL_CHECK(shape[q.axis] == n, "scale '%s' has %lld elements, axis %d of %s needs %lld",
+                    scale_name.c_str(), static_cast<long long>(n), q.axis,
+                    shape.to_string().c_str(), static_cast<long long>(shape[q.axis]));
+  }
+  q.zero_point.assign(q.scale.size(), 0);
+  if (node.has_input(zero_point)) {
+    const Tensor& z = importer.input(node, zero_point);
+    if (!z.is_plain_constant())
+      return importer.refuse(
+          node, "the zero point '" + node.input(zero_point) + "' is not a constant",
+          node.input(zero_point), "export the model with constant quantisation parameters");
+    if (type == kUndefined) type = z.type;
+    QRT_MODEL_CHECK(z.type == type, "zero point '%s' is %s, its tensor %s",
+                    node.input(zero_point).c_str(), element_type_name(z.type),
+                    element_type_name(type));
+    QRT_MODEL_CHECK(z.constant->is_integer() && z.constant->elements() == n,
+                    "zero point '%s' has %lld elements, its scale %lld",
+                    node.input(zero_point).c_str(), static_cast<long long>(z.constant->elements()),
+                    static_cast<long long>(n));
+    for (int64_t i = 0; i < n; ++i)
+      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(i));
+  }
+  q.type = type == kUndefined ? static_cast<int>(kUint8) : type;
+  *quant = std::move(q);
+  return Status();
+}
+
+Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
+                         int type, std::optional<Quant>* quant) {
+  const Tensor& s = importer.input(node, scale);
+  if (s.is_plain_constant() && s.constant->elements() > 1)
+    return importer.refuse(node,
+                           "the scale '" + node.input(scale) + "' has " +
+                               std::to_string(s.constant->elements()) +
+                               " elements: activations must be quantised per tensor",
+                           node.input(scale), "quantise activations per tensor");
+  QRT_TRY(read_quant(importer, node, scale, zero_point, type, Shape(), 0, quant));
+  if (!*quant || is_eight_bit((*quant)->type)) return Status();
+  const int found = (*quant)->type;
+  quant->reset();
+  return importer.refuse(node, std::string("a tensor is ") + element_type_name(found),
+                         node.output(0), kEightBits);
+}
+
+Status import_quantize(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
+  int type = quantized_type(importer, node);
+  if (x.is_value() || x.is_plain_constant()) {
+    const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
+    const bool is_integer = is_activation(type) || type == kUndefined;
+    if (!is_plain_boundary(importer, node) || x.type != kFloat || !(is_integer || folds) ||
+        (type == kUint16 && importer.is_output(node.output(0))))
+      return emit_quantize(importer, node);
+  }
+  std::optional<Quant> quant;
+  QRT_TRY(read_quant(importer, node, 1, 2, type, x.shape, axis_attribute(node), &quant));
+  if (!quant) return Status();
+  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
+  const bool four_bit_constant = x.is_constant() && (quant->type == kInt4 || quant->type == kUint4);
+  if (!is_activation(quant->type) && !four_bit_constant)
+    return importer.refuse(node, std::string("the output is ") + element_type_name(quant->type),
+                           node.output(0), kIntegers);
+  if (node.integer("block_size", 0) != 0)
+    return importer.refuse(node, "it quantises in blocks", node.output(0),
+                           "quantise per tensor or per axis");
+  if (x.is_constant()) return quantize_constant(importer, node, x, *quant);
+  make_per_tensor(&*quant);
+
+  const size_t known = importer.graph().values.size();
+  Tensor y;
+  y.shape = x.shape;
+  y.type = quant->type;
+  if (x.is_value() && x.type == kFloat) {
+    y.value = quantize_float(importer, node, x.value, *quant);
+  } else if (x.is_table()) {
+    QRT_TRY(importer.quantize_table(node, x, *quant, Limits::of(*quant), node.output(0), &y.value));
+  } else if (x.is_pending() || x.is_pairs()) {
+    QRT_TRY(importer.resolve(node, importer.own_pending(node, 0), *quant, &y.value));
+  } else {
+    return importer.refuse_float(node, 0);
+  }
+  if (y.value == kNoValue) return Status();
+  if (y.value >= known) importer.graph().values[y.value].name = node.output(0);
+  y.kind = Tensor::Kind::kValue;
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+Status import_dequantize(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  if (importer.is_bypassed(node)) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
+  if (x.is_value() || x.is_plain_constant()) {
+    const int64_t to = node.integer("output_dtype", kUndefined);
+    const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);
+    const bool plain = is_plain_boundary(importer, node) && (to == kUndefined || to == kFloat);
+    const bool half = feeds_operators(importer, node) && (to == kUndefined || to == kHalf);
+    if (!(plain || half) || !(stays || x.type == kInt32)) return emit_dequantize(importer, node);
+  }
+  if (node.integer("block_size", 0) != 0)
+    return importer.refuse(node, "it is quantised in blocks", node.input(0),
+                           "quantise per tensor or per axis");
+  QRT_MODEL_CHECK(!x.is_table() && !x.is_pending() && !(x.is_constant() && x.quant),
+                  "input '%s' is a float tensor", node.input(0).c_str());
+  QRT_MODEL_CHECK(x.type != kFloat, "input '%s' is a float tensor", node.input(0).c_str());
+  std::optional<Quant> quant;
+  QRT_TRY(read_quant(importer, node, 1, 2, x.type, x.shape, axis_attribute(node), &quant));
+  if (!quant) return Status();
+  if (const Quant* merged = importer.merged_quant(node)) quant = *merged;
+  Tensor y = x;
+  if (x.is_constant()) {
+    if (!x.constant->is_integer())
+      return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
+                             node.input(0), kEightBits);
+    y.quant = *quant;
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  if (is_activation(x.type)) {
+    make_per_tensor(&*quant);
+    y.kind = Tensor::Kind::kTable;
+    y.value = importer.with_quant(node, x.value, *quant);
+    y.quant = *quant;
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  if (x.type != kInt32)
+    return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
+                           node.input(0), kIntegers);
+  for (int32_t z : quant->zero_point)
+    QRT_MODEL_CHECK(z == 0, "the zero point of an int32 tensor is %d, expected 0", z);
+  Node d = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {x.value}, {});
+  auto& o = options<fb::DequantizeOptionsT>(d);
+  for (float s : quant->scale) o.scale.push_back(float_bits(s));
+  o.zero_point = quant->zero_point;
+  o.axis = quant->axis;
+  y.type = kFloat;
+  y.value = importer.new_value(node.output(0), DType::kFloat32, x.shape);
+  d.outputs.push_back(y.value);
+  importer.graph().nodes.push_back(std::move(d));
+  importer.became(node, "Dequantize", "edge");
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

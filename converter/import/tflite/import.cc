@@ -1,0 +1,23 @@
+// import_tflite(): read, import, report.
+#include "converter/convert.h"
+#include "converter/import/tflite/importer.h"
+
+namespace qrt::convert {
+
+Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
+                     Report* report) {
+  from_tflite::Model model;
+  Status loaded = from_tflite::Model::load(path, &model);
+  if (!loaded.ok()) {
+    if (loaded.code() == Code::kUnsupported)
+      report->refused("(model)", "tflite", loaded.message(), "",
+                      "convert the model again with a current TFLite converter");
+    return loaded;
+  }
+  const auto rounding = reference == TfliteReference::kSingleRounding
+                            ? from_tflite::Rounding::kSingle
+                            : from_tflite::Rounding::kDouble;
+  return from_tflite::Importer(model, rounding, graph, report).run();
+}
+
+}  // namespace qrt::convert

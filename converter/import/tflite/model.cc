@@ -1,0 +1,271 @@
+// Reading of the flatbuffer and the structural checks of its first subgraph.
+#include "converter/import/tflite/model.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "runtime/checked.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+constexpr uint32_t kSchemaVersion = 3;
+constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
+constexpr int kMaxDepth = 32, kMaxTables = 4000000;
+
+// Bits of an element; 0: a type that qrt never stores.
+size_t element_bits(TensorType type) {
+  switch (type) {
+    case TensorType::INT2: return 2;
+    case TensorType::INT4:
+    case TensorType::UINT4: return 4;
+    case TensorType::INT8:
+    case TensorType::UINT8:
+    case TensorType::BOOL:
+    case TensorType::FLOAT8_E4M3FN:
+    case TensorType::FLOAT8_E5M2: return 8;
+    case TensorType::INT16:
+    case TensorType::UINT16:
+    case TensorType::FLOAT16:
+    case TensorType::BFLOAT16: return 16;
+    case TensorType::INT32:
+    case TensorType::UINT32:
+    case TensorType::FLOAT32: return 32;
+    case TensorType::INT64:
+    case TensorType::UINT64:
+    case TensorType::FLOAT64:
+    case TensorType::COMPLEX64: return 64;
+    case TensorType::COMPLEX128: return 128;
+    case TensorType::STRING:
+    case TensorType::RESOURCE:
+    case TensorType::VARIANT: break;
+  }
+  return 0;
+}
+
+template <class T>
+std::vector<int> indices(const flatbuffers::Vector<T>* source) {
+  std::vector<int> result;
+  if (source) result.assign(source->begin(), source->end());
+  return result;
+}
+
+}  // namespace
+
+const char* type_name(TensorType type) {
+  static const char* const kNames[] = {
+      "float32",  "float16",  "int32",     "uint8",         "int64",      "string",
+      "bool",     "int16",    "complex64", "int8",          "float64",    "complex128",
+      "uint64",   "resource", "variant",   "uint32",        "uint16",     "int4",
+      "bfloat16", "int2",     "uint4",     "float8_e4m3fn", "float8_e5m2"};
+  const auto i = static_cast<size_t>(type);
+  return i < sizeof kNames / sizeof *kNames ? kNames[i] : "of an unknown type";
+}
+
+Status Model::load(const std::string& path, Model* model) {
+  QRT_TRY(model->read_file(path));
+  Status status = model->parse();
+  return status.ok() ? Status() : std::move(status).at(path);
+}
+
+Status Model::read_file(const std::string& path) {
+  const auto close = [](FILE* f) { fclose(f); };
+  const std::unique_ptr<FILE, decltype(close)> file(fopen(path.c_str(), "rb"), close);
+  if (!file) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
+  struct stat info;
+  if (fstat(fileno(file.get()), &info) != 0 || !S_ISREG(info.st_mode))
+    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
+  const auto size = static_cast<size_t>(info.st_size);
+  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes; a TFLite file is limited to 2 GB",
+                  path.c_str(), size);
+  bytes_.resize(size);
+  if (fread(bytes_.data(), 1, size, file.get()) != size)
+    return error(Code::kIoError, "cannot read '%s'", path.c_str());
+  return Status();
+}
+
+Status Model::parse() {
+  QRT_MODEL_CHECK(bytes_.size() >= 8 && tflite::ModelBufferHasIdentifier(bytes_.data()),
+                  "is not a TFLite model: it lacks the mark TFL3");
+  flatbuffers::Verifier verifier(bytes_.data(), bytes_.size(), kMaxDepth, kMaxTables);
+  QRT_MODEL_CHECK(tflite::VerifyModelBuffer(verifier),
+                  "is not a valid TFLite model: its flatbuffer is damaged or cut short");
+  const tflite::Model& root = *tflite::GetModel(bytes_.data());
+  if (root.version() != kSchemaVersion)
+    return error(Code::kUnsupported, "has schema version %u, only %u is known", root.version(),
+                 kSchemaVersion);
+  QRT_MODEL_CHECK(root.subgraphs() && root.subgraphs()->size() > 0, "has no subgraph");
+  const tflite::SubGraph& subgraph = *root.subgraphs()->Get(0);
+  if (subgraph.name()) name_ = subgraph.name()->str();
+  if (root.description()) description_ = root.description()->str();
+  if (subgraph.tensors()) {
+    tensors_.resize(subgraph.tensors()->size());
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      Status s =
+          read_tensor(root, *subgraph.tensors()->Get(static_cast<uint32_t>(i)), &tensors_[i]);
+      if (!s.ok())
+        return std::move(s).at("tensor " + std::to_string(i) + " '" + tensors_[i].name + "'");
+    }
+  }
+  inputs_ = indices(subgraph.inputs());
+  outputs_ = indices(subgraph.outputs());
+  QRT_TRY(read_ops(root, subgraph));
+  return check_order();
+}
+
+Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& source,
+                          Tensor* tensor) const {
+  if (source.name()) tensor->name = source.name()->str();
+  tensor->type = source.type();
+  tensor->is_variable = source.is_variable();
+  QRT_MODEL_CHECK(source.type() >= TensorType::FLOAT32 && source.type() <= TensorType::FLOAT8_E5M2,
+                  "has the element type %d, which does not exist", static_cast<int>(source.type()));
+  const auto refuse = [&](std::string problem, std::string remedy) {
+    if (!tensor->problem.empty()) return;
+    tensor->problem = std::move(problem);
+    tensor->remedy = std::move(remedy);
+  };
+  if (source.shape()) {
+    uint64_t elements = 1;
+    for (int32_t d : *source.shape()) {
+      QRT_MODEL_CHECK(d >= 0, "has a dimension of %d", d);
+      QRT_MODEL_CHECK(
+          d == 0 || elements <= static_cast<uint64_t>(kMaxElements) / static_cast<uint64_t>(d),
+          "has more than 2^40 elements");
+      elements *= static_cast<uint64_t>(d);
+      if (tensor->shape.rank() < kMaxTensorRank) tensor->shape.push_back(d);
+    }
+    if (source.shape()->size() > static_cast<size_t>(kMaxTensorRank))
+      refuse("has " + std::to_string(source.shape()->size()) + " dimensions, the limit is 6",
+             "merge dimensions before exporting");
+    // The shape of a scalar is an int32 tensor without elements.
+    if (elements == 0 && tensor->type != TensorType::INT32)
+      refuse("has no elements", "fix the model's shapes");
+  }
+  if (source.sparsity()) refuse("is stored sparse", "export the model with dense weights");
+  if (source.external_buffer() != 0)
+    refuse("lies in an external buffer group", "export the model as one file");
+  if (element_bits(tensor->type) == 0)
+    refuse(std::string("has the type ") + type_name(tensor->type), "remove it from the model");
+  if (const auto* q = source.quantization()) {
+    if (q->details_type() != tflite::QuantizationDetails::NONE)
+      refuse("has custom or blockwise quantisation", "quantise it per tensor or per channel");
+    if (q->scale()) tensor->scale.assign(q->scale()->begin(), q->scale()->end());
+    // flatbuffers verifies the alignment of a vector's length, which is less than that of int64.
+    if (const auto* z = q->zero_point(); z && z->size() > 0) {
+      tensor->zero_point.resize(z->size());
+      memcpy(tensor->zero_point.data(), z->Data(), z->size() * sizeof(int64_t));
+    }
+    tensor->axis = q->quantized_dimension();
+    if (tensor->scale.empty()) tensor->zero_point.clear();
+    if (tensor->zero_point.empty()) tensor->zero_point.assign(tensor->scale.size(), 0);
+    if (tensor->zero_point.size() == 1)
+      tensor->zero_point.resize(tensor->scale.size(), tensor->zero_point[0]);
+    QRT_MODEL_CHECK(tensor->zero_point.size() == tensor->scale.size(),
+                    "has %zu scales, but %zu zero points", tensor->scale.size(),
+                    tensor->zero_point.size());
+    for (float s : tensor->scale)
+      QRT_MODEL_CHECK(std::isfinite(s) && s >= 0, "has a scale of %g", static_cast<double>(s));
+  }
+  return find_data(root, source, tensor);
+}
+
+Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
+                        Tensor* tensor) const {
+  const size_t buffers = root.buffers() ? root.buffers()->size() : 0;
+  QRT_MODEL_CHECK(source.buffer() < buffers || (source.buffer() == 0 && buffers == 0),
+                  "names buffer %u of %zu", source.buffer(), buffers);
+  if (source.buffer() == 0) return Status();
+  const tflite::Buffer& buffer = *root.buffers()->Get(source.buffer());
+  if (buffer.offset() > 1) {
+    QRT_MODEL_CHECK(
+        buffer.offset() <= bytes_.size() && buffer.size() <= bytes_.size() - buffer.offset(),
+        "buffer %u lies outside the file", source.buffer());
+    tensor->data = bytes_.data() + buffer.offset();
+    tensor->bytes = buffer.size();
+  } else if (buffer.data()) {
+    tensor->data = buffer.data()->data();
+    tensor->bytes = buffer.data()->size();
+  }
+  tensor->is_constant = tensor->bytes > 0;
+  if (!tensor->is_constant || !tensor->problem.empty()) return Status();
+  const auto elements = static_cast<size_t>(tensor->shape.elements());
+  const size_t expected = (elements * element_bits(tensor->type) + 7) / 8;
+  QRT_MODEL_CHECK(tensor->bytes == expected, "has %zu bytes of data, %s of shape %s takes %zu",
+                  tensor->bytes, type_name(tensor->type), tensor->shape.to_string().c_str(),
+                  expected);
+  return Status();
+}
+
+Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph) {
+  if (!subgraph.operators()) return Status();
+  const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
+  for (const tflite::Operator* source : *subgraph.operators()) {
+    Op op;
+    op.index = static_cast<int>(ops_.size());
+    op.table = source;
+    QRT_MODEL_CHECK(source->opcode_index() < codes, "operator %d names operator code %u of %zu",
+                    op.index, source->opcode_index(), codes);
+    const tflite::OperatorCode& code = *root.operator_codes()->Get(source->opcode_index());
+    // Files older than 2020 have the deprecated field only; newer ones keep it below 127.
+    const int builtin =
+        std::max(static_cast<int>(code.builtin_code()), int{code.deprecated_builtin_code()});
+    QRT_MODEL_CHECK(builtin >= 0, "operator %d has the code %d", op.index, builtin);
+    op.code = static_cast<tflite::BuiltinOperator>(builtin);
+    if (op.code == tflite::BuiltinOperator::CUSTOM)
+      op.name = "custom operator '" + (code.custom_code() ? code.custom_code()->str() : "") + "'";
+    else
+      op.name = tflite::EnumNameBuiltinOperator(op.code);
+    if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
+    op.inputs = indices(source->inputs());
+    op.outputs = indices(source->outputs());
+    ops_.push_back(std::move(op));
+  }
+  return Status();
+}
+
+Status Model::check_order() const {
+  const auto count = static_cast<int>(tensors_.size());
+  std::vector<bool> known(tensors_.size()), written(tensors_.size());
+  for (int i = 0; i < count; ++i) {
+    const Tensor& t = tensors_[static_cast<size_t>(i)];
+    known[static_cast<size_t>(i)] = t.is_constant || t.is_variable || t.shape.elements() == 0;
+  }
+  for (int i : inputs_) {
+    QRT_MODEL_CHECK(i >= 0 && i < count, "a graph input names tensor %d of %d", i, count);
+    const auto at = static_cast<size_t>(i);
+    QRT_MODEL_CHECK(!tensors_[at].is_constant && !written[at],
+                    "graph input '%s' is a constant or stands twice", tensors_[at].name.c_str());
+    known[at] = written[at] = true;
+  }
+  for (const Op& op : ops_) {
+    for (int i : op.inputs) {
+      QRT_MODEL_CHECK(i >= -1 && i < count, "operator %d (%s) reads tensor %d of %d", op.index,
+                      op.name.c_str(), i, count);
+      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)],
+                      "operator %d (%s) reads tensor %d, which nothing wrote before", op.index,
+                      op.name.c_str(), i);
+    }
+    for (int i : op.outputs) {
+      QRT_MODEL_CHECK(i >= 0 && i < count, "operator %d (%s) writes tensor %d of %d", op.index,
+                      op.name.c_str(), i, count);
+      const auto at = static_cast<size_t>(i);
+      QRT_MODEL_CHECK(!written[at] && !tensors_[at].is_constant,
+                      "operator %d (%s) writes tensor %d, which is a constant, a graph input, or "
+                      "written before",
+                      op.index, op.name.c_str(), i);
+      known[at] = written[at] = true;
+    }
+  }
+  for (int i : outputs_)
+    QRT_MODEL_CHECK(i >= 0 && i < count && known[static_cast<size_t>(i)],
+                    "a graph output names tensor %d, which nothing wrote", i);
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

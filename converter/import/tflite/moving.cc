@@ -1,0 +1,103 @@
+#include "converter/import/tflite/moving.h"
+
+#include <cstring>
+
+#include "converter/passes/permutation.h"
+
+namespace qrt::convert::from_tflite {
+
+Moving::Moving(Importer& importer, const Op& op, int input) : importer_(importer), op_(op) {
+  const Tensor& x = importer.input(op, input);
+  shape_ = x.shape;
+  is_known_ = x.type == TensorType::INT32 && (x.is_constant || importer.folded(op, input));
+  is_good_ = is_movable(x) && (!is_known_ || importer.read_integers(op, input, &integers_));
+  if (is_good_ && !is_known_) value_ = importer.value(op, input);
+}
+
+bool Moving::is_movable(const Tensor& x) {
+  const auto refuse = [&](const std::string& rule, const Tensor& t, const char* remedy) {
+    (void)importer_.refuse(op_, rule, t.name, remedy);
+    return false;
+  };
+  for (size_t i = 0; i < op_.outputs.size(); ++i) {
+    const Tensor& y = importer_.output(op_, static_cast<int>(i));
+    if (y.type != x.type)
+      return refuse(
+          std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type), y,
+          "give both one type");
+  }
+  if (is_known_ || x.type == TensorType::INT32) return true;
+  if (x.type == TensorType::INT16 && !x.is_constant) return true;
+  Quant quant;
+  return importer_.read_quant(op_, x, &quant);
+}
+
+Status Moving::gather(const IndexMaps& maps, int64_t fill) {
+  if (maps.is_identity()) return Status();
+  shape_ = maps.to();
+  const int64_t elements = shape_.elements();
+  if ((elements == 0 && !is_known_) || elements < 0 || elements > INT32_MAX)
+    return error(Code::kUnsupported,
+                 "its result of shape %s is empty or has more than 2^31 - 1 "
+                 "elements",
+                 shape_.to_string().c_str());
+  if (is_known_) {
+    QRT_TRY(maps.check_constant(sizeof(int32_t)));
+    const std::vector<uint8_t> bytes =
+        maps.apply(reinterpret_cast<const uint8_t*>(integers_.data()), sizeof(int32_t), fill);
+    integers_.resize(static_cast<size_t>(elements));
+    if (!bytes.empty()) memcpy(integers_.data(), bytes.data(), bytes.size());
+    return Status();
+  }
+  const ValueId y = next();
+  importer_.add_node<fb::GatherOptionsT>(op_, {value_}, y) = maps.options(fill);
+  value_ = y;
+  made_ = "Gather";
+  return Status();
+}
+
+void Moving::reshape(const Shape& shape) {
+  if (shape == shape_) return;
+  shape_ = shape;
+  if (!is_known_) value_ = importer_.reshape(op_, value_, shape);
+}
+
+void Moving::transpose(const std::vector<uint8_t>& perm) {
+  if (is_known_) {
+    Value constant;
+    constant.type = {DType::kInt32, shape_};
+    constant.data.resize(integers_.size() * sizeof(int32_t));
+    if (!integers_.empty()) memcpy(constant.data.data(), integers_.data(), constant.data.size());
+    const Value moved = transposed_constant(constant, perm);
+    integers_.assign(moved.as<int32_t>(), moved.as<int32_t>() + integers_.size());
+    shape_ = moved.type.shape;
+    return;
+  }
+  shape_ = permuted(shape_, perm);
+  const ValueId y = next();
+  importer_.add_node<fb::TransposeOptionsT>(op_, {value_}, y).perm = perm;
+  value_ = y;
+  if (made_[0] != 'G') made_ = "Transpose";
+}
+
+Status Moving::finish(int output) {
+  const Tensor& y = importer_.output(op_, output);
+  QRT_MODEL_CHECK(y.shape == shape_, "its output has shape %s, expected %s",
+                  y.shape.to_string().c_str(), shape_.to_string().c_str());
+  if (is_known_) {
+    importer_.fold(op_, integers_, output);
+    return Status();
+  }
+  Value& value = importer_.graph().values[value_];
+  if (value.name.empty()) value.name = y.name;
+  return importer_.finish_copy(op_, value_, made_, output);
+}
+
+ValueId Moving::next() {
+  const DType dtype = importer_.graph().values[value_].type.dtype;
+  const ValueId y = importer_.new_value("", dtype, shape_);
+  importer_.graph().values[y].quantization = importer_.graph().values[value_].quantization;
+  return y;
+}
+
+}  // namespace qrt::convert::from_tflite

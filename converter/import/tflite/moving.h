@@ -1,0 +1,48 @@
+// Data movement of the TFLite front end: one input on its way to one output.
+#ifndef QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_
+#define QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/import/common/index_maps.h"
+#include "converter/import/tflite/importer.h"
+
+namespace qrt::convert::from_tflite {
+
+// A value of the graph, or integers of a shape that are known at conversion.
+class Moving {
+ public:
+  // The input's type must be that of all outputs of the operator.
+  Moving(Importer& importer, const Op& op, int input);
+
+  // False: the operator was refused.
+  bool is_good() const { return is_good_; }
+  const Shape& shape() const { return shape_; }
+
+  // kUnsupported where the result is empty or too large.
+  Status gather(const IndexMaps& maps, int64_t fill = 0);
+  // REQUIRES: as many elements.
+  void reshape(const Shape& shape);
+  void transpose(const std::vector<uint8_t>& perm);
+  // Makes it the operator's output; kInvalidModel where the file gives that another shape.
+  Status finish(int output = 0);
+  // What it is now. REQUIRES: not known integers.
+  ValueId value() const { return value_; }
+
+ private:
+  bool is_movable(const Tensor& x);
+  ValueId next();
+
+  Importer& importer_;
+  const Op& op_;
+  Shape shape_;
+  bool is_known_ = false, is_good_ = false;
+  ValueId value_ = kNoValue;       // or
+  std::vector<int32_t> integers_;  // with is_known_
+  const char* made_ = "Reshape";
+};
+
+}  // namespace qrt::convert::from_tflite
+
+#endif  // QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_

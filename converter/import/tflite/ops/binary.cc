@@ -1,0 +1,160 @@
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of
+// shapes, folded.
+#include <algorithm>
+
+#include "converter/import/tflite/ops/handlers.h"
+
+namespace qrt::convert::from_tflite {
+
+Status check_broadcast(const Importer& importer, const Op& op) {
+  const Shape &a = importer.input(op, 0).shape, &b = importer.input(op, 1).shape;
+  const int rank = std::max(a.rank(), b.rank());
+  Shape shape;
+  for (int i = 0; i < rank; ++i) {
+    const int in_a = i - rank + a.rank(), in_b = i - rank + b.rank();
+    const int64_t da = in_a < 0 ? 1 : a[in_a], db = in_b < 0 ? 1 : b[in_b];
+    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
+                    a.to_string().c_str(), b.to_string().c_str());
+    shape.push_back(std::max(da, db));
+  }
+  return check_output_shape(importer, op, shape);
+}
+
+namespace {
+
+// The reference refuses int16 operands with zero points. True: the operator was refused.
+bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
+                        const Quant& out) {
+  if (!out.is_wide() || (a.zero_point == 0 && b.zero_point == 0 && out.zero_point == 0))
+    return false;
+  (void)importer.refuse(
+      op, "an int16 tensor has a zero point other than 0, which the reference refuses",
+      importer.output(op).name, "quantise 16-bit activations symmetrically");
+  return true;
+}
+
+// Arithmetic of shapes: int32 values that are known, one of them a single one or both of a length.
+// *folded: it was such.
+Status fold_shapes(Importer& importer, const Op& op, int64_t (*f)(int64_t, int64_t), bool* folded) {
+  *folded = importer.output(op).type == TensorType::INT32;
+  std::vector<int32_t> a, b, y;
+  if (!*folded || !importer.read_integers(op, 0, &a) || !importer.read_integers(op, 1, &b))
+    return Status();
+  QRT_MODEL_CHECK(!a.empty() && !b.empty(), "an input has no elements");
+  QRT_TRY(check_broadcast(importer, op));
+  if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
+    return importer.refuse(op, "only shapes of one dimension are computed",
+                           importer.output(op).name, "compute this outside the model");
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const int64_t v = f(a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
+    if (v < INT32_MIN || v > INT32_MAX)
+      return importer.refuse(op, "a result is beyond int32", importer.output(op).name,
+                             "check the shapes of the model");
+    y.push_back(static_cast<int32_t>(v));
+  }
+  importer.fold(op, std::move(y));
+  return Status();
+}
+
+// Bits by which operands are scaled up before they meet.
+int left_shift_of(const Quant& out) { return out.is_wide() ? 15 : 20; }
+
+// The three multipliers of a sum: of either operand to the common scale 2 * max / 2^left shift, and
+// of that to the output's.
+struct SumMultipliers {
+  Multiplier a, b, out;
+};
+
+// The reference computes them in double for ADD, in float for SUB.
+template <class Real>
+SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Quant& b,
+                               const Quant& out) {
+  const Real sa = a.scale, sb = b.scale, so = out.scale;
+  const Real twice = 2 * std::max(sa, sb);
+  const Real fine = static_cast<Real>(1 << left_shift_of(out)) * so;
+  return {importer.multiplier(static_cast<double>(Real(sa / twice))),
+          importer.multiplier(static_cast<double>(Real(sb / twice))),
+          importer.multiplier(static_cast<double>(Real(twice / fine)))};
+}
+
+Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
+                         tflite::ActivationFunctionType activation) {
+  bool folded;
+  Status status = fold_shapes(
+      importer, op,
+      subtract ? +[](int64_t x, int64_t y) { return x - y; }
+               : +[](int64_t x, int64_t y) { return x + y; },
+      &folded);
+  if (folded) return status;
+  Quant a, b, out;
+  if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
+    return Status();
+  if (refuse_zero_points(importer, op, a, b, out)) return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  const SumMultipliers m = subtract ? sum_multipliers<float>(importer, a, b, out)
+                                    : sum_multipliers<double>(importer, a, b, out);
+  if (m.a.shift > 0 || m.b.shift > 0 || m.out.shift > 0)
+    return importer.refuse(op,
+                           "the scales make a multiplier of 1 or more, which the reference "
+                           "refuses",
+                           importer.output(op).name, "quantise the model with usual scales");
+  auto requant = importer.requant(
+      op, {m.out}, out, activation_limits(activation, out.scale, out.zero_point, out.limits()));
+  if (!requant) return Status();
+  const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
+  auto& o = importer.add_node<fb::AddOptionsT>(op, {x, y}, importer.new_output(op, out));
+  o.kind = fb::AddKind::INT;
+  o.left_shift = static_cast<uint8_t>(left_shift_of(out));
+  set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
+  o.a_stages = requant_stages({m.a}, importer.rounding());
+  o.b_stages = requant_stages({m.b}, importer.rounding());
+  o.subtract = subtract;
+  o.requant = std::move(requant);
+  importer.became(op, "Add", "I0");
+  return Status();
+}
+
+}  // namespace
+
+Status import_add(Importer& importer, const Op& op) {
+  return import_sum_of_two(importer, op, false,
+                           op.options<tflite::AddOptions>().fused_activation_function);
+}
+
+Status import_sub(Importer& importer, const Op& op) {
+  return import_sum_of_two(importer, op, true,
+                           op.options<tflite::SubOptions>().fused_activation_function);
+}
+
+Status import_mul(Importer& importer, const Op& op) {
+  bool folded;
+  Status status = fold_shapes(
+      importer, op, [](int64_t x, int64_t y) { return x * y; }, &folded);
+  if (folded) return status;
+  Quant a, b, out;
+  if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
+    return Status();
+  if (refuse_zero_points(importer, op, a, b, out)) return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  const Multiplier m = importer.multiplier(
+      static_cast<double>(a.scale) * static_cast<double>(b.scale) / static_cast<double>(out.scale));
+  // Products stay below 2^16, of int16 at most 2^30; the reference shifts them left within int32.
+  if (m.shift > (out.is_wide() ? 0 : 15))
+    return importer.refuse(op, "the output's scale is too small beside the inputs'",
+                           importer.output(op).name, "quantise the model with usual scales");
+  auto requant =
+      importer.requant(op, {m}, out,
+                       activation_limits(op.options<tflite::MulOptions>().fused_activation_function,
+                                         out.scale, out.zero_point, out.limits()));
+  if (!requant) return Status();
+  const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
+  auto& o = importer.add_node<fb::MulOptionsT>(op, {x, y}, importer.new_output(op, out));
+  set_zero_point(a, &o.a_zero_point, &o.a_zero_point_16);
+  set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
+  o.requant = std::move(requant);
+  importer.became(op, "Mul", "I0");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

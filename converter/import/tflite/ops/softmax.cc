@@ -1,0 +1,140 @@
+// SOFTMAX. Of int16: two tables of 513 entries. Of int8: every difference to a row's greatest value
+// has its exponential in a table, made here as the reference kernel computes it.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/tflite/ops/handlers.h"
+#include "converter/portable_math.h"
+#include "kernels/fixed_point.h"
+#include "kernels/softmax/softmax_16.h"
+#include "kernels/softmax/softmax_int.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+// exp(d * beta * scale) for d = -255..0 as Q0.31; -1 where the reference counts it as 0.
+std::vector<int32_t> exponentials(double beta_times_scale, Rounding rounding) {
+  const double limit = rounding == Rounding::kSingle ? 1073741823.0 : 2147483647.0;
+  const Multiplier m =
+      quantize_multiplier(std::min(std::ldexp(beta_times_scale, 26), limit), rounding);
+  const double least = -std::floor(std::ldexp(31.0, 26 - m.shift));
+  std::vector<int32_t> table(256, -1);
+  for (int d = -255; d <= 0; ++d)
+    if (d >= least)
+      table[static_cast<size_t>(d + 255)] = fixed::exp_of_negative(multiply(d, m, rounding), 5);
+  return table;
+}
+
+// The reference's table of f for 16-bit inputs and outputs: samples at every 128th input, shifted
+// by half the error of a line in the middle between two. All in float32.
+std::vector<int16_t> sampled(float (*f)(float), float in_scale, int in_zero_point,
+                             float out_scale) {
+  constexpr int kPieces = 512;
+  const float lowest = in_scale * static_cast<float>(INT16_MIN - in_zero_point);
+  const float highest = in_scale * static_cast<float>(INT16_MAX - in_zero_point);
+  const float step = (highest - lowest) / kPieces, half_step = step / 2;
+  const float out_highest = out_scale * static_cast<float>(INT16_MAX);
+  const float out_lowest = out_scale * static_cast<float>(INT16_MIN);
+  const float inverse = 65536.0f / (out_highest - out_lowest);
+  const auto scaled = [&](float x) {
+    const float y = f(x);
+    return y * inverse;
+  };
+  const auto limited = [](float v) {
+    return static_cast<int16_t>(
+        std::clamp(v, static_cast<float>(INT16_MIN), static_cast<float>(INT16_MAX)));
+  };
+  std::vector<int16_t> table;
+  for (int i = 0; i < kPieces; ++i) {
+    const float at = static_cast<float>(i) * step, next = static_cast<float>(i + 1) * step;
+    const float x = lowest + at;
+    const float sample = std::round(scaled(x));
+    const float line = std::round((scaled(lowest + next) + sample) / 2);
+    const float error = line - std::round(scaled(x + half_step));
+    table.push_back(limited(sample - std::round(error / 2)));
+  }
+  table.push_back(limited(std::round(scaled(highest))));
+  return table;
+}
+
+Status import_softmax_16(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  if (in.zero_point != 0 || out.zero_point != 0 ||
+      std::fabs(out.scale - 1.0f / 32768) > 0.001f / 32768)
+    return importer.refuse(op,
+                           "the zero points are not 0 or the output's scale is not 1/32768, which "
+                           "the reference takes for granted",
+                           y.name, "quantise the output with scale 1/32768 and zero point 0");
+  QRT_TRY(check_output_shape(importer, op, x.shape));
+  QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
+                  x.shape.to_string().c_str());
+  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmax16Row))
+    return importer.refuse(op, "rows of more than 65536 values overflow the reference's sum",
+                           x.name, "reduce the number of classes");
+  const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
+  QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
+  const Multiplier m = importer.multiplier(static_cast<double>(in.scale) * beta / (10.0 / 65535.0));
+  // Differences stay below 2^16; the reference shifts them left within int32.
+  if (m.shift > 15)
+    return importer.refuse(op, "the input's scale times beta is beyond 5", x.name,
+                           "quantise the input with a smaller scale");
+  const float unit = 2.0f / 65535.0f;
+  std::vector<int16_t> tables =
+      sampled([](float v) { return static_cast<float>(portable_exp(static_cast<double>(v))); },
+              10.0f / 65535.0f, INT16_MAX, unit);
+  const std::vector<int16_t> reciprocals =
+      sampled([](float v) { return 1.0f / (1.0f + v); }, 1.0f / 65535.0f, INT16_MIN, unit);
+  tables.insert(tables.end(), reciprocals.begin(), reciprocals.end());
+  const ValueId table = importer.graph().add_constant(
+      "", DType::kInt16, {static_cast<int64_t>(tables.size())}, tables);
+  const ValueId value = importer.value(op, 0);
+  auto& o =
+      importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out));
+  o.kind = fb::SoftmaxKind::INT16;
+  o.stages = requant_stages({m}, importer.rounding());
+  importer.became(op, "Softmax", "I0");
+  return Status();
+}
+
+}  // namespace
+
+Status import_softmax(Importer& importer, const Op& op) {
+  Quant in, out;
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  const bool to_16 = x.type == TensorType::INT8 && y.type == TensorType::INT16;
+  const bool known = to_16 ? importer.read_quant(op, x, &in) && importer.read_quant(op, y, &out)
+                           : importer.read_quants(op, 0, &in, &out);
+  if (!known) return Status();
+  if (in.is_wide()) return import_softmax_16(importer, op, in, out);
+  if (in.type != TensorType::INT8)
+    return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,
+                           "quantise the model to int8");
+  if (to_16 && (std::fabs(out.scale - 1.0f / 65536) > 0.001f / 65536 || out.zero_point != -32768))
+    return importer.refuse(op,
+                           "the output's scale and zero point are not 1/65536 and -32768, which "
+                           "the reference takes for granted",
+                           y.name, "quantise the output with scale 1/65536 and zero point -32768");
+  if (!to_16 && (out.scale != 1.0f / 256 || out.zero_point != -128))
+    return importer.refuse(op,
+                           "the output's scale and zero point are not 1/256 and -128, which the "
+                           "reference takes for granted",
+                           y.name, "quantise the output with scale 1/256 and zero point -128");
+  QRT_TRY(check_output_shape(importer, op, x.shape));
+  QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
+                  x.shape.to_string().c_str());
+  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxIntRow))
+    return importer.refuse(op, "rows of more than 4095 values overflow the reference's sum", x.name,
+                           "reduce the number of classes");
+  const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
+  QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
+  const double factor = beta * static_cast<double>(in.scale);
+  const ValueId table = importer.graph().add_constant("", DType::kInt32, {256},
+                                                      exponentials(factor, importer.rounding()));
+  const ValueId value = importer.value(op, 0);
+  importer.add_node<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out)).kind =
+      to_16 ? fb::SoftmaxKind::Q5_26_TO_INT16 : fb::SoftmaxKind::Q5_26;
+  importer.became(op, "Softmax", "I0");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

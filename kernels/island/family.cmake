@@ -1,5 +1,0 @@
-if(QRT_INTEGER_ONLY)
-  qrt_add_family(island COMMON absent.cc)
-else()
-  qrt_add_family(island COMMON island.cc)
-endif()

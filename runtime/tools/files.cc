@@ -1,0 +1,97 @@
+// Reading and writing of whole files.
+#include "runtime/tools/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace qrt::tool {
+namespace {
+
+Status io_error(const std::string& path) {
+  return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+}
+
+Status write_all(int fd, const void* data, size_t bytes, const std::string& path) {
+  const auto* p = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = write(fd, p, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(path);
+    p += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return {};
+}
+
+// Closes on the way out.
+struct File {
+  int fd;
+  explicit File(int descriptor) : fd(descriptor) {}
+  ~File() {
+    if (fd >= 0) close(fd);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
+}  // namespace
+
+Status check_readable(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return io_error(path);
+  if (S_ISDIR(info.st_mode))
+    return error(Code::kInvalidModel, "%s: is a directory, expected a file", path.c_str());
+  if (!S_ISREG(info.st_mode))
+    return error(Code::kInvalidModel, "%s: is not a regular file", path.c_str());
+  if (access(path.c_str(), R_OK) != 0) return io_error(path);
+  return {};
+}
+
+Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes) {
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) return io_error(path);
+  bytes->resize(count);
+  size_t have = 0;
+  while (have < count) {
+    const ssize_t n = read(file.fd, bytes->data() + have, count - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(path);
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+  }
+  bytes->resize(have);
+  return {};
+}
+
+Status write_file(const std::string& path, const void* data, size_t bytes) {
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    const File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.fd < 0) return io_error(path);
+    return write_all(file.fd, data, bytes, path);
+  }
+  std::string temporary = path + ".XXXXXX";
+  const File file(mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.fd < 0) return io_error(path);
+  const mode_t mask = umask(0);
+  umask(mask);
+  Status status = write_all(file.fd, data, bytes, path);
+  if (status.ok() && (fchmod(file.fd, 0666 & ~mask) != 0 || fsync(file.fd) != 0 ||
+                      rename(temporary.c_str(), path.c_str()) != 0))
+    status = io_error(path);
+  if (!status.ok()) unlink(temporary.c_str());
+  return status;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat x, y;
+  return stat(a.c_str(), &x) == 0 && stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev &&
+         x.st_ino == y.st_ino;
+}
+
+}  // namespace qrt::tool

@@ -1,0 +1,29 @@
+// Files as the tools read and write them.
+#ifndef QRT_RUNTIME_TOOLS_FILES_H_
+#define QRT_RUNTIME_TOOLS_FILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace qrt::tool {
+
+// kIoError if the file cannot be opened, kInvalidModel if it is not a regular file.
+Status check_readable(const std::string& path);
+
+// The first bytes of a file, at most `count`.
+Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes);
+
+// Replaces `path` in one step: readers see the old content or all of the new. Pipes and devices are
+// written directly.
+Status write_file(const std::string& path, const void* data, size_t bytes);
+
+// Whether two names lead to one file, by whatever links. False where one of them leads to none.
+bool is_same_file(const std::string& a, const std::string& b);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_FILES_H_

@@ -1,0 +1,39 @@
+// NumPy's .npy files: format versions 1 to 3, little-endian, C order. npy has no small types:
+// bfloat16 travels as uint16 bits, float8 and float4 as uint8 codes, 4- and 2-bit integers one per
+// byte as int8 or uint8.
+#ifndef QRT_RUNTIME_TOOLS_NPY_H_
+#define QRT_RUNTIME_TOOLS_NPY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+
+namespace qrt::tool {
+
+struct NpyArray {
+  DType dtype = DType::kUInt8;
+  Shape shape;
+  std::vector<uint8_t> data;  // row-major, low byte first
+};
+
+// kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element
+// types, orders and ranks that qrt does not have. The message names the file.
+Status read_npy(const std::string& path, NpyArray* array);
+
+// The type as which elements of `dtype` travel.
+DType npy_dtype(DType dtype);
+
+// An array of npy_dtype(dtype) becomes one of `dtype`, packed where that is. kInvalidModel where a
+// value is none of the type.
+Status from_npy_form(DType dtype, NpyArray* array);
+
+// Version 1, data aligned to 64. `bytes`: the elements' size, packed where the type is.
+Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
+                 size_t bytes);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_NPY_H_

@@ -1,0 +1,113 @@
+// Command lines over CLI11; the one file that includes it.
+#include "runtime/tools/options.h"
+
+#include <errno.h>
+
+#include <CLI/CLI.hpp>
+
+#include "qrt/qrt.hpp"
+#include "runtime/tools/terminal.h"
+
+namespace qrt::tool {
+namespace {
+
+std::string version_text() {
+  std::string text = std::string(program_invocation_short_name) + " " + qrt_version() +
+                     "\ninstruction sets of this machine:";
+  for (size_t i = 0; qrt_isa(i) != nullptr; ++i) text += std::string(" ") + qrt_isa(i);
+  return text;
+}
+
+}  // namespace
+
+struct CommandLine::App {
+  CLI::App cli;
+
+  // A default of its own stands in the help; an empty text or a 0 means that there is none.
+  template <class T>
+  CLI::Option* add(const std::string& name, T* value, const std::string& help) {
+    CLI::Option* option = cli.add_option(name, *value, help);
+    if (*value != T()) option->capture_default_str();
+    return option;
+  }
+};
+
+CommandLine::CommandLine(const std::string& description, const std::string& examples)
+    : app_(std::make_unique<App>()) {
+  app_->cli.description(description);
+  app_->cli.footer(
+      "Examples:\n" + examples +
+      "\n\nExit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is "
+      "bad,\n4 valid but not supported, 5 I/O or memory. Messages go to stderr, data to "
+      "stdout.");
+  app_->cli.set_version_flag("--version", version_text,
+                             "Print version, commit and instruction sets");
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::argument(const std::string& name, std::string* value, const std::string& help) {
+  app_->cli.add_option(name, *value, help)->required();
+}
+
+void CommandLine::arguments(const std::string& name, std::vector<std::string>* values,
+                            const std::string& help) {
+  app_->cli.add_option(name, *values, help);
+}
+
+void CommandLine::flag(const std::string& name, bool* value, const std::string& help) {
+  app_->cli.add_flag(name, *value, help);
+}
+
+void CommandLine::flag_or_text(const std::string& name, const std::string& bare, std::string* value,
+                               const std::string& help) {
+  app_->cli.add_flag(name + "{" + bare + "}", *value, help);
+}
+
+void CommandLine::text(const std::string& name, std::string* value, const std::string& help) {
+  app_->add(name, value, help);
+}
+
+void CommandLine::checked_text(const std::string& name, std::string* value, const std::string& form,
+                               Check check, const std::string& help) {
+  app_->add(name, value, help)
+      ->check(CLI::Validator([check](std::string& text) { return check(text); }, form, form));
+}
+
+void CommandLine::choice(const std::string& name, std::string* value,
+                         const std::vector<std::string>& choices, const std::string& help) {
+  app_->add(name, value, help)->check(CLI::IsMember(choices));
+}
+
+void CommandLine::texts(const std::string& name, std::vector<std::string>* values,
+                        const std::string& help) {
+  app_->cli.add_option(name, *values, help)->allow_extra_args(false);
+}
+
+void CommandLine::number(const std::string& name, size_t* value, size_t least, size_t most,
+                         const std::string& help) {
+  app_->add(name, value, help)->check(CLI::Range(least, most));
+}
+
+void CommandLine::number(const std::string& name, double* value, double least, double most,
+                         const std::string& help) {
+  app_->add(name, value, help)->check(CLI::Range(least, most));
+}
+
+bool CommandLine::parse(int argc, char** argv, int* exit) {
+  try {
+    app_->cli.parse(argc, argv);
+    return true;
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) {  // --help, --version
+      app_->cli.exit(e);
+      *exit = kDone;
+    } else {
+      complain(std::string(e.what()) + " (see --help)");
+      *exit = kUsage;
+    }
+    return false;
+  }
+}
+
+}  // namespace qrt::tool

@@ -1,0 +1,261 @@
+// qrt_run: a .qrt model on .npy inputs; outputs as .npy files, or their shapes and digests. Inputs
+// with one more dimension in front are a sequence: one run for each of its indices, in one session.
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "qrt/qrt.hpp"
+#include "runtime/tensor.h"
+#include "runtime/tools/files.h"
+#include "runtime/tools/npy.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
+
+namespace qrt {
+namespace {
+
+struct Options {
+  std::string model, output_dir, isa, kernels;
+  std::vector<std::string> files, named;
+  size_t threads = 1;
+  bool dump_all = false;
+};
+
+DType dtype_of(const qrt_tensor_info& info) { return static_cast<DType>(info.dtype); }
+
+Shape shape_of(const qrt_tensor_info& info) {
+  Shape shape;
+  for (int i = 0; i < info.rank; ++i) shape.push_back(info.dims[i]);
+  return shape;
+}
+
+// "input 0 'data' (float32 [-1, 3, 224, 224])"
+std::string describe_input(const Model& model, size_t i) {
+  const qrt_tensor_info info = model.input_info(i);
+  return "input " + std::to_string(i) + " '" + info.name + "' (" + qrt_dtype_name(info.dtype) +
+         " " + shape_of(info).to_string() + ")";
+}
+
+// One file for every input: --input NAME=FILE first, the others in order.
+Status assign_files(const Model& model, const Options& options, std::vector<std::string>* files) {
+  files->assign(model.input_count(), "");
+  for (const std::string& text : options.named) {
+    // A name may hold '=', a file too: the longest input name that fits wins.
+    size_t best = model.input_count(), best_length = 0;
+    for (size_t i = 0; i < model.input_count(); ++i) {
+      const std::string name = model.input_info(i).name;
+      if (text.compare(0, name.size() + 1, name + "=") == 0 && name.size() >= best_length) {
+        best = i;
+        best_length = name.size();
+      }
+    }
+    if (best == model.input_count())
+      return error(Code::kInvalidArgument, "--input %s: no input of the model has this name",
+                   text.c_str());
+    if (!(*files)[best].empty())
+      return error(Code::kInvalidArgument, "--input %s: given twice", text.c_str());
+    (*files)[best] = text.substr(best_length + 1);
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < files->size(); ++i) {
+    if (!(*files)[i].empty()) continue;
+    if (next == options.files.size())
+      return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
+    (*files)[i] = options.files[next++];
+  }
+  if (next != options.files.size())
+    return error(Code::kInvalidArgument, "%zu input files are left over, the model has %zu inputs",
+                 options.files.size() - next, model.input_count());
+  return {};
+}
+
+// Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
+// then. Where the model leaves the batch open, the array says it.
+Status check_input(const Model& model, size_t i, const tool::NpyArray& array, size_t* batch,
+                   bool* is_sequence) {
+  const qrt_tensor_info info = model.input_info(i);
+  *is_sequence = array.shape.rank() == info.rank + 1 && array.shape[0] >= 1;
+  bool fits = array.dtype == tool::npy_dtype(dtype_of(info)) &&
+              (*is_sequence || array.shape.rank() == info.rank);
+  for (int d = 0; fits && d < info.rank; ++d) {
+    const int64_t n = array.shape[d + (*is_sequence ? 1 : 0)];
+    if (info.dims[d] >= 0)
+      fits = n == info.dims[d];
+    else if (n < 1 || (*batch != 0 && static_cast<size_t>(n) != *batch))
+      return error(Code::kInvalidModel, "it has a batch of %lld, other inputs have %zu",
+                   static_cast<long long>(n), *batch);
+    else
+      *batch = static_cast<size_t>(n);
+  }
+  if (fits) return {};
+  return error(Code::kInvalidModel, "it holds %s %s, expected %s", dtype_name(array.dtype),
+               array.shape.to_string().c_str(), describe_input(model, i).c_str());
+}
+
+// 64-bit FNV-1a.
+uint64_t digest(const void* data, size_t bytes) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < bytes; ++i)
+    h = (h ^ static_cast<const uint8_t*>(data)[i]) * 0x100000001b3u;
+  return h;
+}
+
+void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data) {
+  printf("%s '%s' %s %s fnv1a:%016llx\n", label.c_str(), info.name, qrt_dtype_name(info.dtype),
+         shape_of(info).to_string().c_str(),
+         static_cast<unsigned long long>(digest(data, info.bytes)));
+}
+
+// Letters, digits and "._-" of a tensor's name, for a file's name.
+std::string file_part(const char* name) {
+  std::string s;
+  for (; *name != '\0' && s.size() < 100; ++name)
+    s += isalnum(static_cast<unsigned char>(*name)) || strchr("._-", *name) ? *name : '_';
+  return s;
+}
+
+// With --output-dir as DIR/`stem`.npy, else a line on stdout.
+Status deliver(const Options& options, const std::string& stem, const qrt_tensor_info& info,
+               const void* data) {
+  if (options.output_dir.empty()) {
+    print_digest(stem, info, data);
+    return {};
+  }
+  return tool::write_npy(options.output_dir + "/" + stem + ".npy", dtype_of(info), shape_of(info),
+                         data, info.bytes);
+}
+
+// The outputs of all runs of a sequence.
+using Runs = std::vector<std::vector<uint8_t>>;
+
+Status keep_outputs(const Session& session, Runs* runs) {
+  for (size_t i = 0; i < runs->size(); ++i) {
+    const qrt_tensor_info info = session.output_info(i);
+    if (info.rank == QRT_MAX_RANK || is_packed(dtype_of(info)))
+      return error(Code::kUnsupported,
+                   "output %zu '%s' has 6 dimensions or packed elements, which a sequence cannot "
+                   "have",
+                   i, info.name);
+    const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session.get(), i));
+    (*runs)[i].insert((*runs)[i].end(), data, data + info.bytes);
+  }
+  return {};
+}
+
+// Output i of a sequence: its runs stand along a dimension in front.
+Status deliver_runs(const Options& options, const Session& session, const Runs& runs) {
+  for (size_t i = 0; i < runs.size(); ++i) {
+    qrt_tensor_info info = session.output_info(i);
+    const size_t steps = runs[i].size() / info.bytes;
+    for (int d = info.rank++; d > 0; --d) info.dims[d] = info.dims[d - 1];
+    info.dims[0] = static_cast<int64_t>(steps);
+    info.bytes = runs[i].size();
+    QRT_TRY(deliver(options, "output_" + std::to_string(i), info, runs[i].data()));
+  }
+  return {};
+}
+
+Status deliver_outputs(const Options& options, const Session& session, size_t outputs) {
+  for (size_t i = 0; i < outputs; ++i)
+    QRT_TRY(deliver(options, "output_" + std::to_string(i), session.output_info(i),
+                    qrt_session_output_data(session.get(), i)));
+  return {};
+}
+
+// As they are after the last run.
+Status deliver_tensors(const Options& options, const Session& session) {
+  for (size_t i = 0; i < qrt_session_tensor_count(session.get()); ++i) {
+    qrt_tensor_info info{};
+    const void* data = nullptr;
+    if (qrt_session_tensor(session.get(), i, &info, &data) != QRT_OK) continue;
+    char number[32];
+    snprintf(number, sizeof number, "tensor_%04zu", i);
+    const std::string name = options.output_dir.empty() ? "" : "_" + file_part(info.name);
+    QRT_TRY(deliver(options, number + name, info, data));
+  }
+  return {};
+}
+
+// Index `step` of a sequence of `steps`.
+tool::NpyArray part_of(const tool::NpyArray& array, size_t step, size_t steps) {
+  tool::NpyArray part;
+  part.dtype = array.dtype;
+  for (int d = 1; d < array.shape.rank(); ++d) part.shape.push_back(array.shape[d]);
+  const size_t bytes = array.data.size() / steps;
+  const auto begin = array.data.begin() + static_cast<ptrdiff_t>(step * bytes);
+  part.data.assign(begin, begin + static_cast<ptrdiff_t>(bytes));
+  return part;
+}
+
+Status run_model(const Options& options) {
+  QRT_TRY(tool::check_readable(options.model));
+  const Model model = Model::load_file(options.model);
+  std::vector<std::string> files;
+  QRT_TRY(assign_files(model, options, &files));
+  std::vector<tool::NpyArray> arrays(files.size());
+  SessionOptions session_options;
+  size_t steps = 0;  // 0: no sequence
+  for (size_t i = 0; i < files.size(); ++i) {
+    bool is_sequence;
+    QRT_TRY(tool::read_npy(files[i], &arrays[i]));
+    QRT_TRY(check_input(model, i, arrays[i], &session_options.batch, &is_sequence).at(files[i]));
+    const size_t length = is_sequence ? static_cast<size_t>(arrays[i].shape[0]) : 0;
+    if (i > 0 && length != steps)
+      return error(Code::kInvalidModel, "%s: inputs of %zu and of %zu runs (0: no sequence)",
+                   files[i].c_str(), steps, length);
+    steps = length;
+  }
+  session_options.threads = options.threads;
+  session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  session_options.keep_all = options.dump_all;
+  Session session(model, session_options);
+  Runs runs(steps > 0 ? model.output_count() : 0);
+  for (size_t step = 0; step < std::max(steps, size_t{1}); ++step) {
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      tool::NpyArray array = steps > 0 ? part_of(arrays[i], step, steps) : std::move(arrays[i]);
+      QRT_TRY(tool::from_npy_form(dtype_of(model.input_info(i)), &array).at(files[i]));
+      session.set_input(i, array.data.data(), array.data.size());
+    }
+    session.run();
+    QRT_TRY(keep_outputs(session, &runs));
+  }
+  if (!options.output_dir.empty() && mkdir(options.output_dir.c_str(), 0777) != 0 &&
+      errno != EEXIST)
+    return error(Code::kIoError, "%s: %s", options.output_dir.c_str(), strerror(errno));
+  QRT_TRY(steps > 0 ? deliver_runs(options, session, runs)
+                    : deliver_outputs(options, session, model.output_count()));
+  return options.dump_all ? deliver_tensors(options, session) : Status();
+}
+
+int run_main(int argc, char** argv) {
+  tool::CommandLine line(
+      "Runs a .qrt model once, or once for each index of one more dimension in front of its "
+      "inputs.",
+      "  qrt_run model.qrt image.npy                     shapes and digests of the outputs\n"
+      "  qrt_run model.qrt image.npy --output-dir out    writes out/output_0.npy ...\n"
+      "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2");
+  Options options;
+  line.argument("MODEL", &options.model, "A .qrt file");
+  line.arguments("INPUTS", &options.files, "Inputs as .npy files, in the model's order");
+  line.texts("--input", &options.named, "NAME=FILE.npy, an input by name; may be repeated");
+  line.text("--output-dir", &options.output_dir, "Directory for the outputs, made if missing");
+  line.flag("--dump-all", &options.dump_all, "Every tensor that an operator writes, too");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--kernels", &options.kernels,
+            "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
+  line.number("--threads", &options.threads, 1, 1024, "Threads");
+  int exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
+  const Status status = run_model(options);
+  return status.ok() ? tool::kDone : tool::fail(status);
+}
+
+}  // namespace
+}  // namespace qrt
+
+int main(int argc, char** argv) { return qrt::tool::guarded(qrt::run_main, argc, argv); }

@@ -1,0 +1,68 @@
+// What a tool says to its user, and how it ends.
+#include "runtime/tools/terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "qrt/qrt.hpp"
+
+namespace qrt::tool {
+
+ExitStatus exit_status(Code code) {
+  switch (code) {
+    case Code::kOk: return kDone;
+    case Code::kInvalidArgument: return kUsage;
+    case Code::kInvalidModel: return kBadFile;
+    case Code::kUnsupported: return kUnsupported;
+    case Code::kOutOfMemory:
+    case Code::kIoError: return kSystem;
+    case Code::kInternal: break;
+  }
+  return kCheckFailed;
+}
+
+bool is_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+bool wants_color() {
+  const char* no_color = getenv("NO_COLOR");
+  return is_terminal() && (no_color == nullptr || no_color[0] == '\0');
+}
+
+void complain(const std::string& message) {
+  const bool color = wants_color();
+  fprintf(stderr, "%s: %serror:%s %s\n", program_invocation_short_name, color ? "\033[1;31m" : "",
+          color ? "\033[0m" : "", message.c_str());
+}
+
+int fail(const Status& status) {
+  complain(status.message());
+  return exit_status(status.code());
+}
+
+int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
+  try {
+    const int status = body(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+      complain(std::string("standard output: ") + strerror(errno));
+      return status == kDone ? kSystem : status;
+    }
+    return status;
+  } catch (const Error& e) {
+    complain(e.what());
+    return exit_status(static_cast<Code>(e.status()));
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+    return kSystem;
+  } catch (const std::exception& e) {
+    complain(std::string("internal error: ") + e.what());
+    return kCheckFailed;
+  }
+}
+
+}  // namespace qrt::tool

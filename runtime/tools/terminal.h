@@ -1,0 +1,38 @@
+// What a tool says to its user, and how it ends: messages and exit statuses.
+#ifndef QRT_RUNTIME_TOOLS_TERMINAL_H_
+#define QRT_RUNTIME_TOOLS_TERMINAL_H_
+
+#include <string>
+
+#include "runtime/status.h"
+
+namespace qrt::tool {
+
+// The same for all tools; tests and scripts rely on them.
+enum ExitStatus : int {
+  kDone = 0,
+  kCheckFailed = 1,  // a check that was asked for failed, or a bug of qrt
+  kUsage = 2,
+  kBadFile = 3,      // a model or an input file is damaged or does not fit
+  kUnsupported = 4,  // valid, but beyond this version
+  kSystem = 5        // input, output or memory
+};
+
+ExitStatus exit_status(Code code);
+
+// Writes "TOOL: error: message" to stderr. TOOL is the running program's name.
+void complain(const std::string& message);
+// complain() and the exit status for it. REQUIRES: !status.ok().
+int fail(const Status& status);
+
+// True if stderr is a terminal; the same and colours are wanted (NO_COLOR is not set).
+bool is_terminal();
+bool wants_color();
+
+// main() of a tool: calls body(), turning what it throws (qrt::Error, memory) into a message and a
+// status.
+int guarded(int (*body)(int argc, char** argv), int argc, char** argv);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_TERMINAL_H_
