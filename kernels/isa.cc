@@ -22,10 +22,14 @@ struct Named {
 };
 
 constexpr Named kNames[] = {
-    {Isa::kScalar, "scalar"},         {Isa::kAvx2, "avx2"},
-    {Isa::kAvxVnni, "avxvnni"},       {Isa::kAvx512Vnni, "avx512vnni"},
-    {Isa::kAvx512Vbmi, "avx512vbmi"}, {Isa::kAmx, "amx"},
-    {Isa::kNeon, "neon"},             {Isa::kNeonDot, "neondot"},
+    {Isa::kScalar, "scalar"},
+    {Isa::kAvx2, "avx2"},
+    {Isa::kAvxVnni, "avxvnni"},
+    {Isa::kAvx512Vnni, "avx512vnni"},
+    {Isa::kAvx512Vbmi, "avx512vbmi"},
+    {Isa::kAmx, "amx"},
+    {Isa::kNeon, "neon"},
+    {Isa::kNeonDot, "neondot"},
     {Isa::kI8mm, "i8mm"},
 };
 
@@ -70,7 +74,8 @@ bool cpuid_has_avx_vnni() {
 // it refuses where a thread's signal stack could not hold them.
 bool may_use_tiles() {
 #if defined(__linux__) && defined(SYS_arch_prctl)
-  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  constexpr int kRequestPermission = 0x1023,
+                kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
   return false;

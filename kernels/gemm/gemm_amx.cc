@@ -65,16 +65,16 @@ struct Product {
 
   const GemmArgs& g;
   const size_t k, steps, parts;
-  const size_t blocks;    // of two tiles of rows
-  const size_t rows;      // of a tile
-  const bool in_place;    // every step lies in one tap
+  const size_t blocks;  // of two tiles of rows
+  const size_t rows;    // of a tile
+  const bool in_place;  // every step lies in one tap
 };
 
 QRT_INLINE void configure(size_t rows) {
   alignas(64) uint8_t config[64] = {};
   config[0] = 1;  // palette
   for (int tile = 0; tile < 8; ++tile) {
-    config[16 + 2 * tile] = 64;                                            // bytes a row
+    config[16 + 2 * tile] = 64;                                             // bytes a row
     config[48 + tile] = static_cast<uint8_t>(tile < 6 ? rows : kTileRows);  // rows
   }
   __asm__ volatile("ldtilecfg %0" ::"m"(config) : "memory");
@@ -87,12 +87,12 @@ QRT_INLINE const uint8_t* row_of_tap(const GemmArgs& g, size_t row, size_t tap) 
 }
 
 QRT_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64)
-    _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+  for (size_t i = 0; i < bytes; i += 64) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
 }
 
 // The rows of a tile from byte `at` of a tap on. False: they are not equally far apart.
-QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t at, Operand* result) {
+QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t at,
+                              Operand* result) {
   const GemmArgs& g = p.g;
   const uint8_t* const first = row_of_tap(g, row, tap);
   if (g.indirection == nullptr) {
@@ -124,7 +124,8 @@ void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, O
       if (!find_in_place(p, row, tap, at, &operand)) {
         operand = {buffer + step * kTileK, static_cast<ptrdiff_t>(kPitch)};
         for (size_t i = 0; i < p.rows; ++i)
-          copy_bytes(buffer + i * kPitch + step * kTileK, row_of_tap(g, row + i, tap) + at, n * kTileK);
+          copy_bytes(buffer + i * kPitch + step * kTileK, row_of_tap(g, row + i, tap) + at,
+                     n * kTileK);
       }
       for (size_t i = 0; i < n; ++i, ++step, operand.p += kTileK) operands[step] = operand;
       ++tap, at = 0;
@@ -132,7 +133,8 @@ void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, O
     return;
   }
   // Taps one after the other. A copy may write up to 60 bytes too many, which the next one mends.
-  const size_t bytes = p.k - part.begin < part.steps * kTileK ? p.k - part.begin : part.steps * kTileK;
+  const size_t bytes =
+      p.k - part.begin < part.steps * kTileK ? p.k - part.begin : part.steps * kTileK;
   for (size_t i = 0; i < p.rows; ++i) {
     uint8_t* to = buffer + i * kPitch;
     size_t tap = part.begin / g.kc, at = part.begin - tap * g.kc;
@@ -163,8 +165,9 @@ struct Sums {
 // Adds the products of a part to the accumulators, which start from `start` (one row) or from what `sums` holds;
 // kTiles: of channels.
 template <int kTiles>
-QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps], const int8_t* weights,
-                         const int8_t (*padded)[kTileBytes], const int32_t* start, Sums* sums) {
+QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps],
+                         const int8_t* weights, const int8_t (*padded)[kTileBytes],
+                         const int32_t* start, Sums* sums) {
   int32_t* const upper = sums->rows[0];
   int32_t* const lower = sums->rows[p.rows];
   const size_t pitch = Sums::kPitchBytes;
@@ -211,7 +214,8 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
 }
 
 template <int kTiles, int kRows>
-QRT_INLINE void store_some(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, uint8_t* c, size_t c_stride) {
+QRT_INLINE void store_some(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, uint8_t* c,
+                           size_t c_stride) {
   __m512i acc[kRows][kTiles];
   QRT_UNROLL
   for (int i = 0; i < kRows; ++i) {
@@ -223,8 +227,8 @@ QRT_INLINE void store_some(const Avx512Vnni::Store<kTiles>& store, const int32_t
 
 // Rows of accumulators to outputs in registers, four at a time; the last ones repeat some of those before.
 template <int kTiles>
-QRT_INLINE void store_rows(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, size_t rows, uint8_t* c,
-                           size_t c_stride) {
+QRT_INLINE void store_rows(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, size_t rows,
+                           uint8_t* c, size_t c_stride) {
   if (rows < 4) {
     for (size_t i = 0; i < rows; ++i)
       store_some<kTiles, 1>(store, sums + i * kBlockChannels, c + i * c_stride, c_stride);
@@ -237,8 +241,8 @@ QRT_INLINE void store_rows(const Avx512Vnni::Store<kTiles>& store, const int32_t
 }
 
 template <int kTiles>
-QRT_INLINE void store(const Product& p, const Output<Avx512Vnni>& output, size_t channel, size_t columns,
-                      size_t block, Sums* sums) {
+QRT_INLINE void store(const Product& p, const Output<Avx512Vnni>& output, size_t channel,
+                      size_t columns, size_t block, Sums* sums) {
   const GemmArgs& g = p.g;
   const auto* const epilogue = output.in_registers();
   typename Avx512Vnni::Store<kTiles> registers;
@@ -255,8 +259,9 @@ QRT_INLINE void store(const Product& p, const Output<Avx512Vnni>& output, size_t
 }
 
 // Two tiles of rows against channels [begin, end), at most kGroup of them.
-void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin, size_t end,
-               uint8_t (*buffer)[kTileRows * kPitch], Sums* sums, Operand (&lhs)[2][kSteps], bool finds) {
+void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin,
+               size_t end, uint8_t (*buffer)[kTileRows * kPitch], Sums* sums,
+               Operand (&lhs)[2][kSteps], bool finds) {
   const GemmArgs& g = p.g;
   const size_t block_bytes = p.k * kBlock;
   const auto* const epilogue = output.in_registers();
@@ -286,7 +291,8 @@ void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block,
       const int32_t* const from = i == 0 ? start : nullptr;
       if (is_pair) {
         multiply<2>(p, part, lhs, weights, padded, from, s);
-        if (is_last) store<2>(p, output, j, end - j < kBlockChannels ? end - j : kBlockChannels, block, s);
+        if (is_last)
+          store<2>(p, output, j, end - j < kBlockChannels ? end - j : kBlockChannels, block, s);
       } else {
         multiply<1>(p, part, lhs, weights, padded, from, s);
         if (is_last) store<1>(p, output, j, end - j, block, s);
@@ -306,7 +312,8 @@ void gemm_u8s8_32x32_k64_amx(const GemmArgs& args) {
   configure(p.rows);
   for (size_t block = 0; block < p.blocks; ++block) {
     for (size_t j = 0; j < args.n; j += kGroup) {
-      run_block(p, output, block, j, args.n - j < kGroup ? args.n : j + kGroup, buffer, sums, lhs, j == 0);
+      run_block(p, output, block, j, args.n - j < kGroup ? args.n : j + kGroup, buffer, sums, lhs,
+                j == 0);
     }
   }
   __asm__ volatile("tilerelease" ::);
