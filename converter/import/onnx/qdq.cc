@@ -167,10 +167,7 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.double_qdq().is_bypassed(node)) {
-    importer.set_output(node, 0, x);
-    return Status();
-  }
+  QRT_TRY(importer.double_qdq().merge(node, x.shape));
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
@@ -217,10 +214,6 @@ Status import_quantize(Importer& importer, const NodeView& node) {
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.double_qdq().is_bypassed(node)) {
-    importer.set_output(node, 0, x);
-    return Status();
-  }
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
     const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);
