@@ -121,6 +121,9 @@ Status check_requantize_sums(const InferContext& context) {
   QRT_MODEL_CHECK(
       clip.multiplier()->size() == 1 && clip.multiplier()->Get(0) == 1 && clip.shift()->Get(0) == 0,
       "requant.stages[0] does more than clip, expected multiplier 1 and shift 0");
+  QRT_MODEL_CHECK(clip.clip_lo() <= 0 && clip.clip_hi() >= 0,
+                  "requant.stages[0] clips to %d..%d, expected limits around 0", clip.clip_lo(),
+                  clip.clip_hi());
   const int64_t reach = std::max(-int64_t{clip.clip_lo()}, int64_t{clip.clip_hi()});
   constexpr int64_t kLimit = int64_t{1} << 62, kMaxBias = int64_t{1} << 61;
   const auto& multipliers = *stages.Get(1)->multiplier();

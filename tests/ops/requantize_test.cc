@@ -174,6 +174,11 @@ TEST(Requantize, RefusesBadFineBiases) {
          [](fb::RequantizeOptionsT* o) { o->requant->stages.pop_back(); });
   expect("stages[0] does more than clip", {4}, sums, byte,
          [](fb::RequantizeOptionsT* o) { o->requant->stages[0]->shift = {1}; });
+  expect("stages[0] clips to 17..1000, expected limits around 0", {4}, sums, byte,
+         [](fb::RequantizeOptionsT* o) {
+           o->requant->stages[0]->clip_lo = 17;
+           o->requant->stages[0]->clip_hi = 1000;
+         });
   expect("sums of channel 0 may reach", {4}, sums, byte, [](fb::RequantizeOptionsT* o) {
     o->requant->stages[0]->clip_hi = INT32_MAX;
     o->requant->stages[1]->multiplier = {1 << 30};
