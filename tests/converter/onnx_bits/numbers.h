@@ -126,7 +126,7 @@ inline const std::map<std::string, std::vector<float>>& onnxruntime_numbers() {
        196, 108, 154, 199, 80, 108, 117, 133, 150, 162, 171, 134,
        138, 142, 74, 205, 76, 106, 136, 128}},
       {"MaxPoolWindowInPadding", {
-}},
+       0, 0, 0, 0}},
       {"OneZeroPointBesideScalesPerChannel", {
        195, 138, 87, 137, 88, 41, 139, 110, 121, 155, 154, 144}},
       {"PairsDoNotMergeBehindReshape", {
