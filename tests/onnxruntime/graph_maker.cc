@@ -41,6 +41,8 @@ const OnnxBuilder& GraphMaker::make() {
                                                              {14, &GraphMaker::moved},
                                                              {3, &GraphMaker::split},
                                                              {5, &GraphMaker::resize},
+                                                             {2, &GraphMaker::resize_integers},
+                                                             {2, &GraphMaker::camera},
                                                              {2, &GraphMaker::batch_norm},
                                                              {1, &GraphMaker::instance_norm},
                                                              {4, &GraphMaker::requantise},

@@ -133,6 +133,8 @@ class GraphMaker {
   bool moved();
   bool split();
   bool resize();
+  bool resize_integers();
+  bool camera();
   bool batch_norm();
   bool instance_norm();
   bool requantise();

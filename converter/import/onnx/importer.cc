@@ -19,7 +19,8 @@ Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* g
       batch_(batch),
       outcomes_(report),
       tensors_(model, &outcomes_),
-      builder_(graph) {
+      builder_(graph),
+      double_qdq_(model, nodes_, &tensors_) {
   for (int i = 0; i < model.graph().node_size(); ++i) {
     nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
     outcomes_.add_node(nodes_.back()->label(), nodes_.back()->op_label());
@@ -36,9 +37,8 @@ Status Importer::run() {
   graph().reference = "ort-x64-fma";
   QRT_TRY(import_inputs(*this));
   std::vector<bool> visited(nodes_.size(), false);
-  QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(load_quant_parameters());
-  double_qdq_.merge(model_, nodes_, tensors_);
+  QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(visit(model_.execution_order(), &visited));
   QRT_TRY(export_outputs(*this));
   report_unresolved();
@@ -57,6 +57,11 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     if ((*visited)[static_cast<size_t>(i)]) continue;
     (*visited)[static_cast<size_t>(i)] = true;
     const NodeView& n = node(i);
+    const int passed = double_qdq_.passed_input(n);
+    if (passed >= 0 && !input(n, passed).is_refused()) {
+      set_output(n, 0, input(n, passed));
+      continue;
+    }
     QRT_TRY(assess(n));
     QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
     if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());

@@ -69,6 +69,32 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
   return layer;
 }
 
+ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
+                       const std::vector<double>& bias, int axis) {
+  const Shape shape = importer.builder().shape_of(y);
+  Shape along;
+  for (int i = axis; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : 1);
+  const std::vector<float> floats(bias.begin(), bias.end());
+  const ValueId b = importer.graph().add_constant("", DType::kFloat32, along, floats);
+  const ValueId sum = importer.builder().new_value("", DType::kFloat32, shape);
+  importer.builder().add<fb::FloatOptionsT>(node, {y, b}, sum).function = fb::FloatFunction::ADD;
+  return sum;
+}
+
+ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
+                        Limits limits) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId stored = builder.new_value("", out.stored_type(), builder.shape_of(y), &out);
+  auto& o = builder.add<fb::QuantizeOptionsT>(node, {y}, stored);
+  o.scale = {float_bits(out.scale[0])};
+  o.zero_point = {out.stored_zero_point()};
+  if (!limits.cut(out)) return stored;
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i)
+    table[static_cast<size_t>(i)] = static_cast<uint8_t>(std::clamp(i, limits.lo, limits.hi));
+  return builder.lut(node, stored, table, false, "", &out);
+}
+
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {
   const Tensor& w = importer.input(node, i);
   const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;

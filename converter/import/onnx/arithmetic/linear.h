@@ -31,6 +31,13 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);
 
+// fl32(y + bias) of floats, a bias for each index of `axis`.
+ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
+                       const std::vector<double>& bias, int axis);
+// Floats as 8-bit integers within the limits.
+ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
+                        Limits limits);
+
 // Refuses what is not a constant quantised per tensor or per axis as weights: input i.
 Status refuse_weights(Importer& importer, const NodeView& node, int i);
 

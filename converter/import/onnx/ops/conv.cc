@@ -1,4 +1,6 @@
 // Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
+#include <algorithm>
+
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -190,10 +192,16 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  const ValueId acc = emit(importer, node, ops, c,
-                           byte_constants(importer, c, std::make_unique<fb::RequantT>()), nullptr);
+  // A bias of floats is added to floats, where no rounding to integers follows.
+  const bool adds = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  Convolution source = c;
+  if (adds) std::fill(source.bias.begin(), source.bias.end(), 0);
+  const ValueId acc =
+      emit(importer, node, ops, source,
+           byte_constants(importer, source, std::make_unique<fb::RequantT>()), nullptr);
   *result = importer.builder().dequantize_accumulators(node, acc, c.products,
                                                        c.products.size() == 1 ? -1 : 1);
+  if (adds) *result = add_float_bias(importer, node, *result, c.real_bias, 1);
   return Status();
 }
 

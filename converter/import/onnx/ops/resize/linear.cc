@@ -186,8 +186,11 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   }
   if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
     fb::ResizeLinearOptionsT o;
-    o.kind = layout_of(r) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
-                                                   : fb::ResizeKind::F32_TRUNCATED;
+    // Behind its convolutions ONNX Runtime has images in NHWC, too.
+    const Layout layout = layout_of(r);
+    const bool is_nhwc = layout == Layout::kChannelsFirst && importer.builder().is_marked(x.value);
+    o.kind = is_nhwc || layout == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
+                                                        : fb::ResizeKind::F32_TRUNCATED;
     o.offset = x.type == kInt8 ? 128 : 0;
     int64_t fill;
     if (!cast_bits(beyond, x.type, &fill))
@@ -197,6 +200,7 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     y.shape = to;
     y.value = fill_outside(importer, node, r,
                            resize_value(importer, node, r, x.value, std::move(o)), fill);
+    if (is_nhwc) importer.builder().mark(y.value);
     importer.set_output(node, 0, std::move(y));
     return Status();
   }

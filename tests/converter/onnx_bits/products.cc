@@ -1,0 +1,76 @@
+// Convolutions and matrix products: zero points, biases.
+#include <functional>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void mat_mul_behind_tables_per_channel(BitsModel& m) {
+  const std::string x = m.b.node("PRelu", {m.image({1, 4, 3}), m.floats({4, 1})});
+  m.stored(m.b.node("MatMul", {m.b.qdq<uint8_t>(x, 1.0f / 64, 120), m.weights({3, 5})}));
+}
+
+void mat_mul_behind_linear_resize(BitsModel& m) {
+  const std::string y =
+      m.b.node("Resize", {m.image({1, 1, 2, 3}), "", m.b.constant<float>({4}, {1, 1, 2, 2})},
+               {{"mode", "linear"}});
+  m.stored(m.b.node("MatMul", {m.b.qdq<uint8_t>(y, 1.0f / 64, 128), m.weights({6, 5})}));
+}
+
+void bias_added_to_floats_where_the_batch_is_symbolic(BitsModel& m) {
+  const std::string x = m.image({-1, 5, 8}, 0.8f), w = m.weights({8, 6}, 0.7f);
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
+  m.stored(m.b.node("Relu", {m.b.node("Add", {m.floats({6}, 0.4f), m.b.node("MatMul", {x, w})})}),
+           0.05f, 3);
+}
+
+// in integers of x * w it would be 0 or 1
+void bias_of_a_row_in_coarse_units(BitsModel& m) {
+  const std::string x = m.image({3, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  m.stored(m.b.node("Gemm", {x, w, m.floats({1, 6}, 0.3f)}), 0.05f);
+  m.stored(m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)}, {{"beta", 0.5f}}), 0.05f);
+}
+
+void gemm_with_alpha_and_beta(BitsModel& m) {
+  const std::string x = m.image({3, 4}), w = m.weights({4, 6});
+  m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
+}
+
+// ONNX Runtime's sums of floats have noise
+void float_results_with_float_bias(BitsModel& m) {
+  m.b.output(m.b.node(
+      "Conv", {m.image({1, 2, 4, 4}, 0.8f), m.weights({3, 2, 3, 3}, 0.7f), m.floats({3}, 0.3f)}));
+  m.b.output(m.b.node("Gemm", {m.image({3, 4}), m.weights({4, 6}), m.floats({6})}));
+}
+
+void vector_times_matrix_plus_bias(BitsModel& m) {
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {m.image({8}), m.weights({8, 6})}), m.floats({6})}));
+}
+
+void one_zero_point_beside_scales_per_channel(BitsModel& m) {
+  const std::string x = m.b.q<uint8_t>(m.real({1, 2, 4, 4}), 1.0f / 64, 128);
+  const std::string w = m.b.constant<int8_t>({3, 2, 3, 3}, codes<int8_t>(54));
+  m.b.output(m.b.node("QLinearConv", {x, m.b.scalar(1.0f / 64), m.b.scalar<uint8_t>(128), w,
+                                      m.b.constant<float>({3}, {0.01f, 0.02f, 0.005f}),
+                                      m.b.constant<int8_t>({1}, {0}), m.b.scalar(1.0f / 16),
+                                      m.b.scalar<uint8_t>(128)}));
+}
+
+}  // namespace
+
+std::vector<BitsCase> product_cases() {
+  return {
+      {"MatMulBehindTablesPerChannel", mat_mul_behind_tables_per_channel},
+      {"MatMulBehindLinearResize", mat_mul_behind_linear_resize},
+      {"BiasAddedToFloatsWhereTheBatchIsSymbolic",
+       bias_added_to_floats_where_the_batch_is_symbolic},
+      {"BiasOfARowInCoarseUnits", bias_of_a_row_in_coarse_units},
+      {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
+      {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
+      {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},
+      {"OneZeroPointBesideScalesPerChannel", one_zero_point_beside_scales_per_channel},
+  };
+}
+
+}  // namespace qrt::testing
