@@ -176,6 +176,15 @@ bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tenso
   }
 }
 
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products) {
+  std::vector<double> real;
+  for (size_t i = 0; i < bias.size(); ++i)
+    real.push_back(static_cast<double>(bias[i]) *
+                   static_cast<double>(products[products.size() == 1 ? 0 : i]));
+  return real;
+}
+
 bool is_rounded(const Tensor& bias, const std::vector<float>& products) {
   if (!bias.quant) return false;
   const std::vector<float>& scale = bias.quant->scale;

@@ -59,6 +59,10 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
 // movement stand between the two.
 bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias);
 
+// Integers of x * w as real numbers.
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products);
+
 // Whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 

@@ -227,9 +227,10 @@ Status import_conv(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   conv.bias = std::move(*bias);
   conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
-  conv.bias_is_float = node.has_input(2) && importer.input(node, 2).type == kFloat &&
-                       !is_bias_rounded(importer, node, importer.input(node, 2));
-  conv.real_bias = real_bias(importer, node, 2, conv.out);
+  const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
+  conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
+                                                     : real_bias(importer, node, 2, conv.out);
   const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {

@@ -316,6 +316,8 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   if (node.has_input(2)) {
     p.float_bias = float_bias_of(importer, node, importer.input(node, 2), p.products);
+    if (p.float_bias == Product::FloatBias::kRounded)
+      p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
     for (double& b : p.real_bias) b *= static_cast<double>(beta);
     if (p.float_bias == Product::FloatBias::kInSum || alpha != 1.0f || beta != 1.0f) add_in_sum(&p);
   }
@@ -373,6 +375,8 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
     p.float_bias = Product::FloatBias::kAdded;
   else
     p.float_bias = float_bias_of(importer, add, bias, p.products);
+  if (p.float_bias == Product::FloatBias::kRounded)
+    p.real_bias = bias_of_integers(p.bias, p.products);
   if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);
   const auto pending = defer_product(importer, add, matmul, std::move(p));
   pending->ops = "MatMul+Add";
