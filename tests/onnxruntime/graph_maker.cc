@@ -73,6 +73,14 @@ const OnnxBuilder& GraphMaker::make() {
   return b_;
 }
 
+bool GraphMaker::has_symbolic_batch() const {
+  const auto& inputs = b_.model.graph().input();
+  return std::any_of(inputs.begin(), inputs.end(), [](const onnx::ValueInfoProto& info) {
+    const auto& dims = info.type().tensor_type().shape().dim();
+    return std::any_of(dims.begin(), dims.end(), [](const auto& d) { return !d.has_dim_value(); });
+  });
+}
+
 // --- tensors
 
 int GraphMaker::activation_type() {

@@ -175,9 +175,52 @@ Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
   return Status();
 }
 
+// The only node that reads its output, which is no graph output; null for several.
+const NodeView* DoubleQdq::sole_reader(const NodeView& node) const {
+  const std::vector<int>& readers = model_.readers(node.output(0));
+  const bool one = readers.size() == 1 && model_.uses(node.output(0)) == 1;
+  return one ? nodes_[static_cast<size_t>(readers[0])].get() : nullptr;
+}
+
+// Two forms. DQ, Transpose, Q, DQ, Transpose: the first Transpose moves behind the second pair.
+// DQ, Transpose, Transpose, Q: ONNX Runtime first puts a pair like Q between the two.
+bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
+                             std::vector<const NodeView*>* dequantizes) {
+  const NodeView* first = dequantizes->size() == 1 ? sole_reader(*dequantizes->front()) : nullptr;
+  if (!first || first->op() != "Transpose") return false;
+  const NodeView* q = sole_reader(*first);
+  bool turns_again = false;
+  while (q && (q->op() == "Transpose" || q->op() == "Squeeze" || q->op() == "Unsqueeze")) {
+    turns_again = turns_again || q->op() == "Transpose";
+    q = sole_reader(*q);
+  }
+  Quant second, third, common;
+  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != quant->type ||
+      *quant == second || almost_equal(*quant, second) || !intersect(*quant, second, &common))
+    return false;
+  const NodeView* d = dequantizes->front();
+  if (turns_again) {
+    merged_[quantize.index()] = common;
+    merged_[d->index()] = common;
+    return false;
+  }
+  const NodeView* next = sole_reader(*q);
+  const NodeView* last = next ? sole_reader(*next) : nullptr;
+  if (!last || last->op() != "Transpose" || sole_reader(*first) != q ||
+      !are_one({next}, "DequantizeLinear", &third) || third != second)
+    return false;
+  merged_.erase(d->index());
+  passed_[d->index()] = passed_[q->index()] = 0;
+  merged_[quantize.index()] = merged_[next->index()] = common;
+  *quant = common;
+  *dequantizes = {next};
+  return true;
+}
+
 Status DoubleQdq::merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
                              std::vector<const NodeView*>* dequantizes, bool* merged) {
-  *merged = false;
+  *merged = merge_across(quantize, quant, dequantizes);
+  if (*merged) return Status();
   std::vector<const NodeView*> quantizes, next;
   Passed passed;
   bool all;

@@ -50,6 +50,11 @@ class DoubleQdq {
   Status merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
                     std::vector<const NodeView*>* dequantizes, bool* merged);
 
+  // The same across a Transpose, where ONNX Runtime makes it one with a later Transpose.
+  bool merge_across(const NodeView& quantize, Quant* quant,
+                    std::vector<const NodeView*>* dequantizes);
+  const NodeView* sole_reader(const NodeView& node) const;
+
   const Model& model_;
   const Nodes& nodes_;
   Tensors* tensors_;

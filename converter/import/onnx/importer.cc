@@ -145,7 +145,7 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0),
-                  "keep tensors below 7 dimensions and 2^31 elements");
+                  "keep tensors below 7 dimensions and 2^31 elements, and none of them empty");
   // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
   if (status.code() == Code::kInvalidModel && !depends.empty()) {
     not_assessed(node, depends);

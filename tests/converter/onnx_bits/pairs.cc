@@ -63,6 +63,37 @@ void pairs_of_almost_equal_scales_keep_both(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.qdq<uint8_t>(m.real({1, 4, 3}, 1e-18f), first, 128), second, 128));
 }
 
+std::string transposed(BitsModel& m, const std::string& x, const Dims& perm) {
+  return m.b.node("Transpose", {x}, {{"perm", perm}});
+}
+
+// ONNX Runtime makes one of the Transposes, which leaves the pairs in a row.
+void pair_before_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, x, {1, 0, 2}), 0.017f, 90));
+}
+
+void pair_before_two_transposes_of_opset_21(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(21);
+  pair_before_two_transposes(m);
+}
+
+void pairs_before_and_between_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(transposed(m, m.b.qdq<uint8_t>(x, 0.017f, 90), {1, 0, 2}));
+}
+
+void pairs_around_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  const std::string y = transposed(m, m.b.qdq<uint8_t>(x, 0.017f, 90), {1, 0, 2});
+  m.b.output(m.b.qdq<uint8_t>(y, 0.013f, 110));
+}
+
+void pair_before_transpose_and_reshape(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
+}
+
 }  // namespace
 
 std::vector<BitsCase> pair_cases() {
@@ -70,6 +101,11 @@ std::vector<BitsCase> pair_cases() {
       {"PairsMergeBehindWhatChangesNothing", pairs_merge_behind_what_changes_nothing},
       {"PairsDoNotMergeBehindReshape", pairs_do_not_merge_behind_reshape},
       {"PairsMergeWhereEqualNodesReadTheSecond", pairs_merge_where_equal_nodes_read_the_second},
+      {"PairBeforeTwoTransposes", pair_before_two_transposes},
+      {"PairBeforeTwoTransposesOfOpset21", pair_before_two_transposes_of_opset_21},
+      {"PairsBeforeAndBetweenTwoTransposes", pairs_before_and_between_two_transposes},
+      {"PairsAroundTwoTransposes", pairs_around_two_transposes},
+      {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
   };

@@ -32,6 +32,47 @@ void bias_of_a_row_in_coarse_units(BitsModel& m) {
   m.stored(m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)}, {{"beta", 0.5f}}), 0.05f);
 }
 
+// ONNX Runtime makes one matrix of it where it knows the dimensions.
+void bias_of_three_dimensions(BitsModel& m) {
+  const std::string x = m.image({2, 5, 8}, 0.8f), w = m.weights({8, 6}, 0.7f);
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
+}
+
+// In integers of x * w these biases would be 0 or 1.
+void gemm_bias_before_limits(BitsModel& m) {
+  const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)})}), 1.0f, 40);
+}
+
+void gemm_bias_before_reshape(BitsModel& m) {
+  const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  const std::string y = m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)});
+  m.stored(m.b.node("Reshape", {y, m.ints({6, 16})}), 1.0f);
+}
+
+void conv_bias_before_limits(BitsModel& m) {
+  const std::string x = m.image({1, 2, 8, 8}, 0.8f), w = m.weights({3, 2, 3, 3}, 0.7f);
+  m.stored(m.b.node("Relu", {m.b.node("Conv", {x, w, m.floats({3}, 0.3f)})}), 1.0f, 40);
+}
+
+void conv_bias_before_transpose(BitsModel& m) {
+  const std::string x = m.image({1, 2, 8, 8}, 0.8f), w = m.weights({3, 2, 3, 3}, 0.7f);
+  const std::string y = m.b.node("Conv", {x, w, m.floats({3}, 0.3f)});
+  m.stored(m.b.node("Transpose", {y}, {{"perm", Dims{0, 2, 3, 1}}}), 1.0f);
+}
+
+// A Gemm of integers takes them for such of x * w; a Gemm of floats, before limits that bite, not.
+void integer_bias_of_another_scale(BitsModel& m) {
+  const std::string x = m.image({3, 4}), w = m.weights({4, 6});
+  const auto bias = [&] {
+    return m.b.node("DequantizeLinear",
+                    {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                     m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+  };
+  m.stored(m.b.node("Gemm", {x, w, bias()}));
+  m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, bias()})}), 1.0f / 32, 40);
+}
+
 void gemm_with_alpha_and_beta(BitsModel& m) {
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
   m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
@@ -66,6 +107,12 @@ std::vector<BitsCase> product_cases() {
       {"BiasAddedToFloatsWhereTheBatchIsSymbolic",
        bias_added_to_floats_where_the_batch_is_symbolic},
       {"BiasOfARowInCoarseUnits", bias_of_a_row_in_coarse_units},
+      {"BiasOfThreeDimensions", bias_of_three_dimensions},
+      {"GemmBiasBeforeLimits", gemm_bias_before_limits},
+      {"GemmBiasBeforeReshape", gemm_bias_before_reshape},
+      {"ConvBiasBeforeLimits", conv_bias_before_limits},
+      {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
+      {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <unordered_set>
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -155,6 +157,32 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
   }
   *bias = std::move(result);
   return Status();
+}
+
+bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias) {
+  if (bias.shape.rank() != 1) return false;
+  static const std::unordered_set<std::string> limits = {"Relu", "Clip"},
+                                               movers = {"Reshape", "Transpose", "Squeeze",
+                                                         "Unsqueeze", "MaxPool"};
+  bool has_moved = false;
+  for (const NodeView* reader = &node;;) {
+    const std::vector<int>& readers = importer.model().readers(reader->output(0));
+    if (readers.size() != 1) return false;
+    reader = &importer.node(readers[0]);
+    if (reader->op() == "QuantizeLinear") return true;
+    has_moved = has_moved || movers.count(reader->op()) != 0;
+    if (movers.count(reader->op()) == 0 && (has_moved || limits.count(reader->op()) == 0))
+      return false;
+  }
+}
+
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products) {
+  std::vector<double> real;
+  for (size_t i = 0; i < bias.size(); ++i)
+    real.push_back(static_cast<double>(bias[i]) *
+                   static_cast<double>(products[products.size() == 1 ? 0 : i]));
+  return real;
 }
 
 bool is_rounded(const Tensor& bias, const std::vector<float>& products) {

@@ -54,6 +54,15 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
                  const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
 
+// Whether ONNX Runtime rounds a bias of floats to integers of x * w before anything else: where the
+// operator that adds it has one reader, a QuantizeLinear, or only Relus and Clips and then data
+// movement stand between the two.
+bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias);
+
+// Integers of x * w as real numbers.
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products);
+
 // Whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 

@@ -20,6 +20,7 @@ struct Convolution {
   std::vector<float> products;
   std::vector<int32_t> bias;
   bool bias_is_rounded = false;  // from integers of another scale
+  bool bias_is_float = false;    // ONNX Runtime adds it to floats
   std::vector<double> real_bias;
 };
 
@@ -176,7 +177,7 @@ Status emit_int16(Importer& importer, const NodeView& node, const std::string& o
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
   bool coarse = false;
-  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i)
+  for (size_t i = 0; (c.bias_is_rounded || c.bias_is_float) && i < c.products.size(); ++i)
     coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
   if (is_wide(c) || out.is_int16() || coarse)
     return emit_int16(importer, node, ops, c, out, limits, result);
@@ -193,7 +194,7 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
   // A bias of floats is added to floats, where no rounding to integers follows.
-  const bool adds = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  const bool adds = c.bias_is_float || c.bias_is_rounded;
   Convolution source = c;
   if (adds) std::fill(source.bias.begin(), source.bias.end(), 0);
   const ValueId acc =
@@ -228,7 +229,10 @@ Status import_conv(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   conv.bias = std::move(*bias);
   conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
-  conv.real_bias = real_bias(importer, node, 2, conv.out);
+  const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
+  conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
+                                                     : real_bias(importer, node, 2, conv.out);
   const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {

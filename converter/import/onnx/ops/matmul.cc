@@ -24,9 +24,10 @@ struct Product {
   std::vector<float> products;  // alpha * x_scale * w_scale
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
-  // What ONNX Runtime makes of a bias that is not in integers of x * w: rounds it to them; adds it
-  // somewhere in a sum of floats; adds it to the float of the accumulator.
-  enum class FloatBias { kNone, kRounded, kInSum, kAdded } float_bias = FloatBias::kNone;
+  // What ONNX Runtime makes of a bias that is not in integers of x * w: rounds it to them; takes its
+  // integers for such where its operator is of integers, else adds it in a sum of floats; always
+  // that; adds it to the float of the accumulator.
+  enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
   Shape result;
 };
 
@@ -100,26 +101,36 @@ ValueId emit_added(Importer& importer, const NodeView& node, const std::string& 
 // count in finer units.
 constexpr float kBiasError = 0.25f;
 
-bool is_coarse(const Product& p, const Quant& out, Limits limits) {
-  using FloatBias = Product::FloatBias;
-  const bool in_sum =
-      p.float_bias == FloatBias::kInSum || (p.float_bias == FloatBias::kRounded && limits.cut(out));
-  return in_sum && std::any_of(p.products.begin(), p.products.end(), [&](float product) {
-           return product * 0.5f > kBiasError * out.scale[0];
-         });
+bool is_coarse(const Product& p, const Quant& out) {
+  return p.float_bias == Product::FloatBias::kInSum &&
+         std::any_of(p.products.begin(), p.products.end(),
+                     [&](float product) { return product * 0.5f > kBiasError * out.scale[0]; });
+}
+
+// The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
+void add_in_sum(Product* p) {
+  p->float_bias = Product::FloatBias::kInSum;
+  for (size_t i = 0; i < p->bias.size(); ++i) {
+    const double product = static_cast<double>(p->products[p->products.size() == 1 ? 0 : i]);
+    const double units = std::nearbyint(p->real_bias[i] / product);
+    p->bias[i] = static_cast<int32_t>(std::clamp(units, -2147483648.0, 2147483647.0));
+  }
 }
 
 bool all_usable(const std::vector<float>& scales) {
   return std::all_of(scales.begin(), scales.end(), is_usable_scale);
 }
 
-Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
-                      const Product& p, const Quant& out, Limits limits, ValueId* result) {
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops, Product p,
+                      const Quant& out, Limits limits, ValueId* result) {
+  using FloatBias = Product::FloatBias;
+  if (p.float_bias == FloatBias::kTaken && (limits.cut(out) || out.type != p.x_quant.type))
+    add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded && all_usable(p.products);
   if (added && !is_wide(p) && !out.is_int16()) {
     *result = quantize_within(importer, node, emit_added(importer, node, ops, p), out, limits);
     importer.became(node, "FullyConnected", "I1");
-  } else if (is_wide(p) || out.is_int16() || is_coarse(p, out, limits)) {
+  } else if (is_wide(p) || out.is_int16() || is_coarse(p, out)) {
     auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
     if (!layer) return Status();
     *result = emit(importer, node, ops, p, std::move(*layer), &out);
@@ -141,7 +152,8 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
                              node.output(0), "quantise the model with scales of usual size");
   GraphBuilder& builder = importer.builder();
   ValueId y;
-  if (p.float_bias != Product::FloatBias::kNone) {
+  using FloatBias = Product::FloatBias;
+  if (p.float_bias != FloatBias::kNone && p.float_bias != FloatBias::kRounded) {
     y = emit_added(importer, node, ops, p);
   } else {
     y = emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
@@ -268,15 +280,18 @@ Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w
   return Status();
 }
 
-// A bias times beta, which ONNX Runtime adds to a sum of floats.
-void scale_bias(float beta, Product* p) {
-  p->float_bias = Product::FloatBias::kInSum;
-  for (size_t i = 0; i < p->bias.size(); ++i) {
-    p->real_bias[i] *= static_cast<double>(beta);
-    const double product = static_cast<double>(p->products[p->products.size() == 1 ? 0 : i]);
-    const double units = std::nearbyint(p->real_bias[i] / product);
-    p->bias[i] = static_cast<int32_t>(std::clamp(units, -2147483648.0, 2147483647.0));
+Product::FloatBias float_bias_of(const Importer& importer, const NodeView& node, const Tensor& bias,
+                                 const std::vector<float>& products) {
+  using FloatBias = Product::FloatBias;
+  if (bias.type == kFloat)
+    return is_bias_rounded(importer, node, bias) ? FloatBias::kRounded : FloatBias::kInSum;
+  const std::vector<float>& scale = bias.quant->scale;
+  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i) {
+    const float is = scale[scale.size() == 1 ? 0 : i];
+    const float product = products[products.size() == 1 ? 0 : i];
+    if (!(std::fabs(is - product) <= 1e-6f * std::fabs(product))) return FloatBias::kTaken;
   }
+  return FloatBias::kNone;
 }
 
 }  // namespace
@@ -302,11 +317,11 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.alpha = alpha;
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   if (node.has_input(2)) {
-    const Tensor& b = importer.input(node, 2);
-    if (b.type == kFloat)
-      p.float_bias =
-          b.shape.rank() == 1 ? Product::FloatBias::kRounded : Product::FloatBias::kInSum;
-    if (alpha != 1.0f || beta != 1.0f) scale_bias(beta, &p);
+    p.float_bias = float_bias_of(importer, node, importer.input(node, 2), p.products);
+    if (p.float_bias == Product::FloatBias::kRounded)
+      p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
+    for (double& b : p.real_bias) b *= static_cast<double>(beta);
+    if (p.float_bias == Product::FloatBias::kInSum || alpha != 1.0f || beta != 1.0f) add_in_sum(&p);
   }
   defer_product(importer, node, node, std::move(p));
   return Status();
@@ -360,8 +375,11 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   // ONNX Runtime makes matrices of more dimensions one where it knows them all.
   if (importer.input(matmul, 0).shape.rank() > 2 && importer.graph().batch_is_symbolic)
     p.float_bias = Product::FloatBias::kAdded;
-  else if (bias.type == kFloat)
-    p.float_bias = Product::FloatBias::kRounded;
+  else
+    p.float_bias = float_bias_of(importer, add, bias, p.products);
+  if (p.float_bias == Product::FloatBias::kRounded)
+    p.real_bias = bias_of_integers(p.bias, p.products);
+  if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);
   const auto pending = defer_product(importer, add, matmul, std::move(p));
   pending->ops = "MatMul+Add";
   pending->followers.push_back(add.index());
