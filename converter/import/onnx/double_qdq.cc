@@ -34,6 +34,12 @@ bool almost_equal(const Quant& a, const Quant& b) {
   return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
 }
 
+bool is_identity(const std::vector<int64_t>& perm) {
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  return !perm.empty();
+}
+
 bool are_inverse(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     const size_t at = static_cast<size_t>(a[i]);
@@ -205,10 +211,16 @@ bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
     return false;
   }
   const NodeView* next = sole_reader(*q);
-  const NodeView* last = next ? sole_reader(*next) : nullptr;
-  if (!last || last->op() != "Transpose" || sole_reader(*first) != q ||
-      !are_one({next}, "DequantizeLinear", &third) || third != second)
+  if (!next || sole_reader(*first) != q || !are_one({next}, "DequantizeLinear", &third) ||
+      third != second)
     return false;
+  // To move it costs a Transpose for every other reader, unless it changes nothing.
+  const NodeView* last = sole_reader(*next);
+  bool moves = last && last->op() == "Transpose";
+  if (is_identity(first->integers("perm")))
+    for (int i : model_.readers(next->output(0)))
+      moves = moves || nodes_[static_cast<size_t>(i)]->op() == "Transpose";
+  if (!moves) return false;
   merged_.erase(d->index());
   passed_[d->index()] = passed_[q->index()] = 0;
   merged_[quantize.index()] = merged_[next->index()] = common;

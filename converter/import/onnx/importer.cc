@@ -58,7 +58,9 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     (*visited)[static_cast<size_t>(i)] = true;
     const NodeView& n = node(i);
     const int passed = double_qdq_.passed_input(n);
-    if (passed >= 0 && !input(n, passed).is_refused()) {
+    const bool is_made =
+        passed >= 0 && !input(n, passed).is_refused() && outcomes_.origin(n.input(passed)).empty();
+    if (is_made) {
       set_output(n, 0, input(n, passed));
       continue;
     }

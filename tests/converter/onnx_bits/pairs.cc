@@ -89,6 +89,15 @@ void pairs_around_two_transposes(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(y, 0.013f, 110));
 }
 
+void pairs_around_a_transpose_of_nothing(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
+  const std::string y = m.b.qdq<uint8_t>(x, 0.017f, 90);
+  m.b.output(transposed(m, y, {0, 2, 1}));
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {y}), 1.0f / 256, 0));
+  const std::string z = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
+  m.b.output(m.b.qdq<uint8_t>(z, 0.017f, 90));
+}
+
 void pair_before_transpose_and_reshape(BitsModel& m) {
   const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
@@ -105,6 +114,7 @@ std::vector<BitsCase> pair_cases() {
       {"PairBeforeTwoTransposesOfOpset21", pair_before_two_transposes_of_opset_21},
       {"PairsBeforeAndBetweenTwoTransposes", pairs_before_and_between_two_transposes},
       {"PairsAroundTwoTransposes", pairs_around_two_transposes},
+      {"PairsAroundATransposeOfNothing", pairs_around_a_transpose_of_nothing},
       {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},

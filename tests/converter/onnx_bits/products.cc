@@ -71,6 +71,7 @@ void integer_bias_of_another_scale(BitsModel& m) {
   };
   m.stored(m.b.node("Gemm", {x, w, bias()}));
   m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, bias()})}), 1.0f / 32, 40);
+  m.b.output(m.b.node("Gemm", {x, w, bias()}));
 }
 
 void gemm_with_alpha_and_beta(BitsModel& m) {

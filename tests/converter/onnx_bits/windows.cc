@@ -74,6 +74,25 @@ void linear_resize_between_qlinear_convs(BitsModel& m) {
   m.b.output(qlinear_conv(m, y, {2, 3, 1, 1}));
 }
 
+// One of the operands is no convolution's: the sum is not in NHWC.
+void linear_resize_behind_sum(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  const std::string y = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string sum = m.b.node("Add", {y, m.b.dq<uint8_t>(x, 1.0f / 64, 128)});
+  const std::string stored = m.b.q<uint8_t>(sum, 1.0f / 16, 120);
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
+}
+
+void linear_resize_behind_sum_of_convs(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  const std::string y = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string z = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string stored = m.b.q<uint8_t>(m.b.node("Add", {y, z}), 1.0f / 8, 120);
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
+}
+
 void linear_resize_before_qlinear_conv(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
@@ -91,6 +110,8 @@ std::vector<BitsCase> window_cases() {
       {"MaxPoolWindowInPadding", max_pool_window_in_padding},
       {"LinearResizeBehindQLinearConv", linear_resize_behind_qlinear_conv},
       {"LinearResizeBetweenQLinearConvs", linear_resize_between_qlinear_convs},
+      {"LinearResizeBehindSum", linear_resize_behind_sum},
+      {"LinearResizeBehindSumOfConvs", linear_resize_behind_sum_of_convs},
       {"LinearResizeBeforeQLinearConv", linear_resize_before_qlinear_conv},
   };
 }

@@ -153,7 +153,7 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
   GraphBuilder& builder = importer.builder();
   ValueId y;
   using FloatBias = Product::FloatBias;
-  if (p.float_bias != FloatBias::kNone && p.float_bias != FloatBias::kRounded) {
+  if (p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded) {
     y = emit_added(importer, node, ops, p);
   } else {
     y = emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
