@@ -74,6 +74,19 @@ void integer_bias_of_another_scale(BitsModel& m) {
   m.b.output(m.b.node("Gemm", {x, w, bias()}));
 }
 
+// As an int32 bias that is close to the scale of x * w only in absolute terms.
+void conv_bias_of_another_scale(BitsModel& m) {
+  const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
+  const auto conv = [&] {
+    return m.b.node(
+        "Conv", {x, w,
+                 m.b.node("DequantizeLinear", {m.b.constant<int32_t>({3}, {90000, -70000, 40000}),
+                                               m.b.scalar(1.5e-4f / 64), m.b.scalar<int32_t>(0)})});
+  };
+  m.stored(conv(), 1.0f / 64);
+  m.stored(m.b.node("Relu", {conv()}), 1.0f / 64, 40);
+}
+
 void gemm_with_alpha_and_beta(BitsModel& m) {
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
   m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
@@ -114,6 +127,7 @@ std::vector<BitsCase> product_cases() {
       {"ConvBiasBeforeLimits", conv_bias_before_limits},
       {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
       {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
+      {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},
