@@ -483,5 +483,41 @@ TEST_F(CvmOps, Boxes) {
   ASSERT_EQ(run_cvm(b.build({kept}), x, 8), (std::vector<Values>{expected}));
 }
 
+// Damaged bytes of either file: refused with a message, or a model that converts.
+TEST(CvmHostile, ByteFlips) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const CvmModel good = sample_cvm_model();
+  int converted = 0, refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    CvmModel bad = good;
+    for (int64_t flips = random.coin() ? 1 : random.integer(2, 6); flips > 0; --flips) {
+      const size_t bytes = i % 2 == 0 ? bad.symbol.size() : bad.params.size();
+      const auto at = static_cast<size_t>(random.integer(0, static_cast<int64_t>(bytes) - 1));
+      const auto bit = static_cast<uint8_t>(1 << random.integer(0, 7));
+      if (i % 2 == 0) {
+        bad.symbol[at] = static_cast<char>(bad.symbol[at] ^ bit);
+      } else {
+        bad.params[at] ^= bit;
+      }
+    }
+    Imported imported = import_cvm_model(bad);
+    Bytes file;
+    if (imported.status.ok()) imported.status = convert::run_passes(&imported.graph, nullptr);
+    if (imported.status.ok()) imported.status = convert::write_model(imported.graph, &file);
+    const Code code = imported.status.code();
+    ASSERT_TRUE(imported.status.ok() || code == Code::kInvalidModel || code == Code::kUnsupported)
+        << static_cast<int>(code) << ": " << imported.status.message();
+    if (imported.status.ok()) {
+      ++converted;
+    } else {
+      ++refused;
+      ASSERT_STRNE(imported.status.message(), "");
+    }
+  }
+  EXPECT_GT(converted, 0);
+  EXPECT_GT(refused, 1000);
+}
+
 }  // namespace
 }  // namespace qrt::testing
