@@ -87,6 +87,19 @@ void conv_bias_of_another_scale(BitsModel& m) {
   m.stored(m.b.node("Relu", {conv()}), 1.0f / 64, 40);
 }
 
+// The first channel's scale is close to that of x * w, the second's is not.
+void conv_bias_of_another_scale_in_one_channel(BitsModel& m) {
+  const std::string w = m.b.node("DequantizeLinear",
+                                 {m.b.constant<int8_t>({2, 2, 1, 1}, {50, -70, 90, 30}),
+                                  m.b.constant<float>({2}, {1e-4f, 1e-2f})},
+                                 {{"axis", 0}});
+  const std::string bias = m.b.node("DequantizeLinear",
+                                    {m.b.constant<int32_t>({2}, {300000, -2000}),
+                                     m.b.constant<float>({2}, {1.3e-4f / 64, 1.3e-2f / 64})},
+                                    {{"axis", 0}});
+  m.stored(m.b.node("Conv", {m.image({1, 2, 4, 4}), w, bias}), 1.0f / 64);
+}
+
 void gemm_with_alpha_and_beta(BitsModel& m) {
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
   m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
@@ -128,6 +141,7 @@ std::vector<BitsCase> product_cases() {
       {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
       {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
       {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
+      {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},

@@ -238,6 +238,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
   conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
+  // One channel of another scale, and no convolution of integers has any of them.
+  if (conv.bias_is_rounded) conv.bias = rounded_bias(conv.real_bias, conv.products);
   const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
