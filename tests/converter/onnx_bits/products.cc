@@ -74,6 +74,32 @@ void integer_bias_of_another_scale(BitsModel& m) {
   m.b.output(m.b.node("Gemm", {x, w, bias()}));
 }
 
+// As an int32 bias that is close to the scale of x * w only in absolute terms.
+void conv_bias_of_another_scale(BitsModel& m) {
+  const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
+  const auto conv = [&] {
+    return m.b.node(
+        "Conv", {x, w,
+                 m.b.node("DequantizeLinear", {m.b.constant<int32_t>({3}, {90000, -70000, 40000}),
+                                               m.b.scalar(1.5e-4f / 64), m.b.scalar<int32_t>(0)})});
+  };
+  m.stored(conv(), 1.0f / 64);
+  m.stored(m.b.node("Relu", {conv()}), 1.0f / 64, 40);
+}
+
+// The first channel's scale is close to that of x * w, the second's is not.
+void conv_bias_of_another_scale_in_one_channel(BitsModel& m) {
+  const std::string w = m.b.node("DequantizeLinear",
+                                 {m.b.constant<int8_t>({2, 2, 1, 1}, {50, -70, 90, 30}),
+                                  m.b.constant<float>({2}, {1e-4f, 1e-2f})},
+                                 {{"axis", 0}});
+  const std::string bias = m.b.node("DequantizeLinear",
+                                    {m.b.constant<int32_t>({2}, {300000, -2000}),
+                                     m.b.constant<float>({2}, {1.3e-4f / 64, 1.3e-2f / 64})},
+                                    {{"axis", 0}});
+  m.stored(m.b.node("Conv", {m.image({1, 2, 4, 4}), w, bias}), 1.0f / 64);
+}
+
 void gemm_with_alpha_and_beta(BitsModel& m) {
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
   m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
@@ -114,6 +140,8 @@ std::vector<BitsCase> product_cases() {
       {"ConvBiasBeforeLimits", conv_bias_before_limits},
       {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
       {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
+      {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
+      {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},

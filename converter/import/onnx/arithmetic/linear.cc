@@ -159,8 +159,29 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
   return Status();
 }
 
-bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias) {
-  if (bias.shape.rank() != 1) return false;
+bool has_other_scale(const Tensor& bias, const std::vector<float>& products) {
+  if (!bias.quant) return false;
+  const std::vector<float>& scale = bias.quant->scale;
+  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i) {
+    const float is = scale[scale.size() == 1 ? 0 : i];
+    const float product = products[products.size() == 1 ? 0 : i];
+    if (!(std::fabs(is - product) <= 1e-6f * std::fabs(product))) return true;
+  }
+  return false;
+}
+
+std::vector<int32_t> rounded_bias(const std::vector<double>& real,
+                                  const std::vector<float>& products) {
+  std::vector<int32_t> bias;
+  for (size_t i = 0; i < real.size(); ++i) {
+    const double product = static_cast<double>(products[products.size() == 1 ? 0 : i]);
+    const double units = std::nearbyint(real[i] / product);
+    bias.push_back(static_cast<int32_t>(std::clamp(units, -2147483648.0, 2147483647.0)));
+  }
+  return bias;
+}
+
+bool leads_to_quantize(const Importer& importer, const NodeView& node) {
   static const std::unordered_set<std::string> limits = {"Relu", "Clip"},
                                                movers = {"Reshape", "Transpose", "Squeeze",
                                                          "Unsqueeze", "MaxPool"};

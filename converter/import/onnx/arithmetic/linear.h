@@ -54,10 +54,21 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
                  const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
 
-// Whether ONNX Runtime rounds a bias of floats to integers of x * w before anything else: where the
-// operator that adds it has one reader, a QuantizeLinear, or only Relus and Clips and then data
-// movement stand between the two.
-bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias);
+// Whether one reader of the node's output, not counting the graph, leads to a QuantizeLinear: only
+// Relus and Clips and then data movement stand between the two.
+bool leads_to_quantize(const Importer& importer, const NodeView& node);
+
+// Whether ONNX Runtime rounds a bias of floats to integers of x * w before anything else.
+inline bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias) {
+  return bias.shape.rank() == 1 && leads_to_quantize(importer, node);
+}
+
+// Whether a bias of integers has other scales than these.
+bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
+
+// A bias in integers of x * w.
+std::vector<int32_t> rounded_bias(const std::vector<double>& real,
+                                  const std::vector<float>& products);
 
 // Integers of x * w as real numbers.
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,

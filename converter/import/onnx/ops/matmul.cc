@@ -1,7 +1,6 @@
 // Gemm, MatMul and their QLinear forms with a constant right side: FullyConnected. Without a
 // QuantizeLinear behind it the result is the int32 accumulator, dequantised.
 #include <algorithm>
-#include <cmath>
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
@@ -110,11 +109,7 @@ bool is_coarse(const Product& p, const Quant& out) {
 // The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
 void add_in_sum(Product* p) {
   p->float_bias = Product::FloatBias::kInSum;
-  for (size_t i = 0; i < p->bias.size(); ++i) {
-    const double product = static_cast<double>(p->products[p->products.size() == 1 ? 0 : i]);
-    const double units = std::nearbyint(p->real_bias[i] / product);
-    p->bias[i] = static_cast<int32_t>(std::clamp(units, -2147483648.0, 2147483647.0));
-  }
+  p->bias = rounded_bias(p->real_bias, p->products);
 }
 
 bool all_usable(const std::vector<float>& scales) {
@@ -285,13 +280,8 @@ Product::FloatBias float_bias_of(const Importer& importer, const NodeView& node,
   using FloatBias = Product::FloatBias;
   if (bias.type == kFloat)
     return is_bias_rounded(importer, node, bias) ? FloatBias::kRounded : FloatBias::kInSum;
-  const std::vector<float>& scale = bias.quant->scale;
-  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i) {
-    const float is = scale[scale.size() == 1 ? 0 : i];
-    const float product = products[products.size() == 1 ? 0 : i];
-    if (!(std::fabs(is - product) <= 1e-6f * std::fabs(product))) return FloatBias::kTaken;
-  }
-  return FloatBias::kNone;
+  const bool is_taken = has_other_scale(bias, products) && leads_to_quantize(importer, node);
+  return is_taken ? FloatBias::kTaken : FloatBias::kNone;
 }
 
 }  // namespace
