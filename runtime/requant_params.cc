@@ -1,11 +1,10 @@
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 
-#include <cmath>
 #include <cstring>
 
-#include "kernels/integer_build.h"
 #include "kernels/requant_affine.h"
+#include "kernels/requant_float.h"
 #include "runtime/checked.h"
 
 namespace qrt {
@@ -189,20 +188,24 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
   return p;
 }
 
-void shift_in_float(size_t channels, RequantParams* params) {
-  // Sums below 2^24 are floats without loss, and so are they over 2^s; greater ones are 2^9 and more
-  // over 2^s, beyond every limit on either side of a zero point of a byte.
-  constexpr int kMostShift = 15;
+void find_float_form(size_t channels, RequantParams* params) {
   Requant& r = params->requant;
-  if (is_integer_build() || r.kind != RequantKind::kInt || r.stage_count != 1) return;
-  const RequantStage& s = r.stages[0];
-  if (s.round != Round::kHalfEven || s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX) return;
+  if (r.kind != RequantKind::kInt) return;
+  RequantStage& last = r.stages[r.stage_count - 1];
+  const int64_t zero_point = r.zero_point, lo = r.lo, hi = r.hi;
+  r.lo = static_cast<int32_t>(clamp_int(zero_point + last.clip_lo, lo, hi));
+  r.hi = static_cast<int32_t>(clamp_int(zero_point + last.clip_hi, lo, hi));
+  last.clip_lo = INT32_MIN;
+  last.clip_hi = INT32_MAX;
   std::vector<float> scale(padded(channels));
   for (size_t c = 0; c < scale.size(); ++c) {
-    const int32_t m = s.multiplier[c];
-    const bool is_power = m > 0 && (m & (m - 1)) == 0;
-    if (!is_power || s.shift[c] > kMostShift || (m > 1 && s.shift[c] > 0)) return;
-    scale[c] = std::ldexp(static_cast<float>(m), -s.shift[c]);
+    const bool is_new = c == 0 || last.multiplier[c] != last.multiplier[c - 1] ||
+                        last.shift[c] != last.shift[c - 1];
+    if (!is_new) {
+      scale[c] = scale[c - 1];
+    } else if (!requant_float(r, c, &scale[c])) {
+      return;
+    }
   }
   r.kind = RequantKind::kF32;
   r.round = Round::kHalfEven;

@@ -56,9 +56,10 @@ struct RequantParams {
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);
 
-// A shift rounded half to even as RQ_F32 with its power of two, which every instruction set has in
-// registers: where that gives the same byte for every int32.
-void shift_in_float(size_t channels, RequantParams* params);
+// The same function of the accumulators in the forms that every instruction set has in registers: a
+// last stage's clip becomes part of the limits, and all of it RQ_F32 (kernels/requant_float.h) where
+// every channel has such a scale.
+void find_float_form(size_t channels, RequantParams* params);
 
 // Sets the affine fits (kernels/requant_affine.h) of the Requant's channels where all of them have
 // one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a

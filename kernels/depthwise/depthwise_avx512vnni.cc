@@ -16,6 +16,7 @@ struct Zmm {
   static constexpr int kOutputs = 2;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
+  static constexpr bool kFusesAboveZeroPoint = true;
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly;
   static constexpr bool kHasAffine = kFixes;
@@ -151,6 +152,8 @@ struct Zmm {
         : zero_point(_mm512_set1_epi16(static_cast<int16_t>(r.zero_point))),
           lo(_mm512_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm512_set1_epi8(static_cast<char>(r.hi))),
+          span(_mm512_set1_epi8(static_cast<char>(r.hi - r.lo))),
+          is_full(r.zero_point == 0 && r.lo == 0 && r.hi == 255),
           mask(~uint64_t{0} >> (64 - n)),
           is_whole(n == 64 / kBands) {}
 
@@ -211,7 +214,11 @@ struct Zmm {
         high = _mm512_adds_epi16(high, zero_point);
       }
       __m512i bytes = _mm512_packus_epi16(low, high);
-      if (kClamp) bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, lo), hi);
+      if (kClamp) {
+        bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, lo), hi);
+      } else if (!is_full) {  // Store::kFused, and lo is the zero point
+        bytes = _mm512_add_epi8(_mm512_min_epu8(bytes, span), lo);
+      }
       if constexpr (kBands == 1) {
         _mm512_mask_storeu_epi8(out, mask, bytes);
       } else if constexpr (kBands == 2) {
@@ -245,7 +252,8 @@ struct Zmm {
       }
     }
 
-    __m512i zero_point, lo, hi;
+    __m512i zero_point, lo, hi, span;  // span: hi - lo
+    bool is_full;
     __mmask64 mask;
     bool is_whole;  // all of pack()'s extractions go to memory then, without a shuffle
   };

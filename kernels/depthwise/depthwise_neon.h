@@ -26,6 +26,7 @@ struct Neon {
   // of them. 2^23 * s has the digits of s. A product within 16 bits plus kMagic is rounded half to
   // even, and its lower half is that of the bits.
   static constexpr bool kFuses = true;
+  static constexpr bool kFusesAboveZeroPoint = false;
   static constexpr float kFusedSums = 1 << 23;  // no sum may reach this
   static constexpr float kMagic = 12582912;     // 2^23 + 2^22
 

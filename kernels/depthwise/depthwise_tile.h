@@ -22,6 +22,7 @@
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
 //     Fused(constants)                     what store_fused<kAffine>() takes then
+//     kFusesAboveZeroPoint                 also where only the lower limit is the zero point
 //   kHasAffine                                 whether store_fused<true>() is for Store::kAffine
 //   kFixes                                 whether there are, for Store::kFixed and kFixedFromZero,
 //     can_fix(requant, c, n)               whether they serve n channels from c on
@@ -191,7 +192,8 @@ QRT_NOINLINE void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan
       if (!V::is_bounded(args.scratch, static_cast<float>(32640 * taps))) b.store = Store::kGeneric;
       if constexpr (V::kFuses) {
         // What cannot be fused is rare, and limiting it to the full range changes nothing.
-        if (b.store == Store::kPlain)
+        const bool is_above = V::kFusesAboveZeroPoint && r.lo == r.zero_point;
+        if (b.store == Store::kPlain || (b.store == Store::kClamp && is_above))
           b.store = V::fuse(args.scratch, taps) ? Store::kFused : Store::kClamp;
       }
     }

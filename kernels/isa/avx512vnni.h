@@ -25,7 +25,8 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // A sum that starts at the bits of the float 2^23 is, as a float f, 2^23 + sum from 0 up to 2^23,
 // and 2^23 + sum / 2 or less below 0. So f * s - 2^23 * s, rounded once, is fl32(sum * s), exact
 // like CVTDQ2PS and MULPS but in one instruction; negative sums give something negative, which is
-// all that a requantisation with zero point 0 and lo 0 wants of them. 2^23 * s has the digits of s.
+// all that a requantisation with nothing below its zero point wants of them. 2^23 * s has the digits
+// of s.
 // Beyond 2^23 f is too large, 2^(23 + n) at n * 2^23, which changes nothing where a sum of 2^23 is
 // the greatest output or more, and while f * s is below 2^31.
 constexpr int32_t kFusedSums = 1 << 23;       // no sum may reach this, but with
@@ -68,7 +69,7 @@ struct RequantInRegisters {
     kLimited,        // everything
     kPlain,          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
     kFromZero,       // and zero point 0, as behind a ReLU
-    kFused,          // and sums for rounded_sum()
+    kFused,          // every scale < 1, nothing below the zero point, and sums for rounded_sum()
     kFixed,          // FixedPoint: scale and offset are its high and low
     kFixedFromZero,  // and zero point 0, lo 0 and hi 255
     kAffine,         // an affine fit, from zero: scale and offset are its slope and intercept
@@ -77,9 +78,11 @@ struct RequantInRegisters {
   const Requant* requant;
   __m512i zero_point;  // int16
   __m512i lo, hi;      // uint8
+  __m512i span;        // hi - lo, uint8
   __m512 limit;        // hi - zero_point
   __m512i first;       // where sums start, beside the bias
   Form form;
+  bool is_full;  // zero point 0, lo 0 and hi 255
 
   static bool handles(const Requant& r, size_t channels) {
     if (kIntegerOnly) return false;
@@ -98,9 +101,11 @@ struct RequantInRegisters {
             _mm512_set1_epi16(static_cast<short>(r.zero_point)),
             _mm512_set1_epi8(static_cast<char>(r.lo)),
             _mm512_set1_epi8(static_cast<char>(r.hi)),
+            _mm512_set1_epi8(static_cast<char>(r.hi - r.lo)),
             _mm512_set1_ps(static_cast<float>(r.hi - r.zero_point)),
             form == kFused ? start_sum(_mm512_setzero_si512()) : _mm512_setzero_si512(),
-            form};
+            form,
+            is_from_zero(r)};
   }
 
   static bool is_from_zero(const Requant& r) {
@@ -115,10 +120,11 @@ struct RequantInRegisters {
       large |= _mm512_cmp_ps_mask(s, _mm512_set1_ps(1), _CMP_GE_OQ);
       fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), s, k);
     }
-    return large != 0 || r.lo != 0 || r.hi != 255 ? kLimited
-           : r.zero_point != 0                    ? kPlain
-           : fuses                                ? kFused
-                                                  : kFromZero;
+    return large != 0                      ? kLimited
+           : fuses && r.lo == r.zero_point ? kFused
+           : r.lo != 0 || r.hi != 255      ? kLimited
+           : r.zero_point != 0             ? kPlain
+                                           : kFromZero;
   }
 
   __attribute__((always_inline)) __m512i start(__m512i bias) const {
@@ -171,6 +177,7 @@ struct RequantInRegisters {
       high = _mm512_adds_epi16(high, zero_point);
     }
     const __m512i b = _mm512_packus_epi16(low, high);
+    if (kForm == kFused && !is_full) return _mm512_add_epi8(_mm512_min_epu8(b, span), lo);
     const bool limits = kForm == kLimited || kForm == kFixed;
     return limits ? _mm512_min_epu8(_mm512_max_epu8(b, lo), hi) : b;
   }

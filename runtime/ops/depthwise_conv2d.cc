@@ -203,7 +203,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->bias = fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels,
                            params->kernel->signed_lhs);
   params->requant = make_requant(*options->requant(), channels);
-  shift_in_float(channels, &params->requant);
+  find_float_form(channels, &params->requant);
   find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
   spread_groups(channels, channels, &params->requant);
 

@@ -59,8 +59,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     const Shape& b = context.inputs[1].type.shape;
     const int rank = shape.rank(), last = b.rank() - 1;
     bool fits =
-        last >= 1 && rank >= 1 && shape[rank - 1] == b[last - 1] && (last == 1 || last == rank - 1);
-    for (int i = 0; fits && i < last - 1; ++i) fits = shape[i] == b[i];
+        last >= 1 && rank >= 1 && shape[rank - 1] == b[last - 1] && (last == 1 || last < rank);
+    for (int i = 0; fits && i < last - 1; ++i) fits = shape[rank - 1 - last + i] == b[i];
     QRT_MODEL_CHECK(fits, "shapes %s and %s are no matrix product", shape.to_string().c_str(),
                     b.to_string().c_str());
     shape[rank - 1] = b[last];
@@ -80,8 +80,9 @@ struct Params {
   float epsilon;
   Broadcast broadcast;
   size_t rows, n, tasks;  // elementwise: rows is 1
-  size_t k = 0;           // MATMUL: [matrix_rows, k] times [k, n], rows / matrix_rows of them
-  size_t matrix_rows = 0;
+  // MATMUL: [matrix_rows, k] times [k, n], rows / matrix_rows of them; after `matrices` the second
+  // ones begin again.
+  size_t k = 0, matrix_rows = 0, matrices = 0;
 };
 
 const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
@@ -118,7 +119,8 @@ void run_matmul(const Step& step, const RunContext& context) {
     while (begin < end) {
       const size_t matrix = begin / p.matrix_rows;
       const size_t rows = std::min(end, (matrix + 1) * p.matrix_rows) - begin;
-      p.kernel->product(a + begin * p.k, rows, b + matrix * p.k * p.n, p.k, p.n, y + begin * p.n);
+      p.kernel->product(a + begin * p.k, rows, b + matrix % p.matrices * p.k * p.n, p.k, p.n,
+                        y + begin * p.n);
       begin += rows;
     }
   });
@@ -164,9 +166,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else if (p->function == F::MATMUL) {
     p->k = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = p->n / p->k;
-    const bool is_batch = context.inputs[1].type.shape.rank() > 2;
-    p->matrix_rows = is_batch ? static_cast<size_t>(x[x.rank() - 2]) : p->rows;
+    const Shape& b = context.inputs[1].type.shape;
+    p->matrix_rows = b.rank() > 2 ? static_cast<size_t>(x[x.rank() - 2]) : p->rows;
     p->n = static_cast<size_t>(y[y.rank() - 1]);
+    p->matrices = static_cast<size_t>(b.elements()) / p->k / p->n;
     const double products =
         static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
     p->tasks = task_count(products / 8, p->rows, context.threads);
@@ -191,9 +194,11 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const F function = op.options_as_Float()->function();
   if (is_binary(function)) return operands_apart(op, operands);
-  // One matrix for all, or one for each image.
+  // The same matrices for all images, or others for each.
   if (function == F::MATMUL &&
-      operands.inputs[1].is_constant != (operands.inputs[1].shape.rank() == 2))
+      operands.inputs[1].is_constant !=
+          (operands.inputs[1].shape.rank() == 2 ||
+           operands.inputs[1].shape.rank() < operands.inputs[0].shape.rank()))
     return false;
   return rows_apart(op, operands);
 }

@@ -114,7 +114,7 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
                GemmCall* gemm) {
   const size_t channels = gemm->groups * gemm->n;
   if (requant) gemm->requant = make_requant(*requant, channels);
-  shift_in_float(channels, &gemm->requant);
+  find_float_form(channels, &gemm->requant);
   if (gemm->taps * gemm->kc <= kShortSums)
     find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
   spread_groups(channels, gemm->n, &gemm->requant);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -74,6 +76,81 @@ TEST(Mrt, RequantisationInOneStageAndInTwo) {
   }
 }
 
+TEST(Mrt, BackToRealNumbers) {
+  const Json e = example(3);
+  for (size_t i = 0; i < e["in"]["xq"].size(); ++i)
+    EXPECT_EQ(quantize(real(e["out"]["xr"][i]), 32, 8), e["in"]["xq"][i].get<int>());
+}
+
+TEST(Mrt, FactorAndShift) {
+  const Json e = example(10), &in = e["in"];
+  const double in_scale = in["iscale"].get<int>(), out_scale = real(in["oscale"]);
+  const Factor f = cvm_float(out_scale / in_scale, 32 - in["iprec"].get<int>());
+  EXPECT_EQ(f.frac, e["out"]["frac"].get<int>());
+  EXPECT_EQ(f.exponent, e["out"]["e"].get<int>());
+  EXPECT_EQ(std::ldexp(in_scale * f.frac, f.exponent), real(e["out"]["new_scale"]));
+  for (size_t i = 0; i < in["xq"].size(); ++i)
+    EXPECT_EQ(realize(f.frac * in["xq"][i].get<int>(), -f.exponent, 8),
+              e["out"]["xqn"][i].get<int>());
+}
+
+TEST(Mrt, DotProduct) {
+  const Json e = example(13), &in = e["in"];
+  int sum = 0;
+  for (size_t i = 0; i < in["xq"].size(); ++i)
+    sum += in["xq"][i].get<int>() * in["wq"][i].get<int>();
+  EXPECT_EQ(sum, e["out"]["sum"].get<int>());
+  const Factor f = cvm_float(real(in["sc_y"]) / (real(in["sc_x"]) * real(in["sc_w"])), 32 - 18);
+  EXPECT_EQ(f.frac, e["out"]["frac"].get<int>());
+  EXPECT_EQ(f.exponent, e["out"]["e"].get<int>());
+  EXPECT_EQ(realize(f.frac * sum, -f.exponent, 8),
+            e["out"]["yq_by_frac_shift_iprec_18"].get<int>());
+}
+
+TEST(Mrt, AScaleForEachChannel) {
+  const Json e = example(14), &in = e["in"], &out = e["out"];
+  for (size_t c = 0; c < in["W"].size(); ++c) {
+    double most = 0;
+    for (const Json& w : in["W"][c]) most = std::max(most, std::abs(real(w)));
+    const double scale = symmetric_scale(most, 8);
+    EXPECT_EQ(scale, real(out["scales"][c]));
+    for (size_t i = 0; i < in["W"][c].size(); ++i)
+      EXPECT_EQ(quantize(real(in["W"][c][i]), scale, 8), out["wq"][c][i].get<int>());
+    const Factor f = cvm_float(real(in["sc_y"]) / (real(in["sc_x"]) * scale), 16);
+    EXPECT_EQ(Json({f.frac, f.exponent}), out["frac_e"][c]);
+    EXPECT_EQ(realize(f.frac * in["acc"][c].get<int>(), -f.exponent, 8), out["yq"][c].get<int>());
+  }
+}
+
+TEST(Mrt, Addition) {
+  const Json e = example(23), &in = e["in"], &out = e["out"];
+  const double common = addition_scale(real(in["threshold"]), 16);
+  EXPECT_EQ(common, real(out["common_scale"]));
+  const Factor a = cvm_float(common / real(in["scale_a"]), 16),
+               b = cvm_float(common / real(in["scale_b"]), 16);
+  EXPECT_EQ(Json({a.frac, a.exponent}), out["frac_e_a"]);
+  EXPECT_EQ(Json({b.frac, b.exponent}), out["frac_e_b"]);
+  for (size_t i = 0; i < in["a"].size(); ++i) {
+    const int x = realize(a.frac * in["a"][i].get<int>(), -a.exponent, 16);
+    const int y = realize(b.frac * in["b"][i].get<int>(), -b.exponent, 16);
+    EXPECT_EQ(x, out["a_q"][i].get<int>());
+    EXPECT_EQ(y, out["b_q"][i].get<int>());
+    EXPECT_EQ(x + y, out["sum"][i].get<int>());
+  }
+}
+
+TEST(Mrt, Tables) {
+  const Json e = example(26), &in = e["in"], &out = e["out"];
+  const double scale = real(in["xs"]);
+  std::vector<int32_t> table;
+  const auto most = static_cast<int>(alpha(in["xprec"].get<int>()));
+  for (int k = -most; k <= most; ++k)
+    table.push_back(quantize(k / scale * (k / scale), real(in["oscale"]), 16));
+  EXPECT_EQ(Json(table), out["table"]);
+  for (size_t i = 0; i < in["x"].size(); ++i)
+    EXPECT_EQ(table[static_cast<size_t>(in["x"][i].get<int>() + most)], out["y"][i].get<int>());
+}
+
 TEST(Mrt, ZeroPoints) {
   const ZeroPointScale s = zero_point_scale(-0.75, 2.25, 8);
   EXPECT_EQ(s.scale, 85);
@@ -100,6 +177,18 @@ TEST(Mrt, ZeroPointConvolution) {
   int64_t sum = t.c2[0];
   for (size_t i = 0; i < x.size(); ++i) sum += int64_t{x[i]} * w[i] + t.c1[0] * x[i];
   EXPECT_EQ(sum, e["out"]["S"].get<int64_t>());
+  // A border of the image holds zx, not 0.
+  const Json border = example(19);
+  const ZeroPointTerms b = zero_point_terms({5, 200, 30, 99}, 1, 64, {100});
+  const std::vector<int> weights = {5, 200, 30, 99};
+  int64_t with_zx = b.c2[0], with_0 = b.c2[0];
+  for (size_t i = 0; i < 4; ++i) {
+    const int v = border["in"]["window_with_padding_zx"][i].get<int>();
+    with_zx += int64_t{v} * weights[i] + b.c1[0] * v;
+    if (v != 64) with_0 += int64_t{v} * weights[i] + b.c1[0] * v;
+  }
+  EXPECT_EQ(with_zx, border["out"]["S"].get<int64_t>());
+  EXPECT_EQ(with_0, border["out"]["S_if_padded_with_0"].get<int64_t>());
   const Json channels = example(20);
   const ZeroPointTerms both = zero_point_terms({5, 200, 30, 99}, 2, 64, {90, 100});
   EXPECT_EQ(Json(both.c1), channels["out"]["C1"]);
@@ -127,6 +216,13 @@ TEST(Mrt, AveragesAndSoftmax) {
   const Constant c = average_constant(49, 16);
   EXPECT_EQ(c.value, 32767);
   EXPECT_EQ(c.scale, 1605583);
+  const Json e = example(24);
+  for (size_t i = 0; i < e["in"]["xq"].size(); ++i) {
+    const int sum = 49 * e["in"]["xq"][i].get<int>();
+    EXPECT_EQ(sum, e["out"]["sums"][i].get<int>());
+    EXPECT_EQ(sum * c.value, e["out"]["products"][i].get<int>());
+    EXPECT_EQ(sum * c.value / (10 * c.scale), real(e["out"]["real"][i]));
+  }
   EXPECT_EQ(Json(softmax_tail({1, 3, 7, 20, 55}, 32767, 16)), example(25)["out"]["y"]);
 }
 

@@ -765,7 +765,8 @@ TEST(OnnxInt16, RefusesWhatHasNoIntegerForm) {
   });
   expect("the bias has another scale", [](OnnxBuilder* m, const std::string& x) {
     const std::string w = m->dq<int16_t>(m->constant<int16_t>({1, 2, 1, 1}, {1, 32767}), 100.0f, 0);
-    return m->node("Conv", {x, w, m->constant<float>({1}, {0.3f})});
+    const Names bias = {m->constant<int32_t>({1}, {1}), m->scalar(0.3f)};
+    return m->node("Conv", {x, w, m->node("DequantizeLinear", bias)});
   });
 }
 

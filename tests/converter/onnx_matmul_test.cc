@@ -198,19 +198,8 @@ TEST(OnnxGemm, FloatResultWithIntegerBias) {
   ASSERT_EQ(b.run_to<float>({to_bytes(p.x)}), p.real());
 }
 
-TEST(OnnxGemm, RefusesWhatOnnxRuntimeComputesInFloat) {
-  const Product p(true);
-  OnnxBuilder alpha;
-  p.finish(&alpha,
-           alpha.node("Gemm", {p.input(&alpha), p.dequantized(&alpha), p.integer_bias(&alpha)},
-                      {{"alpha", 0.5f}}));
-  EXPECT_NE(alpha.import().rule().find("alpha or beta"), std::string::npos);
-
-  OnnxBuilder bias;  // a float bias and no QuantizeLinear
-  const std::string c = bias.constant({kOut}, std::vector<float>(kOut, 1.0f));
-  bias.output(bias.node("Gemm", {p.input(&bias), p.dequantized(&bias), c}));
-  EXPECT_NE(bias.import().rule().find("without a QuantizeLinear"), std::string::npos);
-
+TEST(OnnxGemm, RefusesABiasOfItsOwnForEveryRow) {
+  const Product p;
   OnnxBuilder rows;
   const std::string matrix = rows.constant({kRows, kOut}, std::vector<float>(kRows * kOut, 1.0f));
   p.finish(&rows, rows.node("Gemm", {p.input(&rows), p.dequantized(&rows), matrix}));

@@ -259,5 +259,17 @@ TEST(OnnxSoftmax, RefusesAFloatResult) {
   EXPECT_NE(b.import().rule().find("without a QuantizeLinear"), std::string::npos);
 }
 
+// What stands in for the refused result is no integer tensor that the second pair could pass on.
+TEST(OnnxDoubleQdq, BehindARefusedOperator) {
+  OnnxBuilder b;
+  std::string x = b.node("Softmax", {b.integer_input<uint8_t>({2, 3}, 0.5f, 3)});
+  x = b.node("Transpose", {b.qdq<uint8_t>(x, 2.0f, 0)}, {{"perm", Dims{1, 0}}});
+  x = b.node("Transpose", {x}, {{"perm", Dims{1, 0}}});
+  b.output(b.qdq<uint8_t>(b.qdq<uint8_t>(x, 3.0f, 0), 2.5f, 0));
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
+  EXPECT_EQ(imported.refusals(), 1);
+}
+
 }  // namespace
 }  // namespace qrt::testing

@@ -328,6 +328,10 @@ TEST_P(DepthwiseTest, ZeroPointsAndLimits) {
     check(make().image(5, 6, 33).stride(2, 2).requant(with_limits(zp, 0, 0)));
     if (HasFatalFailure()) return;
   }
+  for (int zp : {0, 1, 128, 255}) {  // nothing below the zero point
+    check(make().image(5, 6, 80).pad(1, 1, 1, 1).requant(with_limits(zp, zp, 255)));
+    check(make().image(5, 6, 17).stride(2, 2).requant(with_limits(zp, zp, (zp + 255) / 2)));
+  }
 }
 
 TEST_P(DepthwiseTest, ScalesFromVanishingToHuge) {

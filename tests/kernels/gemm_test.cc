@@ -403,6 +403,8 @@ TEST_P(GemmTest, LimitsClampTheOutput) {
   run(GemmTester().limits(128, 128));
   run(GemmTester().limits(113, 255));
   run(GemmTester().limits(0, 0));
+  run(GemmTester().limits(128, 255).zero_point(128));
+  run(GemmTester().m(30).n(70).limits(128, 201).zero_point(128));
 }
 
 TEST_P(GemmTest, EveryRequantisation) {

@@ -41,6 +41,8 @@ const OnnxBuilder& GraphMaker::make() {
                                                              {14, &GraphMaker::moved},
                                                              {3, &GraphMaker::split},
                                                              {5, &GraphMaker::resize},
+                                                             {2, &GraphMaker::resize_integers},
+                                                             {2, &GraphMaker::camera},
                                                              {2, &GraphMaker::batch_norm},
                                                              {1, &GraphMaker::instance_norm},
                                                              {4, &GraphMaker::requantise},
@@ -69,6 +71,14 @@ const OnnxBuilder& GraphMaker::make() {
   }
   finish_outputs();
   return b_;
+}
+
+bool GraphMaker::has_symbolic_batch() const {
+  const auto& inputs = b_.model.graph().input();
+  return std::any_of(inputs.begin(), inputs.end(), [](const onnx::ValueInfoProto& info) {
+    const auto& dims = info.type().tensor_type().shape().dim();
+    return std::any_of(dims.begin(), dims.end(), [](const auto& d) { return !d.has_dim_value(); });
+  });
 }
 
 // --- tensors

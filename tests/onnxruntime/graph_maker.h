@@ -53,7 +53,8 @@ class GraphMaker {
   // The whole graph.
   const OnnxBuilder& make();
 
-  bool has_symbolic_batch() const { return symbolic_; }
+  // Whether an input's is.
+  bool has_symbolic_batch() const;
   // Of a float input: about how great its numbers should be.
   double amplitude(const std::string& input) const {
     const auto found = amplitudes_.find(input);
@@ -133,6 +134,8 @@ class GraphMaker {
   bool moved();
   bool split();
   bool resize();
+  bool resize_integers();
+  bool camera();
   bool batch_norm();
   bool instance_norm();
   bool requantise();

@@ -392,6 +392,49 @@ bool GraphMaker::resize() {
   return true;
 }
 
+// Of integers, as it stands between QLinear operators.
+bool GraphMaker::resize_integers() {
+  const size_t x = pick({4});
+  const Live in = live_[x];
+  if (in.quant.is_wide() || opset_ < 11) return false;
+  Dims sizes = in.dims;
+  for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = dice_.integer(1, 3 * sizes[i]);
+  std::vector<float> scales(sizes.size(), 1.0f);
+  const bool linear = dice_.coin(), by_scale = in.has_batch || dice_.coin();
+  if (by_scale)
+    for (size_t i = 2; i < sizes.size(); ++i) {
+      scales[i] = dice_.pick<float>({2.0f, 1.5f, 3.0f});
+      sizes[i] = static_cast<int64_t>(std::floor(static_cast<float>(in.dims[i]) * scales[i]));
+    }
+  const std::string none = opset_ < 13 ? b_.constant<float>({0}, {}) : "";
+  const int64_t rank = static_cast<int64_t>(sizes.size());
+  live_[x].is_read = true;
+  const Names inputs = by_scale ? Names{in.name, none, b_.constant({rank}, scales)}
+                                : Names{in.name, none, none, integers64(sizes)};
+  const std::string y =
+      b_.node("Resize", inputs,
+              {Attr("mode", linear ? "linear" : "nearest"),
+               Attr("coordinate_transformation_mode", dice_.coin()   ? "half_pixel"
+                                                      : dice_.coin() ? "asymmetric"
+                                                                     : "align_corners")});
+  add_live(y, sizes, in.quant, in.has_batch, in.amplitude);
+  return true;
+}
+
+// What cameras deliver: bytes, converted and scaled.
+bool GraphMaker::camera() {
+  Dims dims = {1, dice_.integer(1, 4), dice_.integer(2, 8), dice_.integer(2, 8)}, declared = dims;
+  if (symbolic_) declared[0] = -1;
+  std::string x = b_.input<uint8_t>(declared);
+  x = b_.node("Cast", {x}, {Attr("to", 1)});
+  if (dice_.coin()) x = b_.node("Sub", {x, b_.scalar(static_cast<float>(dice_.integer(0, 128)))});
+  const bool divides = dice_.coin();
+  x = b_.node(divides ? "Div" : "Mul", {x, b_.scalar(divides ? 255.0f : 1.0f / 255)});
+  if (dice_.one_in(3)) x = b_.node("Mul", {x, floats({1, dims[1], 1, 1}, 4)});
+  quantise(x, dims, 1, symbolic_);
+  return true;
+}
+
 // --- blocks
 
 bool GraphMaker::residual_block() {

@@ -254,20 +254,26 @@ void for_all_requantisations(Random& random, const Check& check) {
     }
   }
 
-  // As behind a ReLU: sums that are known to stay below 2^23, the products of four k included, may
-  // take a form of their own.
+  // As behind a ReLU, nothing below the zero point: sums that are known to stay below 2^23, the
+  // products of four k included, may take a form of their own.
   Requant relu = {};
   relu.kind = RequantKind::kF32;
   relu.round = Round::kHalfEven;
   relu.hi = 255;
-  for (int e : {-126, -60, -31, -24, -20, -16, -12, -8, -5, -3, -1}) {
-    for (int i = 0; i < 8; ++i) {
-      const float scale = i == 0 ? std::ldexp(1.0f, e) : random.scale(e);
-      for (int32_t least : {-(1 << 30) + 1, -(1 << 30), INT32_MIN}) {
-        RequantWalk walk("ReLU", relu, least, (1 << 23) - 4 * 32640 - (i < 6 ? 1 : 0));
-        walk.add({scale, {}, {}});
-        walk.close();
-        check(walk);
+  for (const auto& [zero_point, hi] :
+       {std::pair<int, int>{0, 255}, {128, 255}, {128, 190}, {7, 249}, {0, 131}, {255, 255}}) {
+    Requant above = relu;
+    above.zero_point = above.lo = zero_point;
+    above.hi = hi;
+    for (int e : {-126, -60, -31, -24, -20, -16, -12, -8, -5, -3, -1}) {
+      for (int i = 0; i < 8; ++i) {
+        const float scale = i == 0 ? std::ldexp(1.0f, e) : random.scale(e);
+        for (int32_t least : {-(1 << 30) + 1, -(1 << 30), INT32_MIN}) {
+          RequantWalk walk("ReLU", above, least, (1 << 23) - 4 * 32640 - (i < 6 ? 1 : 0));
+          walk.add({scale, {}, {}});
+          walk.close();
+          check(walk);
+        }
       }
     }
   }

@@ -1,7 +1,7 @@
 // Rows of the converter's support table, written by the tests themselves: every model that
-// OnnxBuilder, TfliteBuilder or EspdlBuilder converts and runs tells, for each of its operators, the element
-// types, options and result. Tests need do nothing for it. Recorded only where QRT_SUPPORT_ROWS
-// names a file; tests/converter/support_table.sh collects them.
+// OnnxBuilder, TfliteBuilder, EspdlBuilder or run_cvm() converts and runs tells, for each of its
+// operators, the element types, options and result. Tests need do nothing for it. Recorded only
+// where QRT_SUPPORT_ROWS names a file; tests/converter/support_table.sh collects them.
 #ifndef QRT_TESTS_SUPPORT_SUPPORT_ROWS_H_
 #define QRT_TESTS_SUPPORT_SUPPORT_ROWS_H_
 

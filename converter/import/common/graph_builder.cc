@@ -211,9 +211,31 @@ ValueId GraphBuilder::axis_back(const SourceNode& node, ValueId y, int axis,
   return transpose(node, y, perm, name);
 }
 
+namespace {
+
+// The Transpose or Reshape among the latest nodes that made x, or null.
+const Node* last_mover(const Graph& graph, ValueId x) {
+  constexpr size_t kLatest = 8;
+  const std::vector<Node>& nodes = graph.nodes;
+  for (size_t i = nodes.size(); i-- > 0 && i + kLatest >= nodes.size();) {
+    const Node& node = nodes[i];
+    if (!node.outputs.empty() && node.outputs[0] == x)
+      return node.options.AsTranspose() || node.options.AsReshape() ? &node : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 ValueId GraphBuilder::with_quant(const SourceNode& node, ValueId x, const Quant& quant) {
   const Quantization wanted = stored_quantization(quant);
-  if (graph_->values[x].quantization.scale.empty()) graph_->values[x].quantization = wanted;
+  // What was only moved to x has it, too: passes let other nodes read that.
+  for (ValueId v = x; graph_->values[v].quantization.scale.empty();) {
+    graph_->values[v].quantization = wanted;
+    const Node* mover = wanted.axis < 0 ? last_mover(*graph_, v) : nullptr;
+    if (!mover) break;
+    v = mover->inputs[0];
+  }
   if (same(graph_->values[x].quantization, wanted)) return x;
   const ValueId copy = reshape(node, x, shape_of(x));
   graph_->values[copy].quantization = wanted;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -28,19 +29,23 @@ bool intersect(const Quant& a, const Quant& b, Quant* result) {
   return true;
 }
 
-// The node that makes a node's first input, looking through Identity, if nothing else reads it; else
-// null.
-const NodeView* sole_producer(const Model& model, const DoubleQdq::Nodes& nodes,
-                              const NodeView& node) {
-  const NodeView* reader = &node;
-  while (model.uses(reader->input(0)) == 1) {
-    const int at = model.producer(reader->input(0));
-    if (at < 0) return nullptr;
-    reader = nodes[static_cast<size_t>(at)].get();
-    if (reader->op() != "Identity" && reader->op() != "Dropout") return reader;
-    if (!reader->has_input(0)) return nullptr;
+// Equal for ONNX Runtime, which then leaves both as they are.
+bool almost_equal(const Quant& a, const Quant& b) {
+  return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
+}
+
+bool is_identity(const std::vector<int64_t>& perm) {
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  return !perm.empty();
+}
+
+bool are_inverse(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    const size_t at = static_cast<size_t>(a[i]);
+    if (a.size() != b.size() || at >= b.size() || b[at] != static_cast<int64_t>(i)) return false;
   }
-  return nullptr;
+  return !a.empty();
 }
 
 }  // namespace
@@ -50,54 +55,216 @@ const Quant* DoubleQdq::quant(const NodeView& node) const {
   return found == merged_.end() ? nullptr : &found->second;
 }
 
-// ONNX Runtime wants parameters that are constant, of one element and with explicit zero points.
-bool DoubleQdq::read(const Tensors& tensors, const NodeView& node, Quant* result) const {
-  if (const Quant* merged = quant(node)) {
-    *result = *merged;
-    return true;
+int DoubleQdq::passed_input(const NodeView& node) const {
+  const auto found = passed_.find(node.index());
+  return found == passed_.end() ? -1 : found->second;
+}
+
+// Null: the input is no plain constant.
+Status DoubleQdq::read_constant(const NodeView& node, int i, const Constant** constant) const {
+  *constant = nullptr;
+  if (!node.has_input(i)) return Status();
+  QRT_TRY(tensors_->load_initializer(node.input(i)));
+  const Tensor& t = tensors_->input(node, i);
+  if (t.is_plain_constant()) *constant = t.constant.get();
+  return Status();
+}
+
+// Whether an input is a constant of one element, of this value.
+Status DoubleQdq::is_one(const NodeView& node, int i, float value, bool* result) const {
+  const Constant* c;
+  QRT_TRY(read_constant(node, i, &c));
+  *result = c && c->shape.rank() <= 1 && c->elements() == 1 && c->is_real() && c->real(0) == value;
+  return Status();
+}
+
+// Whether all elements of a constant input are this integer.
+Status DoubleQdq::are_all(const NodeView& node, int i, int64_t value, bool* result) const {
+  const Constant* c;
+  QRT_TRY(read_constant(node, i, &c));
+  *result = c && c->is_integer();
+  for (int64_t at = 0; *result && at < c->elements(); ++at) *result = c->integer(at) == value;
+  return Status();
+}
+
+// Whether ONNX Runtime takes the node out where it reads `tensor`, floats of this shape.
+Status DoubleQdq::changes_nothing(const NodeView& node, const std::string& tensor,
+                                  const Shape& shape, bool* result) const {
+  const std::string& op = node.op();
+  const bool first = node.input(0) == tensor;
+  *result = op == "Identity" || (op == "Cast" && node.integer("to", 0) == kFloat) ||
+            (op == "Dropout" && (!node.has_output(1) || model_.uses(node.output(1)) == 0));
+  if (*result) return Status();
+  if (op == "Mul" || (op == "Div" && first)) return is_one(node, first ? 1 : 0, 1.0f, result);
+  if (op == "Add" || (op == "Sub" && first)) return is_one(node, first ? 1 : 0, 0.0f, result);
+  if (op == "Slice" && first) {  // of everything
+    bool ends, steps = true;
+    QRT_TRY(are_all(node, 1, 0, result));
+    QRT_TRY(are_all(node, 2, std::numeric_limits<int64_t>::max(), &ends));
+    if (node.has_input(4)) QRT_TRY(are_all(node, 4, 1, &steps));
+    *result = *result && ends && steps;
   }
-  const Tensor &s = tensors.input(node, 1), &z = tensors.input(node, 2);
-  if (!s.is_plain_constant() || s.type != kFloat || s.constant->elements() != 1 ||
-      !z.is_plain_constant() || z.constant->elements() != 1 ||
-      (z.type != kUint8 && z.type != kInt8))
-    return false;
-  *result = tensor_quant(z.type == kUint8 ? DType::kUInt8 : DType::kInt8, s.constant->real(0),
-                         static_cast<int32_t>(z.constant->integer(0)));
+  if (op != "Expand" || !first) return Status();
+  const Constant* to;
+  QRT_TRY(read_constant(node, 1, &to));
+  if (!to || !to->is_integer() || to->elements() > kMaxTensorRank) return Status();
+  Shape wanted, made;
+  for (int64_t i = 0; i < to->elements(); ++i) wanted.push_back(to->integer(i));
+  *result = broadcast(shape, wanted, &made) && made == shape;
+  return Status();
+}
+
+Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
+                               std::vector<const NodeView*>* found, Passed* passed,
+                               bool* all) const {
+  constexpr size_t kMostPassed = 64;  // of a hostile file's thousands
+  const std::vector<int>& readers = model_.readers(tensor);
+  // Graph outputs and readers within a subgraph count as uses only.
+  *all = !readers.empty() && static_cast<int>(readers.size()) == model_.uses(tensor) &&
+         passed->size() <= kMostPassed;
+  for (size_t i = 0; *all && i < readers.size(); ++i) {
+    const NodeView& node = *nodes_[static_cast<size_t>(readers[i])];
+    bool nothing;
+    QRT_TRY(changes_nothing(node, tensor, shape, &nothing));
+    if (nothing) {
+      passed->emplace_back(node.index(), node.input(0) == tensor ? 0 : 1);
+      QRT_TRY(find_readers(node.output(0), shape, found, passed, all));
+      continue;
+    }
+    const std::string& y = node.output(0);
+    if (node.op() == "Transpose" && model_.uses(y) == 1 && model_.readers(y).size() == 1) {
+      const NodeView& back = *nodes_[static_cast<size_t>(model_.readers(y)[0])];
+      if (back.op() == "Transpose" && are_inverse(node.integers("perm"), back.integers("perm"))) {
+        passed->emplace_back(node.index(), 0);
+        passed->emplace_back(back.index(), 0);
+        QRT_TRY(find_readers(back.output(0), shape, found, passed, all));
+        continue;
+      }
+    }
+    found->push_back(&node);
+  }
+  return Status();
+}
+
+// Parameters as ONNX Runtime wants them: constants of one element, with an explicit zero point.
+bool DoubleQdq::read(const NodeView& node, Quant* quant) const {
+  const Tensor &s = tensors_->input(node, 1), &z = tensors_->input(node, 2);
+  const bool plain = s.is_plain_constant() && s.type == kFloat && s.constant->elements() == 1 &&
+                     z.is_plain_constant() && z.constant->elements() == 1 &&
+                     (z.type == kUint8 || z.type == kInt8 || z.type == kUint16 || z.type == kInt16);
+  DType type;
+  if (!plain || !ir_type(z.type, &type)) return false;
+  *quant = tensor_quant(type, s.constant->real(0), static_cast<int32_t>(z.constant->integer(0)));
   return true;
 }
 
-bool DoubleQdq::pair_quant(const Tensors& tensors, const NodeView& q, const NodeView& dq,
-                           Quant* result) const {
-  Quant other;
-  return read(tensors, q, result) && read(tensors, dq, &other) && *result == other;
+// Whether these are one node to ONNX Runtime: all of one operator and parameters.
+bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* op,
+                        Quant* quant) const {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    Quant q;
+    if (!is(*nodes[i], op) || !read(*nodes[i], &q) || (i > 0 && q != *quant)) return false;
+    *quant = q;
+  }
+  return !nodes.empty();
 }
 
-void DoubleQdq::merge(const Model& model, const Nodes& nodes, const Tensors& tensors) {
-  // Of a DequantizeLinear that was merged: its pair's first node.
-  std::unordered_map<int, const NodeView*> source;
-  for (int i : model.execution_order()) {
-    const NodeView& last = *nodes[static_cast<size_t>(i)];
-    if (!is(last, "DequantizeLinear")) continue;
-    const NodeView* q2 = sole_producer(model, nodes, last);
-    if (!q2 || !is(*q2, "QuantizeLinear")) continue;
-    const NodeView* dq1 = sole_producer(model, nodes, *q2);
-    if (!dq1 || !is(*dq1, "DequantizeLinear")) continue;
-    const auto known = source.find(dq1->index());
-    const NodeView* q1 = known != source.end() ? known->second : sole_producer(model, nodes, *dq1);
-    if (!q1 || !is(*q1, "QuantizeLinear")) continue;
-    Quant a, b, common;
-    if (!pair_quant(tensors, *q1, *dq1, &a) || !pair_quant(tensors, *q2, last, &b) ||
-        a.type != b.type)
-      continue;
-    common = a;
-    if (a != b && !intersect(a, b, &common)) continue;
-    merged_.erase(dq1->index());
-    bypassed_.insert(dq1->index());
-    bypassed_.insert(q2->index());
-    merged_[q1->index()] = common;
-    merged_[last.index()] = common;
-    source[last.index()] = q1;
+Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
+  Quant quant, other;
+  if (!is(quantize, "QuantizeLinear") || !read(quantize, &quant)) return Status();
+  std::vector<const NodeView*> dequantizes;
+  Passed passed;
+  bool all;
+  QRT_TRY(find_readers(quantize.output(0), shape, &dequantizes, &passed, &all));
+  bool goes_on = all && are_one(dequantizes, "DequantizeLinear", &other) && other == quant;
+  while (goes_on) QRT_TRY(merge_next(quantize, shape, &quant, &dequantizes, &goes_on));
+  return Status();
+}
+
+// The only node that reads its output, which is no graph output; null for several.
+const NodeView* DoubleQdq::sole_reader(const NodeView& node) const {
+  const std::vector<int>& readers = model_.readers(node.output(0));
+  const bool one = readers.size() == 1 && model_.uses(node.output(0)) == 1;
+  return one ? nodes_[static_cast<size_t>(readers[0])].get() : nullptr;
+}
+
+// Two forms. DQ, Transpose, Q, DQ, Transpose: the first Transpose moves behind the second pair.
+// DQ, Transpose, Transpose, Q: ONNX Runtime first puts a pair like Q between the two.
+bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
+                             std::vector<const NodeView*>* dequantizes) {
+  const NodeView* first = dequantizes->size() == 1 ? sole_reader(*dequantizes->front()) : nullptr;
+  if (!first || first->op() != "Transpose") return false;
+  const NodeView* q = sole_reader(*first);
+  bool turns_again = false;
+  while (q && (q->op() == "Transpose" || q->op() == "Squeeze" || q->op() == "Unsqueeze")) {
+    turns_again = turns_again || q->op() == "Transpose";
+    q = sole_reader(*q);
   }
+  Quant second, third, common;
+  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != quant->type ||
+      *quant == second || almost_equal(*quant, second) || !intersect(*quant, second, &common))
+    return false;
+  const NodeView* d = dequantizes->front();
+  if (turns_again) {
+    merged_[quantize.index()] = common;
+    merged_[d->index()] = common;
+    return false;
+  }
+  const NodeView* next = sole_reader(*q);
+  if (!next || sole_reader(*first) != q || !are_one({next}, "DequantizeLinear", &third) ||
+      third != second)
+    return false;
+  // To move it costs a Transpose for every other reader, unless it changes nothing.
+  const NodeView* last = sole_reader(*next);
+  bool moves = last && last->op() == "Transpose";
+  if (is_identity(first->integers("perm")))
+    for (int i : model_.readers(next->output(0)))
+      moves = moves || nodes_[static_cast<size_t>(i)]->op() == "Transpose";
+  if (!moves) return false;
+  merged_.erase(d->index());
+  passed_[d->index()] = passed_[q->index()] = 0;
+  merged_[quantize.index()] = merged_[next->index()] = common;
+  *quant = common;
+  *dequantizes = {next};
+  return true;
+}
+
+Status DoubleQdq::merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
+                             std::vector<const NodeView*>* dequantizes, bool* merged) {
+  *merged = merge_across(quantize, quant, dequantizes);
+  if (*merged) return Status();
+  std::vector<const NodeView*> quantizes, next;
+  Passed passed;
+  bool all;
+  for (const NodeView* d : *dequantizes) {
+    QRT_TRY(find_readers(d->output(0), shape, &quantizes, &passed, &all));
+    if (!all) return Status();
+  }
+  Quant second, third, common = *quant;
+  if (!are_one(quantizes, "QuantizeLinear", &second) || second.type != quant->type) return Status();
+  for (const NodeView* q : quantizes) {
+    QRT_TRY(find_readers(q->output(0), shape, &next, &passed, &all));
+    if (!all) return Status();
+  }
+  if (!are_one(next, "DequantizeLinear", &third) || third != second) return Status();
+  // Equal nodes that make several graph outputs stay apart.
+  const auto outputs = std::count_if(next.begin(), next.end(), [this](const NodeView* d) {
+    return model_.uses(d->output(0)) > static_cast<int>(model_.readers(d->output(0)).size());
+  });
+  if (outputs > 1) return Status();
+  const bool stay = *quant != second && almost_equal(*quant, second);
+  if (!stay && *quant != second && !intersect(*quant, second, &common)) return Status();
+  for (const auto* nodes : {dequantizes, &quantizes})
+    for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);
+  for (const auto& [node, input] : passed) passed_[node] = input;
+  for (const NodeView* d : *dequantizes) merged_.erase(d->index());
+  if (stay) return Status();
+  merged_[quantize.index()] = common;
+  for (const NodeView* d : next) merged_[d->index()] = common;
+  *quant = common;
+  *dequantizes = std::move(next);
+  *merged = true;
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

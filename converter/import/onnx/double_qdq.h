@@ -1,11 +1,13 @@
 // Two QuantizeLinear/DequantizeLinear pairs in a row. ONNX Runtime makes them one, whose range is
-// what the two ranges have in common, before it fuses anything; so must we.
+// what the two ranges have in common, before it fuses anything; so must we. It looks for them after
+// it has taken out what changes nothing and made one node of several that are equal.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 
 #include <memory>
+#include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "converter/import/onnx/tensors.h"
@@ -16,22 +18,48 @@ class DoubleQdq {
  public:
   using Nodes = std::vector<std::unique_ptr<NodeView>>;  // by index in the file
 
+  DoubleQdq(const Model& model, const Nodes& nodes, Tensors* tensors)
+      : model_(model), nodes_(nodes), tensors_(tensors) {}
+
+  // Merges the pair that begins with this QuantizeLinear of floats of `shape` and those behind it.
   // REQUIRES: the scales and zero points are loaded.
-  void merge(const Model& model, const Nodes& nodes, const Tensors& tensors);
+  Status merge(const NodeView& quantize, const Shape& shape);
 
   // The parameters that stand for a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
-  // A node in the middle of two merged pairs: its output is its input.
-  bool is_bypassed(const NodeView& node) const { return bypassed_.count(node.index()) != 0; }
+  // Of a node between the first and the last of merged pairs: the input that is its output. -1 for
+  // others.
+  int passed_input(const NodeView& node) const;
 
  private:
-  // The parameters of a pair; false for those that ONNX Runtime does not merge.
-  bool pair_quant(const Tensors& tensors, const NodeView& q, const NodeView& dq,
-                  Quant* result) const;
-  bool read(const Tensors& tensors, const NodeView& node, Quant* result) const;
+  // Nodes that were passed, each with the input that is its output.
+  using Passed = std::vector<std::pair<int, int>>;
 
+  Status read_constant(const NodeView& node, int i, const Constant** constant) const;
+  Status is_one(const NodeView& node, int i, float value, bool* result) const;
+  Status are_all(const NodeView& node, int i, int64_t value, bool* result) const;
+  Status changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape,
+                         bool* result) const;
+  // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
+  // reads it.
+  Status find_readers(const std::string& tensor, const Shape& shape,
+                      std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
+  bool read(const NodeView& node, Quant* quant) const;
+  bool are_one(const std::vector<const NodeView*>& nodes, const char* op, Quant* quant) const;
+  // Merges with the pair behind `dequantizes`, which becomes theirs. *merged: there was one.
+  Status merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
+                    std::vector<const NodeView*>* dequantizes, bool* merged);
+
+  // The same across a Transpose, where ONNX Runtime makes it one with a later Transpose.
+  bool merge_across(const NodeView& quantize, Quant* quant,
+                    std::vector<const NodeView*>* dequantizes);
+  const NodeView* sole_reader(const NodeView& node) const;
+
+  const Model& model_;
+  const Nodes& nodes_;
+  Tensors* tensors_;
   std::unordered_map<int, Quant> merged_;  // by node
-  std::unordered_set<int> bypassed_;
+  std::unordered_map<int, int> passed_;
 };
 
 }  // namespace qrt::convert::from_onnx

@@ -19,7 +19,8 @@ Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* g
       batch_(batch),
       outcomes_(report),
       tensors_(model, &outcomes_),
-      builder_(graph) {
+      builder_(graph),
+      double_qdq_(model, nodes_, &tensors_) {
   for (int i = 0; i < model.graph().node_size(); ++i) {
     nodes_.push_back(std::make_unique<NodeView>(model.graph().node(i), i));
     outcomes_.add_node(nodes_.back()->label(), nodes_.back()->op_label());
@@ -36,9 +37,8 @@ Status Importer::run() {
   graph().reference = "ort-x64-fma";
   QRT_TRY(import_inputs(*this));
   std::vector<bool> visited(nodes_.size(), false);
-  QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(load_quant_parameters());
-  double_qdq_.merge(model_, nodes_, tensors_);
+  QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(visit(model_.execution_order(), &visited));
   QRT_TRY(export_outputs(*this));
   report_unresolved();
@@ -57,6 +57,13 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     if ((*visited)[static_cast<size_t>(i)]) continue;
     (*visited)[static_cast<size_t>(i)] = true;
     const NodeView& n = node(i);
+    const int passed = double_qdq_.passed_input(n);
+    const bool is_made =
+        passed >= 0 && !input(n, passed).is_refused() && outcomes_.origin(n.input(passed)).empty();
+    if (is_made) {
+      set_output(n, 0, input(n, passed));
+      continue;
+    }
     QRT_TRY(assess(n));
     QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
     if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());
@@ -140,7 +147,7 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0),
-                  "keep tensors below 7 dimensions and 2^31 elements");
+                  "keep tensors below 7 dimensions and 2^31 elements, and none of them empty");
   // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
   if (status.code() == Code::kInvalidModel && !depends.empty()) {
     not_assessed(node, depends);

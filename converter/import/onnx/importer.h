@@ -49,7 +49,7 @@ class Importer {
   // Nothing else reads input i, so that `node` may take over the operator that makes it.
   bool is_sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
   // Two Q/DQ pairs in a row, which count as one.
-  const DoubleQdq& double_qdq() const { return double_qdq_; }
+  DoubleQdq& double_qdq() { return double_qdq_; }
 
   // --- the graph
   GraphBuilder& builder() { return builder_; }

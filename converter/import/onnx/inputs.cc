@@ -34,7 +34,7 @@ Status import_inputs(Importer& importer) {
     }
     QRT_MODEL_CHECK(type.has_shape(), "graph input '%s' has no shape", name);
     std::vector<int64_t> dims;
-    bool symbolic = false;
+    bool symbolic = false, is_batch = false;
     for (int i = 0; i < type.shape().dim_size(); ++i) {
       const auto& dim = type.shape().dim(i);
       if (dim.has_dim_value()) {
@@ -52,7 +52,7 @@ Status import_inputs(Importer& importer) {
         symbolic = true;
       }
       dims.push_back(i == 0 ? importer.batch() : 1);
-      graph.batch_is_symbolic |= i == 0;
+      is_batch |= i == 0;
     }
     if (symbolic) continue;
     if (std::count(dims.begin(), dims.end(), 0) > 0) {
@@ -66,7 +66,10 @@ Status import_inputs(Importer& importer) {
                    "keep tensors below 7 dimensions and 2^31 elements");
       continue;
     }
-    if (graph.inputs.empty() && !dims.empty()) graph.default_batch = dims[0];
+    // The first symbolic batch, or where there is none, the first number.
+    if ((is_batch && !graph.batch_is_symbolic) || (graph.inputs.empty() && !dims.empty()))
+      graph.default_batch = dims[0];
+    graph.batch_is_symbolic |= is_batch;
     tensor.type = type.elem_type();
     tensor.value = builder.new_value(info.name(), dtype, tensor.shape);
     graph.inputs.push_back(tensor.value);

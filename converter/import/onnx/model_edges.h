@@ -2,6 +2,8 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_
 
+#include <string>
+
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert::from_onnx {
@@ -11,6 +13,11 @@ Status import_inputs(Importer& importer);
 
 // outputs.cc: what the model's outputs have become, in the types the file declares.
 Status export_outputs(Importer& importer);
+
+// A tensor as the graph's own: floats where it is a table. `node` wrote it; null for inputs and
+// initialisers. *result stays kNoValue where it was refused.
+Status export_output(Importer& importer, const std::string& name, const Tensor& tensor,
+                     const NodeView* node, ValueId* result);
 
 }  // namespace qrt::convert::from_onnx
 

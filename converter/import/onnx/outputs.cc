@@ -57,7 +57,8 @@ Status dequantize_output(Importer& importer, const std::string& name, const Tens
   return Status();
 }
 
-// `node` wrote the tensor; null for inputs and initialisers.
+}  // namespace
+
 Status export_output(Importer& importer, const std::string& name, const Tensor& t,
                      const NodeView* node, ValueId* result) {
   Graph& graph = importer.graph();
@@ -113,8 +114,6 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
   graph.values[*result].quantization = signed_quantization(graph.values[t.value].quantization);
   return Status();
 }
-
-}  // namespace
 
 Status export_outputs(Importer& importer) {
   Graph& graph = importer.graph();

@@ -1,6 +1,7 @@
 // QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft.
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/edge_ops.h"
@@ -28,6 +29,34 @@ void make_per_tensor(Quant* q) {
   q->scale.resize(1);
   q->zero_point.resize(1);
   q->axis = -1;
+}
+
+// Lets a QuantizeLinear read what a table was before a Clip that ONNX Runtime drops.
+void drop_clip(Importer& importer, const NodeView& quantize) {
+  const std::string& name = quantize.input(0);
+  const int at = importer.model().producer(name);
+  const Tensor &s = importer.input(quantize, 1), &z = importer.input(quantize, 2);
+  DType type;
+  if (at < 0 || !importer.is_sole_reader(quantize, 0) || !importer.input(quantize, 0).is_table() ||
+      !s.is_plain_constant() || s.type != kFloat || s.constant->elements() != 1 ||
+      !z.is_plain_constant() || z.constant->elements() != 1 || !is_activation(z.type) ||
+      !ir_type(z.type, &type))
+    return;
+  const NodeView& clip = importer.node(at);
+  if (clip.op() != "Clip") return;
+  float limits[] = {clip.real("min", -std::numeric_limits<float>::infinity()),
+                    clip.real("max", std::numeric_limits<float>::infinity())};
+  for (int i = 0; i < 2; ++i) {
+    const Tensor& limit = importer.input(clip, i + 1);
+    std::vector<float> real;
+    if (!clip.has_input(i + 1)) continue;
+    if (!limit.is_plain_constant() || !constant_floats(limit, &real) || real.size() != 1) return;
+    limits[i] = real[0];
+  }
+  const Quant out =
+      tensor_quant(type, s.constant->real(0), static_cast<int32_t>(z.constant->integer(0)));
+  if (is_clip_dropped(out, limits[0], limits[1]))
+    importer.tensors().at(name) = importer.input(clip, 0);
 }
 
 // A constant quantised at conversion, as ONNX Runtime folds it.
@@ -134,12 +163,14 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     QRT_MODEL_CHECK(z.type == type, "zero point '%s' is %s, its tensor %s",
                     node.input(zero_point).c_str(), element_type_name(z.type),
                     element_type_name(type));
-    QRT_MODEL_CHECK(z.constant->is_integer() && z.constant->elements() == n,
+    // ONNX Runtime writes one zero point beside a QLinearConv's scale for each channel.
+    const bool one = z.constant->elements() == 1 && node.op().rfind("QLinear", 0) == 0;
+    QRT_MODEL_CHECK(z.constant->is_integer() && (one || z.constant->elements() == n),
                     "zero point '%s' has %lld elements, its scale %lld",
                     node.input(zero_point).c_str(), static_cast<long long>(z.constant->elements()),
                     static_cast<long long>(n));
     for (int64_t i = 0; i < n; ++i)
-      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(i));
+      q.zero_point[static_cast<size_t>(i)] = static_cast<int32_t>(z.constant->integer(one ? 0 : i));
   }
   if (type != kUndefined && !ir_type(type, &q.type))
     return importer.refuse(node, std::string("a tensor is ") + element_type_name(type),
@@ -167,10 +198,8 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.double_qdq().is_bypassed(node)) {
-    importer.set_output(node, 0, x);
-    return Status();
-  }
+  QRT_TRY(importer.double_qdq().merge(node, x.shape));
+  drop_clip(importer, node);
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
@@ -217,10 +246,6 @@ Status import_quantize(Importer& importer, const NodeView& node) {
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (importer.double_qdq().is_bypassed(node)) {
-    importer.set_output(node, 0, x);
-    return Status();
-  }
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
     const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);

@@ -106,8 +106,10 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
     int64_t padding = w->before[i] + w->after[i];
     if (same) padding = set_same_padding(image, i, is_pool, auto_pad == "SAME_LOWER", w);
     const int64_t room = image.size[i] + padding - extent;
-    QRT_MODEL_CHECK(room >= 0, "a window of %lld does not fit %lld padded positions",
-                    static_cast<long long>(extent), static_cast<long long>(room + extent));
+    if (room < 0)
+      return error(Code::kUnsupported,
+                   "a window of %lld does not fit %lld padded positions: its output is empty",
+                   static_cast<long long>(extent), static_cast<long long>(room + extent));
     int64_t out = room / w->stride[i] + 1;
     if (is_pool && node.integer("ceil_mode", 0) != 0) {
       // A last window may overhang, but must start inside the image or its leading padding.

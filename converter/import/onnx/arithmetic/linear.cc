@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <unordered_set>
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -69,6 +71,32 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
   return layer;
 }
 
+ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
+                       const std::vector<double>& bias, int axis) {
+  const Shape shape = importer.builder().shape_of(y);
+  Shape along;
+  for (int i = axis; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : 1);
+  const std::vector<float> floats(bias.begin(), bias.end());
+  const ValueId b = importer.graph().add_constant("", DType::kFloat32, along, floats);
+  const ValueId sum = importer.builder().new_value("", DType::kFloat32, shape);
+  importer.builder().add<fb::FloatOptionsT>(node, {y, b}, sum).function = fb::FloatFunction::ADD;
+  return sum;
+}
+
+ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
+                        Limits limits) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId stored = builder.new_value("", out.stored_type(), builder.shape_of(y), &out);
+  auto& o = builder.add<fb::QuantizeOptionsT>(node, {y}, stored);
+  o.scale = {float_bits(out.scale[0])};
+  o.zero_point = {out.stored_zero_point()};
+  if (!limits.cut(out)) return stored;
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i)
+    table[static_cast<size_t>(i)] = static_cast<uint8_t>(std::clamp(i, limits.lo, limits.hi));
+  return builder.lut(node, stored, table, false, "", &out);
+}
+
 Status refuse_weights(Importer& importer, const NodeView& node, int i) {
   const Tensor& w = importer.input(node, i);
   const int producer = w.is_value() ? importer.graph().producer(w.value) : -1;
@@ -129,6 +157,53 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
   }
   *bias = std::move(result);
   return Status();
+}
+
+bool has_other_scale(const Tensor& bias, const std::vector<float>& products) {
+  if (!bias.quant) return false;
+  const std::vector<float>& scale = bias.quant->scale;
+  for (size_t i = 0; i < std::max(scale.size(), products.size()); ++i) {
+    const float is = scale[scale.size() == 1 ? 0 : i];
+    const float product = products[products.size() == 1 ? 0 : i];
+    if (!(std::fabs(is - product) <= 1e-6f * std::fabs(product))) return true;
+  }
+  return false;
+}
+
+std::vector<int32_t> rounded_bias(const std::vector<double>& real,
+                                  const std::vector<float>& products) {
+  std::vector<int32_t> bias;
+  for (size_t i = 0; i < real.size(); ++i) {
+    const double product = static_cast<double>(products[products.size() == 1 ? 0 : i]);
+    const double units = std::nearbyint(real[i] / product);
+    bias.push_back(static_cast<int32_t>(std::clamp(units, -2147483648.0, 2147483647.0)));
+  }
+  return bias;
+}
+
+bool leads_to_quantize(const Importer& importer, const NodeView& node) {
+  static const std::unordered_set<std::string> limits = {"Relu", "Clip"},
+                                               movers = {"Reshape", "Transpose", "Squeeze",
+                                                         "Unsqueeze", "MaxPool"};
+  bool has_moved = false;
+  for (const NodeView* reader = &node;;) {
+    const std::vector<int>& readers = importer.model().readers(reader->output(0));
+    if (readers.size() != 1) return false;
+    reader = &importer.node(readers[0]);
+    if (reader->op() == "QuantizeLinear") return true;
+    has_moved = has_moved || movers.count(reader->op()) != 0;
+    if (movers.count(reader->op()) == 0 && (has_moved || limits.count(reader->op()) == 0))
+      return false;
+  }
+}
+
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products) {
+  std::vector<double> real;
+  for (size_t i = 0; i < bias.size(); ++i)
+    real.push_back(static_cast<double>(bias[i]) *
+                   static_cast<double>(products[products.size() == 1 ? 0 : i]));
+  return real;
 }
 
 bool is_rounded(const Tensor& bias, const std::vector<float>& products) {

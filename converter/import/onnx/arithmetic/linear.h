@@ -31,6 +31,13 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);
 
+// fl32(y + bias) of floats, a bias for each index of `axis`.
+ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
+                       const std::vector<double>& bias, int axis);
+// Floats as 8-bit integers within the limits.
+ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
+                        Limits limits);
+
 // Refuses what is not a constant quantised per tensor or per axis as weights: input i.
 Status refuse_weights(Importer& importer, const NodeView& node, int i);
 
@@ -46,6 +53,26 @@ enum class BiasScale {
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
                  const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
+
+// Whether one reader of the node's output, not counting the graph, leads to a QuantizeLinear: only
+// Relus and Clips and then data movement stand between the two.
+bool leads_to_quantize(const Importer& importer, const NodeView& node);
+
+// Whether ONNX Runtime rounds a bias of floats to integers of x * w before anything else.
+inline bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias) {
+  return bias.shape.rank() == 1 && leads_to_quantize(importer, node);
+}
+
+// Whether a bias of integers has other scales than these.
+bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
+
+// A bias in integers of x * w.
+std::vector<int32_t> rounded_bias(const std::vector<double>& real,
+                                  const std::vector<float>& products);
+
+// Integers of x * w as real numbers.
+std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
+                                     const std::vector<float>& products);
 
 // Whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);

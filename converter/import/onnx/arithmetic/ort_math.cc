@@ -153,6 +153,11 @@ float ort_gelu(float x) {
   return (0.5f * x) * one_plus;
 }
 
+float ort_gelu_tanh(float x) {
+  const float inner = x * (0.035677408136300125f * x * x + 0.7978845608028654f);
+  return 0.5f * x * (ort_tanh(inner) + 1.0f);
+}
+
 float ort_quick_gelu(float x, float alpha) { return x * ort_logistic(x * alpha); }
 
 float ort_log(float x) {

@@ -20,6 +20,7 @@ float ort_hard_sigmoid(float x, float alpha, float beta);
 float ort_hard_swish(float x);
 float ort_softsign(float x);
 float ort_gelu(float x);
+float ort_gelu_tanh(float x);
 float ort_quick_gelu(float x, float alpha);
 // These use ONNX Runtime's vector form of exp and log; for the last elements of a work chunk it
 // calls libm instead, and an entry can differ with probability below 1e-6.

@@ -1,5 +1,10 @@
 #include "converter/import/onnx/deferred/pair_function.h"
 
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "converter/import/onnx/deferred/table.h"
 
 namespace qrt::convert::from_onnx {
@@ -12,6 +17,30 @@ constexpr int kMostDepth = 8;
 float within(float x, float lo, float hi) {
   const float v = x < lo ? lo : x;
   return v > hi ? hi : v;
+}
+
+}  // namespace
+
+namespace {
+
+// A constant of at most 256 different floats, as bytes that count them.
+bool few_values(Importer& importer, const std::string& name, const Tensor& t, PairFunction* out) {
+  std::vector<float> real;
+  if (!constant_floats(t, &real)) return false;
+  std::map<float, uint8_t> code;
+  std::vector<float> values;
+  std::vector<uint8_t> stored;
+  for (float v : real) {
+    if (std::isnan(v)) return false;
+    const auto [at, is_new] = code.emplace(v, static_cast<uint8_t>(values.size()));
+    if (is_new) values.push_back(v);
+    if (values.size() > kCodes) return false;
+    stored.push_back(at->second);
+  }
+  values.resize(kCodes);
+  out->a = importer.graph().add_constant(name, DType::kUInt8, t.shape, stored);
+  out->value = [values](int a, int) { return values[static_cast<size_t>(a)]; };
+  return true;
 }
 
 }  // namespace
@@ -43,7 +72,8 @@ bool pair_function_of(Importer& importer, const NodeView& node, int i, PairFunct
       return true;
     }
     const bool bytes = t.type == kUint8 || t.type == kInt8;
-    if (!bytes || !t.quant || !t.quant->per_tensor()) return false;
+    if (!bytes || !t.quant || !t.quant->per_tensor())
+      return few_values(importer, node.input(i), t, out);
     Tensor stored = t;
     stored.kind = Tensor::Kind::kTable;
     if (!entries(stored, &real)) return false;

@@ -1,6 +1,9 @@
 #include "converter/import/onnx/deferred/pending.h"
 
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <unordered_set>
 
 #include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/table.h"
@@ -22,6 +25,29 @@ std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const S
   return pending;
 }
 
+bool is_clip_dropped(const Quant& out, float lo, float hi) {
+  const Limits range = Limits::of_source(out);
+  const auto real = [&](int v) { return static_cast<float>(v - out.zero_point[0]) * out.scale[0]; };
+  constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+  return lo - real(range.lo) <= kEpsilon && real(range.hi) - hi <= kEpsilon;
+}
+
+namespace {
+
+// Whether ONNX Runtime leaves an Add or Mul in float, since between it and its QuantizeLinear
+// stands what it does not see through.
+bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
+  static const std::unordered_set<std::string> transparent = {
+      "Relu",  "Clip",     "Reshape", "Transpose", "Squeeze", "Unsqueeze",
+      "Slice", "Identity", "Dropout", "Cast",      "MaxPool"};
+  if (p.node->op() != "Add" && p.node->op() != "Mul") return false;
+  return limits_cut || std::any_of(p.followers.begin(), p.followers.end(), [&](int i) {
+           return transparent.count(importer.node(i).op()) == 0;
+         });
+}
+
+}  // namespace
+
 // Refusing the node drops its tensor: `pending` is the caller's own.
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result) {
@@ -37,9 +63,16 @@ Status resolve(Importer& importer, const NodeView& quantize,
                             "quantise activations per tensor"));
     return skip();
   }
-  const Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
+  Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
+  const bool clips = !p.followers.empty() && importer.node(p.followers.back()).op() == "Clip";
+  if (clips && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
-  QRT_TRY(p.emit(out, limits, &v));
+  if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {
+    const Shape shape = importer.tensors().at(p.node->output(0)).shape;
+    QRT_TRY(quantize_pair_function(importer, *p.node, *p.pair_function, shape, out, limits, &v));
+  } else {
+    QRT_TRY(p.emit(out, limits, &v));
+  }
   if (v == kNoValue) return skip();
   for (int follower : p.followers)
     importer.outcomes().became(follower, "fused into " + p.node->op(), "I0");

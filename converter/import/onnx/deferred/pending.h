@@ -20,6 +20,10 @@ std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, i
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result);
 
+// Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
+// float's epsilon, whatever the scale, of what the integers can be.
+bool is_clip_dropped(const Quant& out, float lo, float hi);
+
 }  // namespace qrt::convert::from_onnx
 
 #endif  // QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PENDING_H_

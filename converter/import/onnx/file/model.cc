@@ -120,6 +120,12 @@ int Model::uses(const std::string& tensor) const {
   return found == uses_.end() ? 0 : found->second;
 }
 
+const std::vector<int>& Model::readers(const std::string& tensor) const {
+  static const std::vector<int> none;
+  const auto found = readers_.find(tensor);
+  return found == readers_.end() ? none : found->second;
+}
+
 int Model::producer(const std::string& tensor) const {
   const auto found = producer_.find(tensor);
   return found == producer_.end() ? -1 : found->second;
@@ -151,7 +157,10 @@ Status Model::index() {
                       at->second < 0 ? "an input or initialiser"
                                      : node_label(g.node(at->second), at->second).c_str());
     }
-    for (const std::string& name : g.node(i).input()) ++uses_[name];
+    for (const std::string& name : g.node(i).input()) {
+      ++uses_[name];
+      readers_[name].push_back(i);
+    }
     std::vector<std::string> inner;
     collect_subgraph_reads(g.node(i), &inner);
     for (const std::string& name : inner) ++uses_[name];

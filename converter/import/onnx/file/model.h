@@ -38,6 +38,8 @@ class Model {
   }
   // How often nodes (their subgraphs included) read a tensor, and how often it is a graph output.
   int uses(const std::string& tensor) const;
+  // The nodes that read a tensor, one as often as it does; subgraphs left out.
+  const std::vector<int>& readers(const std::string& tensor) const;
   // Index of the node that writes a tensor, or -1.
   int producer(const std::string& tensor) const;
 
@@ -51,6 +53,7 @@ class Model {
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
   std::unordered_map<std::string, int64_t> opsets_;  // by domain, "" for "ai.onnx"
   std::unordered_map<std::string, int> uses_;
+  std::unordered_map<std::string, std::vector<int>> readers_;
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser
 };
 

@@ -79,6 +79,18 @@ Status import_cast(Importer& importer, const NodeView& node) {
     importer.set_output(node, 0, x);
     return Status();
   }
+  DType stored;
+  if (to == kFloat && x.is_value() && ir_type(x.type, &stored) &&
+      (x.type == kUint8 || x.type == kInt8 || x.type == kUint16 || x.type == kInt16)) {
+    Tensor y = x;
+    y.kind = Tensor::Kind::kTable;
+    y.quant = tensor_quant(stored, 1.0f, 0);
+    auto table = std::make_shared<std::vector<float>>();
+    if (!entries(y, table.get())) return importer.refuse_float(node, 0);
+    y.table = std::move(table);
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
   if (to == kFloat && x.is_value() && x.type == kInt32) {
     Tensor y;
     y.kind = Tensor::Kind::kValue;

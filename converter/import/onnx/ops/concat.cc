@@ -1,5 +1,6 @@
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
+#include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -98,6 +99,18 @@ Status import_concat(Importer& importer, const NodeView& node) {
   pending->emit = [&importer, &node, parts, axis, shape](const Quant& out, Limits limits,
                                                          ValueId* result) {
     return emit(importer, node, parts, axis, shape, out, limits, result);
+  };
+  pending->emit_float = [&importer, &node, parts, axis, shape](ValueId* result) {
+    std::vector<ValueId> ids;
+    for (const Tensor& part : parts) {
+      ValueId id = kNoValue;
+      QRT_TRY(export_output(importer, "", part, &node, &id));
+      if (id == kNoValue) return Status();
+      ids.push_back(id);
+    }
+    *result = join(importer, node, ids, axis, shape);
+    importer.became(node, "Concat", "edge");
+    return Status();
   };
   return Status();
 }

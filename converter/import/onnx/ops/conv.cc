@@ -1,4 +1,6 @@
 // Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
+#include <algorithm>
+
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -17,7 +19,9 @@ struct Convolution {
   int64_t groups = 1, out = 0;
   std::vector<float> products;
   std::vector<int32_t> bias;
-  bool bias_is_rounded = false;  // from integers of another scale
+  bool bias_is_rounded = false;       // from integers of another scale
+  bool bias_is_float = false;         // ONNX Runtime adds it to floats
+  bool bias_has_other_scale = false;  // which a convolution of integers may not see
   std::vector<double> real_bias;
 };
 
@@ -172,9 +176,13 @@ Status emit_int16(Importer& importer, const NodeView& node, const std::string& o
 }
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
-                      const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
+                      Convolution c, const Quant& out, Limits limits, ValueId* result) {
+  if (c.bias_has_other_scale && (limits.cut(out) || out.type != c.x_quant.type)) {
+    c.bias = rounded_bias(c.real_bias, c.products);
+    c.bias_is_rounded = true;
+  }
   bool coarse = false;
-  for (size_t i = 0; c.bias_is_rounded && i < c.products.size(); ++i)
+  for (size_t i = 0; (c.bias_is_rounded || c.bias_is_float) && i < c.products.size(); ++i)
     coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
   if (is_wide(c) || out.is_int16() || coarse)
     return emit_int16(importer, node, ops, c, out, limits, result);
@@ -190,10 +198,16 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  const ValueId acc = emit(importer, node, ops, c,
-                           byte_constants(importer, c, std::make_unique<fb::RequantT>()), nullptr);
+  // A bias of floats is added to floats, where no rounding to integers follows.
+  const bool adds = c.bias_is_float || c.bias_is_rounded || c.bias_has_other_scale;
+  Convolution source = c;
+  if (adds) std::fill(source.bias.begin(), source.bias.end(), 0);
+  const ValueId acc =
+      emit(importer, node, ops, source,
+           byte_constants(importer, source, std::make_unique<fb::RequantT>()), nullptr);
   *result = importer.builder().dequantize_accumulators(node, acc, c.products,
                                                        c.products.size() == 1 ? -1 : 1);
+  if (adds) *result = add_float_bias(importer, node, *result, c.real_bias, 1);
   return Status();
 }
 
@@ -220,7 +234,14 @@ Status import_conv(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   conv.bias = std::move(*bias);
   conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
-  conv.real_bias = real_bias(importer, node, 2, conv.out);
+  conv.bias_has_other_scale =
+      node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
+  const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
+  conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
+  conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
+                                                     : real_bias(importer, node, 2, conv.out);
+  // One channel of another scale, and no convolution of integers has any of them.
+  if (conv.bias_is_rounded) conv.bias = rounded_bias(conv.real_bias, conv.products);
   const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "converter/import/common/transpose_conv.h"
+#include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/window.h"
@@ -249,6 +250,8 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   QRT_TRY(read_bias(importer, node, 2, c.out, c.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   c.bias = std::move(*bias);
+  if (node.has_input(2) && has_other_scale(importer.input(node, 2), c.products))
+    c.bias = rounded_bias(real_bias(importer, node, 2, c.out), c.products);
   const auto pending = defer(importer, node, c.image.shape(c.out, c.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {

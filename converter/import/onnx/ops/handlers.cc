@@ -149,6 +149,7 @@ constexpr OpEntry kOps[] = {
     {kMicrosoft, "QLinearAveragePool", import_qlinear_average_pool, 4},
     {kMicrosoft, "QLinearGlobalAveragePool", import_qlinear_global_average_pool, 4},
 
+    {"", "BatchNormalization", import_batch_normalization, 5},
     {"", "InstanceNormalization", import_refused, 1},
     {"", "LayerNormalization", import_refused, 1},
     {"", "GroupNormalization", import_refused, 1},

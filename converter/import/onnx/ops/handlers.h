@@ -134,7 +134,17 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 
-// dynamic_matmul.cc
+// ops/batch_norm.cc
+Status import_batch_normalization(Importer& importer, const NodeView& node);
+// What BatchNormalization computes: y = x * factor[c] + addend[c], both rounded to float32.
+struct ChannelLines {
+  std::vector<float> factor, addend;
+};
+// False: an input is no constant of so many channels.
+bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
+                        ChannelLines* lines);
+
+// ops/dynamic_matmul.cc
 Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
 Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
 

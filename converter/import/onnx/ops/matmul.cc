@@ -1,5 +1,7 @@
 // Gemm, MatMul and their QLinear forms with a constant right side: FullyConnected. Without a
 // QuantizeLinear behind it the result is the int32 accumulator, dequantised.
+#include <algorithm>
+
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -21,6 +23,10 @@ struct Product {
   std::vector<float> products;  // alpha * x_scale * w_scale
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
+  // What ONNX Runtime makes of a bias that is not in integers of x * w: rounds it to them; takes its
+  // integers for such where its operator is of integers, else adds it in a sum of floats; always
+  // that; adds it to the float of the accumulator.
+  enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
   Shape result;
 };
 
@@ -76,9 +82,50 @@ Int16Source int16_source(const Product& p) {
   return s;
 }
 
-Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
-                      const Product& p, const Quant& out, Limits limits, ValueId* result) {
-  if (is_wide(p) || out.is_int16()) {
+// The accumulators without the bias as floats, and the bias added to those.
+ValueId emit_added(Importer& importer, const NodeView& node, const std::string& ops,
+                   const Product& p) {
+  Product unbiased = p;
+  std::fill(unbiased.bias.begin(), unbiased.bias.end(), 0);
+  const ValueId acc =
+      emit(importer, node, ops, unbiased,
+           byte_constants(importer, unbiased, std::make_unique<fb::RequantT>()), nullptr);
+  const int last = importer.builder().shape_of(acc).rank() - 1;
+  const ValueId y = importer.builder().dequantize_accumulators(node, acc, p.products,
+                                                               p.products.size() == 1 ? -1 : last);
+  return add_float_bias(importer, node, y, p.real_bias, last);
+}
+
+// Where a bias rounded to x * w moves the output by more than this part of a step, weights and bias
+// count in finer units.
+constexpr float kBiasError = 0.25f;
+
+bool is_coarse(const Product& p, const Quant& out) {
+  return p.float_bias == Product::FloatBias::kInSum &&
+         std::any_of(p.products.begin(), p.products.end(),
+                     [&](float product) { return product * 0.5f > kBiasError * out.scale[0]; });
+}
+
+// The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
+void add_in_sum(Product* p) {
+  p->float_bias = Product::FloatBias::kInSum;
+  p->bias = rounded_bias(p->real_bias, p->products);
+}
+
+bool all_usable(const std::vector<float>& scales) {
+  return std::all_of(scales.begin(), scales.end(), is_usable_scale);
+}
+
+Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops, Product p,
+                      const Quant& out, Limits limits, ValueId* result) {
+  using FloatBias = Product::FloatBias;
+  if (p.float_bias == FloatBias::kTaken && (limits.cut(out) || out.type != p.x_quant.type))
+    add_in_sum(&p);
+  const bool added = p.float_bias == Product::FloatBias::kAdded && all_usable(p.products);
+  if (added && !is_wide(p) && !out.is_int16()) {
+    *result = quantize_within(importer, node, emit_added(importer, node, ops, p), out, limits);
+    importer.became(node, "FullyConnected", "I1");
+  } else if (is_wide(p) || out.is_int16() || is_coarse(p, out)) {
     auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
     if (!layer) return Status();
     *result = emit(importer, node, ops, p, std::move(*layer), &out);
@@ -98,12 +145,18 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
-  const ValueId acc = emit(importer, node, ops, p,
-                           byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
-  const Shape shape = importer.builder().shape_of(acc);
-  const int axis = p.products.size() == 1 ? -1 : shape.rank() - 1;
-  const ValueId y = importer.builder().dequantize_accumulators(node, acc, p.products, axis);
-  *result = shape == p.result ? y : importer.builder().reshape(node, y, p.result);
+  GraphBuilder& builder = importer.builder();
+  ValueId y;
+  using FloatBias = Product::FloatBias;
+  if (p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded) {
+    y = emit_added(importer, node, ops, p);
+  } else {
+    y = emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
+             nullptr);
+    const int axis = p.products.size() == 1 ? -1 : builder.shape_of(y).rank() - 1;
+    y = builder.dequantize_accumulators(node, y, p.products, axis);
+  }
+  *result = builder.shape_of(y) == p.result ? y : builder.reshape(node, y, p.result);
   return Status();
 }
 
@@ -168,11 +221,11 @@ bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
 
 // Output 0 of `node` waits for its quantisation as the product that `owner` makes.
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
-                                       const NodeView& owner, Product p, bool float_result) {
+                                       const NodeView& owner, Product p) {
   const auto pending = defer(importer, node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;
-  if (float_result && !is_wide(p))
+  if (!is_wide(p))
     pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
       return emit_float(importer, owner, *ops, p, result);
     };
@@ -222,6 +275,15 @@ Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w
   return Status();
 }
 
+Product::FloatBias float_bias_of(const Importer& importer, const NodeView& node, const Tensor& bias,
+                                 const std::vector<float>& products) {
+  using FloatBias = Product::FloatBias;
+  if (bias.type == kFloat)
+    return is_bias_rounded(importer, node, bias) ? FloatBias::kRounded : FloatBias::kInSum;
+  const bool is_taken = has_other_scale(bias, products) && leads_to_quantize(importer, node);
+  return is_taken ? FloatBias::kTaken : FloatBias::kNone;
+}
+
 }  // namespace
 
 Status import_gemm(Importer& importer, const NodeView& node) {
@@ -233,10 +295,6 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
   if (!known) return Status();
   const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
-  if (node.has_input(2) && (alpha != 1.0f || beta != 1.0f))
-    return importer.refuse(
-        node, "alpha or beta is not 1 while there is a bias: ONNX Runtime computes it in float",
-        node.output(0), "fold alpha and beta into weights and bias");
   if (is_row_bias(node, 2, importer))
     return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
                            node.input(2), "use a bias of one value per output column");
@@ -248,8 +306,14 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.real_bias = real_bias(importer, node, 2, p.out);
   p.alpha = alpha;
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
-  const bool float_bias = node.has_input(2) && importer.input(node, 2).type == kFloat;
-  defer_product(importer, node, node, std::move(p), !float_bias);
+  if (node.has_input(2)) {
+    p.float_bias = float_bias_of(importer, node, importer.input(node, 2), p.products);
+    if (p.float_bias == Product::FloatBias::kRounded)
+      p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
+    for (double& b : p.real_bias) b *= static_cast<double>(beta);
+    if (p.float_bias == Product::FloatBias::kInSum || alpha != 1.0f || beta != 1.0f) add_in_sum(&p);
+  }
+  defer_product(importer, node, node, std::move(p));
   return Status();
 }
 
@@ -272,7 +336,7 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   p.bias.assign(static_cast<size_t>(p.out), 0);
   p.real_bias.assign(static_cast<size_t>(p.out), 0.0);
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
-  defer_product(importer, node, node, std::move(p), true);
+  defer_product(importer, node, node, std::move(p));
   return Status();
 }
 
@@ -282,7 +346,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   if (!x.is_pending() || x.pending->node->op() != "MatMul" || !bias.is_constant()) return Status();
   const NodeView& matmul = *x.pending->node;
   const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
-                     importer.input(matmul, 0).shape.rank() >= 2 &&
+                     importer.input(matmul, 0).shape.rank() >= 1 &&
                      importer.input(matmul, 1).shape.rank() == 2 && bias.shape.rank() == 1 &&
                      bias.shape[0] == x.shape[x.shape.rank() - 1];
   if (!plain) return Status();
@@ -298,8 +362,15 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   if (!integers) return Status();
   p.bias = std::move(*integers);
   p.real_bias = real_bias(importer, add, 1 - product, p.out);
-  const bool float_bias = bias.type == kFloat;
-  const auto pending = defer_product(importer, add, matmul, std::move(p), !float_bias);
+  // ONNX Runtime makes matrices of more dimensions one where it knows them all.
+  if (importer.input(matmul, 0).shape.rank() > 2 && importer.graph().batch_is_symbolic)
+    p.float_bias = Product::FloatBias::kAdded;
+  else
+    p.float_bias = float_bias_of(importer, add, bias, p.products);
+  if (p.float_bias == Product::FloatBias::kRounded)
+    p.real_bias = bias_of_integers(p.bias, p.products);
+  if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);
+  const auto pending = defer_product(importer, add, matmul, std::move(p));
   pending->ops = "MatMul+Add";
   pending->followers.push_back(add.index());
   return Status();

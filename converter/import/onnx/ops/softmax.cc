@@ -27,6 +27,15 @@ bool takes_logarithm(float scale, float output_scale, int64_t length, bool is_in
          static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
+// ONNX Runtime's exponential of a row's only element is so great that k times it is infinite: of the
+// quotient, NaN, it makes INT32_MIN, to which it adds the zero point without regard to overflow. (A
+// k of 0 makes 0.)
+int of_one_element(const Quant& out, float k) {
+  const int zero = out.zero_point[0];
+  if (out.type == DType::kUInt8 || k < 1.0f) return zero;
+  return zero < 0 ? 127 : -128;
+}
+
 Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
             int64_t axis, const Quant& out, ValueId* result) {
   const Shape shape = importer.builder().shape_of(x);
@@ -47,6 +56,14 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
       table[i] = ort_exp((static_cast<float>(i) - 255.0f) * in.scale[0]);
   } else if (length > 0 && is_usable_scale(in.scale[0])) {
     ort_softmax_table(in.scale[0], length, table.data());
+  }
+  if (length == 1 && !logarithm && !is_int16 && scales &&
+      !(k >= 1.0f && std::isfinite(table[255] * k))) {
+    const int stored = out.offset() + of_one_element(out, k);
+    *result = importer.builder().lut(
+        node, x, std::vector<uint8_t>(256, static_cast<uint8_t>(stored)), false, "", &out);
+    importer.became(node, "Lut", "I0");
+    return Status();
   }
   const bool usable =
       length > 0 && scales &&

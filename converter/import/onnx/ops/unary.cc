@@ -54,6 +54,7 @@ std::function<float(float)> function_of(const NodeView& node) {
   if (op == "Softplus") return ort_softplus;
   if (op == "Softsign") return ort_softsign;
   if (op == "Mish") return ort_mish;
+  if (op == "Gelu" && node.text("approximate", "none") == "tanh") return ort_gelu_tanh;
   if (op == "Gelu") return ort_gelu;
   if (op == "Erf") return ort_erf;
   if (op == "Exp") return ort_exp;
@@ -136,10 +137,9 @@ Status import_unary(Importer& importer, const NodeView& node) {
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   if (taken) return Status();
-  if (node.op() == "Gelu" && node.text("approximate", "none") != "none")
-    return importer.refuse(
-        node, "the approximation '" + node.text("approximate", "") + "' is not modelled",
-        node.output(0), "use the exact Gelu");
+  const std::string approximation = node.text("approximate", "none");
+  QRT_MODEL_CHECK(node.op() != "Gelu" || approximation == "none" || approximation == "tanh",
+                  "approximate is '%s'", approximation.c_str());
   return map_table(importer, node, 0, function_of(node));
 }
 

@@ -164,6 +164,20 @@ ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, co
   return resize_value(importer, node, r, x.value, std::move(o));
 }
 
+// Whether ONNX Runtime has these images in NHWC: what it adds or multiplies to such in NCHW, it
+// brings back first.
+bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
+  constexpr int kMostDepth = 16;
+  if (!builder.is_marked(x) || depth > kMostDepth) return false;
+  const int at = builder.graph().producer(x);
+  if (at < 0) return false;
+  const Node& node = builder.graph().nodes[static_cast<size_t>(at)];
+  if (!node.options.AsAdd() && !node.options.AsMul()) return true;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+    return builder.graph().values[input].is_constant || is_nhwc(builder, input, depth + 1);
+  });
+}
+
 }  // namespace
 
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
@@ -186,8 +200,11 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   }
   if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
     fb::ResizeLinearOptionsT o;
-    o.kind = layout_of(r) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
-                                                   : fb::ResizeKind::F32_TRUNCATED;
+    // Behind its convolutions ONNX Runtime has images in NHWC, too.
+    const Layout layout = layout_of(r);
+    const bool nhwc = layout == Layout::kChannelsFirst && is_nhwc(importer.builder(), x.value);
+    o.kind = nhwc || layout == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
+                                                     : fb::ResizeKind::F32_TRUNCATED;
     o.offset = x.type == kInt8 ? 128 : 0;
     int64_t fill;
     if (!cast_bits(beyond, x.type, &fill))
@@ -197,6 +214,7 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     y.shape = to;
     y.value = fill_outside(importer, node, r,
                            resize_value(importer, node, r, x.value, std::move(o)), fill);
+    if (nhwc) importer.builder().mark(y.value);
     importer.set_output(node, 0, std::move(y));
     return Status();
   }

@@ -1,0 +1,71 @@
+// Elementwise operators, Softmax and Concat.
+#include <functional>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void clip_at_tiny_scales_is_dropped(BitsModel& m) {
+  const std::string x = m.b.qdq<uint8_t>(m.real({1, 12}, 1e-8f), 1e-10f, 128);
+  m.stored(m.b.node("Clip", {x, m.b.scalar(-3e-9f), m.b.scalar(4e-9f)}), 1e-10f);
+}
+
+void add_in_float_before_what_is_not_seen_through(BitsModel& m) {
+  const Dims dims = {1, 4, 4, 4};
+  const std::string x = m.image(dims), y = m.image(dims, 1.0f / 128);
+  m.stored(m.b.node("Flatten", {m.b.node("Add", {x, y})}), 3.0f / 256, 100);
+  m.stored(m.b.node("Relu", {m.b.node("Add", {x, y})}), 3.0f / 256, 100);
+  m.stored(m.b.node("Relu", {m.b.node("Mul", {x, y})}), 3.0f / 256, 100);
+}
+
+void concat_to_float(BitsModel& m) {
+  m.b.output(m.b.node("Concat",
+                      {m.image({1, 2, 3}), m.b.node("Sigmoid", {m.image({1, 2, 3}, 0.03f, 100)})},
+                      {{"axis", 1}}));
+}
+
+void softmax_of_one_element(BitsModel& m) {
+  for (const float scale : {1.0f / 256, 1.0f / 128, 1.5f})
+    m.stored(m.b.node("Softmax", {m.image({2, 3, 1})}, {{"axis", -1}}), scale, 30);
+}
+
+void gelu_by_tanh(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(20);
+  m.stored(m.b.node("Gelu", {m.image({8, 16})}, {{"approximate", "tanh"}}), 1.0f / 128, 30);
+}
+
+void constant_along_several_axes(BitsModel& m) {
+  m.stored(m.b.node("Mul", {m.image({1, 3, 4, 5}), m.floats({3, 4, 5})}));
+  m.stored(m.b.node("Sub", {m.floats({4, 5}), m.image({1, 3, 4, 5})}));
+}
+
+// what cameras deliver
+void integers_cast_to_float(BitsModel& m) {
+  const std::string x = m.b.node("Cast", {m.pixels({1, 3, 4, 4})}, {{"to", 1}});
+  m.stored(m.b.node("Mul", {x, m.b.scalar(1.0f / 255)}), 1.0f / 64, 0);
+}
+
+void batch_normalization(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(15);
+  m.stored(m.b.node("BatchNormalization",
+                    {m.image({2, 6, 3, 5}), m.floats({6}, 1.7f), m.floats({6}), m.floats({6}, 0.3f),
+                     m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
+}
+
+}  // namespace
+
+std::vector<BitsCase> elementwise_cases() {
+  return {
+      {"ClipAtTinyScalesIsDropped", clip_at_tiny_scales_is_dropped},
+      {"AddInFloatBeforeWhatIsNotSeenThrough", add_in_float_before_what_is_not_seen_through},
+      {"ConcatToFloat", concat_to_float},
+      {"SoftmaxOfOneElement", softmax_of_one_element},
+      {"GeluByTanh", gelu_by_tanh},
+      {"ConstantAlongSeveralAxes", constant_along_several_axes},
+      {"IntegersCastToFloat", integers_cast_to_float},
+      {"BatchNormalization", batch_normalization},
+  };
+}
+
+}  // namespace qrt::testing

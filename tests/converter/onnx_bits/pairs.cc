@@ -1,0 +1,124 @@
+// Pairs of QuantizeLinear and DequantizeLinear in a row.
+#include <functional>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void pairs_merge_behind_what_changes_nothing(BitsModel& m) {
+  const std::vector<std::function<std::string(std::string)>> nothing = {
+      [&](std::string x) {
+        return m.b.node("Mul", {x, m.b.scalar(1.0f)});
+      },
+      [&](std::string x) {
+        return m.b.node("Mul", {m.b.scalar(1.0f), x});
+      },
+      [&](std::string x) {
+        return m.b.node("Div", {x, m.b.scalar(1.0f)});
+      },
+      [&](std::string x) {
+        return m.b.node("Add", {x, m.b.scalar(0.0f)});
+      },
+      [&](std::string x) {
+        return m.b.node("Sub", {x, m.b.scalar(0.0f)});
+      },
+      [&](std::string x) {
+        return m.b.node("Cast", {x}, {{"to", 1}});
+      },
+      [&](std::string x) {
+        return m.b.node("Expand", {x, m.ints({1, 4, 3})});
+      },
+      [&](std::string x) {
+        return m.b.node("Slice", {x, m.ints({0}), m.ints({INT64_MAX}), m.ints({1})});
+      },
+      [&](std::string x) {
+        const std::vector<Attr> swap = {{"perm", Dims{0, 2, 1}}};
+        return m.b.node("Transpose", {m.b.node("Transpose", {x}, swap)}, swap);
+      }};
+  for (const auto& f : nothing)
+    m.b.output(m.b.qdq<uint8_t>(f(m.image({1, 4, 3}, 0.03f, 100)), 0.017f, 90));
+}
+
+void pairs_do_not_merge_behind_reshape(BitsModel& m) {
+  m.b.output(m.b.qdq<uint8_t>(
+      m.b.node("Reshape", {m.image({1, 4, 3}, 0.03f, 100), m.ints({1, 12})}), 0.017f, 90));
+}
+
+void pairs_merge_where_equal_nodes_read_the_second(BitsModel& m) {
+  const std::string second = m.b.q<uint8_t>(m.image({1, 4, 3}, 0.03f, 100), 0.017f, 90);
+  m.b.output(m.b.dq<uint8_t>(second, 0.017f, 90));
+  m.stored(m.b.node("Add", {m.b.dq<uint8_t>(second, 0.017f, 90), m.image({1, 4, 3})}));
+}
+
+void pairs_of_16_bits_merge(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(21);
+  m.b.output(
+      m.b.qdq<uint16_t>(m.b.qdq<uint16_t>(m.real({1, 4, 3}), 0.0001f, 30000), 0.00007f, 20000));
+}
+
+void pairs_of_almost_equal_scales_keep_both(BitsModel& m) {
+  const float first = 0.9e-20f, second = 1.1e-20f;
+  m.b.output(
+      m.b.qdq<uint8_t>(m.b.qdq<uint8_t>(m.real({1, 4, 3}, 1e-18f), first, 128), second, 128));
+}
+
+std::string transposed(BitsModel& m, const std::string& x, const Dims& perm) {
+  return m.b.node("Transpose", {x}, {{"perm", perm}});
+}
+
+// ONNX Runtime makes one of the Transposes, which leaves the pairs in a row.
+void pair_before_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, x, {1, 0, 2}), 0.017f, 90));
+}
+
+void pair_before_two_transposes_of_opset_21(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(21);
+  pair_before_two_transposes(m);
+}
+
+void pairs_before_and_between_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(transposed(m, m.b.qdq<uint8_t>(x, 0.017f, 90), {1, 0, 2}));
+}
+
+void pairs_around_two_transposes(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  const std::string y = transposed(m, m.b.qdq<uint8_t>(x, 0.017f, 90), {1, 0, 2});
+  m.b.output(m.b.qdq<uint8_t>(y, 0.013f, 110));
+}
+
+void pairs_around_a_transpose_of_nothing(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
+  const std::string y = m.b.qdq<uint8_t>(x, 0.017f, 90);
+  m.b.output(transposed(m, y, {0, 2, 1}));
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {y}), 1.0f / 256, 0));
+  const std::string z = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
+  m.b.output(m.b.qdq<uint8_t>(z, 0.017f, 90));
+}
+
+void pair_before_transpose_and_reshape(BitsModel& m) {
+  const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
+}
+
+}  // namespace
+
+std::vector<BitsCase> pair_cases() {
+  return {
+      {"PairsMergeBehindWhatChangesNothing", pairs_merge_behind_what_changes_nothing},
+      {"PairsDoNotMergeBehindReshape", pairs_do_not_merge_behind_reshape},
+      {"PairsMergeWhereEqualNodesReadTheSecond", pairs_merge_where_equal_nodes_read_the_second},
+      {"PairBeforeTwoTransposes", pair_before_two_transposes},
+      {"PairBeforeTwoTransposesOfOpset21", pair_before_two_transposes_of_opset_21},
+      {"PairsBeforeAndBetweenTwoTransposes", pairs_before_and_between_two_transposes},
+      {"PairsAroundTwoTransposes", pairs_around_two_transposes},
+      {"PairsAroundATransposeOfNothing", pairs_around_a_transpose_of_nothing},
+      {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
+      {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
+      {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
+  };
+}
+
+}  // namespace qrt::testing

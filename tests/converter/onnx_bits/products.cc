@@ -1,0 +1,152 @@
+// Convolutions and matrix products: zero points, biases.
+#include <functional>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void mat_mul_behind_tables_per_channel(BitsModel& m) {
+  const std::string x = m.b.node("PRelu", {m.image({1, 4, 3}), m.floats({4, 1})});
+  m.stored(m.b.node("MatMul", {m.b.qdq<uint8_t>(x, 1.0f / 64, 120), m.weights({3, 5})}));
+}
+
+void mat_mul_behind_linear_resize(BitsModel& m) {
+  const std::string y =
+      m.b.node("Resize", {m.image({1, 1, 2, 3}), "", m.b.constant<float>({4}, {1, 1, 2, 2})},
+               {{"mode", "linear"}});
+  m.stored(m.b.node("MatMul", {m.b.qdq<uint8_t>(y, 1.0f / 64, 128), m.weights({6, 5})}));
+}
+
+void bias_added_to_floats_where_the_batch_is_symbolic(BitsModel& m) {
+  const std::string x = m.image({-1, 5, 8}, 0.8f), w = m.weights({8, 6}, 0.7f);
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
+  m.stored(m.b.node("Relu", {m.b.node("Add", {m.floats({6}, 0.4f), m.b.node("MatMul", {x, w})})}),
+           0.05f, 3);
+}
+
+// in integers of x * w it would be 0 or 1
+void bias_of_a_row_in_coarse_units(BitsModel& m) {
+  const std::string x = m.image({3, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  m.stored(m.b.node("Gemm", {x, w, m.floats({1, 6}, 0.3f)}), 0.05f);
+  m.stored(m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)}, {{"beta", 0.5f}}), 0.05f);
+}
+
+// ONNX Runtime makes one matrix of it where it knows the dimensions.
+void bias_of_three_dimensions(BitsModel& m) {
+  const std::string x = m.image({2, 5, 8}, 0.8f), w = m.weights({8, 6}, 0.7f);
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
+}
+
+// In integers of x * w these biases would be 0 or 1.
+void gemm_bias_before_limits(BitsModel& m) {
+  const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)})}), 1.0f, 40);
+}
+
+void gemm_bias_before_reshape(BitsModel& m) {
+  const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
+  const std::string y = m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)});
+  m.stored(m.b.node("Reshape", {y, m.ints({6, 16})}), 1.0f);
+}
+
+void conv_bias_before_limits(BitsModel& m) {
+  const std::string x = m.image({1, 2, 8, 8}, 0.8f), w = m.weights({3, 2, 3, 3}, 0.7f);
+  m.stored(m.b.node("Relu", {m.b.node("Conv", {x, w, m.floats({3}, 0.3f)})}), 1.0f, 40);
+}
+
+void conv_bias_before_transpose(BitsModel& m) {
+  const std::string x = m.image({1, 2, 8, 8}, 0.8f), w = m.weights({3, 2, 3, 3}, 0.7f);
+  const std::string y = m.b.node("Conv", {x, w, m.floats({3}, 0.3f)});
+  m.stored(m.b.node("Transpose", {y}, {{"perm", Dims{0, 2, 3, 1}}}), 1.0f);
+}
+
+// A Gemm of integers takes them for such of x * w; a Gemm of floats, before limits that bite, not.
+void integer_bias_of_another_scale(BitsModel& m) {
+  const std::string x = m.image({3, 4}), w = m.weights({4, 6});
+  const auto bias = [&] {
+    return m.b.node("DequantizeLinear",
+                    {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                     m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+  };
+  m.stored(m.b.node("Gemm", {x, w, bias()}));
+  m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, bias()})}), 1.0f / 32, 40);
+  m.b.output(m.b.node("Gemm", {x, w, bias()}));
+}
+
+// As an int32 bias that is close to the scale of x * w only in absolute terms.
+void conv_bias_of_another_scale(BitsModel& m) {
+  const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
+  const auto conv = [&] {
+    return m.b.node(
+        "Conv", {x, w,
+                 m.b.node("DequantizeLinear", {m.b.constant<int32_t>({3}, {90000, -70000, 40000}),
+                                               m.b.scalar(1.5e-4f / 64), m.b.scalar<int32_t>(0)})});
+  };
+  m.stored(conv(), 1.0f / 64);
+  m.stored(m.b.node("Relu", {conv()}), 1.0f / 64, 40);
+}
+
+// The first channel's scale is close to that of x * w, the second's is not.
+void conv_bias_of_another_scale_in_one_channel(BitsModel& m) {
+  const std::string w = m.b.node("DequantizeLinear",
+                                 {m.b.constant<int8_t>({2, 2, 1, 1}, {50, -70, 90, 30}),
+                                  m.b.constant<float>({2}, {1e-4f, 1e-2f})},
+                                 {{"axis", 0}});
+  const std::string bias = m.b.node("DequantizeLinear",
+                                    {m.b.constant<int32_t>({2}, {300000, -2000}),
+                                     m.b.constant<float>({2}, {1.3e-4f / 64, 1.3e-2f / 64})},
+                                    {{"axis", 0}});
+  m.stored(m.b.node("Conv", {m.image({1, 2, 4, 4}), w, bias}), 1.0f / 64);
+}
+
+void gemm_with_alpha_and_beta(BitsModel& m) {
+  const std::string x = m.image({3, 4}), w = m.weights({4, 6});
+  m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
+}
+
+// ONNX Runtime's sums of floats have noise
+void float_results_with_float_bias(BitsModel& m) {
+  m.b.output(m.b.node(
+      "Conv", {m.image({1, 2, 4, 4}, 0.8f), m.weights({3, 2, 3, 3}, 0.7f), m.floats({3}, 0.3f)}));
+  m.b.output(m.b.node("Gemm", {m.image({3, 4}), m.weights({4, 6}), m.floats({6})}));
+}
+
+void vector_times_matrix_plus_bias(BitsModel& m) {
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {m.image({8}), m.weights({8, 6})}), m.floats({6})}));
+}
+
+void one_zero_point_beside_scales_per_channel(BitsModel& m) {
+  const std::string x = m.b.q<uint8_t>(m.real({1, 2, 4, 4}), 1.0f / 64, 128);
+  const std::string w = m.b.constant<int8_t>({3, 2, 3, 3}, codes<int8_t>(54));
+  m.b.output(m.b.node("QLinearConv", {x, m.b.scalar(1.0f / 64), m.b.scalar<uint8_t>(128), w,
+                                      m.b.constant<float>({3}, {0.01f, 0.02f, 0.005f}),
+                                      m.b.constant<int8_t>({1}, {0}), m.b.scalar(1.0f / 16),
+                                      m.b.scalar<uint8_t>(128)}));
+}
+
+}  // namespace
+
+std::vector<BitsCase> product_cases() {
+  return {
+      {"MatMulBehindTablesPerChannel", mat_mul_behind_tables_per_channel},
+      {"MatMulBehindLinearResize", mat_mul_behind_linear_resize},
+      {"BiasAddedToFloatsWhereTheBatchIsSymbolic",
+       bias_added_to_floats_where_the_batch_is_symbolic},
+      {"BiasOfARowInCoarseUnits", bias_of_a_row_in_coarse_units},
+      {"BiasOfThreeDimensions", bias_of_three_dimensions},
+      {"GemmBiasBeforeLimits", gemm_bias_before_limits},
+      {"GemmBiasBeforeReshape", gemm_bias_before_reshape},
+      {"ConvBiasBeforeLimits", conv_bias_before_limits},
+      {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
+      {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
+      {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
+      {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
+      {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
+      {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
+      {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},
+      {"OneZeroPointBesideScalesPerChannel", one_zero_point_beside_scales_per_channel},
+  };
+}
+
+}  // namespace qrt::testing

@@ -1,0 +1,119 @@
+// SAME padding and windows in padding.
+#include <functional>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void same_of_conv_below_zero(BitsModel& m) {
+  const std::string x = m.image({1, 2, 12, 12});
+  for (const char* how : {"SAME_UPPER", "SAME_LOWER"})
+    m.stored(m.b.node("Conv", {x, m.weights({3, 2, 1, 1})},
+                      {{"strides", Dims{3, 4}}, {"auto_pad", how}}));
+  m.stored(m.b.node("Conv", {x, m.weights({3, 2, 2, 1})},
+                    {{"strides", Dims{5, 5}}, {"auto_pad", "SAME_UPPER"}}));
+}
+
+void same_of_pools_below_zero(BitsModel& m) {
+  const std::string x = m.image({1, 2, 12, 11});
+  for (const char* how : {"SAME_UPPER", "SAME_LOWER"})
+    for (const char* op : {"MaxPool", "AveragePool"})
+      m.stored(m.b.node(op, {x},
+                        {{"kernel_shape", Dims{1, 2}}, {"strides", Dims{3, 5}}, {"auto_pad", how}}),
+               1.0f / 64);
+}
+
+void same_of_max_pool_leaves_dilations_out(BitsModel& m) {
+  const std::string x = m.image({1, 2, 6, 5});
+  m.stored(
+      m.b.node(
+          "MaxPool", {x},
+          {{"kernel_shape", Dims{3, 2}}, {"dilations", Dims{2, 3}}, {"auto_pad", "SAME_UPPER"}}),
+      1.0f / 64);
+}
+
+void same_of_conv_transpose_does_not_fill_up(BitsModel& m) {
+  m.stored(m.b.node("ConvTranspose", {m.image({1, 1, 4, 4}), m.weights({1, 2, 1, 1})},
+                    {{"strides", Dims{2, 2}}, {"auto_pad", "SAME_UPPER"}}));
+}
+
+// dilation steps over the whole image
+void max_pool_window_in_padding(BitsModel& m) {
+  m.stored(m.b.node("MaxPool", {m.image({1, 1, 4, 1})},
+                    {{"kernel_shape", Dims{1, 2}},
+                     {"dilations", Dims{1, 2}},
+                     {"pads", Dims{0, 1, 0, 1}},
+                     {"strides", Dims{1, 1}}}),
+           1.0f / 64);
+}
+
+std::string qlinear_conv(BitsModel& m, const std::string& x, const Dims& kernel) {
+  const std::string w = m.b.constant<int8_t>(kernel, codes<int8_t>(elements(kernel)));
+  return m.b.node("QLinearConv",
+                  {x, m.b.scalar(1.0f / 64), m.b.scalar<uint8_t>(128), w, m.b.scalar(0.01f),
+                   m.b.scalar<int8_t>(0), m.b.scalar(1.0f / 16), m.b.scalar<uint8_t>(128)});
+}
+
+std::string resize_to(BitsModel& m, const std::string& x, const Dims& sizes) {
+  return m.b.node("Resize", {x, "", "", m.ints(sizes)},
+                  {{"mode", "linear"}, {"coordinate_transformation_mode", "half_pixel"}});
+}
+
+// Integers, channels last between QLinearConvs.
+void linear_resize_behind_qlinear_conv(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 2, 5, 4}), 1.0f / 64, 128);
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, qlinear_conv(m, x, {3, 2, 1, 1}), {1, 3, 7, 9}), 1, 0));
+}
+
+void linear_resize_between_qlinear_convs(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 2, 5, 4}), 1.0f / 64, 128);
+  const std::string y = resize_to(m, qlinear_conv(m, x, {3, 2, 1, 1}), {1, 3, 7, 9});
+  m.b.output(qlinear_conv(m, y, {2, 3, 1, 1}));
+}
+
+// One of the operands is no convolution's: the sum is not in NHWC.
+void linear_resize_behind_sum(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  const std::string y = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string sum = m.b.node("Add", {y, m.b.dq<uint8_t>(x, 1.0f / 64, 128)});
+  const std::string stored = m.b.q<uint8_t>(sum, 1.0f / 16, 120);
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
+}
+
+void linear_resize_behind_sum_of_convs(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  const std::string y = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string z = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string stored = m.b.q<uint8_t>(m.b.node("Add", {y, z}), 1.0f / 8, 120);
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
+}
+
+void linear_resize_before_qlinear_conv(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  m.b.output(qlinear_conv(m, resize_to(m, x, {1, 3, 7, 9}), {2, 3, 1, 1}));
+}
+
+}  // namespace
+
+std::vector<BitsCase> window_cases() {
+  return {
+      {"SameOfConvBelowZero", same_of_conv_below_zero},
+      {"SameOfPoolsBelowZero", same_of_pools_below_zero},
+      {"SameOfMaxPoolLeavesDilationsOut", same_of_max_pool_leaves_dilations_out},
+      {"SameOfConvTransposeDoesNotFillUp", same_of_conv_transpose_does_not_fill_up},
+      {"MaxPoolWindowInPadding", max_pool_window_in_padding},
+      {"LinearResizeBehindQLinearConv", linear_resize_behind_qlinear_conv},
+      {"LinearResizeBetweenQLinearConvs", linear_resize_between_qlinear_convs},
+      {"LinearResizeBehindSum", linear_resize_behind_sum},
+      {"LinearResizeBehindSumOfConvs", linear_resize_behind_sum_of_convs},
+      {"LinearResizeBeforeQLinearConv", linear_resize_before_qlinear_conv},
+  };
+}
+
+}  // namespace qrt::testing
