@@ -11,90 +11,12 @@ ConvInteger with constant weights, Cast, Mul(x_scale, w_scale), Mul, Add. What e
 (attention's products of two activations, Softmax, LayerNormalization, Gelu by Erf) is float there and
 stays so. Python 3 alone: the file is written as protobuf by hand.
 """
-import random
-import struct
 import sys
 
-FLOAT, UINT8, INT8, INT64 = 1, 2, 3, 7
-SIZES = {FLOAT: "f", UINT8: "B", INT8: "b", INT64: "q"}
+from onnx_writer import FLOAT, INT8, INT64, UINT8, Graph
 
 
-def varint(v):
-    out = bytearray()
-    v &= (1 << 64) - 1
-    while v >= 0x80:
-        out.append(v & 0x7F | 0x80)
-        v >>= 7
-    out.append(v)
-    return bytes(out)
-
-
-def number(field, v):
-    return varint(field << 3) + varint(v)
-
-
-def block(field, data):
-    data = data.encode() if isinstance(data, str) else data
-    return varint(field << 3 | 2) + varint(len(data)) + data
-
-
-def attribute(name, value):
-    body = block(1, name)
-    if isinstance(value, int):
-        return body + number(3, value) + number(20, 2)
-    if isinstance(value, float):
-        return body + varint(2 << 3 | 5) + struct.pack("<f", value) + number(20, 1)
-    return body + b"".join(number(8, v) for v in value) + number(20, 7)
-
-
-def value_info(name, shape):
-    dims = b"".join(block(1, number(1, d)) for d in shape)
-    return block(1, name) + block(2, block(1, number(1, FLOAT) + block(2, dims)))
-
-
-class Graph:
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.nodes, self.initializers, self.count = [], [], 0
-
-    def name(self, stem):
-        self.count += 1
-        return f"{stem}_{self.count}"
-
-    def constant(self, kind, shape, values):
-        name = self.name("c")
-        data = struct.pack(f"<{len(values)}{SIZES[kind]}", *values)
-        body = b"".join(number(1, d) for d in shape) + number(2, kind) + block(8, name) + block(9, data)
-        self.initializers.append(body)
-        return name
-
-    def node(self, op, inputs, outputs=1, **attributes):
-        names = [self.name(op) for _ in range(outputs)]
-        body = b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in names)
-        body += block(3, names[0]) + block(4, op)
-        body += b"".join(block(5, attribute(k, v)) for k, v in attributes.items())
-        self.nodes.append(body)
-        return names if outputs > 1 else names[0]
-
-    def floats(self, shape, low, high):
-        count = 1
-        for d in shape:
-            count *= d
-        return self.constant(FLOAT, shape, [self.random.uniform(low, high) for _ in range(count)])
-
-    def scalar(self, v):
-        return self.constant(FLOAT, [], [v])
-
-    def save(self, path, inputs, outputs):
-        body = b"".join(block(1, n) for n in self.nodes) + block(2, "dynamic")
-        body += b"".join(block(5, t) for t in self.initializers)
-        body += b"".join(block(11, value_info(n, s)) for n, s in inputs)
-        body += b"".join(block(12, value_info(n, s)) for n, s in outputs)
-        with open(path, "wb") as f:
-            f.write(number(1, 8) + block(7, body) + block(8, number(2, 17)))
-
-    # --- layers
-
+class Layers(Graph):
     def scaled(self, acc, x_scale, w_scale, bias):
         y = self.node("Cast", [acc], to=FLOAT)
         y = self.node("Mul", [y, self.node("Mul", [x_scale, self.scalar(w_scale)])])
@@ -140,7 +62,7 @@ class Graph:
 
 
 def main(argv):
-    g = Graph(1)
+    g = Layers(1)
     if argv[:1] == ["product"] and len(argv) == 5:
         m, k, n = map(int, argv[1:4])
         y = g.linear(g.quantized("x"), k, n)
