@@ -45,7 +45,28 @@ QRT_LOOP(vpmaddwd, QRT_ONES_YMM, QRT_MADD_16)
   "vpaddd %%ymm12, %%ymm" #i ", %%ymm" #i "\n"
 QRT_LOOP(vpmaddubsw, QRT_ONES_YMM, QRT_MADD_8)
 
+// A step is the inner loop of a product of tiles: 2 x 2 of them, their four operands loaded from the first-level
+// cache. The tiles are configured and released here, so that the thread's register state stays small.
+void tdpbusd_loads(uint64_t steps) {
+  alignas(64) uint8_t operands[4096];
+  __builtin_memset(operands, 0xff, sizeof operands);
+  alignas(64) uint8_t config[64] = {1};
+  for (int tile = 0; tile < 8; ++tile) config[16 + 2 * tile] = 64, config[48 + tile] = 16;
+  __asm__ volatile(
+      "ldtilecfg %1\n.p2align 5\n1:\n"
+      "tileloadd (%2,%3,1), %%tmm4\ntileloadd 1024(%2,%3,1), %%tmm6\ntdpbusd %%tmm6, %%tmm4, "
+      "%%tmm0\n"
+      "tileloadd 2048(%2,%3,1), %%tmm5\ntdpbusd %%tmm6, %%tmm5, %%tmm2\n"
+      "tileloadd 3072(%2,%3,1), %%tmm7\ntdpbusd %%tmm7, %%tmm4, %%tmm1\ntdpbusd %%tmm7, %%tmm5, "
+      "%%tmm3\n"
+      "dec %0\njnz 1b\ntilerelease\n"
+      : "+r"(steps)
+      : "m"(config), "r"(&operands[0]), "r"(uint64_t{64})
+      : "memory", "cc");
+}
+
 constexpr PeakLoop kLoops[] = {
+    {"tdpbusd_2x2", Isa::kAmx, false, 4 * 16 * 16 * 64, tdpbusd_loads},
     {"vpdpbusd_512", Isa::kAvx512Vnni, false, 12 * 64, vpdpbusd_512},
     {"vpdpbusd_256", Isa::kAvxVnni, false, 12 * 32, vpdpbusd_256},
     {"vpmaddubsw_256", Isa::kAvx2, true, 12 * 32, vpmaddubsw},

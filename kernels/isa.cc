@@ -5,6 +5,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -18,10 +22,15 @@ struct Named {
 };
 
 constexpr Named kNames[] = {
-    {Isa::kScalar, "scalar"},         {Isa::kAvx2, "avx2"},
-    {Isa::kAvxVnni, "avxvnni"},       {Isa::kAvx512Vnni, "avx512vnni"},
-    {Isa::kAvx512Vbmi, "avx512vbmi"}, {Isa::kNeon, "neon"},
-    {Isa::kNeonDot, "neondot"},       {Isa::kI8mm, "i8mm"},
+    {Isa::kScalar, "scalar"},
+    {Isa::kAvx2, "avx2"},
+    {Isa::kAvxVnni, "avxvnni"},
+    {Isa::kAvx512Vnni, "avx512vnni"},
+    {Isa::kAvx512Vbmi, "avx512vbmi"},
+    {Isa::kAmx, "amx"},
+    {Isa::kNeon, "neon"},
+    {Isa::kNeonDot, "neondot"},
+    {Isa::kI8mm, "i8mm"},
 };
 
 IsaSet compiled_isas() {
@@ -37,6 +46,9 @@ IsaSet compiled_isas() {
 #endif
 #ifdef QRT_HAVE_AVX512VBMI
   set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
+#endif
+#ifdef QRT_HAVE_AMX
+  set |= static_cast<IsaSet>(Isa::kAmx);
 #endif
 #ifdef QRT_HAVE_NEON
   set |= static_cast<IsaSet>(Isa::kNeon);
@@ -56,6 +68,29 @@ IsaSet compiled_isas() {
 bool cpuid_has_avx_vnni() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
+}
+
+// Linux gives a process the tiles' 8 KB of register state only when it asks, once for all its threads;
+// it refuses where a thread's signal stack could not hold them.
+bool may_use_tiles() {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr int kRequestPermission = 0x1023,
+                kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+// AMX-TILE and AMX-INT8 (leaf 7, EDX bits 24 and 25), switched on by the system (XCR0 bits 17 and 18),
+// and permitted to this process.
+bool has_amx() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx >> 27 & 1)) return false;  // OSXSAVE
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (edx >> 24 & 3) != 3) return false;
+  unsigned xcr0 = 0, high = 0;
+  __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+  return (xcr0 >> 17 & 3) == 3 && may_use_tiles();
 }
 
 struct X86Features {
@@ -89,6 +124,7 @@ IsaSet hardware_isas() {
   if (f.avx_vnni) set |= static_cast<IsaSet>(Isa::kAvxVnni);
   if (f.avx512_vnni) set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
   if (f.avx512_vbmi) set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
+  if (f.avx512_vbmi && has_amx()) set |= static_cast<IsaSet>(Isa::kAmx);
   return set;
 }
 

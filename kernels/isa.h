@@ -15,6 +15,7 @@ enum class Isa : uint32_t {
   kAvxVnni = 1u << 2,     // AVX-VNNI (256 bits, VEX)
   kAvx512Vnni = 1u << 3,  // AVX512 F, BW, DQ, VL, VNNI
   kAvx512Vbmi = 1u << 4,  // and VBMI
+  kAmx = 1u << 5,         // and tiles of bytes: AMX-TILE, AMX-INT8
   kNeon = 1u << 8,
   kNeonDot = 1u << 9,  // SDOT, UDOT
   kI8mm = 1u << 10,    // SMMLA, USDOT

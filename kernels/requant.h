@@ -13,9 +13,10 @@
 
 namespace qrt {
 
-// Values as in schema/qrt_model.fbs.
+// Values as in schema/qrt_model.fbs, but for kFloat, which no file names: float32 results of a layer
+// whose scales are known only in a run, y = fl32(fl32(f(acc) * scale) + addend).
 enum class Round : uint8_t { kHalfEven = 0, kHalfUp = 1, kHalfAway = 2, kFloor = 3 };
-enum class RequantKind : uint8_t { kAcc = 0, kF32 = 1, kInt = 2 };
+enum class RequantKind : uint8_t { kAcc = 0, kF32 = 1, kInt = 2, kFloat = 3 };
 
 constexpr int kMaxStages = 2;
 
@@ -38,18 +39,20 @@ struct Requant {
   int32_t zero_point;      // |zero_point| <= 255
   int32_t offset;          // kF32 with zero_point_before: 0 or 128
   int32_t lo, hi;          // 0 <= lo <= hi <= 255
-  const float* scale;      // kF32, per channel; normal, positive
+  const float* scale;      // kF32, per channel; normal, positive. kFloat: any
   int32_t stage_count;     // kInt: 1..kMaxStages
   RequantStage stages[kMaxStages];
   // kInt: the affine fit of every channel, see requant_affine.h; or null.
   const float* slope = nullptr;
   const float* intercept = nullptr;
+  const float* addend = nullptr;  // kFloat, per channel; null: nothing is added
 
   // The same for the channels from c on (c a multiple of 16).
   Requant at(size_t c) const {
     Requant r = *this;
     if (r.scale) r.scale += c;
     if (r.slope) r.slope += c, r.intercept += c;
+    if (r.addend) r.addend += c;
     for (int i = 0; i < stage_count; ++i) {
       r.stages[i].multiplier += c;
       r.stages[i].shift += c;

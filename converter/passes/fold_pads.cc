@@ -79,6 +79,8 @@ bool widen(Options* o, int64_t fill, const Border& border, bool write) {
 }
 
 bool widen(Node* node, int64_t fill, const Border& border, bool write) {
+  // What pads a layer with a zero point of the run is known only then.
+  if (node->inputs.size() > 3) return false;
   fb::OpOptionsUnion& o = node->options;
   return widen(o.AsConv2D(), fill, border, write) ||
          widen(o.AsDepthwiseConv2D(), fill, border, write) ||

@@ -19,6 +19,13 @@ void fold_constants(Graph* graph);
 // are transposed; keeps the layout of the model's inputs and outputs.
 void move_transposes(Graph* graph);
 
+// The scales of a run, behind a layer that has its zero point, go into the layer: what is left of
+// dynamic quantisation is DynamicQuantize and layers with float results.
+void fuse_dynamic_scales(Graph* graph);
+
+// Gelu as exporters spell it out, by Erf, becomes one Float operator.
+void fuse_gelu(Graph* graph);
+
 // A Gather behind a Gather becomes one; a Gather without maps goes.
 void simplify_gathers(Graph* graph);
 

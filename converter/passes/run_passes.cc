@@ -11,6 +11,8 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
   } passes[] = {
       {"drop_dead", drop_dead},
       {"fold_constants", fold_constants},
+      {"fuse_dynamic_scales", fuse_dynamic_scales},
+      {"fuse_gelu", fuse_gelu},
       {"move_transposes", move_transposes},
       {"simplify_gathers", simplify_gathers},
       {"fold_pads", fold_pads},

@@ -4,10 +4,11 @@
 
 namespace qrt {
 
-void float_unary(FloatUnary, const float*, float*, size_t) {}
-void float_binary(FloatBinary, const float*, size_t, const float*, size_t, float*, size_t) {}
-void float_rows(FloatRows, float, const float*, float*, size_t, size_t) {}
-void float_product(const float*, const float*, size_t, size_t, float*) {}
+const FloatKernel* float_kernels(size_t* count) {
+  *count = 0;
+  return nullptr;
+}
+const FloatKernel* select_float(IsaSet) { return nullptr; }
 void float_table(const float[256], const uint8_t*, float*, size_t) {}
 
 }  // namespace qrt

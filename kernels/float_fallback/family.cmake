@@ -1,5 +1,5 @@
 if(QRT_INTEGER_ONLY)
   qrt_add_family(float_fallback COMMON absent.cc)
 else()
-  qrt_add_family(float_fallback COMMON float_fallback.cc)
+  qrt_add_family(float_fallback COMMON select.cc ISAS scalar avx2 avx512vnni neon)
 endif()

@@ -1,7 +1,7 @@
 # Fully connected layers and convolutions as matrix products.
 qrt_add_family(gemm
   COMMON select.cc pack.cc pack_activations.cc
-  ISAS scalar avx2 avxvnni avx512vnni neon neondot i8mm)
+  ISAS scalar avx2 avxvnni avx512vnni amx neon neondot i8mm)
 # Products of int16 activations.
 qrt_add_family(gemm ROWS digits
   COMMON select_digits.cc weight_digits.cc product_int16.cc

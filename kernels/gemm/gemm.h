@@ -3,6 +3,7 @@
 //
 //   acc[i][j] = bias[j] + sum over taps t and k of a(i, t)[k] * w[t][k][j]
 //   c[i][j]   = requantize(acc[i][j]) as uint8, or acc[i][j] as int32 (RequantKind::kAcc)
+//               or as float32 (kFloat)
 //
 // uint8 times int8, sums in int32 modulo 2^32.
 //
@@ -46,7 +47,7 @@ struct GemmArgs {
   const int8_t* weights;  // packed, from the first channel of this call (which is a multiple of 16)
   const int32_t* bias;    // from the first channel; readable to the next multiple of 64 channels
   Requant requant;        // from the first channel
-  void* c;                // uint8, or int32 with RequantKind::kAcc
+  void* c;                // uint8, or int32 with RequantKind::kAcc, float32 with kFloat
   size_t c_stride;        // bytes between output rows
 
   // What a later call will stream, or nullptr: a kernel that has time for it fetches this into the

@@ -20,7 +20,9 @@ const uint8_t* row_of(const GemmArgs& args, size_t i, size_t t) {
 
 void gemm_u8s8_1x16_k4_scalar(const GemmArgs& args) {
   const size_t block_bytes = args.taps * args.kc * kBlock;
-  const size_t element = args.requant.kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
+  const RequantKind kind = args.requant.kind;
+  const size_t element =
+      kind == RequantKind::kAcc || kind == RequantKind::kFloat ? sizeof(int32_t) : 1;
   for (size_t j = 0; j < args.n; j += kBlock) {
     const int8_t* block = args.weights + j / kBlock * block_bytes;
     const size_t columns = args.n - j < kBlock ? args.n - j : kBlock;

@@ -123,6 +123,9 @@ QRT_INLINE void store_memory(const GemmArgs& g, const Output<P>& output, size_t 
   if (g.requant.kind == RequantKind::kAcc) {
     requantize_scalar(g.requant, channel, memory, width, rows, columns,
                       c + channel * sizeof(int32_t), g.c_stride);
+  } else if (g.requant.kind == RequantKind::kFloat) {
+    float_tile<typename P::Lanes>(g.requant, channel, memory, rows, width, columns,
+                                  c + channel * sizeof(float), g.c_stride);
   } else {
     requantize_tile<typename P::Lanes>(g.requant, output.forms, channel, memory, rows, width,
                                        columns, c + channel, g.c_stride);

@@ -13,6 +13,13 @@ constexpr GemmKernel kKernels[] = {
 
 constexpr size_t kCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
+// Tiles take 16 rows and 64 k at a time, whether there are so many or not, and a call pays some 100 ns for their
+// configuration; VNNI is faster at less. Measured on Sapphire Rapids (bench/kernels/gemm_bench.cc).
+bool suits_tiles(const GemmShape& shape) {
+  const size_t k = shape.taps * shape.kc;
+  return shape.m >= 16 && shape.n >= 32 && k >= 64 && (shape.taps == 1 || shape.kc >= 32);
+}
+
 }  // namespace
 
 const GemmKernel* gemm_kernels(size_t* count) {
@@ -22,7 +29,9 @@ const GemmKernel* gemm_kernels(size_t* count) {
 
 const GemmKernel* select_gemm(IsaSet isas, const GemmShape& shape) {
   for (const GemmKernel& kernel : kKernels) {
-    if (has(isas, kernel.isa) && (shape.pair_safe || !kernel.pair_safe_only)) return &kernel;
+    if (!has(isas, kernel.isa) || (kernel.pair_safe_only && !shape.pair_safe)) continue;
+    if (kernel.isa == Isa::kAmx && !suits_tiles(shape)) continue;
+    return &kernel;
   }
   return &kKernels[kCount - 1];
 }

@@ -23,6 +23,12 @@ struct Lanes {
   static Int clip(Int v, int32_t lo, int32_t hi) {
     return _mm256_min_epi32(_mm256_max_epi32(v, _mm256_set1_epi32(lo)), _mm256_set1_epi32(hi));
   }
+  template <bool kAdds>
+  static void to_float(const int32_t* acc, const float* scale, const float* addend, uint8_t* y) {
+    __m256 v = _mm256_mul_ps(_mm256_cvtepi32_ps(load(acc)), _mm256_loadu_ps(scale));
+    if constexpr (kAdds) v = _mm256_add_ps(v, _mm256_loadu_ps(addend));
+    _mm256_storeu_ps(reinterpret_cast<float*>(y), v);
+  }
   static Int shifts(const uint8_t* p) {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }

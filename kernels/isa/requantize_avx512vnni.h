@@ -19,6 +19,12 @@ struct Lanes {
   static Int clip(Int v, int32_t lo, int32_t hi) {
     return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_set1_epi32(lo)), _mm512_set1_epi32(hi));
   }
+  template <bool kAdds>
+  static void to_float(const int32_t* acc, const float* scale, const float* addend, uint8_t* y) {
+    __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(load(acc)), _mm512_loadu_ps(scale));
+    if constexpr (kAdds) v = _mm512_add_ps(v, _mm512_loadu_ps(addend));
+    _mm512_storeu_ps(y, v);
+  }
 
   // ROUND(x / 2^s) in 32 bits; s 0..31. Shift counts beyond 31 give 0, so s = 0 needs no care.
   template <Round kRound>

@@ -20,6 +20,12 @@ struct Lanes {
   static Int clip(Int v, int32_t lo, int32_t hi) {
     return vminq_s32(vmaxq_s32(v, vdupq_n_s32(lo)), vdupq_n_s32(hi));
   }
+  template <bool kAdds>
+  static void to_float(const int32_t* acc, const float* scale, const float* addend, uint8_t* y) {
+    float32x4_t v = vmulq_f32(vcvtq_f32_s32(load(acc)), vld1q_f32(scale));
+    if constexpr (kAdds) v = vaddq_f32(v, vld1q_f32(addend));
+    vst1q_u8(y, vreinterpretq_u8_f32(v));
+  }
   static Int shifts(const uint8_t* p) { return Int{p[0], p[1], p[2], p[3]}; }
   // v with the sign of x, v >= 0.
   static Int with_sign(Int v, Int x) {

@@ -13,6 +13,7 @@
 //                                        and limited so that Finish limits it to the same byte
 //   Finish                               made from offset, lo and hi;
 //     store(v, y, n)                     y[i] = clamp(v[i] + offset, lo, hi), 16 ints, n bytes
+//   to_float<kAdds>(acc, scale, addend, y)  fl32(f(acc) * scale), with kAdds also + addend, rounded
 //
 // For kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_TILE_H_
@@ -189,6 +190,34 @@ __attribute__((noinline)) void requantize_tile(const Requant& r, const StageForm
   const typename V::Finish finish(before ? r.offset : r.zero_point, r.lo, r.hi);
   for (size_t i = 0; i < rows; ++i, v += columns, y += y_stride) {
     for (size_t j = 0; j < n; j += 16) finish.store(v + j, y + j, n - j < 16 ? n - j : 16);
+  }
+}
+
+template <class V, bool kAdds>
+__attribute__((noinline)) void float_rows(const Requant& r, size_t c, const int32_t* v, size_t rows,
+                                          size_t columns, size_t n, uint8_t* y, size_t y_stride) {
+  const float *scale = r.scale + c, *addend = kAdds ? r.addend + c : nullptr;
+  for (size_t i = 0; i < rows; ++i, v += columns, y += y_stride) {
+    size_t j = 0;
+    for (; j + V::kLanes <= n; j += V::kLanes)
+      V::template to_float<kAdds>(v + j, scale + j, kAdds ? addend + j : nullptr,
+                                  y + j * sizeof(float));
+    if (j == n) continue;
+    uint8_t last[V::kLanes * sizeof(float)];
+    V::template to_float<kAdds>(v + j, scale + j, kAdds ? addend + j : nullptr, last);
+    __builtin_memcpy(y + j * sizeof(float), last, (n - j) * sizeof(float));
+  }
+}
+
+// The first n of `columns` accumulators of every row, channels from c on, to float32; kind kFloat.
+template <class V>
+inline void float_tile(const Requant& r, size_t c, int32_t* v, size_t rows, size_t columns,
+                       size_t n, uint8_t* y, size_t y_stride) {
+  if constexpr (!kIntegerOnly) {
+    if (r.addend)
+      float_rows<V, true>(r, c, v, rows, columns, n, y, y_stride);
+    else
+      float_rows<V, false>(r, c, v, rows, columns, n, y, y_stride);
   }
 }
 

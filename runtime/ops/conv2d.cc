@@ -14,6 +14,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/conv2d_geometry.h"
+#include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/int16_gemm.h"
@@ -31,7 +32,7 @@ using Geometry = Conv2DGeometry;
 
 Status analyse(const InferContext& context, Geometry* g) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  QRT_TRY(check_input_count(context, 3));
+  if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_image(context, 0));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
   QRT_TRY(check_rank(context, 1, "weights", 4, "[out, kh, kw, in / groups]"));
@@ -71,6 +72,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                         matrices * ceil_div(g->out_c / g->groups, 16)));
   QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
   if (context.inputs[0].type.dtype == DType::kInt16) {
+    QRT_TRY(check_input_count(context, 3));
     QRT_TRY(check_int16_constants(context, g->out_c, g->taps * round_up(g->k, 4),
                                   options->weight_sum(), options->requant(), /*is_planes=*/true,
                                   options->digits()));
@@ -79,15 +81,18 @@ Status analyse(const InferContext& context, Geometry* g) {
   }
   QRT_TRY(check_bias(context, 2, g->out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
-  return check_requant(options->requant(), g->out_c, /*allow_acc=*/true);
+  QRT_TRY(check_requant(options->requant(), g->out_c, /*allow_acc=*/true));
+  return check_dynamic_layer(context, g->out_c, options->requant());
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Geometry g;
   QRT_TRY(analyse(context, &g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
+  const DType x = context.inputs[0].type.dtype;
   const bool acc = requant->kind() == fb::RequantKind::ACC;
-  return add_output(acc ? DType::kInt32 : context.inputs[0].type.dtype,
+  const DType wide = acc ? DType::kInt32 : DType::kInt16;
+  return add_output(x == DType::kInt16 ? wide : layer_output_dtype(context, requant),
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(g.out_h),
                      static_cast<int64_t>(g.out_w), static_cast<int64_t>(g.out_c)},
                     outputs);
@@ -96,8 +101,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 struct Params {
   Geometry geometry;
   GemmCall gemm;
-  uint8_t input_zero_point;
-  size_t zero_bytes;  // indirect: of the row of zero points, which the table follows
+  DynamicLayer dynamic;
+  uint8_t input_zero_point;  // of a dynamic layer the run has its own
+  size_t zero_bytes;         // indirect: of the row of zero points, which the table follows
 
   // Form "rows". A task pads the input of strip_rows output rows at a time into its scratch
   // (task_scratch 0: there is nothing to pad).
@@ -112,11 +118,14 @@ void run_dense(const Step& step, const RunContext& context) {
   args.a_tap_stride = 0;  // all terms of a weight see the same pixel
   args.c = context.out(step, 0);
   args.c_stride = step.output_pitch;
+  if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
     GemmOperands a = args;
     a.a = x + group * p.geometry.k;
     run_leading_part(step, context, p.gemm, a, 0, group, part);
   });
+  if (p.dynamic.is_used())
+    p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.groups * p.gemm.n);
 }
 
 // State: the row of zero points, then the table.
@@ -152,6 +161,10 @@ void run_indirect(const Step& step, const RunContext& context) {
   args.zero = context.state;
   args.c_stride = output_pitch(step, p.gemm.c_stride());
   uint8_t* y = context.out(step, 0);
+  if (p.dynamic.is_used()) {
+    memset(context.state, p.dynamic.zero_point(step, context), p.zero_bytes);
+    p.dynamic.start(step, context, p.gemm, &args);
+  }
   const size_t image_bytes = g.in_h * g.in_w * input_pitch(step, 0, g.in_c);
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
     const size_t image = outer / g.groups, group = outer % g.groups;
@@ -160,62 +173,76 @@ void run_indirect(const Step& step, const RunContext& context) {
     a.c = y + image * p.gemm.m * args.c_stride;
     run_leading_part(step, context, p.gemm, a, image, group, part);
   });
+  if (p.dynamic.is_used())
+    p.dynamic.finish(step, context, args, p.gemm.outer * p.gemm.m * p.gemm.n);
 }
 
 // Image row iy (any value outside the image: modulo 2^64) with its padding, to `to`.
-void pad_row(const Params& p, const uint8_t* image, size_t iy, uint8_t* to) {
+void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t iy, uint8_t* to) {
   const Geometry& g = p.geometry;
   if (iy >= g.in_h) {
-    memset(to, p.input_zero_point, p.padded_w * g.in_c);
+    memset(to, zero_point, p.padded_w * g.in_c);
     return;
   }
   const size_t left = std::min(g.pad_left, p.padded_w);
   const size_t inside = std::min(g.in_w, p.padded_w - left);
   const size_t right = p.padded_w - left - inside;
-  memset(to, p.input_zero_point, left * g.in_c);
+  memset(to, zero_point, left * g.in_c);
   memcpy(to + left * g.in_c, image + iy * g.in_w * g.in_c, inside * g.in_c);
-  memset(to + (left + inside) * g.in_c, p.input_zero_point, right * g.in_c);
+  memset(to + (left + inside) * g.in_c, zero_point, right * g.in_c);
 }
 
+// What the tasks of the form "rows" share.
+struct RowsJob {
+  const Params& p;
+  const uint8_t* x;
+  uint8_t* y;
+  uint8_t zero_point;
+  GemmOperands args;  // of a dynamic layer: bias and requantisation
+};
+
 // Output rows [begin, end) of all images' rows, read from the image itself: nothing to pad.
-void run_rows_unpadded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin, size_t end) {
+void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end) {
+  const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = g.in_w * g.in_c;
-  GemmOperands args{};
+  GemmOperands args = job.args;
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = row_bytes * g.dilation_h;
   for (size_t row = begin; row < end; ++row) {
     const size_t image = row / g.out_h, out_y = row % g.out_h;
-    args.a = x + (image * g.in_h + out_y * g.stride_h) * row_bytes;
-    args.c = y + row * g.out_w * p.gemm.c_stride();
+    args.a = job.x + (image * g.in_h + out_y * g.stride_h) * row_bytes;
+    args.c = job.y + row * g.out_w * p.gemm.c_stride();
     run_gemm_part(p.gemm, args, 0, 0);
   }
 }
 
 // The same from padded copies in `scratch`. With one term: the input rows of strip_rows output
 // rows. With more: the kernel's rows of one output row, once per term, as the taps stand.
-void run_rows_padded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin, size_t end,
-                     uint8_t* scratch) {
+void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch) {
+  const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = p.padded_w * g.in_c;
-  GemmOperands args{};
+  GemmOperands args = job.args;
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = g.terms == 1 ? row_bytes * g.dilation_h : row_bytes;
   for (size_t row = begin; row < end;) {
     const size_t image = row / g.out_h, out_y = row % g.out_h;
     const size_t rows = std::min({p.strip_rows, end - row, g.out_h - out_y});
-    const uint8_t* pixels = x + image * g.in_h * g.in_w * g.in_c;
+    const uint8_t* pixels = job.x + image * g.in_h * g.in_w * g.in_c;
     const size_t first = out_y * g.stride_h - g.pad_top;
     if (g.terms == 1) {
       const size_t needed = (rows - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1;
-      for (size_t i = 0; i < needed; ++i) pad_row(p, pixels, first + i, scratch + i * row_bytes);
+      for (size_t i = 0; i < needed; ++i)
+        pad_row(p, pixels, job.zero_point, first + i, scratch + i * row_bytes);
     } else {
       for (size_t t = 0; t < g.taps; ++t)
-        pad_row(p, pixels, first + t % g.kernel_h * g.dilation_h, scratch + t * row_bytes);
+        pad_row(p, pixels, job.zero_point, first + t % g.kernel_h * g.dilation_h,
+                scratch + t * row_bytes);
     }
     for (size_t i = 0; i < rows; ++i, ++row) {
       args.a = scratch + i * g.stride_h * row_bytes;
-      args.c = y + row * g.out_w * p.gemm.c_stride();
+      args.c = job.y + row * g.out_w * p.gemm.c_stride();
       run_gemm_part(p.gemm, args, 0, 0);
     }
   }
@@ -224,16 +251,21 @@ void run_rows_padded(const Params& p, const uint8_t* x, uint8_t* y, size_t begin
 void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
-  const uint8_t* x = context.in(step, 0);
-  uint8_t* y = context.out(step, 0);
+  RowsJob job = {p, context.in(step, 0), context.out(step, 0), p.input_zero_point, {}};
+  if (p.dynamic.is_used()) {
+    job.zero_point = p.dynamic.zero_point(step, context);
+    p.dynamic.start(step, context, p.gemm, &job.args);
+  }
   for_pieces(*context.parallel, p.row_tasks, g.images * g.out_h, 1,
              [&](size_t task, size_t begin, size_t end) {
                if (p.task_scratch == 0) {
-                 run_rows_unpadded(p, x, y, begin, end);
+                 run_rows_unpadded(job, begin, end);
                } else {
-                 run_rows_padded(p, x, y, begin, end, context.scratch + task * p.task_scratch);
+                 run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch);
                }
              });
+  if (p.dynamic.is_used())
+    p.dynamic.finish(step, context, job.args, g.images * g.out_h * g.out_w * g.out_c);
 }
 
 Status prepare_indirect(Params* p, PlannedStep* step) {
@@ -280,7 +312,7 @@ Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
 
 // XNNPACK's operator, if asked for and able.
 bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedStep* step) {
-  if (context.provider == Provider::kOwn || g.terms != 1) return false;
+  if (context.provider == Provider::kOwn || g.terms != 1 || is_dynamic_layer(context)) return false;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   const RequantParams requant = make_requant(*options->requant(), g.out_c);
   const std::vector<int32_t> bias =
@@ -333,11 +365,11 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
-  step->can_lead = !as_rows;
+  step->can_lead = !as_rows && !is_dynamic_layer(context);
   if (!as_rows) {
     step->spare_bytes = spare_bytes(gemm);
     step->input_rows = g.images * g.in_h * g.in_w;
-    step->output_rows = g.images * g.out_h * g.out_w;
+    if (!is_dynamic_layer(context)) step->output_rows = g.images * g.out_h * g.out_w;
   }
   if (g.is_dense) {
     step->run = run_dense;
@@ -346,6 +378,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else {
     QRT_TRY(prepare_indirect(params.get(), step));
   }
+  params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes);
   step->params = std::move(params);
   return Status();
 }
@@ -357,7 +390,7 @@ const OpDef kConv2DOp = {
     fb::OpOptions::Conv2D,
     infer,
     prepare,
-    {Arithmetic::kRequant, level_of_requant<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
+    {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
      always_apart, LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kWeights}};
 
 }  // namespace qrt

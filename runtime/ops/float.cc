@@ -1,5 +1,6 @@
 // Float: one operator of a layer left in float; FloatFunction says which. Elementwise ones are cut
 // into runs, the others into rows.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/float_fallback/float_fallback.h"
@@ -55,12 +56,14 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   if (f == F::MATMUL) {
     QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
-    QRT_TRY(check_rank(context, 1, "b", 2, "[k, n]"));
     const Shape& b = context.inputs[1].type.shape;
-    QRT_MODEL_CHECK(shape.rank() >= 1 && shape[shape.rank() - 1] == b[0],
-                    "shapes %s and %s are no matrix product", shape.to_string().c_str(),
+    const int rank = shape.rank(), last = b.rank() - 1;
+    bool fits =
+        last >= 1 && rank >= 1 && shape[rank - 1] == b[last - 1] && (last == 1 || last < rank);
+    for (int i = 0; fits && i < last - 1; ++i) fits = shape[rank - 1 - last + i] == b[i];
+    QRT_MODEL_CHECK(fits, "shapes %s and %s are no matrix product", shape.to_string().c_str(),
                     b.to_string().c_str());
-    shape[shape.rank() - 1] = b[1];
+    shape[rank - 1] = b[last];
     return add_output(DType::kFloat32, shape, outputs);
   }
   if (is_rows(f)) QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
@@ -72,11 +75,14 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
+  const FloatKernel* kernel;
   F function;
   float epsilon;
   Broadcast broadcast;
   size_t rows, n, tasks;  // elementwise: rows is 1
-  size_t k = 0;           // MATMUL: [rows, k] times [k, n]
+  // MATMUL: [matrix_rows, k] times [k, n], rows / matrix_rows of them; after `matrices` the second
+  // ones begin again.
+  size_t k = 0, matrix_rows = 0, matrices = 0;
 };
 
 const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
@@ -89,8 +95,8 @@ void run_elements(const Step& step, const RunContext& context) {
     if (p.function == F::TABLE)
       float_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin, end - begin);
     else
-      float_unary(static_cast<FloatUnary>(p.function), floats(context.in(step, 0)) + begin,
-                  y + begin, end - begin);
+      p.kernel->unary(static_cast<FloatUnary>(p.function), floats(context.in(step, 0)) + begin,
+                      y + begin, end - begin);
   });
 }
 
@@ -100,8 +106,8 @@ void run_rows(const Step& step, const RunContext& context) {
   const auto f =
       static_cast<FloatRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    float_rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
-               floats(context.out(step, 0)) + begin * made, end - begin, p.n);
+    p.kernel->rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
+                   floats(context.out(step, 0)) + begin * made, end - begin, p.n);
   });
 }
 
@@ -110,7 +116,13 @@ void run_matmul(const Step& step, const RunContext& context) {
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    for (size_t r = begin; r < end; ++r) float_product(a + r * p.k, b, p.k, p.n, y + r * p.n);
+    while (begin < end) {
+      const size_t matrix = begin / p.matrix_rows;
+      const size_t rows = std::min(end, (matrix + 1) * p.matrix_rows) - begin;
+      p.kernel->product(a + begin * p.k, rows, b + matrix % p.matrices * p.k * p.n, p.k, p.n,
+                        y + begin * p.n);
+      begin += rows;
+    }
   });
 }
 
@@ -130,7 +142,7 @@ void run_binary(const Step& step, const RunContext& context) {
                                                                static_cast<int>(FloatBinary::kEqual)
                                                          : f - static_cast<int>(F::ADD));
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
-    float_binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
+    p.kernel->binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 
@@ -138,46 +150,56 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = std::make_shared<Params>();
+  p->kernel = select_float(context.isas);
   p->function = o->function();
   p->epsilon = float_of(o->epsilon());
   p->rows = 1;
   p->n = static_cast<size_t>(x.elements());
-  constexpr double kNs = 5;  // an element: polynomials and divisions
+  // An element of one: polynomials and divisions, sixteen at a time at best.
+  const double kNs = p->kernel->isa == Isa::kScalar ? 5 : is_binary(p->function) ? 0.3 : 1;
   const double ns =
       kNs * static_cast<double>(x.elements() > y.elements() ? x.elements() : y.elements());
   if (is_binary(p->function)) {
     p->broadcast = plan_broadcast(context, kNs);
     step->run = run_binary;
-    step->kernel = "float_binary";
+    step->kernel = p->kernel->binary_name;
   } else if (p->function == F::MATMUL) {
     p->k = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = p->n / p->k;
+    const Shape& b = context.inputs[1].type.shape;
+    p->matrix_rows = b.rank() > 2 ? static_cast<size_t>(x[x.rank() - 2]) : p->rows;
     p->n = static_cast<size_t>(y[y.rank() - 1]);
+    p->matrices = static_cast<size_t>(b.elements()) / p->k / p->n;
     const double products =
         static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
-    p->tasks = task_count(products / 4, p->rows, context.threads);
+    p->tasks = task_count(products / 8, p->rows, context.threads);
+    step->macs = static_cast<uint64_t>(products);
     step->run = run_matmul;
-    step->kernel = "float_product";
+    step->kernel = p->kernel->product_name;
   } else if (is_rows(p->function)) {
     p->n = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = static_cast<size_t>(x.elements()) / p->n;
     p->tasks = task_count(ns, p->rows, context.threads);
     step->run = run_rows;
-    step->kernel = "float_rows";
+    step->kernel = p->kernel->rows_name;
   } else {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;
-    step->kernel = p->function == F::TABLE ? "float_table" : "float_unary";
+    step->kernel = p->function == F::TABLE ? "float_table" : p->kernel->unary_name;
   }
   step->params = std::move(p);
   return Status();
 }
 
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
-  const fb::FloatFunction function = op.options_as_Float()->function();
-  if (function >= fb::FloatFunction::ADD && function <= fb::FloatFunction::MAXIMUM)
-    return operands_apart(op, operands);
-  if (function == fb::FloatFunction::MATMUL && !operands.inputs[1].is_constant) return false;
+  const F function = op.options_as_Float()->function();
+  if (is_binary(function)) return operands_apart(op, operands);
+  // The same matrices for all images, or others for each.
+  if (function == F::MATMUL &&
+      operands.inputs[1].is_constant !=
+          (operands.inputs[1].shape.rank() == 2 ||
+           operands.inputs[1].shape.rank() < operands.inputs[0].shape.rank()))
+    return false;
   return rows_apart(op, operands);
 }
 

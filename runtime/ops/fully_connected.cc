@@ -3,6 +3,7 @@
 #include "kernels/gemm/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
@@ -17,7 +18,7 @@ constexpr size_t kStreamedRows = 4;
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  QRT_TRY(check_input_count(context, 3));
+  if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_activation(context, 0, "x"));
   QRT_TRY(check_dtype(context, 1, "weights", DType::kInt8));
   QRT_TRY(check_rank(context, 1, "weights", 2, "[out, in]"));
@@ -42,6 +43,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Shape y = x;
   y[y.rank() - 1] = weights[0];
   if (context.inputs[0].type.dtype == DType::kInt16) {
+    QRT_TRY(check_input_count(context, 3));
     const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
     QRT_TRY(check_int16_constants(context, out, k, options->weight_sum(), options->requant(),
                                   /*is_planes=*/true, options->digits()));
@@ -53,12 +55,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_bias(context, 2, out));
   QRT_TRY(check_weight_sum(options->weight_sum(), out));
   QRT_TRY(check_requant(options->requant(), out, /*allow_acc=*/true));
-  const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
-  return add_output(acc ? DType::kInt32 : DType::kUInt8, y, outputs);
+  QRT_TRY(check_dynamic_layer(context, out, options->requant()));
+  return add_output(layer_output_dtype(context, options->requant()), y, outputs);
 }
 
 struct Params {
   GemmCall gemm;
+  DynamicLayer dynamic;
   size_t in;
 };
 
@@ -69,8 +72,10 @@ void run(const Step& step, const RunContext& context) {
   args.a_stride = p.in;
   args.a_tap_stride = 0;  // all terms of a weight see the same input
   args.c = context.out(step, 0);
+  if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
   for_gemm_parts(p.gemm, *context.parallel,
                  [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+  if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.n);
 }
 
 struct Int16Params {
@@ -124,7 +129,8 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k,
                      PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  if (context.provider == Provider::kOwn || options->terms() != 1) return false;
+  if (context.provider == Provider::kOwn || options->terms() != 1 || is_dynamic_layer(context))
+    return false;
   const RequantParams requant = make_requant(*options->requant(), n);
   const std::vector<int32_t> bias =
       fold_bias(context.inputs[2].data, options->weight_sum(), n, n, false);
@@ -152,6 +158,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, context.threads, &gemm);
+  params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes);
   step->kernel = gemm.kernel->name;
   if (gemm.m <= kStreamedRows) {
     step->stream = context.inputs[1].data;
@@ -168,7 +175,7 @@ const OpDef kFullyConnectedOp = {"FullyConnected",
                                  fb::OpOptions::FullyConnected,
                                  infer,
                                  prepare,
-                                 {Arithmetic::kRequant, level_of_requant<fb::FullyConnectedOptions>,
+                                 {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
                                   requant_of<fb::FullyConnectedOptions>, rows_apart,
                                   LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kWeights}};
 

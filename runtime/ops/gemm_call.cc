@@ -171,7 +171,7 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   }
   args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
   args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
-  args.requant = gemm.requant.requant.at(channel);
+  args.requant = (operands.requant.scale ? operands.requant : gemm.requant.requant).at(channel);
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

@@ -80,9 +80,10 @@ struct GemmOperands {
   ptrdiff_t a_offset = 0;
   const uint8_t* zero = nullptr;
 
-  // A right side that is not constant, from the first channel on; else null.
+  // What is not constant of the right side, from the first channel on; else null.
   const int8_t* weights = nullptr;
   const int32_t* bias = nullptr;
+  Requant requant{};  // without a scale: the call's own
 
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.
   void* c = nullptr;

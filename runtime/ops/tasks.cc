@@ -10,6 +10,7 @@ Speed speed_of(Isa isa) {
     case Isa::kAvxVnni: return {120, 25, 5, 30};
     case Isa::kAvx512Vnni: return {300, 80, 8, 40};
     case Isa::kAvx512Vbmi: return {300, 80, 16, 40};
+    case Isa::kAmx: return {1000, 80, 16, 40};
     case Isa::kNeon: return {10, 5, 1, 5};
     case Isa::kNeonDot: return {30, 8, 1, 5};
     case Isa::kI8mm: return {60, 8, 1, 5};

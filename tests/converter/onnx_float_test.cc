@@ -127,18 +127,23 @@ TEST(OnnxFloat, InstanceNormalization) {
   });
 }
 
-TEST(OnnxFloat, BatchNormalization) {
-  OnnxBuilder b(15);
+// Between DequantizeLinear and QuantizeLinear it is a table: onnx_bits/elementwise.cc.
+TEST(OnnxFloat, BatchNormalizationOfAFloatResult) {
+  OnnxBuilder b(17);
+  const std::string all =
+      b.node("LayerNormalization", {input(&b, {1, 2, 3}), b.constant<float>({3}, {1, 1, 1})});
   const std::string y =
       b.node("BatchNormalization",
-             {input(&b, {1, 2, 3}), b.constant<float>({2}, {1.0f, 0.5f}),
-              b.constant<float>({2}, {0.25f, -0.5f}), b.constant<float>({2}, {1.0f, -1.0f}),
-              b.constant<float>({2}, {4.0f, 0.25f})});
+             {all, b.constant<float>({2}, {1.0f, 0.5f}), b.constant<float>({2}, {0.25f, -0.5f}),
+              b.constant<float>({2}, {1.0f, -1.0f}), b.constant<float>({2}, {4.0f, 0.25f})});
   check(&b, y, 6, [](const Row& x) {
     Row y;
-    for (size_t i = 0; i < 6; ++i)
-      y.push_back(i < 3 ? (x[i] - 1) / std::sqrt(4.00001) + 0.25
-                        : 0.5 * (x[i] + 1) / std::sqrt(0.25001) - 0.5);
+    for (size_t i = 0; i < 6; ++i) {
+      const size_t row = i / 3 * 3;
+      const double n = normalized({x[row], x[row + 1], x[row + 2]}, 1e-5)[i % 3];
+      y.push_back(i < 3 ? (n - 1) / std::sqrt(4.00001) + 0.25
+                        : 0.5 * (n + 1) / std::sqrt(0.25001) - 0.5);
+    }
     return y;
   });
 }
@@ -202,6 +207,33 @@ TEST(OnnxFloat, WindowsOfAnEnormousImageAreRefused) {
   EXPECT_EQ(b.import().refusals(), 1);
   b.allow_float = true;
   EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
+}
+
+TEST(OnnxFloat, ConvOfGroupsOfAFloatResult) {
+  OnnxBuilder b(17);
+  // Four channels in two groups of two; three outputs each; a 2 x 1 kernel.
+  const std::string all =
+      b.node("LayerNormalization", {input(&b, {2, 4, 3, 2}), b.constant<float>({2}, {1, 1})});
+  std::vector<float> w;
+  for (int i = 0; i < 24; ++i) w.push_back(static_cast<float>(i * 7 % 11) / 8.0f - 0.5f);
+  const std::string y =
+      b.node("Conv", {all, b.constant<float>({6, 2, 2, 1}, w)}, {{"group", int64_t{2}}});
+  check(&b, y, 48, [&](const Row& x) {
+    Row n, y;
+    for (size_t at = 0; at < x.size(); at += 2)
+      for (const double v : normalized({x[at], x[at + 1]}, 1e-5)) n.push_back(v);
+    for (size_t image = 0; image < 2; ++image)
+      for (size_t o = 0; o < 6; ++o)
+        for (size_t p = 0; p < 4; ++p) {
+          double sum = 0;
+          for (size_t c = 0; c < 2; ++c)
+            for (size_t k = 0; k < 2; ++k)
+              sum += static_cast<double>(w[(o * 2 + c) * 2 + k]) *
+                     n[((image * 4 + o / 3 * 2 + c) * 3 + p / 2 + k) * 2 + p % 2];
+          y.push_back(sum);
+        }
+    return y;
+  });
 }
 
 }  // namespace

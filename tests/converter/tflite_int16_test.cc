@@ -475,6 +475,54 @@ TEST(TfliteInt16, PReluTakesInt8Slopes) {
   }
 }
 
+// Keras' default: a slope for each element of an image.
+TEST(TfliteInt16, PReluOfEveryElement) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  std::vector<int8_t> alpha(32 * 64);
+  random.fill(alpha, -128, 127);
+  const float in = 0.0007f, slope = 0.01f, out = 0.0005f;
+  const auto positive = reference_multiplier(static_cast<double>(in) / static_cast<double>(out));
+  const auto negative = reference_multiplier(static_cast<double>(in) * static_cast<double>(slope) /
+                                             static_cast<double>(out));
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT16, {32, 32, 1, 64}, in);
+  b.op(B::PRELU, {x, b.constant(TensorType::INT8, {32, 1, 64}, alpha, {slope}, {0})},
+       {b.output(TensorType::INT16, {32, 32, 1, 64}, out)});
+  std::vector<int16_t> y;
+  for (const int16_t v : every_value()) {
+    const int a = alpha[y.size() % alpha.size()];
+    y.push_back(static_cast<int16_t>(clamp16(v >= 0 ? reference_multiply(v, positive, false)
+                                                    : reference_multiply(v * a, negative, false))));
+  }
+  ASSERT_EQ(b.run({to_bytes(every_value())}), std::vector<Bytes>{to_bytes(y)});
+}
+
+// The quotient of the scales is rounded to float: as a double it gives 26230 here.
+TEST(TfliteInt16, AbsDividesItsScalesAsFloats) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT16, {1, 3}, 0.0295553785f);
+  b.op(B::ABS, {x}, {b.output(TensorType::INT16, {1, 3}, 0.0144196488f)});
+  const std::vector<int16_t> in = {12797, -12797, -32768}, out = {26229, 26229, 32767};
+  ASSERT_EQ(b.run({to_bytes(in)}), std::vector<Bytes>{to_bytes(out)});
+}
+
+// The reference cuts a scaled sum to int32 without a look at its size.
+TEST(TfliteInt16, RefusesScaledSumsBeyondInt32) {
+  for (const int64_t bias : {int64_t{1} << 30, int64_t{1} << 38}) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT16, {1, 4}, 0.01f);
+    const int w = b.constant<int8_t>(TensorType::INT8, {1, 4}, {1, 2, 3, 4}, {0.01f}, {0});
+    const int c = b.constant<int64_t>(TensorType::INT64, {1}, {bias});
+    b.op(B::FULLY_CONNECTED, {x, w, c}, {b.output(TensorType::INT16, {1, 1}, 0.001f)},
+         tflite::FullyConnectedOptionsT());
+    if (bias == int64_t{1} << 38)
+      expect_rule(b, "beyond the int32 that the reference cuts them to");
+    else
+      EXPECT_EQ(b.import().refusals(), 0);
+  }
+}
+
 TEST(TfliteInt16, ConcatenationCopiesWhateverTheScales) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT16, {1, 2}, 0.1f),

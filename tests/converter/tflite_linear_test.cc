@@ -298,9 +298,44 @@ TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);
   const int w = b.constant<int8_t>(TensorType::INT8, {1, 4}, {1, 2, 3, 4}, {0.01f}, {0});
   const int c = b.constant<int32_t>(TensorType::INT32, {1}, {INT32_MAX});
-  const int y = b.output(TensorType::INT8, {1, 1}, 0.2f, 0);
+  const int y =
+      b.output(TensorType::INT8, {1, 1}, 0.0002f, 0);  // a multiplier of 2.5: shifted left
   b.op(BuiltinOperator::FULLY_CONNECTED, {x, w, c}, {y}, tflite::FullyConnectedOptionsT());
   expect_rule(b, "beyond what the reference kernels define");
+}
+
+// TFLite's converter clips to +-(2^31 - 1) what the tiny weight scales of dead channels make of their
+// biases. The reference's sums wrap; the third channel's multiplier is 0.
+TEST(TfliteLinear, ClippedBiasesOfDeadChannelsWrap) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);
+  const std::vector<float> scale = {1e-9f, 1e-9f, 2e-38f, 0.01f};
+  const int w = b.constant<int8_t>(TensorType::INT8, {4, 1, 1, 4},
+                                   {1, 2, 3, 4, -1, -2, -3, -4, 127, 127, 127, 127, 1, 2, 3, 4},
+                                   scale, {0, 0, 0, 0});
+  const std::vector<int32_t> bias = {INT32_MAX, -INT32_MAX, INT32_MAX, 100};
+  const int c = b.constant(TensorType::INT32, {4}, bias);
+  const int image = b.activation(TensorType::INT8, {1, 1, 1, 4}, 0.05f, 0);
+  b.op(BuiltinOperator::RESHAPE, {x, b.constant<int32_t>(TensorType::INT32, {4}, {1, 1, 1, 4})},
+       {image});
+  const int y = b.output(TensorType::INT8, {1, 1, 1, 4}, 0.01f, 5);
+  tflite::Conv2DOptionsT o;
+  o.stride_h = o.stride_w = 1;
+  b.op(BuiltinOperator::CONV_2D, {image, w, c}, {y}, o);
+  for (const int v : {1, -1}) {
+    const int sums[] = {10 * v, -10 * v, 508 * v, 10 * v};
+    Bytes expected;
+    for (size_t n = 0; n < 4; ++n) {
+      const auto acc =
+          static_cast<int32_t>(static_cast<uint32_t>(sums[n]) + static_cast<uint32_t>(bias[n]));
+      const auto m = reference_multiplier(
+          static_cast<double>(0.05f) * static_cast<double>(scale[n]) / static_cast<double>(0.01f));
+      expected.push_back(
+          static_cast<uint8_t>(std::clamp(reference_multiply(acc, m, false) + 5, -128, 127)));
+    }
+    const Bytes input(4, static_cast<uint8_t>(v));
+    ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected}) << v;
+  }
 }
 
 // Every output position sums what the strided kernels reach, by the definition that scatters.

@@ -84,7 +84,7 @@ TEST(TfliteUnary, LeakyReluOfEitherSlope) {
 
 TEST(TfliteUnary, Abs) {
   with_both([] {
-    const auto m = reference_multiplier(static_cast<double>(0.07f) / static_cast<double>(0.05f));
+    const auto m = reference_multiplier(static_cast<double>(0.07f / 0.05f));
     check_unary(B::ABS, kNone, 0.07f, 20, 0.05f, -5,
                 [&](int x) { return clamp8(multiply(std::abs(x - 20), m) - 5); });
   });
@@ -117,6 +117,47 @@ TEST(TfliteUnary, TranscendentalFunctions) {
     near(B::TANH, 1.0f / 128, 0, [](float v) { return std::tanh(v); });
     near(B::HARD_SWISH, 0.11f, -20, [](float v) { return v * std::clamp(v + 3, 0.0f, 6.0f) / 6; });
   });
+}
+
+// Keras' default: a slope for each element of an image; [h, 1, c] shares them over a row.
+TEST(TfliteUnary, PreluPerElement) {
+  with_both([] {
+    for (const bool shared : {false, true}) {
+      TfliteBuilder b;
+      const int x = b.input(TensorType::INT8, {2, 4, 4, 8}, 0.07f, 20);
+      std::vector<int8_t> alpha;
+      for (int i = 0; i < (shared ? 32 : 128); ++i)
+        alpha.push_back(static_cast<int8_t>(i * 37 % 251 - 125));
+      const int a = b.constant(TensorType::INT8,
+                               shared ? TfliteBuilder::Dims{4, 1, 8} : TfliteBuilder::Dims{4, 4, 8},
+                               alpha, {0.01f}, {3});
+      b.op(B::PRELU, {x, a}, {b.output(TensorType::INT8, {2, 4, 4, 8}, 0.05f, -5)});
+      const double in = static_cast<double>(0.07f), out = static_cast<double>(0.05f);
+      const auto positive = reference_multiplier(in / out);
+      const auto negative = reference_multiplier(in * static_cast<double>(0.01f) / out);
+      Bytes expected;
+      for (int i = 0; i < 256; ++i) {
+        const int v = static_cast<int8_t>(i) - 20, h = i / 32 % 4, w = i / 8 % 4, c = i % 8;
+        const int at = shared ? h * 8 + c : (h * 4 + w) * 8 + c;
+        const int slope = alpha[static_cast<size_t>(at)] - 3;
+        const int steps = v >= 0 ? multiply(v, positive) : multiply(v * slope, negative);
+        expected.push_back(static_cast<uint8_t>(clamp8(steps - 5)));
+      }
+      ASSERT_EQ(run(b, {every_byte()}), std::vector<Bytes>{expected});
+    }
+  });
+}
+
+// Undefined in the reference, which converts to int32 first: here the limits, and for what is no
+// number the lower one.
+TEST(TfliteUnary, QuantizeOfFloatsBeyondInt32) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::FLOAT32, {1, 6});
+  b.op(B::QUANTIZE, {x}, {b.output(TensorType::INT8, {1, 6}, 0.5f, 3)});
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> in = {1e30f, -1e30f, inf, -inf, std::nanf(""), 3e9f};
+  EXPECT_EQ(run(b, {testing::to_bytes(in)}),
+            std::vector<Bytes>{(Bytes{127, 128, 127, 128, 128, 127})});
 }
 
 TEST(TfliteUnary, PreluPerChannel) {

@@ -63,7 +63,7 @@ struct Svdf {
     const bool is_wide = state == TensorType::INT16;
     Bytes y;
     for (size_t unit = 0; unit < kUnits; ++unit) {
-      int32_t sum = bias[unit];
+      auto sum = static_cast<uint32_t>(bias[unit]);  // wraps, as the reference's int32 does
       for (size_t f = unit * kRank; f < (unit + 1) * kRank; ++f) {
         int32_t acc = 0;
         for (size_t i = 0; i < kIn; ++i)
@@ -74,10 +74,10 @@ struct Svdf {
         for (size_t i = 1; i < kMemory; ++i) row[i - 1] = row[i];
         row[kMemory - 1] = is_wide ? static_cast<int16_t>(v) : static_cast<int8_t>(v);
         for (size_t i = 0; i < kMemory; ++i)
-          sum += (row[i] - state_zero_point) * times[f * kMemory + i];
+          sum += static_cast<uint32_t>((row[i] - state_zero_point) * times[f * kMemory + i]);
       }
-      y.push_back(
-          static_cast<uint8_t>(std::clamp(reference_multiply(sum, time, single) + 9, -128, 127)));
+      const int out = reference_multiply(static_cast<int32_t>(sum), time, single) + 9;
+      y.push_back(static_cast<uint8_t>(std::clamp(out, -128, 127)));
     }
     return y;
   }
@@ -118,6 +118,15 @@ TEST(TfliteSvdf, KeepsItsStateBetweenRuns) {
   Svdf svdf(&random);
   check_runs(svdf, &random);
   svdf.single = true;
+  check_runs(svdf, &random);
+}
+
+// TFLM's keyword_scrambled.tflite has such weights: their sums over time might pass int32.
+TEST(TfliteSvdf, TimeWeightsOf16Bits) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  Svdf svdf(&random);
+  for (int16_t& w : svdf.times) w = static_cast<int16_t>(random.coin() ? 32767 : -32768);
   check_runs(svdf, &random);
 }
 

@@ -48,6 +48,7 @@ class GemmTester {
   GemmTester& extremes() { return extremes_ = true, *this; }
   GemmTester& bias_range(int32_t lo, int32_t hi) { return bias_lo_ = lo, bias_hi_ = hi, *this; }
   GemmTester& stages(int v) { return stages_ = v, *this; }
+  GemmTester& adds(bool v) { return adds_ = v, *this; }
 
   void run(const GemmKernel& kernel, Random& random) const {
     SCOPED_TRACE(std::string(kernel.name) + " m=" + std::to_string(m_) +
@@ -115,7 +116,10 @@ class GemmTester {
     requant.offset = offset_;
     requant.lo = lo_;
     requant.hi = hi_;
-    if (kind_ == RequantKind::kF32) requant.scale = scale.data();
+    if (kind_ == RequantKind::kF32 || kind_ == RequantKind::kFloat) requant.scale = scale.data();
+    Guarded<float> addend(channels);
+    for (auto& v : addend) v = random.scale(3) - random.scale(3);
+    if (adds_) requant.addend = addend.data();
     if (kind_ == RequantKind::kInt) {
       requant.stage_count = stages_;
       requant.stages[0] = {multiplier.data(), shift0.data(), round_, INT32_MIN, INT32_MAX};
@@ -123,7 +127,8 @@ class GemmTester {
     }
 
     // Output: rows c_gap_ bytes apart, the last ending at the guard page.
-    const size_t row_bytes = n_ * (kind_ == RequantKind::kAcc ? 4 : 1);
+    const bool is_wide = kind_ == RequantKind::kAcc || kind_ == RequantKind::kFloat;
+    const size_t row_bytes = n_ * (is_wide ? 4 : 1);
     const size_t c_stride = row_bytes + c_gap_;
     Guarded<uint8_t> c((m_ - 1) * c_stride + row_bytes);
 
@@ -165,6 +170,11 @@ class GemmTester {
           int32_t got;
           memcpy(&got, c.data() + i * c_stride + 4 * j, 4);
           ASSERT_EQ(got, acc) << "row " << i << " channel " << j;
+        } else if (kind_ == RequantKind::kFloat) {
+          float want = static_cast<float>(acc) * scale[j], got;
+          if (adds_) want += addend[j];
+          memcpy(&got, c.data() + i * c_stride + 4 * j, 4);
+          ASSERT_EQ(got, want) << "row " << i << " channel " << j << " acc " << acc;
         } else {
           ASSERT_EQ(c[i * c_stride + j], requantize(requant, acc, j))
               << "row " << i << " channel " << j << " acc " << acc;
@@ -195,7 +205,7 @@ class GemmTester {
   }
 
   size_t m_ = 5, n_ = 40, k_ = 20, taps_ = 1, a_gap_ = 0, c_gap_ = 0;
-  bool indirect_ = false, extremes_ = false, before_ = false, fused_ = false;
+  bool indirect_ = false, extremes_ = false, before_ = false, fused_ = false, adds_ = false;
   RequantKind kind_ = RequantKind::kF32;
   Round round_ = Round::kHalfEven;
   int exponent_ = 0;
@@ -223,6 +233,22 @@ class GemmTest : public ::testing::TestWithParam<GemmKernel> {
 TEST_P(GemmTest, EveryRowAndChannelTail) {
   for (size_t m : around(GetParam().mr)) {
     for (size_t n : around(GetParam().nr)) run(GemmTester().m(m).n(n).k(36).c_gap(7).a_gap(12));
+  }
+}
+
+TEST_P(GemmTest, FloatsOfEveryTail) {
+  if (kIntegerOnly) GTEST_SKIP() << "this build has no layers with float results";
+  for (bool adds : {false, true}) {
+    for (size_t m : around(GetParam().mr)) {
+      for (size_t n : around(GetParam().nr))
+        run(GemmTester().kind(RequantKind::kFloat).adds(adds).m(m).n(n).k(36).c_gap(8).a_gap(12));
+    }
+    run(GemmTester()
+            .kind(RequantKind::kFloat)
+            .adds(adds)
+            .m(3)
+            .n(70)
+            .bias_range(INT32_MIN, INT32_MAX));
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<float> samples() {
 
 std::vector<float> unary(FloatUnary f, const std::vector<float>& x) {
   std::vector<float> y(x.size());
-  float_unary(f, x.data(), y.data(), x.size());
+  select_float(detected_isas())->unary(f, x.data(), y.data(), x.size());
   return y;
 }
 
@@ -134,46 +134,49 @@ TEST(Float, BinaryBroadcasts) {
 TEST(Float, RowsInTheOrderOfTheirElements) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  const size_t rows = 3, n = 257;
-  const std::vector<float> x = random_floats(&random, rows * n);
-  std::vector<float> soft, logs, normal, sums, means, most, least;
-  for (size_t r = 0; r < rows; ++r) {
-    const float* v = &x[r * n];
-    float sum = v[0], hi = v[0], lo = v[0], e_sum = 0, squares = 0;
-    for (size_t i = 1; i < n; ++i) {
-      sum = sum + v[i];
-      hi = std::max(hi, v[i]);
-      lo = std::min(lo, v[i]);
+  for (const size_t rows : {size_t{3}, size_t{19}}) {
+    const size_t n = 257;
+    const std::vector<float> x = random_floats(&random, rows * n);
+    std::vector<float> soft, logs, normal, sums, means, most, least;
+    for (size_t r = 0; r < rows; ++r) {
+      const float* v = &x[r * n];
+      float sum = v[0], hi = v[0], lo = v[0], e_sum = 0, squares = 0;
+      for (size_t i = 1; i < n; ++i) {
+        sum = sum + v[i];
+        hi = std::max(hi, v[i]);
+        lo = std::min(lo, v[i]);
+      }
+      std::vector<float> shifted, e;
+      for (size_t i = 0; i < n; ++i) shifted.push_back(v[i] - hi);
+      e = unary(FloatUnary::kExp, shifted);
+      for (const float f : e) e_sum = e_sum + f;
+      const float log_sum = unary(FloatUnary::kLog, {e_sum})[0];
+      const float mean = sum / static_cast<float>(n);
+      for (size_t i = 0; i < n; ++i) {
+        soft.push_back(e[i] / e_sum);
+        logs.push_back(shifted[i] - log_sum);
+        squares = squares + (v[i] - mean) * (v[i] - mean);
+      }
+      for (size_t i = 0; i < n; ++i)
+        normal.push_back((v[i] - mean) / std::sqrt(squares / static_cast<float>(n) + 0.25f));
+      sums.push_back(sum);
+      means.push_back(mean);
+      most.push_back(hi);
+      least.push_back(lo);
     }
-    std::vector<float> shifted, e;
-    for (size_t i = 0; i < n; ++i) shifted.push_back(v[i] - hi);
-    e = unary(FloatUnary::kExp, shifted);
-    for (const float f : e) e_sum = e_sum + f;
-    const float log_sum = unary(FloatUnary::kLog, {e_sum})[0];
-    const float mean = sum / static_cast<float>(n);
-    for (size_t i = 0; i < n; ++i) {
-      soft.push_back(e[i] / e_sum);
-      logs.push_back(shifted[i] - log_sum);
-      squares = squares + (v[i] - mean) * (v[i] - mean);
-    }
-    for (size_t i = 0; i < n; ++i)
-      normal.push_back((v[i] - mean) / std::sqrt(squares / static_cast<float>(n) + 0.25f));
-    sums.push_back(sum);
-    means.push_back(mean);
-    most.push_back(hi);
-    least.push_back(lo);
+    const auto count = static_cast<int64_t>(rows);
+    const Shape in = {count, 257}, one = {count, 1};
+    const auto check = [&](F f, const Shape& out, const std::vector<float>& y) {
+      testing::expect_outputs(model(f, {in}, out, 0.25f), 1, {bytes_of(x)}, {bytes_of(y)});
+    };
+    check(F::SOFTMAX, in, soft);
+    check(F::LOG_SOFTMAX, in, logs);
+    check(F::NORMALIZE, in, normal);
+    check(F::REDUCE_SUM, one, sums);
+    check(F::REDUCE_MEAN, one, means);
+    check(F::REDUCE_MAX, one, most);
+    check(F::REDUCE_MIN, one, least);
   }
-  const Shape in = {3, 257}, one = {3, 1};
-  const auto check = [&](F f, const Shape& out, const std::vector<float>& y) {
-    testing::expect_outputs(model(f, {in}, out, 0.25f), 1, {bytes_of(x)}, {bytes_of(y)});
-  };
-  check(F::SOFTMAX, in, soft);
-  check(F::LOG_SOFTMAX, in, logs);
-  check(F::NORMALIZE, in, normal);
-  check(F::REDUCE_SUM, one, sums);
-  check(F::REDUCE_MEAN, one, means);
-  check(F::REDUCE_MAX, one, most);
-  check(F::REDUCE_MIN, one, least);
 }
 
 TEST(Float, MatrixProductInTheOrderOfK) {
@@ -181,7 +184,7 @@ TEST(Float, MatrixProductInTheOrderOfK) {
   SCOPED_TRACE(random.trace());
   const size_t rows = 6;
   for (const size_t k : {size_t{1}, size_t{2}, size_t{37}}) {
-    for (const size_t n : {size_t{1}, size_t{5}, size_t{64}}) {
+    for (const size_t n : {size_t{1}, size_t{5}, size_t{64}, size_t{101}}) {
       const std::vector<float> a = random_floats(&random, rows * k);
       const std::vector<float> b = random_floats(&random, k * n);
       std::vector<float> y;
@@ -196,6 +199,24 @@ TEST(Float, MatrixProductInTheOrderOfK) {
                               {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
     }
   }
+}
+
+TEST(Float, MatrixProductsSideBySide) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t count = 3, rows = 7, k = 9, n = 21;
+  const std::vector<float> a = random_floats(&random, count * rows * k);
+  const std::vector<float> b = random_floats(&random, count * k * n);
+  std::vector<float> y;
+  for (size_t r = 0; r < count * rows; ++r)
+    for (size_t j = 0; j < n; ++j) {
+      const float* matrix = &b[r / rows * k * n];
+      float sum = a[r * k] * matrix[j];
+      for (size_t i = 1; i < k; ++i) sum = sum + a[r * k + i] * matrix[i * n + j];
+      y.push_back(sum);
+    }
+  testing::expect_outputs(model(F::MATMUL, {{1, 3, 7, 9}, {1, 3, 9, 21}}, {1, 3, 7, 21}), 1,
+                          {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
 }
 
 TEST(Float, TableOfBytes) {
@@ -219,7 +240,9 @@ TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::SOFTMAX, {{}}, {}), "rank 0");
   testing::expect_rejected(model(F::MATMUL, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::MATMUL, {{1, 3}, {4, 3}}, {1, 3}), "no matrix product");
-  testing::expect_rejected(model(F::MATMUL, {{1, 3}, {3}}, {1, 3}), "rank 1");
+  testing::expect_rejected(model(F::MATMUL, {{1, 3}, {3}}, {1, 3}), "no matrix product");
+  testing::expect_rejected(model(F::MATMUL, {{2, 1, 3}, {3, 3, 3}}, {2, 1, 3}),
+                           "no matrix product");
   testing::ModelBuilder bytes;
   const uint32_t x = bytes.input({-1, 3}), y = bytes.output({-1, 3}, DType::kFloat32);
   bytes.op(fb::FloatOptionsT(), {x}, {y});
@@ -229,12 +252,23 @@ TEST(Float, RefusedModels) {
 // Every CPU, compiler and instruction set has these bits.
 TEST(Float, BitsAreTheSameEverywhere) {
   const std::vector<float> x = samples();
-  EXPECT_EQ(digest(unary(FloatUnary::kExp, x)), 16988223810048343110u);
-  EXPECT_EQ(digest(unary(FloatUnary::kLog, x)), 7396812711503130598u);
-  EXPECT_EQ(digest(unary(FloatUnary::kErf, x)), 12916876728317252663u);
-  EXPECT_EQ(digest(unary(FloatUnary::kTanh, x)), 6235856081064637679u);
-  EXPECT_EQ(digest(unary(FloatUnary::kSigmoid, x)), 6183572507952593198u);
-  EXPECT_EQ(digest(unary(FloatUnary::kGelu, x)), 3008193795202402868u);
+  size_t count;
+  const FloatKernel* kernels = float_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    SCOPED_TRACE(kernels[i].unary_name);
+    if (!has(detected_isas(), kernels[i].isa)) continue;
+    const auto bits = [&](FloatUnary f) {
+      std::vector<float> y(x.size());
+      kernels[i].unary(f, x.data(), y.data(), x.size());
+      return digest(y);
+    };
+    EXPECT_EQ(bits(FloatUnary::kExp), 16988223810048343110u);
+    EXPECT_EQ(bits(FloatUnary::kLog), 7396812711503130598u);
+    EXPECT_EQ(bits(FloatUnary::kErf), 12916876728317252663u);
+    EXPECT_EQ(bits(FloatUnary::kTanh), 6235856081064637679u);
+    EXPECT_EQ(bits(FloatUnary::kSigmoid), 6183572507952593198u);
+    EXPECT_EQ(bits(FloatUnary::kGelu), 3008193795202402868u);
+  }
 }
 
 }  // namespace

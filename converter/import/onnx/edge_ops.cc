@@ -262,6 +262,7 @@ Status import_dynamic_quantize(Importer& importer, const NodeView& node) {
     y.kind = Tensor::Kind::kValue;
     y.shape = i == 0 ? x.shape : Shape();
     y.type = types[i];
+    y.is_dynamic = i == 1;
     y.value = importer.builder().new_value(node.output(i), stored_type_of(y.type), y.shape);
     n.outputs.push_back(y.value);
     importer.set_output(node, i, std::move(y));

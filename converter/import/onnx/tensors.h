@@ -60,6 +60,10 @@ struct Tensor {
   int table_axis = -1;
   std::shared_ptr<Pending> pending;
   std::shared_ptr<const PairFunction> pair_function;
+  // kValue: part of dynamic quantisation between integer products. So are the scale of a run, the
+  // accumulators of products with a zero point of the run, and what Cast, Mul, Add and Relu make of
+  // them. Their float arithmetic needs no --allow-float: it has ONNX Runtime's bits.
+  bool is_dynamic = false;
 
   bool is_refused() const { return kind == Kind::kRefused; }
   bool is_constant() const { return kind == Kind::kConstant; }

@@ -46,6 +46,13 @@ void integers_cast_to_float(BitsModel& m) {
   m.stored(m.b.node("Mul", {x, m.b.scalar(1.0f / 255)}), 1.0f / 64, 0);
 }
 
+void batch_normalization(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(15);
+  m.stored(m.b.node("BatchNormalization",
+                    {m.image({2, 6, 3, 5}), m.floats({6}, 1.7f), m.floats({6}), m.floats({6}, 0.3f),
+                     m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
+}
+
 }  // namespace
 
 std::vector<BitsCase> elementwise_cases() {
@@ -57,6 +64,7 @@ std::vector<BitsCase> elementwise_cases() {
       {"GeluByTanh", gelu_by_tanh},
       {"ConstantAlongSeveralAxes", constant_along_several_axes},
       {"IntegersCastToFloat", integers_cast_to_float},
+      {"BatchNormalization", batch_normalization},
   };
 }
 

@@ -162,6 +162,26 @@ Status map_table(Importer& importer, const NodeView& node, int i,
   return Status();
 }
 
+Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
+                       const std::function<float(float v, size_t c)>& f, bool* taken) {
+  Tensor y = importer.input(node, i);
+  const int before = axis_of(y);
+  auto table = std::make_shared<std::vector<float>>();
+  *taken = !(axis >= 0 && before >= 0 && axis != before) && entries(y, table.get()) &&
+           n <= (y.quant->is_int16() ? 1 : size_t{1} << 16);
+  if (!*taken) return Status();
+  if (axis >= 0 && before < 0) {
+    const std::vector<float> one = *table;
+    for (size_t c = 1; c < n; ++c) table->insert(table->end(), one.begin(), one.end());
+  }
+  for (size_t at = 0; at < table->size(); ++at)
+    (*table)[at] = f((*table)[at], axis >= 0 ? at / y.quant->codes() : 0);
+  y.table = std::move(table);
+  y.table_axis = axis >= 0 ? axis : before;
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
 bool constant_floats(const Tensor& t, std::vector<float>* out) {
   const Constant& c = *t.constant;
   const size_t n = static_cast<size_t>(c.elements());

@@ -26,6 +26,12 @@ bool constant_floats(const Tensor& constant, std::vector<float>* out);
 Status map_table(Importer& importer, const NodeView& node, int i,
                  const std::function<float(float)>& f);
 
+// Output 0 of the node is table i after f(v, c), elementwise; c counts the n indices of `axis`.
+// axis -1: c is 0. *taken stays false where the table has others for each index of another axis, or
+// would be too large.
+Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
+                       const std::function<float(float v, size_t c)>& f, bool* taken);
+
 // A table, a float constant, or either of them, quantised: a value of the graph. *result stays
 // kNoValue where it was refused.
 Status quantize_table(Importer& importer, const NodeView& node, const Tensor& table,

@@ -5,6 +5,7 @@
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/float_fallback/products.h"
+#include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -84,21 +85,6 @@ bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
   return !axes.empty();
 }
 
-Status normalize_batch(FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
-                       ValueId* y) {
-  std::vector<float> scale, bias, mean, variance;
-  const int64_t n = shape.rank() > 1 ? shape[1] : 0;
-  if (n == 0 || !f->channel_constants(1, n, &scale) || !f->channel_constants(2, n, &bias) ||
-      !f->channel_constants(3, n, &mean) || !f->channel_constants(4, n, &variance))
-    return Status();
-  const float epsilon = node.real("epsilon", 1e-5f);
-  for (size_t c = 0; c < scale.size(); ++c) {
-    scale[c] = scale[c] / std::sqrt(variance[c] + epsilon);
-    bias[c] = bias[c] - mean[c] * scale[c];
-  }
-  return f->per_channel(scale, bias, x, y);
-}
-
 // x^2 and x^0.5, the powers that normalisations are exported with.
 Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
              ValueId* y) {
@@ -145,7 +131,11 @@ Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
     return Status();
   }
   if (op == "Pow") return power(importer, &f, node, shape, x, made);
-  if (op == "BatchNormalization") return normalize_batch(&f, node, shape, x, made);
+  if (op == "BatchNormalization") {
+    ChannelLines lines;
+    if (shape.rank() < 2 || !read_channel_lines(importer, node, shape[1], &lines)) return Status();
+    return f.per_channel(lines.factor, lines.addend, x, made);
+  }
 
   std::vector<bool> marked;
   if (!mark_rows(importer, node, shape, &marked)) return Status();

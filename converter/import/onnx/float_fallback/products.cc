@@ -35,13 +35,34 @@ Status gather_windows(FloatGraph* f, const Window& window, ValueId x, ValueId* y
   return Status();
 }
 
+// Windows [n, oh, ow, taps * c] times weights [out, c / groups, ...] of each group: [n, oh, ow,
+// out].
+ValueId multiply_groups(FloatGraph* f, ValueId x, ValueId w, int64_t groups, int64_t taps) {
+  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
+  const int64_t pixels = sx[1] * sx[2], terms = taps * sw[1], out = sw[0] / groups;
+  const auto turned = [&](ValueId v, const Shape& from, const std::vector<int>& perm,
+                          const Shape& to) {
+    v = f->builder().reshape(f->node(), v, from);
+    return f->builder().reshape(f->node(), f->builder().transpose(f->node(), v, perm), to);
+  };
+  x = turned(x, {sx[0], pixels, taps, groups, sw[1]}, {0, 3, 1, 2, 4},
+             {sx[0], groups, pixels, terms});
+  w = turned(w, {groups, out, sw[1], taps}, {0, 3, 2, 1}, {groups, terms, out});
+  ValueId y = kNoValue;
+  float_matmul(f, x, w, &y);
+  return turned(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
+}
+
 }  // namespace
 
 void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y) {
   Shape sa = f->shape_of(a);
   const Shape sb = f->shape_of(b);
-  if (sa.rank() < 1 || sb.rank() != 2 || sa[sa.rank() - 1] != sb[0]) return;
-  sa[sa.rank() - 1] = sb[1];
+  const int rank = sa.rank(), last = sb.rank() - 1;
+  if (rank < 1 || last < 1 || sa[rank - 1] != sb[last - 1] || (last > 1 && last >= rank)) return;
+  for (int i = 0; i < last - 1; ++i)
+    if (sa[rank - 1 - last + i] != sb[i]) return;
+  sa[rank - 1] = sb[last];
   *y = f->add(F::MATMUL, {a, b}, sa);
 }
 
@@ -68,8 +89,9 @@ Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
 
 Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
-  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() &&
-                    sw[1] == sx[1] && f->node().integer("group", 1) == 1;
+  const int64_t groups = f->node().integer("group", 1);
+  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() && groups >= 1 &&
+                    sw[0] % groups == 0 && sx[1] % groups == 0 && sw[1] == sx[1] / groups;
   const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
   if (!fits || (f->node().has("kernel_shape") && f->node().integers("kernel_shape") != kernel))
     return Status();
@@ -81,10 +103,15 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   ValueId y = kNoValue, bias;
   QRT_TRY(
       gather_windows(f, window, windowed_to_nhwc(f->importer(), f->node(), image, window, x), &x));
-  if (sw.rank() == 3) w = f->builder().reshape(f->node(), w, {sw[0], sw[1], 1, sw[2]});
-  w = f->builder().transpose(f->node(), w, {2, 3, 1, 0});
-  w = f->builder().reshape(f->node(), w, {f->shape_of(x)[3], sw[0]});
-  float_matmul(f, x, w, &y);
+  const int64_t taps = window.kernel[0] * window.kernel[1];
+  if (groups == 1) {
+    w = f->builder().reshape(f->node(), w, {sw[0], sw[1], taps});
+    w = f->builder().transpose(f->node(), w, {2, 1, 0});
+    w = f->builder().reshape(f->node(), w, {taps * sw[1], sw[0]});
+    float_matmul(f, x, w, &y);
+  } else {
+    y = multiply_groups(f, x, w, groups, taps);
+  }
   if (f->node().has_input(2)) {
     if (!f->read(2, &bias)) return Status();
     QRT_TRY(f->binary(F::ADD, y, bias, &y));

@@ -4,11 +4,26 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
+// Mul, Add and Relu of tensors of dynamic quantisation and constants.
+bool scales_dynamically(Importer& importer, const NodeView& node) {
+  const std::string& op = node.op();
+  if (!(node.domain().empty() || node.domain() == "ai.onnx") ||
+      !(op == "Mul" || op == "Add" || op == "Relu"))
+    return false;
+  bool any = false;
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = importer.input(node, i);
+    any |= t.is_dynamic;
+    if (!t.is_dynamic && !t.is_plain_constant()) return false;
+  }
+  return any;
+}
+
 // Nothing is refused any more: the node's output 0 is the float value y.
-void set_float(Importer& importer, const NodeView& node, ValueId y) {
+void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dynamic) {
   Outcomes& outcomes = importer.outcomes();
   outcomes.forget(node.index());
-  importer.became(node, "Float", "F");
+  importer.became(node, "Float", is_dynamic ? "edge" : "F");
   std::string depends;
   for (int i = 0; i < node.input_count() && depends.empty(); ++i)
     if (node.has_input(i)) depends = outcomes.origin(node.input(i));
@@ -18,6 +33,7 @@ void set_float(Importer& importer, const NodeView& node, ValueId y) {
   t.type = kFloat;
   t.value = y;
   t.shape = importer.builder().shape_of(y);
+  t.is_dynamic = is_dynamic;
   importer.set_output(node, 0, std::move(t));
 }
 
@@ -35,7 +51,7 @@ bool make_producer_float(Importer& importer, const std::string& tensor, ValueId*
   if (!importer.allows_float() || !has_float_form(maker) || !(waits || refused)) return false;
   ValueId made = kNoValue;
   if (!make_float(importer, maker, &made).ok() || made == kNoValue) return false;
-  set_float(importer, maker, made);
+  set_float(importer, maker, made, false);
   *y = made;
   return true;
 }
@@ -51,13 +67,14 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
     return importer.assess(node);
   }
   if (!outcomes.is_refused(node.index()) || !has_float_form(node)) return Status();
-  if (!importer.allows_float()) {
+  const bool is_dynamic = scales_dynamically(importer, node);
+  if (!importer.allows_float() && !is_dynamic) {
     outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");
     return Status();
   }
   QRT_TRY(make_float(importer, node, &y));
   if (y == kNoValue) return Status();
-  set_float(importer, node, y);
+  set_float(importer, node, y, is_dynamic);
   return importer.tensors().check_growth(importer.graph());
 }
 

@@ -96,6 +96,7 @@ Status import_cast(Importer& importer, const NodeView& node) {
     y.kind = Tensor::Kind::kValue;
     y.type = kFloat;
     y.shape = x.shape;
+    y.is_dynamic = x.is_dynamic;
     y.value = importer.builder().dequantize_accumulators(node, x.value, {1.0f}, -1);
     importer.became(node, "Dequantize", "edge");
     importer.set_output(node, 0, std::move(y));

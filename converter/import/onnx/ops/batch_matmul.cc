@@ -140,10 +140,10 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
   return Status();
 }
 
-// The zero point of an operand of MatMulInteger or ConvInteger: a constant, 0 if it is missing.
-// *known stays false where it was refused.
+}  // namespace
+
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
-                       int axis, Quant* quant, bool* known) {
+                       int axis, Quant* quant, bool* known, ValueId* of_run) {
   *quant = Quant();
   ir_type(type, &quant->type);
   quant->scale = {1.0f};
@@ -151,6 +151,11 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
   *known = true;
   if (!node.has_input(i)) return Status();
   const Tensor& t = importer.input(node, i);
+  if (of_run && t.is_value() && t.type == type && t.shape.elements() == 1) {
+    quant->zero_point = {-quant->offset()};
+    *of_run = t.value;
+    return Status();
+  }
   *known = t.is_plain_constant() && t.constant->is_integer();
   if (!*known)
     return importer.refuse(node, "the zero point '" + node.input(i) + "' is computed",
@@ -170,8 +175,6 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
   if (n > 1) quant->axis = axis;
   return Status();
 }
-
-}  // namespace
 
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken) {
   DynamicProduct p;
@@ -229,6 +232,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
 
 Status import_matmul_integer(Importer& importer, const NodeView& node) {
   DynamicProduct p;
+  ValueId zero_of_run = kNoValue;
   for (Operand* o : {&p.a, &p.b}) {
     const int i = o == &p.a ? 0 : 1;
     const Tensor& t = importer.input(node, i);
@@ -237,7 +241,8 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
     const int last = t.shape.rank() - 1;
     bool known;
     QRT_TRY(read_zero_point(importer, node, 2 + i, t.type, last >= 0 ? t.shape[last] : 0,
-                            i == 1 && t.is_constant() ? last : -1, &o->quant, &known));
+                            i == 1 && t.is_constant() ? last : -1, &o->quant, &known,
+                            i == 0 ? &zero_of_run : nullptr));
     if (!known) return Status();
     o->shape = t.shape;
     o->constant = t.constant;
@@ -250,9 +255,10 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;
   if (p.b.constant && !p.a.constant && p.b.shape.rank() == 2) {
-    QRT_TRY(import_constant_product(importer, node, p.a.value, p.a.quant, p.b.constant, p.b.quant,
-                                    &y.value));
+    QRT_TRY(import_constant_product(importer, node, p.a.value, p.a.quant, zero_of_run, p.b.constant,
+                                    p.b.quant, &y.value));
     if (y.value == kNoValue) return Status();
+    y.is_dynamic = zero_of_run != kNoValue;
   } else {
     if (!p.b.quant.per_tensor())
       return importer.refuse(node, "a batch of matrices has a zero point for each column",
@@ -268,8 +274,8 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   return Status();
 }
 
-Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Quant* w,
-                         bool* known) {
+Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
+                         Quant* w, bool* known) {
   const Tensor &image = importer.input(node, 0), &weights = importer.input(node, 1);
   *known = false;
   for (int i = 0; i < 2; ++i) {
@@ -278,7 +284,7 @@ Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Qua
     if (!bytes || (i == 0 ? !t.is_value() : !t.is_plain_constant()))
       return importer.refuse_float(node, i);
   }
-  QRT_TRY(read_zero_point(importer, node, 2, image.type, 1, -1, x, known));
+  QRT_TRY(read_zero_point(importer, node, 2, image.type, 1, -1, x, known, x_zero_point));
   if (!*known) return Status();
   return read_zero_point(importer, node, 3, weights.type,
                          weights.shape.rank() > 0 ? weights.shape[0] : 0, 0, w, known);

@@ -39,34 +39,19 @@ bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
 // A table and a constant that varies along at most one axis. *taken: they are that.
 Status combine_with_constant(Importer& importer, const NodeView& node, int table_input,
                              bool* taken) {
-  Tensor y = importer.input(node, table_input);
-  const Tensor& c = importer.input(node, 1 - table_input);
+  const Tensor &x = importer.input(node, table_input), &c = importer.input(node, 1 - table_input);
   std::vector<float> values;
   if (!constant_floats(c, &values)) return Status();
   Shape shape;
-  QRT_MODEL_CHECK(broadcast(y.shape, c.shape, &shape), "shapes %s and %s do not broadcast",
-                  y.shape.to_string().c_str(), c.shape.to_string().c_str());
+  QRT_MODEL_CHECK(broadcast(x.shape, c.shape, &shape), "shapes %s and %s do not broadcast",
+                  x.shape.to_string().c_str(), c.shape.to_string().c_str());
   int axis;
-  const int before = y.table ? y.table_axis : y.quant->axis;
-  auto table = std::make_shared<std::vector<float>>();
-  *taken = shape == y.shape && varying_axis(c.shape, y.shape, &axis) &&
-           !(axis >= 0 && before >= 0 && axis != before) && entries(y, table.get()) &&
-           values.size() <= (y.quant->is_int16() ? 1 : size_t{1} << 16);
-  if (!*taken) return Status();
-  if (axis >= 0 && before < 0) {
-    const std::vector<float> one = *table;
-    for (size_t i = 1; i < values.size(); ++i) table->insert(table->end(), one.begin(), one.end());
-  }
+  if (shape != x.shape || !varying_axis(c.shape, x.shape, &axis)) return Status();
   const Function f = function_of(node.op());
-  for (size_t i = 0; i < table->size(); ++i) {
-    const float v = values[axis >= 0 ? i / y.quant->codes() : 0];
-    float& entry = (*table)[i];
-    entry = table_input == 0 ? f(entry, v) : f(v, entry);
-  }
-  y.table = std::move(table);
-  y.table_axis = axis >= 0 ? axis : before;
-  importer.set_output(node, 0, std::move(y));
-  return Status();
+  return map_table_along(
+      importer, node, table_input, axis, values.size(),
+      [&](float v, size_t at) { return table_input == 0 ? f(v, values[at]) : f(values[at], v); },
+      taken);
 }
 
 // Two functions of the same bytes, such as x * Sigmoid(x).

@@ -11,6 +11,7 @@ namespace {
 
 struct Convolution {
   ValueId x = kNoValue;
+  ValueId x_zero_point = kNoValue;  // of the run; x_quant's is 0 then
   Quant x_quant, w_quant;
   ConstantPtr weights;  // [out, in / groups, (kh,) kw]
   Image image;
@@ -120,6 +121,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     o.requant = std::move(constants.requant);
   } else {
     n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
+    if (c.x_zero_point != kNoValue) n.inputs.push_back(c.x_zero_point);
     auto& o = options<fb::Conv2DOptionsT>(n);
     set_window(c.window, &o);
     set_dilation(c.window, &o);
@@ -295,7 +297,8 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node) {
 Status import_conv_integer(Importer& importer, const NodeView& node) {
   Convolution conv;
   bool known;
-  QRT_TRY(read_conv_integer(importer, node, &conv.x_quant, &conv.w_quant, &known));
+  QRT_TRY(
+      read_conv_integer(importer, node, &conv.x_quant, &conv.x_zero_point, &conv.w_quant, &known));
   if (!known) return Status();
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
   conv.x = importer.builder().with_quant(node, x.value, conv.x_quant);
@@ -308,6 +311,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   y.shape = conv.image.shape(conv.out, conv.window.output);
   y.value = emit(importer, node, node.op(), conv,
                  byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
+  y.is_dynamic = conv.x_zero_point != kNoValue;
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -15,7 +15,18 @@ struct Places {
 constexpr Places kQLinear = {0, 1, 2, 3, 4, 5, 6, 7, 8},
                  kInteger = {0, -1, 2, 1, -1, 3, -1, -1, -1};
 
+// MatMulInteger and ConvInteger with constant weights: layers as any other, which take the zero
+// point of the run.
+bool is_layer(const Importer& importer, const NodeView& node, const Places& at, bool conv) {
+  const Tensor &a = importer.input(node, at.a), &b = importer.input(node, at.b);
+  const bool zero_is_known =
+      !node.has_input(at.b_zero) || importer.input(node, at.b_zero).is_plain_constant();
+  return at.a_scale < 0 && a.is_value() && is_eight_bit(a.type) && b.is_plain_constant() &&
+         is_eight_bit(b.type) && (conv || b.shape.rank() == 2) && zero_is_known;
+}
+
 bool needs_inputs(const Importer& importer, const NodeView& node, const Places& at, bool conv) {
+  if (is_layer(importer, node, at, conv)) return false;
   if (conv && importer.input(node, at.b).is_value()) return true;
   for (int i : {at.a_scale, at.a_zero, at.b_scale, at.b_zero, at.y_scale, at.y_zero}) {
     if (i < 0 || !node.has_input(i)) continue;

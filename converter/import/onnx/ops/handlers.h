@@ -104,7 +104,9 @@ Status import_conv_transpose(Importer& importer, const NodeView& node);
 Status import_conv_integer(Importer& importer, const NodeView& node);
 // Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
 // refused.
-Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Quant* w, bool* known);
+// A zero point of x that is computed in the run stands in *x_zero_point, and x's own is stored as 0.
+Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
+                         Quant* w, bool* known);
 Status import_qlinear_conv(Importer& importer, const NodeView& node);
 
 // ops/matmul.cc
@@ -119,12 +121,32 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 Status import_matmul_integer(Importer& importer, const NodeView& node);
-// The accumulators of x times a constant matrix.
+// Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels`
+// along `axis` (-1: one). With `of_run` it may be computed in the run: then it stands there, and the
+// tensor's own is stored as 0. *known stays false where it was refused.
+Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
+                       int axis, Quant* quant, bool* known, ValueId* of_run = nullptr);
+
+// The accumulators of x times a constant matrix; with the zero point of the run, or kNoValue.
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
-                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
-                               ValueId* result);
+                               const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
+                               const Quant& w_quant, ValueId* result);
 Status import_qgemm(Importer& importer, const NodeView& node);
 Status import_qlinear_matmul(Importer& importer, const NodeView& node);
+
+// ops/batch_norm.cc
+Status import_batch_normalization(Importer& importer, const NodeView& node);
+// What BatchNormalization computes: y = x * factor[c] + addend[c], both rounded to float32.
+struct ChannelLines {
+  std::vector<float> factor, addend;
+};
+// False: an input is no constant of so many channels.
+bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
+                        ChannelLines* lines);
+
+// ops/dynamic_matmul.cc
+Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
+Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
 
 // ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu; their QLinear forms: ops/sum_product.cc
 Status import_binary(Importer& importer, const NodeView& node);

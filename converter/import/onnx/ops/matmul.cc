@@ -11,6 +11,7 @@ namespace {
 
 struct Product {
   ValueId x = kNoValue;
+  ValueId x_zero_point = kNoValue;  // of the run; x_quant's is 0 then
   Shape x_shape;  // what FullyConnected reads, [..., in]; a reshape or transpose of x where it
                   // differs
   bool transpose_x = false;
@@ -61,6 +62,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   const ValueId y = importer.builder().new_value("", dtype, shape, out);
   Node n =
       make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, constants.bias}, {y});
+  if (p.x_zero_point != kNoValue) n.inputs.push_back(p.x_zero_point);
   options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
   graph.nodes.push_back(std::move(n));
   importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
@@ -417,10 +419,11 @@ Status import_qgemm(Importer& importer, const NodeView& node) {
 }
 
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
-                               const Quant& x_quant, ConstantPtr w, const Quant& w_quant,
-                               ValueId* result) {
+                               const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
+                               const Quant& w_quant, ValueId* result) {
   Product p;
   p.x = x;
+  p.x_zero_point = x_zero_point;
   p.x_quant = x_quant;
   p.weights = std::move(w);
   p.w_quant = w_quant;

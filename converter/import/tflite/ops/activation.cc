@@ -170,9 +170,33 @@ int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
   return (quant.type == DType::kInt8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point[0];
 }
 
+// A file of a few bytes may repeat a slope for as many elements as it likes.
+constexpr int64_t kMaxSlopes = int64_t{1} << 24;
+
+// One slope for each element of a row of x: the slopes' shape broadcast to x's but for dimension 0.
+// Empty where it does not, or where the slopes have more than one row.
+std::vector<int64_t> slope_places(const Shape& x, const Shape& slopes) {
+  const int extra = x.rank() - slopes.rank();
+  std::vector<int64_t> places = {0};
+  if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1) ||
+      x.elements() / std::max<int64_t>(x[0], 1) > kMaxSlopes)
+    return {};
+  int64_t step = 1;  // of the slopes' dimensions so far, the last ones first
+  for (int d = x.rank() - 1; d > 0; --d) {
+    const int64_t size = d < extra ? 1 : slopes[d - extra];
+    if (size != 1 && size != x[d]) return {};
+    std::vector<int64_t> wider;
+    for (int64_t i = 0; i < x[d]; ++i)
+      for (const int64_t p : places) wider.push_back(p + (size == 1 ? 0 : i * step));
+    places = std::move(wider);
+    step *= size;
+  }
+  return places;
+}
+
 }  // namespace
 
-// One slope for each index of the last dimension, or one for all.
+// One slope for all, for each index of the last dimension, or for each element of a row.
 Status import_prelu(Importer& importer, const Op& op) {
   Quant in, out, alpha;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
@@ -184,10 +208,16 @@ Status import_prelu(Importer& importer, const Op& op) {
   QRT_TRY(check_same_shape(importer, op));
   const Shape& x = importer.input(op, 0).shape;
   const int64_t slopes = a.shape.elements();
-  const bool last_only = a.shape.rank() == 0 || a.shape[a.shape.rank() - 1] == slopes;
-  if (!a.is_constant || !last_only || (slopes != 1 && (x.rank() == 0 || x[x.rank() - 1] != slopes)))
-    return importer.refuse(op, importer.quoted_input(op, 1) + " is not one constant per channel",
-                           a.name, "share the slopes over all dimensions but the last");
+  const bool last_only = slopes == 1 || (a.shape[a.shape.rank() - 1] == slopes && x.rank() > 0 &&
+                                         x[x.rank() - 1] == slopes);
+  const std::vector<int64_t> places =
+      last_only ? std::vector<int64_t>{0} : slope_places(x, a.shape);
+  if (!a.is_constant || places.empty())
+    return importer.refuse(op,
+                           importer.quoted_input(op, 1) +
+                               " is no constant that fits the input without its first dimension",
+                           a.name,
+                           "make the slopes constants of the shape [height, width, channels]");
   const double in_scale = in.scale[0], out_scale = out.scale[0];
   const Multiplier positive = importer.multiplier(in_scale / out_scale);
   const Multiplier negative =
@@ -195,10 +225,12 @@ Status import_prelu(Importer& importer, const Op& op) {
   if (!usable(importer, op, reach_bits(in), {positive}) ||
       !usable(importer, op, reach_bits(in) + 8, {negative}))
     return Status();
-  if (in.is_int16()) {
+  if (in.is_int16() || !last_only) {
     Below below{negative, false, {}};
-    for (int64_t c = 0; c < slopes; ++c)
+    for (int64_t c = 0; last_only && c < slopes; ++c)
       below.slopes.push_back(static_cast<int16_t>(slope_at(a, alpha, c)));
+    for (size_t i = 0; !last_only && i < places.size(); ++i)
+      below.slopes.push_back(static_cast<int16_t>(slope_at(a, alpha, places[i])));
     return finish_requantize(importer, op, in, out, positive, &below, Limits::of_source(out));
   }
   const Rounding rounding = importer.rounding();
@@ -267,8 +299,8 @@ Status import_abs(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   if (!in.is_int16() && refuse_legacy(importer, op, in)) return Status();
-  const Multiplier m =
-      importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
+  // The reference divides as float.
+  const Multiplier m = importer.multiplier(static_cast<double>(in.scale[0] / out.scale[0]));
   if (!usable(importer, op, reach_bits(in), {m})) return Status();
   const bool rescale = in.scale[0] != out.scale[0];
   if (in.is_int16()) {

@@ -24,49 +24,69 @@ std::vector<int64_t> widened(const Tensor& t) {
 }
 
 // Of int16 activations: the sums stay within what the kernels hold, and where the reference shifts
-// them, within int32. `weights`: that make one output, `taps` runs of them.
+// them, within int32; multiplied, they stay within int32, which the reference truncates them to.
+// `weights`: that make one output, `taps` runs of them; `channel_of` a weight's index.
 bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t weights,
-                 size_t taps) {
-  const auto no = [&](const std::string& rule) {
-    (void)importer.refuse(op, rule, importer.input(op, 1).name,
-                          "split the layer, or check its scales");
+                 size_t taps, const std::function<size_t(size_t)>& channel_of) {
+  const auto no = [&](const std::string& rule, const char* remedy) {
+    (void)importer.refuse(op, rule, importer.input(op, 1).name, remedy);
     return false;
   };
   int terms = 1;
   for (int w : linear.weights)
     while (w < -128 * terms || w > 127 * terms) ++terms;
   if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxDigitsK)
-    return no("more than 65793 weights make an output");
-  const int64_t sums = static_cast<int64_t>(weights) * 255 * 65535;
-  for (size_t o = 0; o < linear.bias.size(); ++o) {
+    return no("more than 65793 weights make an output",
+              "a layer of so many weights has to be two, whose int16 results ADD joins");
+  const std::vector<int64_t> bound = sum_bounds(linear.weights, linear.bias, 32768, channel_of);
+  for (size_t o = 0; o < bound.size(); ++o) {
     const int64_t b = linear.bias[o];
     const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
+    const std::string channel = "output channel " + std::to_string(o);
     if (linear.is_64 && (b < -(int64_t{1} << 45) || b > int64_t{1} << 45))
-      return no("the bias of output channel " + std::to_string(o) + " is beyond 2^45");
+      return no("the bias of " + channel + " is beyond 2^45",
+                "it is thousands of times its output's range: check what the bias was trained to");
+    const char* const kCalibrate =
+        "it is thousands of times its output's range: give the output the range of the calibration "
+        "data again";
     if (!linear.is_64 && m.exponent() > 0 && importer.rounding() == Rounding::kDouble &&
-        sums + std::abs(b) >= int64_t{1} << (31 - std::min(m.exponent(), 31)))
-      return no("sums of output channel " + std::to_string(o) +
-                " may leave int32 where the reference shifts them");
+        bound[o] >= int64_t{1} << (31 - std::min(m.exponent(), 31)))
+      return no("sums of " + channel + " may leave int32 where the reference shifts them",
+                kCalibrate);
+    // value * 2^(exponent - 31), which the kernels round to 16 bits, 2^-14 of it at most.
+    const double scale = std::ldexp(static_cast<double>(m.value), m.exponent() - 31);
+    if (static_cast<double>(bound[o]) * scale >= 2147352576.0)
+      return no("scaled sums of " + channel + " may reach " +
+                    std::to_string(static_cast<int64_t>(static_cast<double>(bound[o]) * scale)) +
+                    ", beyond the int32 that the reference cuts them to",
+                kCalibrate);
   }
   return true;
 }
 
 // The reference leaves it undefined what an accumulator beyond int32 gives, also after the left
-// shift of a multiplier above 1: both are proven impossible here. `channel_of`: of a weight's
-// index.
+// shift of a multiplier above 1: both are proven impossible here, but for biases that alone make it
+// possible. Those are the +-(2^31 - 1) that TFLite's converter clips the biases of dead channels
+// to, whose weights have tiny scales: the reference's sums wrap modulo 2^32 there, and so do qrt's.
+// What a multiplier of 0 makes of a sum is 0. `channel_of`: of a weight's index.
 bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear,
                        const std::function<size_t(size_t)>& channel_of) {
   const std::vector<int64_t> bound = sum_bounds(linear.weights, linear.bias, 255, channel_of);
   for (size_t o = 0; o < bound.size(); ++o) {
     const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
+    if (m.value == 0) continue;
     const bool shifts = m.exponent() > 0 && importer.rounding() == Rounding::kDouble;
     const int left = shifts ? std::min(m.exponent(), 31) : 0;
-    if (bound[o] >> (31 - left) == 0) continue;
-    (void)importer.refuse(op,
-                          "sums of output channel " + std::to_string(o) + " may reach " +
-                              std::to_string(bound[o]) +
-                              ", beyond what the reference kernels define",
-                          importer.input(op, 1).name, "split the layer, or check its scales");
+    const int64_t products = bound[o] - std::abs(linear.bias[o]);
+    if ((left == 0 ? products : bound[o]) >> (31 - left) == 0) continue;
+    (void)importer.refuse(
+        op,
+        "sums of output channel " + std::to_string(o) + " may reach " + std::to_string(bound[o]) +
+            ", beyond what the reference kernels define",
+        importer.input(op, 1).name,
+        left == 0 ? "a layer of so many weights has to be two, whose int8 results ADD joins"
+                  : "its input's and weights' scales multiply to more than its output's: give the "
+                    "output the range of the calibration data again");
     return false;
   }
   return true;
@@ -195,7 +215,7 @@ ValueId add_bias(Importer& importer, const Op& op, const Linear& linear) {
 
 bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
                 const std::function<size_t(size_t)>& channel_of) {
-  return linear.in.is_int16() ? prove_int16(importer, op, linear, weights, taps)
+  return linear.in.is_int16() ? prove_int16(importer, op, linear, weights, taps, channel_of)
                               : prove_no_overflow(importer, op, linear, channel_of);
 }
 

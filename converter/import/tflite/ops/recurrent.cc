@@ -255,12 +255,16 @@ Status import_svdf(Importer& importer, const Op& op) {
   const Multiplier feature = importer.multiplier(static_cast<double>(product / state_scale));
   const Multiplier time = importer.multiplier(static_cast<double>(summed / out.scale[0]));
   const size_t taps = static_cast<size_t>(o.rank * memory), rows = static_cast<size_t>(units);
+  // Of an int16 state they pass int32 in theory only: the reference adds modulo 2^32, and so does
+  // qrt.
+  const int64_t sums_over_time =
+      greatest_sum(times.data(), rows, taps, is_int16 ? 32768 : 255, bias.data());
   if (!stays_defined(importer, op, "features",
                      greatest_sum(features.data(), static_cast<size_t>(filters),
                                   static_cast<size_t>(x[1]), 255, nullptr),
                      feature) ||
       !stays_defined(importer, op, "sums over time",
-                     greatest_sum(times.data(), rows, taps, is_int16 ? 32768 : 255, bias.data()),
+                     is_int16 ? std::min<int64_t>(sums_over_time, INT32_MAX) : sums_over_time,
                      time))
     return Status();
   auto requant = make_requant(importer, op, {time}, out, Limits::of_source(out));

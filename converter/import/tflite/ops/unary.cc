@@ -52,18 +52,25 @@ Status finish_requantize(Importer& importer, const Op& op, const Quant& in, cons
   QRT_TRY(check_same_shape(importer, op));
   auto requant = make_requant(importer, op, {m}, out, limits);
   if (!requant) return Status();
+  const Shape x = importer.input(op, 0).shape;
+  const auto slopes = static_cast<int64_t>(below ? below->slopes.size() : 0);
+  // Slopes of every element but for dimension 0: rows of all of these, the slopes of the last axis.
+  const bool by_element = slopes > 1 && slopes != x[x.rank() - 1];
+  GraphBuilder& builder = importer.builder();
   std::vector<ValueId> inputs = {importer.value(op, 0)};
-  if (below && !below->slopes.empty())
-    inputs.push_back(importer.graph().add_constant(
-        "", DType::kInt16, {static_cast<int64_t>(below->slopes.size())}, below->slopes));
-  auto& o =
-      importer.builder().add<fb::RequantizeOptionsT>(op, inputs, importer.new_output(op, out));
+  if (by_element) inputs[0] = builder.reshape(op, inputs[0], {x[0], slopes});
+  if (slopes > 0)
+    inputs.push_back(importer.graph().add_constant("", DType::kInt16, {slopes}, below->slopes));
+  const ValueId y = by_element ? builder.new_value("", out.stored_type(), {x[0], slopes}, &out)
+                               : importer.new_output(op, out);
+  auto& o = builder.add<fb::RequantizeOptionsT>(op, inputs, y);
   o.input_zero_point = in.stored_zero_point();
   o.requant = std::move(requant);
   if (below) {
     o.negative = requant_stages({below->multiplier}, importer.rounding());
     o.negate_negative = below->negate;
   }
+  if (by_element) importer.set_output(op, builder.reshape(op, y, x, importer.output(op).name));
   importer.became(op, "Requantize", "I0");
   return Status();
 }

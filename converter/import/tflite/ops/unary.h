@@ -33,7 +33,9 @@ int reach_bits(const Quant& q);
 struct Below {
   Multiplier multiplier;
   bool negate = false;
-  std::vector<int16_t> slopes;  // none: 1
+  // None: 1. Else one for all, for each index of the last dimension, or for each element of a row,
+  // all dimensions but the first.
+  std::vector<int16_t> slopes;
 };
 // y = clamp(x * m) as output 0, below the input's zero point by `below`, if any. Of 16 or 32 bits.
 Status finish_requantize(Importer& importer, const Op& op, const Quant& in, const Quant& out,

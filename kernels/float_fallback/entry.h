@@ -1,0 +1,21 @@
+// Entry points of the family's files. Only for this folder: others take a row from float_fallback.h.
+#ifndef QRT_KERNELS_FLOAT_FALLBACK_ENTRY_H_
+#define QRT_KERNELS_FLOAT_FALLBACK_ENTRY_H_
+
+#include "kernels/float_fallback/float_fallback.h"
+
+namespace qrt {
+
+#define QRT_FLOAT(isa, suffix)                                                                 \
+  void float_unary_##suffix(FloatUnary f, const float* x, float* y, size_t n);                 \
+  void float_binary_##suffix(FloatBinary f, const float* a, size_t a_step, const float* b,     \
+                             size_t b_step, float* y, size_t n);                               \
+  void float_rows_##suffix(FloatRows f, float epsilon, const float* x, float* y, size_t rows,  \
+                           size_t n);                                                          \
+  void float_product_##suffix(const float* a, size_t rows, const float* b, size_t k, size_t n, \
+                              float* y);
+#include "kernels/float_fallback/float_fallback.inc"
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_FLOAT_FALLBACK_ENTRY_H_

@@ -1,0 +1,4 @@
+#include "kernels/float_fallback/loops.h"
+
+// Of 32 registers, 16 hold the sums.
+QRT_FLOAT_LOOPS(neon, 4, 1)

@@ -1,0 +1,3 @@
+#include "kernels/float_fallback/loops.h"
+
+QRT_FLOAT_LOOPS(scalar, 2, 1)

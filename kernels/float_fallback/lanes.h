@@ -1,0 +1,159 @@
+// Sixteen floats at a time, in the compiler's own vectors: it makes the registers of the file's
+// instruction set of them. Every operation is one of IEEE 754, in the order written (contraction is
+// off), so that each lane has the same bits on every instruction set. Polynomials: those of Cephes (S.
+// Moshier), single precision. For kernel files only: everything has internal linkage.
+#ifndef QRT_KERNELS_FLOAT_FALLBACK_LANES_H_
+#define QRT_KERNELS_FLOAT_FALLBACK_LANES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa/inline.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kLanes = 16;
+typedef float Floats __attribute__((vector_size(64)));
+typedef int32_t Ints __attribute__((vector_size(64)));
+
+QRT_INLINE Floats load(const float* p) {
+  Floats v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+QRT_INLINE void save(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
+// f - 0 is f, -0 and NaN too.
+QRT_INLINE Floats all(float f) { return f - Floats{}; }
+QRT_INLINE Floats reinterpreted(Ints v) {
+  Floats f;
+  __builtin_memcpy(&f, &v, sizeof f);
+  return f;
+}
+
+inline float from_bits(uint32_t bits) {
+  float f;
+  __builtin_memcpy(&f, &bits, 4);
+  return f;
+}
+inline uint32_t bits_of(float f) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &f, 4);
+  return bits;
+}
+inline float infinity() { return from_bits(0x7f800000); }
+inline float not_a_number() { return from_bits(0x7fc00000); }
+
+// One NaN for all: their bits differ between CPUs.
+QRT_INLINE Floats canonical(Floats v) { return v == v ? v : all(not_a_number()); }
+inline float canonical(float f) { return f == f ? f : not_a_number(); }
+
+QRT_INLINE Floats magnitude(Floats v) { return v < 0.0f ? -v : v; }
+
+// 2^e for e in -126..127.
+QRT_INLINE Floats power_of_two(Ints e) { return reinterpreted((e + 127) << 23); }
+
+QRT_INLINE Floats exp_of(Floats given) {
+  // Beyond these limits the result is known; NaN is put back in the end.
+  const Floats x = given > 88.8f ? all(88.8f) : given >= -104.0f ? given : all(-104.0f);
+  // x = n ln 2 + r, |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds to an integer.
+  const float magic = 12582912.0f;
+  const Floats n = (x * 1.44269504088896341f + magic) - magic;
+  Floats r = x - n * 0.693359375f;
+  r = r - n * -2.12194440e-4f;
+  Floats p = all(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r);
+  p = p + r;
+  p = p + 1.0f;
+  // In two factors: 2^n alone may be no float.
+  const Ints e = __builtin_convertvector(n, Ints), half = (e - (e >> 31)) >> 1;
+  Floats y = p * power_of_two(half) * power_of_two(e - half);
+  y = given > 88.8f ? all(infinity()) : y;
+  y = given < -104.0f ? all(0.0f) : y;
+  return given == given ? y : given;
+}
+
+QRT_INLINE Floats erf_of(Floats x) {
+  const Floats a = magnitude(x);
+  const Floats z = x * x;
+  Floats p = all(7.853861353153693e-5f);
+  p = p * z + -8.010193625184903e-4f;
+  p = p * z + 5.188327685732524e-3f;
+  p = p * z + -2.685381193529856e-2f;
+  p = p * z + 1.128358514861418e-1f;
+  p = p * z + -3.761262582423300e-1f;
+  p = p * z + 1.128379165726710f;
+  const Floats near = x * p;
+  // Abramowitz and Stegun 7.1.26.
+  const Floats t = 1.0f / (1.0f + 0.3275911f * a);
+  p = all(1.061405429f);
+  p = p * t + -1.453152027f;
+  p = p * t + 1.421413741f;
+  p = p * t + -0.284496736f;
+  p = p * t + 0.254829592f;
+  const Floats far = 1.0f - p * t * exp_of(-(a * a));
+  return a < 1.0f ? near : x < 0.0f ? -far : far;
+}
+
+QRT_INLINE Floats tanh_of(Floats x) {
+  const Floats a = magnitude(x);
+  const Floats z = x * x;
+  Floats p = all(-5.70498872745e-3f);
+  p = p * z + 2.06390887954e-2f;
+  p = p * z + -5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z + -3.33332819422e-1f;
+  const Floats near = p * z * x + x;
+  const Floats far = 1.0f - 2.0f / (exp_of(a + a) + 1.0f);
+  return a < 0.625f ? near : x < 0.0f ? -far : far;
+}
+
+QRT_INLINE Floats sigmoid_of(Floats x) { return 1.0f / (1.0f + exp_of(-x)); }
+
+QRT_INLINE Floats gelu_of(Floats x) {
+  return 0.5f * x * (1.0f + erf_of(x * 0.707106781186547524f));
+}
+
+inline float log_of(float x) {
+  if (!(x == x) || x == infinity()) return x;
+  if (x == 0.0f) return -infinity();
+  if (x < 0.0f) return not_a_number();
+  int e = 0;
+  if (x < 1.17549435e-38f) {  // subnormal
+    x = x * 8388608.0f;
+    e = -23;
+  }
+  const uint32_t bits = bits_of(x);
+  e += static_cast<int>(bits >> 23) - 126;
+  float m = from_bits((bits & 0x7fffff) | 0x3f000000);  // 0.5 <= m < 1
+  if (m < 0.707106781186547524f) {
+    e -= 1;
+    m = m + m;
+  }
+  m = m - 1.0f;
+  const float z = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m + -1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m + -1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m + -1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m + -2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  float y = p * m * z;
+  const float k = static_cast<float>(e);
+  y = y + -2.12194440e-4f * k;
+  y = y + -0.5f * z;
+  return (m + y) + 0.693359375f * k;
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_FLOAT_FALLBACK_LANES_H_

@@ -1,0 +1,264 @@
+// The float functions as loops over sixteen lanes, and over eight rows where an order of summation is
+// kept: float_fallback_<isa>.cc instantiates them for its instruction set.
+#ifndef QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
+#define QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
+
+#include "kernels/float_fallback/entry.h"
+#include "kernels/float_fallback/lanes.h"
+
+namespace qrt {
+namespace {
+
+// y[i] = f(x[i]), the last ones in a vector of which some lanes are not used.
+template <class F>
+QRT_INLINE void map(const float* x, float* y, size_t n, const F& f) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) save(y + i, canonical(f(load(x + i))));
+  if (i == n) return;
+  float part[kLanes] = {};
+  __builtin_memcpy(part, x + i, (n - i) * sizeof(float));
+  save(part, canonical(f(load(part))));
+  __builtin_memcpy(y + i, part, (n - i) * sizeof(float));
+}
+
+inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
+  switch (f) {
+    case FloatUnary::kExp:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return exp_of(v); });
+    case FloatUnary::kErf:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return erf_of(v); });
+    case FloatUnary::kSigmoid:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return sigmoid_of(v); });
+    case FloatUnary::kTanh:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return tanh_of(v); });
+    case FloatUnary::kGelu:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return gelu_of(v); });
+    case FloatUnary::kLog:
+      for (size_t i = 0; i < n; ++i) y[i] = canonical(log_of(x[i]));
+      return;
+    case FloatUnary::kSqrt:
+      for (size_t i = 0; i < n; ++i) y[i] = canonical(__builtin_sqrtf(x[i]));
+      return;
+  }
+}
+
+template <class F>
+QRT_INLINE void pairs(const float* a, size_t a_step, const float* b, size_t b_step, float* y,
+                      size_t n, const F& f) {
+  const Floats a0 = all(*a), b0 = all(*b);
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    save(y + i, canonical(f(a_step == 0 ? a0 : load(a + i), b_step == 0 ? b0 : load(b + i))));
+  if (i == n) return;
+  float x[kLanes] = {}, z[kLanes] = {};
+  for (size_t j = 0; i + j < n; ++j) x[j] = a[(i + j) * a_step], z[j] = b[(i + j) * b_step];
+  save(x, canonical(f(load(x), load(z))));
+  __builtin_memcpy(y + i, x, (n - i) * sizeof(float));
+}
+
+inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
+                   float* y, size_t n) {
+  const auto run = [&](const auto& g) QRT_INLINE_LAMBDA { pairs(a, a_step, b, b_step, y, n, g); };
+  switch (f) {
+    case FloatBinary::kAdd: return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u + v; });
+    case FloatBinary::kSub: return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u - v; });
+    case FloatBinary::kMul: return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u * v; });
+    case FloatBinary::kDiv: return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u / v; });
+    case FloatBinary::kMin:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u < v ? u : v; });
+    case FloatBinary::kMax:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u > v ? u : v; });
+    case FloatBinary::kEqual:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u == v ? all(1) : all(0); });
+    case FloatBinary::kLess:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u < v ? all(1) : all(0); });
+    case FloatBinary::kLessOrEqual:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u <= v ? all(1) : all(0); });
+  }
+}
+
+// Folds of kRows rows side by side, each in the order of its elements: they wait for each other's
+// additions instead of for their own.
+constexpr int kRows = 8;
+
+template <int R, class F>
+QRT_INLINE void fold(const float* x, size_t n, size_t first, float (&acc)[R], const F& f) {
+  for (size_t i = first; i < n; ++i) {
+    QRT_UNROLL
+    for (int r = 0; r < R; ++r) acc[r] = f(acc[r], x[static_cast<size_t>(r) * n + i], r);
+  }
+}
+
+template <int R, class F>
+QRT_INLINE void fold_from_first(const float* x, size_t n, float (&acc)[R], const F& f) {
+  QRT_UNROLL
+  for (int r = 0; r < R; ++r) acc[r] = x[static_cast<size_t>(r) * n];
+  fold<R>(x, n, 1, acc, f);
+}
+
+constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + b; };
+constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
+constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
+
+// The greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no exponential
+// depends on. A NaN counts there by its place: such rows are folded.
+inline float greatest_of(const float* x, size_t n) {
+  if (n < kLanes) {
+    float acc[1];
+    fold_from_first<1>(x, n, acc, kGreater);
+    return acc[0];
+  }
+  Floats most = load(x);
+  Ints is_nan = most != most;
+  for (size_t i = kLanes; i < n; i += kLanes) {
+    const Floats v = load(x + (i + kLanes <= n ? i : n - kLanes));  // the last ones once more
+    most = most > v ? most : v;
+    is_nan |= v != v;
+  }
+  float lanes[kLanes], acc = 0;
+  save(lanes, most);
+  int32_t any = 0;
+  for (size_t i = 0; i < kLanes; ++i) {
+    acc = i == 0 || lanes[i] > acc ? lanes[i] : acc;
+    any |= is_nan[i];
+  }
+  if (any == 0) return acc;
+  float folded[1];
+  fold_from_first<1>(x, n, folded, kGreater);
+  return folded[0];
+}
+
+template <int R>
+inline void softmax(bool logarithm, const float* x, float* y, size_t n) {
+  float greatest[R], sum[R] = {};
+  for (int r = 0; r < R; ++r) greatest[r] = greatest_of(x + static_cast<size_t>(r) * n, n);
+  for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * n;
+    const Floats most = all(greatest[r]);
+    map(x + at, y + at, n, [&](Floats v) QRT_INLINE_LAMBDA { return exp_of(v - most); });
+  }
+  fold<R>(y, n, 0, sum, kPlus);
+  for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * n;
+    const Floats most = all(greatest[r]);
+    const Floats all_of_row = all(logarithm ? log_of(sum[r]) : sum[r]);
+    if (logarithm)
+      map(x + at, y + at, n, [&](Floats v) QRT_INLINE_LAMBDA { return (v - most) - all_of_row; });
+    else
+      map(y + at, y + at, n, [&](Floats v) QRT_INLINE_LAMBDA { return v / all_of_row; });
+  }
+}
+
+template <int R>
+inline void normalize(float epsilon, const float* x, float* y, size_t n) {
+  const float count = static_cast<float>(n);
+  float mean[R], sum[R] = {};
+  fold_from_first<R>(x, n, mean, kPlus);
+  for (int r = 0; r < R; ++r) mean[r] = mean[r] / count;
+  fold<R>(x, n, 0, sum, [&](float a, float v, int r) QRT_INLINE_LAMBDA {
+    const float d = v - mean[r];
+    return a + d * d;
+  });
+  for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * n;
+    const Floats m = all(mean[r]), deviation = all(__builtin_sqrtf(sum[r] / count + epsilon));
+    map(x + at, y + at, n, [&](Floats v) QRT_INLINE_LAMBDA { return (v - m) / deviation; });
+  }
+}
+
+template <int R, class F>
+QRT_INLINE void reduce(const float* x, float* y, size_t n, float divisor, const F& f) {
+  float acc[R];
+  fold_from_first<R>(x, n, acc, f);
+  for (int r = 0; r < R; ++r) y[r] = canonical(acc[r] / divisor);
+}
+
+template <int R>
+inline void rows_of(FloatRows f, float epsilon, const float* x, float* y, size_t n) {
+  switch (f) {
+    case FloatRows::kSoftmax:
+    case FloatRows::kLogSoftmax: return softmax<R>(f == FloatRows::kLogSoftmax, x, y, n);
+    case FloatRows::kNormalize: return normalize<R>(epsilon, x, y, n);
+    case FloatRows::kSum: return reduce<R>(x, y, n, 1.0f, kPlus);
+    case FloatRows::kMean: return reduce<R>(x, y, n, static_cast<float>(n), kPlus);
+    case FloatRows::kMax: return reduce<R>(x, y, n, 1.0f, kGreater);
+    case FloatRows::kMin: return reduce<R>(x, y, n, 1.0f, kLesser);
+  }
+}
+
+inline void rows(FloatRows f, float epsilon, const float* x, float* y, size_t rows, size_t n) {
+  const size_t made = f <= FloatRows::kNormalize ? n : 1;
+  size_t r = 0;
+  for (; r + kRows <= rows; r += kRows) rows_of<kRows>(f, epsilon, x + r * n, y + r * made, n);
+  for (; r < rows; ++r) rows_of<1>(f, epsilon, x + r * n, y + r * made, n);
+}
+
+// MR rows by NV vectors of columns: the sums stay in registers over k.
+template <int MR, int NV>
+QRT_INLINE void tile(const float* a, const float* b, size_t k, size_t n, float* y) {
+  Floats acc[MR][NV];
+  const auto step = [&](size_t i, const auto& put) QRT_INLINE_LAMBDA {
+    QRT_UNROLL
+    for (int v = 0; v < NV; ++v) {
+      const Floats line = load(b + i * n + static_cast<size_t>(v) * kLanes);
+      QRT_UNROLL
+      for (int r = 0; r < MR; ++r) put(acc[r][v], all(a[static_cast<size_t>(r) * k + i]) * line);
+    }
+  };
+  step(0, [](Floats& sum, Floats product) QRT_INLINE_LAMBDA { sum = product; });
+  for (size_t i = 1; i < k; ++i)
+    step(i, [](Floats& sum, Floats product) QRT_INLINE_LAMBDA { sum = sum + product; });
+  QRT_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    QRT_UNROLL
+    for (int v = 0; v < NV; ++v)
+      save(y + static_cast<size_t>(r) * n + static_cast<size_t>(v) * kLanes, canonical(acc[r][v]));
+  }
+}
+
+// MR rows against all columns.
+template <int MR, int NV>
+inline void product_rows(const float* a, const float* b, size_t k, size_t n, float* y) {
+  size_t j = 0;
+  for (; j + NV * kLanes <= n; j += NV * kLanes) tile<MR, NV>(a, b + j, k, n, y + j);
+  for (; j + kLanes <= n; j += kLanes) tile<MR, 1>(a, b + j, k, n, y + j);
+  for (; j < n; ++j)
+    for (int r = 0; r < MR; ++r) {
+      const float* row = a + static_cast<size_t>(r) * k;
+      float sum = row[0] * b[j];
+      for (size_t i = 1; i < k; ++i) sum = sum + row[i] * b[i * n + j];
+      y[static_cast<size_t>(r) * n + j] = canonical(sum);
+    }
+}
+
+template <int MR, int NV>
+inline void product(const float* a, size_t rows, const float* b, size_t k, size_t n, float* y) {
+  size_t r = 0;
+  for (; r + MR <= rows; r += MR) product_rows<MR, NV>(a + r * k, b, k, n, y + r * n);
+  for (; r < rows; ++r) product_rows<1, NV>(a + r * k, b, k, n, y + r * n);
+}
+
+}  // namespace
+}  // namespace qrt
+
+// The entry points of a file; MR rows and NV vectors of a product's tile.
+#define QRT_FLOAT_LOOPS(suffix, MR, NV)                                                     \
+  namespace qrt {                                                                           \
+  void float_unary_##suffix(FloatUnary f, const float* x, float* y, size_t n) {             \
+    unary(f, x, y, n);                                                                      \
+  }                                                                                         \
+  void float_binary_##suffix(FloatBinary f, const float* a, size_t a_step, const float* b,  \
+                             size_t b_step, float* y, size_t n) {                           \
+    binary(f, a, a_step, b, b_step, y, n);                                                  \
+  }                                                                                         \
+  void float_rows_##suffix(FloatRows f, float epsilon, const float* x, float* y, size_t r,  \
+                           size_t n) {                                                      \
+    rows(f, epsilon, x, y, r, n);                                                           \
+  }                                                                                         \
+  void float_product_##suffix(const float* a, size_t r, const float* b, size_t k, size_t n, \
+                              float* y) {                                                   \
+    product<MR, NV>(a, r, b, k, n, y);                                                      \
+  }                                                                                         \
+  }
+
+#endif  // QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_

@@ -1,0 +1,38 @@
+// The table of the family and the choice from it: the first row the CPU can run.
+#include "kernels/float_fallback/entry.h"
+
+namespace qrt {
+namespace {
+
+constexpr FloatKernel kKernels[] = {
+#define QRT_FLOAT(isa, suffix) \
+  {"float_unary_" #suffix,     \
+   "float_binary_" #suffix,    \
+   "float_rows_" #suffix,      \
+   "float_product_" #suffix,   \
+   Isa::isa,                   \
+   float_unary_##suffix,       \
+   float_binary_##suffix,      \
+   float_rows_##suffix,        \
+   float_product_##suffix},
+#include "kernels/float_fallback/float_fallback.inc"
+};
+
+}  // namespace
+
+const FloatKernel* float_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]);
+  return kKernels;
+}
+
+const FloatKernel* select_float(IsaSet isas) {
+  const FloatKernel* k = kKernels;
+  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
+  return k;
+}
+
+void float_table(const float table[256], const uint8_t* x, float* y, size_t n) {
+  for (size_t i = 0; i < n; ++i) y[i] = table[x[i]];
+}
+
+}  // namespace qrt

@@ -1,0 +1,132 @@
+// The 512-bit policy of gemm_tile.h: VPDPBUSD, requantisation of 64 outputs at once, and the store of a
+// tile. The AMX kernel stores through it, too.
+#ifndef QRT_KERNELS_GEMM_POLICY512_H_
+#define QRT_KERNELS_GEMM_POLICY512_H_
+
+#include "kernels/gemm/gemm_tile.h"
+#include "kernels/isa/avx512vnni.h"
+#include "kernels/isa/requantize_avx512vnni.h"
+
+namespace qrt {
+namespace {
+
+struct Avx512Vnni {
+  static constexpr int kLanes = 16;
+  static constexpr int kLhsSteps = 1;
+  static constexpr int kFewRows = 4;
+  static constexpr int kFewSteps = 8;
+  static constexpr int kFewBlocks = 4;
+  static constexpr int kPhases = 1;
+  static constexpr int kLhsBytes = 1;
+  static constexpr size_t kPrefetchBytes = 8192;
+  using Acc = __m512i;
+  using Lhs = __m512i;
+  using Rhs = __m512i;
+  using Epilogue = avx512vnni::RequantInRegisters;
+  using Lanes = avx512vnni::Lanes;
+
+  QRT_INLINE Acc zero() { return _mm512_setzero_si512(); }
+  QRT_INLINE Acc load_acc(const int32_t* p) { return _mm512_loadu_si512(p); }
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return _mm512_loadu_si512(p); }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) {
+    int32_t v;
+    __builtin_memcpy(&v, p, 4);
+    return _mm512_set1_epi32(v);
+  }
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) { avx512vnni::dot(acc, a, b); }
+  QRT_INLINE Acc add(Acc a, Acc b) { return _mm512_add_epi32(a, b); }
+  QRT_INLINE void spill(Acc acc, int32_t* p) { _mm512_storeu_si512(p, acc); }
+  QRT_INLINE void prefetch_far(const int8_t* p) { _mm_prefetch(p, _MM_HINT_T1); }
+  QRT_INLINE void prefetch(const int8_t* p, int bytes) {
+    QRT_UNROLL
+    for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
+  }
+
+  template <int NV>
+  struct Store {
+    Epilogue e;
+    avx512vnni::ChannelConstants k[NV];
+    size_t columns;
+    bool is_fused;
+
+    __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
+                                            size_t stored_columns) {
+      e = epilogue;
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) k[v] = e.constants(channel + 16 * static_cast<size_t>(v));
+      columns = stored_columns;
+      is_fused = e.form == Epilogue::kFused;
+    }
+
+    // Row i + r of the rows whose 64 bytes are in b. What is not the lowest goes to memory without
+    // a shuffle.
+    QRT_INLINE void store(uint8_t* c, __m512i b, int r) {
+      if constexpr (NV == 4) {
+        _mm512_storeu_si512(c, b);
+      } else if constexpr (NV == 2) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(c),
+                            r == 0 ? _mm512_castsi512_si256(b) : _mm512_extracti64x4_epi64(b, 1));
+      } else {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(c), r == 0   ? _mm512_castsi512_si128(b)
+                                                        : r == 1 ? _mm512_extracti32x4_epi32(b, 1)
+                                                        : r == 2 ? _mm512_extracti32x4_epi32(b, 2)
+                                                                 : _mm512_extracti32x4_epi32(b, 3));
+      }
+    }
+
+    // 4 / NV rows make 64 bytes; past the last row it is repeated.
+    template <Epilogue::Form kForm, int MR>
+    __attribute__((always_inline)) void rows_as(const Acc (&acc)[MR][NV], uint8_t* c,
+                                                size_t c_stride) const {
+      constexpr int kRows = 4 / NV;
+      QRT_UNROLL
+      for (int i = 0; i < MR; i += kRows) {
+        const int r1 = i + 1 / NV < MR ? i + 1 / NV : MR - 1;
+        const int r2 = i + 2 / NV < MR ? i + 2 / NV : MR - 1;
+        const int r3 = i + 3 / NV < MR ? i + 3 / NV : MR - 1;
+        const __m512i b = Epilogue::in_order(e.template bytes<kForm>(
+            acc[i][0], acc[r1][1 % NV], acc[r2][2 % NV], acc[r3][3 % NV], k));
+        QRT_UNROLL
+        for (int r = 0; r < kRows; ++r) {
+          if (i + r < MR) store(c, b, r);
+          c += c_stride;
+        }
+      }
+    }
+
+    // Rows of fewer channels go through a copy of the tile: testing for them here and there would
+    // cost whole ones up to 5 %.
+    template <int MR>
+    __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
+                                             size_t c_stride) const {
+      constexpr size_t kWidth = 16 * NV;
+      uint8_t part[MR * kWidth];
+      const bool is_whole = columns == kWidth;
+      uint8_t* const to = is_whole ? c : part;
+      const size_t stride = is_whole ? c_stride : kWidth;
+      // The form of most networks first: a jump through a table costs small products 1 %.
+      if (is_fused) {
+        rows_as<Epilogue::kFused>(acc, to, stride);
+      } else {
+        switch (e.form) {
+          case Epilogue::kFused: break;
+          case Epilogue::kFromZero: rows_as<Epilogue::kFromZero>(acc, to, stride); break;
+          case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
+          case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
+          case Epilogue::kAffine: rows_as<Epilogue::kAffine>(acc, to, stride); break;
+          case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
+          case Epilogue::kFixedFromZero: rows_as<Epilogue::kFixedFromZero>(acc, to, stride); break;
+        }
+      }
+      if (is_whole) return;
+      const __mmask64 mask = ~uint64_t{0} >> (64 - columns);
+      for (int i = 0; i < MR; ++i, c += c_stride)
+        _mm512_mask_storeu_epi8(c, mask, _mm512_maskz_loadu_epi8(mask, part + i * kWidth));
+    }
+  };
+};
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_GEMM_POLICY512_H_

@@ -1,0 +1,121 @@
+// Layers whose input's zero point and scale are known only in a run; see dynamic_layer.h.
+#include "runtime/ops/dynamic_layer.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels/integer_build.h"
+#include "runtime/checked.h"
+#include "runtime/ops/check.h"
+
+namespace qrt {
+namespace {
+
+enum Input : size_t { kZeroPoint = 3, kScale, kWeightScale, kAddend };
+
+Status check_one_element(const InferContext& context, size_t i, const char* what, DType dtype) {
+  QRT_TRY(check_dtype(context, i, what, dtype));
+  const Shape& shape = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(shape.elements() == 1, "input %zu (%s) has shape %s, expected one element", i,
+                  what, shape.to_string().c_str());
+  return Status();
+}
+
+Status check_finite(const InferContext& context, size_t i, const char* what, size_t channels) {
+  QRT_TRY(
+      check_plain_constant(context, i, what, DType::kFloat32, {static_cast<int64_t>(channels)}));
+  for (size_t c = 0; c < channels; ++c) {
+    float v;
+    memcpy(&v, context.inputs[i].data + c * sizeof v, sizeof v);
+    QRT_MODEL_CHECK(std::isfinite(v),
+                    "input %zu (%s) is %g for channel %zu, expected a finite number", i, what,
+                    static_cast<double>(v), c);
+  }
+  return Status();
+}
+
+// Values of one for each channel where the kernels read them.
+template <class T>
+std::vector<T> spread(const T* values, const GemmCall& gemm) {
+  const size_t stride = channel_stride(gemm.n);
+  std::vector<T> result(gemm.bias.size(), T{});
+  for (size_t g = 0; g < gemm.groups; ++g)
+    memcpy(result.data() + g * stride, values + g * gemm.n, gemm.n * sizeof(T));
+  return result;
+}
+
+std::vector<float> spread_floats(const OpInput& input, const GemmCall& gemm) {
+  std::vector<float> values(input.data_bytes / sizeof(float));
+  memcpy(values.data(), input.data, input.data_bytes);
+  return spread(values.data(), gemm);
+}
+
+}  // namespace
+
+Status check_dynamic_layer(const InferContext& context, size_t channels,
+                           const fb::Requant* requant) {
+  const size_t inputs = context.inputs.size();
+  QRT_MODEL_CHECK(inputs == 3 || inputs == 4 || inputs == 6 || inputs == 7,
+                  "has %zu inputs, expected 3, or 4, 6 or 7 with a zero point of the run", inputs);
+  if (inputs == 3) return Status();
+  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
+  QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::ACC,
+                  "requant.kind is %d, a layer with a zero point of the run takes ACC (0)",
+                  static_cast<int>(requant->kind()));
+  QRT_TRY(check_one_element(context, kZeroPoint, "x_zero_point", DType::kUInt8));
+  if (inputs == 4) return Status();
+  if (is_integer_build())
+    return error(Code::kUnsupported,
+                 "layers with float results are not part of this build (QRT_INTEGER_ONLY)");
+  QRT_TRY(check_one_element(context, kScale, "x_scale", DType::kFloat32));
+  QRT_TRY(check_finite(context, kWeightScale, "w_scale", channels));
+  return inputs == 7 ? check_finite(context, kAddend, "addend", channels) : Status();
+}
+
+DType layer_output_dtype(const InferContext& context, const fb::Requant* requant) {
+  if (context.inputs.size() > kScale) return DType::kFloat32;
+  return requant->kind() == fb::RequantKind::ACC ? DType::kInt32 : DType::kUInt8;
+}
+
+void DynamicLayer::prepare(const PrepareContext& context,
+                           const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
+                           size_t* scratch_bytes) {
+  if (!is_dynamic_layer(context)) return;
+  sums_ = spread(weight_sum->data(), gemm);
+  if (context.inputs.size() > kWeightScale)
+    w_scale_ = spread_floats(context.inputs[kWeightScale], gemm);
+  if (context.inputs.size() > kAddend) addend_ = spread_floats(context.inputs[kAddend], gemm);
+  at_ = round_up(*scratch_bytes, kAlignment);
+  *scratch_bytes = at_ + sums_.size() * (sizeof(int32_t) + sizeof(float));
+}
+
+void DynamicLayer::start(const Step& step, const RunContext& context, const GemmCall& gemm,
+                         GemmOperands* args) const {
+  const size_t n = sums_.size();
+  auto* bias = reinterpret_cast<int32_t*>(context.scratch + at_);
+  const uint32_t zero = *context.in(step, kZeroPoint);
+  for (size_t i = 0; i < n; ++i)
+    bias[i] = static_cast<int32_t>(static_cast<uint32_t>(gemm.bias[i]) -
+                                   zero * static_cast<uint32_t>(sums_[i]));
+  args->bias = bias;
+  if (w_scale_.empty()) return;
+  auto* scale = reinterpret_cast<float*>(bias + n);
+  float x_scale;
+  memcpy(&x_scale, context.in(step, kScale), sizeof x_scale);
+  for (size_t i = 0; i < n; ++i) scale[i] = x_scale * w_scale_[i];
+  args->requant.kind = RequantKind::kFloat;
+  args->requant.scale = scale;
+  args->requant.addend = addend_.empty() ? nullptr : addend_.data();
+}
+
+void DynamicLayer::finish(const Step& step, const RunContext& context, const GemmOperands& args,
+                          size_t elements) const {
+  bool is_finite = true;
+  for (size_t i = 0; i < w_scale_.size(); ++i) is_finite &= std::isfinite(args.requant.scale[i]);
+  if (is_finite) return;
+  auto* y = reinterpret_cast<float*>(context.out(step, 0));
+  for (size_t i = 0; i < elements; ++i)
+    if (std::isnan(y[i])) y[i] = float_of(0x7fc00000);
+}
+
+}  // namespace qrt
