@@ -22,10 +22,10 @@ bool intersect(const Quant& a, const Quant& b, Quant* result) {
   const float most = std::min(real(a, hi), real(b, hi));
   const float scale = (most - least) / static_cast<float>(hi - lo);
   const float zero = std::round(static_cast<float>(lo) - least / scale);
+  *result = a;
   if (scale == 0.0f) result->scale[0] = scale;
   if (!(scale > 0.0f) || !(zero >= static_cast<float>(lo) && zero <= static_cast<float>(hi)))
     return false;
-  *result = a;
   result->scale[0] = scale;
   result->zero_point[0] = static_cast<int32_t>(zero);
   return true;
