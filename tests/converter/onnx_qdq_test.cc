@@ -259,6 +259,12 @@ TEST(OnnxSoftmax, RefusesAFloatResult) {
   EXPECT_NE(b.import().rule().find("without a QuantizeLinear"), std::string::npos);
 }
 
+TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommon) {
+  OnnxBuilder b;
+  b.output(b.qdq<uint8_t>(b.qdq<uint8_t>(b.input({2, 3}), 0.5f, 0), 0.5f, 255));
+  EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
+}
+
 // What stands in for the refused result is no integer tensor that the second pair could pass on.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;

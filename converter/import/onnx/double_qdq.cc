@@ -11,7 +11,8 @@ bool is(const NodeView& node, const char* op) {
   return node.op() == op && node.integer("block_size", 0) == 0;
 }
 
-// The pair that stands for both; false where their ranges have nothing in common.
+// The pair that stands for both; false where their ranges have nothing in common, or with a scale of
+// 0 nothing but that.
 bool intersect(const Quant& a, const Quant& b, Quant* result) {
   const auto [lo, hi] = Limits::of_source(a);
   const auto real = [](const Quant& q, int v) {
@@ -21,9 +22,10 @@ bool intersect(const Quant& a, const Quant& b, Quant* result) {
   const float most = std::min(real(a, hi), real(b, hi));
   const float scale = (most - least) / static_cast<float>(hi - lo);
   const float zero = std::round(static_cast<float>(lo) - least / scale);
+  *result = a;
+  if (scale == 0.0f) result->scale[0] = scale;
   if (!(scale > 0.0f) || !(zero >= static_cast<float>(lo) && zero <= static_cast<float>(hi)))
     return false;
-  *result = a;
   result->scale[0] = scale;
   result->zero_point[0] = static_cast<int32_t>(zero);
   return true;
@@ -210,22 +212,25 @@ bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
     merged_[d->index()] = common;
     return false;
   }
-  const NodeView* next = sole_reader(*q);
-  if (!next || sole_reader(*first) != q || !are_one({next}, "DequantizeLinear", &third) ||
-      third != second)
+  std::vector<const NodeView*> next;
+  for (int i : model_.readers(q->output(0))) next.push_back(nodes_[static_cast<size_t>(i)].get());
+  if (sole_reader(*first) != q || static_cast<int>(next.size()) != model_.uses(q->output(0)) ||
+      !are_one(next, "DequantizeLinear", &third) || third != second)
     return false;
   // To move it costs a Transpose for every other reader, unless it changes nothing.
-  const NodeView* last = sole_reader(*next);
+  const NodeView* last = next.size() == 1 ? sole_reader(*next[0]) : nullptr;
   bool moves = last && last->op() == "Transpose";
-  if (is_identity(first->integers("perm")))
-    for (int i : model_.readers(next->output(0)))
-      moves = moves || nodes_[static_cast<size_t>(i)]->op() == "Transpose";
+  for (const NodeView* node : next)
+    for (int i : model_.readers(node->output(0)))
+      moves = moves || (is_identity(first->integers("perm")) &&
+                        nodes_[static_cast<size_t>(i)]->op() == "Transpose");
   if (!moves) return false;
   merged_.erase(d->index());
   passed_[d->index()] = passed_[q->index()] = 0;
-  merged_[quantize.index()] = merged_[next->index()] = common;
+  merged_[quantize.index()] = common;
+  for (const NodeView* node : next) merged_[node->index()] = common;
   *quant = common;
-  *dequantizes = {next};
+  *dequantizes = std::move(next);
   return true;
 }
 
@@ -253,7 +258,12 @@ Status DoubleQdq::merge_next(const NodeView& quantize, const Shape& shape, Quant
   });
   if (outputs > 1) return Status();
   const bool stay = *quant != second && almost_equal(*quant, second);
-  if (!stay && *quant != second && !intersect(*quant, second, &common)) return Status();
+  if (!stay && *quant != second && !intersect(*quant, second, &common)) {
+    if (common.scale[0] > 0.0f) return Status();
+    return error(Code::kUnsupported,
+                 "it and the pair behind it have only 0 in common: ONNX Runtime makes one pair of "
+                 "scale 0 of them");
+  }
   for (const auto* nodes : {dequantizes, &quantizes})
     for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);
   for (const auto& [node, input] : passed) passed_[node] = input;

@@ -198,7 +198,11 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  QRT_TRY(importer.double_qdq().merge(node, x.shape));
+  Status merged = importer.double_qdq().merge(node, x.shape);
+  if (merged.code() == Code::kUnsupported)
+    return importer.refuse(node, merged.message(), node.output(0),
+                           "quantise both to ranges that overlap");
+  QRT_TRY(std::move(merged));
   drop_clip(importer, node);
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {

@@ -94,6 +94,11 @@ void pairs_around_a_transpose_of_nothing(BitsModel& m) {
   const std::string y = m.b.qdq<uint8_t>(x, 0.017f, 90);
   m.b.output(transposed(m, y, {0, 2, 1}));
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {y}), 1.0f / 256, 0));
+  const std::string w = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
+  const std::string second = m.b.q<uint8_t>(w, 0.017f, 90);
+  m.b.output(transposed(m, m.b.dq<uint8_t>(second, 0.017f, 90), {0, 2, 1}));
+  m.b.output(
+      m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(second, 0.017f, 90)}), 1.0f / 256, 0));
   const std::string z = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 1, 2});
   m.b.output(m.b.qdq<uint8_t>(z, 0.017f, 90));
 }
