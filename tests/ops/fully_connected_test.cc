@@ -159,7 +159,12 @@ void reject(const std::string& part, const Damage& damage) {
 TEST(FullyConnected, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::FullyConnectedOptionsT;
-  reject("has 4 inputs, expected 3", [](M& m, O&) { m.model().operators[0]->inputs.push_back(2); });
+  reject("has 5 inputs, expected 3, or 4, 6 or 7 with a zero point of the run", [](M& m, O&) {
+    m.model().operators[0]->inputs.push_back(2);
+    m.model().operators[0]->inputs.push_back(2);
+  });
+  reject("requant.kind is 1, a layer with a zero point of the run takes ACC (0)",
+         [](M& m, O&) { m.model().operators[0]->inputs.push_back(2); });
   reject("requant.kind is F32 and the output int16, expected INT or uint8",
          [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("input 0 (x) has shape []", [](M& m, O&) { m.at(0).shape.clear(); });
