@@ -34,7 +34,11 @@ void make_per_tensor(Quant* q) {
 // Lets a QuantizeLinear read what a table was before a Clip that ONNX Runtime drops.
 void drop_clip(Importer& importer, const NodeView& quantize) {
   const std::string& name = quantize.input(0);
-  const int at = importer.model().producer(name);
+  int at = importer.model().producer(name);
+  // ONNX Runtime has taken these out before.
+  while (at >= 0 && (importer.node(at).op() == "Identity" || importer.node(at).op() == "Dropout") &&
+         importer.is_sole_reader(importer.node(at), 0))
+    at = importer.model().producer(importer.node(at).input(0));
   const Tensor &s = importer.input(quantize, 1), &z = importer.input(quantize, 2);
   DType type;
   if (at < 0 || !importer.is_sole_reader(quantize, 0) || !importer.input(quantize, 0).is_table() ||

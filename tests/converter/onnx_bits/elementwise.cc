@@ -6,9 +6,15 @@
 namespace qrt::testing {
 namespace {
 
-void clip_at_tiny_scales_is_dropped(BitsModel& m) {
+std::string clip_at_tiny_scale(BitsModel& m) {
   const std::string x = m.b.qdq<uint8_t>(m.real({1, 12}, 1e-8f), 1e-10f, 128);
-  m.stored(m.b.node("Clip", {x, m.b.scalar(-3e-9f), m.b.scalar(4e-9f)}), 1e-10f);
+  return m.b.node("Clip", {x, m.b.scalar(-3e-9f), m.b.scalar(4e-9f)});
+}
+
+void clip_at_tiny_scales_is_dropped(BitsModel& m) { m.stored(clip_at_tiny_scale(m), 1e-10f); }
+
+void clip_before_identity_is_dropped(BitsModel& m) {
+  m.stored(m.b.node("Identity", {clip_at_tiny_scale(m)}), 1e-10f);
 }
 
 void add_in_float_before_what_is_not_seen_through(BitsModel& m) {
@@ -58,6 +64,7 @@ void batch_normalization(BitsModel& m) {
 std::vector<BitsCase> elementwise_cases() {
   return {
       {"ClipAtTinyScalesIsDropped", clip_at_tiny_scales_is_dropped},
+      {"ClipBeforeIdentityIsDropped", clip_before_identity_is_dropped},
       {"AddInFloatBeforeWhatIsNotSeenThrough", add_in_float_before_what_is_not_seen_through},
       {"ConcatToFloat", concat_to_float},
       {"SoftmaxOfOneElement", softmax_of_one_element},

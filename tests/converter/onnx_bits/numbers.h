@@ -63,6 +63,8 @@ inline const std::map<std::string, std::vector<float>>& onnxruntime_numbers() {
        0, 0, 0, 255, 255, 0, 255, 0, 139, 0, 0, 255}},
       {"ClipAtTinyScalesIsDropped", {
        28, 119, 209, 100, 190, 81, 172, 62, 153, 44, 134, 225}},
+      {"ClipBeforeIdentityIsDropped", {
+       28, 119, 209, 100, 190, 81, 172, 62, 153, 44, 134, 225}},
       {"ConcatToFloat", {
        -2, -0.1875f, 1.625f, -0.5625f, 1.25f, -0.9375f, 0.11815699934959412f, 0.45512109994888306f, 0.8347951173782349f, 0.3612368702888489f, 0.7790261507034302f, 0.28292471170425415f}},
       {"ConstantAlongSeveralAxes", {
