@@ -10,6 +10,9 @@
 
 #include "kernels/isa/inline.h"
 
+// Vectors wider than a set's registers pass between functions of one file only.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace qrt {
 namespace {
 
