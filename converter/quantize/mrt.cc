@@ -109,7 +109,8 @@ ZeroPointRequantization plan_requantization(const ZeroPointScale& in, const Zero
 
 int64_t requantize(const ZeroPointRequantization& r, int32_t q) {
   const auto rounded = [](int64_t v, int exponent) {
-    return exponent >= 0 ? v << exponent : rounding_shift(v, -exponent, Round::kHalfUp);
+    return exponent >= 0 ? v * (int64_t{1} << exponent)
+                         : rounding_shift(v, -exponent, Round::kHalfUp);
   };
   return rounded(int64_t{q} * r.product.frac, r.product.exponent) +
          r.constant_sign * rounded(r.constant.frac, r.constant.exponent);

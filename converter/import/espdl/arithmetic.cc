@@ -43,7 +43,7 @@ int32_t round_to(Target target, float x, Limits limits) {
 int32_t shift_to(Target target, int64_t v, int shift, Limits limits) {
   if (shift < 0) {
     // Anything but 0 that is shifted by 16 and more has left 16 bits.
-    const int64_t wide = v << std::min(-shift, 16);
+    const int64_t wide = v * (int64_t{1} << std::min(-shift, 16));
     return static_cast<int32_t>(clamp_int(wide, limits.lo, limits.hi));
   }
   const Round round = target == Target::kEsp32P4 ? Round::kHalfEven : Round::kHalfUp;
