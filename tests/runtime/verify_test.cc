@@ -431,10 +431,15 @@ Bytes claims(const Bytes& file) {
   return all;
 }
 
-// Runs on every instruction set, with the same result if the file's claims are true.
+// Runs on the scalar kernels and, in turn, on those of one other instruction set, with the same
+// result if the file's claims are true.
 void expect_runs(const qrt_model* model, bool same_result) {
   Bytes expected;
-  for (const char* isa : testing::machine_isas()) {
+  static size_t turn = 0;
+  const std::vector<const char*> isas = testing::machine_isas();
+  std::vector<const char*> two = {isas[0]};
+  if (isas.size() > 1) two.push_back(isas[1 + turn++ % (isas.size() - 1)]);
+  for (const char* isa : two) {
     qrt_session_options options;
     qrt_session_options_init(&options);
     options.isa = isa;
