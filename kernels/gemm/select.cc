@@ -13,8 +13,9 @@ constexpr GemmKernel kKernels[] = {
 
 constexpr size_t kCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-// Tiles take 16 rows and 64 k at a time, whether there are so many or not, and a call pays some 100 ns for their
-// configuration; VNNI is faster at less. Measured on Sapphire Rapids (bench/kernels/gemm_bench.cc).
+// Tiles take 16 rows and 64 k at a time, whether there are so many or not, and a call pays some
+// 100 ns for their configuration; VNNI is faster at less. Measured on Sapphire Rapids
+// (bench/kernels/gemm_bench.cc).
 bool suits_tiles(const GemmShape& shape) {
   const size_t k = shape.taps * shape.kc;
   const bool is_small = shape.m < 64 && k < 256;  // 49 x 160 x 960: two thirds of VNNI's speed

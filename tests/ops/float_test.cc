@@ -131,6 +131,29 @@ TEST(Float, BinaryBroadcasts) {
   check(F::MAXIMUM, [](float a, float b) { return a > b ? a : b; });
 }
 
+// 1 or 0, on every instruction set; NaN is equal to nothing and less than nothing.
+TEST(Float, Comparisons) {
+  const std::vector<float> values = {-1.5f, -0.0f, 0.0f, 1.5f, INFINITY, -INFINITY, NAN};
+  std::vector<float> a, b;
+  for (float x : values)
+    for (float y : values) a.push_back(x), b.push_back(y);
+  size_t count;
+  const FloatKernel* kernels = float_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!has(detected_isas() | static_cast<IsaSet>(Isa::kScalar), kernels[i].isa)) continue;
+    SCOPED_TRACE(kernels[i].binary_name);
+    const auto check = [&](FloatBinary f, bool (*real)(float, float)) {
+      std::vector<float> y(a.size());
+      kernels[i].binary(f, a.data(), 1, b.data(), 1, y.data(), y.size());
+      for (size_t j = 0; j < y.size(); ++j)
+        EXPECT_EQ(y[j], real(a[j], b[j]) ? 1.0f : 0.0f) << a[j] << ", " << b[j];
+    };
+    check(FloatBinary::kEqual, [](float x, float y) { return x == y; });
+    check(FloatBinary::kLess, [](float x, float y) { return x < y; });
+    check(FloatBinary::kLessOrEqual, [](float x, float y) { return x <= y; });
+  }
+}
+
 TEST(Float, RowsInTheOrderOfTheirElements) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
