@@ -3,6 +3,7 @@
 
 #include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
 #include "onnx/onnx_pb.h"
 
@@ -27,11 +28,8 @@ Status refuse_output(Importer& importer, const std::string& name, const NodeView
 // A table as a float output: DequantizeLinear, or a Lut of floats.
 Status dequantize_output(Importer& importer, const std::string& name, const Tensor& t,
                          const NodeView* node, ValueId* result) {
-  // The raw form of what came in as uint16.
-  const bool is_raw =
-      t.quant->type == DType::kUInt16 && !t.table && importer.builder().has_raw_uint16(t.value);
-  ValueId x = is_raw ? importer.builder().raw_uint16("", t.value) : t.value;
   if (t.table) {
+    ValueId x = t.value;
     const int last = t.shape.rank() - 1;
     const bool image = t.table_axis == 1 && t.shape.rank() == 4;
     if (!node || (t.table_axis >= 0 && t.table_axis != last && !image))
@@ -43,17 +41,17 @@ Status dequantize_output(Importer& importer, const std::string& name, const Tens
     importer.became(*node, "Lut", "edge");
     return Status();
   }
-  Node d = make_node<fb::DequantizeOptionsT>(name, "DequantizeLinear", {x}, {});
-  auto& o = options<fb::DequantizeOptionsT>(d);
-  for (size_t i = 0; i < t.quant->scale.size(); ++i) {
-    o.scale.push_back(float_bits(t.quant->scale[i]));
-    o.zero_point.push_back(is_raw ? t.quant->zero_point[i] : t.quant->stored_zero_point(i));
-  }
-  o.axis = t.quant->axis;
-  *result = importer.builder().new_value(name, DType::kFloat32, t.shape);
-  d.outputs.push_back(*result);
-  importer.graph().nodes.push_back(std::move(d));
+  *result = dequantized_value(importer, name, t);
   if (node) importer.became(*node, "Dequantize", "edge");
+  return Status();
+}
+
+Status refuse_float_output(Importer& importer, const std::string& name, const NodeView& node) {
+  QRT_TRY(importer.refuse(
+      node, "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
+      name, "end the model with QuantizeLinear and DequantizeLinear"));
+  if (has_float_form(node) && !importer.allows_float())
+    importer.outcomes().add_remedy(node.index(), "; or let it run in float: --allow-float");
   return Status();
 }
 
@@ -92,11 +90,10 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
       return pair_function_to_float(importer, *pending->node, limited_pair_function(*pending),
                                     t.shape, result);
     }
-    if (!pending->emit_float || limited)
-      return importer.refuse(
-          *pending->node,
-          "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
-          name, "end the model with QuantizeLinear and DequantizeLinear");
+    if (!pending->emit_float || limited) {
+      if (make_producer_float(importer, name, result)) return Status();
+      return refuse_float_output(importer, name, *pending->node);
+    }
     QRT_TRY(pending->emit_float(result));
     if (*result == kNoValue) return Status();
     for (int f : pending->followers)

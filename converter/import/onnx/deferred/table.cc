@@ -216,6 +216,22 @@ Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& t
                          "put QuantizeLinear and DequantizeLinear on its inputs");
 }
 
+ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor) {
+  const Quant& quant = *tensor.quant;
+  // The raw form of what came in as uint16.
+  const bool is_raw =
+      quant.type == DType::kUInt16 && importer.builder().has_raw_uint16(tensor.value);
+  const ValueId x = is_raw ? importer.builder().raw_uint16("", tensor.value) : tensor.value;
+  const ValueId y = importer.builder().new_value(name, DType::kFloat32, tensor.shape);
+  auto& o = importer.builder().add<fb::DequantizeOptionsT>({name, "DequantizeLinear"}, {x}, y);
+  for (size_t i = 0; i < quant.scale.size(); ++i) {
+    o.scale.push_back(float_bits(quant.scale[i]));
+    o.zero_point.push_back(is_raw ? quant.zero_point[i] : quant.stored_zero_point(i));
+  }
+  o.axis = quant.axis;
+  return y;
+}
+
 ValueId plain_value(Importer& importer, const std::string& name, const Tensor& tensor) {
   if (tensor.is_value() && tensor.type == kUint16)
     return importer.builder().raw_uint16("", tensor.value);

@@ -41,6 +41,9 @@ ValueId quantized_constant(Importer& importer, const std::vector<float>& real, c
 Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& tensor,
                        const Quant& out, Limits limits, ValueId* result);
 
+// DequantizeLinear of a stored tensor as a value of floats. REQUIRES: tensor.is_dequantized().
+ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor);
+
 // The value of a plain tensor in the stored domain, made where it is a constant; kNoValue where it
 // is still float between DequantizeLinear and QuantizeLinear.
 ValueId plain_value(Importer& importer, const std::string& name, const Tensor& tensor);

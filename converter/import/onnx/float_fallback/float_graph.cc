@@ -24,10 +24,17 @@ bool FloatGraph::read(int i, ValueId* x) {
   }
   if (t.is_pending()) return make_producer_float(importer_, node_.input(i), x);
   std::vector<float> table;
-  if (!t.is_table() || (t.type != kUint8 && t.type != kInt8) || !entries(t, &table) ||
-      table.size() != 256)
-    return false;
-  *x = add(F::TABLE, {t.value, constant({256}, table)}, t.shape);
+  if (!t.is_table()) return false;
+  if (builder().type_of(t.value) == DType::kUInt8 && entries(t, &table) && table.size() == 256) {
+    *x = add(F::TABLE, {t.value, constant({256}, table)}, t.shape);
+    return true;
+  }
+  if (t.is_dequantized()) {
+    *x = dequantized_value(importer_, "", t);
+    return true;
+  }
+  if (t.table_axis >= 0 || !entries(t, &table)) return false;
+  *x = builder().float_lut(node_, t.value, table, "");
   return true;
 }
 

@@ -3,8 +3,12 @@
 #include <cmath>
 
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/float_fallback/activations.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/float_fallback/products.h"
+#include "converter/import/onnx/float_fallback/resize.h"
+#include "converter/import/onnx/float_fallback/select.h"
+#include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -31,8 +35,11 @@ constexpr const char* kOther[] = {"Softmax",
                                   "LayerNormalization",
                                   "InstanceNormalization",
                                   "BatchNormalization",
-                                  "Relu",
+                                  "GlobalAveragePool",
+                                  "GlobalMaxPool",
                                   "Pow",
+                                  "Resize",
+                                  "Where",
                                   "MatMul",
                                   "Gemm",
                                   "Conv"};
@@ -68,7 +75,7 @@ bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
       if (node.integer("noop_with_empty_axes", 0) != 0) return false;
       for (int i = 0; i < rank; ++i) axes.push_back(i);
     }
-  } else if (node.op() == "InstanceNormalization") {
+  } else if (node.op() == "InstanceNormalization" || node.op().rfind("Global", 0) == 0) {
     for (int i = 2; i < rank; ++i) axes.push_back(i);
   } else {
     const bool softmax = node.op().find("Softmax") != std::string::npos;
@@ -85,7 +92,7 @@ bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
   return !axes.empty();
 }
 
-// x^2 and x^0.5, the powers that normalisations are exported with.
+// x^2, x^3 and x^0.5, the powers that normalisations and activations are exported with.
 Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
              ValueId* y) {
   const Tensor& exponent = importer.input(node, 1);
@@ -93,6 +100,10 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
   if (!exponent.is_constant() || !constant_floats(exponent, &values) || values.size() != 1)
     return Status();
   if (values[0] == 2.0f) return f->binary(F::MUL, x, x, y);
+  if (values[0] == 3.0f) {
+    QRT_TRY(f->binary(F::MUL, x, x, y));
+    return f->binary(F::MUL, *y, x, y);
+  }
   if (values[0] == 0.5f) *y = f->add(F::SQRT, {x}, shape);
   return Status();
 }
@@ -104,7 +115,8 @@ bool has_float_form(const NodeView& node) {
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   if (!standard) return node.domain() == "com.microsoft" && op == "Gelu";
   if (op == "Gelu") return node.text("approximate", "none") == "none";
-  return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) ||
+  return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) || is_float_activation(node) ||
+         is_float_comparison(node) || is_float_pool(node) ||
          std::any_of(std::begin(kOther), std::end(kOther), [&](const char* o) { return op == o; });
 }
 
@@ -112,6 +124,8 @@ Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
   FloatGraph f(importer, node);
   const std::string& op = node.op();
   ValueId x, b;
+  if (op == "Where") return float_where(&f, made);
+  if (is_float_comparison(node)) return float_comparison(&f, made);
   if (!f.read(0, &x) || other_outputs_are_read(importer, node)) return Status();
   const Shape shape = f.shape_of(x);
   if (const Form* form = find(kUnary, op)) {
@@ -122,7 +136,9 @@ Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
     if (node.input_count() != 2 || !f.read(1, &b)) return Status();
     return f.binary(form->function, x, b, made);
   }
-  if (op == "Relu") return f.binary(F::MAXIMUM, x, f.constant({}, {0.0f}), made);
+  if (is_float_activation(node)) return float_activation(&f, x, made);
+  if (is_float_pool(node)) return float_pool(&f, x, made);
+  if (op == "Resize") return float_resize(&f, x, made);
   if (op == "MatMul" || op == "Gemm" || op == "Conv") {
     if (!f.read(1, &b)) return Status();
     if (op == "Conv") return float_conv(&f, x, b, made);
@@ -151,6 +167,8 @@ Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
     *made = y;
     return Status();
   }
+  if (op == "GlobalAveragePool") return f.rows(F::REDUCE_MEAN, marked, 0, x, made);
+  if (op == "GlobalMaxPool") return f.rows(F::REDUCE_MAX, marked, 0, x, made);
   if (op == "Softmax") return f.rows(F::SOFTMAX, marked, 0, x, made);
   if (op == "LogSoftmax") return f.rows(F::LOG_SOFTMAX, marked, 0, x, made);
   const float epsilon = node.real("epsilon", 1e-5f);

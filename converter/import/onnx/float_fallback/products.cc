@@ -1,5 +1,6 @@
 #include "converter/import/onnx/float_fallback/products.h"
 
+#include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/window.h"
 
 namespace qrt::convert::from_onnx {
@@ -7,33 +8,6 @@ namespace qrt::convert::from_onnx {
 using F = fb::FloatFunction;
 
 namespace {
-
-// Of the rows of an image what each output position reads: [n, oh, ow, taps * c].
-Status gather_windows(FloatGraph* f, const Window& window, ValueId x, ValueId* y) {
-  const Shape shape = f->shape_of(x);
-  Shape rows;
-  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
-                      window.kernel[0] * window.kernel[1] * shape[3]},
-                     &rows));
-  IndexMaps maps(shape);
-  for (int d = 0; d < 2; ++d) {
-    QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
-    Indices indices;
-    for (int64_t o = 0; o < window.output[d]; ++o)
-      for (int64_t k = 0; k < window.kernel[d]; ++k) {
-        const int64_t at = o * window.stride[d] + k * window.dilation[d] - window.before[d];
-        indices.push_back(at >= 0 && at < shape[d + 1] ? static_cast<int32_t>(at) : -1);
-      }
-    maps.set(d + 1, std::move(indices));
-  }
-  *y = f->builder().gather(f->node(), x, maps, 0);
-  *y = f->builder().reshape(
-      f->node(), *y,
-      {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
-  *y = f->builder().transpose(f->node(), *y, {0, 1, 3, 2, 4, 5});
-  *y = f->builder().reshape(f->node(), *y, rows);
-  return Status();
-}
 
 // Windows [n, oh, ow, taps * c] times weights [out, c / groups, ...] of each group: [n, oh, ow,
 // out].
@@ -101,8 +75,7 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   Window window;
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
   ValueId y = kNoValue, bias;
-  QRT_TRY(
-      gather_windows(f, window, windowed_to_nhwc(f->importer(), f->node(), image, window, x), &x));
+  QRT_TRY(gather_windows(f, image, window, 0, x, &x));
   const int64_t taps = window.kernel[0] * window.kernel[1];
   if (groups == 1) {
     w = f->builder().reshape(f->node(), w, {sw[0], sw[1], taps});

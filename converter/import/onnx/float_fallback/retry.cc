@@ -1,5 +1,8 @@
 // When a node is made in float.
+#include <limits>
+
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/float_fallback/float_graph.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -19,6 +22,16 @@ bool scales_dynamically(Importer& importer, const NodeView& node) {
   return any;
 }
 
+// Comparisons give truth values.
+Tensor float_tensor(Importer& importer, ValueId y) {
+  Tensor t;
+  t.kind = Tensor::Kind::kValue;
+  t.type = importer.builder().type_of(y) == DType::kUInt8 ? kBool : kFloat;
+  t.value = y;
+  t.shape = importer.builder().shape_of(y);
+  return t;
+}
+
 // Nothing is refused any more: the node's output 0 is the float value y.
 void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dynamic) {
   Outcomes& outcomes = importer.outcomes();
@@ -28,29 +41,54 @@ void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dyna
   for (int i = 0; i < node.input_count() && depends.empty(); ++i)
     if (node.has_input(i)) depends = outcomes.origin(node.input(i));
   outcomes.set_origin(node.output(0), depends);
-  Tensor t;
-  t.kind = Tensor::Kind::kValue;
-  t.type = kFloat;
-  t.value = y;
-  t.shape = importer.builder().shape_of(y);
+  Tensor t = float_tensor(importer, y);
   t.is_dynamic = is_dynamic;
   importer.set_output(node, 0, std::move(t));
 }
 
 }  // namespace
 
-bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y) {
-  const int at = importer.model().producer(tensor);
-  if (at < 0) return false;
-  const NodeView& maker = importer.node(at);
-  const Tensor& t = importer.tensors().at(tensor);
-  const bool waits = t.is_pending() && t.pending->node == &maker && t.pending->followers.empty() &&
-                     maker.output(0) == tensor;
-  const bool refused =
-      t.is_refused() && importer.outcomes().is_refused(at) && maker.output(0) == tensor;
-  if (!importer.allows_float() || !has_float_form(maker) || !(waits || refused)) return false;
+namespace {
+
+// A pending operator with the limits and the data movement behind it. *y stays kNoValue where that
+// cannot be.
+Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y) {
+  FloatGraph f(importer, *pending.node);
   ValueId made = kNoValue;
-  if (!make_float(importer, maker, &made).ok() || made == kNoValue) return false;
+  QRT_TRY(make_float(importer, *pending.node, &made));
+  if (made == kNoValue) return Status();
+  if (pending.lo > -std::numeric_limits<float>::infinity())
+    QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, made, f.constant({}, {pending.lo}), &made));
+  if (pending.hi < std::numeric_limits<float>::infinity())
+    QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, made, f.constant({}, {pending.hi}), &made));
+  for (const auto& move : pending.moves) QRT_TRY(move(&made));
+  importer.became(*pending.node, "Float", "F");
+  for (int follower : pending.followers)
+    importer.outcomes().became(follower, "fused into " + pending.node->op(), "F");
+  *y = made;
+  return Status();
+}
+
+}  // namespace
+
+bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y) {
+  if (!importer.allows_float()) return false;
+  const Tensor t = importer.tensors().at(tensor);
+  ValueId made = kNoValue;
+  if (t.is_pending()) {
+    if (!has_float_form(*t.pending->node) ||
+        !make_pending_float(importer, *t.pending, &made).ok() || made == kNoValue)
+      return false;
+    importer.tensors().at(tensor) = float_tensor(importer, made);
+    *y = made;
+    return true;
+  }
+  const int at = importer.model().producer(tensor);
+  if (at < 0 || !t.is_refused() || !importer.outcomes().is_refused(at)) return false;
+  const NodeView& maker = importer.node(at);
+  if (maker.output(0) != tensor || !has_float_form(maker) ||
+      !make_float(importer, maker, &made).ok() || made == kNoValue)
+    return false;
   set_float(importer, maker, made, false);
   *y = made;
   return true;

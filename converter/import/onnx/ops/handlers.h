@@ -64,6 +64,7 @@ Status import_constant_of_shape(Importer& importer, const NodeView& node);
 // Operators on integers without quantisation. *taken: an input is such a value.
 Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);
 Status import_integers(Importer& importer, const NodeView& node);
+Status import_comparison(Importer& importer, const NodeView& node);
 Status import_where(Importer& importer, const NodeView& node);
 Status import_qlinear_where(Importer& importer, const NodeView& node);
 

@@ -1,4 +1,4 @@
-// Where, of integers and of quantised tensors.
+// Where, and the comparisons that make its conditions: of integers and of quantised tensors.
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
 
@@ -45,7 +45,40 @@ Status check_where(const Shape& c, const Shape& a, const Shape& b, Shape* shape)
   return Status();
 }
 
+using FloatComparison = float (*)(float, float);
+
+FloatComparison float_comparison_of(const std::string& op) {
+  if (op == "Equal") return [](float a, float b) { return a == b ? 1.0f : 0.0f; };
+  if (op == "Less") return [](float a, float b) { return a < b ? 1.0f : 0.0f; };
+  if (op == "LessOrEqual") return [](float a, float b) { return a <= b ? 1.0f : 0.0f; };
+  if (op == "Greater") return [](float a, float b) { return a > b ? 1.0f : 0.0f; };
+  return [](float a, float b) { return a >= b ? 1.0f : 0.0f; };
+}
+
 }  // namespace
+
+// Of integers; of floats between DequantizeLinear and QuantizeLinear as a table of truth values.
+Status import_comparison(Importer& importer, const NodeView& node) {
+  if (fold_node(importer, node)) return Status();
+  bool taken;
+  QRT_TRY(import_integer_operator(importer, node, &taken));
+  if (taken) return Status();
+  PairFunction a, b;
+  if (!pair_function_of(importer, node, 0, &a)) return importer.refuse_float(node, 0);
+  if (!pair_function_of(importer, node, 1, &b)) return importer.refuse_float(node, 1);
+  Shape shape;
+  QRT_MODEL_CHECK(broadcast(importer.input(node, 0).shape, importer.input(node, 1).shape, &shape),
+                  "shapes %s and %s do not broadcast",
+                  importer.input(node, 0).shape.to_string().c_str(),
+                  importer.input(node, 1).shape.to_string().c_str());
+  const auto truth = joined(importer, node, a, b, float_comparison_of(node.op()));
+  if (!truth) return importer.refuse_float(node, 0);
+  const Quant bytes = tensor_quant(DType::kUInt8, 1, 0);
+  ValueId y = kNoValue;
+  QRT_TRY(quantize_pair_function(importer, node, *truth, shape, bytes, Limits::of(bytes), &y));
+  if (y != kNoValue) set_value(importer, node, kBool, y);
+  return Status();
+}
 
 Status import_where(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();

@@ -1,0 +1,128 @@
+#include "converter/import/onnx/float_fallback/activations.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "converter/import/onnx/deferred/table.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+using F = fb::FloatFunction;
+
+// Builds one expression of x; the first error stays and ends it.
+class Expression {
+ public:
+  Expression(FloatGraph* f, const Shape& shape) : f_(f), shape_(shape) {}
+
+  ValueId number(float v) { return f_->constant({}, {v}); }
+  ValueId unary(F function, ValueId a) { return f_->add(function, {a}, shape_); }
+  ValueId binary(F function, ValueId a, ValueId b) {
+    ValueId y = a;
+    if (status_.ok()) status_ = f_->binary(function, a, b, &y);
+    return y;
+  }
+  ValueId add(ValueId a, float b) { return binary(F::ADD, a, number(b)); }
+  ValueId times(ValueId a, float b) { return binary(F::MUL, a, number(b)); }
+  ValueId positive(ValueId a) { return binary(F::MAXIMUM, a, number(0)); }
+  ValueId negative(ValueId a) { return binary(F::MINIMUM, a, number(0)); }
+  ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, times(a, -1)); }
+  ValueId within(ValueId a, float lo, float hi) {
+    return binary(F::MINIMUM, binary(F::MAXIMUM, a, number(lo)), number(hi));
+  }
+  // max(x, 0) + slope * min(x, 0)
+  ValueId bent(ValueId x, ValueId slope) {
+    return binary(F::ADD, positive(x), binary(F::MUL, negative(x), slope));
+  }
+  // exp(min(x, 0)) - 1, where x > 0: 0
+  ValueId exponential_part(ValueId x) { return add(unary(F::EXP, negative(x)), -1); }
+  // max(x, 0) + log(1 + exp(-|x|))
+  ValueId softplus(ValueId x) {
+    const ValueId small = unary(F::EXP, times(magnitude(x), -1));
+    return binary(F::ADD, positive(x), unary(F::LOG, add(small, 1)));
+  }
+  Status take_status() { return std::move(status_); }
+
+ private:
+  FloatGraph* f_;
+  Shape shape_;
+  Status status_;
+};
+
+constexpr const char* kActivations[] = {
+    "Abs",   "Celu",       "Elu",  "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",  "Neg",
+    "PRelu", "Reciprocal", "Relu", "Selu",        "Softplus",  "Softsign",  "Swish", "Clip"};
+
+// A limit of Clip: an input, or before opset 11 an attribute. False: it is no constant.
+bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent, float* limit) {
+  const NodeView& node = f.node();
+  *limit = node.real(attribute, absent);
+  if (!node.has_input(i)) return true;
+  std::vector<float> real;
+  const Tensor& t = f.importer().input(node, i);
+  if (!t.is_constant() || !constant_floats(t, &real) || real.size() != 1) return false;
+  *limit = real[0];
+  return true;
+}
+
+}  // namespace
+
+bool is_float_activation(const NodeView& node) {
+  for (const char* op : kActivations)
+    if (node.op() == op) return true;
+  return false;
+}
+
+Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
+  const NodeView& node = f->node();
+  const std::string& op = node.op();
+  Expression e(f, f->shape_of(x));
+  const auto alpha = [&](float absent) { return node.real("alpha", absent); };
+  ValueId made = kNoValue;
+  if (op == "Abs") made = e.magnitude(x);
+  if (op == "Neg") made = e.times(x, -1);
+  if (op == "Relu") made = e.positive(x);
+  if (op == "Reciprocal") made = e.binary(F::DIV, e.number(1), x);
+  if (op == "Softsign") made = e.binary(F::DIV, x, e.add(e.magnitude(x), 1));
+  if (op == "Softplus") made = e.softplus(x);
+  if (op == "Mish") made = e.binary(F::MUL, x, e.unary(F::TANH, e.softplus(x)));
+  if (op == "Swish") {
+    const float a = alpha(1);
+    made = e.binary(F::MUL, x, e.unary(F::SIGMOID, a == 1 ? x : e.times(x, a)));
+  }
+  if (op == "LeakyRelu") made = e.bent(x, e.number(alpha(0.01f)));
+  if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_part(x), alpha(1)));
+  if (op == "Celu") {
+    const float a = alpha(1);
+    if (!(a > 0)) return Status();
+    const ValueId part = e.exponential_part(e.binary(F::DIV, x, e.number(a)));
+    made = e.binary(F::ADD, e.positive(x), e.times(part, a));
+  }
+  if (op == "Selu") {
+    const ValueId part = e.times(e.exponential_part(x), alpha(1.67326319217681884765625f));
+    made = e.times(e.binary(F::ADD, e.positive(x), part),
+                   node.real("gamma", 1.05070102214813232421875f));
+  }
+  if (op == "HardSigmoid")
+    made = e.within(e.add(e.times(x, alpha(0.2f)), node.real("beta", 0.5f)), 0, 1);
+  if (op == "HardSwish")
+    made = e.binary(F::MUL, x, e.within(e.add(e.times(x, 1.0f / 6), 0.5f), 0, 1));
+  if (op == "PRelu") {
+    ValueId slope;
+    if (!f->read(1, &slope)) return Status();
+    made = e.bent(x, slope);
+  }
+  if (op == "Clip") {
+    const float most = std::numeric_limits<float>::max();
+    float lo, hi;
+    if (!read_limit(*f, 1, "min", -most, &lo) || !read_limit(*f, 2, "max", most, &hi))
+      return Status();
+    made = e.within(x, lo, hi);
+  }
+  QRT_TRY(e.take_status());
+  *y = made;
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,117 @@
+#include "converter/import/onnx/float_fallback/resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "converter/import/onnx/float_fallback/products.h"
+#include "converter/import/onnx/ops/resize/geometry.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Weights of the inputs from `first` on; those outside lie on the border.
+struct Taps {
+  int64_t first;
+  std::vector<float> weights;
+};
+
+float triangle(float x) { return std::max(0.0f, 1 - std::fabs(x)); }
+
+// Keys' cubic, in the two forms that ONNX Runtime has: for weights of every size, and for four.
+float cubic(float x, float a) {
+  x = std::fabs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+Taps cubic_taps(float at, float a) {
+  const float floor = std::floor(at), s = at - floor, t = 1 - s;
+  const auto outer = [a](float d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+  const auto inner = [a](float d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+  return {static_cast<int64_t>(floor) - 1, {outer(s + 1), inner(s), inner(t), outer(t + 1)}};
+}
+
+// The filter, widened where the axis shrinks, around the middle of output `at`.
+Taps antialiased_taps(float at, float scale, float radius,
+                      const std::function<float(float)>& filter) {
+  const float step = 1 / scale, center = 0.5f + at;
+  const float support = step >= 1 ? radius * step : radius, inverse = step >= 1 ? 1 / step : 1.0f;
+  Taps taps;
+  taps.first = static_cast<int64_t>(std::floor(center - support + 0.5f));
+  const auto end = static_cast<int64_t>(std::floor(center + support + 0.5f));
+  for (int64_t i = taps.first; i < end; ++i)
+    taps.weights.push_back(filter((static_cast<float>(i) - center + 0.5f) * inverse));
+  return taps;
+}
+
+struct Filter {
+  bool is_cubic, antialias, exclude_outside;
+  float a;
+};
+
+Taps taps_of(const Filter& filter, const Resize& r, const ResizeAxis& axis, int64_t i) {
+  const float at = axis.scale == 1 ? static_cast<float>(i) : coordinate(r.coordinates, axis, i);
+  if (filter.antialias && filter.is_cubic)
+    return antialiased_taps(at, axis.scale, 2, [&](float x) { return cubic(x, filter.a); });
+  if (filter.antialias) return antialiased_taps(at, axis.scale, 1, triangle);
+  if (filter.is_cubic) return cubic_taps(at, filter.a);
+  const float last = static_cast<float>(axis.in - 1);
+  const float x = at >= last ? last : at > 0 ? at : 0;
+  const auto low = static_cast<int64_t>(x);
+  return {low, {1 - (x - static_cast<float>(low)), x - static_cast<float>(low)}};
+}
+
+// [in, out]: the weights of every output.
+std::vector<float> matrix(const Filter& filter, const Resize& r, const ResizeAxis& axis) {
+  const auto in = axis.in, out = axis.out;
+  std::vector<float> m(static_cast<size_t>(in * out));
+  for (int64_t i = 0; i < out; ++i) {
+    Taps taps = taps_of(filter, r, axis, i);
+    float total = 0;
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const int64_t at = taps.first + static_cast<int64_t>(k);
+      if (filter.exclude_outside && (at < 0 || at >= in)) taps.weights[k] = 0;
+      total += taps.weights[k];
+    }
+    const bool normalise = (filter.antialias || filter.exclude_outside) && total != 0;
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const int64_t at = taps.first + static_cast<int64_t>(k);
+      const int64_t inside = std::min(std::max<int64_t>(at, 0), in - 1);
+      m[static_cast<size_t>(inside * out + i)] +=
+          normalise ? taps.weights[k] / total : taps.weights[k];
+    }
+  }
+  return m;
+}
+
+constexpr int64_t kMostWeights = int64_t{1} << 24;
+
+}  // namespace
+
+Status float_resize(FloatGraph* f, ValueId x, ValueId* y) {
+  const NodeView& node = f->node();
+  const std::string mode = node.text("mode", "nearest");
+  Resize r;
+  bool known;
+  QRT_TRY(read_resize(f->importer(), node, &r, &known));
+  if (!known || r.extrapolates() || mode == "nearest") return Status();
+  const Filter filter = {mode == "cubic", node.integer("antialias", 0) != 0,
+                         node.integer("exclude_outside", 0) != 0,
+                         node.real("cubic_coeff_a", -0.75f)};
+  // The last dimension first, as ONNX Runtime does.
+  for (int d = static_cast<int>(r.axes.size()) - 1; d >= 0; --d) {
+    const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
+    if (axis.scale == 1 && axis.in == axis.out) continue;
+    if (axis.out < 1 || axis.in * axis.out > kMostWeights) return Status();
+    const ValueId weights = f->constant({axis.in, axis.out}, matrix(filter, r, axis));
+    ValueId resized = kNoValue;
+    float_matmul(f, f->builder().axis_last(node, x, d), weights, &resized);
+    x = f->builder().axis_back(node, resized, d, "");
+  }
+  *y = x;
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,75 @@
+#include "converter/import/onnx/float_fallback/select.h"
+
+#include <limits>
+#include <string>
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+using F = fb::FloatFunction;
+
+struct Comparison {
+  const char* op;
+  F function;
+  bool swapped;
+};
+
+constexpr Comparison kComparisons[] = {{"Equal", F::EQUAL, false},
+                                       {"Less", F::LESS, false},
+                                       {"LessOrEqual", F::LESS_OR_EQUAL, false},
+                                       {"Greater", F::LESS, true},
+                                       {"GreaterOrEqual", F::LESS_OR_EQUAL, true}};
+
+const Comparison* find(const std::string& op) {
+  for (const Comparison& c : kComparisons)
+    if (op == c.op) return &c;
+  return nullptr;
+}
+
+// Infinity where the condition holds and its negative elsewhere, or with `of_true` false the other
+// way round. kNoValue: it is none that this knows.
+ValueId mask(FloatGraph* f, const Tensor& condition, bool of_true) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float one = of_true ? infinity : -infinity;
+  if (condition.type != kBool) return kNoValue;
+  if (condition.is_value()) {
+    std::vector<float> table(256, one);
+    table[0] = -one;
+    return f->add(F::TABLE, {condition.value, f->constant({256}, table)}, condition.shape);
+  }
+  if (!condition.is_plain_constant()) return kNoValue;
+  std::vector<float> values(static_cast<size_t>(condition.constant->elements()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0 ? one : -one;
+  return f->constant(condition.shape, values);
+}
+
+}  // namespace
+
+bool is_float_comparison(const NodeView& node) { return find(node.op()) != nullptr; }
+
+Status float_comparison(FloatGraph* f, ValueId* y) {
+  const Comparison& c = *find(f->node().op());
+  ValueId a, b, truth;
+  if (!f->read(0, &a) || !f->read(1, &b)) return Status();
+  QRT_TRY(f->binary(c.function, c.swapped ? b : a, c.swapped ? a : b, &truth));
+  *y = f->builder().new_value("", DType::kUInt8, f->shape_of(truth));
+  auto& o = f->builder().add<fb::QuantizeOptionsT>(f->node(), {truth}, *y);
+  o.scale = {float_bits(1)};
+  o.zero_point = {0};
+  return Status();
+}
+
+// max(min(a, mask), min(b, other mask)): exact for all but NaN, of which it makes infinity.
+Status float_where(FloatGraph* f, ValueId* y) {
+  const Tensor condition = f->importer().input(f->node(), 0);
+  ValueId a, b;
+  if (!f->read(1, &a) || !f->read(2, &b)) return Status();
+  const ValueId of_a = mask(f, condition, true), of_b = mask(f, condition, false);
+  if (of_a == kNoValue) return Status();
+  QRT_TRY(f->binary(F::MINIMUM, a, of_a, &a));
+  QRT_TRY(f->binary(F::MINIMUM, b, of_b, &b));
+  return f->binary(F::MAXIMUM, a, b, y);
+}
+
+}  // namespace qrt::convert::from_onnx

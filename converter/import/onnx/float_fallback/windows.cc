@@ -1,0 +1,105 @@
+#include "converter/import/onnx/float_fallback/windows.h"
+
+#include <limits>
+#include <string>
+
+#include "converter/import/common/index_maps.h"
+
+namespace qrt::convert::from_onnx {
+
+using F = fb::FloatFunction;
+
+namespace {
+
+// For one dimension of a window: the input of every output and tap, -1 in the padding.
+Indices window_indices(const WindowAxis& w, int64_t in) {
+  Indices indices;
+  for (int64_t o = 0; o < w.output; ++o)
+    for (int64_t k = 0; k < w.kernel; ++k) {
+      const int64_t at = o * w.stride + k * w.dilation - w.before;
+      indices.push_back(at >= 0 && at < in ? static_cast<int32_t>(at) : -1);
+    }
+  return indices;
+}
+
+// How many positions an average divides by at each output: those inside, or with include_pad those
+// that are not beyond the padding either.
+std::vector<float> positions(const WindowAxis& w, int64_t in, bool include_pad) {
+  const int64_t lowest = include_pad ? -w.before : 0, end = include_pad ? in + w.after : in;
+  std::vector<float> counts;
+  for (int64_t o = 0; o < w.output; ++o) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < w.kernel; ++k) {
+      const int64_t at = o * w.stride + k * w.dilation - w.before;
+      count += at >= lowest && at < end;
+    }
+    counts.push_back(static_cast<float>(count));
+  }
+  return counts;
+}
+
+}  // namespace
+
+Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
+                      ValueId x, ValueId* y) {
+  x = windowed_to_nhwc(f->importer(), f->node(), image, window, x);
+  const Shape shape = f->shape_of(x);
+  Shape rows;
+  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
+                      window.kernel[0] * window.kernel[1] * shape[3]},
+                     &rows));
+  IndexMaps maps(shape);
+  for (int d = 0; d < 2; ++d) {
+    QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
+    maps.set(d + 1, window_indices(window.axis(d), shape[d + 1]));
+  }
+  *y = f->builder().gather(f->node(), x, maps, float_bits(fill));
+  *y = f->builder().reshape(
+      f->node(), *y,
+      {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
+  *y = f->builder().transpose(f->node(), *y, {0, 1, 3, 2, 4, 5});
+  *y = f->builder().reshape(f->node(), *y, rows);
+  return Status();
+}
+
+bool is_float_pool(const NodeView& node) {
+  return node.op() == "MaxPool" || node.op() == "AveragePool";
+}
+
+Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
+  const NodeView& node = f->node();
+  const Shape shape = f->shape_of(x);
+  const bool average = node.op() == "AveragePool";
+  const std::vector<int64_t> kernel = node.integers("kernel_shape");
+  if (shape.rank() < 3 || shape.rank() > 4 || static_cast<int>(kernel.size()) != shape.rank() - 2)
+    return Status();
+  Image image;
+  bool known;
+  QRT_TRY(read_image(f->importer(), node, shape, false, &image, &known));
+  if (!known) return Status();
+  Window window;
+  QRT_TRY(read_window(node, image, kernel, true, &window));
+  const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
+  QRT_TRY(gather_windows(f, image, window, fill, x, &x));
+  const Shape rows = f->shape_of(x);
+  const int64_t taps = window.kernel[0] * window.kernel[1];
+  const Shape pixels = {rows[0], rows[1], rows[2], image.c};
+  x = f->builder().reshape(node, x, {rows[0], rows[1] * rows[2], taps, image.c});
+  x = f->builder().transpose(node, x, {0, 1, 3, 2});
+  x = f->add(average ? F::REDUCE_SUM : F::REDUCE_MAX, {x},
+             {rows[0], rows[1] * rows[2], image.c, 1});
+  x = f->builder().reshape(node, x, pixels);
+  if (average) {
+    const bool include_pad = node.integer("count_include_pad", 0) != 0;
+    const auto down = positions(window.axis(0), image.size[0], include_pad);
+    const auto across = positions(window.axis(1), image.size[1], include_pad);
+    std::vector<float> counts;
+    for (float d : down)
+      for (float a : across) counts.push_back(d * a);
+    QRT_TRY(f->binary(F::DIV, x, f->constant({rows[1], rows[2], 1}, counts), &x));
+  }
+  *y = image_from_nhwc(f->importer(), node, image, x);
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

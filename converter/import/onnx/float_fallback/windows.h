@@ -1,0 +1,20 @@
+// The windows of an image of floats: what convolutions and pools read, and the pools.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_
+
+#include "converter/import/onnx/float_fallback/float_graph.h"
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+
+// What each output position reads of x, `fill` in the padding: [n, oh, ow, taps * c], c fastest.
+Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
+                      ValueId x, ValueId* y);
+
+bool is_float_pool(const NodeView& node);
+// *y stays kNoValue where the node has another form than those of two or three dimensions.
+Status float_pool(FloatGraph* f, ValueId x, ValueId* y);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_

@@ -1,0 +1,147 @@
+// Operators in float (--allow-float): their functions are qrt's own, so floats are compared within a
+// tolerance; codes behind a QuantizeLinear are equal here.
+#include <functional>
+#include <limits>
+
+#include "tests/converter/onnx_bits/case.h"
+
+namespace qrt::testing {
+namespace {
+
+void in_float(BitsModel& m, int64_t opset = 21) {
+  m.b.allow_float = true;
+  m.b.model.mutable_opset_import(0)->set_version(opset);
+}
+
+void comparisons_are_tables(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(16);
+  const Dims dims = {2, 3, 8};
+  const std::string x = m.image(dims), y = m.image({3, 1}, 1.0f / 50, 99);
+  for (const char* op : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"}) {
+    m.stored(m.b.node("Where", {m.b.node(op, {x, m.b.scalar(0.25f)}), x, m.b.scalar(0.5f)}));
+    m.stored(m.b.node("Where", {m.b.node(op, {x, y}), y, x}));
+  }
+}
+
+void comparisons_of_floats(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.real({2, 3, 8}), y = m.real({3, 1});
+  for (const char* op : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
+    m.stored(m.b.node("Where", {m.b.node(op, {x, y}), x, m.b.scalar(-0.5f)}));
+}
+
+void mask_of_infinity(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.real({2, 3, 4});
+  const std::string mask = m.b.node(
+      "Cast", {m.b.constant<uint8_t>({3, 4}, {1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 1})}, {{"to", 9}});
+  const std::string masked =
+      m.b.node("Where", {mask, x, m.b.scalar(-std::numeric_limits<float>::infinity())});
+  m.stored(m.b.node("Softmax", {masked}, {{"axis", -1}}), 1.0f / 256, 0);
+}
+
+void resize(BitsModel& m, const char* mode, int antialias, int exclude_outside,
+            const char* coordinates = "half_pixel") {
+  in_float(m);
+  const std::string x = m.image({2, 3, 6, 7});
+  for (const Dims& size : {Dims{9, 13}, Dims{4, 3}, Dims{12, 2}, Dims{6, 14}})
+    m.stored(m.b.node("Resize", {x, "", "", m.ints({2, 3, size[0], size[1]})},
+                      {{"mode", mode},
+                       {"antialias", antialias},
+                       {"exclude_outside", exclude_outside},
+                       {"coordinate_transformation_mode", coordinates}}));
+}
+
+void cubic_resize(BitsModel& m) { resize(m, "cubic", 0, 0); }
+void cubic_resize_without_the_outside(BitsModel& m) { resize(m, "cubic", 0, 1, "align_corners"); }
+void cubic_antialias(BitsModel& m) { resize(m, "cubic", 1, 1); }
+void linear_antialias(BitsModel& m) { resize(m, "linear", 1, 0); }
+void linear_antialias_without_the_outside(BitsModel& m) {
+  resize(m, "linear", 1, 1, "pytorch_half_pixel");
+}
+
+void cubic_resize_of_floats(BitsModel& m) {
+  in_float(m);
+  m.b.output(m.b.node("Resize", {m.real({1, 2, 5, 4}), "", m.b.constant<float>({4}, {1, 1, 2, 2})},
+                      {{"mode", "cubic"}, {"cubic_coeff_a", -0.5f}}));
+}
+
+void activations_of_floats(BitsModel& m) {
+  in_float(m, 18);
+  const std::string x = m.real({2, 16}, 4.0f);
+  for (const char* op : {"Abs", "Celu", "Elu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
+                         "Neg", "Relu", "Selu", "Softplus", "Softsign"})
+    m.b.output(m.b.node(op, {x}));
+  m.b.output(m.b.node("Celu", {x}, {{"alpha", 0.7f}}));
+  m.b.output(m.b.node("Elu", {x}, {{"alpha", 0.3f}}));
+  m.b.output(m.b.node("HardSigmoid", {x}, {{"alpha", 0.3f}, {"beta", 0.1f}}));
+  m.b.output(m.b.node("PRelu", {x, m.floats({16})}));
+  m.b.output(m.b.node("Clip", {x, m.b.scalar(-1.5f), m.b.scalar(0.7f)}));
+  m.b.output(m.b.node("Clip", {x, m.b.scalar(-1.5f)}));
+  m.b.output(m.b.node("Pow", {x, m.b.scalar(3.0f)}));
+  m.b.output(m.b.node("Reciprocal", {m.b.node("Add", {x, m.b.scalar(9.0f)})}));
+}
+
+void pools_of_floats(BitsModel& m) {
+  in_float(m, 19);
+  const std::string x = m.real({2, 3, 7, 6}), line = m.real({1, 2, 9});
+  const Attr kernel("kernel_shape", Dims{3, 2}), strides("strides", Dims{2, 1}),
+      pads("pads", Dims{1, 0, 1, 1});
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    m.b.output(m.b.node(op, {x}, {kernel, strides, pads}));
+    m.b.output(m.b.node(op, {x}, {kernel, strides, pads, {"ceil_mode", 1}}));
+    m.b.output(m.b.node(op, {x}, {kernel, {"auto_pad", "SAME_UPPER"}}));
+    m.b.output(m.b.node(op, {line}, {{"kernel_shape", Dims{3}}, {"dilations", Dims{2}}}));
+  }
+  m.b.output(m.b.node("AveragePool", {x}, {kernel, strides, pads, {"count_include_pad", 1}}));
+  m.b.output(m.b.node("GlobalAveragePool", {x}));
+  m.b.output(m.b.node("GlobalMaxPool", {x}));
+}
+
+// Products, averages and normalisations whose float result leaves the model.
+void results_that_stay_float(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.image({2, 4, 5, 5});
+  const std::string relu =
+      m.b.node("Relu", {m.b.node("Conv", {m.b.qdq<int16_t>(m.real({1, 4, 6, 6}), 1e-4f, 0),
+                                          m.weights({3, 4, 3, 3})})});
+  m.b.output(relu);
+  m.b.output(m.b.node("Transpose", {relu}, {{"perm", Dims{0, 2, 3, 1}}}));
+  m.b.output(m.b.node(
+      "MatMul", {m.b.qdq<uint16_t>(m.real({3, 8}), 1e-4f, 30000),
+                 m.b.dq<int16_t>(m.b.constant<int16_t>({8, 5}, codes<int16_t>(40)), 1e-4f, 0)}));
+  m.b.output(m.b.node("Softmax", {x}, {{"axis", 1}}));
+  m.b.output(m.b.node("ReduceMean", {x, m.ints({2, 3})}));
+  m.b.output(m.b.node("AveragePool", {x}, {{"kernel_shape", Dims{2, 2}}}));
+  m.b.output(m.b.node("InstanceNormalization", {x, m.floats({4}), m.floats({4})}));
+}
+
+void batch_normalization_of_16_bits(BitsModel& m) {
+  in_float(m);
+  m.b.output(m.b.node(
+      "BatchNormalization",
+      {m.b.qdq<uint16_t>(m.real({2, 6, 3, 5}), 1e-4f, 30000), m.floats({6}, 1.7f), m.floats({6}),
+       m.floats({6}, 0.3f), m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
+}
+
+}  // namespace
+
+std::vector<BitsCase> float_fallback_cases() {
+  return {
+      {"ComparisonsAreTables", comparisons_are_tables},
+      {"ComparisonsOfFloats", comparisons_of_floats},
+      {"MaskOfInfinity", mask_of_infinity},
+      {"CubicResize", cubic_resize},
+      {"CubicResizeWithoutTheOutside", cubic_resize_without_the_outside},
+      {"CubicAntialias", cubic_antialias},
+      {"LinearAntialias", linear_antialias},
+      {"LinearAntialiasWithoutTheOutside", linear_antialias_without_the_outside},
+      {"CubicResizeOfFloats", cubic_resize_of_floats, 2e-6f},
+      {"ActivationsOfFloats", activations_of_floats, 2e-6f},
+      {"PoolsOfFloats", pools_of_floats, 2e-6f},
+      {"ResultsThatStayFloat", results_that_stay_float, 4e-6f},
+      {"BatchNormalizationOf16Bits", batch_normalization_of_16_bits, 2e-6f},
+  };
+}
+
+}  // namespace qrt::testing
