@@ -6,6 +6,24 @@
 
 namespace qrt::convert {
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
+ValueId Graph::add_constant_bytes(std::string name, DType dtype, const Shape& shape,
+                                  const void* data, size_t size) {
+  Value v;
+  v.name = std::move(name);
+  v.type = {dtype, shape};
+  v.is_constant = true;
+  v.data.resize(size);
+  if (size > 0) memcpy(v.data.data(), data, size);
+  return add_value(std::move(v));
+}
+
 ValueId Graph::add_value(Value value) {
   values.push_back(std::move(value));
   return static_cast<ValueId>(values.size() - 1);

@@ -72,6 +72,14 @@ struct Node {
   std::string source_op;  // "Conv+Relu"
   fb::OpOptionsUnion options;
   std::vector<ValueId> inputs, outputs;
+
+  // In ir.cc, so that not every file compiles the destructors of all options.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
 };
 
 // A value that keeps its content between runs: the value it has when a run starts, and the one it
@@ -100,6 +108,8 @@ struct Graph {
   template <class T>
   ValueId add_constant(std::string name, DType dtype, const Shape& shape,
                        const std::vector<T>& elements);
+  ValueId add_constant_bytes(std::string name, DType dtype, const Shape& shape, const void* data,
+                             size_t size);
 
   // Index of the node that writes a value, or -1.
   int producer(ValueId value) const;
@@ -125,7 +135,8 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   Node node;
   node.name = std::move(name);
   node.source_op = std::move(source_op);
-  node.options.Set(T());
+  node.options.type = fb::OpOptionsUnionTraits<T>::enum_value;
+  node.options.value = new T();
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
   return node;
@@ -163,13 +174,8 @@ std::string dump(const Graph& graph);
 template <class T>
 ValueId Graph::add_constant(std::string name, DType dtype, const Shape& shape,
                             const std::vector<T>& elements) {
-  Value v;
-  v.name = std::move(name);
-  v.type = {dtype, shape};
-  v.is_constant = true;
-  v.data.resize(elements.size() * sizeof(T));
-  if (!elements.empty()) __builtin_memcpy(v.data.data(), elements.data(), v.data.size());
-  return add_value(std::move(v));
+  return add_constant_bytes(std::move(name), dtype, shape, elements.data(),
+                            elements.size() * sizeof(T));
 }
 
 }  // namespace qrt::convert

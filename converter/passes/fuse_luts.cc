@@ -21,9 +21,9 @@ struct Table {
 };
 
 Table table_of(const Graph& graph, const Node& node) {
-  const bool is_wide = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
+  const bool is_int16 = graph.values[node.inputs[0]].type.dtype == DType::kInt16;
   return {graph.values[node.inputs[1]].data, dtype_bytes(graph.values[node.outputs[0]].type.dtype),
-          is_wide ? size_t{65536} : size_t{256}};
+          is_int16 ? size_t{65536} : size_t{256}};
 }
 
 // What an entry is as the input of a table: a byte, or int16 counted from its lowest.
@@ -46,8 +46,8 @@ std::vector<uint8_t> composed(const Table& first, const Table& second) {
 
 // Tables of 16 bits are one for the whole tensor.
 bool can_chain(const Table& first, const Table& second) {
-  const bool is_wide = first.codes > 256 || first.width > 1 || second.width == 2;
-  return !is_wide || (first.tables() == 1 && second.tables() == 1);
+  const bool is_int16 = first.codes > 256 || first.width > 1 || second.width == 2;
+  return !is_int16 || (first.tables() == 1 && second.tables() == 1);
 }
 
 // And means the same by it: operators behind it may read the zero point of its output.

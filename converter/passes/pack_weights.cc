@@ -16,7 +16,7 @@ namespace {
 constexpr int kInt8Min = -128, kInt8Max = 127;
 
 // INT16 activations.
-bool is_wide(const Graph& graph, const Node& node) {
+bool is_int16(const Graph& graph, const Node& node) {
   return graph.values[node.inputs[0]].type.dtype == DType::kInt16;
 }
 
@@ -182,7 +182,7 @@ Status check_constants(const Graph& graph, const Node& node, int rank, int out_d
   if (w.is_constant && bias.is_constant && w.type.dtype == DType::kInt16 &&
       w.type.shape.rank() == rank && count > 0 &&
       w.data.size() == static_cast<size_t>(count) * sizeof(int16_t) &&
-      (bias_type == DType::kInt32 || (bias_type == DType::kInt64 && is_wide(graph, node))) &&
+      (bias_type == DType::kInt32 || (bias_type == DType::kInt64 && is_int16(graph, node))) &&
       bias.data.size() == static_cast<size_t>(w.type.shape[out_dim]) * dtype_bytes(bias_type))
     return {};
   return error(Code::kInternal,
@@ -193,7 +193,7 @@ Status check_constants(const Graph& graph, const Node& node, int rank, int out_d
 // The zero point of a layer's input, of 8 or 16 bits.
 template <class Options>
 int input_zero_point(const Graph& graph, const Node& node, const Options& o) {
-  return is_wide(graph, node) ? o.input_zero_point_16 : o.input_zero_point;
+  return is_int16(graph, node) ? o.input_zero_point_16 : o.input_zero_point;
 }
 
 // ROW: one tap per kernel row, so that few input channels do not leave most of each tap's padding
@@ -216,7 +216,7 @@ Status pack_conv(Graph* graph, Node* node) {
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
   conv.tap_layout = choose_tap_layout(conv, kw, k);
   const bool row = conv.tap_layout == fb::TapLayout::ROW;
-  const GemmPacked packed = pack_gemm(weights, is_wide(*graph, *node), conv.groups,
+  const GemmPacked packed = pack_gemm(weights, is_int16(*graph, *node), conv.groups,
                                       out / conv.groups, row ? kh : kh * kw, row ? kw * k : k);
   conv.terms = static_cast<uint8_t>(packed.terms);
   conv.digits = static_cast<uint8_t>(packed.digits);
@@ -241,7 +241,7 @@ Status pack_fully_connected(Graph* graph, Node* node) {
                  node->name.c_str(), input.zero_point.size());
   const int zero_point = input.zero_point[0];
   const std::vector<int16_t> weights = elements(weights_value);
-  const GemmPacked packed = pack_gemm(weights, is_wide(*graph, *node), 1, n, 1, k);
+  const GemmPacked packed = pack_gemm(weights, is_int16(*graph, *node), 1, n, 1, k);
   fc.terms = static_cast<uint8_t>(packed.terms);
   fc.digits = static_cast<uint8_t>(packed.digits);
   fc.pair_safe = packed.pair_safe;
@@ -295,7 +295,7 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  if (terms_of(weights) > 1 || (is_wide(*graph, *node) && kh * kw > kMaxDepthwiseInt16)) {
+  if (terms_of(weights) > 1 || (is_int16(*graph, *node) && kh * kw > kMaxDepthwiseInt16)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);
   }

@@ -14,9 +14,9 @@ namespace {
 constexpr EspdlType kBoth[] = {EspdlType::INT8, EspdlType::INT16};
 constexpr const char* kTargets[] = {"esp32p4", "esp32s3", "c"};
 
-bool is_wide(EspdlType type) { return type == EspdlType::INT16; }
-int64_t least(EspdlType type) { return is_wide(type) ? -32768 : -128; }
-int64_t most(EspdlType type) { return is_wide(type) ? 32767 : 127; }
+bool is_int16(EspdlType type) { return type == EspdlType::INT16; }
+int64_t least(EspdlType type) { return is_int16(type) ? -32768 : -128; }
+int64_t most(EspdlType type) { return is_int16(type) ? 32767 : 127; }
 int64_t limited(EspdlType type, double v) {
   return static_cast<int64_t>(
       std::clamp(v, static_cast<double>(least(type)), static_cast<double>(most(type))));
@@ -34,7 +34,7 @@ int64_t rounded(const std::string& target, EspdlType type, float v) {
 }
 
 Bytes bytes_of(EspdlType type, const std::vector<int64_t>& values) {
-  if (is_wide(type)) return to_bytes(std::vector<int16_t>(values.begin(), values.end()));
+  if (is_int16(type)) return to_bytes(std::vector<int16_t>(values.begin(), values.end()));
   return to_bytes(std::vector<int8_t>(values.begin(), values.end()));
 }
 
@@ -47,7 +47,7 @@ std::vector<int64_t> random_values(Random& random, EspdlType type, size_t count)
 std::string constant(EspdlBuilder& b, const std::string& name, EspdlType type,
                      const std::vector<int64_t>& dims, const std::vector<int64_t>& values,
                      const std::vector<int64_t>& exponents, const std::string& layout = "UNK") {
-  if (is_wide(type))
+  if (is_int16(type))
     return b.constant(name, type, dims, std::vector<int16_t>(values.begin(), values.end()),
                       exponents, layout);
   return b.constant(name, type, dims, std::vector<int8_t>(values.begin(), values.end()), exponents,
@@ -78,9 +78,9 @@ Packed packed(const std::string& target, EspdlType type, const std::vector<int64
       for (int64_t o = 0; o < n; ++o) turned.push_back(w[static_cast<size_t>(o * taps + t)]);
     return {turned, "HWCN"};
   }
-  const int64_t block = is_wide(type) ? 8 : 16;
+  const int64_t block = is_int16(type) ? 8 : 16;
   Packed p;
-  p.layout = is_wide(type) ? "(N/8)HWC8" : "(N/16)HWC16";
+  p.layout = is_int16(type) ? "(N/8)HWC8" : "(N/16)HWC16";
   if (n % block != 0) p.layout += "_UNALIGNED";
   const auto at = [&](int64_t o, int64_t t, int64_t i) {
     return w[static_cast<size_t>((o * taps + t) * c + i)];
@@ -114,7 +114,7 @@ void check_conv(const std::string& target, EspdlType type, const ConvCase& k, Ra
   const std::vector<int64_t> weights =
       random_values(random, type, static_cast<size_t>(k.n * taps * depth));
   std::vector<int64_t> exponents(k.per_channel ? static_cast<size_t>(k.n) : 1,
-                                 is_wide(type) ? -15 : -7),
+                                 is_int16(type) ? -15 : -7),
       bias_exponents, bias;
   for (size_t i = 0; i < exponents.size(); ++i) exponents[i] -= static_cast<int64_t>(i % 4);
   for (int64_t e : exponents) bias_exponents.push_back(e - 4);
@@ -126,7 +126,7 @@ void check_conv(const std::string& target, EspdlType type, const ConvCase& k, Ra
       k.group > 1 ? std::vector<int64_t>{3, 3, k.n, 1} : std::vector<int64_t>{3, 3, k.c, k.n};
   std::vector<std::string> inputs = {b.input("x", type, {1, h, w, k.c}, -4),
                                      constant(b, "w", type, dims, p.values, exponents, p.layout)};
-  if (k.has_bias && is_wide(type))
+  if (k.has_bias && is_int16(type))
     inputs.push_back(b.constant("b", EspdlType::INT64, {k.n}, bias, bias_exponents));
   else if (k.has_bias)
     inputs.push_back(b.constant("b", EspdlType::INT32, {k.n},
@@ -192,7 +192,7 @@ TEST(EspdlConv, ExponentsPerChannelAreTheP4s) {
   for (const EspdlType type : kBoth) {
     ConvCase k;
     k.per_channel = true;
-    k.out_exponent = is_wide(type) ? -4 : 0;
+    k.out_exponent = is_int16(type) ? -4 : 0;
     check_conv("esp32p4", type, k, random);
     k.group = k.c = k.n = 20;
     check_conv("esp32p4", type, k, random);
@@ -231,7 +231,7 @@ TEST(EspdlMatMul, BothSidesOfTheProduct) {
       EspdlBuilder b(target);
       std::vector<Bytes> inputs = {bytes_of(type, x)};
       std::vector<std::string> names = {b.input("x", type, {m, k}, -4)};
-      const int e = is_wide(type) ? -15 : -7, out = is_wide(type) ? -5 : -1;
+      const int e = is_int16(type) ? -15 : -7, out = is_int16(type) ? -5 : -1;
       if (is_constant) {
         names.push_back(constant(b, "w", type, {k, n}, p.values, {e}, p.layout));
       } else {
@@ -291,7 +291,7 @@ TEST(EspdlBinary, ProductsAreShifted) {
     for (int out : {-7, -4, 3, -20}) {
       check_binary("Mul", target, type, out, [&](int64_t a, int64_t b) {
         // The C code rounds products of int16 to float32 first.
-        if (target == "c" && is_wide(type))
+        if (target == "c" && is_int16(type))
           return rounded(target, type, std::ldexp(static_cast<float>(a * b), -out - 7));
         return shifted(target, type, static_cast<double>(a * b), out + 7);
       });
@@ -313,7 +313,7 @@ template <class F>
 void check_unary(const std::string& op, const std::string& target, EspdlType type, int in, int out,
                  const F& f, const std::vector<std::pair<std::string, float>>& attributes = {}) {
   std::vector<int64_t> x, expected;
-  for (int64_t q = least(type); q <= most(type); q += is_wide(type) ? 37 : 1) x.push_back(q);
+  for (int64_t q = least(type); q <= most(type); q += is_int16(type) ? 37 : 1) x.push_back(q);
   for (int64_t q : x) expected.push_back(f(q));
   EspdlBuilder b(target);
   const auto n = static_cast<int64_t>(x.size());
@@ -328,7 +328,7 @@ TEST(EspdlUnary, FunctionsAreTablesOfFloats) {
         1 / (1 + static_cast<double>(static_cast<float>(std::exp(-static_cast<double>(x))))));
   };
   for_all([&](const std::string& target, EspdlType type) {
-    const int in = is_wide(type) ? -12 : -5, out = is_wide(type) ? -14 : -6;
+    const int in = is_int16(type) ? -12 : -5, out = is_int16(type) ? -14 : -6;
     const auto check = [&](const std::string& op, auto g,
                            const std::vector<std::pair<std::string, float>>& attributes = {}) {
       check_unary(

@@ -214,12 +214,12 @@ TEST(OnnxInt16, MatMulAndGemm) {
   const auto w = random_integers<int8_t>(&random, 37 * 11);
   const auto wide = random_integers<int16_t>(&random, 37 * 11);
   const auto bias = random_integers<int16_t>(&random, 11);
-  for (const bool is_wide : {false, true})
+  for (const bool is_int16 : {false, true})
     for (const bool gemm : {false, true}) {
       OnnxBuilder m(21);
-      const float w_scale = is_wide ? 0.0001f : 0.02f;
+      const float w_scale = is_int16 ? 0.0001f : 0.02f;
       const std::string a = m.integer_input<uint16_t>({4, 37}, kXScale, 31000);
-      const std::string c = is_wide ? m.dq<int16_t>(m.constant<int16_t>({37, 11}, wide), w_scale, 0)
+      const std::string c = is_int16 ? m.dq<int16_t>(m.constant<int16_t>({37, 11}, wide), w_scale, 0)
                                     : m.dq<int8_t>(m.constant<int8_t>({37, 11}, w), w_scale, 0);
       std::vector<int32_t> b(bias.begin(), bias.end());
       const std::string d =
@@ -237,7 +237,7 @@ TEST(OnnxInt16, MatMulAndGemm) {
         int64_t acc = gemm ? b[i % 11] : 0;
         for (size_t k = 0; k < 37; ++k)
           acc += (int64_t{x[i / 11 * 37 + k]} - 31000) *
-                 (is_wide ? wide[k * 11 + i % 11] : w[k * 11 + i % 11]);
+                 (is_int16 ? wide[k * 11 + i % 11] : w[k * 11 + i % 11]);
         ASSERT_EQ(got[i], requantized<uint16_t>(acc, requant, i % 11, 30000)) << i;
       }
     }

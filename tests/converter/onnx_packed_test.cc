@@ -46,15 +46,15 @@ struct Layer {
 };
 
 // The layer with weights of `type`, or with the same integers in 8 bits.
-OnnxBuilder model(const Layer& layer, const Type& type, bool is_wide) {
+OnnxBuilder model(const Layer& layer, const Type& type, bool is_int16) {
   OnnxBuilder b(25);
   Random random;
   size_t count = 1;
   for (int64_t d : layer.w) count *= static_cast<size_t>(d);
   std::vector<int> w(count);
   random.fill(w, type.lo, type.hi);
-  const int stored = !is_wide ? type.onnx : type.lo < 0 ? kInt8 : kUint8;
-  const int bits = is_wide ? 8 : type.bits;
+  const int stored = !is_int16 ? type.onnx : type.lo < 0 ? kInt8 : kUint8;
+  const int bits = is_int16 ? 8 : type.bits;
   const int64_t channels = layer.w[static_cast<size_t>(layer.axis)];
   const bool per_channel = layer.zeros != Zeros::kOne;
   const auto each = static_cast<size_t>(per_channel ? channels : 1);

@@ -45,8 +45,8 @@ struct Limits {
 // One model: images that operators may read, the last one its output.
 class RandomModel {
  public:
-  RandomModel(Random* random, bool is_wide, bool single)
-      : random_(*random), is_wide_(is_wide), single_(single) {
+  RandomModel(Random* random, bool is_int16, bool single)
+      : random_(*random), is_wide_(is_int16), single_(single) {
     Image x = image(pick(1, 2), pick(1, 7), pick(1, 7), pick(1, 9));
     x.id = b_.input(type(), x.dims(), x.scale, x.zero_point);
     for (size_t i = 0; i < size(x); ++i) x.q.push_back(pick(least(), most()));
@@ -525,11 +525,11 @@ TEST(TfliteRandom, ModelsHaveTheReferencesBytes) {
   Random random;
   int refused = 0;
   for (int i = 0; i < models && !::testing::Test::HasFailure(); ++i) {
-    const bool is_wide = random.coin(), single = random.integer(0, 3) == 0;
-    RandomModel model(&random, is_wide, single);
+    const bool is_int16 = random.coin(), single = random.integer(0, 3) == 0;
+    RandomModel model(&random, is_int16, single);
     std::string operators;
     for (int64_t n = random.integer(1, 5); n > 0; --n) operators += model.add_operator() + " ";
-    SCOPED_TRACE("model " + std::to_string(i) + (is_wide ? " int16 " : " int8 ") +
+    SCOPED_TRACE("model " + std::to_string(i) + (is_int16 ? " int16 " : " int8 ") +
                  (single ? "single: " : "double: ") + operators + random.trace());
     model.check();
     refused += model.refused;

@@ -60,7 +60,7 @@ struct Svdf {
     const float product = kInScale * kFeatureScale, summed = state_scale * kTimeScale;
     const auto feature = reference_multiplier(static_cast<double>(product / state_scale));
     const auto time = reference_multiplier(static_cast<double>(summed / kOutScale));
-    const bool is_wide = state == TensorType::INT16;
+    const bool is_int16 = state == TensorType::INT16;
     Bytes y;
     for (size_t unit = 0; unit < kUnits; ++unit) {
       auto sum = static_cast<uint32_t>(bias[unit]);  // wraps, as the reference's int32 does
@@ -69,10 +69,10 @@ struct Svdf {
         for (size_t i = 0; i < kIn; ++i)
           acc += (static_cast<int8_t>(x[i]) + 7) * features[f * kIn + i];
         int v = reference_multiply(acc, feature, single);
-        v = std::clamp(v, is_wide ? -32768 : -128, is_wide ? 32767 : 127) + state_zero_point;
+        v = std::clamp(v, is_int16 ? -32768 : -128, is_int16 ? 32767 : 127) + state_zero_point;
         int* row = past->data() + f * kMemory;
         for (size_t i = 1; i < kMemory; ++i) row[i - 1] = row[i];
-        row[kMemory - 1] = is_wide ? static_cast<int16_t>(v) : static_cast<int8_t>(v);
+        row[kMemory - 1] = is_int16 ? static_cast<int16_t>(v) : static_cast<int8_t>(v);
         for (size_t i = 0; i < kMemory; ++i)
           sum += static_cast<uint32_t>((row[i] - state_zero_point) * times[f * kMemory + i]);
       }
@@ -176,9 +176,9 @@ constexpr int kSteps = 3, kCells = 5;
 TfliteBuilder lstm_model(TensorType type = TensorType::INT8) {
   Random random;
   TfliteBuilder b;
-  const bool is_wide = type == TensorType::INT16;
-  const float out_scale = is_wide ? 1.0f / 32768 : 1.0f / 128;
-  const int out_zero = is_wide ? 0 : 3;
+  const bool is_int16 = type == TensorType::INT16;
+  const float out_scale = is_int16 ? 1.0f / 32768 : 1.0f / 128;
+  const int out_zero = is_int16 ? 0 : 3;
   std::vector<int> inputs = {b.input(type, {1, kSteps, kIn}, kInScale, -7)};
   for (int i = 1; i <= 8; ++i) {
     const int columns = i <= 4 ? kIn : kCells;
@@ -189,7 +189,7 @@ TfliteBuilder lstm_model(TensorType type = TensorType::INT8) {
   inputs.resize(12, -1);
   for (int i = 12; i <= 15; ++i)
     inputs.push_back(
-        is_wide ? b.constant(TensorType::INT64, {kCells}, std::vector<int64_t>(kCells, 100))
+        is_int16 ? b.constant(TensorType::INT64, {kCells}, std::vector<int64_t>(kCells, 100))
                 : b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
   inputs.resize(18, -1);
   inputs.push_back(b.activation(type, {1, kCells}, out_scale, out_zero));

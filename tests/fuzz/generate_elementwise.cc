@@ -9,7 +9,7 @@ void Generator::append_add() {
   const Live x = activation();
   const uint32_t b = operand(x);
   fb::AddOptionsT o;
-  if (x.is_wide() || choose_.integer(0, 3) == 3) return append_add_int(x, b);
+  if (x.is_int16() || choose_.integer(0, 3) == 3) return append_add_int(x, b);
   o.kind = choose_.coin() ? fb::AddKind::F32_MUL_ADD : fb::AddKind::F32_FMA;
   o.a_scale = float_bits(choose_.scale(-8, 4) * (choose_.integer(0, 7) == 7 ? -1.0f : 1.0f));
   o.b_scale = float_bits(choose_.scale(-8, 4));
@@ -27,7 +27,7 @@ void Generator::append_add() {
 void Generator::append_add_int(const Live& x, uint32_t b) {
   fb::AddOptionsT o;
   o.kind = fb::AddKind::INT;
-  o.left_shift = static_cast<uint8_t>(choose_.integer(0, x.is_wide() ? 15 : 20));
+  o.left_shift = static_cast<uint8_t>(choose_.integer(0, x.is_int16() ? 15 : 20));
   o.a_zero_point = choose_.byte();
   o.b_zero_point = choose_.byte();
   o.a_zero_point_16 = static_cast<int16_t>(zero_point_16());
@@ -200,7 +200,7 @@ void Generator::append_requantize() {
   const DType to = kTypes[choose_.integer(0, 2)];
   fb::RequantizeOptionsT o;
   if (x.dtype == DType::kUInt8) o.input_zero_point = choose_.byte();
-  if (x.is_wide()) o.input_zero_point = zero_point_16();
+  if (x.is_int16()) o.input_zero_point = zero_point_16();
   o.requant = int_requant(1, to);
   std::vector<uint32_t> inputs = {x.tensor};
   if (choose_.coin()) {

@@ -23,12 +23,12 @@ void Generator::append_average_pool2d() {
   fb::AveragePool2DOptionsT o;
   set_window(h, w, &o);
   o.kernel_h = static_cast<uint32_t>(h.kernel), o.kernel_w = static_cast<uint32_t>(w.kernel);
-  if (x.is_wide() || choose_.integer(0, 3) == 3) {
+  if (x.is_int16() || choose_.integer(0, 3) == 3) {
     o.kind = fb::AverageKind::INT_HALF_AWAY;
-    const int least = x.is_wide() ? -32768 : 0, most = x.is_wide() ? 32767 : 255;
+    const int least = x.is_int16() ? -32768 : 0, most = x.is_int16() ? 32767 : 255;
     o.lo = choose_.integer(least, most);
     o.hi = choose_.integer(o.lo, most);
-    if (!x.is_wide() && choose_.coin()) o.output_offset = 128;
+    if (!x.is_int16() && choose_.coin()) o.output_offset = 128;
     return emit(o, {x.tensor}, {-1, h.out, w.out, x.shape[3]}, x.dtype);
   }
   o.count_include_pad = choose_.coin();
@@ -68,7 +68,7 @@ std::unique_ptr<fb::ResizeAxisT> Generator::resize_axis(int64_t in, fb::ResizeKi
 void Generator::append_resize_linear() {
   Live x = image();
   fb::ResizeLinearOptionsT o;
-  o.kind = static_cast<fb::ResizeKind>(choose_.integer(x.is_wide() ? 2 : 0, x.is_wide() ? 5 : 4));
+  o.kind = static_cast<fb::ResizeKind>(choose_.integer(x.is_int16() ? 2 : 0, x.is_int16() ? 5 : 4));
   const bool is_sum = o.kind == fb::ResizeKind::WIDE;
   Shape shape = x.shape;
   int d = 1;
@@ -87,7 +87,7 @@ void Generator::append_resize_linear() {
   shape[d++] = static_cast<int64_t>(o.h->low.size());
   o.w = resize_axis(shape[d], o.kind);
   shape[d++] = static_cast<int64_t>(o.w->low.size());
-  if (!x.is_wide() && choose_.coin()) o.offset = 128;
+  if (!x.is_int16() && choose_.coin()) o.offset = 128;
   o.input_scale = float_bits(choose_.scale(-8, 2));
   o.output_scale = float_bits(choose_.scale(-8, 2));
   o.input_zero_point = choose_.byte();

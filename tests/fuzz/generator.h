@@ -29,7 +29,7 @@ class Generator {
     Shape shape;  // -1 first
     bool written, read = false;
 
-    bool is_wide() const { return dtype == DType::kInt16; }
+    bool is_int16() const { return dtype == DType::kInt16; }
   };
 
   // One for each operator; it may append nothing where no tensor suits it.

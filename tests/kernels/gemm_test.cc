@@ -127,8 +127,8 @@ class GemmTester {
     }
 
     // Output: rows c_gap_ bytes apart, the last ending at the guard page.
-    const bool is_wide = kind_ == RequantKind::kAcc || kind_ == RequantKind::kFloat;
-    const size_t row_bytes = n_ * (is_wide ? 4 : 1);
+    const bool is_int16 = kind_ == RequantKind::kAcc || kind_ == RequantKind::kFloat;
+    const size_t row_bytes = n_ * (is_int16 ? 4 : 1);
     const size_t c_stride = row_bytes + c_gap_;
     Guarded<uint8_t> c((m_ - 1) * c_stride + row_bytes);
 

@@ -59,6 +59,29 @@ bool GraphMaker::binary() {
   return finish(b_.node(op, {a, b}), dims, amplitude, live_[x].has_batch);
 }
 
+// Where, by a comparison with another tensor or a number.
+bool GraphMaker::select() {
+  if (opset_ < 16) return false;
+  const size_t x = pick({1, 2, 3, 4, 4});
+  const std::string op =
+      dice_.pick<std::string>({"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"});
+  const double amplitude = live_[x].amplitude;
+  const bool has_batch = live_[x].has_batch;
+  Dims dims = live_[x].dims;
+  const std::string number = b_.scalar(static_cast<float>(dice_.real(-amplitude, amplitude)));
+  if (dice_.coin()) {
+    const std::string r = read(x), truth = b_.node(op, {r, number});
+    const std::string other = b_.scalar(static_cast<float>(dice_.real(-amplitude, amplitude)));
+    return finish(b_.node("Where", {truth, dice_.coin() ? r : read(x), other}), dims, amplitude,
+                  has_batch);
+  }
+  const size_t y = partner(x);
+  dims = broadcast(dims, live_[y].dims);
+  const double most = std::max(amplitude, live_[y].amplitude);
+  const std::string a = read(x), b = read(y), truth = b_.node(op, {a, b});
+  return finish(b_.node("Where", {truth, dice_.coin() ? a : number, b}), dims, most, has_batch);
+}
+
 // A constant that broadcasts with these dimensions; what_changes: along how many axes.
 Dims GraphMaker::constant_dims(const Dims& dims, bool has_batch) {
   const int64_t how = dice_.integer(0, 9);
@@ -211,7 +234,7 @@ bool GraphMaker::softmax() {
   const std::string y = b_.node(op, {r}, {Attr("axis", axis)});
   Quant q = random_quant(op == "Softmax" ? 1 : 8);
   if (op == "Softmax" && dice_.coin())
-    q.scale = q.is_wide() ? 1.0f / 65536 : 1.0f / 256, q.zero_point = q.lo();
+    q.scale = q.is_int16() ? 1.0f / 65536 : 1.0f / 256, q.zero_point = q.lo();
   quantise(y, live_[x].dims, 1, live_[x].has_batch, &q);
   return true;
 }
@@ -223,7 +246,7 @@ bool GraphMaker::arg_max() {
                                   Attr("keepdims", dice_.integer(0, 1))};
   if (opset_ >= 12 && dice_.one_in(4)) attributes.push_back(Attr("select_last_index", 1));
   live_[x].is_read = true;
-  const bool integers = opset_ >= 13 && !live_[x].quant.is_wide() && dice_.coin();
+  const bool integers = opset_ >= 13 && !live_[x].quant.is_int16() && dice_.coin();
   const std::string r = integers ? live_[x].name : read(x);
   b_.output(b_.node(dice_.coin() ? "ArgMax" : "ArgMin", {r}, attributes));
   return true;
@@ -287,7 +310,7 @@ bool GraphMaker::qlinear_binary() {
   const size_t x = pick({1, 2, 3, 4, 4});
   const size_t y = partner(x);
   const Live a = live_[x], b = live_[y];
-  if (a.quant.is_wide() || a.quant.type != b.quant.type) return false;
+  if (a.quant.is_int16() || a.quant.type != b.quant.type) return false;
   const std::string op = dice_.coin() ? "QLinearAdd" : "QLinearMul";
   const double amplitude =
       op == "QLinearAdd" ? a.amplitude + b.amplitude : a.amplitude * b.amplitude;
@@ -306,7 +329,7 @@ bool GraphMaker::qlinear_binary() {
 bool GraphMaker::qlinear_unary() {
   const size_t x = pick({1, 2, 3, 4});
   const Live a = live_[x];
-  if (a.quant.is_wide()) return false;
+  if (a.quant.is_int16()) return false;
   const bool sigmoid = dice_.coin();
   const double amplitude = sigmoid ? 1 : a.amplitude;
   Quant q = random_quant(amplitude);
@@ -325,7 +348,7 @@ bool GraphMaker::qlinear_unary() {
 bool GraphMaker::qlinear_softmax() {
   const size_t x = pick({2, 3, 4});
   const Live a = live_[x];
-  if (a.quant.is_wide()) return false;
+  if (a.quant.is_int16()) return false;
   Quant q;
   q.type = a.quant.type, q.scale = 1.0f / 256, q.zero_point = q.lo();
   live_[x].is_read = true;

@@ -27,6 +27,7 @@ const OnnxBuilder& GraphMaker::make() {
                                                              {4, &GraphMaker::matmul_computed},
                                                              {12, &GraphMaker::binary},
                                                              {7, &GraphMaker::binary_constant},
+                                                             {2, &GraphMaker::select},
                                                              {2, &GraphMaker::where},
                                                              {9, &GraphMaker::unary},
                                                              {5, &GraphMaker::relu_or_clip},
@@ -117,12 +118,12 @@ std::string GraphMaker::zero_point(const Quant& q) {
 // The ONNX domain has pairs of 16 bits from opset 21 on.
 std::string GraphMaker::quantise_node(const std::string& x, const Quant& q) {
   return b_.node("QuantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
-                 q.is_wide() && opset_ < 21 ? "com.microsoft" : "");
+                 q.is_int16() && opset_ < 21 ? "com.microsoft" : "");
 }
 
 std::string GraphMaker::dequantise_node(const std::string& x, const Quant& q) {
   return b_.node("DequantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
-                 q.is_wide() && opset_ < 21 ? "com.microsoft" : "");
+                 q.is_int16() && opset_ < 21 ? "com.microsoft" : "");
 }
 
 size_t GraphMaker::add_live(const std::string& name, const Dims& dims, const Quant& q,

@@ -26,9 +26,9 @@ struct Quant {
   float scale = 1.0f;
   int zero_point = 0;
 
-  bool is_wide() const { return type == kUint16 || type == kInt16; }
+  bool is_int16() const { return type == kUint16 || type == kInt16; }
   int lo() const { return type == kInt8 ? -128 : type == kInt16 ? -32768 : 0; }
-  int hi() const { return type == kInt8 ? 127 : type == kInt16 ? 32767 : is_wide() ? 65535 : 255; }
+  int hi() const { return type == kInt8 ? 127 : type == kInt16 ? 32767 : is_int16() ? 65535 : 255; }
 };
 
 // A quantised tensor: `name` holds the integers.
@@ -119,6 +119,7 @@ class GraphMaker {
   bool matmul_computed();
   bool binary();
   bool binary_constant();
+  bool select();
   bool where();
   bool unary();
   bool relu_or_clip();

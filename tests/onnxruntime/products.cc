@@ -230,7 +230,7 @@ bool GraphMaker::qlinear_conv() {
   const size_t x = pick({3, 4, 4});
   const Live in = live_[x];
   Window w;
-  if (in.quant.is_wide() || !window(in.dims, WindowOf::kLayer, &w)) return false;
+  if (in.quant.is_int16() || !window(in.dims, WindowOf::kLayer, &w)) return false;
   const int64_t c = in.dims[1];
   int64_t group = 1, m = dice_.integer(1, 12);
   if (dice_.one_in(4)) group = c, m = c;
@@ -263,7 +263,7 @@ bool GraphMaker::qlinear_conv() {
 bool GraphMaker::qlinear_matmul() {
   const size_t x = pick({2, 3, 1});
   const Live in = live_[x];
-  if (in.quant.is_wide()) return false;
+  if (in.quant.is_int16()) return false;
   const int64_t k = in.dims.back(), n = dice_.integer(1, 16);
   const Weights w = weights({k, n}, -1);
   const double amplitude = in.amplitude * w.amplitude * std::sqrt(static_cast<double>(k)) * 0.4;
@@ -282,7 +282,7 @@ bool GraphMaker::qlinear_matmul() {
 bool GraphMaker::qgemm() {
   const size_t x = pick({2});
   const Live in = live_[x];
-  if (in.quant.is_wide()) return false;
+  if (in.quant.is_int16()) return false;
   const bool trans_b = dice_.coin();
   const int64_t k = in.dims[1], n = dice_.integer(1, 16);
   const Weights w = weights(trans_b ? Dims{n, k} : Dims{k, n}, trans_b ? 0 : 1, false);
@@ -315,7 +315,7 @@ bool GraphMaker::integer_product() {
   const bool image = dice_.coin();
   const size_t x = image ? pick({4}) : pick({2, 3});
   const Live in = live_[x];
-  if (in.quant.is_wide()) return false;
+  if (in.quant.is_int16()) return false;
   live_[x].is_read = true;
   std::string y;
   Dims dims = in.dims;

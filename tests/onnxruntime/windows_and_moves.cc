@@ -77,7 +77,7 @@ bool GraphMaker::reduce() {
 bool GraphMaker::qlinear_pool() {
   const size_t x = pick({4});
   const Live a = live_[x];
-  if (a.quant.is_wide()) return false;
+  if (a.quant.is_int16()) return false;
   Quant q = random_quant(a.amplitude);
   q.type = a.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
   const Names inputs = {a.name, b_.scalar(a.quant.scale), zero_point(a.quant), b_.scalar(q.scale),
@@ -138,7 +138,7 @@ bool GraphMaker::qlinear_concat() {
   const size_t x = pick({2, 3, 4});
   const size_t y = partner(x);
   const Live a = live_[x], b = live_[y];
-  if (a.dims != b.dims || a.quant.is_wide() || a.quant.type != b.quant.type) return false;
+  if (a.dims != b.dims || a.quant.is_int16() || a.quant.type != b.quant.type) return false;
   Quant q = random_quant(std::max(a.amplitude, b.amplitude));
   q.type = a.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
   live_[x].is_read = live_[y].is_read = true;
@@ -155,7 +155,7 @@ bool GraphMaker::qlinear_concat() {
 // Data movement, of the integers or of the floats between two pairs.
 bool GraphMaker::moved() {
   const size_t x = pick({1, 2, 3, 3, 4, 4, 4, 5});
-  const bool on_integers = dice_.one_in(4) && !live_[x].quant.is_wide();
+  const bool on_integers = dice_.one_in(4) && !live_[x].quant.is_int16();
   std::string y = on_integers ? live_[x].name : read(x);
   Dims dims = live_[x].dims;
   if (!move(&y, &dims, live_[x].has_batch)) return false;
@@ -348,7 +348,11 @@ bool GraphMaker::resize() {
   for (size_t i = 2; i < dims.size(); ++i)
     sizes[i] = dice_.coin() ? dims[i] * 2 : dice_.integer(1, 2 * dims[i]);
   if (elements(sizes) > 20000) return false;
-  std::vector<Attr> attributes = {Attr("mode", linear ? "linear" : "nearest")};
+  // Cubic and antialiased ones are float.
+  const bool cubic = opset_ >= 11 && dims.size() == 4 && dice_.one_in(8);
+  std::vector<Attr> attributes = {Attr("mode", cubic ? "cubic" : linear ? "linear" : "nearest")};
+  if (opset_ >= 18 && dims.size() == 4 && (cubic || linear) && dice_.one_in(6))
+    attributes.push_back(Attr("antialias", 1));
   const std::string r = read(x);
   std::string y;
   if (opset_ < 11) {
@@ -396,7 +400,7 @@ bool GraphMaker::resize() {
 bool GraphMaker::resize_integers() {
   const size_t x = pick({4});
   const Live in = live_[x];
-  if (in.quant.is_wide() || opset_ < 11) return false;
+  if (in.quant.is_int16() || opset_ < 11) return false;
   Dims sizes = in.dims;
   for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = dice_.integer(1, 3 * sizes[i]);
   std::vector<float> scales(sizes.size(), 1.0f);

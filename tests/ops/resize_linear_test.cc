@@ -84,16 +84,16 @@ int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64
 
 // The integer kinds' sum over one plane, its neighbours from p on.
 int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_t y, size_t x) {
-  const bool is_wide = o.kind == ResizeKind::WIDE;
+  const bool is_int16 = o.kind == ResizeKind::WIDE;
   const int32_t vl = o.h->low_weight[y], vh = o.h->high_weight[y];
   const int32_t wl = o.w->low_weight[x], wh = o.w->high_weight[x];
   int64_t sum = 0;
   const int64_t weights[] = {int64_t{wl} * vl, int64_t{wh} * vl, int64_t{wl} * vh,
                              int64_t{wh} * vh};
   for (size_t i = 0; i < 4; ++i)
-    sum += weights[i] * (p[i] - (is_wide ? o.input_zero_point : o.offset));
-  const double exact = static_cast<double>(sum) / (is_wide ? 1 << 26 : 1 << 20);
-  const double rounded = is_wide                               ? std::nearbyint(exact)
+    sum += weights[i] * (p[i] - (is_int16 ? o.input_zero_point : o.offset));
+  const double exact = static_cast<double>(sum) / (is_int16 ? 1 << 26 : 1 << 20);
+  const double rounded = is_int16                               ? std::nearbyint(exact)
                          : o.kind == ResizeKind::INT_HALF_AWAY ? std::round(exact)
                          : o.kind == ResizeKind::INT_HALF_UP   ? std::floor(exact + 0.5)
                                                                : std::trunc(exact);
@@ -196,9 +196,9 @@ using Damage = std::function<void(testing::ModelBuilder&, fb::ResizeLinearOption
 void reject(const std::string& part, ResizeKind kind, const Damage& damage) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;
-  const bool is_wide = kind == ResizeKind::WIDE;
-  const uint32_t x = m.input({-1, 4, 4, 3}, is_wide ? DType::kInt16 : DType::kUInt8);
-  const uint32_t y = m.output({-1, 6, 5, 3}, is_wide ? DType::kInt32 : DType::kUInt8);
+  const bool is_int16 = kind == ResizeKind::WIDE;
+  const uint32_t x = m.input({-1, 4, 4, 3}, is_int16 ? DType::kInt16 : DType::kUInt8);
+  const uint32_t y = m.output({-1, 6, 5, 3}, is_int16 ? DType::kInt32 : DType::kUInt8);
   fb::OperatorT& op = m.op(resize_options({1, 4, 4, 3}, {1, 6, 5, 3}, kind, 0), {x}, {y});
   Result<std::shared_ptr<const VerifiedModel>> sound = testing::load(m);
   ASSERT_TRUE(sound.ok()) << sound.status().message();

@@ -87,7 +87,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
   return p.made == p.result ? y : importer.builder().reshape(node, y, p.result);
 }
 
-bool is_wide(const DynamicProduct& p) { return p.a.quant.is_int16() || p.b.quant.is_int16(); }
+bool is_int16(const DynamicProduct& p) { return p.a.quant.is_int16() || p.b.quant.is_int16(); }
 
 // Sums of 64 bits and one rounding, as the layers of arithmetic/int16.h have them.
 Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
@@ -121,7 +121,7 @@ float product_scale(const DynamicProduct& p) { return p.a.quant.scale[0] * p.b.q
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops,
                       const DynamicProduct& p, int b_input, const Quant& out, Limits limits,
                       ValueId* result) {
-  if (is_wide(p) || out.is_int16()) return emit_int16(importer, node, ops, p, out, limits, result);
+  if (is_int16(p) || out.is_int16()) return emit_int16(importer, node, ops, p, out, limits, result);
   auto requant = byte_requant(importer, node, {product_scale(p)}, out, limits);
   if (!requant) return Status();
   *result = emit(importer, node, ops, p, b_input, std::move(requant), DType::kUInt8, &out);
@@ -189,7 +189,7 @@ Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* tak
   pending->emit = [&importer, &node, p, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, p, 1, out, limits, result);
   };
-  if (!is_wide(p))
+  if (!is_int16(p))
     pending->emit_float = [&importer, &node, p, ops](ValueId* result) {
       return emit_float(importer, node, *ops, p, result);
     };

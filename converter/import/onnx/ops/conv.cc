@@ -98,17 +98,17 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   const ValueId weights = graph.add_constant(node.input(1), DType::kInt16, weights_shape, centred);
   graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
-  const bool is_wide = constants.type == DType::kInt16;
+  const bool is_int16 = constants.type == DType::kInt16;
   ValueId x = windowed_to_nhwc(importer, node, c.image, c.window, c.x);
-  if (is_wide) x = importer.builder().widened(node, x);
+  if (is_int16) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
   ValueId y = importer.builder().new_value(
       "", gives_sums ? DType::kInt32 : constants.type,
       {c.image.n, c.window.output[0], c.window.output[1], c.out}, gives_sums ? nullptr : out);
   const int zero = c.x_quant.stored_zero_point();
   const auto set_zero_point_of = [&](auto* o) {
-    o->input_zero_point = is_wide ? 0 : static_cast<uint8_t>(zero);
-    o->input_zero_point_16 = is_wide ? static_cast<int16_t>(zero) : 0;
+    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
   };
   Node n;
   if (depthwise) {
@@ -131,10 +131,10 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   }
   graph.nodes.push_back(std::move(n));
   importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D",
-                  gives_sums || is_wide ? "I0" : "I1");
+                  gives_sums || is_int16 ? "I0" : "I1");
   if (constants.fine_bias)
     y = emit_fine_bias(importer, node, ops, y, std::move(*constants.fine_bias), *out);
-  const bool narrows = is_wide && !out->is_int16();
+  const bool narrows = is_int16 && !out->is_int16();
   const ValueId result = image_from_nhwc(importer, node, c.image,
                                          narrows ? importer.builder().narrowed(node, y, out) : y);
   if (!c.image.channels_last) importer.builder().mark(result);
@@ -160,14 +160,14 @@ Int16Source int16_source(const Convolution& c) {
   return s;
 }
 
-bool is_wide(const Convolution& c) { return c.x_quant.is_int16() || c.w_quant.is_int16(); }
+bool is_int16(const Convolution& c) { return c.x_quant.is_int16() || c.w_quant.is_int16(); }
 
 Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
                   const Convolution& c, const Quant& out, Limits limits, ValueId* result) {
   const Int16Source source = int16_source(c);
   auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
-  if (!is_wide(c) && !out.is_int16() && !is_depthwise(c)) {
+  if (!is_int16(c) && !out.is_int16() && !is_depthwise(c)) {
     auto bytes = as_byte_sums(importer, source, *layer);
     if (bytes) layer = std::move(bytes);
   }
@@ -184,7 +184,7 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
   bool coarse = false;
   for (size_t i = 0; (c.bias_is_rounded || c.bias_is_float) && i < c.products.size(); ++i)
     coarse = coarse || c.products[i] * 0.5f > kBiasError * out.scale[0];
-  if (is_wide(c) || out.is_int16() || coarse)
+  if (is_int16(c) || out.is_int16() || coarse)
     return emit_int16(importer, node, ops, c, out, limits, result);
   auto requant = byte_requant(importer, node, c.products, out, limits);
   if (!requant) return Status();
@@ -248,7 +248,7 @@ Status import_conv(Importer& importer, const NodeView& node) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
   };
   // Where ONNX Runtime adds floats and no rounding follows, no integer kernel has its bits.
-  if (!is_wide(conv))
+  if (!is_int16(conv))
     pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
       return emit_float(importer, node, *ops, conv, result);
     };

@@ -51,9 +51,9 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
                                              {p.out, p.in}, constants.weights);
   graph.values[weights].weight_bits = packed_bits(p.weights->type);
   graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
-  const bool is_wide = constants.type == DType::kInt16;
+  const bool is_int16 = constants.type == DType::kInt16;
   const DType dtype = out ? constants.type : DType::kInt32;
-  ValueId x = is_wide ? importer.builder().widened(node, p.x) : p.x;
+  ValueId x = is_int16 ? importer.builder().widened(node, p.x) : p.x;
   if (p.transpose_x) x = importer.builder().transpose(node, x, {1, 0});
   if (importer.builder().shape_of(x) != p.x_shape)
     x = importer.builder().reshape(node, x, p.x_shape);
@@ -66,10 +66,10 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
   graph.nodes.push_back(std::move(n));
   importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
-  return is_wide ? as_output(importer, node, y, *out) : y;
+  return is_int16 ? as_output(importer, node, y, *out) : y;
 }
 
-bool is_wide(const Product& p) { return p.x_quant.is_int16() || p.w_quant.is_int16(); }
+bool is_int16(const Product& p) { return p.x_quant.is_int16() || p.w_quant.is_int16(); }
 
 Int16Source int16_source(const Product& p) {
   Int16Source s;
@@ -122,10 +122,10 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
   if (p.float_bias == FloatBias::kTaken && (limits.cut(out) || out.type != p.x_quant.type))
     add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded && all_usable(p.products);
-  if (added && !is_wide(p) && !out.is_int16()) {
+  if (added && !is_int16(p) && !out.is_int16()) {
     *result = quantize_within(importer, node, emit_added(importer, node, ops, p), out, limits);
     importer.became(node, "FullyConnected", "I1");
-  } else if (is_wide(p) || out.is_int16() || is_coarse(p, out)) {
+  } else if (is_int16(p) || out.is_int16() || is_coarse(p, out)) {
     auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
     if (!layer) return Status();
     *result = emit(importer, node, ops, p, std::move(*layer), &out);
@@ -225,7 +225,7 @@ std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
   const auto pending = defer(importer, node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;
-  if (!is_wide(p))
+  if (!is_int16(p))
     pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
       return emit_float(importer, owner, *ops, p, result);
     };

@@ -83,7 +83,7 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
     case Layout::kChannelsFirst: x = importer.builder().to_nhwc(node, x); break;
     case Layout::kVolumes: x = importer.builder().transpose(node, x, {0, 2, 3, 4, 1}); break;
   }
-  const bool is_wide = o.kind == fb::ResizeKind::WIDE;
+  const bool is_int16 = o.kind == fb::ResizeKind::WIDE;
   const char* level = in_float(o.kind) ? "I1" : "I0";
   // The order of sums depends on where in dimension 0 an image stands.
   if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
@@ -98,7 +98,7 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
     to[d++] = result[axis++] = a.out;
     *weights = linear_axis(r, a, o.kind);
   }
-  const ValueId y = importer.builder().new_value("", is_wide ? DType::kInt32 : DType::kUInt8, to);
+  const ValueId y = importer.builder().new_value("", is_int16 ? DType::kInt32 : DType::kUInt8, to);
   Node n = make_node<fb::ResizeLinearOptionsT>(node.name(), node.op(), {x}, {y});
   n.options.Set(std::move(o));
   importer.graph().nodes.push_back(std::move(n));
