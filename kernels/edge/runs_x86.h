@@ -180,9 +180,17 @@ struct Runs {
     const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
     const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      for (size_t c = 0; c < whole; c += kLanes)
-        V::store_float(y + c, real(V::template widen<kSigned>(V::load_bytes(x + c)),
-                                   V::load(zp + c), V::load_float(scale + c)));
+      const auto of = [&](size_t c) {
+        return real(V::template widen<kSigned>(V::load_bytes(x + c)), V::load(zp + c),
+                    V::load_float(scale + c));
+      };
+      size_t c = 0;
+      for (; c + 2 * kLanes <= whole; c += 2 * kLanes) {
+        const Float a = of(c), b = of(c + kLanes);
+        V::store_float(y + c, a);
+        V::store_float(y + c + kLanes, b);
+      }
+      if (c < whole) V::store_float(y + c, of(c));
       if (rest == 0) continue;
       const Int v = V::template widen<kSigned>(V::load_bytes_part(x + whole, rest));
       V::store_float(m, y + whole,

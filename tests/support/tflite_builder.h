@@ -31,11 +31,10 @@ class TfliteBuilder {
  public:
   using Dims = std::vector<int32_t>;
 
-  TfliteBuilder() {
-    model.version = 3;
-    model.buffers.push_back(std::make_unique<tflite::BufferT>());
-    model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>());
-  }
+  // What touches all options' types is in tflite_builder.cc: it takes long to compile.
+  TfliteBuilder();
+  TfliteBuilder(TfliteBuilder&&) noexcept;
+  ~TfliteBuilder();
 
   tflite::SubGraphT& graph() { return *model.subgraphs[0]; }
   tflite::TensorT& at(int tensor) { return *graph().tensors[static_cast<size_t>(tensor)]; }
@@ -76,31 +75,17 @@ class TfliteBuilder {
     return id;
   }
 
-  tflite::OperatorT& op(BuiltinOperator code, std::vector<int> inputs, std::vector<int> outputs) {
-    auto c = std::make_unique<tflite::OperatorCodeT>();
-    c->builtin_code = code;
-    c->deprecated_builtin_code = static_cast<int8_t>(std::min(static_cast<int>(code), 127));
-    auto o = std::make_unique<tflite::OperatorT>();
-    o->opcode_index = static_cast<uint32_t>(model.operator_codes.size());
-    o->inputs = std::move(inputs);
-    o->outputs = std::move(outputs);
-    model.operator_codes.push_back(std::move(c));
-    graph().operators.push_back(std::move(o));
-    return *graph().operators.back();
-  }
+  tflite::OperatorT& op(BuiltinOperator code, std::vector<int> inputs, std::vector<int> outputs);
   template <class Options>
   tflite::OperatorT& op(BuiltinOperator code, std::vector<int> inputs, std::vector<int> outputs,
                         Options options) {
     tflite::OperatorT& o = op(code, std::move(inputs), std::move(outputs));
-    o.builtin_options.Set(std::move(options));
+    o.builtin_options.type = tflite::BuiltinOptionsUnionTraits<Options>::enum_value;
+    o.builtin_options.value = new Options(std::move(options));
     return o;
   }
 
-  Bytes build() const {
-    flatbuffers::FlatBufferBuilder fbb;
-    tflite::FinishModelBuffer(fbb, tflite::CreateModel(fbb, &model));
-    return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
-  }
+  Bytes build() const;
   Imported import(TfliteReference reference = TfliteReference::kDoubleRounding) const {
     return import_tflite_bytes(build(), reference);
   }
