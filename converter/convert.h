@@ -20,6 +20,11 @@ namespace qrt::convert {
 // that have no integer form may run in float (level F), where qrt has one.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false);
 
+// The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
+// `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
+Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
+                            Report* report);
+
 // Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
