@@ -63,8 +63,10 @@ std::string find_cvm_params(const std::string& symbol);
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
 // write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
-// (kUnsupported if these refuse them, or beyond 2 GB).
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes);
+// (kUnsupported if these refuse them, or beyond 2 GB). `tests`: values to test it with that the file
+// is to hold, null for none; kInvalidArgument where they are not those of its inputs and outputs.
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes,
+                   const TestValues* tests = nullptr);
 
 }  // namespace qrt::convert
 
