@@ -209,6 +209,8 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
   if (!source_orders.empty())
     metadata.push_back(
         fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
+  for (const auto& [key, value] : graph_.notes)
+    metadata.push_back(fb::CreateKeyValueDirect(fbb_, key.c_str(), value.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
