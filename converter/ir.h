@@ -23,7 +23,6 @@
 #define QRT_CONVERTER_IR_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -84,7 +83,6 @@ struct Variable {
 struct Graph {
   std::string name, source_format, source_producer, reference;
   std::vector<std::string> source_files;  // all that the model was read from
-  std::map<std::string, std::string> notes;  // metadata of the written file, by key
   int64_t default_batch = 1;
   bool batch_is_symbolic = false;  // the source names no number for it
   // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""

@@ -102,9 +102,8 @@ Status convert_qdq(const std::string& qdq, const std::map<std::string, std::stri
   for (const convert::Finding& f : conversion->report.findings())
     conversion->has_float |= f.level == "F";
   graph.source_producer = "qrt_quantize";
-  graph.notes = notes;
   QRT_TRY(convert::run_passes(&graph, nullptr));
-  return convert::write_model(graph, &conversion->bytes);
+  return convert::write_model(graph, &conversion->bytes, notes);
 }
 
 Status IntegerRunner::create(const std::vector<uint8_t>& bytes, size_t threads) {

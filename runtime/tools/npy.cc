@@ -183,7 +183,7 @@ Status NpyFile::open(const std::string& path) {
     if (f) fclose(f);
   });
   if (!file_) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
-  size_t bytes;
+  size_t bytes = 0;
   QRT_TRY(file_size(file_.get(), &bytes).at(path));
   return open(file_, 0, bytes).at(path);
 }
