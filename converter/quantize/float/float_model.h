@@ -67,7 +67,6 @@ struct Node {
   void set(const char* attribute, float value);
   void set(const char* attribute, const std::string& value);
   void set(const char* attribute, std::vector<int64_t> values);
-  void set(const char* attribute, Tensor value);
 
   std::string label() const { return "node '" + name + "' (" + op + ")"; }  // for messages
 };

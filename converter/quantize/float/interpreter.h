@@ -11,13 +11,9 @@
 #include <vector>
 
 #include "converter/quantize/float/float_model.h"
-#include "kernels/isa.h"
 #include "runtime/status.h"
 
 namespace qrt::quantize {
-
-// Instruction sets of this CPU, capped by the environment's QRT_ISA as the tools cap them.
-IsaSet usable_isas();
 
 class Interpreter {
  public:
@@ -30,8 +26,9 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
-  // The model is copied as far as it is needed. threads >= 1.
-  Status create(const FloatModel& model, int threads, IsaSet isas = usable_isas());
+  // The model is copied as far as it is needed. threads >= 1. isa: the best instruction set to use,
+  // null: the environment's QRT_ISA, or this CPU's.
+  Status create(const FloatModel& model, int threads, const char* isa = nullptr);
 
   // feeds: every input of the model. outputs: by name, null where only the observer matters.
   // kInvalidArgument for feeds that are missing or of another type or shape; kUnsupported or
@@ -39,9 +36,10 @@ class Interpreter {
   Status run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
              std::map<std::string, Tensor>* outputs);
 
-  // One node on given inputs (null: absent), with weights as given there rather than the model's.
+  // One node on given inputs (null: absent), constants among them, on the calling thread alone. Any
+  // number of threads may call it at once.
   Status run_node(const Node& node, const std::vector<const Tensor*>& inputs,
-                  std::vector<Tensor>* outputs);
+                  std::vector<Tensor>* outputs) const;
 
  private:
   struct Impl;
