@@ -5,7 +5,9 @@
 
 #include "converter/quantize/integer_model.h"
 #include "converter/quantize/ladder/simulation.h"
+#include "converter/quantize/ladder/sweep.h"
 #include "converter/quantize/ranges/rules.h"
+#include "converter/quantize/report/tensors.h"
 #include "converter/quantize/samples/labels.h"
 #include "converter/quantize/schemes/qdq_writer.h"
 #include "converter/quantize/schemes/roles.h"
@@ -19,6 +21,10 @@ constexpr size_t kHeldOutEvery = 10;
 constexpr size_t kMostCompared = 128;
 // Weights-only and activations-only are simulated on so many.
 constexpr size_t kMostSimulated = 32;
+// Rungs of the ladder are judged on so many held-out samples.
+constexpr size_t kMostJudged = 128;
+// Tensors are ranked for 16 bits on so many samples.
+constexpr size_t kMostRanked = 8;
 
 class Quantiser {
  public:
@@ -33,7 +39,9 @@ class Quantiser {
     QRT_TRY(check_calibration());
     choose_codings();
     quantise_layers(model_, placement_, scheme_, &parameters_);
-    QRT_TRY(build());
+    QRT_TRY(climb());
+    QRT_TRY(find_errors());
+    QRT_TRY(build(parameters_));
     return compare();
   }
 
@@ -109,7 +117,7 @@ class Quantiser {
     });
   }
 
-  Status check_calibration() const {
+  Status check_calibration() {
     bool any = false;
     for (const Value& input : model_.inputs) {
       const auto extent = calibration_.extents.find(input.name);
@@ -119,7 +127,21 @@ class Quantiser {
       return error(Code::kInvalidModel,
                    "--calibration: every value of every sample is 0: give samples of what the "
                    "model will see");
-    return {};
+    return check_outputs();
+  }
+  // A model whose output is the same for all samples has nothing to be quantised.
+  Status check_outputs() {
+    Values first, other;
+    for (size_t i = 0; i < std::min<size_t>(used_.size(), 8); ++i) {
+      Values feeds;
+      QRT_TRY(samples_->read(used_[i], &feeds));
+      QRT_TRY(interpreter_.run(feeds, nullptr, i == 0 ? &first : &other));
+      for (const auto& [name, y] : other)
+        if (y.reals != first[name].reals || y.integers != first[name].integers) return {};
+    }
+    return error(Code::kInvalidModel,
+                 "the model's output does not depend on its input: it is the same for the first "
+                 "samples (are they prepared as in training?)");
   }
 
   // The result of a Softmax has the coding of ONNX Runtime's kernel.
@@ -140,19 +162,139 @@ class Quantiser {
     for (const auto& [name, histogram] : calibration_.histograms) {
       choices_[name] = range_choices(histogram, scheme_, scheme_.bits);
       parameters_.codings[name] = choices_[name][0].coding;
+      rules_[name] = choices_[name][0].rule;
       fix_coding(name, &parameters_.codings[name]);
     }
     for (const std::string& name : placement_.constants) parameters_.constants[name] = constant_coding(name);
   }
 
-  Status build() {
-    QRT_TRY(write_qdq(model_, placement_, parameters_, &result_.qdq));
+  Status convert(const Parameters& parameters, std::string* qdq, Conversion* conversion) const {
+    QRT_TRY(write_qdq(model_, placement_, parameters, qdq));
     std::map<std::string, std::string> notes = {{"quantized_by", std::string("qrt_quantize ") + scheme_.name}};
     if (is_random()) notes["calibration"] = "random: for timing only";
+    return convert_qdq(*qdq, notes, conversion);
+  }
+  Status build(const Parameters& parameters) {
     Conversion conversion;
-    QRT_TRY(convert_qdq(result_.qdq, notes, &conversion));
+    QRT_TRY(convert(parameters, &result_.qdq, &conversion));
     result_.bytes = std::move(conversion.bytes);
     result_.findings.nodes = std::move(conversion.report);
+    return {};
+  }
+
+  // --- the ladder
+
+  // How the integer model of some parameters does on the held-out samples.
+  Status judge(const Parameters& parameters, Comparison* comparison) {
+    std::string qdq;
+    Conversion conversion;
+    QRT_TRY(convert(parameters, &qdq, &conversion));
+    IntegerRunner integers;
+    QRT_TRY(integers.create(conversion.bytes, static_cast<size_t>(settings_.threads)));
+    const std::string& output = model_.outputs[0].name;
+    for (size_t i = 0; i < std::min(held_out_.size(), kMostJudged); ++i) {
+      Values feeds, got;
+      QRT_TRY(samples_->read(held_out_[i], &feeds));
+      if (i == judged_.size()) {
+        Values real;
+        QRT_TRY(interpreter_.run(feeds, nullptr, &real));
+        judged_.push_back(real[output]);
+      }
+      QRT_TRY(integers.run(feeds, &got));
+      comparison->add(judged_[i], got[output], labels_.empty() ? -1 : labels_[held_out_[i]]);
+    }
+    return {};
+  }
+  // Keeps what `change` does to the parameters if the held-out samples say that it helped.
+  Status try_rung(const char* name, const std::function<Status(Parameters*)>& change) {
+    Parameters changed = parameters_;
+    QRT_TRY(change(&changed));
+    Comparison after;
+    QRT_TRY(judge(changed, &after));
+    RungFinding rung = {name, judgement_.noise(), after.noise(), after.noise() < judgement_.noise()};
+    if (rung.is_kept) {
+      parameters_ = std::move(changed);
+      judgement_ = after;
+    }
+    result_.findings.rungs.push_back(rung);
+    return {};
+  }
+  Status sweep(const Sweep::Work& work, Parameters* parameters) {
+    Sweep walk(model_, placement_, scheme_, &interpreter_);
+    QRT_TRY(walk.run(samples_.get(), used_, work, progress_, parameters));
+    for (const auto& [root, rule] : walk.rules()) rules_[root] = rule;
+    return {};
+  }
+  Status climb() {
+    if (settings_.ladder == Ladder::kNone && settings_.max_drop < 0) return {};
+    QRT_TRY(judge(parameters_, &judgement_));
+    if (settings_.ladder != Ladder::kNone) {
+      QRT_TRY(try_rung("ranges", [&](Parameters* p) { return sweep({&choices_, false}, p); }));
+      QRT_TRY(try_rung("bias correction", [&](Parameters* p) { return sweep({nullptr, true}, p); }));
+    }
+    return settings_.max_drop < 0 ? Status() : promote();
+  }
+
+  // --- 16 bits
+
+  double drop(const Comparison& c) const {
+    if (c.has_labels()) return (c.float_accuracy() - c.accuracy()) * 100;
+    return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
+  }
+  // The tensors whose roundings the outputs suffer from most, worst first.
+  Status rank(std::vector<std::string>* roots) {
+    std::map<std::string, double> noise;
+    for (const auto& [root, coding] : parameters_.codings)
+      if (coding.bits == 8) noise[root] = 0;
+    size_t done = 0;
+    for (auto& [root, sum] : noise) {
+      progress_("ranking", static_cast<double>(done++) / static_cast<double>(noise.size()));
+      Simulation without(model_, placement_, parameters_, &interpreter_, {true, true, {root}});
+      Comparison c;
+      for (size_t i = 0; i < std::min(used_.size(), kMostRanked); ++i) {
+        Values feeds, real, got;
+        QRT_TRY(samples_->read(used_[i], &feeds));
+        QRT_TRY(interpreter_.run(feeds, nullptr, &real));
+        QRT_TRY(without.run(feeds, &got));
+        c.add(real[model_.outputs[0].name], got[model_.outputs[0].name]);
+      }
+      sum = c.noise();
+      roots->push_back(root);
+    }
+    std::stable_sort(roots->begin(), roots->end(), [&](const std::string& a, const std::string& b) { return noise[a] < noise[b]; });
+    return {};
+  }
+  // Twice as many tensors each time, until the drop is met.
+  Status promote() {
+    if (drop(judgement_) <= settings_.max_drop) return {};
+    std::vector<std::string> roots;
+    QRT_TRY(rank(&roots));
+    for (size_t n = 1, done = 0; done < roots.size() && drop(judgement_) > settings_.max_drop; n *= 2) {
+      for (; done < std::min(n, roots.size()); ++done) QRT_TRY(promote_one(roots[done]));
+      Comparison after;
+      QRT_TRY(judge(parameters_, &after));
+      judgement_ = after;
+    }
+    return {};
+  }
+  // Leaves a tensor alone whose readers have no form for 16 bits.
+  Status promote_one(const std::string& root) {
+    Parameters changed = parameters_;
+    const Extent& e = calibration_.extents.at(root);
+    changed.codings[root] = coding_for(scheme_, 16, {e.lo, e.hi});
+    std::string qdq;
+    convert::Report report;
+    QRT_TRY(write_qdq(model_, placement_, changed, &qdq));
+    QRT_TRY(judge_qdq(qdq, result_.findings.float_nodes > 0, &report));
+    if (!report.has_refusals()) parameters_ = std::move(changed);
+    return {};
+  }
+
+  Status find_errors() {
+    Sweep walk(model_, placement_, scheme_, &interpreter_);
+    Parameters unchanged = parameters_;
+    QRT_TRY(walk.run(samples_.get(), used_, {}, progress_, &unchanged));
+    result_.findings.tensors = tensor_findings(model_, placement_, parameters_, calibration_, rules_, walk.errors());
     return {};
   }
   bool is_random() const { return settings_.calibration == std::vector<std::string>{"random"}; }
@@ -207,6 +349,9 @@ class Quantiser {
   Calibration calibration_;
   std::map<std::string, std::vector<RangeChoice>> choices_;
   Parameters parameters_;
+  std::map<std::string, Rule> rules_;  // that chose each coding
+  std::vector<Tensor> judged_;         // the float model's outputs for the held-out samples
+  Comparison judgement_;               // of parameters_, on those
 };
 
 }  // namespace

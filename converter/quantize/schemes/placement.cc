@@ -93,8 +93,17 @@ class Placer {
         any = any || is_float(r);
       }
     if (is_flexible(i) && reads) return true;
-    if (roles_[i] == Role::kPair && any) return true;
+    if (any && (roles_[i] == Role::kPair || has_large_constant(i))) return true;
     return roles_[i] == Role::kMove && reads && any && all;
+  }
+
+  // A constant operand that no table can hold.
+  bool has_large_constant(size_t i) const {
+    const auto& inputs = node(i).inputs;
+    return roles_[i] == Role::kFunction && std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) {
+             const Tensor* c = x.empty() ? nullptr : model_.constant(x);
+             return c && c->is_real() && varies_along_several(*c);
+           });
   }
 
   void find_layers() {
