@@ -120,7 +120,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     if (const auto found = m.numbers.find(name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = &tensor;
   for (const Value& input : m.inputs) {
-    const Tensor* feed;
+    const Tensor* feed = nullptr;
     QRT_TRY(check_feed(input, feeds, &feed));
     if (const auto found = m.numbers.find(input.name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = feed;

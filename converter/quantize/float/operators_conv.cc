@@ -107,7 +107,7 @@ void pack_windows(const float* x, ptrdiff_t size, int64_t sample, const WindowTa
   const size_t positions = tables.bases.size(), k = tables.offsets.size();
   for (size_t j0 = 0; j0 < n; j0 += kPanel, panels += k * kPanel) {
     const size_t filled = std::min(kPanel, n - j0);
-    ptrdiff_t base[kPanel];
+    ptrdiff_t base[kPanel] = {};
     size_t starts[kPanel], runs = 0;
     for (size_t j = 0; j < filled; ++j) {
       const size_t at = first + j0 + j;

@@ -407,7 +407,7 @@ Status read_block(const Call& call, int64_t* size) {
 }  // namespace
 
 Status run_depth_to_space(Call& call) {
-  int64_t b;
+  int64_t b = 0;
   QRT_TRY(read_block(call, &b));
   const Dims& x = call.in(0).shape;
   if (x[1] % (b * b) != 0)
@@ -421,7 +421,7 @@ Status run_depth_to_space(Call& call) {
 }
 
 Status run_space_to_depth(Call& call) {
-  int64_t b;
+  int64_t b = 0;
   QRT_TRY(read_block(call, &b));
   const Dims& x = call.in(0).shape;
   if (x[2] % b != 0 || x[3] % b != 0)
