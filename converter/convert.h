@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,12 @@ std::string find_cvm_params(const std::string& symbol);
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
+// Metadata of a written file, by key.
+using Notes = std::map<std::string, std::string>;
+
 // write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
 // (kUnsupported if these refuse them, or beyond 2 GB).
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes);
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Notes& notes = {});
 
 }  // namespace qrt::convert
 

@@ -22,7 +22,8 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 
 class Writer {
  public:
-  explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
+  Writer(const Graph& graph, const Notes& notes)
+      : graph_(graph), notes_(notes), tensor_of_(graph.values.size(), kNoValue) {}
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
   // That metadata for a written file: of tensors that did not lie in the source as the file without
@@ -43,6 +44,7 @@ class Writer {
   std::string reference() const;
 
   const Graph& graph_;
+  const Notes& notes_;
   std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
   std::vector<ValueId> tensors_;                              // by tensor index
   std::unordered_map<std::string_view, uint32_t> buffer_of_;  // content -> buffer index
@@ -209,6 +211,8 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
   if (!source_orders.empty())
     metadata.push_back(
         fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
+  for (const auto& [key, value] : notes_)
+    metadata.push_back(fb::CreateKeyValueDirect(fbb_, key.c_str(), value.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
@@ -238,13 +242,13 @@ Status reload(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
-  Writer writer(graph);
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Notes& notes) {
+  Writer writer(graph, notes);
   QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));
   const std::string source_orders = writer.source_orders(*bytes);
   if (source_orders.empty()) return {};
-  QRT_TRY(Writer(graph).run(source_orders, bytes));
+  QRT_TRY(Writer(graph, notes).run(source_orders, bytes));
   return reload(*bytes);
 }
 
