@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,11 +63,16 @@ std::string find_cvm_params(const std::string& symbol);
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
+// What a written file holds beside the graph.
+struct Extras {
+  const TestValues* tests = nullptr;         // values to test it with
+  std::map<std::string, std::string> notes;  // metadata, by key
+};
+
 // write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
-// (kUnsupported if these refuse them, or beyond 2 GB). `tests`: values to test it with that the file
-// is to hold, null for none; kInvalidArgument where they are not those of its inputs and outputs.
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes,
-                   const TestValues* tests = nullptr);
+// (kUnsupported if these refuse them, or beyond 2 GB; kInvalidArgument where the test values are not
+// those of its inputs and outputs).
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras& extras = {});
 
 }  // namespace qrt::convert
 

@@ -207,7 +207,7 @@ int convert_model(const Options& options) {
   convert::TestValues tests;
   if (status.ok()) status = read_tests(options, *format, &tests);
   if (status.ok())
-    status = convert::write_model(graph, &bytes, options.keep_test_values ? &tests : nullptr);
+    status = convert::write_model(graph, &bytes, {options.keep_test_values ? &tests : nullptr, {}});
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
   if (graph.batch_is_symbolic && !graph.batch_is_open)

@@ -23,9 +23,8 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 
 class Writer {
  public:
-  // `tests`: see write_model().
-  Writer(const Graph& graph, const TestValues* tests)
-      : graph_(graph), tests_(tests), tensor_of_(graph.values.size(), kNoValue) {}
+  Writer(const Graph& graph, const Extras& extras)
+      : graph_(graph), extras_(extras), tensor_of_(graph.values.size(), kNoValue) {}
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
   // That metadata for a written file: of tensors that did not lie in the source as the file without
@@ -47,7 +46,7 @@ class Writer {
   std::string reference() const;
 
   const Graph& graph_;
-  const TestValues* const tests_;
+  const Extras& extras_;
   tool::TestBuffers test_buffers_;
   std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
   std::vector<ValueId> tensors_;                              // by tensor index
@@ -98,8 +97,8 @@ Status Writer::add_test_values() {
     }
     return Status();
   };
-  QRT_TRY(add(graph_.inputs, "input", tests_->inputs, &test_buffers_.inputs));
-  return add(graph_.outputs, "output", tests_->outputs, &test_buffers_.outputs);
+  QRT_TRY(add(graph_.inputs, "input", extras_.tests->inputs, &test_buffers_.inputs));
+  return add(graph_.outputs, "output", extras_.tests->outputs, &test_buffers_.outputs);
 }
 
 size_t Writer::size_bound() const {
@@ -213,7 +212,7 @@ std::string Writer::source_orders(const std::vector<uint8_t>& bytes) const {
 
 Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes) {
   collect();
-  if (tests_ != nullptr) QRT_TRY(add_test_values());
+  if (extras_.tests != nullptr) QRT_TRY(add_test_values());
   QRT_TRY(check_sizes());
   write_buffers();
   std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
@@ -236,9 +235,11 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
   if (!source_orders.empty())
     metadata.push_back(
         fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
-  if (tests_ != nullptr)
+  if (extras_.tests != nullptr)
     metadata.push_back(
         fb::CreateKeyValueDirect(fbb_, tool::kTestValuesKey, tool::text_of(test_buffers_).c_str()));
+  for (const auto& [key, value] : extras_.notes)
+    metadata.push_back(fb::CreateKeyValueDirect(fbb_, key.c_str(), value.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
@@ -268,13 +269,13 @@ Status reload(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const TestValues* tests) {
-  Writer writer(graph, tests);
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras& extras) {
+  Writer writer(graph, extras);
   QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));
   const std::string source_orders = writer.source_orders(*bytes);
   if (source_orders.empty()) return {};
-  QRT_TRY(Writer(graph, tests).run(source_orders, bytes));
+  QRT_TRY(Writer(graph, extras).run(source_orders, bytes));
   return reload(*bytes);
 }
 

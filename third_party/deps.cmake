@@ -97,6 +97,13 @@ if(QRT_BUILD_CONVERTER)
   endif()
   target_compile_definitions(qrt_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
   target_link_libraries(qrt_onnx_proto INTERFACE protobuf::libprotobuf)
+  # qrt_quantize reads its samples with these.
+  foreach(library PNG JPEG ZLIB)
+    find_package(${library} QUIET)
+    if(NOT ${library}_FOUND)
+      message(FATAL_ERROR "${library} not found: install libpng-dev libjpeg-dev zlib1g-dev (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
+    endif()
+  endforeach()
 endif()
 
 # Command line tools: option parsing and JSON, headers only.

@@ -137,46 +137,81 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-Status read_array(FILE* file, NpyArray* array) {
-  if (fseek(file, 0, SEEK_END) != 0) return error(Code::kIoError, "%s", strerror(errno));
-  const long file_bytes = ftell(file);
-  rewind(file);
+// Reads the header of an array that lies at `start` of a file and takes up `bytes` of it. *data_at:
+// where its elements start.
+Status read_header(FILE* file, size_t start, size_t bytes, NpyArray* array, size_t* data_at) {
+  if (fseek(file, static_cast<long>(start), SEEK_SET) != 0)
+    return error(Code::kIoError, "%s", strerror(errno));
   uint8_t head[12] = {};
   const size_t got = fread(head, 1, sizeof head, file);
   if (got < 10 || memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
     return error(Code::kInvalidModel, "not an npy file (no '\\x93NUMPY', version 1 to 3)");
   const bool is_long = head[6] >= 2;
-  const size_t start = is_long ? 12 : 10;
+  const size_t header_at = is_long ? 12 : 10;
   size_t length = head[8] | static_cast<size_t>(head[9]) << 8;
   if (is_long) length |= static_cast<size_t>(head[10]) << 16 | static_cast<size_t>(head[11]) << 24;
-  if (length > kMaxHeader || start + length > static_cast<size_t>(file_bytes))
+  if (length > kMaxHeader || header_at + length > bytes)
     return error(Code::kInvalidModel, "damaged: its npy header of %zu bytes is too long", length);
   std::string header(length, '\0');
-  if (fseek(file, static_cast<long>(start), SEEK_SET) != 0 ||
+  if (fseek(file, static_cast<long>(start + header_at), SEEK_SET) != 0 ||
       fread(header.data(), 1, length, file) != length)
     return error(Code::kIoError, "cannot be read");
   QRT_TRY(HeaderParser(header).parse(array));
   const int64_t elements = array->shape.elements();
-  const size_t present = static_cast<size_t>(file_bytes) - start - length;
+  const size_t present = bytes - header_at - length;
   const size_t element = dtype_bytes(array->dtype);
   if (elements < 0 || static_cast<uint64_t>(elements) != present / element ||
       present % element != 0)
     return error(Code::kInvalidModel, "damaged: %zu bytes of data do not make %s of %s", present,
                  array->shape.to_string().c_str(), dtype_name(array->dtype));
-  array->data.resize(present);
-  if (fread(array->data.data(), 1, present, file) != present)
-    return error(Code::kIoError, "cannot be read");
+  *data_at = start + header_at + length;
+  return {};
+}
+
+Status file_size(FILE* file, size_t* bytes) {
+  const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (end < 0) return error(Code::kIoError, "%s", strerror(errno));
+  *bytes = static_cast<size_t>(end);
   return {};
 }
 
 }  // namespace
 
-Status read_npy(const std::string& path, NpyArray* array) {
+Status NpyFile::open(const std::string& path) {
   QRT_TRY(check_readable(path));
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "rb"), fclose);
-  if (!file) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  file_.reset(fopen(path.c_str(), "rb"), [](FILE* f) {
+    if (f) fclose(f);
+  });
+  if (!file_) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  size_t bytes = 0;
+  QRT_TRY(file_size(file_.get(), &bytes).at(path));
+  return open(file_, 0, bytes).at(path);
+}
+
+Status NpyFile::open(std::shared_ptr<FILE> file, size_t start, size_t bytes) {
+  file_ = std::move(file);
+  NpyArray array;
+  QRT_TRY(read_header(file_.get(), start, bytes, &array, &data_at_));
+  dtype_ = array.dtype;
+  shape_ = array.shape;
+  return {};
+}
+
+Status NpyFile::read(size_t offset, size_t bytes, void* data) const {
+  if (fseek(file_.get(), static_cast<long>(data_at_ + offset), SEEK_SET) != 0 ||
+      fread(data, 1, bytes, file_.get()) != bytes)
+    return error(Code::kIoError, "cannot be read");
+  return {};
+}
+
+Status read_npy(const std::string& path, NpyArray* array) {
   *array = NpyArray();
-  return read_array(file.get(), array).at(path);
+  NpyFile file;
+  QRT_TRY(file.open(path));
+  array->dtype = file.dtype();
+  array->shape = file.shape();
+  array->data.resize(static_cast<size_t>(array->shape.elements()) * dtype_bytes(array->dtype));
+  return file.read(0, array->data.size(), array->data.data()).at(path);
 }
 
 DType npy_dtype(DType dtype) {

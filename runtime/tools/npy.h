@@ -5,6 +5,8 @@
 #define QRT_RUNTIME_TOOLS_NPY_H_
 
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,26 @@ struct NpyArray {
   DType dtype = DType::kUInt8;
   Shape shape;
   std::vector<uint8_t> data;  // row-major, low byte first
+};
+
+// An array in a file, read in parts.
+class NpyFile {
+ public:
+  // As read_npy().
+  Status open(const std::string& path);
+  // One that takes up `bytes` from `start` of a file; messages do not name that.
+  Status open(std::shared_ptr<FILE> file, size_t start, size_t bytes);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  // Some bytes of the elements. REQUIRES: the array has them.
+  Status read(size_t offset, size_t bytes, void* data) const;
+
+ private:
+  std::shared_ptr<FILE> file_;
+  size_t data_at_ = 0;
+  DType dtype_ = DType::kUInt8;
+  Shape shape_;
 };
 
 // kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element

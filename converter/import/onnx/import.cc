@@ -8,6 +8,11 @@ namespace qrt::convert {
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float) {
   from_onnx::Model model;
   Status loaded = from_onnx::Model::load(path, &model);
+  if (const int64_t opset = model.opset("");
+      loaded.ok() && opset != 0 && opset < from_onnx::kMinOpset)
+    loaded = error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
+                   static_cast<long long>(opset), static_cast<long long>(from_onnx::kMinOpset),
+                   static_cast<long long>(from_onnx::kMaxOpset));
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "onnx", loaded.message(),

@@ -20,6 +20,8 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
+// What is known of float models; quantised ones are younger (kMinOpset).
+constexpr int64_t kOldestOpset = 7;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -87,9 +89,9 @@ Status Model::load(const std::string& path, Model* model) {
                  static_cast<long long>(ir), static_cast<long long>(kMaxIrVersion));
   QRT_TRY(model->index());
   const int64_t opset = model->opset("");
-  if (opset != 0 && (opset < kMinOpset || opset > kMaxOpset))
+  if (opset != 0 && (opset < kOldestOpset || opset > kMaxOpset))
     return error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
-                 static_cast<long long>(opset), static_cast<long long>(kMinOpset),
+                 static_cast<long long>(opset), static_cast<long long>(kOldestOpset),
                  static_cast<long long>(kMaxOpset));
   return model->sort();
 }

@@ -23,6 +23,10 @@ bool FloatGraph::read(int i, ValueId* x) {
     return true;
   }
   if (t.is_pending()) return make_producer_float(importer_, node_.input(i), x);
+  if (t.is_dequantized() && t.quant->is_int16()) {
+    *x = dequantized(t);
+    return true;
+  }
   std::vector<float> table;
   if (!t.is_table()) return false;
   if (builder().type_of(t.value) == DType::kUInt8 && entries(t, &table) && table.size() == 256) {
@@ -36,6 +40,18 @@ bool FloatGraph::read(int i, ValueId* x) {
   if (t.table_axis >= 0 || !entries(t, &table)) return false;
   *x = builder().float_lut(node_, t.value, table, "");
   return true;
+}
+
+// A table of floats for 16 bits would be 256 KiB; reading the integers needs none.
+ValueId FloatGraph::dequantized(const Tensor& t) {
+  const ValueId y = builder().new_value("", DType::kFloat32, t.shape);
+  auto& o = builder().add<fb::DequantizeOptionsT>(node_, {t.value}, y);
+  for (size_t i = 0; i < t.quant->scale.size(); ++i) {
+    o.scale.push_back(float_bits(t.quant->scale[i]));
+    o.zero_point.push_back(t.quant->stored_zero_point(i));
+  }
+  o.axis = t.quant->axis;
+  return y;
 }
 
 ValueId FloatGraph::constant(const Shape& shape, const std::vector<float>& values) {

@@ -38,6 +38,8 @@ class FloatGraph {
                      ValueId* y);
 
  private:
+  ValueId dequantized(const Tensor& t);
+
   Importer& importer_;
   const NodeView& node_;
 };

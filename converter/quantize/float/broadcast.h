@@ -1,0 +1,61 @@
+// Walks over the elements of tensors that are broadcast to one shape, or read in another order: runs of
+// one step, so that the loop inside is a plain one.
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// The shape that all broadcast to; false: they do not.
+bool broadcast_shape(const std::vector<const Dims*>& shapes, Dims* shape);
+
+// Steps of the elements of a tensor of this shape for each dimension of `to`, 0 where it repeats.
+// REQUIRES: it broadcasts to `to`.
+Dims broadcast_steps(const Dims& shape, const Dims& to);
+// Steps of a dense tensor.
+Dims dense_steps(const Dims& shape);
+
+// A shape walked by several tensors, each with its steps; dimensions that lie behind each other in all
+// of them are one.
+class Walk {
+ public:
+  Walk(const Dims& shape, std::vector<Dims> steps);
+
+  // f(offsets, n, steps): a run of n elements along the last dimension; offsets[i], steps[i]: of
+  // tensor i. In the order of the shape.
+  template <class F>
+  void runs(const F& f) const {
+    if (elements(shape_) == 0) return;
+    const size_t last = shape_.size() - 1, count = steps_.size();
+    std::vector<int64_t> offsets(count, 0), inner(count);
+    for (size_t i = 0; i < count; ++i) inner[i] = steps_[i][last];
+    Dims at(shape_.size(), 0);
+    for (;;) {
+      f(offsets.data(), shape_[last], inner.data());
+      size_t d = last;
+      for (;;) {
+        if (d == 0) return;
+        --d;
+        for (size_t i = 0; i < count; ++i) offsets[i] += steps_[i][d];
+        if (++at[d] < shape_[d]) break;
+        for (size_t i = 0; i < count; ++i) offsets[i] -= steps_[i][d] * shape_[d];
+        at[d] = 0;
+      }
+    }
+  }
+
+ private:
+  Dims shape_;
+  std::vector<Dims> steps_;
+};
+
+// y, dense and of this shape, gets the elements of x at `offset` and the given steps.
+void copy_elements(const Tensor& x, int64_t offset, const Dims& steps, Tensor* y);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_

@@ -1,0 +1,275 @@
+#include "converter/quantize/float/equalise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "converter/quantize/float/channel_weights.h"
+#include "converter/quantize/float/graph.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Walks over all pairs until their factors are near 1; each pair's depend on its neighbours'.
+constexpr int kMaxRounds = 20;
+constexpr double kSettled = 1.01;
+// Factors beyond are those of dead channels.
+constexpr double kMaxFactor = 1 << 20;
+// What stands in for the greatest of values of mean 0 and deviation 1.
+constexpr double kDeviations = 4;
+
+// What writes a value's channels and what reads them.
+struct Site {
+  std::string value;         // that the readers read
+  int layer = -1;            // writer: a layer, or
+  std::string scale, shift;  // constants of a LayerNormalization's last steps
+  std::vector<size_t> readers;
+};
+
+class Equaliser {
+ public:
+  Equaliser(const EqualiseOptions& options, FloatModel* model)
+      : options_(options), model_(model), links_(*model) {}
+
+  int run() {
+    if (options_.relax_limits) relax();
+    find_sites();
+    own_constants();
+    std::set<std::string> changed;
+    for (int round = 0; round < kMaxRounds; ++round) {
+      double most = 1;
+      for (const Site& site : sites_) {
+        const double factor = settle(site, round);
+        if (factor > kSettled) changed.insert(site.value);
+        most = std::max(most, factor);
+      }
+      if (most <= kSettled) break;
+    }
+    drop_unused(model_);
+    return static_cast<int>(changed.size());
+  }
+
+ private:
+  const Node& node(size_t i) const { return model_->nodes[i]; }
+  Tensor& constant(const std::string& name) { return model_->constants.find(name)->second; }
+  const Dims* shape(const std::string& name) const {
+    const auto found = model_->values.find(name);
+    return found == model_->values.end() ? nullptr : &found->second.shape;
+  }
+
+  // f(a x) = a f(x) for each channel and a > 0.
+  bool only_scales(const Node& n) const {
+    if (n.op == "Relu" || n.op == "LeakyRelu" || n.op == "MaxPool" || n.op == "AveragePool" ||
+        n.op == "GlobalAveragePool" || n.op == "GlobalMaxPool" || n.op == "Resize")
+      return true;
+    if (n.op != "Flatten" && n.op != "Reshape") return false;
+    const Dims *x = shape(n.inputs[0]), *y = shape(n.outputs[0]);
+    return x && y && x->size() >= 2 && y->size() == 2 && (*x)[1] == (*y)[1] &&
+           std::all_of(x->begin() + 2, x->end(), [](int64_t d) { return d == 1; });
+  }
+
+  void relax() {
+    for (Node& n : model_->nodes) {
+      const Tensor* lo = n.op == "Clip" && n.has_input(1) ? model_->constant(n.inputs[1]) : nullptr;
+      if (!lo || !lo->is_real() || lo->size() != 1 || lo->reals[0] != 0) continue;
+      const int w = links_.writer(n.inputs[0]);
+      ChannelWeights weights;
+      if (w < 0 || !ChannelWeights::of(*model_, node(static_cast<size_t>(w)), &weights) ||
+          !links_.is_read_once(n.inputs[0]) || !all_layers(n.outputs[0], weights.outputs()))
+        continue;
+      n.op = "Relu";
+      n.inputs.resize(1);
+    }
+  }
+
+  // The value is read by layers alone, as what they multiply.
+  bool all_layers(const std::string& value, size_t channels) const {
+    if (links_.is_output(value) || links_.readers(value).empty()) return false;
+    for (size_t r : links_.readers(value)) {
+      ChannelWeights weights;
+      const Node& n = node(r);
+      if (n.inputs[0] != value || !ChannelWeights::of(*model_, n, &weights) ||
+          weights.inputs() != channels)
+        return false;
+    }
+    return true;
+  }
+
+  void find_sites() {
+    for (size_t i = 0; i < model_->nodes.size(); ++i) {
+      Site site;
+      ChannelWeights weights;
+      if (node(i).op != "MatMul" && ChannelWeights::of(*model_, node(i), &weights)) {
+        site.layer = static_cast<int>(i);
+        site.value = node(i).outputs[0];
+        while (links_.is_read_once(site.value) && only_scales(node(links_.readers(site.value)[0])))
+          site.value = node(links_.readers(site.value)[0]).outputs[0];
+        if (!all_layers(site.value, weights.outputs())) continue;
+      } else if (!find_norm(i, &site)) {
+        continue;
+      }
+      site.readers = links_.readers(site.value);
+      sites_.push_back(std::move(site));
+    }
+  }
+
+  // A LayerNormalization over the last dimension, or the product and the sum that end a spelled-out
+  // one, before products with constants.
+  bool find_norm(size_t i, Site* site) const {
+    const Node& n = node(i);
+    const auto line = [&](const Node& of, size_t at) {
+      const Tensor* c = of.has_input(at) ? model_->constant(of.inputs[at]) : nullptr;
+      return c && c->is_real() && c->shape.size() == 1 && c->size() > 1 ? c->size() : 0;
+    };
+    int64_t channels = 0;
+    if (n.op == "LayerNormalization" && n.integer("axis", -1) == -1 && line(n, 1) > 0 &&
+        (!n.has_input(2) || line(n, 2) == line(n, 1))) {
+      channels = line(n, 1);
+      site->scale = n.inputs[1];
+      site->shift = n.has_input(2) ? n.inputs[2] : "";
+    } else if (n.op == "Add" && n.inputs.size() == 2) {
+      const size_t at = line(n, 1) > 0 ? 1 : 0;
+      const std::string& x = n.inputs[1 - at];
+      const int w = links_.writer(x);
+      if (line(n, at) == 0 || w < 0 || !links_.is_read_once(x)) return false;
+      const Node& product = node(static_cast<size_t>(w));
+      if (product.op != "Mul" || product.inputs.size() != 2) return false;
+      const size_t factor = line(product, 1) > 0 ? 1 : 0;
+      if (line(product, factor) != line(n, at)) return false;
+      const int d = links_.writer(product.inputs[1 - factor]);
+      if (d < 0 || node(static_cast<size_t>(d)).op != "Div") return false;  // by the deviation
+      channels = line(n, at);
+      site->scale = product.inputs[factor];
+      site->shift = n.inputs[at];
+    } else {
+      return false;
+    }
+    site->value = n.outputs[0];
+    for (size_t r : links_.readers(site->value))
+      if (node(r).op != "MatMul" && node(r).op != "Gemm") return false;
+    return all_layers(site->value, static_cast<size_t>(channels));
+  }
+
+  // Every constant that is changed belongs to one node alone.
+  void own_constants() {
+    const auto own = [&](size_t i, const std::string& name) {
+      if (name.empty() || links_.readers(name).size() == 1) return name;
+      Node& n = model_->nodes[i];
+      const auto at = std::find(n.inputs.begin(), n.inputs.end(), name) - n.inputs.begin();
+      set_constant(static_cast<size_t>(at), Tensor(constant(name)), &n, model_);
+      return n.inputs[static_cast<size_t>(at)];
+    };
+    for (Site& site : sites_) {
+      if (site.layer >= 0) {
+        const auto layer = static_cast<size_t>(site.layer);
+        own(layer, node(layer).inputs[1]);
+        if (node(layer).has_input(2)) own(layer, node(layer).inputs[2]);
+      } else {
+        for (std::string* name : {&site.scale, &site.shift}) {
+          if (name->empty()) continue;
+          // The one reader that leads to this value.
+          for (size_t r : links_.readers(*name))
+            if (node(r).outputs[0] == site.value || leads_to(r, site.value)) *name = own(r, *name);
+        }
+      }
+      for (size_t r : site.readers) own(r, node(r).inputs[1]);
+    }
+    links_ = Links(*model_);
+  }
+  bool leads_to(size_t i, const std::string& value) const {
+    const auto& readers = links_.readers(node(i).outputs[0]);
+    return readers.size() == 1 && node(readers[0]).outputs[0] == value;
+  }
+
+  std::vector<double> written(const Site& site, int round) {
+    if (const auto given = options_.maxima.find(site.value); given != options_.maxima.end()) {
+      // As it was before the first round; later ones follow the factors.
+      if (round == 0) seen_[site.value].assign(given->second.begin(), given->second.end());
+      return seen_[site.value];
+    }
+    if (site.layer < 0) {
+      const Tensor& scale = constant(site.scale);
+      std::vector<double> most;
+      for (size_t c = 0; c < scale.reals.size(); ++c)
+        most.push_back(kDeviations * std::fabs(static_cast<double>(scale.reals[c])) +
+                       (site.shift.empty()
+                            ? 0.0
+                            : std::fabs(static_cast<double>(constant(site.shift).reals[c]))));
+      return most;
+    }
+    ChannelWeights weights;
+    const Node& layer = node(static_cast<size_t>(site.layer));
+    if (!ChannelWeights::of(*model_, layer, &weights)) return {};
+    return output_maxima(weights, constant(layer.inputs[1]));
+  }
+
+  // Factors that make what the value's writer gives of a channel as large as what its readers take.
+  double settle(const Site& site, int round) {
+    const std::vector<double> own = written(site, round);
+    std::vector<double> read(own.size(), 0.0);
+    for (size_t r : site.readers) {
+      ChannelWeights weights;
+      if (!ChannelWeights::of(*model_, node(r), &weights)) return 1;
+      const auto most = input_maxima(weights, constant(node(r).inputs[1]));
+      if (most.size() != own.size()) return 1;
+      for (size_t c = 0; c < own.size(); ++c) read[c] = std::max(read[c], most[c]);
+    }
+    std::vector<double> factors(own.size(), 1.0);
+    double most = 1;
+    for (size_t c = 0; c < own.size(); ++c) {
+      const double f = std::sqrt(own[c] / read[c]);
+      if (!(own[c] > 0) || !(read[c] > 0) || !(f < kMaxFactor) || !(f > 1 / kMaxFactor)) continue;
+      factors[c] = f;
+      most = std::max(most, std::max(f, 1 / f));
+    }
+    if (most > kSettled) apply(site, factors);
+    return most;
+  }
+
+  static void divide(const std::vector<double>& factors, Tensor* line) {
+    for (size_t c = 0; c < line->reals.size(); ++c)
+      line->reals[c] = static_cast<float>(static_cast<double>(line->reals[c]) / factors[c]);
+  }
+
+  void apply(const Site& site, const std::vector<double>& factors) {
+    if (site.layer < 0) {
+      divide(factors, &constant(site.scale));
+      if (!site.shift.empty()) divide(factors, &constant(site.shift));
+    } else {
+      const Node& layer = node(static_cast<size_t>(site.layer));
+      ChannelWeights weights;
+      if (!ChannelWeights::of(*model_, layer, &weights)) return;
+      Tensor& w = constant(layer.inputs[1]);
+      for (size_t i = 0; i < w.reals.size(); ++i)
+        w.reals[i] =
+            static_cast<float>(static_cast<double>(w.reals[i]) / factors[weights.output_of(i)]);
+      if (layer.has_input(2) && constant(layer.inputs[2]).reals.size() == factors.size())
+        divide(factors, &constant(layer.inputs[2]));
+    }
+    for (size_t r : site.readers) {
+      ChannelWeights weights;
+      if (!ChannelWeights::of(*model_, node(r), &weights)) return;
+      Tensor& w = constant(node(r).inputs[1]);
+      for (size_t i = 0; i < w.reals.size(); ++i)
+        w.reals[i] =
+            static_cast<float>(static_cast<double>(w.reals[i]) * factors[weights.input_of(i)]);
+    }
+    if (const auto seen = seen_.find(site.value); seen != seen_.end())
+      for (size_t c = 0; c < factors.size(); ++c) seen->second[c] /= factors[c];
+  }
+
+  const EqualiseOptions& options_;
+  FloatModel* const model_;
+  Links links_;
+  std::vector<Site> sites_;
+  std::map<std::string, std::vector<double>> seen_;
+};
+
+}  // namespace
+
+Status equalise(const EqualiseOptions& options, FloatModel* model, int* changed) {
+  *changed = Equaliser(options, model).run();
+  return Status();
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,109 @@
+// A float model in memory: what qrt_quantize reads, rewrites and runs. It is of opset kOpset whatever
+// the file was of: read_float_model() brings older forms to that one (axes and limits that were
+// attributes are inputs here), float16 becomes float32.
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_FLOAT_MODEL_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_FLOAT_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace qrt::quantize {
+
+constexpr int64_t kOpset = 21;
+
+using Dims = std::vector<int64_t>;
+
+// Elements of a tensor. All but kFloat are kept as int64, within the range of their type.
+enum class Element : uint8_t { kFloat, kInt64, kInt32, kBool, kUint8, kInt8 };
+const char* element_name(Element element);  // "float32"
+int onnx_element(Element element);          // TensorProto::DataType
+
+// Product of the dimensions. REQUIRES: none is negative.
+int64_t elements(const Dims& dims);
+std::string to_string(const Dims& dims);  // "[1, 3, 224, 224]"
+
+struct Tensor {
+  Element element = Element::kFloat;
+  Dims shape;                     // no dimension is negative
+  std::vector<float> reals;       // of kFloat
+  std::vector<int64_t> integers;  // of all others
+
+  bool is_real() const { return element == Element::kFloat; }
+  int64_t size() const { return elements(shape); }
+};
+
+Tensor real_tensor(const Dims& shape, std::vector<float> values);
+Tensor integer_tensor(const std::vector<int64_t>& values);  // int64, one dimension
+
+struct Attribute {
+  enum class Kind : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kTensor };
+  Kind kind = Kind::kInteger;
+  int64_t integer = 0;
+  float real = 0;
+  std::string text;
+  std::vector<int64_t> integers;
+  std::vector<float> reals;
+  std::shared_ptr<const Tensor> tensor;
+};
+
+struct Node {
+  std::string name, op, domain;  // the name is never empty; domain: "" or another than ai.onnx
+  std::map<std::string, Attribute> attributes;
+  std::vector<std::string> inputs, outputs;  // "" where an optional one is absent
+
+  bool has_input(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
+  bool has(const char* attribute) const { return attributes.count(attribute) != 0; }
+  // `otherwise` where there is no such attribute.
+  int64_t integer(const char* attribute, int64_t otherwise) const;
+  float real(const char* attribute, float otherwise) const;
+  std::string text(const char* attribute, const std::string& otherwise) const;
+  std::vector<int64_t> integers(const char* attribute) const;  // {} where absent
+  void set(const char* attribute, int64_t value);
+  void set(const char* attribute, float value);
+  void set(const char* attribute, const std::string& value);
+  void set(const char* attribute, std::vector<int64_t> values);
+
+  std::string label() const { return "node '" + name + "' (" + op + ")"; }  // for messages
+};
+
+struct Value {
+  std::string name;
+  Dims shape;  // -1: not known, or the batch
+  Element element = Element::kFloat;
+};
+
+struct FloatModel {
+  std::vector<Node> nodes;  // in the order of execution
+  std::map<std::string, Tensor> constants;
+  std::vector<Value> inputs, outputs;
+  // What every value that a node writes is; shapes with -1 where the batch is. Filled by simplify().
+  std::map<std::string, Value> values;
+  std::string path;
+  std::map<std::string, std::string> metadata;
+
+  const Tensor* constant(const std::string& name) const;  // null: no constant
+  // A name that no value has yet: `wish`, or with a number behind it.
+  std::string fresh_name(const std::string& wish) const;
+};
+
+// Opsets 7 to 25. kUnsupported names the first operators without a float form, subgraphs, and models
+// that are quantised already. kInvalidModel, kIoError.
+Status read_float_model(const std::string& path, FloatModel* model);
+
+// Dimensions of the inputs that the file leaves open, but for the first one, become those of a sample
+// (by input name). kInvalidArgument where a sample contradicts the model.
+Status fix_input_shapes(const std::map<std::string, Dims>& samples, FloatModel* model);
+
+// The same function with fewer nodes, within some 1e-6: constants and shape arithmetic folded,
+// BatchNormalization, Pad, Identity and the like merged into their neighbours. Names of values that
+// stay are kept. REQUIRES: no input has an open dimension but for the first.
+Status simplify(FloatModel* model);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_FLOAT_MODEL_H_

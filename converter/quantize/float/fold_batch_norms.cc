@@ -1,0 +1,245 @@
+// A line y = factor * x + shift for each channel becomes part of the layer that wrote x or reads y.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/quantize/float/graph.h"
+#include "converter/quantize/float/passes.h"
+
+namespace qrt::quantize {
+namespace {
+
+struct Lines {
+  std::vector<double> factor, shift;
+};
+
+class Folder {
+ public:
+  explicit Folder(FloatModel* model) : model_(model) {}
+
+  void run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 0; i < model_->nodes.size(); ++i) {
+        if (model_->nodes[i].op.empty()) continue;
+        changed = fold(i) || changed;
+      }
+      drop_unused(model_);
+    }
+  }
+
+ private:
+  const Tensor* constant(const Node& node, size_t i) const {
+    const Tensor* c = node.has_input(i) ? model_->constant(node.inputs[i]) : nullptr;
+    return c && c->is_real() ? c : nullptr;
+  }
+  size_t rank_of(const std::string& name) const {
+    const auto found = model_->values.find(name);
+    return found == model_->values.end() ? 0 : found->second.shape.size();
+  }
+
+  // Into the layer before, past a Concat, or into the layers behind.
+  bool fold(size_t i) {
+    const Node node = model_->nodes[i];
+    const bool is_norm = node.op == "BatchNormalization";
+    const bool is_sum = node.op == "Add" || node.op == "Sub";
+    if (!is_norm && !is_sum && node.op != "Mul" && node.op != "Div") return false;
+    const Links links(*model_);
+    const size_t at = !is_norm && constant(node, 0) ? 1 : 0;
+    const std::string& x = node.inputs[at];
+    const int w = links.writer(x);
+    if (w >= 0 && links.is_read_once(x)) {
+      Node* layer = &model_->nodes[static_cast<size_t>(w)];
+      Lines lines;
+      const int64_t channels = outputs_of(*layer);
+      if (channels > 0 && read_lines(node, at, *layer, channels, &lines)) {
+        scale_outputs(lines, layer);
+        bypass(links, i, x, model_);
+        return true;
+      }
+      if (is_norm && layer->op == "Concat") return split_at_concat(links, i, *layer);
+    }
+    return is_norm && fold_forward(links, i);
+  }
+
+  // Channels of the result, where the layer has weights to scale; else 0.
+  int64_t outputs_of(const Node& layer) const {
+    const Tensor* w = constant(layer, 1);
+    if (!layer.domain.empty() || !w || (layer.has_input(2) && !constant(layer, 2))) return 0;
+    if (layer.op == "Conv") return w->shape[0];
+    if (layer.op == "ConvTranspose") return w->shape[1] * layer.integer("group", 1);
+    if (layer.op == "Gemm" && layer.real("alpha", 1) == 1 && layer.real("beta", 1) == 1)
+      return w->shape[layer.integer("transB", 0) != 0 ? 0 : 1];
+    if (layer.op == "MatMul" && w->shape.size() == 2 && rank_of(layer.outputs[0]) == 2)
+      return w->shape[1];
+    return 0;
+  }
+
+  bool read_lines(const Node& node, size_t at, const Node& layer, int64_t channels,
+                  Lines* lines) const {
+    const auto n = static_cast<size_t>(channels);
+    if (node.op == "BatchNormalization") return read_norm(node, n, lines);
+    if (layer.op == "MatMul") return false;  // with the sum behind it one layer all the same
+    const Tensor* c = constant(node, 1 - at);
+    if (!c || (node.op == "Div" && at != 0)) return false;
+    // One element, or one for each channel of the result's dimension 1 (the last one of a Gemm).
+    const size_t rank = rank_of(layer.outputs[0]), behind = layer.op == "Gemm" ? 0 : rank - 2;
+    if (rank == 0 || c->shape.size() > rank) return false;
+    for (size_t d = 0; d < c->shape.size(); ++d) {
+      const bool is_channel = c->shape.size() - 1 - d == behind;
+      if (c->shape[d] != 1 && !(is_channel && c->shape[d] == channels)) return false;
+    }
+    lines->factor.assign(n, 1.0);
+    lines->shift.assign(n, 0.0);
+    for (size_t i = 0; i < n; ++i) {
+      const double v = static_cast<double>(c->reals[c->reals.size() == 1 ? 0 : i]);
+      if (node.op == "Mul") lines->factor[i] = v;
+      if (node.op == "Div") lines->factor[i] = 1.0 / v;
+      if (node.op == "Add") lines->shift[i] = v;
+      if (node.op == "Sub") {
+        lines->shift[i] = at == 0 ? -v : v;
+        lines->factor[i] = at == 0 ? 1.0 : -1.0;
+      }
+      if (!std::isfinite(lines->factor[i]) || !std::isfinite(lines->shift[i])) return false;
+    }
+    return true;
+  }
+
+  bool read_norm(const Node& node, size_t n, Lines* lines) const {
+    const double epsilon = static_cast<double>(node.real("epsilon", 1e-5f));
+    for (size_t i = 1; i < 5; ++i)
+      if (!constant(node, i) || constant(node, i)->reals.size() != n) return false;
+    lines->factor.resize(n);
+    lines->shift.resize(n);
+    for (size_t c = 0; c < n; ++c) {
+      const auto value = [&](size_t i) { return static_cast<double>(constant(node, i)->reals[c]); };
+      lines->factor[c] = value(1) / std::sqrt(value(4) + epsilon);
+      lines->shift[c] = value(2) - value(3) * lines->factor[c];
+      if (!std::isfinite(lines->factor[c]) || !std::isfinite(lines->shift[c])) return false;
+    }
+    return true;
+  }
+
+  void scale_outputs(const Lines& lines, Node* layer) {
+    const size_t n = lines.factor.size();
+    Tensor w = *constant(*layer, 1);
+    const bool columns =
+        layer->op == "MatMul" || (layer->op == "Gemm" && layer->integer("transB", 0) == 0);
+    // Weights as [outer, channels, inner]; those of a ConvTranspose start again with each group.
+    const size_t own = layer->op == "ConvTranspose" ? static_cast<size_t>(w.shape[1]) : n;
+    size_t inner = 1;
+    const size_t axis = columns || layer->op == "ConvTranspose" ? 1 : 0;
+    for (size_t d = axis + 1; d < w.shape.size(); ++d) inner *= static_cast<size_t>(w.shape[d]);
+    const size_t inputs_of_group = axis == 0 ? 1 : static_cast<size_t>(w.shape[0]) / (n / own);
+    for (size_t i = 0; i < w.reals.size(); ++i) {
+      const size_t c = i / inner % own;
+      const size_t group = axis == 0 ? 0 : i / inner / own / inputs_of_group;
+      w.reals[i] =
+          static_cast<float>(static_cast<double>(w.reals[i]) * lines.factor[group * own + c]);
+    }
+    Tensor bias = real_tensor({static_cast<int64_t>(n)}, std::vector<float>(n, 0.0f));
+    const Tensor* old = constant(*layer, 2);
+    for (size_t c = 0; c < n; ++c) {
+      const double b = old ? static_cast<double>(old->reals[old->reals.size() == 1 ? 0 : c]) : 0.0;
+      bias.reals[c] = static_cast<float>(b * lines.factor[c] + lines.shift[c]);
+    }
+    if (layer->op == "MatMul") layer->op = "Gemm";  // which has a bias
+    set_constant(1, std::move(w), layer, model_);
+    set_constant(2, std::move(bias), layer, model_);
+  }
+
+  // BatchNormalization behind a Concat of channels: one for each operand, if all go into their layers.
+  bool split_at_concat(const Links& links, size_t norm, const Node& concat) {
+    const auto concat_at = static_cast<size_t>(links.writer(concat.outputs[0]));
+    if (concat.integer("axis", 0) != 1) return false;
+    int64_t first = 0;
+    std::vector<int64_t> counts;
+    for (const std::string& x : concat.inputs) {
+      const int w = links.writer(x);
+      if (w < 0 || !links.is_read_once(x)) return false;
+      counts.push_back(outputs_of(model_->nodes[static_cast<size_t>(w)]));
+      if (counts.back() <= 0) return false;
+      first += counts.back();
+    }
+    Lines lines;
+    if (!read_norm(model_->nodes[norm], static_cast<size_t>(first), &lines)) return false;
+    auto at = static_cast<ptrdiff_t>(0);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const auto end = at + static_cast<ptrdiff_t>(counts[i]);
+      const Lines part = {{lines.factor.begin() + at, lines.factor.begin() + end},
+                          {lines.shift.begin() + at, lines.shift.begin() + end}};
+      scale_outputs(part, &model_->nodes[static_cast<size_t>(links.writer(concat.inputs[i]))]);
+      at = end;
+    }
+    bypass(links, norm, model_->nodes[concat_at].outputs[0], model_);
+    return true;
+  }
+
+  // Into all layers that read the result. A Conv's border is of zeros in any case, which only a line
+  // without a shift keeps.
+  bool fold_forward(const Links& links, size_t norm) {
+    const Node node = model_->nodes[norm];
+    const Tensor* scale = constant(node, 1);
+    Lines lines;
+    if (!scale || !read_norm(node, scale->reals.size(), &lines)) return false;
+    const std::string& y = node.outputs[0];
+    if (links.is_output(y) || links.readers(y).empty()) return false;
+    const bool shifts =
+        std::any_of(lines.shift.begin(), lines.shift.end(), [](double s) { return s != 0; });
+    for (size_t r : links.readers(y)) {
+      const Node& layer = model_->nodes[r];
+      const Tensor* w = constant(layer, 1);
+      const bool is_conv = layer.op == "Conv";
+      if (!w || layer.inputs[0] != y || (!is_conv && layer.op != "Gemm") || outputs_of(layer) == 0)
+        return false;
+      if (!is_conv && layer.integer("transA", 0) != 0) return false;
+      const std::string automatic = layer.text("auto_pad", "NOTSET");
+      const auto pads = layer.integers("pads");
+      const bool pads_none =
+          automatic.rfind("SAME", 0) != 0 &&
+          std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p == 0; });
+      if (is_conv && shifts && !pads_none) return false;
+      const int64_t channels = is_conv ? w->shape[1] * layer.integer("group", 1)
+                                       : w->shape[layer.integer("transB", 0) != 0 ? 1 : 0];
+      if (channels != static_cast<int64_t>(lines.factor.size())) return false;
+    }
+    for (size_t r : links.readers(y)) scale_inputs(lines, &model_->nodes[r]);
+    bypass(links, norm, node.inputs[0], model_);
+    return true;
+  }
+
+  void scale_inputs(const Lines& lines, Node* layer) {
+    Tensor w = *constant(*layer, 1);
+    const auto outputs = static_cast<size_t>(outputs_of(*layer));
+    const bool is_conv = layer->op == "Conv";
+    const bool rows_are_inputs = !is_conv && layer->integer("transB", 0) == 0;
+    const size_t groups = is_conv ? static_cast<size_t>(layer->integer("group", 1)) : 1;
+    const size_t channels = lines.factor.size() / groups;  // of one group
+    const size_t inner = w.reals.size() / (outputs * channels);
+    std::vector<double> sums(outputs, 0.0);
+    for (size_t o = 0; o < outputs; ++o)
+      for (size_t c = 0; c < channels; ++c)
+        for (size_t k = 0; k < inner; ++k) {
+          const size_t at = rows_are_inputs ? c * outputs + o : (o * channels + c) * inner + k;
+          const size_t line = o / (outputs / groups) * channels + c;
+          const auto v = static_cast<double>(w.reals[at]);
+          sums[o] += v * lines.shift[line];
+          w.reals[at] = static_cast<float>(v * lines.factor[line]);
+        }
+    Tensor bias = real_tensor({static_cast<int64_t>(outputs)}, std::vector<float>(outputs));
+    const Tensor* old = constant(*layer, 2);
+    for (size_t o = 0; o < outputs; ++o) {
+      const double b = old ? static_cast<double>(old->reals[old->reals.size() == 1 ? 0 : o]) : 0.0;
+      bias.reals[o] = static_cast<float>(b + sums[o]);
+    }
+    set_constant(1, std::move(w), layer, model_);
+    set_constant(2, std::move(bias), layer, model_);
+  }
+
+  FloatModel* const model_;
+};
+
+}  // namespace
+
+void fold_batch_norms(FloatModel* model) { Folder(model).run(); }
+
+}  // namespace qrt::quantize

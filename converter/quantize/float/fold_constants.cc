@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <set>
+
+#include "converter/quantize/float/graph.h"
+#include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/float/passes.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Elements of a result that may be made of nothing; more only as many as there were.
+constexpr int64_t kSmall = 4096;
+
+}  // namespace
+
+Status fold_constants(FloatModel* model) {
+  Interpreter interpreter;
+  QRT_TRY(interpreter.create(FloatModel(), 1));
+  std::set<std::string> outputs;
+  for (const Value& v : model->outputs) outputs.insert(v.name);
+  for (Node& node : model->nodes) {
+    std::vector<const Tensor*> inputs;
+    bool all = true;
+    int64_t most = kSmall;
+    for (const std::string& name : node.inputs) {
+      const Tensor* constant = name.empty() ? nullptr : model->constant(name);
+      all = all && (name.empty() || constant != nullptr);
+      if (constant != nullptr) most = std::max(most, constant->size());
+      inputs.push_back(constant);
+    }
+    if (!all) continue;
+    std::vector<Tensor> results;
+    // What cannot be computed is told when the model runs.
+    if (!interpreter.run_node(node, inputs, &results).ok()) continue;
+    bool fits = true;
+    for (const Tensor& t : results) fits = fits && t.size() <= most;
+    for (const std::string& name : node.outputs) fits = fits && outputs.count(name) == 0;
+    if (!fits) continue;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (!node.outputs[i].empty()) model->constants[node.outputs[i]] = std::move(results[i]);
+    node = Node();
+  }
+  drop_unused(model);
+  return Status();
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,32 @@
+// Rounding of weights that heeds what they are multiplied with. The error of a layer's result is
+// (w - q)^T X X^T (w - q): what rounding one weight adds to it, the weights behind it take back, as
+// far as the inputs go together (the closed form of optimal brain surgery, one weight after the other).
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
+
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// Sums of products of a layer's inputs with each other, as they meet its weights: for each group a
+// matrix [terms, terms], in the order of the weights of one output.
+struct Gram {
+  int64_t groups = 0, terms = 0;
+  std::vector<double> sums;
+};
+
+// Adds what x, the input of a Conv, Gemm or MatMul with weights of this shape, contributes; sums in an
+// order of their own, the same bits everywhere. An empty `gram` gets its size. kUnsupported for other
+// operators. Several samples may lie in x.
+Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gram);
+
+// n rows of k weights as multiples of each row's scale, lo to hi. hessian [k, k], symmetric: a group
+// of a Gram. kInvalidArgument where it is none.
+Status round_weights(const float* w, int64_t n, int64_t k, const double* hessian,
+                     const float* scale, int lo, int hi, int32_t* q);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_

@@ -1,0 +1,174 @@
+#include "converter/quantize/float/interpreter.h"
+
+#include <pthreadpool.h>
+
+#include <new>
+#include <unordered_map>
+
+#include "converter/quantize/float/operators.h"
+#include "runtime/session.h"
+
+namespace qrt::quantize {
+
+struct Interpreter::Impl {
+  struct Step {
+    Node node;
+    Operator run;
+    std::vector<int> inputs, outputs;  // values; -1: absent
+    std::vector<int> last_uses;        // values that nothing reads behind this node
+  };
+
+  ~Impl() {
+    if (pool != nullptr) pthreadpool_destroy(pool);
+  }
+
+  int value(const std::string& name) {
+    if (name.empty()) return -1;
+    return numbers.emplace(name, static_cast<int>(numbers.size())).first->second;
+  }
+
+  const GemmKernel* gemm = nullptr;
+  const FloatKernel* math = nullptr;
+  Machine machine;
+  pthreadpool* pool = nullptr;
+  std::vector<Value> inputs, outputs;
+  std::map<std::string, Tensor> constants;
+  std::unordered_map<std::string, int> numbers;
+  std::vector<Step> steps;
+};
+
+Interpreter::Interpreter() = default;
+Interpreter::~Interpreter() = default;
+
+Status Interpreter::create(const FloatModel& model, int threads, const char* isa) {
+  Result<IsaSet> isas = allowed_isas(isa);
+  if (!isas.ok()) return std::move(isas.status());
+  if (threads < 1 || threads > static_cast<int>(kMaxThreads))
+    return error(Code::kInvalidArgument, "%d threads, expected 1 to %zu", threads, kMaxThreads);
+  impl_ = std::make_unique<Impl>();
+  Impl& m = *impl_;
+  m.gemm = m.machine.gemm = select_gemm(*isas);
+  m.math = m.machine.math = select_float(*isas);
+  if (m.math == nullptr)
+    return error(Code::kUnsupported, "this build has no float functions (QRT_INTEGER_ONLY)");
+  m.machine.parallel.threads = static_cast<size_t>(threads);
+  if (threads > 1) {
+    m.pool = m.machine.parallel.pool = pthreadpool_create(static_cast<size_t>(threads));
+    if (m.pool == nullptr) return error(Code::kOutOfMemory, "no memory for threads");
+  }
+  m.inputs = model.inputs;
+  m.outputs = model.outputs;
+  m.constants = model.constants;
+  for (const Node& node : model.nodes) {
+    Impl::Step step;
+    step.node = node;
+    step.run = find_operator(node.domain, node.op);
+    if (step.run == nullptr)
+      return error(Code::kUnsupported, "%s: no float form", node.label().c_str());
+    for (const std::string& name : node.inputs) step.inputs.push_back(m.value(name));
+    for (const std::string& name : node.outputs) step.outputs.push_back(m.value(name));
+    m.steps.push_back(std::move(step));
+  }
+  std::vector<bool> needed(m.numbers.size() + m.outputs.size(), false);
+  for (const Value& v : m.outputs) needed[static_cast<size_t>(m.value(v.name))] = true;
+  for (size_t i = m.steps.size(); i-- > 0;)
+    for (const std::vector<int>* list : {&m.steps[i].inputs, &m.steps[i].outputs})
+      for (int v : *list) {
+        if (v < 0 || needed[static_cast<size_t>(v)]) continue;
+        needed[static_cast<size_t>(v)] = true;
+        m.steps[i].last_uses.push_back(v);
+      }
+  return Status();
+}
+
+namespace {
+
+Status check_feed(const Value& input, const std::map<std::string, Tensor>& feeds,
+                  const Tensor** feed) {
+  const auto found = feeds.find(input.name);
+  if (found == feeds.end())
+    return error(Code::kInvalidArgument, "input '%s' has no data", input.name.c_str());
+  *feed = &found->second;
+  const Tensor& t = found->second;
+  bool fits = t.element == input.element && t.shape.size() == input.shape.size();
+  for (size_t d = 0; fits && d < t.shape.size(); ++d)
+    fits = input.shape[d] < 0 || t.shape[d] == input.shape[d];
+  if (fits) return Status();
+  return error(Code::kInvalidArgument, "input '%s' is %s %s, got %s %s", input.name.c_str(),
+               element_name(input.element), to_string(input.shape).c_str(), element_name(t.element),
+               to_string(t.shape).c_str());
+}
+
+Status run_step(const Node& node, Operator run, const std::vector<const Tensor*>& inputs,
+                std::vector<Tensor>* outputs, Machine* machine) {
+  Call call(node, inputs, outputs, machine);
+  try {
+    return run(call);
+  } catch (const std::bad_alloc&) {
+    return error(Code::kOutOfMemory, "%s: not enough memory", node.label().c_str());
+  }
+}
+
+}  // namespace
+
+Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
+                        std::map<std::string, Tensor>* outputs) {
+  Impl& m = *impl_;
+  std::vector<const Tensor*> values(m.numbers.size(), nullptr);
+  std::vector<Tensor> made(m.numbers.size());
+  for (const auto& [name, tensor] : m.constants)
+    if (const auto found = m.numbers.find(name); found != m.numbers.end())
+      values[static_cast<size_t>(found->second)] = &tensor;
+  for (const Value& input : m.inputs) {
+    const Tensor* feed = nullptr;
+    QRT_TRY(check_feed(input, feeds, &feed));
+    if (const auto found = m.numbers.find(input.name); found != m.numbers.end())
+      values[static_cast<size_t>(found->second)] = feed;
+  }
+  for (const Impl::Step& step : m.steps) {
+    std::vector<const Tensor*> inputs;
+    for (int v : step.inputs) {
+      inputs.push_back(v < 0 ? nullptr : values[static_cast<size_t>(v)]);
+      if (v >= 0 && inputs.back() == nullptr)
+        return error(Code::kInvalidModel, "%s reads '%s', which nothing defines",
+                     step.node.label().c_str(), step.node.inputs[inputs.size() - 1].c_str());
+    }
+    std::vector<Tensor> results(step.outputs.size());
+    QRT_TRY(run_step(step.node, step.run, inputs, &results, &m.machine));
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (step.outputs[i] < 0) continue;
+      const auto v = static_cast<size_t>(step.outputs[i]);
+      made[v] = std::move(results[i]);
+      values[v] = &made[v];
+      if (observer) observer(step.node.outputs[i], made[v]);
+    }
+    for (int v : step.last_uses) {
+      Tensor& gone = made[static_cast<size_t>(v)];
+      m.machine.buffers.give(std::move(gone.reals));
+      gone = Tensor();
+    }
+  }
+  if (outputs != nullptr) outputs->clear();
+  for (const Value& output : m.outputs) {
+    const auto v = static_cast<size_t>(m.numbers.at(output.name));
+    if (values[v] == nullptr)
+      return error(Code::kInvalidModel, "output '%s' is written by no node", output.name.c_str());
+    if (outputs != nullptr) (*outputs)[output.name] = *values[v];
+  }
+  for (Tensor& t : made) m.machine.buffers.give(std::move(t.reals));
+  return Status();
+}
+
+Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>& inputs,
+                             std::vector<Tensor>* outputs) const {
+  const Operator run = find_operator(node.domain, node.op);
+  if (run == nullptr) return error(Code::kUnsupported, "%s: no float form", node.label().c_str());
+  thread_local Machine machine;  // keeps its memory for the next node
+  machine.gemm = impl_->gemm;
+  machine.math = impl_->math;
+  outputs->clear();
+  outputs->resize(node.outputs.size());
+  return run_step(node, run, inputs, outputs, &machine);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,15 @@
+// Older forms of operators as those of kOpset. (Younger ones, up to opset 25, are the same or are
+// taken apart.)
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// One node of a file of this opset: appends what it is in kOpset to model->nodes.
+Status append_normalized(int64_t opset, Node node, FloatModel* model);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_

@@ -1,0 +1,220 @@
+#include "converter/quantize/float/operators.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace qrt::quantize {
+namespace {
+
+constexpr struct {
+  const char* op;
+  Operator run;
+} kOperators[] = {
+    {"Relu", run_unary},
+    {"LeakyRelu", run_unary},
+    {"ThresholdedRelu", run_unary},
+    {"Elu", run_unary},
+    {"Celu", run_unary},
+    {"Selu", run_unary},
+    {"Sigmoid", run_unary},
+    {"HardSigmoid", run_unary},
+    {"HardSwish", run_unary},
+    {"Tanh", run_unary},
+    {"Exp", run_unary},
+    {"Log", run_unary},
+    {"Sqrt", run_unary},
+    {"Reciprocal", run_unary},
+    {"Erf", run_unary},
+    {"Gelu", run_unary},
+    {"Softplus", run_unary},
+    {"Softsign", run_unary},
+    {"Mish", run_unary},
+    {"Neg", run_unary},
+    {"Abs", run_unary},
+    {"Floor", run_unary},
+    {"Ceil", run_unary},
+    {"Round", run_unary},
+    {"Sign", run_unary},
+    {"Clip", run_clip},
+    {"Cast", run_cast},
+    {"Identity", run_identity},
+    {"Add", run_binary},
+    {"Sub", run_binary},
+    {"Mul", run_binary},
+    {"Div", run_binary},
+    {"Mod", run_binary},
+    {"Pow", run_binary},
+    {"Min", run_binary},
+    {"Max", run_binary},
+    {"Sum", run_binary},
+    {"PRelu", run_prelu},
+    {"Equal", run_compare},
+    {"Less", run_compare},
+    {"LessOrEqual", run_compare},
+    {"Greater", run_compare},
+    {"GreaterOrEqual", run_compare},
+    {"And", run_logic},
+    {"Or", run_logic},
+    {"Xor", run_logic},
+    {"Not", run_logic},
+    {"Where", run_where},
+
+    {"Conv", run_conv},
+    {"ConvTranspose", run_conv_transpose},
+    {"MatMul", run_matmul},
+    {"Gemm", run_gemm},
+
+    {"MaxPool", run_pool},
+    {"AveragePool", run_pool},
+    {"GlobalAveragePool", run_global_pool},
+    {"GlobalMaxPool", run_global_pool},
+
+    {"BatchNormalization", run_batch_normalization},
+    {"InstanceNormalization", run_instance_normalization},
+    {"LayerNormalization", run_layer_normalization},
+    {"GroupNormalization", run_group_normalization},
+    {"LpNormalization", run_lp_normalization},
+    {"Softmax", run_softmax},
+    {"LogSoftmax", run_softmax},
+    {"ReduceMean", run_reduce},
+    {"ReduceSum", run_reduce},
+    {"ReduceMax", run_reduce},
+    {"ReduceMin", run_reduce},
+    {"ReduceProd", run_reduce},
+    {"ReduceSumSquare", run_reduce},
+    {"ReduceL1", run_reduce},
+    {"ReduceL2", run_reduce},
+    {"ArgMax", run_arg},
+    {"ArgMin", run_arg},
+
+    {"Shape", run_shape},
+    {"Size", run_size},
+    {"ConstantOfShape", run_constant_of_shape},
+    {"Range", run_range},
+    {"Reshape", run_reshape},
+    {"Flatten", run_flatten},
+    {"Squeeze", run_squeeze},
+    {"Unsqueeze", run_unsqueeze},
+
+    {"Transpose", run_transpose},
+    {"Concat", run_concat},
+    {"Split", run_split},
+    {"Slice", run_slice},
+    {"Pad", run_pad},
+    {"Gather", run_gather},
+    {"GatherElements", run_gather_elements},
+    {"Expand", run_expand},
+    {"Tile", run_tile},
+    {"DepthToSpace", run_depth_to_space},
+    {"SpaceToDepth", run_space_to_depth},
+    {"Resize", run_resize},
+};
+
+std::string formatted(const char* format, va_list arguments) {
+  char text[512];
+  vsnprintf(text, sizeof text, format, arguments);
+  return text;
+}
+
+}  // namespace
+
+Operator find_operator(const std::string& domain, const std::string& op) {
+  if (!domain.empty()) return nullptr;
+  for (const auto& entry : kOperators)
+    if (op == entry.op) return entry.run;
+  return nullptr;
+}
+
+// The smallest buffer that is large enough.
+std::vector<float> Buffers::take(size_t size) {
+  auto best = free_.end();
+  for (auto it = free_.begin(); it != free_.end(); ++it)
+    if (it->capacity() >= size && (best == free_.end() || it->capacity() < best->capacity()))
+      best = it;
+  std::vector<float> buffer;
+  if (best != free_.end()) {
+    buffer = std::move(*best);
+    free_.erase(best);
+  }
+  buffer.resize(size);
+  return buffer;
+}
+
+void Buffers::give(std::vector<float>&& buffer) {
+  constexpr size_t kKept = 16;
+  if (buffer.capacity() == 0) return;
+  free_.push_back(std::move(buffer));
+  if (free_.size() <= kKept) return;
+  free_.erase(std::min_element(free_.begin(), free_.end(), [](const auto& a, const auto& b) {
+    return a.capacity() < b.capacity();
+  }));
+}
+
+void Machine::reserve(size_t floats) {
+  scratch_.resize(parallel.threads);
+  for (std::vector<float>& s : scratch_)
+    if (s.size() < floats) s.resize(floats);
+}
+
+Status Call::need_reals(size_t first, size_t last) const {
+  for (size_t i = first; i < last; ++i)
+    if (!has(i) || !in(i).is_real())
+      return wrong("input %zu is %s, expected float32", i,
+                   has(i) ? element_name(in(i).element) : "absent");
+  return Status();
+}
+
+Status Call::need_integers(size_t first, size_t last) const {
+  for (size_t i = first; i < last; ++i)
+    if (!has(i) || in(i).is_real())
+      return wrong("input %zu is %s, expected integers", i, has(i) ? "float32" : "absent");
+  return Status();
+}
+
+Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (d < 0) return wrong("its result would have shape %s", to_string(shape).c_str());
+    if (d != 0 && n > kMaxElementsOfValue / d)
+      return unsupported("its result of shape %s has more than 2^28 elements",
+                         to_string(shape).c_str());
+    n *= d;
+  }
+  Tensor& t = outputs_[i];
+  t.element = element;
+  t.shape = shape;
+  if (element == Element::kFloat)
+    t.reals = machine.buffers.take(static_cast<size_t>(n));
+  else
+    t.integers.assign(static_cast<size_t>(n), 0);
+  *y = &t;
+  return Status();
+}
+
+Status Call::wrong(const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::string text = formatted(format, arguments);
+  va_end(arguments);
+  return error(Code::kInvalidModel, "%s: %s", node.label().c_str(), text.c_str());
+}
+
+Status Call::unsupported(const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::string text = formatted(format, arguments);
+  va_end(arguments);
+  return error(Code::kUnsupported, "%s: %s", node.label().c_str(), text.c_str());
+}
+
+Status Call::axis(int64_t given, size_t rank, size_t* axis) const {
+  const auto n = static_cast<int64_t>(rank);
+  if (given < -n || given >= n)
+    return wrong("axis %lld, expected %lld to %lld", static_cast<long long>(given),
+                 static_cast<long long>(-n), static_cast<long long>(n - 1));
+  *axis = static_cast<size_t>(given < 0 ? given + n : given);
+  return Status();
+}
+
+}  // namespace qrt::quantize

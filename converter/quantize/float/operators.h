@@ -1,0 +1,135 @@
+// The operators of a float model: one function each, and the table of them. A function checks what it
+// got, as nothing else does: shapes and attributes come from the file.
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_OPERATORS_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_OPERATORS_H_
+
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+#include "converter/quantize/float/gemm.h"
+#include "kernels/float_fallback/float_fallback.h"
+#include "runtime/parallel.h"
+
+namespace qrt::quantize {
+
+// What an operator may have of memory and time, so that a small file cannot ask for more than there is.
+constexpr int64_t kMaxElementsOfValue = int64_t{1} << 28;
+constexpr int64_t kMaxProductTerms = int64_t{1} << 42;  // of one node: a minute and more
+
+// Memory of values that are gone, for those to come.
+class Buffers {
+ public:
+  std::vector<float> take(size_t size);
+  void give(std::vector<float>&& buffer);
+
+ private:
+  std::vector<std::vector<float>> free_;
+};
+
+struct Machine {
+  const GemmKernel* gemm = nullptr;
+  const FloatKernel* math = nullptr;
+  Parallel parallel;
+  Buffers buffers;
+
+  // `floats` floats for each chunk of parallel.chunks(). They are there before a task runs, which
+  // could not report that there is no memory.
+  void reserve(size_t floats);
+  float* scratch(size_t chunk) { return scratch_[chunk].data(); }
+
+ private:
+  std::vector<std::vector<float>> scratch_;
+};
+
+// One node and its operands.
+class Call {
+ public:
+  Call(const Node& node, const std::vector<const Tensor*>& inputs, std::vector<Tensor>* outputs,
+       Machine* machine)
+      : node(node), machine(*machine), inputs_(inputs), outputs_(*outputs) {}
+
+  const Node& node;
+  Machine& machine;
+
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  size_t input_count() const { return inputs_.size(); }
+  const Tensor& in(size_t i) const { return *inputs_[i]; }  // REQUIRES: has(i)
+  size_t output_count() const { return outputs_.size(); }
+  Tensor& out(size_t i) { return outputs_[i]; }  // that was made
+
+  // The operands from first to last (excluded) are there, and are of float or not.
+  Status need_reals(size_t first, size_t last) const;
+  Status need_integers(size_t first, size_t last) const;
+  // Output i as a tensor of this shape, its elements not set; false: too large (problem()).
+  Status make(size_t i, const Dims& shape, Element element, Tensor** y);
+  // Of float.
+  Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
+  // What is wrong with the node or its operands: printf-style.
+  Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  // -rank..rank-1 to 0..rank-1.
+  Status axis(int64_t given, size_t rank, size_t* axis) const;
+
+ private:
+  const std::vector<const Tensor*>& inputs_;
+  std::vector<Tensor>& outputs_;
+};
+
+using Operator = Status (*)(Call&);
+
+// Null where there is none. domain: "" for ONNX's own.
+Operator find_operator(const std::string& domain, const std::string& op);
+
+// --- operators_*.cc
+Status run_unary(Call& call);
+Status run_clip(Call& call);
+Status run_cast(Call& call);
+Status run_identity(Call& call);
+Status run_binary(Call& call);  // of two or more operands, broadcast
+Status run_prelu(Call& call);
+Status run_compare(Call& call);
+Status run_logic(Call& call);
+Status run_where(Call& call);
+
+Status run_conv(Call& call);
+Status run_conv_transpose(Call& call);
+Status run_matmul(Call& call);
+Status run_gemm(Call& call);
+
+Status run_pool(Call& call);
+Status run_global_pool(Call& call);
+
+Status run_batch_normalization(Call& call);
+Status run_instance_normalization(Call& call);
+Status run_layer_normalization(Call& call);
+Status run_group_normalization(Call& call);
+Status run_lp_normalization(Call& call);
+Status run_softmax(Call& call);
+Status run_reduce(Call& call);
+Status run_arg(Call& call);
+
+Status run_shape(Call& call);
+Status run_size(Call& call);
+Status run_constant_of_shape(Call& call);
+Status run_range(Call& call);
+Status run_reshape(Call& call);
+Status run_flatten(Call& call);
+Status run_squeeze(Call& call);
+Status run_unsqueeze(Call& call);
+
+Status run_transpose(Call& call);
+Status run_concat(Call& call);
+Status run_split(Call& call);
+Status run_slice(Call& call);
+Status run_pad(Call& call);
+Status run_gather(Call& call);
+Status run_gather_elements(Call& call);
+Status run_expand(Call& call);
+Status run_tile(Call& call);
+Status run_depth_to_space(Call& call);
+Status run_space_to_depth(Call& call);
+Status run_resize(Call& call);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_OPERATORS_H_

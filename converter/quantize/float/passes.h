@@ -1,0 +1,35 @@
+// The steps of simplify(), in its order. Each takes a model as read_float_model() gives it or as another
+// step leaves it.
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_PASSES_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_PASSES_H_
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// Nodes whose inputs are all constant.
+Status fold_constants(FloatModel* model);
+
+// Runs the model on zeros, with two batches where the batch is open: model->values, and constants in
+// place of what is computed from shapes. A batch that the model is not made for becomes 1.
+Status fold_shapes(FloatModel* model);
+
+// Nodes that change nothing.
+void drop_identities(FloatModel* model);
+
+// Forms that the converter knows best: Gemm as x * b + c; ReduceMean of images as GlobalAveragePool;
+// Resize by scales; limits as Relu.
+void unify_forms(FloatModel* model);
+// ConvTranspose of windows side by side as Conv and DepthToSpace.
+void split_transposed(FloatModel* model);
+
+// BatchNormalization, and products and sums by one constant for each channel, into the layer before
+// or behind.
+void fold_batch_norms(FloatModel* model);
+
+// Pad into the Conv or pool behind it.
+void merge_pads(FloatModel* model);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_PASSES_H_

@@ -1,0 +1,47 @@
+// The quantised model as it ships: converted from its QDQ form by the converter itself, and run.
+#ifndef QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
+#define QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+#include "converter/report.h"
+#include "runtime/session.h"
+#include "runtime/status.h"
+
+namespace qrt::quantize {
+
+using Values = std::map<std::string, Tensor>;  // by name
+
+// What the converter says of every node of a QDQ model, and what came out.
+struct Conversion {
+  convert::Report report;
+  bool has_float = false;      // some nodes run in float (level F)
+  std::vector<uint8_t> bytes;  // of the .qrt file
+};
+
+// Only the front end: *report has every node's outcome. With `allow_float`, nodes may run in float.
+Status judge_qdq(const std::string& qdq, bool allow_float, convert::Report* report);
+
+// QDQ bytes -> .qrt bytes; what has no integer form runs in float. `notes` become the file's
+// metadata. kUnsupported where a node is refused even so: conversion->report says why.
+Status convert_qdq(const std::string& qdq, const std::map<std::string, std::string>& notes,
+                   Conversion* conversion);
+
+// Runs .qrt bytes on one sample at a time.
+class IntegerRunner {
+ public:
+  Status create(const std::vector<uint8_t>& bytes, size_t threads);
+  // feeds: by the inputs' names, of batch 1 or the model's own.
+  Status run(const Values& feeds, Values* outputs);
+
+ private:
+  std::shared_ptr<const VerifiedModel> model_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_

@@ -1,0 +1,254 @@
+#include "converter/quantize/ladder/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/quantize/schemes/roles.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr size_t kMostSamples = 96, kLeastSamples = 4;
+constexpr double kMostBytes = 96e6;  // of live values
+// Samples on which codings are compared.
+constexpr size_t kTrialSamples = 6;
+
+double squares(const Tensor& t) {
+  double sum = 0;
+  for (const float v : t.reals) sum += static_cast<double>(v) * static_cast<double>(v);
+  return sum;
+}
+
+// The output channel of each element: the elements behind the channel's dimension, and how many
+// channels there are.
+ChannelOrder channels_of(const Tensor& t, int dim) {
+  const int at = dim < 0 ? static_cast<int>(t.shape.size()) + dim : dim;
+  return channel_order(t, at);
+}
+
+}  // namespace
+
+// Twice the bytes that are alive at the widest node, for each sample.
+size_t Sweep::sample_count(size_t available) const {
+  std::map<std::string, double> bytes;
+  const auto size_of = [&](const std::string& name) {
+    double n = 4;
+    const auto v = model_.values.find(name);
+    if (v == model_.values.end()) return n;
+    for (const int64_t d : v->second.shape) n *= static_cast<double>(d < 0 ? 1 : d);
+    return n;
+  };
+  double alive = 0, most = 1;
+  for (size_t i = 0; i < model_.nodes.size(); ++i) {
+    const Node& n = model_.nodes[i];
+    for (const std::string& y : n.outputs) alive += bytes[y] = size_of(y);
+    most = std::max(most, alive);
+    for (const std::string& x : n.inputs) {
+      const auto r = readers_.find(x);
+      if (r == readers_.end() || r->second.back() != i) continue;
+      alive -= bytes[x];
+      bytes[x] = 0;
+    }
+  }
+  const auto fit = static_cast<size_t>(kMostBytes / (2 * most));
+  return std::min(available, std::clamp(fit, kLeastSamples, kMostSamples));
+}
+
+Status Sweep::load(Samples* samples, const std::vector<size_t>& which) {
+  for (size_t s = 0; s < samples_; ++s) {
+    Values feeds;
+    QRT_TRY(samples->read(which[s * which.size() / samples_], &feeds));
+    for (auto& [name, tensor] : feeds) {
+      live_[name].real.push_back(tensor);
+      live_[name].rounded.push_back(std::move(tensor));
+    }
+  }
+  return {};
+}
+
+Status Sweep::run(Samples* samples, const std::vector<size_t>& which, const Work& work,
+                  const Progress& progress, Parameters* parameters) {
+  live_.clear();
+  readers_.clear();
+  errors_.clear();
+  settled_.clear();
+  for (size_t i = 0; i < model_.nodes.size(); ++i)
+    for (const std::string& name : model_.nodes[i].inputs)
+      if (!name.empty() && !model_.constant(name)) readers_[name].push_back(i);
+  samples_ = sample_count(which.size());
+  QRT_TRY(load(samples, which));
+  for (const Value& input : model_.inputs)
+    if (placement_.is_coded(input.name)) QRT_TRY(settle(input.name, work, parameters, &live_[input.name]));
+  for (size_t i = 0; i < model_.nodes.size(); ++i) {
+    progress(work.choices ? "codings" : work.correct_biases ? "biases" : "errors",
+             static_cast<double>(i) / static_cast<double>(model_.nodes.size()));
+    QRT_TRY(visit(i, work, parameters));
+    release(i);
+  }
+  return {};
+}
+
+Status Sweep::run_node(size_t i, const RoundedConstants* constants, bool is_real,
+                       std::vector<std::vector<Tensor>>* outputs) {
+  const Node& n = model_.nodes[i];
+  for (size_t s = 0; s < samples_; ++s) {
+    std::vector<const Tensor*> inputs;
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      const Tensor* t = constants ? constants->find(i, k) : nullptr;
+      if (!t && !n.inputs[k].empty()) t = model_.constant(n.inputs[k]);
+      if (!t && !n.inputs[k].empty()) {
+        const Pair& p = live_.at(n.inputs[k]);
+        t = &(is_real ? p.real : p.rounded)[s];
+      }
+      inputs.push_back(t);
+    }
+    for (const Tensor* t; constants && (t = constants->find(i, inputs.size()));) inputs.push_back(t);
+    std::vector<Tensor> y;
+    QRT_TRY(interpreter_->run_node(n, inputs, &y));
+    for (size_t k = 0; k < y.size() && k < n.outputs.size(); ++k) {
+      if (outputs->size() <= k) outputs->resize(k + 1);
+      (*outputs)[k].push_back(std::move(y[k]));
+    }
+  }
+  return {};
+}
+
+Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
+  const Node& n = model_.nodes[i];
+  // The layers whose weights or bias this node reads.
+  Placement own;
+  own.float_nodes = placement_.float_nodes;
+  for (const Layer& layer : placement_.layers) {
+    if (layer.node == i && parameters->layers.count(i) != 0)
+      quantise_layer(model_, layer, scheme_, parameters->coding(placement_, layer.input), parameters);
+    if (layer.node == i || layer.bias_node == i) own.layers.push_back(layer);
+  }
+  const RoundedConstants constants(model_, own, *parameters, true);
+  std::vector<std::vector<Tensor>> real, rounded;
+  QRT_TRY(run_node(i, nullptr, true, &real));
+  QRT_TRY(run_node(i, &constants, false, &rounded));
+  for (size_t k = 0; k < n.outputs.size() && k < real.size(); ++k) {
+    const std::string& name = n.outputs[k];
+    if (name.empty()) continue;
+    Pair y = {std::move(real[k]), std::move(rounded[k])};
+    for (const Layer& layer : own.layers)
+      if (work.correct_biases && layer.bias_node == i && layer.bias_input >= 0 && parameters->layers.count(layer.node) != 0)
+        correct_bias(layer, &y, parameters);
+    if (placement_.is_coded(name)) QRT_TRY(settle(name, work, parameters, &y));
+    if (readers_.count(name) != 0) live_[name] = std::move(y);
+  }
+  return {};
+}
+
+// The mean of the error over samples and places, of each channel.
+void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
+  const ChannelOrder order = channels_of(y->real[0], layer.channel_dim);
+  std::vector<double> sum(order.channels);
+  double n = 0;
+  for (size_t s = 0; s < samples_; ++s) {
+    const Tensor &a = y->real[s], &b = y->rounded[s];
+    for (size_t e = 0; e < a.reals.size(); ++e)
+      sum[order.of(e)] += static_cast<double>(a.reals[e]) - static_cast<double>(b.reals[e]);
+    n += static_cast<double>(a.reals.size()) / static_cast<double>(order.channels);
+  }
+  LayerParameters& p = parameters->layers.at(layer.node);
+  if (p.bias.empty()) {
+    if (layer.bias_node != layer.node) return;
+    p.bias.resize(order.channels);
+  }
+  if (p.bias.size() != order.channels) return;
+  std::vector<float> shift(order.channels);
+  for (size_t c = 0; c < shift.size(); ++c) {
+    shift[c] = static_cast<float>(sum[c] / n);
+    p.bias[c] += shift[c];
+  }
+  for (Tensor& t : y->rounded)
+    for (size_t e = 0; e < t.reals.size(); ++e) t.reals[e] += shift[order.of(e)];
+}
+
+// Noise : signal behind the layers that read a tensor, if its own rounding were the only one.
+Status Sweep::error_behind(const std::string& name, const Coding& coding, const Pair& pair,
+                           double* error) {
+  *error = 0;
+  const auto readers = readers_.find(name);
+  const size_t n = std::min(samples_, kTrialSamples);
+  for (size_t s = 0; s < n; ++s) {
+    Tensor difference = pair.rounded[s];
+    const double signal = squares(difference);
+    for (float& v : difference.reals) v = coding.rounded(v) - v;
+    const double own = signal > 0 ? squares(difference) / signal : 0;
+    bool behind = false;
+    for (const size_t r : readers == readers_.end() ? std::vector<size_t>() : readers->second) {
+      const Layer* layer = placement_.layer_of(r);
+      if (!layer || layer->input != name) continue;
+      // A layer is linear: what it makes of the difference is the difference of its results.
+      const Node& node = model_.nodes[r];
+      std::vector<Tensor> of_difference, of_value;
+      const Tensor* weights = model_.constant(layer->weights);
+      QRT_TRY(interpreter_->run_node(node, {&difference, weights}, &of_difference));
+      QRT_TRY(interpreter_->run_node(node, {&pair.rounded[s], weights}, &of_value));
+      const double power = squares(of_value[0]);
+      *error += power > 0 ? squares(of_difference[0]) / power : 0;
+      behind = true;
+    }
+    if (!behind || readers->second.size() > 1) *error += own;
+  }
+  return {};
+}
+
+Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& choices,
+                     const Pair& pair, RangeChoice* best) {
+  double least = HUGE_VAL;
+  for (const RangeChoice& c : choices) {
+    double error;
+    QRT_TRY(error_behind(name, c.coding, pair, &error));
+    if (error < least) {
+      least = error;
+      *best = c;
+    }
+  }
+  return {};
+}
+
+// A tensor as its integers stand for it, with the coding that it keeps.
+Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair) {
+  const std::string& root = placement_.coded.at(name);
+  if (work.choices && settled_.insert(root).second) {
+    const auto found = work.choices->find(root);
+    if (found != work.choices->end() && found->second.size() > 1) {
+      RangeChoice best = found->second[0];
+      QRT_TRY(choose(name, found->second, *pair, &best));
+      parameters->codings[root] = best.coding;
+      rules_[root] = best.rule;
+    }
+  }
+  const Coding& coding = parameters->codings.at(root);
+  double signal = 0, alone = 0, cumulative = 0, sum = 0, shift = 0, n = 0;
+  for (size_t s = 0; s < samples_; ++s) {
+    round_tensor(coding, &pair->rounded[s]);
+    const std::vector<float>&a = pair->real[s].reals, &b = pair->rounded[s].reals;
+    for (size_t e = 0; e < a.size(); ++e) {
+      const auto x = static_cast<double>(a[e]), d = static_cast<double>(b[e]) - x;
+      const double r = static_cast<double>(coding.rounded(a[e])) - x;
+      signal += x * x;
+      alone += r * r;
+      cumulative += d * d;
+      sum += x;
+      shift += d;
+    }
+    n += static_cast<double>(a.size());
+  }
+  TensorError& e = errors_[name];
+  const double variance = n > 0 ? signal / n - sum / n * (sum / n) : 0;
+  e.alone = signal > 0 ? alone / signal : 0;
+  e.cumulative = signal > 0 ? cumulative / signal : 0;
+  e.mean_shift = variance > 0 ? shift / n / std::sqrt(variance) : 0;
+  return {};
+}
+
+void Sweep::release(size_t i) {
+  for (const std::string& name : model_.nodes[i].inputs)
+    if (const auto r = readers_.find(name); r != readers_.end() && r->second.back() == i) live_.erase(name);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,81 @@
+// One walk over the model, node by node, with the float and the quantised values of some dozens of
+// samples side by side. At each tensor everything before it is quantised already: there its coding
+// is chosen by what the layers behind it make of the error, and there a layer's bias takes up the
+// mean error that is left. Memory: what of the samples is alive at a node.
+#ifndef QRT_CONVERTER_QUANTIZE_LADDER_SWEEP_H_
+#define QRT_CONVERTER_QUANTIZE_LADDER_SWEEP_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/ladder/simulation.h"
+#include "converter/quantize/ranges/calibration.h"
+#include "converter/quantize/ranges/rules.h"
+#include "converter/quantize/samples/samples.h"
+#include "converter/quantize/schemes/parameters.h"
+
+namespace qrt::quantize {
+
+// What rounding does to one tensor, over the samples of a sweep.
+struct TensorError {
+  double alone = 0;       // noise : signal of its own rounding
+  double cumulative = 0;  // of the quantised model's value
+  double mean_shift = 0;  // of the quantised values, in standard deviations of the real ones
+};
+
+class Sweep {
+ public:
+  using Choices = std::map<std::string, std::vector<RangeChoice>>;  // by root, least error first
+
+  // What the walk does on its way.
+  struct Work {
+    const Choices* choices = nullptr;  // choose each coding among these
+    bool correct_biases = false;
+  };
+
+  Sweep(const FloatModel& model, const Placement& placement, const Scheme& scheme,
+        Interpreter* interpreter)
+      : model_(model), placement_(placement), scheme_(scheme), interpreter_(interpreter) {}
+
+  // So many of `which` samples as the memory allows, evenly taken.
+  Status run(Samples* samples, const std::vector<size_t>& which, const Work& work,
+             const Progress& progress, Parameters* parameters);
+
+  const std::map<std::string, TensorError>& errors() const { return errors_; }
+  // The rules of the codings that were chosen, by root.
+  const std::map<std::string, Rule>& rules() const { return rules_; }
+
+ private:
+  struct Pair {
+    std::vector<Tensor> real, rounded;  // by sample
+  };
+
+  size_t sample_count(size_t available) const;
+  Status load(Samples* samples, const std::vector<size_t>& which);
+  Status visit(size_t i, const Work& work, Parameters* parameters);
+  Status run_node(size_t i, const RoundedConstants* constants, bool is_real,
+                  std::vector<std::vector<Tensor>>* outputs);
+  void correct_bias(const Layer& layer, Pair* y, Parameters* parameters);
+  Status settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair);
+  Status choose(const std::string& name, const std::vector<RangeChoice>& choices, const Pair& pair,
+                RangeChoice* best);
+  Status error_behind(const std::string& name, const Coding& coding, const Pair& pair, double* error);
+  void release(size_t i);
+
+  const FloatModel& model_;
+  const Placement& placement_;
+  const Scheme& scheme_;
+  Interpreter* interpreter_;
+  std::map<std::string, Pair> live_;
+  std::map<std::string, std::vector<size_t>> readers_;
+  std::map<std::string, TensorError> errors_;
+  std::map<std::string, Rule> rules_;
+  std::set<std::string> settled_;  // roots whose coding is chosen
+  size_t samples_ = 0;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_LADDER_SWEEP_H_

@@ -1,0 +1,45 @@
+// Float ONNX in, integers out: the quantiser as a library. qrt_quantize.cc is its command line.
+//
+//   read, simplify -> place (schemes/) -> judged by the converter's own front end
+//   -> ranges of the samples (ranges/) -> codings, weights -> ladder (ladder/)
+//   -> QDQ ONNX (schemes/qdq_writer) -> import/onnx -> .qrt, run and compared (report/)
+#ifndef QRT_CONVERTER_QUANTIZE_QUANTIZE_H_
+#define QRT_CONVERTER_QUANTIZE_QUANTIZE_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/quantize/ranges/calibration.h"
+#include "converter/quantize/report/findings.h"
+#include "converter/quantize/samples/samples.h"
+#include "converter/quantize/schemes/scheme.h"
+
+namespace qrt::quantize {
+
+enum class Ladder { kNone, kFast, kFull };
+
+struct Settings {
+  std::string model;
+  std::vector<std::string> calibration;
+  ImageOptions images;
+  std::string labels;  // .npy or .txt; empty: none
+  const Scheme* scheme = &schemes()[0];
+  Ladder ladder = Ladder::kFast;
+  double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
+  int threads = 1;
+};
+
+struct Quantised {
+  std::string qdq;             // the bytes of the ONNX model
+  std::vector<uint8_t> bytes;  // of the .qrt file
+  Findings findings;
+};
+
+// kInvalidArgument, kInvalidModel, kUnsupported or kIoError with a message that says what to do.
+// `plan` hears, before the first sample is read for its ranges, what each node will be.
+Status quantize(const Settings& settings, const Progress& progress,
+                const std::function<void(const convert::Report&)>& plan, Quantised* result);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_QUANTIZE_H_

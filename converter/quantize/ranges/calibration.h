@@ -1,0 +1,37 @@
+// Runs the float model over the calibration samples, twice, and keeps of every tensor only its extent
+// and its histogram.
+#ifndef QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
+#define QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/ranges/histogram.h"
+#include "converter/quantize/samples/samples.h"
+#include "converter/quantize/schemes/placement.h"
+
+namespace qrt::quantize {
+
+// More of a tensor's values than this that are NaN or infinite are an error.
+constexpr double kMostBad = 0.01;
+
+// Hears how far a step is, from 0 to 1.
+using Progress = std::function<void(const char* step, double part)>;
+
+struct Calibration {
+  // By the value whose coding others share.
+  std::map<std::string, Extent> extents;
+  std::map<std::string, Histogram> histograms;
+};
+
+// `which`: indices of the samples to use.
+Status calibrate(const FloatModel& model, const Placement& placement, Interpreter* interpreter,
+                 Samples* samples, const std::vector<size_t>& which, const Progress& progress,
+                 Calibration* calibration);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_

@@ -1,0 +1,208 @@
+#include "converter/quantize/ranges/rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qrt::quantize {
+namespace {
+
+constexpr size_t kBins = Histogram::kBins;
+
+// Sums over the bins below an index, so that the error of an interval takes no loop.
+class Sums {
+ public:
+  explicit Sums(const Histogram& h) : h_(h), n_(kBins + 1), x_(kBins + 1), xx_(kBins + 1) {
+    for (size_t i = 0; i < kBins; ++i) {
+      const auto c = static_cast<double>(h.counts()[i]);
+      n_[i + 1] = n_[i] + c;
+      x_[i + 1] = x_[i] + c * h.middle(i);
+      xx_[i + 1] = xx_[i] + c * h.middle(i) * h.middle(i);
+    }
+  }
+
+  // Squares of what lies outside lo..hi, as far as it does, and a twelfth of a squared step for
+  // what is rounded within.
+  double error(double lo, double hi, double step) const {
+    const size_t a = bin(lo), b = std::max(a, bin(hi));
+    const double below = xx_[a] - 2 * lo * x_[a] + lo * lo * n_[a];
+    const double above = (xx_[kBins] - xx_[b]) - 2 * hi * (x_[kBins] - x_[b]) +
+                         hi * hi * (n_[kBins] - n_[b]);
+    const double inside = (n_[b] - n_[a]) * step * step / 12;
+    return std::max(below, 0.0) + std::max(above, 0.0) + inside;
+  }
+  double outside(double lo, double hi) const {
+    const size_t a = bin(lo), b = std::max(a, bin(hi));
+    return n_[a] + n_[kBins] - n_[b];
+  }
+  // Where the share `part` of the values that are not zero lies below.
+  double quantile(double part) const {
+    const double want = part * n_[kBins];
+    const auto at = std::lower_bound(n_.begin(), n_.end(), want) - n_.begin();
+    return static_cast<double>(h_.lo()) + static_cast<double>(at) * h_.width();
+  }
+  double count(size_t from, size_t to) const { return n_[to] - n_[from]; }
+
+ private:
+  // The first bin whose middle is not below x.
+  size_t bin(double x) const {
+    if (h_.width() <= 0) return 0;
+    const double at = std::ceil((x - static_cast<double>(h_.lo())) / h_.width() - 0.5);
+    return at <= 0 ? 0 : std::min(static_cast<size_t>(at), kBins);
+  }
+
+  const Histogram& h_;
+  std::vector<double> n_, x_, xx_;
+};
+
+double error_of(const Sums& sums, const Coding& c) {
+  return sums.error(static_cast<double>(c.low()), static_cast<double>(c.high()),
+                    static_cast<double>(c.scale));
+}
+
+Range percentile(const Histogram& h, const Sums& sums, double part) {
+  Range r;
+  r.lo = static_cast<float>(std::clamp(sums.quantile(1 - part) - h.width(), static_cast<double>(h.lo()), 0.0));
+  r.hi = static_cast<float>(std::clamp(sums.quantile(part), 0.0, static_cast<double>(h.hi())));
+  return r;
+}
+
+// Both ends, moved in towards zero independently, coarsely first: the least sum of squares.
+Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
+  Range best = {h.lo(), h.hi()};
+  double least = error_of(sums, coding_for(scheme, bits, best));
+  float lo_step = 0.04f, hi_step = 0.04f;
+  for (int round = 0; round < 3; ++round) {
+    const Range centre = best;
+    const int reach = round == 0 ? 24 : 4;
+    for (int i = -reach; i <= reach; ++i)
+      for (int j = -reach; j <= reach; ++j) {
+        Range r = {centre.lo - static_cast<float>(i) * lo_step * h.lo(),
+                   centre.hi - static_cast<float>(j) * hi_step * h.hi()};
+        r.lo = std::clamp(r.lo, h.lo(), h.lo() / 64);
+        r.hi = std::clamp(r.hi, h.hi() / 64, h.hi());
+        const double e = error_of(sums, coding_for(scheme, bits, r));
+        if (e < least) {
+          least = e;
+          best = r;
+        }
+      }
+    lo_step /= 4;
+    hi_step /= 4;
+  }
+  return best;
+}
+
+// Kullback and Leibler's divergence between the values, clipped to an interval, and the same in as
+// few steps as there are codes, each step's count spread evenly over those of its bins that are not
+// empty.
+double divergence(const Histogram& h, const Sums& sums, size_t from, size_t to, size_t codes) {
+  const double total = sums.count(0, kBins), per_code = static_cast<double>(to - from) / static_cast<double>(codes);
+  if (total <= 0) return 0;
+  double result = 0;
+  for (size_t k = 0; k < codes; ++k) {
+    const size_t a = from + static_cast<size_t>(static_cast<double>(k) * per_code);
+    const size_t b = std::min(to, from + static_cast<size_t>(static_cast<double>(k + 1) * per_code));
+    double in_step = 0;
+    size_t filled = 0;
+    for (size_t i = a; i < b; ++i) {
+      in_step += static_cast<double>(h.counts()[i]);
+      filled += h.counts()[i] > 0;
+    }
+    for (size_t i = a; i < b; ++i) {
+      auto p = static_cast<double>(h.counts()[i]);
+      if (i == from) p += sums.count(0, from);
+      if (i + 1 == to) p += sums.count(to, kBins);
+      if (p <= 0) continue;
+      // A bin that only clipping filled has no share of the steps: as little as half a value.
+      const double q = h.counts()[i] > 0 ? in_step / static_cast<double>(filled) : 0.5;
+      result += p / total * std::log(p / q);
+    }
+  }
+  return result;
+}
+
+Range least_divergence(const Histogram& h, const Sums& sums) {
+  constexpr size_t kCodes = 128;  // below, the measure prefers to clip
+  Range best = {h.lo(), h.hi()};
+  double least = HUGE_VAL;
+  for (int percent = 100; percent >= 20; percent -= 2) {
+    const Range r = {h.lo() * static_cast<float>(percent) / 100, h.hi() * static_cast<float>(percent) / 100};
+    const auto bin = [&](float x) {
+      return static_cast<size_t>(std::clamp(std::nearbyint((static_cast<double>(x) - static_cast<double>(h.lo())) / h.width()), 0.0, static_cast<double>(kBins)));
+    };
+    const size_t from = bin(r.lo), to = bin(r.hi);
+    if (to < from + kCodes) break;
+    const double d = divergence(h, sums, from, to, kCodes);
+    if (d < least) {
+      least = d;
+      best = r;
+    }
+  }
+  return best;
+}
+
+Range range_by(Rule rule, const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
+  switch (rule) {
+    case Rule::kMinMax: break;
+    case Rule::kPercentile99999: return percentile(h, sums, 0.99999);
+    case Rule::kPercentile9999: return percentile(h, sums, 0.9999);
+    case Rule::kPercentile999: return percentile(h, sums, 0.999);
+    case Rule::kSquares: return least_squares(h, sums, scheme, bits);
+    case Rule::kEntropy: return least_divergence(h, sums);
+  }
+  return {h.lo(), h.hi()};
+}
+
+}  // namespace
+
+const char* rule_name(Rule rule) {
+  switch (rule) {
+    case Rule::kMinMax: break;
+    case Rule::kPercentile99999: return "99.999 %";
+    case Rule::kPercentile9999: return "99.99 %";
+    case Rule::kPercentile999: return "99.9 %";
+    case Rule::kSquares: return "squares";
+    case Rule::kEntropy: return "entropy";
+  }
+  return "min-max";
+}
+
+const std::vector<Rule>& all_rules() {
+  static const std::vector<Rule> rules = {Rule::kMinMax,         Rule::kPercentile99999,
+                                          Rule::kPercentile9999, Rule::kPercentile999,
+                                          Rule::kSquares,        Rule::kEntropy};
+  return rules;
+}
+
+double coding_error(const Histogram& values, const Coding& coding) {
+  if (values.total() == 0) return 0;
+  return error_of(Sums(values), coding) / static_cast<double>(values.total());
+}
+
+double clipped_fraction(const Histogram& values, const Coding& coding) {
+  if (values.total() == 0) return 0;
+  const double half = static_cast<double>(coding.scale) / 2;
+  return Sums(values).outside(static_cast<double>(coding.low()) - half,
+                              static_cast<double>(coding.high()) + half) /
+         static_cast<double>(values.total());
+}
+
+std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& scheme, int bits) {
+  std::vector<RangeChoice> result;
+  const Sums sums(values);
+  for (const Rule rule : all_rules()) {
+    // Nothing to clip: all rules would say the same.
+    if (rule != Rule::kMinMax && (values.width() <= 0 || values.total() == 0)) break;
+    RangeChoice c;
+    c.rule = rule;
+    c.coding = coding_for(scheme, bits, range_by(rule, values, sums, scheme, bits));
+    c.error = error_of(sums, c.coding) / std::max<double>(static_cast<double>(values.total()), 1);
+    const auto is_known = [&](const RangeChoice& other) { return other.coding == c.coding; };
+    if (std::none_of(result.begin(), result.end(), is_known)) result.push_back(c);
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const RangeChoice& a, const RangeChoice& b) { return a.error < b.error; });
+  return result;
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,34 @@
+// Which interval of a tensor's values its integers should cover: each rule reads one from the
+// histogram. What lies outside is clipped.
+#ifndef QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_
+#define QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/quantize/ranges/histogram.h"
+#include "converter/quantize/schemes/scheme.h"
+
+namespace qrt::quantize {
+
+enum class Rule { kMinMax, kPercentile99999, kPercentile9999, kPercentile999, kSquares, kEntropy };
+const char* rule_name(Rule rule);  // "min-max"
+const std::vector<Rule>& all_rules();
+
+struct RangeChoice {
+  Rule rule = Rule::kMinMax;
+  Coding coding;
+  double error = 0;  // mean square, by the histogram
+};
+
+// The mean square of the difference between the values and what their integers stand for.
+double coding_error(const Histogram& values, const Coding& coding);
+// The share of the values that a coding clips.
+double clipped_fraction(const Histogram& values, const Coding& coding);
+
+// What each rule gives, each coding once, least error first.
+std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& scheme, int bits);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_

@@ -1,0 +1,43 @@
+#include "converter/quantize/report/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qrt::quantize {
+
+void Comparison::add(const Tensor& real, const Tensor& got, int64_t label) {
+  ++samples_;
+  const size_t n = std::min(real.reals.size(), got.reals.size());
+  for (size_t i = 0; i < n; ++i) {
+    const auto a = static_cast<double>(real.reals[i]), b = static_cast<double>(got.reals[i]);
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    signal_ += a * a;
+    noise_ += (a - b) * (a - b);
+    got_ += b * b;
+    product_ += a * b;
+  }
+  if (real.shape.size() != 2 || real.shape[1] < 2 || got.reals.size() != real.reals.size()) return;
+  classes_ = real.shape[1];
+  for (int64_t row = 0; row < real.shape[0]; ++row) {
+    const float* a = real.reals.data() + row * classes_;
+    const float* b = got.reals.data() + row * classes_;
+    const auto best = std::max_element(a, a + classes_) - a;
+    const auto found = std::max_element(b, b + classes_) - b;
+    const auto better = std::count_if(b, b + classes_, [&](float v) { return v > b[best]; });
+    ++rows_;
+    agree_ += best == found;
+    agree5_ += better < 5;
+    if (label < 0) continue;
+    ++labelled_;
+    right_ += found == label;
+    float_right_ += best == label;
+  }
+}
+
+double Comparison::ratio() const { return noise_ > 0 ? signal_ / noise_ : HUGE_VAL; }
+double Comparison::decibels() const { return noise_ > 0 ? 10 * std::log10(ratio()) : HUGE_VAL; }
+double Comparison::cosine() const {
+  return signal_ > 0 && got_ > 0 ? product_ / std::sqrt(signal_ * got_) : 0;
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,42 @@
+// How near the outputs of a quantised model are to those of the float model.
+#ifndef QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
+#define QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// Sums over samples.
+class Comparison {
+ public:
+  // One output of one sample. label: the right class, or -1.
+  void add(const Tensor& real, const Tensor& got, int64_t label = -1);
+
+  size_t samples() const { return samples_; }
+  // Signal to noise as a ratio and in dB; HUGE_VAL where there is no difference.
+  double ratio() const;
+  double decibels() const;
+  double cosine() const;
+  // Error of the result relative to its size: what ladders minimise.
+  double noise() const { return signal_ > 0 ? noise_ / signal_ : noise_; }
+  bool is_classes() const { return classes_ > 1; }  // outputs are one vector of classes each
+  double agreement() const { return share(agree_); }    // of the greatest class, 0 to 1
+  double agreement5() const { return share(agree5_); }  // float's greatest is among five
+  bool has_labels() const { return labelled_ > 0; }
+  double accuracy() const { return labelled_ ? static_cast<double>(right_) / static_cast<double>(labelled_) : 0; }
+  double float_accuracy() const { return labelled_ ? static_cast<double>(float_right_) / static_cast<double>(labelled_) : 0; }
+
+ private:
+  double share(size_t n) const { return rows_ ? static_cast<double>(n) / static_cast<double>(rows_) : 0; }
+
+  size_t samples_ = 0, rows_ = 0, agree_ = 0, agree5_ = 0, labelled_ = 0, right_ = 0, float_right_ = 0;
+  int64_t classes_ = 0;
+  double signal_ = 0, noise_ = 0, got_ = 0, product_ = 0;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_

@@ -1,0 +1,59 @@
+// What a quantisation has to say of itself.
+#ifndef QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
+#define QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/quantize/ranges/histogram.h"
+#include "converter/quantize/report/comparison.h"
+#include "converter/quantize/schemes/scheme.h"
+#include "converter/report.h"
+
+namespace qrt::quantize {
+
+// One tensor that is rounded.
+struct TensorFinding {
+  std::string name, op;  // op: of the node that writes it; "input"
+  Coding coding;
+  std::string rule;          // that chose the range
+  double alone = 0;          // noise : signal of the tensor's own rounding
+  double cumulative = 0;     // of all roundings up to it
+  double clipped = 0;        // share of the values
+  int codes_used = 0;        // between the least and the greatest that occur
+  uint64_t bad = 0;          // NaN and infinite values that were ignored
+  double mean_shift = 0;     // of the quantised tensor, in standard deviations of the real one
+  bool is_promoted = false;  // to 16 bits
+  Histogram histogram;
+  // Of the layer that writes it, if one does:
+  int worst_channel = -1;      // of the weights, by their own rounding
+  double worst_channel_noise = 0;
+  double bias_headroom = 0;    // bits between the greatest bias and 2^31
+  std::string remedy;          // "" where nothing is wrong
+};
+
+// A rung of the ladder: what it changed of the error on the held-out samples.
+struct RungFinding {
+  std::string name;
+  double before = 0, after = 0;  // noise : signal of the outputs
+  bool is_kept = false;
+};
+
+struct Findings {
+  std::string model, scheme, samples;
+  bool is_random = false;
+  size_t calibration_samples = 0, held_out_samples = 0;
+  size_t integer_nodes = 0, float_nodes = 0;
+  convert::Report nodes;
+  struct Set {
+    Comparison weights, activations, all;
+  };
+  Set calibration, held_out;  // `all` is the integer model that ships; the others are simulated
+  std::vector<TensorFinding> tensors;  // worst first
+  std::vector<RungFinding> rungs;
+  double seconds = 0;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_

@@ -1,0 +1,24 @@
+// Findings in words: one screen of text, JSON with everything, a page with pictures.
+#ifndef QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_
+#define QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_
+
+#include <string>
+
+#include "converter/quantize/report/findings.h"
+
+namespace qrt::quantize {
+
+// How many nodes are integers, run in float; with `all`, each node.
+std::string plan_text(const convert::Report& nodes, bool all);
+
+std::string text_report(const Findings& findings);
+std::string json_report(const Findings& findings);
+std::string html_report(const Findings& findings);  // one file, no script from elsewhere
+
+// Why the model should not be used, "" if nothing is known against it: its answers on the held-out
+// samples are too far from the float model's.
+std::string why_not_to_ship(const Findings& findings);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+#include "converter/quantize/report/report.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr size_t kRows = 10;  // of the table of tensors: one screen
+// Below these the integer model answers something else than the float model.
+constexpr double kLeastAgreement = 0.8, kLeastRatio = 4;
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* pattern, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, pattern);
+  vsnprintf(line, sizeof line, pattern, arguments);
+  va_end(arguments);
+  return line;
+}
+
+std::string decibels(double ratio) {
+  return std::isinf(ratio) || ratio <= 0 ? "exact" : format("%.1f dB", 10 * std::log10(ratio));
+}
+
+std::string row(const char* name, const Comparison& c) {
+  if (c.samples() == 0) return format("  %-12s      -", name);
+  std::string text = format("  %-12s %9s", name, decibels(c.ratio()).c_str());
+  if (c.is_classes()) text += format("  agrees %6.2f %%", c.agreement() * 100);
+  if (c.has_labels())
+    text += format("  right %6.2f %% (float %.2f)", c.accuracy() * 100, c.float_accuracy() * 100);
+  return text;
+}
+
+void add_set(const char* name, const Findings::Set& set, std::string* text) {
+  *text += format("%s (%zu samples, %zu simulated)\n", name, set.all.samples(), set.weights.samples());
+  *text += row("weights", set.weights) + "\n" + row("activations", set.activations) + "\n" +
+           row("all", set.all) + "\n";
+}
+
+// The end of a long name says more than its start.
+std::string short_name(const std::string& name, size_t most) {
+  return name.size() <= most ? name : ".." + name.substr(name.size() - most + 2);
+}
+
+}  // namespace
+
+std::string plan_text(const convert::Report& nodes, bool all) {
+  size_t integer = 0, floating = 0;
+  std::string text, names;
+  for (const convert::Finding& f : nodes.findings()) {
+    if (!f.is_node) continue;
+    if (all) text += format("%-8s %s (%s) -> %s\n", f.level.c_str(), f.node.c_str(), f.op.c_str(), f.result.c_str());
+    if (f.level != "F") {
+      ++integer;
+      continue;
+    }
+    if (++floating <= 3) names += (names.empty() ? "" : ", ") + f.node;
+  }
+  text += format("%zu nodes become integers", integer);
+  if (floating > 0)
+    text += format(", %zu run in float (%s%s)", floating, names.c_str(), floating > 3 ? ", ..: --nodes" : "");
+  return text + "\n";
+}
+
+std::string text_report(const Findings& f) {
+  std::string text = format("%s, scheme %s, %zu samples for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
+                            f.calibration_samples, f.is_random ? " (random: for timing only)" : "");
+  add_set("calibration", f.calibration, &text);
+  add_set("held out", f.held_out, &text);
+  for (const RungFinding& r : f.rungs)
+    text += format("  %-24s %s -> %s%s\n", r.name.c_str(), decibels(1 / r.before).c_str(),
+                   decibels(1 / r.after).c_str(), r.is_kept ? "" : ", not kept");
+  if (f.tensors.empty()) return text;
+  text += format("%-34s %8s %8s %8s %5s %-9s %s\n", "worst tensors", "alone", "so far", "clipped", "codes",
+                 "rule", "remedy");
+  for (size_t i = 0; i < std::min(kRows, f.tensors.size()); ++i) {
+    const TensorFinding& t = f.tensors[i];
+    text += format("%-34s %8s %8s %7.3f%% %5d %-9s %s\n", short_name(t.name, 34).c_str(),
+                   decibels(1 / t.alone).c_str(), decibels(1 / t.cumulative).c_str(), t.clipped * 100,
+                   t.codes_used, t.rule.c_str(), t.remedy.c_str());
+  }
+  size_t promoted = 0;
+  for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
+  if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);
+  return text;
+}
+
+std::string why_not_to_ship(const Findings& f) {
+  const Comparison& c = f.held_out.all.samples() > 0 ? f.held_out.all : f.calibration.all;
+  if (f.is_random || c.samples() == 0) return "";
+  if (c.is_classes() && c.samples() >= 10 && c.agreement() < kLeastAgreement)
+    return format("the integer model agrees with the float model on %.1f %% of the held-out samples only, "
+                  "expected %.0f %% (try --ladder full, --max-drop, or more samples)",
+                  c.agreement() * 100, kLeastAgreement * 100);
+  if (c.ratio() < kLeastRatio)
+    return format("the integer model's outputs are %s from the float model's, expected %s (try --ladder full, "
+                  "--max-drop, or more samples)",
+                  decibels(c.ratio()).c_str(), decibels(kLeastRatio).c_str());
+  return "";
+}
+
+}  // namespace qrt::quantize

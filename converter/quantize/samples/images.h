@@ -1,0 +1,35 @@
+// Pictures in files as pixels: PNG (libpng), JPEG (libjpeg), PPM and PGM.
+#ifndef QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_
+#define QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace qrt::quantize {
+
+// Pixels of more than these are not read: a small file may claim any size.
+constexpr size_t kMostPixels = size_t{1} << 26;
+
+struct Image {
+  size_t height = 0, width = 0;
+  std::vector<uint8_t> rgb;  // [height, width, 3]
+};
+
+// By the file's first bytes. kIoError, kInvalidModel, kUnsupported; the message names the file.
+Status read_image(const std::string& path, Image* image);
+
+// Real pixels, [height, width, 3].
+struct Picture {
+  size_t height = 0, width = 0;
+  std::vector<float> rgb;
+};
+// By a triangle filter over all pixels that a new one covers, as PIL's BILINEAR.
+Picture resized(const Image& image, size_t height, size_t width);
+Picture cropped(const Picture& picture, size_t height, size_t width);  // its centre
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_

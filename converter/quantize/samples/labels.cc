@@ -1,0 +1,57 @@
+#include "converter/quantize/samples/labels.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "runtime/tools/npy.h"
+
+namespace qrt::quantize {
+namespace {
+
+template <class T>
+void append(const std::vector<uint8_t>& bytes, std::vector<int64_t>* labels) {
+  for (size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    T value;
+    memcpy(&value, &bytes[at], sizeof(T));
+    labels->push_back(static_cast<int64_t>(value));
+  }
+}
+
+Status read_array(const std::string& path, std::vector<int64_t>* labels) {
+  tool::NpyArray array;
+  QRT_TRY(tool::read_npy(path, &array));
+  switch (array.dtype) {
+    case DType::kUInt8: append<uint8_t>(array.data, labels); return {};
+    case DType::kInt8: append<int8_t>(array.data, labels); return {};
+    case DType::kInt16: append<int16_t>(array.data, labels); return {};
+    case DType::kInt32: append<int32_t>(array.data, labels); return {};
+    case DType::kInt64: append<int64_t>(array.data, labels); return {};
+    default: break;
+  }
+  return error(Code::kInvalidModel, "%s: labels are integers, it holds %s", path.c_str(),
+               dtype_name(array.dtype));
+}
+
+Status read_text(const std::string& path, std::vector<int64_t>* labels) {
+  std::ifstream file(path);
+  if (!file) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  for (int64_t label; file >> label;) labels->push_back(label);
+  if (!file.eof())
+    return error(Code::kInvalidModel, "%s: expected one integer a line", path.c_str());
+  return {};
+}
+
+}  // namespace
+
+Status read_labels(const std::string& path, size_t count, std::vector<int64_t>* labels) {
+  if (path.empty()) return {};
+  const bool is_array = path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
+  QRT_TRY(is_array ? read_array(path, labels) : read_text(path, labels));
+  if (labels->size() != count)
+    return error(Code::kInvalidModel, "%s: holds %zu labels for %zu samples", path.c_str(),
+                 labels->size(), count);
+  return {};
+}
+
+}  // namespace qrt::quantize

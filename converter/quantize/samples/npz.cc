@@ -1,0 +1,157 @@
+#include "converter/quantize/samples/npz.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "runtime/tools/files.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
+constexpr size_t kMaxComment = 65535, kMaxDirectory = size_t{1} << 26;
+
+using File = std::shared_ptr<FILE>;
+
+struct Member {
+  std::string name;
+  uint32_t method = 0, packed = 0, bytes = 0, at = 0;
+};
+
+uint32_t read16(const uint8_t* p) { return p[0] | static_cast<uint32_t>(p[1]) << 8; }
+uint32_t read32(const uint8_t* p) { return read16(p) | read16(p + 2) << 16; }
+
+Status damaged() { return error(Code::kInvalidModel, "is not a whole .npz (zip) file"); }
+
+Status open_file(const std::string& path, File* file, size_t* bytes) {
+  QRT_TRY(tool::check_readable(path));
+  file->reset(fopen(path.c_str(), "rb"), [](FILE* f) {
+    if (f) fclose(f);
+  });
+  const long end = *file && fseek(file->get(), 0, SEEK_END) == 0 ? ftell(file->get()) : -1;
+  if (end < 0) return error(Code::kIoError, "%s", strerror(errno));
+  *bytes = static_cast<size_t>(end);
+  return {};
+}
+
+Status read_at(FILE* file, size_t at, size_t n, std::vector<uint8_t>* bytes) {
+  bytes->resize(n);
+  if (fseek(file, static_cast<long>(at), SEEK_SET) != 0 || fread(bytes->data(), 1, n, file) != n)
+    return damaged();
+  return {};
+}
+
+// The archive's directory stands at its end, and where it starts in the last record.
+Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* members) {
+  if (file_bytes < kEndBytes) return damaged();
+  std::vector<uint8_t> tail;
+  const size_t tail_bytes = std::min(file_bytes, kEndBytes + kMaxComment);
+  QRT_TRY(read_at(file, file_bytes - tail_bytes, tail_bytes, &tail));
+  size_t end = tail_bytes - kEndBytes + 1;
+  while (end > 0 && memcmp(&tail[end - 1], "PK\5\6", 4) != 0) --end;
+  if (end == 0) return damaged();
+  const uint8_t* record = &tail[end - 1];
+  const size_t count = read16(record + 10), size = read32(record + 12), at = read32(record + 16);
+  if (size > kMaxDirectory || at + size > file_bytes) return damaged();
+  std::vector<uint8_t> directory;
+  QRT_TRY(read_at(file, at, size, &directory));
+  size_t p = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (p + kEntryBytes > size || memcmp(&directory[p], "PK\1\2", 4) != 0) return damaged();
+    const uint8_t* e = &directory[p];
+    const size_t name_bytes = read16(e + 28);
+    if (p + kEntryBytes + name_bytes > size) return damaged();
+    Member m;
+    m.name.assign(reinterpret_cast<const char*>(e + kEntryBytes), name_bytes);
+    m.method = read16(e + 10);
+    m.packed = read32(e + 20);
+    m.bytes = read32(e + 24);
+    m.at = read32(e + 42);
+    if (m.packed == UINT32_MAX || m.bytes == UINT32_MAX || m.at == UINT32_MAX)
+      return error(Code::kUnsupported, "its array '%s' is beyond 4 GB: save it as .npy",
+                   m.name.c_str());
+    if (m.name.size() > 4 && m.name.compare(m.name.size() - 4, 4, ".npy") == 0) {
+      m.name.resize(m.name.size() - 4);
+      members->push_back(m);
+    }
+    p += kEntryBytes + name_bytes + read16(e + 30) + read16(e + 32);
+  }
+  return {};
+}
+
+// Inflates `packed` bytes from `at` on; not more than the archive says there are.
+Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
+  z_stream z = {};
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return error(Code::kOutOfMemory, "no memory to inflate");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> closes(&z, inflateEnd);
+  std::vector<uint8_t> in(1 << 16), out(1 << 16);
+  size_t left = m.packed, done = 0;
+  if (fseek(from, static_cast<long>(at), SEEK_SET) != 0) return damaged();
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    if (z.avail_in == 0) {
+      const size_t n = fread(in.data(), 1, std::min(left, in.size()), from);
+      if (n == 0) return damaged();
+      left -= n;
+      z.next_in = in.data();
+      z.avail_in = static_cast<uInt>(n);
+    }
+    z.next_out = out.data();
+    z.avail_out = static_cast<uInt>(out.size());
+    state = inflate(&z, Z_NO_FLUSH);
+    if (state != Z_OK && state != Z_STREAM_END) return damaged();
+    const size_t made = out.size() - z.avail_out;
+    done += made;
+    if (done > m.bytes) return damaged();
+    if (fwrite(out.data(), 1, made, to) != made)
+      return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  }
+  return done == m.bytes ? Status() : damaged();
+}
+
+Status open_member(const std::string& path, const std::string& name, tool::NpyFile* npy) {
+  File file;
+  size_t file_bytes;
+  QRT_TRY(open_file(path, &file, &file_bytes));
+  std::vector<Member> members;
+  QRT_TRY(read_directory(file.get(), file_bytes, &members));
+  const auto m = std::find_if(members.begin(), members.end(),
+                              [&](const Member& member) { return member.name == name; });
+  if (m == members.end()) return damaged();
+  std::vector<uint8_t> local;
+  QRT_TRY(read_at(file.get(), m->at, kLocalBytes, &local));
+  const size_t at = m->at + kLocalBytes + read16(&local[26]) + read16(&local[28]);
+  if (memcmp(local.data(), "PK\3\4", 4) != 0 || at + m->packed > file_bytes) return damaged();
+  if (m->method == 0) return npy->open(file, at, m->packed);
+  if (m->method != 8)
+    return error(Code::kUnsupported, "its array '%s' is packed by method %u (known: stored, deflated)",
+                 name.c_str(), m->method);
+  const File plain(tmpfile(), [](FILE* f) {
+    if (f) fclose(f);
+  });
+  if (!plain) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  QRT_TRY(inflate_member(file.get(), at, *m, plain.get()));
+  return npy->open(plain, 0, m->bytes);
+}
+
+}  // namespace
+
+Status list_npz(const std::string& path, std::vector<std::string>* names) {
+  File file;
+  size_t file_bytes;
+  std::vector<Member> members;
+  QRT_TRY(open_file(path, &file, &file_bytes));
+  QRT_TRY(read_directory(file.get(), file_bytes, &members).at(path));
+  for (const Member& m : members) names->push_back(m.name);
+  if (names->empty()) return error(Code::kInvalidModel, "%s: holds no arrays", path.c_str());
+  return {};
+}
+
+Status open_npz_member(const std::string& path, const std::string& name, tool::NpyFile* file) {
+  return open_member(path, name, file).at(path);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,177 @@
+// Which kind of samples the user gave.
+#include "converter/quantize/samples/samples.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace qrt::quantize {
+namespace {
+
+constexpr size_t kRandomSamples = 16;
+
+bool ends_with(const std::string& path, const char* extension) {
+  const size_t n = strlen(extension);
+  if (path.size() < n) return false;
+  std::string end = path.substr(path.size() - n);
+  std::transform(end.begin(), end.end(), end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return end == extension;
+}
+bool is_array(const std::string& p) { return ends_with(p, ".npy") || ends_with(p, ".npz"); }
+bool is_image(const std::string& p) {
+  for (const char* e : {".png", ".jpg", ".jpeg", ".ppm", ".pgm"})
+    if (ends_with(p, e)) return true;
+  return false;
+}
+bool is_folder(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The files of a folder, by name.
+Status list_folder(const std::string& path, std::vector<std::string>* files) {
+  DIR* folder = opendir(path.c_str());
+  if (!folder) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  while (const dirent* entry = readdir(folder)) {
+    const std::string file = path + "/" + entry->d_name;
+    if (is_array(file) || is_image(file)) files->push_back(file);
+  }
+  closedir(folder);
+  std::sort(files->begin(), files->end());
+  if (files->empty())
+    return error(Code::kInvalidModel,
+                 "%s: the folder holds no samples: expected .npy, .npz, .png, .jpg, .ppm or .pgm files",
+                 path.c_str());
+  return {};
+}
+
+// One file's name a line; relative ones are beside the list.
+Status read_list(const std::string& path, std::vector<std::string>* files) {
+  std::ifstream list(path);
+  if (!list) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  for (std::string line; std::getline(list, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) files->push_back(line[0] == '/' ? line : folder + line);
+  }
+  if (files->empty()) return error(Code::kInvalidModel, "%s: the list is empty", path.c_str());
+  return {};
+}
+
+class RandomSamples : public Samples {
+ public:
+  explicit RandomSamples(const FloatModel& model) : inputs_(model.inputs) {}
+  size_t count() const override { return kRandomSamples; }
+  Status read(size_t i, Values* feeds) override {
+    uint32_t state = static_cast<uint32_t>(i) * 2654435761u + 12345;
+    feeds->clear();
+    for (const Value& input : inputs_) {
+      Tensor& t = (*feeds)[input.name];
+      t.element = input.element;
+      t.shape = input.shape;
+      for (size_t d = 0; d < t.shape.size(); ++d) {
+        if (t.shape[d] >= 0) continue;
+        if (d > 0)
+          return error(Code::kInvalidArgument,
+                       "--calibration random: dimension %zu of the input '%s' is open: give samples "
+                       "in .npy files, which say it",
+                       d, input.name.c_str());
+        t.shape[d] = 1;
+      }
+      for (int64_t k = t.size(); k > 0; --k) {
+        state = state * 1664525 + 1013904223;
+        const float real = static_cast<float>(state >> 8) / 8388608.0f - 1;
+        if (t.is_real())
+          t.reals.push_back(real);
+        else
+          t.integers.push_back(state >> 31);
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::vector<Value> inputs_;
+};
+
+// "NAME=FILE" where NAME is an input.
+bool split_name(const std::string& source, const FloatModel& model, ArrayFile* file) {
+  for (const Value& input : model.inputs) {
+    if (source.compare(0, input.name.size() + 1, input.name + "=") != 0) continue;
+    file->input = input.name;
+    file->path = source.substr(input.name.size() + 1);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string describe(const Value& input) {
+  return std::string(element_name(input.element)) + " " + to_string(input.shape);
+}
+
+std::unique_ptr<Samples> random_samples(const FloatModel& model) {
+  return std::make_unique<RandomSamples>(model);
+}
+
+Status open_samples(const std::vector<std::string>& sources, const ImageOptions& images,
+                    const FloatModel& model, std::unique_ptr<Samples>* samples) {
+  if (sources.size() == 1 && sources[0] == "random") {
+    *samples = random_samples(model);
+    return {};
+  }
+  std::vector<ArrayFile> arrays;
+  std::vector<std::string> pictures;
+  size_t next_input = 0;
+  for (const std::string& source : sources) {
+    ArrayFile named;
+    std::vector<std::string> files = {source};
+    if (split_name(source, model, &named)) {
+      arrays.push_back(named);
+      continue;
+    }
+    if (is_folder(source)) {
+      files.clear();
+      QRT_TRY(list_folder(source, &files));
+    } else if (ends_with(source, ".txt")) {
+      files.clear();
+      QRT_TRY(read_list(source, &files));
+    }
+    // Several .npy files given one by one are for one input after the other.
+    const bool by_order = is_array(source) && model.inputs.size() > 1;
+    for (const std::string& file : files) {
+      if (is_image(file)) {
+        pictures.push_back(file);
+        continue;
+      }
+      if (!is_array(file))
+        return error(Code::kInvalidArgument,
+                     "--calibration %s: expected .npy, .npz, images (.png .jpg .ppm .pgm), a folder "
+                     "or a .txt list of them, or `random`",
+                     file.c_str());
+      ArrayFile array = {file, ""};
+      if (ends_with(file, ".npy")) {
+        if (model.inputs.size() > 1 && (!by_order || next_input >= model.inputs.size()))
+          return error(Code::kInvalidArgument,
+                       "--calibration %s: the model has %zu inputs: give NAME=FILE.npy for each, or "
+                       ".npz files with an array for each",
+                       file.c_str(), model.inputs.size());
+        array.input = model.inputs[model.inputs.size() > 1 ? next_input++ : 0].name;
+      }
+      arrays.push_back(array);
+    }
+  }
+  if (!arrays.empty() && !pictures.empty())
+    return error(Code::kInvalidArgument, "--calibration: both arrays (%s) and images (%s): give one kind",
+                 arrays[0].path.c_str(), pictures[0].c_str());
+  if (!pictures.empty()) return open_images(pictures, images, model, samples);
+  return open_arrays(arrays, model, samples);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,67 @@
+// The numbers of a quantised model: codings of its activations, integers of its weights, biases.
+#ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PARAMETERS_H_
+#define QRT_CONVERTER_QUANTIZE_SCHEMES_PARAMETERS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+#include "converter/quantize/schemes/placement.h"
+#include "converter/quantize/schemes/scheme.h"
+
+namespace qrt::quantize {
+
+// No bias, as an integer of input scale * weight scale, is beyond this.
+constexpr double kMostBias = 0x1p30;
+
+struct LayerParameters {
+  std::vector<float> scale;    // of the weights: one, or one for each output channel
+  std::vector<int16_t> codes;  // in the order of the weights
+  std::vector<float> bias;     // real, one for each output channel; empty: none
+};
+
+struct Parameters {
+  int weight_bits = 8;
+  std::map<std::string, Coding> codings;     // by the value whose coding others share
+  std::map<size_t, LayerParameters> layers;  // by node
+  std::map<std::string, Coding> constants;   // operands that are quantised
+
+  // REQUIRES: the value is coded.
+  const Coding& coding(const Placement& placement, const std::string& value) const {
+    return codings.at(placement.coded.at(value));
+  }
+};
+
+// How the elements of a layer's weights lie: element i belongs to channel i / inner % channels.
+struct ChannelOrder {
+  size_t channels = 1, inner = 1;
+  size_t of(size_t element) const { return element / inner % channels; }
+};
+ChannelOrder channel_order(const Tensor& weights, int axis);
+
+// The real bias of a layer, empty where it has none.
+std::vector<float> real_bias(const FloatModel& model, const Layer& layer);
+
+// Scales of a layer's weights: those with the least sum of squares, or more where a bias would not
+// fit; of channels without weights the layer's median.
+std::vector<float> weight_scales(const Scheme& scheme, const Tensor& weights, int axis,
+                                 const std::vector<float>& bias, float input_scale);
+// Each weight's nearest integer.
+std::vector<int16_t> weight_codes(const Tensor& weights, int axis, int bits,
+                                  const std::vector<float>& scale);
+// What the integers stand for.
+Tensor coded_weights(const Tensor& weights, int axis, const LayerParameters& layer);
+
+// Scales, weights and biases of all layers for the codings in *parameters.
+void quantise_layers(const FloatModel& model, const Placement& placement, const Scheme& scheme,
+                     Parameters* parameters);
+void quantise_layer(const FloatModel& model, const Layer& layer, const Scheme& scheme,
+                    const Coding& input, Parameters* parameters);
+
+// The integers of a bias; input_scale * weight scale is their unit.
+std::vector<int32_t> bias_codes(const LayerParameters& layer, float input_scale);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SCHEMES_PARAMETERS_H_

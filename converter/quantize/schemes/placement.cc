@@ -1,0 +1,319 @@
+#include "converter/quantize/schemes/placement.h"
+
+#include <algorithm>
+
+#include "converter/quantize/schemes/roles.h"
+
+namespace qrt::quantize {
+namespace {
+
+class Placer {
+ public:
+  Placer(const FloatModel& model, const std::set<std::string>& forced)
+      : model_(model), forced_(forced) {
+    for (size_t i = 0; i < model.nodes.size(); ++i) {
+      const Node& node = model.nodes[i];
+      roles_.push_back(role_of(model, node));
+      for (const std::string& name : node.inputs)
+        if (!name.empty()) readers_[name].push_back(i);
+      for (const std::string& name : node.outputs) writer_[name] = i;
+    }
+    for (const Value& v : model.outputs) outputs_.insert(v.name);
+  }
+
+  Placement run() {
+    spread_float();
+    find_layers();
+    for (const Value& v : model_.inputs)
+      if (v.element == Element::kFloat && is_read_coded(v.name)) code(v.name);
+    for (size_t i = 0; i < model_.nodes.size(); ++i) visit(i);
+    for (const std::string& name : forced_)
+      if (is_value(name)) code(name);
+    share_codings();
+    return std::move(placement_);
+  }
+
+ private:
+  const Node& node(size_t i) const { return model_.nodes[i]; }
+  bool is_value(const std::string& name) const {
+    return !name.empty() && model_.constant(name) == nullptr &&
+           element_of(name) == Element::kFloat;
+  }
+  Element element_of(const std::string& name) const {
+    if (const auto v = model_.values.find(name); v != model_.values.end()) return v->second.element;
+    for (const Value& v : model_.inputs)
+      if (v.name == name) return v.element;
+    return Element::kFloat;
+  }
+  const std::vector<size_t>& readers(const std::string& name) const {
+    static const std::vector<size_t> none;
+    const auto found = readers_.find(name);
+    return found == readers_.end() ? none : found->second;
+  }
+  // The node that reads a value, where it alone does, and once.
+  const size_t* sole_reader(const std::string& name) const {
+    const auto& r = readers(name);
+    return r.size() == 1 && outputs_.count(name) == 0 ? &r[0] : nullptr;
+  }
+  bool is_float(size_t i) const { return placement_.float_nodes.count(i) != 0; }
+  bool is_float_value(const std::string& name) const {
+    const auto w = writer_.find(name);
+    return w != writer_.end() && is_float(w->second);
+  }
+  bool is_elementwise(size_t i) const {
+    const Role r = roles_[i];
+    return r == Role::kLimit || r == Role::kFunction || r == Role::kPair;
+  }
+  // May run in float between others that do.
+  bool is_flexible(size_t i) const {
+    return is_elementwise(i) || roles_[i] == Role::kSoftmax || node(i).op == "ReduceMean" ||
+           node(i).op == "ReduceSum";
+  }
+
+  // Operators without an integer form, and the elementwise ones around them: a tensor that such an
+  // operator makes or reads is not rounded on the way to a sum or a function.
+  void spread_float() {
+    for (size_t i = 0; i < roles_.size(); ++i)
+      if (roles_[i] == Role::kFloat) placement_.float_nodes.insert(i);
+    for (size_t before = ~size_t{0}; before != placement_.float_nodes.size();) {
+      before = placement_.float_nodes.size();
+      for (size_t i = 0; i < roles_.size(); ++i)
+        if (!is_float(i) && joins_float(i)) placement_.float_nodes.insert(i);
+    }
+  }
+  bool joins_float(size_t i) const {
+    const Node& n = node(i);
+    const auto& inputs = n.inputs;
+    const bool reads =
+        std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) { return is_float_value(x); });
+    bool all = true, any = false;
+    for (const std::string& y : n.outputs)
+      for (const size_t r : readers(y)) {
+        all = all && is_float(r);
+        any = any || is_float(r);
+      }
+    if (is_flexible(i) && reads) return true;
+    if (any && (roles_[i] == Role::kPair || has_large_constant(i))) return true;
+    return roles_[i] == Role::kMove && reads && any && all;
+  }
+
+  // A constant operand that no table can hold.
+  bool has_large_constant(size_t i) const {
+    const auto& inputs = node(i).inputs;
+    return roles_[i] == Role::kFunction && std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) {
+             const Tensor* c = x.empty() ? nullptr : model_.constant(x);
+             return c && c->is_real() && varies_along_several(*c);
+           });
+  }
+
+  void find_layers() {
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      const Node& n = node(i);
+      if (roles_[i] != Role::kLayer) continue;
+      Layer layer;
+      layer.node = layer.bias_node = i;
+      layer.input = n.inputs[0];
+      layer.weights = n.inputs[1];
+      layer.output = n.outputs[0];
+      const Dims& w = model_.constant(layer.weights)->shape;
+      const auto rank = static_cast<int>(w.size());
+      if (n.op == "Conv") layer.axis = 0;
+      if (n.op == "ConvTranspose" && n.integer("group", 1) == 1) layer.axis = 1;
+      if (n.op == "Gemm") layer.axis = n.integer("transB", 0) != 0 ? 0 : 1;
+      if (n.op == "MatMul" && rank == 2) layer.axis = 1;
+      if (n.op != "MatMul") {
+        layer.bias_input = 2;
+        if (n.has_input(2) && model_.constant(n.inputs[2])) layer.bias = n.inputs[2];
+        // A bias that is computed is none that could be corrected.
+        if (n.has_input(2) && layer.bias.empty()) layer.bias_input = -1;
+      } else {
+        layer.channel_dim = -1;
+        find_added_bias(&layer);
+      }
+      placement_.layers.push_back(layer);
+    }
+  }
+  // An Add of one constant per column behind a MatMul.
+  void find_added_bias(Layer* layer) const {
+    const size_t* reader = sole_reader(layer->output);
+    if (!reader || node(*reader).op != "Add" || is_float(*reader)) return;
+    const Node& add = node(*reader);
+    const int at = add.inputs[0] == layer->output ? 1 : 0;
+    const Tensor* constant = model_.constant(add.inputs[static_cast<size_t>(at)]);
+    const Dims& w = model_.constant(layer->weights)->shape;
+    if (!constant || w.size() != 2 || constant->size() != w[1] || constant->shape.back() != w[1])
+      return;
+    layer->bias_node = *reader;
+    layer->bias_input = at;
+    layer->bias = add.inputs[static_cast<size_t>(at)];
+    layer->output = add.outputs[0];
+  }
+
+  // Node i takes stored integers, not a function of them.
+  bool needs_integers(size_t i) const {
+    if (is_float(i)) return false;
+    const Role r = roles_[i];
+    return !(is_elementwise(i) || r == Role::kIndices);
+  }
+  bool is_read_coded(const std::string& name) const {
+    const auto& r = readers(name);
+    return outputs_.count(name) != 0 ||
+           std::any_of(r.begin(), r.end(), [&](size_t i) { return !is_float(i); });
+  }
+  // What a value's elements are functions of.
+  std::set<std::string> bases(const std::string& name) const {
+    if (placement_.is_coded(name)) return {name};
+    const auto found = bases_.find(name);
+    return found == bases_.end() ? std::set<std::string>() : found->second;
+  }
+  std::set<std::string> bases_of_inputs(size_t i) const {
+    std::set<std::string> all;
+    for (const std::string& x : node(i).inputs) {
+      if (!is_value(x)) continue;
+      const auto b = bases(x);
+      if (b.empty()) all.insert(x);  // not known yet
+      all.insert(b.begin(), b.end());
+    }
+    return all;
+  }
+
+  void code(const std::string& name) { placement_.coded[name] = name; }
+
+  void visit(size_t i) {
+    const Node& n = node(i);
+    const Role role = roles_[i];
+    if (role == Role::kIndices) return;
+    if (is_float(i)) {
+      for (const std::string& y : n.outputs)
+        if (is_value(y) && is_read_coded(y) && reads_integers(y)) code(y);
+      return;
+    }
+    if (is_elementwise(i)) code_operands(i);
+    for (const std::string& y : n.outputs) {
+      if (y.empty()) continue;
+      const bool is_table = is_elementwise(i) && !is_pending_limit(i) && bases_of_inputs(i).size() == 1;
+      if (is_table) {
+        bases_[y] = bases_of_inputs(i);
+        if (table_needs_code(y)) code(y);
+      } else if (!waits(i, y)) {
+        code(y);
+      }
+    }
+  }
+  // A reader of what a float node makes that is no float node itself.
+  bool reads_integers(const std::string& y) const {
+    const auto& r = readers(y);
+    return std::any_of(r.begin(), r.end(), [&](size_t k) { return !is_float(k) && roles_[k] != Role::kIndices; });
+  }
+  // A constant operand that no table can hold becomes integers, too.
+  void code_operands(size_t i) {
+    const Node& n = node(i);
+    if (roles_[i] != Role::kFunction || is_bias(i)) return;
+    for (const std::string& x : n.inputs) {
+      const Tensor* c = x.empty() ? nullptr : model_.constant(x);
+      if (c && c->is_real() && varies_along_several(*c)) {
+        placement_.constants.insert(x);
+        pairs_.insert(i);
+      }
+    }
+  }
+  bool is_bias(size_t i) const {
+    return std::any_of(placement_.layers.begin(), placement_.layers.end(), [&](const Layer& l) {
+      return l.bias_node == i && l.node != i;
+    });
+  }
+  // A limit, or a bias, behind an operator that waits for its quantisation.
+  bool is_pending_limit(size_t i) const {
+    return pending_.count(node(i).inputs[0]) != 0 ||
+           (node(i).inputs.size() > 1 && pending_.count(node(i).inputs[1]) != 0) ||
+           pairs_.count(i) != 0;
+  }
+  // Whether the operator's result is left as it is, for a limit or a bias behind it, or because it
+  // ends the model.
+  bool waits(size_t i, const std::string& y) {
+    const size_t* reader = sole_reader(y);
+    const bool absorbs = reader && !is_float(*reader) && roles_[i] != Role::kMove &&
+                         ((roles_[*reader] == Role::kLimit && roles_[i] != Role::kSoftmax) ||
+                          (is_bias(*reader) && roles_[i] == Role::kLayer));
+    const bool ends = outputs_.count(y) != 0 && readers(y).empty() && may_end_in_float(i);
+    if (absorbs) pending_.insert(y);
+    return absorbs || ends;
+  }
+  // Results for which ONNX Runtime has integers without a quantisation behind them, or one float
+  // operation that a table holds.
+  bool may_end_in_float(size_t i) const {
+    if (roles_[i] == Role::kLayer) return node(i).op == "Gemm" || node(i).op == "MatMul";
+    return is_bias(i) || (roles_[i] == Role::kPair && pairs_.count(i) == 0);
+  }
+  bool table_needs_code(const std::string& y) const {
+    for (const size_t r : readers(y)) {
+      if (is_float(r)) continue;
+      if (needs_integers(r)) return true;
+      std::set<std::string> all = bases_of_inputs(r);
+      all.erase(y);
+      const auto own = bases_.find(y)->second;
+      all.insert(own.begin(), own.end());
+      if (all.size() != 1) return true;
+    }
+    return false;
+  }
+
+  // --- codings that several values share
+
+  std::string root(const std::string& name) {
+    std::string& up = placement_.coded[name];
+    if (up == name) return name;
+    return up = root(up);
+  }
+  int64_t size_of(const std::string& name) const {
+    const auto v = model_.values.find(name);
+    int64_t n = 1;
+    if (v != model_.values.end())
+      for (const int64_t d : v->second.shape) n *= d < 0 ? 1 : d;
+    return v == model_.values.end() ? INT64_MAX : n;
+  }
+  void join(const std::string& a, const std::string& b) {
+    if (!placement_.is_coded(a) || !placement_.is_coded(b)) return;
+    const std::string x = root(a), y = root(b);
+    if (x == y) return;
+    const bool keep_x = size_of(x) >= size_of(y);
+    placement_.coded[keep_x ? y : x] = keep_x ? x : y;
+  }
+  void share_codings() {
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      const Node& n = node(i);
+      if (is_float(i)) continue;
+      if (roles_[i] == Role::kMove)
+        for (const std::string& y : n.outputs) join(n.inputs[0], y);
+      if (roles_[i] == Role::kConcat)
+        for (const std::string& x : n.inputs)
+          if (sole_reader(x)) join(n.outputs[0], x);
+    }
+    for (auto& entry : placement_.coded) root(entry.first);
+  }
+
+  const FloatModel& model_;
+  const std::set<std::string>& forced_;
+  std::vector<Role> roles_;
+  std::map<std::string, std::vector<size_t>> readers_;
+  std::map<std::string, size_t> writer_;
+  std::set<std::string> outputs_;
+  std::map<std::string, std::set<std::string>> bases_;  // of tables that are not quantised
+  std::set<std::string> pending_;                       // read by a limit that merges into them
+  std::set<size_t> pairs_;                              // functions with a quantised constant
+  Placement placement_;
+};
+
+}  // namespace
+
+const Layer* Placement::layer_of(size_t node) const {
+  for (const Layer& l : layers)
+    if (l.node == node) return &l;
+  return nullptr;
+}
+
+Placement place(const FloatModel& model, const std::set<std::string>& forced) {
+  return Placer(model, forced).run();
+}
+
+}  // namespace qrt::quantize

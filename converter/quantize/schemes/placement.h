@@ -1,0 +1,49 @@
+// Where a model's tensors become integers: which values get a QuantizeLinear and a
+// DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
+// integer form into it. What lies between operators that the converter makes one is left alone:
+// limits behind layers, functions of one tensor.
+#ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
+#define QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+// A product with constant weights: Conv, ConvTranspose, Gemm, MatMul.
+struct Layer {
+  size_t node = 0;
+  std::string input;    // the value multiplied
+  std::string weights;  // the constant's name
+  int axis = -1;        // of the weights, along which the output channels lie; -1: per tensor only
+  // Its bias: input 2 of the node, or of a MatMul the constant of the Add behind it.
+  size_t bias_node = 0;
+  int bias_input = -1;     // of bias_node; -1: it has none, and can have none
+  std::string bias;        // the constant's name; "" where there is none yet
+  std::string output;      // of bias_node: the sum with the bias
+  int channel_dim = 1;     // of the output
+};
+
+struct Placement {
+  // Values that are quantised, each with the one whose coding it shares: itself, or of those that
+  // are data movement of each other the one that holds all that the others hold.
+  std::map<std::string, std::string> coded;
+  std::set<std::string> constants;  // quantised too: operands that no table can hold
+  std::vector<Layer> layers;
+  std::set<size_t> float_nodes;  // computed in float, between quantised tensors
+
+  bool is_coded(const std::string& value) const { return coded.count(value) != 0; }
+  const Layer* layer_of(size_t node) const;
+};
+
+// `forced`: values to quantise whatever else is said, as the converter refused their readers
+// otherwise. REQUIRES: the model is simplified.
+Placement place(const FloatModel& model, const std::set<std::string>& forced);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_

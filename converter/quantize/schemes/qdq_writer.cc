@@ -1,0 +1,306 @@
+#include "converter/quantize/schemes/qdq_writer.h"
+
+#include <cstring>
+#include <set>
+
+#include "onnx/onnx_pb.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr int64_t kIrVersion = 10;  // the oldest that has opset 21
+
+template <class T>
+std::string raw(const std::vector<T>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+template <class T, class From>
+std::string raw_as(const std::vector<From>& values) {
+  return raw(std::vector<T>(values.begin(), values.end()));
+}
+
+int onnx_type(const Coding& c) {
+  if (c.bits == 8) return c.is_signed ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8;
+  return c.is_signed ? onnx::TensorProto::INT16 : onnx::TensorProto::UINT16;
+}
+
+std::string raw_zero_point(const Coding& c) {
+  const std::vector<int32_t> z = {c.zero_point};
+  if (c.bits == 8) return c.is_signed ? raw_as<int8_t>(z) : raw_as<uint8_t>(z);
+  return c.is_signed ? raw_as<int16_t>(z) : raw_as<uint16_t>(z);
+}
+
+void set_tensor(const std::string& name, int type, const Dims& shape, std::string data,
+                onnx::TensorProto* t) {
+  t->set_name(name);
+  t->set_data_type(type);
+  for (const int64_t d : shape) t->add_dims(d);
+  t->set_raw_data(std::move(data));
+}
+
+void set_tensor(const std::string& name, const Tensor& tensor, onnx::TensorProto* t) {
+  std::string data;
+  switch (tensor.element) {
+    case Element::kFloat: data = raw(tensor.reals); break;
+    case Element::kInt64: data = raw(tensor.integers); break;
+    case Element::kInt32: data = raw_as<int32_t>(tensor.integers); break;
+    case Element::kBool:
+    case Element::kUint8: data = raw_as<uint8_t>(tensor.integers); break;
+    case Element::kInt8: data = raw_as<int8_t>(tensor.integers); break;
+  }
+  set_tensor(name, onnx_element(tensor.element), tensor.shape, std::move(data), t);
+}
+
+void set_attribute(const std::string& name, const Attribute& from, onnx::AttributeProto* to) {
+  to->set_name(name);
+  switch (from.kind) {
+    case Attribute::Kind::kInteger:
+      to->set_type(onnx::AttributeProto::INT);
+      to->set_i(from.integer);
+      break;
+    case Attribute::Kind::kReal:
+      to->set_type(onnx::AttributeProto::FLOAT);
+      to->set_f(from.real);
+      break;
+    case Attribute::Kind::kText:
+      to->set_type(onnx::AttributeProto::STRING);
+      to->set_s(from.text);
+      break;
+    case Attribute::Kind::kIntegers:
+      to->set_type(onnx::AttributeProto::INTS);
+      for (const int64_t v : from.integers) to->add_ints(v);
+      break;
+    case Attribute::Kind::kReals:
+      to->set_type(onnx::AttributeProto::FLOATS);
+      for (const float v : from.reals) to->add_floats(v);
+      break;
+    case Attribute::Kind::kTensor:
+      to->set_type(onnx::AttributeProto::TENSOR);
+      set_tensor("", *from.tensor, to->mutable_t());
+      break;
+  }
+}
+
+class Writer {
+ public:
+  Writer(const FloatModel& model, const Placement& placement, const Parameters& parameters)
+      : model_(model), placement_(placement), parameters_(parameters), graph_(*proto_.mutable_graph()) {
+    for (const Value& v : model.outputs) outputs_.insert(v.name);
+    for (const Value& v : model.inputs) taken_.insert(v.name);
+    for (const auto& [name, value] : model.values) taken_.insert(name);
+    for (const auto& [name, value] : model.constants) taken_.insert(name);
+    for (const Node& n : model.nodes) taken_.insert(n.outputs.begin(), n.outputs.end());
+  }
+
+  Status run(std::string* bytes) {
+    proto_.set_ir_version(kIrVersion);
+    proto_.set_producer_name("qrt_quantize");
+    std::set<std::string> domains = {""};
+    for (const Node& n : model_.nodes) domains.insert(n.domain);
+    for (const std::string& domain : domains) {
+      auto* opset = proto_.add_opset_import();
+      opset->set_domain(domain);
+      opset->set_version(domain.empty() ? kOpset : 1);
+    }
+    for (const auto& [key, value] : model_.metadata) {
+      auto* entry = proto_.add_metadata_props();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    graph_.set_name("quantised");
+    for (const Value& v : model_.inputs) set_value(v, graph_.add_input());
+    for (const Value& v : model_.outputs) set_value(v, graph_.add_output());
+    for (const Value& v : model_.inputs)
+      if (placement_.is_coded(v.name)) add_pair(v.name, v.name);
+    for (size_t i = 0; i < model_.nodes.size(); ++i) add_node(i);
+    for (const std::string& name : used_constants_)
+      set_tensor(name, *model_.constant(name), graph_.add_initializer());
+    if (proto_.ByteSizeLong() > INT32_MAX)
+      return error(Code::kUnsupported, "the quantised model is beyond ONNX's 2 GB");
+    *bytes = proto_.SerializeAsString();
+    return {};
+  }
+
+ private:
+  static void set_value(const Value& from, onnx::ValueInfoProto* to) {
+    to->set_name(from.name);
+    auto* type = to->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(onnx_element(from.element));
+    auto* shape = type->mutable_shape();
+    for (const int64_t d : from.shape) {
+      auto* dim = shape->add_dim();
+      if (d < 0)
+        dim->set_dim_param("batch");
+      else
+        dim->set_dim_value(d);
+    }
+  }
+  std::string fresh(const std::string& wish) {
+    std::string name = wish;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
+    return name;
+  }
+  onnx::TensorProto* new_tensor() { return graph_.add_initializer(); }
+
+  // The scale and zero point of a coding, one pair of initialisers for all that have the same.
+  struct Names {
+    std::string scale, zero_point;
+  };
+  Names coding_names(const std::string& of, const Coding& c) {
+    Names names = {fresh(of + "_scale"), fresh(of + "_zero_point")};
+    set_tensor(names.scale, onnx::TensorProto::FLOAT, {}, raw(std::vector<float>{c.scale}), new_tensor());
+    set_tensor(names.zero_point, onnx_type(c), {}, raw_zero_point(c), new_tensor());
+    return names;
+  }
+  onnx::NodeProto* op(const char* type, const std::string& name, std::vector<std::string> inputs,
+                      const std::string& output) {
+    onnx::NodeProto* n = graph_.add_node();
+    n->set_op_type(type);
+    n->set_name(name);
+    for (std::string& input : inputs) n->add_input(std::move(input));
+    n->add_output(output);
+    return n;
+  }
+  // Quantises the float tensor `from`, which stands for the model's value `name`.
+  void add_pair(const std::string& name, const std::string& from) {
+    const std::string root = placement_.coded.at(name);
+    auto known = names_.find(root);
+    if (known == names_.end())
+      known = names_.emplace(root, coding_names(root, parameters_.codings.at(root))).first;
+    const Names& n = known->second;
+    const std::string q = fresh(name + "_quantized");
+    const std::string dq = outputs_.count(name) != 0 && from != name ? name : fresh(name + "_dequantized");
+    op("QuantizeLinear", name + "/quantize", {from, n.scale, n.zero_point}, q);
+    op("DequantizeLinear", name + "/dequantize", {q, n.scale, n.zero_point}, dq);
+    read_as_[name] = dq;
+  }
+  // A constant of integers behind a DequantizeLinear.
+  std::string add_codes(const std::string& name, int type, const Dims& shape, std::string data,
+                        const std::vector<float>& scale, int axis, bool has_zero_point) {
+    const std::string codes = fresh(name + "_quantized"), scales = fresh(name + "_scale");
+    const std::string result = fresh(name + "_dequantized");
+    const Dims scale_shape = scale.size() > 1 ? Dims{static_cast<int64_t>(scale.size())} : Dims{};
+    set_tensor(codes, type, shape, std::move(data), new_tensor());
+    set_tensor(scales, onnx::TensorProto::FLOAT, scale_shape, raw(scale), new_tensor());
+    std::vector<std::string> inputs = {codes, scales};
+    if (has_zero_point) {
+      inputs.push_back(fresh(name + "_zero_point"));
+      const size_t bytes = type == onnx::TensorProto::INT8 ? 1 : type == onnx::TensorProto::INT16 ? 2 : 4;
+      set_tensor(inputs.back(), type, scale_shape, std::string(scale.size() * bytes, '\0'), new_tensor());
+    }
+    auto* dequantize = op("DequantizeLinear", name + "/dequantize", inputs, result);
+    if (scale.size() > 1) {
+      auto* a = dequantize->add_attribute();
+      a->set_name("axis");
+      a->set_type(onnx::AttributeProto::INT);
+      a->set_i(axis);
+    }
+    return result;
+  }
+  std::string add_weights(const Layer& layer, const LayerParameters& p) {
+    const Tensor& w = *model_.constant(layer.weights);
+    const bool is_wide = parameters_.weight_bits > 8;
+    return add_codes(layer.weights, is_wide ? onnx::TensorProto::INT16 : onnx::TensorProto::INT8,
+                     w.shape, is_wide ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale, layer.axis,
+                     true);
+  }
+  std::string add_bias(const Layer& layer, const LayerParameters& p) {
+    const float x = parameters_.coding(placement_, layer.input).scale;
+    std::vector<float> scale;
+    for (const float w : p.scale) scale.push_back(x * w);
+    Dims shape = {static_cast<int64_t>(p.bias.size())};
+    const std::string name = layer.bias.empty() ? model_.nodes[layer.node].name + "_bias" : layer.bias;
+    return add_codes(name, onnx::TensorProto::INT32, shape, raw(bias_codes(p, x)), scale, 0, true);
+  }
+  // A bias that an Add behind a MatMul holds, in float: ONNX Runtime rounds it as it does here.
+  std::string add_float_bias(const Layer& layer, const LayerParameters& p) {
+    Tensor bias = *model_.constant(layer.bias);
+    bias.reals = p.bias;
+    const std::string name = fresh(layer.bias + "_corrected");
+    set_tensor(name, bias, new_tensor());
+    return name;
+  }
+  std::string add_constant_operand(const std::string& name) {
+    const auto known = read_as_.find(name);
+    if (known != read_as_.end()) return known->second;
+    const Coding& c = parameters_.constants.at(name);
+    const Tensor& t = *model_.constant(name);
+    std::vector<int32_t> codes;
+    for (const float v : t.reals) codes.push_back(c.code(v));
+    std::string data = c.bits == 8 ? (c.is_signed ? raw_as<int8_t>(codes) : raw_as<uint8_t>(codes))
+                                   : (c.is_signed ? raw_as<int16_t>(codes) : raw_as<uint16_t>(codes));
+    const Names names = coding_names(name, c);
+    const std::string q = fresh(name + "_quantized"), dq = fresh(name + "_dequantized");
+    set_tensor(q, onnx_type(c), t.shape, std::move(data), new_tensor());
+    op("DequantizeLinear", name + "/dequantize", {q, names.scale, names.zero_point}, dq);
+    return read_as_[name] = dq;
+  }
+
+  void add_node(size_t i) {
+    const Node& n = model_.nodes[i];
+    const Layer* layer = nullptr;  // whose weights, or bias, this node reads
+    for (const Layer& l : placement_.layers)
+      if ((l.node == i || l.bias_node == i) && parameters_.layers.count(l.node) != 0) layer = &l;
+    const LayerParameters* p = layer ? &parameters_.layers.at(layer->node) : nullptr;
+    const bool is_float = placement_.float_nodes.count(i) != 0;
+    std::vector<std::string> inputs;
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      const std::string& name = n.inputs[k];
+      if (name.empty()) {
+        inputs.emplace_back();
+      } else if (layer && layer->node == i && k == 1) {
+        inputs.push_back(add_weights(*layer, *p));
+      } else if (layer && layer->bias_node == i && static_cast<int>(k) == layer->bias_input && !p->bias.empty()) {
+        inputs.push_back(layer->node == i ? add_bias(*layer, *p) : add_float_bias(*layer, *p));
+      } else if (!is_float && placement_.constants.count(name) != 0) {
+        inputs.push_back(add_constant_operand(name));
+      } else if (model_.constant(name)) {
+        used_constants_.insert(name);
+        inputs.push_back(name);
+      } else {
+        const auto read = read_as_.find(name);
+        inputs.push_back(read == read_as_.end() ? name : read->second);
+      }
+    }
+    // A bias that correction has given to a layer without one.
+    if (layer && layer->node == i && layer->bias_node == i && layer->bias_input == 2 &&
+        !p->bias.empty() && !n.has_input(2)) {
+      inputs.resize(3);
+      inputs[2] = add_bias(*layer, *p);
+    }
+    onnx::NodeProto to;
+    to.set_op_type(n.op);
+    to.set_name(n.name);
+    to.set_domain(n.domain);
+    for (const std::string& input : inputs) to.add_input(input);
+    for (const auto& [name, attribute] : n.attributes) set_attribute(name, attribute, to.add_attribute());
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const std::string& y : n.outputs) {
+      const bool renamed = placement_.is_coded(y) && outputs_.count(y) != 0;
+      const std::string written = renamed ? fresh(y + "_float") : y;
+      to.add_output(written);
+      if (placement_.is_coded(y)) pairs.emplace_back(y, written);
+    }
+    *graph_.add_node() = to;
+    for (const auto& [name, written] : pairs) add_pair(name, written);
+  }
+
+  const FloatModel& model_;
+  const Placement& placement_;
+  const Parameters& parameters_;
+  onnx::ModelProto proto_;
+  onnx::GraphProto& graph_;
+  std::set<std::string> outputs_, taken_, used_constants_;
+  std::map<std::string, Names> names_;           // of codings
+  std::map<std::string, std::string> read_as_;   // what stands for a value behind its quantisation
+};
+
+}  // namespace
+
+Status write_qdq(const FloatModel& model, const Placement& placement, const Parameters& parameters,
+                 std::string* bytes) {
+  return Writer(model, placement, parameters).run(bytes);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,75 @@
+#include "converter/quantize/schemes/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace qrt::quantize {
+namespace {
+
+template <size_t n>
+bool is_one_of(const std::string& op, const std::array<const char*, n>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return op == name; });
+}
+
+constexpr std::array kFunctions = {
+    "LeakyRelu", "Sigmoid",  "Tanh",       "HardSigmoid",     "HardSwish", "Elu",       "Selu",
+    "Softplus",  "Softsign", "Mish",       "Gelu",            "Erf",       "Exp",       "Log",
+    "Celu",      "Shrink",   "Reciprocal", "ThresholdedRelu", "Floor",     "Ceil",      "Round",
+    "Sign",      "Swish",    "Abs",        "Neg",             "Sqrt",      "QuickGelu"};
+constexpr std::array kBinaries = {"Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", "Pow"};
+constexpr std::array kMoves = {
+    "Reshape", "Transpose", "Flatten",   "Squeeze", "Unsqueeze", "Slice",     "Split",
+    "Pad",     "Gather",    "Expand",    "Tile",    "MaxPool",   "ReduceMax", "ReduceMin",
+    "Resize",  "Upsample",  "GatherND",  "Identity", "Dropout",  "DepthToSpace", "SpaceToDepth",
+    "GlobalMaxPool", "GatherElements"};
+constexpr std::array kMeans = {"AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum"};
+constexpr std::array kLayers = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+
+bool is_constant(const FloatModel& model, const Node& node, size_t i) {
+  return node.has_input(i) && model.constant(node.inputs[i]) != nullptr;
+}
+
+// The mean that a spelled-out LayerNormalization takes from its input.
+bool centres(const FloatModel& model, const Node& mean) {
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [&](const Node& n) {
+    return n.op == "Sub" && n.inputs[0] == mean.inputs[0] && n.inputs[1] == mean.outputs[0];
+  });
+}
+
+Role binary(const FloatModel& model, const Node& node) {
+  const bool a = is_constant(model, node, 0), b = is_constant(model, node, 1);
+  if (!a && !b) return Role::kPair;
+  const Tensor& constant = *model.constant(node.inputs[a ? 0 : 1]);
+  return node.op == "Pow" && constant.size() != 1 ? Role::kFloat : Role::kFunction;
+}
+
+}  // namespace
+
+Role role_of(const FloatModel& model, const Node& node) {
+  const auto result = model.values.find(node.outputs[0]);
+  if (result != model.values.end() && result->second.element != Element::kFloat)
+    return Role::kIndices;
+  const std::string& op = node.op;
+  if (!node.domain.empty()) return is_one_of(op, kFunctions) ? Role::kFunction : Role::kFloat;
+  if (is_one_of(op, kLayers)) {
+    if (!is_constant(model, node, 1)) return is_constant(model, node, 0) ? Role::kFloat : Role::kProduct;
+    return is_constant(model, node, 0) ? Role::kFloat : Role::kLayer;
+  }
+  if (op == "Relu" || op == "Clip") return Role::kLimit;
+  if (is_one_of(op, kFunctions)) return Role::kFunction;
+  if (is_one_of(op, kBinaries) && node.inputs.size() == 2) return binary(model, node);
+  if (is_one_of(op, kMoves)) return Role::kMove;
+  if (op == "Concat") return Role::kConcat;
+  if (op == "ReduceMean" && centres(model, node)) return Role::kFloat;
+  if (is_one_of(op, kMeans)) return Role::kMean;
+  if (op == "Softmax") return Role::kSoftmax;
+  return Role::kFloat;
+}
+
+bool varies_along_several(const Tensor& constant) {
+  return std::count_if(constant.shape.begin(), constant.shape.end(),
+                       [](int64_t d) { return d != 1; }) > 1;
+}
+
+}  // namespace qrt::quantize

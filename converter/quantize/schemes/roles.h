@@ -1,0 +1,31 @@
+// What an operator is to the quantiser.
+#ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
+#define QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
+
+#include "converter/quantize/float/float_model.h"
+
+namespace qrt::quantize {
+
+enum class Role {
+  kLayer,    // product with constant weights
+  kProduct,  // of two values
+  kLimit,    // Relu, Clip: merges into what is before it
+  kFunction,  // elementwise, of one value
+  kPair,      // elementwise, of two values
+  kMove,      // same numbers elsewhere: input and output share a coding
+  kConcat,
+  kMean,     // of a window, an image or an axis
+  kSoftmax,
+  kFloat,    // no integer form
+  kIndices,  // its result is no float
+};
+
+Role role_of(const FloatModel& model, const Node& node);
+
+// Of a constant that is broadcast: whether it varies along more than one axis, so that no table for
+// each index of one can hold it.
+bool varies_along_several(const Tensor& constant);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_

@@ -1,0 +1,61 @@
+// Number formats of a quantised model, one row each: what integers activations and weights become,
+// and which scales they may have.
+#ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_SCHEME_H_
+#define QRT_CONVERTER_QUANTIZE_SCHEMES_SCHEME_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qrt::quantize {
+
+// How one tensor's reals become integers: q = clamp(round(x / scale) + zero_point, lowest, highest).
+struct Coding {
+  float scale = 1;
+  int32_t zero_point = 0;
+  int bits = 8;  // 8 or 16
+  bool is_signed = false;
+
+  int32_t lowest() const { return is_signed ? -(1 << (bits - 1)) : 0; }
+  int32_t highest() const { return is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1; }
+  float low() const { return static_cast<float>(lowest() - zero_point) * scale; }
+  float high() const { return static_cast<float>(highest() - zero_point) * scale; }
+
+  int32_t code(float x) const;
+  // The real that x's integer stands for.
+  float rounded(float x) const { return static_cast<float>(code(x) - zero_point) * scale; }
+
+  friend bool operator==(const Coding& a, const Coding& b) {
+    return a.scale == b.scale && a.zero_point == b.zero_point && a.bits == b.bits &&
+           a.is_signed == b.is_signed;
+  }
+};
+
+struct Scheme {
+  const char* name;
+  int bits;           // of activations
+  bool is_signed;     // activations
+  bool is_symmetric;  // activations have zero point 0
+  bool power_of_two;  // every scale is 2^n
+  bool per_channel;   // weights have a scale for each output channel
+  int weight_bits;
+};
+
+const std::vector<Scheme>& schemes();
+const Scheme* find_scheme(const std::string& name);  // null: unknown
+
+// A real interval that holds zero, as a quantiser chooses it.
+struct Range {
+  float lo = 0, hi = 0;
+};
+
+// The coding of `scheme`, in `bits`, whose integers cover `range`. A range without extent has scale
+// 1 (power of two or not): what is zero stays zero.
+Coding coding_for(const Scheme& scheme, int bits, Range range);
+
+// A scale of `scheme` not below `scale`, which is positive.
+float allowed_scale(const Scheme& scheme, float scale);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SCHEMES_SCHEME_H_

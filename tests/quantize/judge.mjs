@@ -1,0 +1,121 @@
+#!/usr/bin/env node
+// judge.mjs BIN NETWORKS [--scheme NAME] [--only NAME,NAME] [--keep DIR] [-- OPTIONS OF qrt_quantize]
+// How good qrt_quantize is on trained networks, judged by ONNX Runtime (ORT_DIR: where onnxruntime-node was installed).
+// BIN holds qrt_quantize and qrt_run. NETWORKS holds NAME.onnx, calibration_x.npy (calibration_denoise.npy for networks with
+// "denoise" in their name), test_x.npy, test_y.npy, denoise_x.npy: images of 32 x 32, uint8, x = (u8 / 255 - 0.286) / 0.353.
+// For each network one line: the metric (top-1 in per cent; of denoisers PSNR in dB) of the float model and the quantised one,
+// how many answers agree, the signal to noise ratio of the outputs, and whether ONNX Runtime's bytes for the QDQ model
+// are those of the .qrt (schemes ort-*).
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+
+const argv = process.argv.slice(2), further = argv.indexOf('--');
+const extra = further < 0 ? [] : argv.splice(further).slice(1);
+const option = (name, otherwise) => {
+  const at = argv.indexOf(name);
+  return at < 0 ? otherwise : argv.splice(at, 2)[1];
+};
+const scheme = option('--scheme', 'ort-u8'), only = option('--only', ''), keep = option('--keep', '');
+const [bin, networks] = argv;
+if (!networks || !process.env.ORT_DIR) {
+  console.error('usage: ORT_DIR=DIR judge.mjs BIN NETWORKS [--scheme NAME] [--only NAME,NAME] [--keep DIR] [-- OPTIONS]');
+  process.exit(2);
+}
+const ort = createRequire(path.join(process.env.ORT_DIR, 'package.json'))('onnxruntime-node');
+
+const arrays = { '|u1': Uint8Array, '<f4': Float32Array };
+function readNpy(file) {
+  const b = readFileSync(file), size = b.readUInt16LE(8), header = b.toString('latin1', 10, 10 + size);
+  const dims = /'shape':\s*\(([^)]*)\)/.exec(header)[1].split(',').filter((s) => s.trim()).map(Number);
+  const bytes = Uint8Array.prototype.slice.call(b, 10 + size);
+  const type = arrays[/'descr':\s*'([^']+)'/.exec(header)[1]];
+  return { dims, data: new type(bytes.buffer, 0, bytes.byteLength / type.BYTES_PER_ELEMENT) };
+}
+function writeNpy(file, dims, data) {
+  let header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims.join(', ')},), }`;
+  header += ' '.repeat(63 - ((header.length + 10) % 64)) + '\n';
+  const head = Buffer.from('\x93NUMPY\x01\x00\x00\x00', 'latin1');
+  head.writeUInt16LE(header.length, 8);
+  writeFileSync(file, Buffer.concat([head, Buffer.from(header, 'latin1'), Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
+}
+// In float32, in this order.
+function prepared({ dims, data }) {
+  const f = Math.fround, x = new Float32Array(data.length), mean = f(0.286), deviation = f(0.353);
+  for (let i = 0; i < x.length; ++i) x[i] = f(f(f(data[i] / 255) - mean) / deviation);
+  return { dims, data: x };
+}
+async function run(model, x) {
+  const session = await ort.InferenceSession.create(model, { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 });
+  const out = await session.run({ [session.inputNames[0]]: new ort.Tensor('float32', x.data, x.dims) });
+  return out[session.outputNames[0]].data;
+}
+const best = (y, row, n) => {
+  let at = 0;
+  for (let i = 1; i < n; ++i) if (y[row * n + i] > y[row * n + at]) at = i;
+  return at;
+};
+function metric(y, isDenoiser, clean, labels) {
+  if (isDenoiser) {
+    let sum = 0;
+    for (let i = 0; i < y.length; ++i) sum += (y[i] - clean[i]) ** 2;
+    return 10 * Math.log10((1 / 0.353) ** 2 / (sum / y.length));
+  }
+  const n = y.length / labels.length;
+  return (labels.reduce((right, label, row) => right + (best(y, row, n) === label), 0) / labels.length) * 100;
+}
+function agreement(a, b, rows) {
+  const n = a.length / rows;
+  let same = 0;
+  for (let row = 0; row < rows; ++row) same += best(a, row, n) === best(b, row, n);
+  return (same / rows) * 100;
+}
+function decibels(real, got) {
+  let signal = 0, noise = 0;
+  for (let i = 0; i < real.length; ++i) {
+    signal += real[i] ** 2;
+    noise += (real[i] - got[i]) ** 2;
+  }
+  return 10 * Math.log10(signal / noise);
+}
+
+const dir = keep || mkdtempSync(path.join(os.tmpdir(), 'judge-'));
+mkdirSync(dir, { recursive: true });
+const images = prepared(readNpy(path.join(networks, 'test_x.npy'))), labels = readNpy(path.join(networks, 'test_y.npy')).data;
+const noisy = prepared(readNpy(path.join(networks, 'denoise_x.npy')));
+const names = readdirSync(networks).filter((f) => f.endsWith('.onnx')).map((f) => f.slice(0, -5));
+const row = (cells) => console.log(cells.map((c, i) => (i ? String(c).padStart(9) : String(c).padEnd(24))).join(' '));
+console.log(`scheme ${scheme} ${extra.join(' ')}`);
+row(['network', 'float', 'integers', 'change', 'agrees', 'SQNR dB', 'ORT bytes', 'seconds', 'kB']);
+for (const name of names.filter((n) => !only || only.split(',').includes(n))) {
+  const isDenoiser = name.includes('denoise'), x = isDenoiser ? noisy : images;
+  const at = (end) => path.join(dir, name + end);
+  const started = performance.now();
+  try {
+    const text = execFileSync(path.join(bin, 'qrt_quantize'), [path.join(networks, `${name}.onnx`), '--calibration',
+      path.join(networks, isDenoiser ? 'calibration_denoise.npy' : 'calibration_x.npy'), '--scheme', scheme, '-o', at('.qrt'),
+      '--onnx', at('.qdq.onnx'), '--report', at('.json'), ...extra], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    writeFileSync(at('.txt'), text);
+  } catch (e) {
+    row([name, 'failed:', String(e.stderr).trim().split('\n').pop()]);
+    continue;
+  }
+  const seconds = (performance.now() - started) / 1000;
+  writeNpy(at('.input.npy'), x.dims, x.data);
+  execFileSync(path.join(bin, 'qrt_run'), [at('.qrt'), at('.input.npy'), '--output-dir', dir]);
+  const got = readNpy(path.join(dir, 'output_0.npy')).data, real = await run(path.join(networks, `${name}.onnx`), x);
+  const clean = images.data.subarray(0, got.length);
+  const before = metric(real, isDenoiser, clean, labels), after = metric(got, isDenoiser, clean, labels);
+  let bytes = '-';
+  if (scheme.startsWith('ort-')) {
+    const theirs = await run(at('.qdq.onnx'), x);
+    let different = 0;
+    for (let i = 0; i < got.length; ++i) different += got[i] !== theirs[i];
+    bytes = different ? `${different} differ` : 'equal';
+  }
+  row([name, before.toFixed(2), after.toFixed(2), (after - before).toFixed(2), isDenoiser ? '-' : agreement(real, got, labels.length).toFixed(2),
+    decibels(real, got).toFixed(2), bytes, seconds.toFixed(1), Math.round(statSync(at('.qrt')).size / 1024)]);
+}
+if (!keep) rmSync(dir, { recursive: true });

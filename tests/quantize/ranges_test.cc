@@ -1,0 +1,172 @@
+// Histograms and the rules that read ranges from them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "converter/quantize/ranges/rules.h"
+
+namespace qrt::quantize {
+namespace {
+
+const Scheme& scheme(const char* name) { return *find_scheme(name); }
+
+struct Known {
+  Extent extent;
+  Histogram histogram;
+};
+Known known(const std::vector<float>& values) {
+  Known k;
+  k.extent.add(values.data(), values.size());
+  k.histogram = Histogram(k.extent);
+  k.histogram.add(values.data(), values.size());
+  return k;
+}
+
+const RangeChoice* find(const std::vector<RangeChoice>& choices, Rule rule) {
+  for (const RangeChoice& c : choices)
+    if (c.rule == rule) return &c;
+  return nullptr;
+}
+
+// A normal distribution with a few values far outside.
+std::vector<float> normal_with_outliers(size_t n, float outlier) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(n);
+  for (float& v : values) v = normal(random);
+  values[n / 2] = outlier;
+  return values;
+}
+
+double mean_square_error(const std::vector<float>& values, const Coding& c) {
+  double sum = 0;
+  for (const float v : values) sum += std::pow(static_cast<double>(c.rounded(v) - v), 2);
+  return sum / static_cast<double>(values.size());
+}
+
+TEST(Extents, AreOfFiniteValuesAndCountTheOthers) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  Extent e;
+  const std::vector<float> first = {NAN, 3, -infinity}, second = {2, infinity, 5};
+  e.add(first.data(), first.size());
+  EXPECT_EQ(e.least, 3);
+  e.add(second.data(), second.size());
+  EXPECT_EQ(e.bad, 3u);
+  EXPECT_EQ(e.count, 6u);
+  EXPECT_EQ(e.least, 2);
+  EXPECT_EQ(e.lo, 0);  // ranges hold zero
+  EXPECT_EQ(e.hi, 5);
+}
+
+TEST(Histograms, CountZerosApart) {
+  const Known k = known({0, 0, 1, -1, 0.5f, NAN});
+  EXPECT_EQ(k.histogram.zeros(), 2u);
+  EXPECT_EQ(k.histogram.total(), 5u);
+  EXPECT_EQ(k.histogram.counts().front(), 1u);
+  EXPECT_EQ(k.histogram.counts().back(), 1u);
+}
+
+TEST(Histograms, PartsAddUpToTheWhole) {
+  const std::vector<float> values = normal_with_outliers(1000, 4);
+  const Known whole = known(values);
+  Histogram parts(whole.extent);
+  parts.add(values.data(), 300);
+  parts.add(values.data() + 300, 700);
+  EXPECT_EQ(parts.counts(), whole.histogram.counts());
+}
+
+TEST(Rules, ErrorOfAHistogramIsThatOfItsValues) {
+  const std::vector<float> values = normal_with_outliers(20000, 9);
+  const Known k = known(values);
+  for (const float end : {2.0f, 4.0f, 9.0f}) {
+    const Coding c = coding_for(scheme("ort-u8"), 8, {-end, end});
+    const double wanted = mean_square_error(values, c);
+    EXPECT_NEAR(coding_error(k.histogram, c) / wanted, 1, 0.05) << end;
+  }
+}
+
+TEST(Rules, MinMaxCoversEverything) {
+  const Known k = known({-1, 3, 0.25f});
+  const auto choices = range_choices(k.histogram, scheme("ort-u8"), 8);
+  const RangeChoice* c = find(choices, Rule::kMinMax);
+  ASSERT_NE(c, nullptr);
+  EXPECT_EQ(clipped_fraction(k.histogram, c->coding), 0);
+}
+
+TEST(Rules, SquaresClipAnOutlierThatCostsLessThanCoarseSteps) {
+  const std::vector<float> values = normal_with_outliers(100000, 40);
+  const auto choices = range_choices(known(values).histogram, scheme("ort-u8"), 8);
+  const RangeChoice *squares = find(choices, Rule::kSquares), *all = find(choices, Rule::kMinMax);
+  ASSERT_NE(squares, nullptr);
+  ASSERT_NE(all, nullptr);
+  EXPECT_LT(squares->coding.high(), 12);
+  EXPECT_LT(mean_square_error(values, squares->coding), 0.5 * mean_square_error(values, all->coding));
+  EXPECT_EQ(choices.front().error, std::min_element(choices.begin(), choices.end(), [](auto& a, auto& b) {
+                                     return a.error < b.error;
+                                   })->error);
+}
+
+TEST(Rules, SquaresKeepAHeavyTail) {
+  std::vector<float> values(1000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 10 ? 0.1 : 10);
+  const auto choices = range_choices(known(values).histogram, scheme("ort-u8"), 8);
+  EXPECT_GT(choices.front().coding.high(), 9.9f);
+}
+
+TEST(Rules, PercentilesLeaveTheirShareOutside) {
+  std::vector<float> values(100000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 100000;
+  const Known k = known(values);
+  const auto choices = range_choices(k.histogram, scheme("ort-u8"), 8);
+  const RangeChoice* c = find(choices, Rule::kPercentile999);
+  ASSERT_NE(c, nullptr);
+  EXPECT_NEAR(static_cast<double>(c->coding.high()), 0.999, 0.002);
+}
+
+TEST(Rules, ATensorOfZerosHasOneChoice) {
+  const auto choices = range_choices(known({0, 0, 0}).histogram, scheme("ort-u8"), 8);
+  ASSERT_EQ(choices.size(), 1u);
+  EXPECT_EQ(choices[0].coding.rounded(0), 0);
+}
+
+TEST(Codings, OfPositiveValuesUseAllCodes) {
+  const Coding c = coding_for(scheme("ort-u8"), 8, {0, 6});
+  EXPECT_EQ(c.zero_point, 0);
+  EXPECT_EQ(c.code(6), 255);
+  const Coding s = coding_for(scheme("ort-s8"), 8, {0, 6});
+  EXPECT_EQ(s.zero_point, -128);
+  EXPECT_EQ(s.code(6), 127);
+}
+
+TEST(Codings, ZeroIsExact) {
+  for (const Scheme& s : schemes())
+    for (const Range r : {Range{-1, 2}, Range{-0.3f, 7}, Range{-5, 0}, Range{0, 0}})
+      EXPECT_EQ(coding_for(s, s.bits, r).rounded(0), 0) << s.name;
+}
+
+TEST(Codings, OfEspDlArePowersOfTwoWithoutZeroPoint) {
+  for (const char* name : {"espdl-s8", "espdl-s16"})
+    for (const float most : {0.7f, 1.0f, 3.0f, 127.0f}) {
+      const Coding c = coding_for(scheme(name), scheme(name).bits, {-most, most / 2});
+      int exponent;
+      EXPECT_EQ(std::frexp(c.scale, &exponent), 0.5f) << name << " " << most;
+      EXPECT_EQ(c.zero_point, 0);
+      EXPECT_GE(c.high(), most - c.scale);
+    }
+}
+
+TEST(Codings, RoundHalfToEvenAndClip) {
+  Coding c;
+  c.scale = 0.5f;
+  c.zero_point = 10;
+  EXPECT_EQ(c.code(0.25f), 10);
+  EXPECT_EQ(c.code(0.75f), 12);
+  EXPECT_EQ(c.code(1e9f), 255);
+  EXPECT_EQ(c.code(-1e9f), 0);
+  EXPECT_EQ(c.code(NAN), 0);
+}
+
+}  // namespace
+}  // namespace qrt::quantize
