@@ -10,7 +10,7 @@ namespace {
 
 using flatbuffers::TypeTable;
 
-// Bytes of an element of a vector, or of a field.
+// Bytes of an element of a vector of numbers.
 size_t scalar_bytes(flatbuffers::ElementaryType type) {
   switch (type) {
     case flatbuffers::ET_SHORT:
@@ -27,7 +27,8 @@ size_t scalar_bytes(flatbuffers::ElementaryType type) {
 
 template <class T>
 const T* target(const uint8_t* offset) {
-  return reinterpret_cast<const T*>(offset + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(offset));
+  return reinterpret_cast<const T*>(offset +
+                                    flatbuffers::ReadScalar<flatbuffers::uoffset_t>(offset));
 }
 
 class Walk {
@@ -40,18 +41,22 @@ class Walk {
     const uint8_t union_type_none = 0;
     const uint8_t* before = &union_type_none;  // a union's type stands in the field before it
     for (size_t i = 0; i < type->num_elems; ++i) {
-      const auto at = static_cast<flatbuffers::voffset_t>(
+      const flatbuffers::TypeCode code = type->type_codes[i];
+      const auto kind = static_cast<flatbuffers::ElementaryType>(code.base_type);
+      const bool is_number =
+          !code.is_repeating && kind != flatbuffers::ET_STRING && kind != flatbuffers::ET_SEQUENCE;
+      if (is_number && kind != flatbuffers::ET_UTYPE) continue;
+      const uint8_t* value = table->GetAddressOf(
           flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(i)));
-      const uint8_t* value = table->GetAddressOf(at);
-      if (value != nullptr && !field(value, type->type_codes[i], type, before)) return false;
+      if (value != nullptr && !is_number && !field(value, code, type, before)) return false;
       before = value != nullptr ? value : &union_type_none;
     }
     return true;
   }
 
  private:
-  // Of a table: what it has without its fields.
-  static constexpr size_t kTableBytes = 8;
+  // Of a table, with its numbers: as many as the schema has.
+  static constexpr size_t kTableBytes = 32;
 
   bool take(size_t bytes) {
     if (bytes > left_) return false;
@@ -65,7 +70,6 @@ class Walk {
     const TypeTable* inner = code.sequence_ref < 0 ? nullptr : of->type_refs[code.sequence_ref]();
     if (code.is_repeating) return vector(value, type, inner);
     if (type == flatbuffers::ET_STRING) return take(target<flatbuffers::String>(value)->size() + 8);
-    if (type != flatbuffers::ET_SEQUENCE) return take(scalar_bytes(type));
     if (inner->st == flatbuffers::ST_TABLE) return table(target<flatbuffers::Table>(value), inner);
     if (inner->st != flatbuffers::ST_UNION) return take(sizeof(flatbuffers::uoffset_t));
     const TypeTable* member = member_of(*inner, *before);

@@ -81,13 +81,15 @@ Outcome try_model(const Bytes& file, const qrt_session_options* options = nullpt
 // What comes of the file is as `expected` says, within a gigabyte of addresses and five seconds.
 void expect_cheap(const Bytes& file, const std::function<bool(const Outcome&)>& expected,
                   Limits limits = {}) {
-  EXPECT_EQ(run_within(limits, [&] {
-              const Outcome outcome = try_model(file);
-              if (expected(outcome)) return true;
-              fprintf(stderr, "load %d, session %d, needed %zu, held %zu: %s\n", outcome.load,
-                      outcome.session, outcome.needed, outcome.held, outcome.message.c_str());
-              return false;
-            }),
+  EXPECT_EQ(run_within(limits,
+                       [&] {
+                         const Outcome outcome = try_model(file);
+                         if (expected(outcome)) return true;
+                         fprintf(stderr, "load %d, session %d, needed %zu, held %zu: %s\n",
+                                 outcome.load, outcome.session, outcome.needed, outcome.held,
+                                 outcome.message.c_str());
+                         return false;
+                       }),
             0);
 }
 
@@ -99,9 +101,9 @@ TEST(Costs, OneQuantizationOfAllTensors) {
   constexpr int32_t kChannels = 1 << 17;
   SharingBuilder b;
   const auto shape = b.numbers({kChannels});
-  const auto quantization = fb::CreateQuantization(
-      b.fbb, b.fbb.CreateVector(std::vector<float>(kChannels, 1.0f)),
-      b.numbers(std::vector<int32_t>(kChannels)), 0);
+  const auto quantization =
+      fb::CreateQuantization(b.fbb, b.fbb.CreateVector(std::vector<float>(kChannels, 1.0f)),
+                             b.numbers(std::vector<int32_t>(kChannels)), 0);
   for (int i = 0; i < 20000; ++i) b.tensors.push_back(b.tensor(shape, quantization));
   const Bytes file = b.build({0}, {0});
   EXPECT_LT(file.size(), 2 * kMiB);
@@ -113,8 +115,8 @@ TEST(Costs, OneWeightOffsetOfAllTensors) {
   const auto shape = b.numbers({1});
   const auto offsets = b.fbb.CreateVector(std::vector<int8_t>(400000));
   for (int i = 0; i < 2000; ++i)
-    b.tensors.push_back(fb::CreateTensor(b.fbb, 0, fb::DType::INT4, shape, 1, fb::Packing::GEMM, 0,
-                                         offsets));
+    b.tensors.push_back(
+        fb::CreateTensor(b.fbb, 0, fb::DType::INT4, shape, 1, fb::Packing::GEMM, 0, offsets));
   expect_cheap(b.build({0}, {0}), names_again);
 }
 
@@ -156,8 +158,7 @@ TEST(Costs, OneConstantOfManyOperators) {
   ModelBuilder m;
   const uint32_t x = m.input({1});
   const uint32_t c = m.constant({kBytes}, DType::kUInt8, std::vector<uint8_t>(kBytes));
-  for (int i = 0; i < 300; ++i)
-    m.op(fb::MinMaxOptionsT(), {x, c}, {m.tensor({kBytes})});
+  for (int i = 0; i < 300; ++i) m.op(fb::MinMaxOptionsT(), {x, c}, {m.tensor({kBytes})});
   m.mark_output(x);
   const Bytes file = m.build();
   expect_cheap(file, [](const Outcome& o) {
@@ -175,6 +176,31 @@ TEST(Costs, ConcatOfOneTensor) {
   m.op(concat, std::vector<uint32_t>(kTimes, copy), {m.output({1, 4 * kTimes})});
   expect_cheap(m.build(), [](const Outcome& o) { return o.session == QRT_OK; },
                {kGiB, /*cpu_seconds=*/2});
+}
+
+// As many operators as a file may have, two tensors each, which all live to the end of a run.
+TEST(Costs, OperatorsWithoutEnd) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 64});
+  fb::TopKOptionsT o;
+  o.k = 64;
+  uint32_t at = x;
+  for (size_t i = 0; i < (size_t{1} << 15); ++i) {
+    const uint32_t y = m.tensor({1, 64});
+    m.op(o, {at}, {y, m.tensor({1, 64}, DType::kInt32)});
+    at = y;
+  }
+  m.mark_output(at);
+  const Bytes file = m.build();
+  EXPECT_EQ(run_within({kGiB, 5},
+                       [&] {
+                         qrt_session_options options;
+                         qrt_session_options_init(&options);
+                         options.keep_all = 1;
+                         return try_model(file).session == QRT_OK &&
+                                try_model(file, &options).session == QRT_OK;
+                       }),
+            0);
 }
 
 TEST(Costs, ChannelsWithConstantsOfTheirOwn) {
@@ -215,8 +241,7 @@ TEST(Costs, ScalarRequantisationOfManyColumns) {
   const Bytes file = m.build();
   EXPECT_LT(file.size(), size_t{2000});
   expect_cheap(file, [](const Outcome& outcome) {
-    return outcome.session == QRT_OK && outcome.held < 320 * kMiB &&
-           outcome.held == outcome.needed;
+    return outcome.session == QRT_OK && outcome.held < 320 * kMiB && outcome.held == outcome.needed;
   });
 }
 

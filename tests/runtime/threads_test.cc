@@ -1,4 +1,6 @@
 // A system that does not let threads start: a session takes those it gets, and says how many.
+#include "runtime/threads.h"
+
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -8,13 +10,13 @@
 #include <cerrno>
 #include <memory>
 
-#include "runtime/threads.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 #include "tests/support/within_limits.h"
 
 namespace {
 
+#if !QRT_TEST_SANITIZED
 std::atomic<int> allowed{1 << 20};  // threads beside the first that may run at the same time
 std::atomic<int> running{0};
 
@@ -30,12 +32,11 @@ void* run_counted(void* p) {
   return result;
 }
 
+#endif
+
 }  // namespace
 
-#ifndef __SANITIZE_THREAD__
-#if !defined(__has_feature) || !(__has_feature(thread_sanitizer) || __has_feature(address_sanitizer))
-#define QRT_COUNTS_THREADS 1
-
+#if !QRT_TEST_SANITIZED
 // In the place of the C library's, for libpthreadpool, too.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*routine)(void*), void* argument) {
@@ -49,7 +50,6 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   if (failed != 0) --running;
   return failed;
 }
-#endif
 #endif
 
 namespace qrt {
@@ -91,7 +91,7 @@ TEST(Threads, AsManyAsAskedFor) {
   EXPECT_EQ(qrt_session_threads(nullptr), 0u);
 }
 
-#ifdef QRT_COUNTS_THREADS
+#if !QRT_TEST_SANITIZED
 TEST(Threads, FewerWhereTheSystemStartsFewer) {
   // In a process of its own: what is wrong here hangs.
   const int status = testing::run_within({size_t{4} << 30, 5}, [] {

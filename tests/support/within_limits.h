@@ -10,16 +10,19 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace qrt::testing {
-
+// 1 where a sanitizer stands in for the C library's functions and takes addresses by terabytes.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
+#define QRT_TEST_SANITIZED 1
 #elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||
-                            __has_feature(memory_sanitizer);
-#else
-constexpr bool kSanitized = false;
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define QRT_TEST_SANITIZED 1
 #endif
+#endif
+#ifndef QRT_TEST_SANITIZED
+#define QRT_TEST_SANITIZED 0
+#endif
+
+namespace qrt::testing {
 
 struct Limits {
   size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
@@ -27,18 +30,17 @@ struct Limits {
 };
 
 // 0 if f() returned true within the limits, 1 if it returned false, else 128 and the signal that
-// ended it. Sanitizers take addresses by terabytes and ten times the time: only a generous time
-// counts there.
+// ended it. With a sanitizer only a generous time counts.
 template <class F>
 int run_within(const Limits& limits, const F& f) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    const rlim_t seconds = limits.cpu_seconds * (kSanitized ? 20 : 1);
+    const rlim_t seconds = limits.cpu_seconds * (QRT_TEST_SANITIZED ? 20 : 1);
     const rlimit cpu = {seconds, seconds + 1}, core = {0, 0};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
-    if (!kSanitized) {
+    if (!QRT_TEST_SANITIZED) {
       const rlimit memory = {limits.memory, limits.memory};
       setrlimit(RLIMIT_AS, &memory);
     }
