@@ -173,8 +173,8 @@ void print_csv(const Options& options, const Measurement& m) {
          options.roofline ? ",compute_ms,memory_ms,memory_level,bound,of_limit" : "");
   for (size_t i = 0; i < m.ops.size(); ++i) {
     const OpTime& op = m.ops[i];
-    printf("%zu,%s,%s,%s,%s,%.6f,%.6f,%llu,%.3f,%llu", i, quoted(escaped(op.name)).c_str(), op.type.c_str(),
-           op.kernel.c_str(), level_name(op.level), op.ms, op.share,
+    printf("%zu,%s,%s,%s,%s,%.6f,%.6f,%llu,%.3f,%llu", i, quoted(escaped(op.name)).c_str(),
+           op.type.c_str(), op.kernel.c_str(), level_name(op.level), op.ms, op.share,
            static_cast<unsigned long long>(op.macs), op.gmacs,
            static_cast<unsigned long long>(op.bytes));
     if (options.roofline) {

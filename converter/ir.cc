@@ -41,8 +41,8 @@ namespace {
 std::string describe(const Graph& graph, ValueId id) {
   if (id >= graph.values.size()) return "%?" + std::to_string(id);
   const Value& v = graph.values[id];
-  std::string s = "%" + std::to_string(id) + " '" + escaped(v.name) + "' " + dtype_name(v.type.dtype) +
-                  v.type.shape.to_string();
+  std::string s = "%" + std::to_string(id) + " '" + escaped(v.name) + "' " +
+                  dtype_name(v.type.dtype) + v.type.shape.to_string();
   if (v.is_constant) {
     s += " constant";
     if (v.packing != fb::Packing::NONE) s += std::string(" ") + fb::EnumNamePacking(v.packing);
@@ -108,8 +108,9 @@ const fb::Operator& StoredForm::op() const {
 }
 
 std::string dump(const Graph& graph) {
-  std::string s = "graph '" + escaped(graph.name) + "' batch " + std::to_string(graph.default_batch) +
-                  (graph.batch_is_open ? " (open)" : "") + "\n";
+  std::string s = "graph '" + escaped(graph.name) + "' batch " +
+                  std::to_string(graph.default_batch) + (graph.batch_is_open ? " (open)" : "") +
+                  "\n";
   for (ValueId id : graph.inputs) s += "input " + describe(graph, id) + "\n";
   for (const Node& node : graph.nodes) {
     s += std::string(fb::EnumNameOpOptions(node.options.type)) + attributes(node) + " '" +

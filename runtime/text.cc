@@ -25,10 +25,10 @@ size_t read_character(std::string_view text, uint32_t* code) {
 }
 
 bool is_plain(uint32_t code) {
-  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;     // C0, DEL, C1
+  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;       // C0, DEL, C1
   if (code == 0x200e || code == 0x200f || code == 0x61c) return false;  // direction marks
-  if (code >= 0x2028 && code <= 0x202e) return false;                 // line ends, embeddings
-  return !(code >= 0x2066 && code <= 0x2069) && code != 0xfeff;       // isolates, byte order mark
+  if (code >= 0x2028 && code <= 0x202e) return false;                   // line ends, embeddings
+  return !(code >= 0x2066 && code <= 0x2069) && code != 0xfeff;         // isolates, byte order mark
 }
 
 }  // namespace

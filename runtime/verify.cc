@@ -332,9 +332,10 @@ class GraphCheck {
   Status read_constant(uint32_t buffer) {
     if (buffer >= model_.buffers()->size()) return {};
     constant_reads_ += length(model_.buffers()->Get(buffer)->data());
-    QRT_MODEL_CHECK(constant_reads_ <= most_constant_reads_,
-                    "the operators read more than %zu bytes of constants: they share them too often",
-                    most_constant_reads_);
+    QRT_MODEL_CHECK(
+        constant_reads_ <= most_constant_reads_,
+        "the operators read more than %zu bytes of constants: they share them too often",
+        most_constant_reads_);
     return {};
   }
 

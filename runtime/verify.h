@@ -26,7 +26,7 @@ constexpr uint32_t kFormatVersion = 1;
 // Limits on models: generous for real ones; they bound the work a crafted file can cause.
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kMaxOperators = size_t{1} << 15;
-constexpr size_t kMaxOperands = size_t{1} << 20;       // inputs and outputs of all operators
+constexpr size_t kMaxOperands = size_t{1} << 20;  // inputs and outputs of all operators
 // Per-channel parameters of all operators: of each a kernel's form is sought, some microseconds. A
 // file has more only where it is large enough to hold them.
 constexpr size_t kMaxChannelValues = size_t{1} << 19;
@@ -35,7 +35,7 @@ constexpr size_t kFileBytesPerChannelValue = 8;
 // their weights.
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
 constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
-constexpr size_t kMaxModelInputs = 4096;               // and outputs
+constexpr size_t kMaxModelInputs = 4096;     // and outputs
 constexpr int64_t kMaxTensorElements = (int64_t{1} << 31) - 1;
 constexpr size_t kMaxMemory = size_t{1} << 36;  // bytes of a session
 

@@ -173,9 +173,8 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
   if (range.n_end - range.n_begin > left) {
     GemmRange part = range;
-    for (part.n_end = range.n_begin + left; part.n_begin < range.n_end;
-         part.n_begin = part.n_end,
-         part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end))
+    for (part.n_end = range.n_begin + left; part.n_begin < range.n_end; part.n_begin = part.n_end,
+        part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end))
       run_gemm_range(gemm, operands, group, part);
     return;
   }
@@ -199,9 +198,8 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   }
   args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
   args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
-  args.requant = operands.requant.scale
-                     ? operands.requant.at(channel)
-                     : gemm.requant.requant.at(channel % gemm.requant_channels);
+  args.requant = operands.requant.scale ? operands.requant.at(channel)
+                                        : gemm.requant.requant.at(channel % gemm.requant_channels);
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

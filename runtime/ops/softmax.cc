@@ -315,8 +315,8 @@ Status prepare_wide_log(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<WideLogParams>();
   const int32_t* table;
   QRT_TRY(find_table(context, kSoftmaxTableEntries, &table));
-  params->softmax = {table, float_of(options->k()),
-                     float_of(options->output_scale()), options->zero_point()};
+  params->softmax = {table, float_of(options->k()), float_of(options->output_scale()),
+                     options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   // About 1 ns per element.

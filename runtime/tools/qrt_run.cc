@@ -114,8 +114,7 @@ uint64_t digest(const void* data, size_t bytes) {
 
 void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data) {
   printf("%s '%s' %s %s fnv1a:%016llx\n", label.c_str(), escaped(info.name).c_str(),
-         qrt_dtype_name(info.dtype),
-         shape_of(info).to_string().c_str(),
+         qrt_dtype_name(info.dtype), shape_of(info).to_string().c_str(),
          static_cast<unsigned long long>(digest(data, info.bytes)));
 }
 

@@ -129,7 +129,8 @@ std::vector<Bytes> inputs_of(const Bytes& file) {
   const fb::Model& model = *fb::GetModel(file.data());
   for (const uint32_t t : *model.inputs()) {
     size_t n = 1;
-    for (const int32_t d : *model.tensors()->Get(t)->shape()) n *= d < 0 ? 1 : static_cast<size_t>(d);
+    for (const int32_t d : *model.tensors()->Get(t)->shape())
+      n *= d < 0 ? 1 : static_cast<size_t>(d);
     const fb::DType dtype = model.tensors()->Get(t)->dtype();
     if (dtype == fb::DType::FLOAT32) {
       const std::vector<int> halves = testing::pattern<int>(n, -400, 400, 5);
@@ -189,10 +190,10 @@ TEST_P(RequantAttack, NumbersOneByOne) {
                                 int64_t{100000}, int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
       Bytes changed = file_;
       testing::set(&changed, field, value);
-      ASSERT_NO_FATAL_FAILURE(expect_alike(
-          changed, std::string(is_of(field, stage) ? "stage" : "requant") + " at byte " +
-                       std::to_string(field.at) + ", field " + std::to_string(field.index) + " = " +
-                       std::to_string(value)));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_alike(changed, std::string(is_of(field, stage) ? "stage" : "requant") +
+                                    " at byte " + std::to_string(field.at) + ", field " +
+                                    std::to_string(field.index) + " = " + std::to_string(value)));
     }
   }
   EXPECT_GT(tried_, 500u);
@@ -209,17 +210,23 @@ TEST_P(RequantAttack, ClipLimits) {
     if (!is_of(lo, stage) || lo.index != kClipLo) continue;
     const Field& hi = fields.numbers[i + 1];
     ASSERT_EQ(hi.index, kClipHi);
-    const std::pair<int32_t, int32_t> kLimits[] = {
-        {-100000, -60000}, {60000, 100000},         {5, 5},         {-7, -7},
-        {0, 0},            {INT32_MIN, INT32_MIN},  {INT32_MAX, INT32_MAX},
-        {100, -100},       {2000000000, INT32_MAX}, {INT32_MIN, -2000000000}};
+    const std::pair<int32_t, int32_t> kLimits[] = {{-100000, -60000},
+                                                   {60000, 100000},
+                                                   {5, 5},
+                                                   {-7, -7},
+                                                   {0, 0},
+                                                   {INT32_MIN, INT32_MIN},
+                                                   {INT32_MAX, INT32_MAX},
+                                                   {100, -100},
+                                                   {2000000000, INT32_MAX},
+                                                   {INT32_MIN, -2000000000}};
     for (const auto& [least, most] : kLimits) {
       Bytes changed = file_;
       testing::set(&changed, lo, least);
       testing::set(&changed, hi, most);
-      ASSERT_NO_FATAL_FAILURE(
-          expect_alike(changed, "clip at byte " + std::to_string(lo.at) + ": " +
-                                    std::to_string(least) + " to " + std::to_string(most)));
+      ASSERT_NO_FATAL_FAILURE(expect_alike(changed, "clip at byte " + std::to_string(lo.at) + ": " +
+                                                        std::to_string(least) + " to " +
+                                                        std::to_string(most)));
     }
   }
   EXPECT_GT(ran_, tried_ / 5);

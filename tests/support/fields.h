@@ -71,8 +71,7 @@ class FieldWalk {
   void field(const uint8_t* value, const TypeTable& type, size_t i, const uint8_t* before) {
     const flatbuffers::TypeCode code = type.type_codes[i];
     const auto element = static_cast<flatbuffers::ElementaryType>(code.base_type);
-    const TypeTable* inner =
-        code.sequence_ref < 0 ? nullptr : type.type_refs[code.sequence_ref]();
+    const TypeTable* inner = code.sequence_ref < 0 ? nullptr : type.type_refs[code.sequence_ref]();
     if (element == flatbuffers::ET_STRING) return;
     if (code.is_repeating) return vector(value, type, i, element, inner);
     if (element != flatbuffers::ET_SEQUENCE) return number(value, element, type, i);

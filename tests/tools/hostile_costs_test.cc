@@ -110,7 +110,7 @@ TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
   for (const bool share_name : {false, true}) {
     flatbuffers::FlatBufferBuilder fbb;
     const auto scales = fbb.CreateVector(std::vector<float>(share_name ? 1 : 50000, 1.0f));
-    const auto quantization = tflite::CreateQuantizationParameters(fbb, 0, 0, scales);
+    const auto quantization = tflite::CreateQuantizationParameters(fbb, scales);
     const auto name = fbb.CreateString(std::string(share_name ? 200000 : 1, 'n'));
     const auto shape = fbb.CreateVector(std::vector<int32_t>{1});
     std::vector<flatbuffers::Offset<tflite::Tensor>> tensors;
@@ -137,8 +137,9 @@ TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
     m.add_subgraphs(graphs);
     m.add_buffers(buffers);
     tflite::FinishModelBuffer(fbb, m.Finish());
-    const std::string file = write(
-        "s.tflite", std::string(reinterpret_cast<const char*>(fbb.GetBufferPointer()), fbb.GetSize()));
+    const std::string file =
+        write("s.tflite",
+              std::string(reinterpret_cast<const char*>(fbb.GetBufferPointer()), fbb.GetSize()));
     const CommandResult r = convert_within_limits(file);
     EXPECT_EQ(r.status, 3) << r.err;
     EXPECT_NE(r.err.find("again and again"), std::string::npos) << r.err;
@@ -197,7 +198,10 @@ TEST_F(HostileCosts, ExternalDataBehindSymbolicLinks) {
 
 // Clears the screen, rings, and, as C1 does, starts a sequence in one character; a NUL; and text that
 // runs from right to left.
-const std::string kEvil("\x1b[2J\x07\xc2\x9b" "31m\0end\xe2\x80\xae", 17);
+const std::string kEvil(
+    "\x1b[2J\x07\xc2\x9b"
+    "31m\0end\xe2\x80\xae",
+    17);
 
 void expect_plain(const std::string& text) {
   for (const std::string& part : {std::string("\x1b"), std::string("\x07"), std::string("\xc2\x9b"),
@@ -229,7 +233,8 @@ TEST_F(HostileCosts, NamesInTheConvertersReports) {
 
 TEST_F(HostileCosts, NamesOfAModel) {
   testing::ModelBuilder m;
-  const uint32_t x = m.input({1, 4}, DType::kUInt8, kEvil), y = m.output({1, 4}, DType::kUInt8, kEvil);
+  const uint32_t x = m.input({1, 4}, DType::kUInt8, kEvil),
+                 y = m.output({1, 4}, DType::kUInt8, kEvil);
   fb::LutOptionsT lut;
   lut.table = m.buffer(std::vector<uint8_t>(256));
   m.op(lut, {x}, {y}).name = kEvil;
@@ -246,15 +251,16 @@ TEST_F(HostileCosts, NamesOfAModel) {
 
 TEST_F(HostileCosts, TypesOfAnArray) {
   testing::ModelBuilder m;
-  m.mark_output(m.input({4}));
+  const uint32_t x = m.input({4});
+  fb::LutOptionsT lut;
+  lut.table = m.buffer(std::vector<uint8_t>(256));
+  m.op(lut, {x}, {m.output({4})});
   const std::string file = write("m.qrt", m.build());
-  const std::string dictionary =
-      "{'descr': '\x1b[2J', 'fortran_order': False, 'shape': (4,), }\n";
+  const std::string dictionary = "{'descr': '\x1b[2J', 'fortran_order': False, 'shape': (4,), }\n";
   std::string npy("\x93NUMPY\x01\x00", 8);
   npy += static_cast<char>(dictionary.size());
   npy += '\0';
-  const std::string err =
-      run("qrt_run", {file, write("x.npy", npy + dictionary + "abcd")}).err;
+  const std::string err = run("qrt_run", {file, write("x.npy", npy + dictionary + "abcd")}).err;
   EXPECT_EQ(err.find('\x1b'), std::string::npos) << err;
   EXPECT_NE(err.find("\\x1b[2J"), std::string::npos) << err;
 }
