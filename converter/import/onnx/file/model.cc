@@ -14,6 +14,7 @@
 #include <queue>
 #include <set>
 
+#include "converter/import/common/source_limits.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -24,7 +25,7 @@ constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 constexpr int64_t kOldestOpset = 7;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -135,6 +136,7 @@ int Model::producer(const std::string& tensor) const {
 
 Status Model::index() {
   const onnx::GraphProto& g = graph();
+  QRT_TRY(check_node_count(static_cast<size_t>(g.node_size())));
   for (const auto& entry : proto_->opset_import())
     opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {
