@@ -139,8 +139,10 @@ Status IntegerRunner::run(const Values& feeds, Values* outputs) {
     Tensor y;
     const Shape& shape = plan.types[slot].shape;
     y.shape.assign(shape.begin(), shape.end());
-    if (!load(plan.types[slot].dtype, static_cast<size_t>(shape.elements()), session_->data(slot), &y))
-      return error(Code::kInternal, "the integer model's output '%s' is of another type", name.c_str());
+    if (!load(plan.types[slot].dtype, static_cast<size_t>(shape.elements()), session_->data(slot),
+              &y))
+      return error(Code::kInternal, "the integer model's output '%s' is of another type",
+                   name.c_str());
     (*outputs)[name] = std::move(y);
   }
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/quantize/float/equalise.h"
 #include "converter/quantize/integer_model.h"
 #include "converter/quantize/ladder/simulation.h"
 #include "converter/quantize/ladder/sweep.h"
@@ -21,8 +22,13 @@ constexpr size_t kHeldOutEvery = 10;
 constexpr size_t kMostCompared = 128;
 // Weights-only and activations-only are simulated on so many.
 constexpr size_t kMostSimulated = 32;
-// Rungs of the ladder are judged on so many held-out samples.
-constexpr size_t kMostJudged = 128;
+// Rungs of the ladder are judged on so many samples at most.
+constexpr size_t kMostJudged = 512;
+// Whether equalised channels are better is told from the ranges of so many samples.
+constexpr size_t kMostTrial = 32;
+// Where every channel of the weights has its own scale, equalisation is for tensors whose channels are
+// far apart: elsewhere its gain on few samples is chance.
+constexpr double kMuchBetter = 0.8;
 // Tensors are ranked for 16 bits on so many samples.
 constexpr size_t kMostRanked = 8;
 
@@ -35,10 +41,9 @@ class Quantiser {
     QRT_TRY(read());
     QRT_TRY(make_placement());
     plan(result_.findings.nodes);
-    QRT_TRY(calibrate(model_, placement_, &interpreter_, samples_.get(), used_, progress_, &calibration_));
+    if (settings_.ladder != Ladder::kNone) QRT_TRY(try_equalised());
+    QRT_TRY(start(used_));
     QRT_TRY(check_calibration());
-    choose_codings();
-    quantise_layers(model_, placement_, scheme_, &parameters_);
     QRT_TRY(climb());
     QRT_TRY(find_errors());
     QRT_TRY(build(parameters_));
@@ -71,9 +76,49 @@ class Quantiser {
     for (const auto& [name, t] : model_.constants)
       for (const float v : t.reals)
         if (v != v)
-          return error(Code::kInvalidModel, "the constant '%s' holds NaN: the training of this model failed, "
-                       "or its file is damaged", name.c_str());
+          return error(Code::kInvalidModel,
+                       "the constant '%s' holds NaN: the training of this model failed, "
+                       "or its file is damaged",
+                       name.c_str());
     return {};
+  }
+
+  // Codings by the ranges of some samples, and weights for them.
+  Status start(const std::vector<size_t>& which) {
+    QRT_TRY(calibrate(model_, placement_, &interpreter_, samples_.get(), which, progress_,
+                      &calibration_));
+    parameters_ = Parameters();
+    choices_.clear();
+    choose_codings();
+    quantise_layers(model_, placement_, scheme_, &parameters_);
+    return {};
+  }
+  // The same function with channels of like size, if it is nearer to the float model when quantised.
+  Status try_equalised() {
+    FloatModel equalised = model_;
+    int changed = 0;
+    QRT_TRY(equalise(EqualiseOptions(), &equalised, &changed));
+    if (changed == 0) return {};
+    const size_t step = std::max<size_t>(used_.size() / kMostTrial, 1);
+    std::vector<size_t> trial;
+    for (size_t i = 0; i < used_.size() && trial.size() < kMostTrial; i += step)
+      trial.push_back(used_[i]);
+    Comparison before, after;
+    QRT_TRY(start(trial));
+    QRT_TRY(judge(parameters_, held_out_, &before));
+    std::swap(model_, equalised);
+    QRT_TRY(interpreter_.create(model_, settings_.threads));
+    QRT_TRY(make_placement());
+    QRT_TRY(start(trial));
+    QRT_TRY(judge(parameters_, held_out_, &after));
+    const double enough = scheme_.per_channel ? kMuchBetter : 1;
+    const RungFinding rung = {"equalisation", before.noise(), after.noise(),
+                              after.noise() < enough * before.noise()};
+    result_.findings.rungs.push_back(rung);
+    if (rung.is_kept) return {};
+    std::swap(model_, equalised);
+    QRT_TRY(interpreter_.create(model_, settings_.threads));
+    return make_placement();
   }
 
   // Codings without samples, to ask the converter what it would make of each node.
@@ -88,7 +133,8 @@ class Quantiser {
   }
   // Places quantisation; what the converter refuses gets it on all sides, and is judged again.
   Status make_placement() {
-    std::set<std::string> forced;
+    std::set<std::string>& forced = forced_;
+    forced.clear();
     convert::Report& report = result_.findings.nodes;
     for (int round = 0;; ++round) {
       placement_ = place(model_, forced);
@@ -106,6 +152,7 @@ class Quantiser {
         break;
       }
     }
+    for (const convert::Finding& f : report.findings()) has_float_ |= f.level == "F";
     if (!report.has_refusals()) return {};
     return error(Code::kUnsupported, "%s: no node may be refused:\n%s", report.refusals().c_str(),
                  report.text(false).c_str());
@@ -160,17 +207,20 @@ class Quantiser {
   }
   void choose_codings() {
     for (const auto& [name, histogram] : calibration_.histograms) {
+      if (!placement_.is_coded(name)) continue;
       choices_[name] = range_choices(histogram, scheme_, scheme_.bits);
       parameters_.codings[name] = choices_[name][0].coding;
       rules_[name] = choices_[name][0].rule;
       fix_coding(name, &parameters_.codings[name]);
     }
-    for (const std::string& name : placement_.constants) parameters_.constants[name] = constant_coding(name);
+    for (const std::string& name : placement_.constants)
+      parameters_.constants[name] = constant_coding(name);
   }
 
   Status convert(const Parameters& parameters, std::string* qdq, Conversion* conversion) const {
     QRT_TRY(write_qdq(model_, placement_, parameters, qdq));
-    std::map<std::string, std::string> notes = {{"quantized_by", std::string("qrt_quantize ") + scheme_.name}};
+    std::map<std::string, std::string> notes = {
+        {"quantized_by", std::string("qrt_quantize ") + scheme_.name}};
     if (is_random()) notes["calibration"] = "random: for timing only";
     return convert_qdq(*qdq, notes, conversion);
   }
@@ -184,24 +234,26 @@ class Quantiser {
 
   // --- the ladder
 
-  // How the integer model of some parameters does on the held-out samples.
-  Status judge(const Parameters& parameters, Comparison* comparison) {
+  // How the integer model of some parameters does on some samples.
+  Status judge(const Parameters& parameters, const std::vector<size_t>& which,
+               Comparison* comparison) {
     std::string qdq;
     Conversion conversion;
     QRT_TRY(convert(parameters, &qdq, &conversion));
     IntegerRunner integers;
     QRT_TRY(integers.create(conversion.bytes, static_cast<size_t>(settings_.threads)));
     const std::string& output = model_.outputs[0].name;
-    for (size_t i = 0; i < std::min(held_out_.size(), kMostJudged); ++i) {
+    for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {
       Values feeds, got;
-      QRT_TRY(samples_->read(held_out_[i], &feeds));
-      if (i == judged_.size()) {
-        Values real;
-        QRT_TRY(interpreter_.run(feeds, nullptr, &real));
-        judged_.push_back(real[output]);
+      QRT_TRY(samples_->read(which[i], &feeds));
+      Tensor& real = judged_[which[i]];
+      if (real.reals.empty()) {
+        Values outputs;
+        QRT_TRY(interpreter_.run(feeds, nullptr, &outputs));
+        real = std::move(outputs[output]);
       }
       QRT_TRY(integers.run(feeds, &got));
-      comparison->add(judged_[i], got[output], labels_.empty() ? -1 : labels_[held_out_[i]]);
+      comparison->add(real, got[output], labels_.empty() ? -1 : labels_[which[i]]);
     }
     return {};
   }
@@ -210,8 +262,9 @@ class Quantiser {
     Parameters changed = parameters_;
     QRT_TRY(change(&changed));
     Comparison after;
-    QRT_TRY(judge(changed, &after));
-    RungFinding rung = {name, judgement_.noise(), after.noise(), after.noise() < judgement_.noise()};
+    QRT_TRY(judge(changed, held_out_, &after));
+    RungFinding rung = {name, judgement_.noise(), after.noise(),
+                        after.noise() < judgement_.noise()};
     if (rung.is_kept) {
       parameters_ = std::move(changed);
       judgement_ = after;
@@ -227,10 +280,14 @@ class Quantiser {
   }
   Status climb() {
     if (settings_.ladder == Ladder::kNone && settings_.max_drop < 0) return {};
-    QRT_TRY(judge(parameters_, &judgement_));
+    QRT_TRY(judge(parameters_, held_out_, &judgement_));
     if (settings_.ladder != Ladder::kNone) {
-      QRT_TRY(try_rung("ranges", [&](Parameters* p) { return sweep({&choices_, false}, p); }));
-      QRT_TRY(try_rung("bias correction", [&](Parameters* p) { return sweep({nullptr, true}, p); }));
+      const auto rung = [&](const Sweep::Work& work) {
+        return try_rung(work.name, [&](Parameters* p) { return sweep(work, p); });
+      };
+      QRT_TRY(rung({"ranges", &choices_, false, false}));
+      QRT_TRY(rung({"weight rounding", nullptr, true, false}));
+      QRT_TRY(rung({"bias correction", nullptr, false, true}));
     }
     return settings_.max_drop < 0 ? Status() : promote();
   }
@@ -245,7 +302,7 @@ class Quantiser {
   Status rank(std::vector<std::string>* roots) {
     std::map<std::string, double> noise;
     for (const auto& [root, coding] : parameters_.codings)
-      if (coding.bits == 8) noise[root] = 0;
+      if (coding.bits == 8 && placement_.is_coded(root)) noise[root] = 0;
     size_t done = 0;
     for (auto& [root, sum] : noise) {
       progress_("ranking", static_cast<double>(done++) / static_cast<double>(noise.size()));
@@ -261,45 +318,72 @@ class Quantiser {
       sum = c.noise();
       roots->push_back(root);
     }
-    std::stable_sort(roots->begin(), roots->end(), [&](const std::string& a, const std::string& b) { return noise[a] < noise[b]; });
+    std::stable_sort(roots->begin(), roots->end(), [&](const std::string& a, const std::string& b) {
+      return noise[a] < noise[b];
+    });
     return {};
   }
-  // Twice as many tensors each time, until the drop is met.
+  // Twice as many tensors each time, until the drop is met on the samples held out and as many others
+  // as are judged by.
   Status promote() {
-    if (drop(judgement_) <= settings_.max_drop) return {};
+    std::vector<size_t> which = held_out_;
+    which.insert(which.end(), used_.begin(), used_.end());
+    Comparison now;
+    QRT_TRY(judge(parameters_, which, &now));
+    if (drop(now) <= settings_.max_drop) return {};
+    const double before = now.noise();
     std::vector<std::string> roots;
     QRT_TRY(rank(&roots));
-    for (size_t n = 1, done = 0; done < roots.size() && drop(judgement_) > settings_.max_drop; n *= 2) {
+    for (size_t n = 1, done = 0; done < roots.size() && drop(now) > settings_.max_drop; n *= 2) {
       for (; done < std::min(n, roots.size()); ++done) QRT_TRY(promote_one(roots[done]));
-      Comparison after;
-      QRT_TRY(judge(parameters_, &after));
-      judgement_ = after;
+      now = Comparison();
+      QRT_TRY(judge(parameters_, which, &now));
+    }
+    result_.findings.rungs.push_back({"16 bits", before, now.noise(), true});
+    return {};
+  }
+  // Leaves a tensor alone whose readers have no form for 16 bits. A last product has one only if its
+  // result is quantised, too.
+  Status promote_one(const std::string& root) {
+    for (const bool with_outputs : {false, true}) {
+      Parameters changed = parameters_;
+      Placement placement = placement_;
+      if (with_outputs) {
+        std::set<std::string> forced = forced_;
+        for (const Value& v : model_.outputs) forced.insert(v.name);
+        placement = place(model_, forced);
+        for (const Value& v : model_.outputs)
+          changed.codings[placement.coded[v.name]] = wide_coding(v.name);
+      }
+      changed.codings[root] = wide_coding(root);
+      std::string qdq;
+      convert::Report report;
+      QRT_TRY(write_qdq(model_, placement, changed, &qdq));
+      QRT_TRY(judge_qdq(qdq, has_float_, &report));
+      if (report.has_refusals()) continue;
+      parameters_ = std::move(changed);
+      placement_ = std::move(placement);
+      break;
     }
     return {};
   }
-  // Leaves a tensor alone whose readers have no form for 16 bits.
-  Status promote_one(const std::string& root) {
-    Parameters changed = parameters_;
+  Coding wide_coding(const std::string& root) const {
     const Extent& e = calibration_.extents.at(root);
-    changed.codings[root] = coding_for(scheme_, 16, {e.lo, e.hi});
-    std::string qdq;
-    convert::Report report;
-    QRT_TRY(write_qdq(model_, placement_, changed, &qdq));
-    QRT_TRY(judge_qdq(qdq, result_.findings.float_nodes > 0, &report));
-    if (!report.has_refusals()) parameters_ = std::move(changed);
-    return {};
+    return coding_for(scheme_, 16, {e.lo, e.hi});
   }
 
   Status find_errors() {
     Sweep walk(model_, placement_, scheme_, &interpreter_);
     Parameters unchanged = parameters_;
     QRT_TRY(walk.run(samples_.get(), used_, {}, progress_, &unchanged));
-    result_.findings.tensors = tensor_findings(model_, placement_, parameters_, calibration_, rules_, walk.errors());
+    result_.findings.tensors =
+        tensor_findings(model_, placement_, parameters_, calibration_, rules_, walk.errors());
     return {};
   }
   bool is_random() const { return settings_.calibration == std::vector<std::string>{"random"}; }
 
-  Status compare_set(const std::vector<size_t>& which, IntegerRunner* integers, Findings::Set* set) {
+  Status compare_set(const std::vector<size_t>& which, IntegerRunner* integers,
+                     Findings::Set* set) {
     Simulation weights(model_, placement_, parameters_, &interpreter_, {true, false, {}});
     Simulation activations(model_, placement_, parameters_, &interpreter_, {false, true, {}});
     const std::string& output = model_.outputs[0].name;
@@ -346,11 +430,13 @@ class Quantiser {
   std::vector<size_t> used_, held_out_;
   Interpreter interpreter_;
   Placement placement_;
+  std::set<std::string> forced_;  // quantised because the converter asks for it
+  bool has_float_ = false;        // some nodes run in float
   Calibration calibration_;
   std::map<std::string, std::vector<RangeChoice>> choices_;
   Parameters parameters_;
   std::map<std::string, Rule> rules_;  // that chose each coding
-  std::vector<Tensor> judged_;         // the float model's outputs for the held-out samples
+  std::map<size_t, Tensor> judged_;    // the float model's output for samples that are judged by
   Comparison judgement_;               // of parameters_, on those
 };
 

@@ -75,7 +75,8 @@ std::string json_report(const Findings& f) {
   j["nodes"] = Json::array();
   for (const convert::Finding& n : f.nodes.findings())
     if (n.is_node)
-      j["nodes"].push_back({{"node", n.node}, {"op", n.op}, {"becomes", n.result}, {"level", n.level}});
+      j["nodes"].push_back(
+          {{"node", n.node}, {"op", n.op}, {"becomes", n.result}, {"level", n.level}});
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
