@@ -134,7 +134,9 @@ class Reader {
   static Status read_value(const onnx::ValueInfoProto& info, const char* what, Value* value) {
     value->name = info.name();
     const auto& type = info.type().tensor_type();
-    if (!element_of(type.elem_type(), &value->element))
+    // Files may leave out what an output is: a run tells.
+    const bool is_left_out = type.elem_type() == file::kUndefined && strcmp(what, "output") == 0;
+    if (!is_left_out && !element_of(type.elem_type(), &value->element))
       return error(Code::kUnsupported, "%s '%s' is of %s, expected a float type or an integer",
                    what, info.name().c_str(), file::element_type_name(type.elem_type()));
     for (const auto& dim : type.shape().dim()) {
