@@ -103,7 +103,7 @@ Status convert_qdq(const std::string& qdq, const std::map<std::string, std::stri
     conversion->has_float |= f.level == "F";
   graph.source_producer = "qrt_quantize";
   QRT_TRY(convert::run_passes(&graph, nullptr));
-  return convert::write_model(graph, &conversion->bytes, notes);
+  return convert::write_model(graph, &conversion->bytes, {nullptr, notes});
 }
 
 Status IntegerRunner::create(const std::vector<uint8_t>& bytes, size_t threads) {
