@@ -42,6 +42,7 @@ struct RungFinding {
 struct Findings {
   std::string model, scheme, samples;
   bool is_random = false;
+  std::string why_onnx;  // the model has ONNX's arithmetic, not its scheme's: which node, and why
   size_t calibration_samples = 0, held_out_samples = 0;
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;

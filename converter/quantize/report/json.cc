@@ -58,6 +58,7 @@ Json json(const TensorFinding& t) {
 std::string json_report(const Findings& f) {
   Json j = {{"model", f.model},
             {"scheme", f.scheme},
+            {"not_the_schemes_arithmetic", f.why_onnx},
             {"calibration", f.is_random ? "random" : "samples"},
             {"calibration_samples", f.calibration_samples},
             {"held_out_samples", f.held_out_samples},

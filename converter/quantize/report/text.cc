@@ -74,6 +74,8 @@ std::string text_report(const Findings& f) {
   std::string text =
       format("%s, scheme %s, %zu samples for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
              f.calibration_samples, f.is_random ? " (random: for timing only)" : "");
+  if (!f.why_onnx.empty())
+    text += "with ONNX's arithmetic, not ESP-DL's, which has no form of " + f.why_onnx + "\n";
   add_set("calibration", f.calibration, &text);
   add_set("held out", f.held_out, &text);
   for (const RungFinding& r : f.rungs)
