@@ -6,8 +6,8 @@
 #include <random>
 
 #include "runtime/tools/npy.h"
+#include "tests/quantize/network.h"
 #include "tests/support/command.h"
-#include "tests/support/onnx_builder.h"
 
 namespace qrt {
 namespace {
@@ -18,36 +18,10 @@ using testing::OnnxBuilder;
 class Quantize : public testing::CommandTest {
  protected:
   std::vector<float> normal(size_t n, float deviation) {
-    std::normal_distribution<float> distribution(0, deviation);
-    std::vector<float> values(n);
-    for (float& v : values) v = distribution(random_);
-    return values;
+    return testing::normal(&random_, n, deviation);
   }
-  // Convolution, BatchNormalization, Relu, depthwise convolution, a sum, the mean, ten classes.
   std::string network(float weight = 0.3f) {
-    OnnxBuilder b;
-    const std::string x = b.input<float>({-1, 3, 8, 8}, "x");
-    std::vector<float> first = normal(8 * 3 * 9, 0.2f);
-    first[5] = weight;
-    const std::string conv = b.node("Conv", {x, b.constant<float>({8, 3, 3, 3}, first)},
-                                    {{"pads", testing::Dims{1, 1, 1, 1}}});
-    const std::string bn =
-        b.node("BatchNormalization",
-               {conv, b.constant<float>({8}, normal(8, 1)), b.constant<float>({8}, normal(8, 1)),
-                b.constant<float>({8}, normal(8, 1)),
-                b.constant<float>({8}, std::vector<float>(8, 0.7f))});
-    const std::string a = b.node("Relu", {bn});
-    const std::string d = b.node("Conv", {a, b.constant<float>({8, 1, 3, 3}, normal(72, 0.3f))},
-                                 {{"group", 8}, {"pads", testing::Dims{1, 1, 1, 1}}});
-    const std::string sum = b.node("Add", {a, d});
-    const std::string mean = b.node("Flatten", {b.node("GlobalAveragePool", {sum})});
-    const std::string y = b.node("Gemm",
-                                 {mean, b.constant<float>({10, 8}, normal(80, 1)),
-                                  b.constant<float>({10}, normal(10, 0.1f))},
-                                 {{"transB", 1}});
-    auto* output = b.graph().add_output();
-    OnnxBuilder::declare(output, y, 1, {-1, 10});
-    return write("float.onnx", b.bytes());
+    return write("float.onnx", testing::small_network(&random_, weight));
   }
   std::string samples(size_t n, float deviation = 1, const Shape& shape = {3, 8, 8}) {
     Shape all = {static_cast<int64_t>(n)};

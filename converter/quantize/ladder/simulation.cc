@@ -3,7 +3,18 @@
 namespace qrt::quantize {
 
 void round_tensor(const Coding& coding, Tensor* t) {
-  for (float& v : t->reals) v = coding.rounded(v);
+  // As Coding::rounded(), in a form that compilers make vectors of: limits are integers, so that it is
+  // one whether the quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
+  constexpr float kRound = 0x1.8p23f;
+  const auto lo = static_cast<float>(coding.lowest() - coding.zero_point);
+  const auto hi = static_cast<float>(coding.highest() - coding.zero_point);
+  const float scale = coding.scale;
+  for (float& v : t->reals) {
+    const float q = v / scale;
+    const float above = q >= lo ? q : lo;  // NaN, too, becomes the lowest
+    const float limited = above > hi ? hi : above;
+    v = ((limited + kRound) - kRound) * scale;
+  }
 }
 
 RoundedConstants::RoundedConstants(const FloatModel& model, const Placement& placement,

@@ -222,42 +222,64 @@ void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
     for (size_t e = 0; e < t.reals.size(); ++e) t.reals[e] += shift[order.of(e)];
 }
 
-// Noise : signal behind the layers that read a tensor, if its own rounding were the only one.
-Status Sweep::error_behind(const std::string& name, const Coding& coding, const Pair& pair,
-                           double* error) {
-  *error = 0;
+// A layer that reads a tensor, and what its results are without the tensor's rounding.
+struct Sweep::Behind {
+  const Layer* layer = nullptr;
+  std::vector<double> power;  // by sample
+};
+
+Status Sweep::layers_behind(const std::string& name, const Pair& pair, size_t n,
+                            std::vector<Behind>* behind) {
   const auto readers = readers_.find(name);
-  const size_t n = std::min(samples_, kTrialSamples);
+  if (readers == readers_.end()) return {};
+  for (const size_t r : readers->second) {
+    const Layer* layer = placement_.layer_of(r);
+    if (!layer || layer->input != name) continue;
+    behind->push_back({layer, {}});
+    for (size_t s = 0; s < n; ++s) {
+      std::vector<Tensor> y;
+      QRT_TRY(interpreter_->run_node(model_.nodes[r],
+                                     {&pair.rounded[s], model_.constant(layer->weights)}, &y));
+      behind->back().power.push_back(squares(y[0]));
+    }
+  }
+  return {};
+}
+
+// Noise : signal behind the layers that read a tensor, if its own rounding were the only one. A
+// layer is linear: what it makes of the difference is the difference of its results.
+Status Sweep::error_behind(const Coding& coding, const Pair& pair, size_t n, bool only_layers,
+                           const std::vector<Behind>& behind, double* error) {
+  *error = 0;
   for (size_t s = 0; s < n; ++s) {
     Tensor difference = pair.rounded[s];
-    const double signal = squares(difference);
-    for (float& v : difference.reals) v = coding.rounded(v) - v;
-    const double own = signal > 0 ? squares(difference) / signal : 0;
-    bool behind = false;
-    for (const size_t r : readers == readers_.end() ? std::vector<size_t>() : readers->second) {
-      const Layer* layer = placement_.layer_of(r);
-      if (!layer || layer->input != name) continue;
-      // A layer is linear: what it makes of the difference is the difference of its results.
-      const Node& node = model_.nodes[r];
-      std::vector<Tensor> of_difference, of_value;
-      const Tensor* weights = model_.constant(layer->weights);
-      QRT_TRY(interpreter_->run_node(node, {&difference, weights}, &of_difference));
-      QRT_TRY(interpreter_->run_node(node, {&pair.rounded[s], weights}, &of_value));
-      const double power = squares(of_value[0]);
-      *error += power > 0 ? squares(of_difference[0]) / power : 0;
-      behind = true;
+    round_tensor(coding, &difference);
+    for (size_t e = 0; e < difference.reals.size(); ++e)
+      difference.reals[e] -= pair.rounded[s].reals[e];
+    for (const Behind& b : behind) {
+      std::vector<Tensor> y;
+      QRT_TRY(interpreter_->run_node(model_.nodes[b.layer->node],
+                                     {&difference, model_.constant(b.layer->weights)}, &y));
+      if (b.power[s] > 0) *error += squares(y[0]) / b.power[s];
     }
-    if (!behind || readers->second.size() > 1) *error += own;
+    const double signal = squares(pair.rounded[s]);
+    if (!only_layers && signal > 0) *error += squares(difference) / signal;
   }
   return {};
 }
 
 Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& choices,
                      const Pair& pair, RangeChoice* best) {
+  const size_t n = std::min(samples_, kTrialSamples);
+  std::vector<Behind> behind;
+  QRT_TRY(layers_behind(name, pair, n, &behind));
+  const auto readers = readers_.find(name);
+  const bool only_layers =
+      !behind.empty() && readers != readers_.end() && readers->second.size() == behind.size();
   double least = HUGE_VAL;
   for (const RangeChoice& c : choices) {
     double error;
-    QRT_TRY(error_behind(name, c.coding, pair, &error));
+    QRT_TRY(error_behind(c.coding, pair, n, only_layers, behind, &error));
     if (error < least) {
       least = error;
       *best = c;
@@ -283,10 +305,12 @@ Status Sweep::settle(const std::string& name, const Work& work, Parameters* para
   double signal = 0, alone = 0, cumulative = 0, sum = 0, shift = 0, n = 0;
   for (size_t s = 0; s < samples_; ++s) {
     round_tensor(coding, &pair->rounded[s]);
+    Tensor by_itself = pair->real[s];
+    round_tensor(coding, &by_itself);
     const std::vector<float>&a = pair->real[s].reals, &b = pair->rounded[s].reals;
     for (size_t e = 0; e < a.size(); ++e) {
       const auto x = static_cast<double>(a[e]), d = static_cast<double>(b[e]) - x;
-      const double r = static_cast<double>(coding.rounded(a[e])) - x;
+      const double r = static_cast<double>(by_itself.reals[e]) - x;
       signal += x * x;
       alone += r * r;
       cumulative += d * d;

@@ -53,6 +53,7 @@ class Sweep {
   struct Pair {
     std::vector<Tensor> real, rounded;  // by sample
   };
+  struct Behind;
 
   size_t sample_count(size_t available) const;
   Status load(Samples* samples, const std::vector<size_t>& which);
@@ -64,8 +65,10 @@ class Sweep {
   Status settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair);
   Status choose(const std::string& name, const std::vector<RangeChoice>& choices, const Pair& pair,
                 RangeChoice* best);
-  Status error_behind(const std::string& name, const Coding& coding, const Pair& pair,
-                      double* error);
+  Status layers_behind(const std::string& name, const Pair& pair, size_t n,
+                       std::vector<Behind>* behind);
+  Status error_behind(const Coding& coding, const Pair& pair, size_t n, bool only_layers,
+                      const std::vector<Behind>& behind, double* error);
   void release(size_t i);
 
   const FloatModel& model_;

@@ -9,9 +9,9 @@ namespace qrt::quantize {
 namespace {
 
 // Of the calibration samples, so many at most are run again to compare outputs.
-constexpr size_t kMostCompared = 128;
+constexpr size_t kMostCompared = 64;
 // Weights-only and activations-only are simulated on so many.
-constexpr size_t kMostSimulated = 32;
+constexpr size_t kMostSimulated = 16;
 
 Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* integers,
                    Findings::Set* set) {
