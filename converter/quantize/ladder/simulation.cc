@@ -3,7 +3,18 @@
 namespace qrt::quantize {
 
 void round_tensor(const Coding& coding, Tensor* t) {
-  for (float& v : t->reals) v = coding.rounded(v);
+  // As Coding::rounded(), in a form that compilers make vectors of: limits are integers, so that it is
+  // one whether the quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
+  constexpr float kRound = 0x1.8p23f;
+  const auto lo = static_cast<float>(coding.lowest() - coding.zero_point);
+  const auto hi = static_cast<float>(coding.highest() - coding.zero_point);
+  const float scale = coding.scale;
+  for (float& v : t->reals) {
+    const float q = v / scale;
+    const float above = q >= lo ? q : lo;  // NaN, too, becomes the lowest
+    const float limited = above > hi ? hi : above;
+    v = ((limited + kRound) - kRound) * scale;
+  }
 }
 
 RoundedConstants::RoundedConstants(const FloatModel& model, const Placement& placement,
@@ -73,7 +84,8 @@ Status Simulation::run_node(size_t i, Values* live) {
   QRT_TRY(interpreter_->run_node(n, inputs, &outputs));
   for (size_t k = 0; k < n.outputs.size(); ++k) {
     if (n.outputs[k].empty() || last_reader_.count(n.outputs[k]) == 0) continue;
-    if (is_rounded(n.outputs[k])) round_tensor(parameters_.coding(placement_, n.outputs[k]), &outputs[k]);
+    if (is_rounded(n.outputs[k]))
+      round_tensor(parameters_.coding(placement_, n.outputs[k]), &outputs[k]);
     (*live)[n.outputs[k]] = std::move(outputs[k]);
   }
   for (const std::string& name : n.inputs)
@@ -89,7 +101,8 @@ Status Simulation::run(const Values& feeds, Values* outputs) {
   for (size_t i = 0; i < model_.nodes.size(); ++i) QRT_TRY(run_node(i, &live));
   outputs->clear();
   for (const Value& v : model_.outputs)
-    if (const auto found = live.find(v.name); found != live.end()) (*outputs)[v.name] = found->second;
+    if (const auto found = live.find(v.name); found != live.end())
+      (*outputs)[v.name] = found->second;
   return {};
 }
 
