@@ -21,6 +21,11 @@ namespace qrt::convert {
 // that have no integer form may run in float (level F), where qrt has one.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false);
 
+// The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
+// `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
+Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
+                            Report* report);
+
 // Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
@@ -58,12 +63,16 @@ std::string find_cvm_params(const std::string& symbol);
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
-// Metadata of a written file, by key.
-using Notes = std::map<std::string, std::string>;
+// What a written file holds beside the graph.
+struct Extras {
+  const TestValues* tests = nullptr;         // values to test it with
+  std::map<std::string, std::string> notes;  // metadata, by key
+};
 
 // write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
-// (kUnsupported if these refuse them, or beyond 2 GB).
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Notes& notes = {});
+// (kUnsupported if these refuse them, or beyond 2 GB; kInvalidArgument where the test values are not
+// those of its inputs and outputs).
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras& extras = {});
 
 }  // namespace qrt::convert
 

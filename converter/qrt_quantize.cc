@@ -48,12 +48,14 @@ Status complete(const Options& options, Settings* settings) {
   settings->images.scale = static_cast<float>(options.scale);
   if (!read_numbers(options.mean, &settings->images.mean) ||
       !read_numbers(options.std, &settings->images.std))
-    return error(Code::kInvalidArgument, "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
+    return error(Code::kInvalidArgument,
+                 "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
   if (!options.max_drop.empty()) {
     char* end;
     settings->max_drop = strtod(options.max_drop.c_str(), &end);
     if (*end || !(settings->max_drop >= 0))
-      return error(Code::kInvalidArgument, "--max-drop %s: expected points, 0 or more", options.max_drop.c_str());
+      return error(Code::kInvalidArgument, "--max-drop %s: expected points, 0 or more",
+                   options.max_drop.c_str());
   }
   if (settings->calibration.empty())
     return error(Code::kInvalidArgument,
@@ -61,7 +63,8 @@ Status complete(const Options& options, Settings* settings) {
                  "folder of images), or `random` where only the time matters");
   for (const std::string& file : {options.output, options.onnx, options.report})
     if (!file.empty() && tool::is_same_file(file, settings->model))
-      return error(Code::kInvalidArgument, "%s would overwrite the model that is read", file.c_str());
+      return error(Code::kInvalidArgument, "%s would overwrite the model that is read",
+                   file.c_str());
   return {};
 }
 
@@ -101,8 +104,9 @@ int quantize_model(const Options& options, const Settings& settings) {
   if (!status.ok()) return tool::fail(std::move(status).at(settings.model));
   fputs(quantize::text_report(result.findings).c_str(), stdout);
   if (!options.report.empty()) {
-    status = write_text(options.report, is_json(options.report) ? quantize::json_report(result.findings)
-                                                                : quantize::html_report(result.findings));
+    status = write_text(options.report, is_json(options.report)
+                                            ? quantize::json_report(result.findings)
+                                            : quantize::html_report(result.findings));
     if (!status.ok()) return tool::fail(status);
   }
   if (const std::string why = quantize::why_not_to_ship(result.findings); !why.empty()) {
@@ -126,33 +130,45 @@ int quantize_main(int argc, char** argv) {
   tool::CommandLine line(
       "Quantises a float ONNX model: integers from edge to edge, ranges from samples.",
       "  qrt_quantize model.onnx --calibration images.npy -o model.qrt\n"
-      "  qrt_quantize model.onnx --calibration photos/ --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 -o model.qrt\n"
-      "  qrt_quantize model.onnx --calibration images.npy --labels labels.npy --max-drop 0.2 -o model.qrt --report report.html\n"
+      "  qrt_quantize model.onnx --calibration photos/ --mean 0.485,0.456,0.406 --std "
+      "0.229,0.224,0.225 -o model.qrt\n"
+      "  qrt_quantize model.onnx --calibration images.npy --labels labels.npy --max-drop 0.2 -o "
+      "model.qrt --report report.html\n"
       "  qrt_quantize model.onnx --calibration random -o model.qrt      to measure its speed only");
   Options options;
   Settings settings;
   line.argument("MODEL", &settings.model, "Float model: ONNX, opset 7 to 25");
-  line.texts("--calibration", &settings.calibration,
-             "Samples: .npy or NAME=FILE.npy for each input, .npz, a folder of these or of images, a "
-             ".txt that lists images, or `random`; a tenth of them is held out for the report");
+  line.texts(
+      "--calibration", &settings.calibration,
+      "Samples: .npy or NAME=FILE.npy for each input, .npz, a folder of these or of images, a "
+      ".txt that lists images, or `random`; a tenth of them is held out for the report");
   line.text("-o,--output", &options.output, "The .qrt file to write");
-  line.text("--onnx", &options.onnx, "The quantised model as standard ONNX (QuantizeLinear, DequantizeLinear)");
+  line.text("--onnx", &options.onnx,
+            "The quantised model as standard ONNX (QuantizeLinear, DequantizeLinear)");
   line.choice("--scheme", &options.scheme, scheme_names(), "Number formats");
-  line.text("--labels", &settings.labels, "Right classes of the samples, .npy or .txt: accuracy instead of agreement");
+  line.text("--labels", &settings.labels,
+            "Right classes of the samples, .npy or .txt: accuracy instead of agreement");
   line.text("--max-drop", &options.max_drop,
             "Give tensors 16 bits, the worst first, until no more points than this are lost");
   line.text("--report", &options.report, "File for the whole report: .html, or .json");
-  line.choice("--ladder", &options.ladder, {"none", "fast", "full"}, "How much to try for accuracy");
-  line.text("--mean", &options.mean, "Images: subtracted from pixel * scale; one number or one for each channel");
+  line.choice("--ladder", &options.ladder, {"none", "fast", "full"},
+              "How much to try for accuracy");
+  line.text("--mean", &options.mean,
+            "Images: subtracted from pixel * scale; one number or one for each channel");
   line.text("--std", &options.std, "Images: divides what is left");
-  line.number("--scale", &options.scale, 1e-9, 1e9, "Images: factor of the pixels, 1/255 if not given");
-  line.text("--resize", &settings.images.resize, "Images: the shorter side, or HEIGHTxWIDTH; if not given, the input's size");
-  line.text("--crop", &settings.images.crop, "Images: centre of the resized one, SIZE or HEIGHTxWIDTH");
-  line.choice("--layout", &options.layout, {"nchw", "nhwc"}, "Images: order of the input's dimensions");
+  line.number("--scale", &options.scale, 1e-9, 1e9,
+              "Images: factor of the pixels, 1/255 if not given");
+  line.text("--resize", &settings.images.resize,
+            "Images: the shorter side, or HEIGHTxWIDTH; if not given, the input's size");
+  line.text("--crop", &settings.images.crop,
+            "Images: centre of the resized one, SIZE or HEIGHTxWIDTH");
+  line.choice("--layout", &options.layout, {"nchw", "nhwc"},
+              "Images: order of the input's dimensions");
   line.flag("--rgb", &options.is_rgb, "Images: red first (if nothing is said)");
   line.flag("--bgr", &options.is_bgr, "Images: blue first");
   line.number("--threads", &options.threads, 1, 64, "The result does not depend on it");
-  line.flag("--nodes", &options.nodes, "Print what every node will be, before the first sample is read");
+  line.flag("--nodes", &options.nodes,
+            "Print what every node will be, before the first sample is read");
   line.flag("--force", &options.force, "Write also what is far from the float model");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;

@@ -38,11 +38,13 @@ class MemoryFile {
   int fd_ = -1;
 };
 
-Status import_qdq(const std::string& qdq, bool allow_float, convert::Graph* graph,
+Status import_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Graph* graph,
                   convert::Report* report) {
   MemoryFile file;
   QRT_TRY(file.create(qdq));
-  return convert::import_onnx(file.path(), graph, report, allow_float);
+  if (!arithmetic.espdl.empty())
+    return convert::import_onnx_as_espdl(file.path(), arithmetic.espdl, graph, report);
+  return convert::import_onnx(file.path(), graph, report, arithmetic.allow_float);
 }
 
 template <class From, class To>
@@ -86,24 +88,24 @@ bool load(DType type, size_t n, const uint8_t* data, Tensor* t) {
 
 }  // namespace
 
-Status judge_qdq(const std::string& qdq, bool allow_float, convert::Report* report) {
+Status judge_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Report* report) {
   convert::Graph graph;
   *report = convert::Report();
-  Status status = import_qdq(qdq, allow_float, &graph, report);
+  Status status = import_qdq(qdq, arithmetic, &graph, report);
   // What is refused stands in the report.
   return report->has_refusals() ? Status() : std::move(status);
 }
 
-Status convert_qdq(const std::string& qdq, const std::map<std::string, std::string>& notes,
-                   Conversion* conversion) {
+Status convert_qdq(const std::string& qdq, const Arithmetic& arithmetic,
+                   const std::map<std::string, std::string>& notes, Conversion* conversion) {
   *conversion = Conversion();
   convert::Graph graph;
-  QRT_TRY(import_qdq(qdq, true, &graph, &conversion->report));
+  QRT_TRY(import_qdq(qdq, arithmetic, &graph, &conversion->report));
   for (const convert::Finding& f : conversion->report.findings())
     conversion->has_float |= f.level == "F";
   graph.source_producer = "qrt_quantize";
   QRT_TRY(convert::run_passes(&graph, nullptr));
-  return convert::write_model(graph, &conversion->bytes, notes);
+  return convert::write_model(graph, &conversion->bytes, {nullptr, notes});
 }
 
 Status IntegerRunner::create(const std::vector<uint8_t>& bytes, size_t threads) {
@@ -139,8 +141,10 @@ Status IntegerRunner::run(const Values& feeds, Values* outputs) {
     Tensor y;
     const Shape& shape = plan.types[slot].shape;
     y.shape.assign(shape.begin(), shape.end());
-    if (!load(plan.types[slot].dtype, static_cast<size_t>(shape.elements()), session_->data(slot), &y))
-      return error(Code::kInternal, "the integer model's output '%s' is of another type", name.c_str());
+    if (!load(plan.types[slot].dtype, static_cast<size_t>(shape.elements()), session_->data(slot),
+              &y))
+      return error(Code::kInternal, "the integer model's output '%s' is of another type",
+                   name.c_str());
     (*outputs)[name] = std::move(y);
   }
   return {};

@@ -22,13 +22,20 @@ struct Conversion {
   std::vector<uint8_t> bytes;  // of the .qrt file
 };
 
-// Only the front end: *report has every node's outcome. With `allow_float`, nodes may run in float.
-Status judge_qdq(const std::string& qdq, bool allow_float, convert::Report* report);
+// Whose arithmetic a QDQ model gets: ONNX's, where nodes without an integer form may run in float;
+// or ESP-DL's (espdl-p4), which has no float.
+struct Arithmetic {
+  std::string espdl;  // "": ONNX's
+  bool allow_float = true;
+};
 
-// QDQ bytes -> .qrt bytes; what has no integer form runs in float. `notes` become the file's
-// metadata. kUnsupported where a node is refused even so: conversion->report says why.
-Status convert_qdq(const std::string& qdq, const std::map<std::string, std::string>& notes,
-                   Conversion* conversion);
+// Only the front end: *report has every node's outcome.
+Status judge_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Report* report);
+
+// QDQ bytes -> .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is refused:
+// conversion->report says why.
+Status convert_qdq(const std::string& qdq, const Arithmetic& arithmetic,
+                   const std::map<std::string, std::string>& notes, Conversion* conversion);
 
 // Runs .qrt bytes on one sample at a time.
 class IntegerRunner {

@@ -27,7 +27,8 @@ void ProgressLine::show(const std::string& step, double part) {
   const int filled = static_cast<int>(std::clamp(part, 0.0, 1.0) * kWidth);
   const std::string bar = std::string(static_cast<size_t>(filled), '#') +
                           std::string(static_cast<size_t>(kWidth - filled), '.');
-  fprintf(stderr, "\r\033[K%s: %-12s [%s] %3.0f %%", tool_.c_str(), step.c_str(), bar.c_str(), part * 100);
+  fprintf(stderr, "\r\033[K%s: %-12s [%s] %3.0f %%", tool_.c_str(), step.c_str(), bar.c_str(),
+          part * 100);
   if (part >= 0.1) {
     const double seconds = std::chrono::duration<double>(now - step_start_).count();
     fprintf(stderr, ", %.0f s left", seconds * (1 - part) / part);

@@ -29,14 +29,22 @@ class Quantize : public testing::CommandTest {
     const std::string x = b.input<float>({-1, 3, 8, 8}, "x");
     std::vector<float> first = normal(8 * 3 * 9, 0.2f);
     first[5] = weight;
-    const std::string conv = b.node("Conv", {x, b.constant<float>({8, 3, 3, 3}, first)}, {{"pads", testing::Dims{1, 1, 1, 1}}});
-    const std::string bn = b.node("BatchNormalization", {conv, b.constant<float>({8}, normal(8, 1)), b.constant<float>({8}, normal(8, 1)),
-                                                         b.constant<float>({8}, normal(8, 1)), b.constant<float>({8}, std::vector<float>(8, 0.7f))});
+    const std::string conv = b.node("Conv", {x, b.constant<float>({8, 3, 3, 3}, first)},
+                                    {{"pads", testing::Dims{1, 1, 1, 1}}});
+    const std::string bn =
+        b.node("BatchNormalization",
+               {conv, b.constant<float>({8}, normal(8, 1)), b.constant<float>({8}, normal(8, 1)),
+                b.constant<float>({8}, normal(8, 1)),
+                b.constant<float>({8}, std::vector<float>(8, 0.7f))});
     const std::string a = b.node("Relu", {bn});
-    const std::string d = b.node("Conv", {a, b.constant<float>({8, 1, 3, 3}, normal(72, 0.3f))}, {{"group", 8}, {"pads", testing::Dims{1, 1, 1, 1}}});
+    const std::string d = b.node("Conv", {a, b.constant<float>({8, 1, 3, 3}, normal(72, 0.3f))},
+                                 {{"group", 8}, {"pads", testing::Dims{1, 1, 1, 1}}});
     const std::string sum = b.node("Add", {a, d});
     const std::string mean = b.node("Flatten", {b.node("GlobalAveragePool", {sum})});
-    const std::string y = b.node("Gemm", {mean, b.constant<float>({10, 8}, normal(80, 1)), b.constant<float>({10}, normal(10, 0.1f))}, {{"transB", 1}});
+    const std::string y = b.node("Gemm",
+                                 {mean, b.constant<float>({10, 8}, normal(80, 1)),
+                                  b.constant<float>({10}, normal(10, 0.1f))},
+                                 {{"transB", 1}});
     auto* output = b.graph().add_output();
     OnnxBuilder::declare(output, y, 1, {-1, 10});
     return write("float.onnx", b.bytes());
@@ -45,15 +53,19 @@ class Quantize : public testing::CommandTest {
     Shape all = {static_cast<int64_t>(n)};
     for (const int64_t d : shape) all.push_back(d);
     const std::vector<float> values = normal(static_cast<size_t>(all.elements()), deviation);
-    EXPECT_TRUE(tool::write_npy(path("samples.npy"), DType::kFloat32, all, values.data(), values.size() * 4).ok());
+    EXPECT_TRUE(
+        tool::write_npy(path("samples.npy"), DType::kFloat32, all, values.data(), values.size() * 4)
+            .ok());
     return path("samples.npy");
   }
   // Nothing but what the test wrote is there.
   void expect_nothing_written() const {
-    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(path("x")).parent_path()))
+    for (const auto& file :
+         std::filesystem::directory_iterator(std::filesystem::path(path("x")).parent_path()))
       EXPECT_EQ(file.path().string().find("out."), std::string::npos) << file.path();
   }
-  void expect_refused(const std::vector<std::string>& arguments, int status, const std::string& part) const {
+  void expect_refused(const std::vector<std::string>& arguments, int status,
+                      const std::string& part) const {
     std::vector<std::string> all = arguments;
     all.insert(all.end(), {"-o", path("out.qrt"), "--onnx", path("out.onnx")});
     const CommandResult r = run("qrt_quantize", all);
@@ -66,7 +78,9 @@ class Quantize : public testing::CommandTest {
 };
 
 TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
-  const CommandResult r = run("qrt_quantize", {network(), "--calibration", samples(40), "-o", path("out.qrt"), "--onnx", path("out.onnx"), "--report", path("out.json")});
+  const CommandResult r =
+      run("qrt_quantize", {network(), "--calibration", samples(40), "-o", path("out.qrt"), "--onnx",
+                           path("out.onnx"), "--report", path("out.json")});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.err.find("nodes become integers"), std::string::npos) << r.err;
   const auto report = nlohmann::json::parse(read(path("out.json")));
@@ -76,9 +90,12 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_GT(report["agreement"]["held_out"]["all"]["sqnr_db"], 25.0);
   EXPECT_GT(report["tensors"].size(), 4u);
   // The ONNX form converts to the same operators.
-  const CommandResult again = run("qrt_convert", {path("out.onnx"), "-o", path("again.qrt"), "--require-level", "I1"});
+  const CommandResult again =
+      run("qrt_convert", {path("out.onnx"), "-o", path("again.qrt"), "--require-level", "I1"});
   EXPECT_EQ(again.status, 0) << again.err;
-  const CommandResult html = run("qrt_quantize", {path("float.onnx"), "--calibration", path("samples.npy"), "--report", path("out.html")});
+  const CommandResult html =
+      run("qrt_quantize",
+          {path("float.onnx"), "--calibration", path("samples.npy"), "--report", path("out.html")});
   EXPECT_EQ(html.status, 0) << html.err;
   EXPECT_NE(read(path("out.html")).find("<svg"), std::string::npos);
 }
@@ -86,15 +103,20 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
 TEST_F(Quantize, GivesTheSameBytesOnEveryNumberOfThreads) {
   const std::string model = network(), data = samples(30);
   for (const char* threads : {"1", "2", "3"})
-    ASSERT_EQ(run("qrt_quantize", {model, "--calibration", data, "--threads", threads, "-o", path(std::string("t") + threads)}).status, 0);
+    ASSERT_EQ(run("qrt_quantize", {model, "--calibration", data, "--threads", threads, "-o",
+                                   path(std::string("t") + threads)})
+                  .status,
+              0);
   EXPECT_EQ(read(path("t1")), read(path("t2")));
   EXPECT_EQ(read(path("t1")), read(path("t3")));
 }
 
 TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
   const std::string model = network(), data = samples(40);
-  for (const auto& [scheme, least] : {std::pair{"ort-u8", 25.0}, {"ort-s8", 25.0}, {"espdl-s8", 18.0}, {"espdl-s16", 50.0}}) {
-    const CommandResult r = run("qrt_quantize", {model, "--calibration", data, "--scheme", scheme, "--report", path("out.json")});
+  for (const auto& [scheme, least] :
+       {std::pair{"ort-u8", 25.0}, {"ort-s8", 25.0}, {"espdl-s8", 18.0}, {"espdl-s16", 50.0}}) {
+    const CommandResult r = run("qrt_quantize", {model, "--calibration", data, "--scheme", scheme,
+                                                 "--report", path("out.json")});
     ASSERT_EQ(r.status, 0) << scheme << r.err;
     const auto report = nlohmann::json::parse(read(path("out.json")));
     EXPECT_GT(report["agreement"]["held_out"]["all"]["sqnr_db"], least) << scheme;
@@ -102,14 +124,16 @@ TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
 }
 
 TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
-  const CommandResult r = run("qrt_quantize", {network(), "--calibration", samples(200), "--max-drop", "0", "--report", path("out.json")});
+  const CommandResult r = run("qrt_quantize", {network(), "--calibration", samples(200),
+                                               "--max-drop", "0", "--report", path("out.json")});
   ASSERT_EQ(r.status, 0) << r.err;
   const auto report = nlohmann::json::parse(read(path("out.json")));
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
 }
 
 TEST_F(Quantize, RandomSamplesAreMarkedInTheFile) {
-  ASSERT_EQ(run("qrt_quantize", {network(), "--calibration", "random", "-o", path("out.qrt")}).status, 0);
+  ASSERT_EQ(
+      run("qrt_quantize", {network(), "--calibration", "random", "-o", path("out.qrt")}).status, 0);
   const CommandResult r = run("qrt_inspect", {path("out.qrt"), "--format", "json"});
   EXPECT_NE(read(path("out.qrt")).find("random: for timing only"), std::string::npos);
 }
@@ -123,13 +147,15 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");
   expect_refused({model, "--calibration", samples(20, 0)}, 3, "every value of every sample is 0");
   expect_refused({model, "--calibration", samples(20, 1, {3, 9, 9})}, 3, "has shape [20, 3, 9, 9]");
-  expect_refused({model, "--calibration", samples(20), "--labels", write("l.txt", "1\n2\n")}, 3, "2 labels for 20 samples");
+  expect_refused({model, "--calibration", samples(20), "--labels", write("l.txt", "1\n2\n")}, 3,
+                 "2 labels for 20 samples");
 }
 
 TEST_F(Quantize, RefusesModelsThatAreNone) {
   const std::string data = samples(20);
   expect_refused({network(NAN), "--calibration", data}, 3, "holds NaN");
-  expect_refused({write("text.onnx", "no model"), "--calibration", data}, 3, "is not an ONNX model");
+  expect_refused({write("text.onnx", "no model"), "--calibration", data}, 3,
+                 "is not an ONNX model");
 
   OnnxBuilder quantised;
   const std::string x = quantised.input<float>({-1, 3, 8, 8}, "x");
@@ -138,16 +164,21 @@ TEST_F(Quantize, RefusesModelsThatAreNone) {
 
   OnnxBuilder unknown;
   const std::string u = unknown.input<float>({-1, 3, 8, 8}, "x");
-  unknown.output(unknown.node("RoiAlignOfTomorrow", {u}));
-  expect_refused({write("u.onnx", unknown.bytes()), "--calibration", data}, 4, "RoiAlignOfTomorrow");
+  OnnxBuilder::declare(unknown.graph().add_output(), unknown.node("RoiAlignOfTomorrow", {u}), 1,
+                       {-1, 3});
+  expect_refused({write("u.onnx", unknown.bytes()), "--calibration", data}, 4,
+                 "RoiAlignOfTomorrow");
 }
 
 TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
   OnnxBuilder b;
   const std::string x = b.input<float>({-1, 4}, "x");
   const std::string zero = b.node("Mul", {x, b.constant<float>({4}, {0, 0, 0, 0})});
-  b.output(b.node("Gemm", {zero, b.constant<float>({4, 4}, normal(16, 1)), b.constant<float>({4}, {1, 2, 3, 4})}));
-  expect_refused({write("c.onnx", b.bytes()), "--calibration", samples(20, 1, {4})}, 3, "does not depend on");
+  const std::string y = b.node("Gemm", {zero, b.constant<float>({4, 4}, normal(16, 1)),
+                                        b.constant<float>({4}, {1, 2, 3, 4})});
+  OnnxBuilder::declare(b.graph().add_output(), y, 1, {-1, 4});
+  expect_refused({write("c.onnx", b.bytes()), "--calibration", samples(20, 1, {4})}, 3,
+                 "does not depend on");
 }
 
 TEST_F(Quantize, DoesNotOverwriteItsModel) {

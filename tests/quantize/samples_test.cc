@@ -30,7 +30,8 @@ class SamplesTest : public ::testing::Test {
     return path(name);
   }
   // 0, 1, 2, ...
-  std::string array(const std::string& name, const Shape& shape, DType type = DType::kFloat32) const {
+  std::string array(const std::string& name, const Shape& shape,
+                    DType type = DType::kFloat32) const {
     const auto n = static_cast<size_t>(shape.elements());
     std::vector<float> reals;
     std::vector<uint8_t> bytes;
@@ -50,7 +51,8 @@ class SamplesTest : public ::testing::Test {
     if (!second.empty()) m.inputs.push_back({second, {-1, 2}, Element::kFloat});
     return m;
   }
-  Status open(const std::vector<std::string>& sources, const FloatModel& m, const ImageOptions& options = {}) {
+  Status open(const std::vector<std::string>& sources, const FloatModel& m,
+              const ImageOptions& options = {}) {
     return open_samples(sources, options, m, &samples_);
   }
   std::vector<float> sample(size_t i, const std::string& input = "x") {
@@ -74,14 +76,17 @@ class SamplesTest : public ::testing::Test {
       data.resize(z.total_out);
       deflateEnd(&z);
     }
-    const auto n16 = [](size_t v) { return std::string{static_cast<char>(v), static_cast<char>(v >> 8)}; };
+    const auto n16 = [](size_t v) {
+      return std::string{static_cast<char>(v), static_cast<char>(v >> 8)};
+    };
     const auto n32 = [&](size_t v) { return n16(v & 0xffff) + n16(v >> 16); };
-    const std::string common = n16(20) + n16(0) + n16(packed ? 8 : 0) + n32(0) + n32(0) + n32(data.size()) +
-                               n32(content.size()) + n16(name.size()) + n16(0);
+    const std::string common = n16(20) + n16(0) + n16(packed ? 8 : 0) + n32(0) + n32(0) +
+                               n32(data.size()) + n32(content.size()) + n16(name.size()) + n16(0);
     const std::string local = "PK\3\4" + common + name + data;
     const std::string directory =
         "PK\1\2" + n16(20) + common + n16(0) + n16(0) + n16(0) + n32(0) + n32(0) + name;
-    return local + directory + "PK\5\6" + n32(0) + n16(1) + n16(1) + n32(directory.size()) + n32(local.size()) + n16(0);
+    return local + directory + "PK\5\6" + n32(0) + n16(1) + n16(1) + n32(directory.size()) +
+           n32(local.size()) + n16(0);
   }
   static std::string content(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
@@ -119,14 +124,17 @@ TEST_F(SamplesTest, HaveTheModelsOwnBatch) {
 }
 
 TEST_F(SamplesTest, OfTwoInputsAreNamed) {
-  const std::string a = array("a.npy", {2, 3}), b = array("b.npy", {2, 2}), c = array("c.npy", {3, 2});
+  const std::string a = array("a.npy", {2, 3}), b = array("b.npy", {2, 2}),
+                    c = array("c.npy", {3, 2});
   ASSERT_TRUE(open({"x=" + a, "z=" + b}, model({-1, 3}, "z")).ok());
   EXPECT_EQ(sample(1, "z"), (std::vector<float>{2, 3}));
   EXPECT_TRUE(open({a, b}, model({-1, 3}, "z")).ok());  // in the model's order
   const Status missing = open({"x=" + a}, model({-1, 3}, "z"));
-  EXPECT_NE(strstr(missing.message(), "no samples for the input 'z'"), nullptr) << missing.message();
+  EXPECT_NE(strstr(missing.message(), "no samples for the input 'z'"), nullptr)
+      << missing.message();
   const Status uneven = open({"x=" + a, "z=" + c}, model({-1, 3}, "z"));
-  EXPECT_NE(strstr(uneven.message(), "3 samples for the input 'z', 2 for 'x'"), nullptr) << uneven.message();
+  EXPECT_NE(strstr(uneven.message(), "3 samples for the input 'z', 2 for 'x'"), nullptr)
+      << uneven.message();
 }
 
 TEST_F(SamplesTest, OfArchivesStoredOrDeflated) {
@@ -142,7 +150,9 @@ TEST_F(SamplesTest, OfArchivesStoredOrDeflated) {
 TEST_F(SamplesTest, OfDamagedArchivesAreRefused) {
   const std::string whole = zip("x.npy", content(array("a.npy", {8, 2})), true);
   for (size_t n = 0; n < whole.size(); ++n)
-    EXPECT_EQ(open({write("a.npz", whole.substr(0, n))}, model({-1, 2})).code(), Code::kInvalidModel) << n;
+    EXPECT_EQ(open({write("a.npz", whole.substr(0, n))}, model({-1, 2})).code(),
+              Code::kInvalidModel)
+        << n;
   for (size_t at = 0; at < whole.size(); ++at) {
     std::string other = whole;
     other[at] = static_cast<char>(other[at] ^ 0x41);
@@ -155,9 +165,11 @@ TEST_F(SamplesTest, OfDamagedArchivesAreRefused) {
 TEST_F(SamplesTest, OfOtherShapesAndTypesSayWhatIsExpected) {
   const Status shape = open({array("a.npy", {3, 5})}, model({-1, 2}));
   EXPECT_EQ(shape.code(), Code::kInvalidModel);
-  EXPECT_NE(strstr(shape.message(), "has shape [3, 5], the input 'x' is float32 [-1, 2]"), nullptr) << shape.message();
+  EXPECT_NE(strstr(shape.message(), "has shape [3, 5], the input 'x' is float32 [-1, 2]"), nullptr)
+      << shape.message();
   const Status type = open({array("b.npy", {3, 2}, DType::kUInt8)}, model({-1, 2}));
-  EXPECT_NE(strstr(type.message(), "holds uint8, the input 'x' takes float32"), nullptr) << type.message();
+  EXPECT_NE(strstr(type.message(), "holds uint8, the input 'x' takes float32"), nullptr)
+      << type.message();
   std::filesystem::create_directories(path("empty"));
   const Status empty = open({path("empty")}, model({-1, 2}));
   EXPECT_NE(strstr(empty.message(), "holds no samples"), nullptr) << empty.message();
@@ -167,7 +179,8 @@ TEST_F(SamplesTest, OpenDimensionsAreThoseOfTheFirst) {
   array("d/a.npy", {1, 4});
   array("d/b.npy", {1, 5});
   const Status s = open({path("d")}, model({-1, -1}));
-  EXPECT_NE(strstr(s.message(), "its samples have shape [1, 5], those before have [1, 4]"), nullptr) << s.message();
+  EXPECT_NE(strstr(s.message(), "its samples have shape [1, 5], those before have [1, 4]"), nullptr)
+      << s.message();
 }
 
 TEST_F(SamplesTest, AtRandomAreTheSameEachTime) {
@@ -224,8 +237,10 @@ TEST_F(SamplesTest, OfImagesAreResizedAndCropped) {
 TEST_F(SamplesTest, OfDamagedImagesAreRefused) {
   const std::string ppm(kPpm, sizeof kPpm - 1);
   Image image;
-  for (size_t n = 0; n < ppm.size(); ++n) EXPECT_FALSE(read_image(write("a.ppm", ppm.substr(0, n)), &image).ok()) << n;
-  for (const char* other : {"\xff\xd8\xff\xe0 no jpeg", "\x89PNG\r\n\x1a\n no png", "P6 99999999 99999999 255\n", "GIF89a"})
+  for (size_t n = 0; n < ppm.size(); ++n)
+    EXPECT_FALSE(read_image(write("a.ppm", ppm.substr(0, n)), &image).ok()) << n;
+  for (const char* other : {"\xff\xd8\xff\xe0 no jpeg", "\x89PNG\r\n\x1a\n no png",
+                            "P6 99999999 99999999 255\n", "GIF89a"})
     EXPECT_FALSE(read_image(write("a.png", other), &image).ok()) << other;
 }
 

@@ -73,7 +73,8 @@ Status Simulation::run_node(size_t i, Values* live) {
   QRT_TRY(interpreter_->run_node(n, inputs, &outputs));
   for (size_t k = 0; k < n.outputs.size(); ++k) {
     if (n.outputs[k].empty() || last_reader_.count(n.outputs[k]) == 0) continue;
-    if (is_rounded(n.outputs[k])) round_tensor(parameters_.coding(placement_, n.outputs[k]), &outputs[k]);
+    if (is_rounded(n.outputs[k]))
+      round_tensor(parameters_.coding(placement_, n.outputs[k]), &outputs[k]);
     (*live)[n.outputs[k]] = std::move(outputs[k]);
   }
   for (const std::string& name : n.inputs)
@@ -89,7 +90,8 @@ Status Simulation::run(const Values& feeds, Values* outputs) {
   for (size_t i = 0; i < model_.nodes.size(); ++i) QRT_TRY(run_node(i, &live));
   outputs->clear();
   for (const Value& v : model_.outputs)
-    if (const auto found = live.find(v.name); found != live.end()) (*outputs)[v.name] = found->second;
+    if (const auto found = live.find(v.name); found != live.end())
+      (*outputs)[v.name] = found->second;
   return {};
 }
 

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/quantize/schemes/roles.h"
+#include "converter/quantize/float/hessian.h"
 
 namespace qrt::quantize {
 namespace {
 
 constexpr size_t kMostSamples = 96, kLeastSamples = 4;
 constexpr double kMostBytes = 96e6;  // of live values
+// Layers with more weights for each output are rounded one by one: the work grows with the cube.
+constexpr size_t kMostTerms = 2048;
 // Samples on which codings are compared.
 constexpr size_t kTrialSamples = 6;
 
@@ -24,6 +26,22 @@ double squares(const Tensor& t) {
 ChannelOrder channels_of(const Tensor& t, int dim) {
   const int at = dim < 0 ? static_cast<int>(t.shape.size()) + dim : dim;
   return channel_order(t, at);
+}
+
+// The weights of output o as a row: how far apart they lie, and where the first is.
+struct RowOrder {
+  size_t rows = 1, terms = 1, row_step = 1, term_step = 1;
+};
+RowOrder row_order(const Node& node, const Dims& weights) {
+  RowOrder r;
+  const auto first = static_cast<size_t>(weights[0]);
+  const size_t rest = static_cast<size_t>(elements(weights)) / std::max<size_t>(first, 1);
+  const bool out_first = node.op == "Conv" || (node.op == "Gemm" && node.integer("transB", 0) != 0);
+  r.rows = out_first ? first : rest;
+  r.terms = out_first ? rest : first;
+  r.row_step = out_first ? rest : 1;
+  r.term_step = out_first ? 1 : rest;
+  return r;
 }
 
 }  // namespace
@@ -78,10 +96,10 @@ Status Sweep::run(Samples* samples, const std::vector<size_t>& which, const Work
   samples_ = sample_count(which.size());
   QRT_TRY(load(samples, which));
   for (const Value& input : model_.inputs)
-    if (placement_.is_coded(input.name)) QRT_TRY(settle(input.name, work, parameters, &live_[input.name]));
+    if (placement_.is_coded(input.name))
+      QRT_TRY(settle(input.name, work, parameters, &live_[input.name]));
   for (size_t i = 0; i < model_.nodes.size(); ++i) {
-    progress(work.choices ? "codings" : work.correct_biases ? "biases" : "errors",
-             static_cast<double>(i) / static_cast<double>(model_.nodes.size()));
+    progress(work.name, static_cast<double>(i) / static_cast<double>(model_.nodes.size()));
     QRT_TRY(visit(i, work, parameters));
     release(i);
   }
@@ -102,7 +120,8 @@ Status Sweep::run_node(size_t i, const RoundedConstants* constants, bool is_real
       }
       inputs.push_back(t);
     }
-    for (const Tensor* t; constants && (t = constants->find(i, inputs.size()));) inputs.push_back(t);
+    for (const Tensor* t; constants && (t = constants->find(i, inputs.size()));)
+      inputs.push_back(t);
     std::vector<Tensor> y;
     QRT_TRY(interpreter_->run_node(n, inputs, &y));
     for (size_t k = 0; k < y.size() && k < n.outputs.size(); ++k) {
@@ -119,8 +138,12 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
   Placement own;
   own.float_nodes = placement_.float_nodes;
   for (const Layer& layer : placement_.layers) {
-    if (layer.node == i && parameters->layers.count(i) != 0)
-      quantise_layer(model_, layer, scheme_, parameters->coding(placement_, layer.input), parameters);
+    const bool is_quantised = layer.node == i && parameters->layers.count(i) != 0;
+    // The unit of its bias may be another now.
+    if (is_quantised && work.choices)
+      quantise_layer(model_, layer, scheme_, parameters->coding(placement_, layer.input),
+                     parameters);
+    if (is_quantised && work.round_weights) QRT_TRY(round_layer(layer, parameters));
     if (layer.node == i || layer.bias_node == i) own.layers.push_back(layer);
   }
   const RoundedConstants constants(model_, own, *parameters, true);
@@ -132,10 +155,43 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
     if (name.empty()) continue;
     Pair y = {std::move(real[k]), std::move(rounded[k])};
     for (const Layer& layer : own.layers)
-      if (work.correct_biases && layer.bias_node == i && layer.bias_input >= 0 && parameters->layers.count(layer.node) != 0)
+      if (work.correct_biases && layer.bias_node == i && layer.bias_input >= 0 &&
+          parameters->layers.count(layer.node) != 0)
         correct_bias(layer, &y, parameters);
     if (placement_.is_coded(name)) QRT_TRY(settle(name, work, parameters, &y));
     if (readers_.count(name) != 0) live_[name] = std::move(y);
+  }
+  return {};
+}
+
+Status Sweep::round_layer(const Layer& layer, Parameters* parameters) {
+  const Node& node = model_.nodes[layer.node];
+  const Tensor& weights = *model_.constant(layer.weights);
+  LayerParameters& p = parameters->layers.at(layer.node);
+  if (node.op == "ConvTranspose" || layer.axis < 0 || parameters->weight_bits > 8) return {};
+  const RowOrder order = row_order(node, weights.shape);
+  if (order.terms > kMostTerms || order.terms < 2) return {};
+  Gram gram;
+  for (const Tensor& x : live_.at(layer.input).rounded)
+    QRT_TRY(add_gram(node, x, weights.shape, &gram));
+  const auto groups = static_cast<size_t>(gram.groups), rows = order.rows / groups;
+  const int most = (1 << (parameters->weight_bits - 1)) - 1;
+  std::vector<float> w(rows * order.terms), scale(rows);
+  std::vector<int32_t> q(w.size());
+  for (size_t g = 0; g < groups; ++g) {
+    const auto at = [&](size_t r, size_t t) {
+      return (g * rows + r) * order.row_step + t * order.term_step;
+    };
+    for (size_t r = 0; r < rows; ++r) {
+      scale[r] = p.scale[p.scale.size() > 1 ? g * rows + r : 0];
+      for (size_t t = 0; t < order.terms; ++t) w[r * order.terms + t] = weights.reals[at(r, t)];
+    }
+    QRT_TRY(round_weights(w.data(), static_cast<int64_t>(rows), static_cast<int64_t>(order.terms),
+                          gram.sums.data() + g * order.terms * order.terms, scale.data(), -most,
+                          most, q.data()));
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t t = 0; t < order.terms; ++t)
+        p.codes[at(r, t)] = static_cast<int16_t>(q[r * order.terms + t]);
   }
   return {};
 }
@@ -211,7 +267,8 @@ Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& ch
 }
 
 // A tensor as its integers stand for it, with the coding that it keeps.
-Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair) {
+Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters,
+                     Pair* pair) {
   const std::string& root = placement_.coded.at(name);
   if (work.choices && settled_.insert(root).second) {
     const auto found = work.choices->find(root);
@@ -248,7 +305,8 @@ Status Sweep::settle(const std::string& name, const Work& work, Parameters* para
 
 void Sweep::release(size_t i) {
   for (const std::string& name : model_.nodes[i].inputs)
-    if (const auto r = readers_.find(name); r != readers_.end() && r->second.back() == i) live_.erase(name);
+    if (const auto r = readers_.find(name); r != readers_.end() && r->second.back() == i)
+      live_.erase(name);
 }
 
 }  // namespace qrt::quantize

@@ -31,7 +31,9 @@ class Sweep {
 
   // What the walk does on its way.
   struct Work {
+    const char* name = "errors";
     const Choices* choices = nullptr;  // choose each coding among these
+    bool round_weights = false;        // together, as their inputs go together (float/hessian.h)
     bool correct_biases = false;
   };
 
@@ -57,11 +59,13 @@ class Sweep {
   Status visit(size_t i, const Work& work, Parameters* parameters);
   Status run_node(size_t i, const RoundedConstants* constants, bool is_real,
                   std::vector<std::vector<Tensor>>* outputs);
+  Status round_layer(const Layer& layer, Parameters* parameters);
   void correct_bias(const Layer& layer, Pair* y, Parameters* parameters);
   Status settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair);
   Status choose(const std::string& name, const std::vector<RangeChoice>& choices, const Pair& pair,
                 RangeChoice* best);
-  Status error_behind(const std::string& name, const Coding& coding, const Pair& pair, double* error);
+  Status error_behind(const std::string& name, const Coding& coding, const Pair& pair,
+                      double* error);
   void release(size_t i);
 
   const FloatModel& model_;

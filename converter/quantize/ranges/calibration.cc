@@ -1,16 +1,22 @@
 #include "converter/quantize/ranges/calibration.h"
 
+#include <algorithm>
+
 namespace qrt::quantize {
 namespace {
 
-// Shows every coded value that others share the coding of to `see`, for each sample.
+// Shows every coded value to `see`, as the one whose coding it shares, and every output.
 Status run_all(const FloatModel& model, const Placement& placement, Interpreter* interpreter,
                Samples* samples, const std::vector<size_t>& which, const char* step,
                const Progress& progress,
                const std::function<void(const std::string&, const Tensor&)>& see) {
   const auto observe = [&](const std::string& name, const Tensor& value) {
     const auto coded = placement.coded.find(name);
-    if (coded != placement.coded.end() && coded->second == name) see(name, value);
+    if (coded != placement.coded.end())
+      see(coded->second, value);
+    else if (std::any_of(model.outputs.begin(), model.outputs.end(),
+                         [&](const Value& v) { return v.name == name; }))
+      see(name, value);
   };
   for (size_t i = 0; i < which.size(); ++i) {
     progress(step, static_cast<double>(i) / static_cast<double>(which.size()));

@@ -22,7 +22,7 @@ constexpr double kMostBad = 0.01;
 using Progress = std::function<void(const char* step, double part)>;
 
 struct Calibration {
-  // By the value whose coding others share.
+  // By the value whose coding others share; and of the outputs.
   std::map<std::string, Extent> extents;
   std::map<std::string, Histogram> histograms;
 };

@@ -11,10 +11,10 @@ namespace qrt::quantize {
 
 // First pass.
 struct Extent {
-  float lo = 0, hi = 0;  // of the finite values, zero included
+  float lo = 0, hi = 0;       // of the finite values, zero included
   float least = 0, most = 0;  // the same without zero, where there are any
-  uint64_t count = 0;    // of all values
-  uint64_t bad = 0;      // NaN and infinity: in nothing else here
+  uint64_t count = 0;         // of all values
+  uint64_t bad = 0;           // NaN and infinity: in nothing else here
 
   void add(const float* values, size_t n);
 };
@@ -33,7 +33,9 @@ class Histogram {
   float lo() const { return lo_; }
   float hi() const { return hi_; }
   double width() const { return width_; }  // of a bin
-  double middle(size_t bin) const { return static_cast<double>(lo_) + (static_cast<double>(bin) + 0.5) * width_; }
+  double middle(size_t bin) const {
+    return static_cast<double>(lo_) + (static_cast<double>(bin) + 0.5) * width_;
+  }
   // Exact zeros, which every coding keeps, are counted apart.
   const std::vector<uint64_t>& counts() const { return counts_; }
   uint64_t zeros() const { return zeros_; }

@@ -25,8 +25,8 @@ class Sums {
   double error(double lo, double hi, double step) const {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
     const double below = xx_[a] - 2 * lo * x_[a] + lo * lo * n_[a];
-    const double above = (xx_[kBins] - xx_[b]) - 2 * hi * (x_[kBins] - x_[b]) +
-                         hi * hi * (n_[kBins] - n_[b]);
+    const double above =
+        (xx_[kBins] - xx_[b]) - 2 * hi * (x_[kBins] - x_[b]) + hi * hi * (n_[kBins] - n_[b]);
     const double inside = (n_[b] - n_[a]) * step * step / 12;
     return std::max(below, 0.0) + std::max(above, 0.0) + inside;
   }
@@ -61,7 +61,8 @@ double error_of(const Sums& sums, const Coding& c) {
 
 Range percentile(const Histogram& h, const Sums& sums, double part) {
   Range r;
-  r.lo = static_cast<float>(std::clamp(sums.quantile(1 - part) - h.width(), static_cast<double>(h.lo()), 0.0));
+  r.lo = static_cast<float>(
+      std::clamp(sums.quantile(1 - part) - h.width(), static_cast<double>(h.lo()), 0.0));
   r.hi = static_cast<float>(std::clamp(sums.quantile(part), 0.0, static_cast<double>(h.hi())));
   return r;
 }
@@ -96,12 +97,14 @@ Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, 
 // few steps as there are codes, each step's count spread evenly over those of its bins that are not
 // empty.
 double divergence(const Histogram& h, const Sums& sums, size_t from, size_t to, size_t codes) {
-  const double total = sums.count(0, kBins), per_code = static_cast<double>(to - from) / static_cast<double>(codes);
+  const double total = sums.count(0, kBins),
+               per_code = static_cast<double>(to - from) / static_cast<double>(codes);
   if (total <= 0) return 0;
   double result = 0;
   for (size_t k = 0; k < codes; ++k) {
     const size_t a = from + static_cast<size_t>(static_cast<double>(k) * per_code);
-    const size_t b = std::min(to, from + static_cast<size_t>(static_cast<double>(k + 1) * per_code));
+    const size_t b =
+        std::min(to, from + static_cast<size_t>(static_cast<double>(k + 1) * per_code));
     double in_step = 0;
     size_t filled = 0;
     for (size_t i = a; i < b; ++i) {
@@ -126,9 +129,12 @@ Range least_divergence(const Histogram& h, const Sums& sums) {
   Range best = {h.lo(), h.hi()};
   double least = HUGE_VAL;
   for (int percent = 100; percent >= 20; percent -= 2) {
-    const Range r = {h.lo() * static_cast<float>(percent) / 100, h.hi() * static_cast<float>(percent) / 100};
+    const Range r = {h.lo() * static_cast<float>(percent) / 100,
+                     h.hi() * static_cast<float>(percent) / 100};
     const auto bin = [&](float x) {
-      return static_cast<size_t>(std::clamp(std::nearbyint((static_cast<double>(x) - static_cast<double>(h.lo())) / h.width()), 0.0, static_cast<double>(kBins)));
+      return static_cast<size_t>(std::clamp(
+          std::nearbyint((static_cast<double>(x) - static_cast<double>(h.lo())) / h.width()), 0.0,
+          static_cast<double>(kBins)));
     };
     const size_t from = bin(r.lo), to = bin(r.hi);
     if (to < from + kCodes) break;

@@ -22,17 +22,24 @@ class Comparison {
   double cosine() const;
   // Error of the result relative to its size: what ladders minimise.
   double noise() const { return signal_ > 0 ? noise_ / signal_ : noise_; }
-  bool is_classes() const { return classes_ > 1; }  // outputs are one vector of classes each
+  bool is_classes() const { return classes_ > 1; }      // outputs are one vector of classes each
   double agreement() const { return share(agree_); }    // of the greatest class, 0 to 1
   double agreement5() const { return share(agree5_); }  // float's greatest is among five
   bool has_labels() const { return labelled_ > 0; }
-  double accuracy() const { return labelled_ ? static_cast<double>(right_) / static_cast<double>(labelled_) : 0; }
-  double float_accuracy() const { return labelled_ ? static_cast<double>(float_right_) / static_cast<double>(labelled_) : 0; }
+  double accuracy() const {
+    return labelled_ ? static_cast<double>(right_) / static_cast<double>(labelled_) : 0;
+  }
+  double float_accuracy() const {
+    return labelled_ ? static_cast<double>(float_right_) / static_cast<double>(labelled_) : 0;
+  }
 
  private:
-  double share(size_t n) const { return rows_ ? static_cast<double>(n) / static_cast<double>(rows_) : 0; }
+  double share(size_t n) const {
+    return rows_ ? static_cast<double>(n) / static_cast<double>(rows_) : 0;
+  }
 
-  size_t samples_ = 0, rows_ = 0, agree_ = 0, agree5_ = 0, labelled_ = 0, right_ = 0, float_right_ = 0;
+  size_t samples_ = 0, rows_ = 0, agree_ = 0, agree5_ = 0, labelled_ = 0, right_ = 0,
+         float_right_ = 0;
   int64_t classes_ = 0;
   double signal_ = 0, noise_ = 0, got_ = 0, product_ = 0;
 };

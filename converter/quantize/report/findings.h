@@ -26,10 +26,10 @@ struct TensorFinding {
   bool is_promoted = false;  // to 16 bits
   Histogram histogram;
   // Of the layer that writes it, if one does:
-  int worst_channel = -1;      // of the weights, by their own rounding
+  int worst_channel = -1;  // of the weights, by their own rounding
   double worst_channel_noise = 0;
-  double bias_headroom = 0;    // bits between the greatest bias and 2^31
-  std::string remedy;          // "" where nothing is wrong
+  double bias_headroom = 0;  // bits between the greatest bias and 2^31
+  std::string remedy;        // "" where nothing is wrong
 };
 
 // A rung of the ladder: what it changed of the error on the held-out samples.
@@ -42,6 +42,7 @@ struct RungFinding {
 struct Findings {
   std::string model, scheme, samples;
   bool is_random = false;
+  std::string why_onnx;  // the model has ONNX's arithmetic, not its scheme's: which node, and why
   size_t calibration_samples = 0, held_out_samples = 0;
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;

@@ -58,6 +58,7 @@ Json json(const TensorFinding& t) {
 std::string json_report(const Findings& f) {
   Json j = {{"model", f.model},
             {"scheme", f.scheme},
+            {"not_the_schemes_arithmetic", f.why_onnx},
             {"calibration", f.is_random ? "random" : "samples"},
             {"calibration_samples", f.calibration_samples},
             {"held_out_samples", f.held_out_samples},
@@ -75,7 +76,8 @@ std::string json_report(const Findings& f) {
   j["nodes"] = Json::array();
   for (const convert::Finding& n : f.nodes.findings())
     if (n.is_node)
-      j["nodes"].push_back({{"node", n.node}, {"op", n.op}, {"becomes", n.result}, {"level", n.level}});
+      j["nodes"].push_back(
+          {{"node", n.node}, {"op", n.op}, {"becomes", n.result}, {"level", n.level}});
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -52,13 +52,15 @@ void find_worst_channel(const FloatModel& model, const Layer& layer, const Layer
     t->worst_channel = static_cast<int>(c);
     t->worst_channel_noise = ratio;
   }
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
+                   all.end());
   *median = all[all.size() / 2];
 }
 
 double headroom(const LayerParameters& p, float input_scale) {
   int64_t most = 1;
-  for (const int32_t b : bias_codes(p, input_scale)) most = std::max(most, std::abs(static_cast<int64_t>(b)));
+  for (const int32_t b : bias_codes(p, input_scale))
+    most = std::max(most, std::abs(static_cast<int64_t>(b)));
   return 31 - std::log2(static_cast<double>(most));
 }
 
@@ -111,9 +113,9 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
     t.remedy = remedy(t, median);
     result.push_back(std::move(t));
   }
-  std::stable_sort(result.begin(), result.end(), [](const TensorFinding& a, const TensorFinding& b) {
-    return a.alone > b.alone;
-  });
+  std::stable_sort(
+      result.begin(), result.end(),
+      [](const TensorFinding& a, const TensorFinding& b) { return a.alone > b.alone; });
   return result;
 }
 

@@ -36,7 +36,8 @@ std::string row(const char* name, const Comparison& c) {
 }
 
 void add_set(const char* name, const Findings::Set& set, std::string* text) {
-  *text += format("%s (%zu samples, %zu simulated)\n", name, set.all.samples(), set.weights.samples());
+  *text +=
+      format("%s (%zu samples, %zu simulated)\n", name, set.all.samples(), set.weights.samples());
   *text += row("weights", set.weights) + "\n" + row("activations", set.activations) + "\n" +
            row("all", set.all) + "\n";
 }
@@ -53,7 +54,9 @@ std::string plan_text(const convert::Report& nodes, bool all) {
   std::string text, names;
   for (const convert::Finding& f : nodes.findings()) {
     if (!f.is_node) continue;
-    if (all) text += format("%-8s %s (%s) -> %s\n", f.level.c_str(), f.node.c_str(), f.op.c_str(), f.result.c_str());
+    if (all)
+      text += format("%-8s %s (%s) -> %s\n", f.level.c_str(), f.node.c_str(), f.op.c_str(),
+                     f.result.c_str());
     if (f.level != "F") {
       ++integer;
       continue;
@@ -62,26 +65,30 @@ std::string plan_text(const convert::Report& nodes, bool all) {
   }
   text += format("%zu nodes become integers", integer);
   if (floating > 0)
-    text += format(", %zu run in float (%s%s)", floating, names.c_str(), floating > 3 ? ", ..: --nodes" : "");
+    text += format(", %zu run in float (%s%s)", floating, names.c_str(),
+                   floating > 3 ? ", ..: --nodes" : "");
   return text + "\n";
 }
 
 std::string text_report(const Findings& f) {
-  std::string text = format("%s, scheme %s, %zu samples for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
-                            f.calibration_samples, f.is_random ? " (random: for timing only)" : "");
+  std::string text =
+      format("%s, scheme %s, %zu samples for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
+             f.calibration_samples, f.is_random ? " (random: for timing only)" : "");
+  if (!f.why_onnx.empty())
+    text += "with ONNX's arithmetic, not ESP-DL's, which has no form of " + f.why_onnx + "\n";
   add_set("calibration", f.calibration, &text);
   add_set("held out", f.held_out, &text);
   for (const RungFinding& r : f.rungs)
     text += format("  %-24s %s -> %s%s\n", r.name.c_str(), decibels(1 / r.before).c_str(),
                    decibels(1 / r.after).c_str(), r.is_kept ? "" : ", not kept");
   if (f.tensors.empty()) return text;
-  text += format("%-34s %8s %8s %8s %5s %-9s %s\n", "worst tensors", "alone", "so far", "clipped", "codes",
-                 "rule", "remedy");
+  text += format("%-34s %8s %8s %8s %5s %-9s %s\n", "worst tensors", "alone", "so far", "clipped",
+                 "codes", "rule", "remedy");
   for (size_t i = 0; i < std::min(kRows, f.tensors.size()); ++i) {
     const TensorFinding& t = f.tensors[i];
     text += format("%-34s %8s %8s %7.3f%% %5d %-9s %s\n", short_name(t.name, 34).c_str(),
-                   decibels(1 / t.alone).c_str(), decibels(1 / t.cumulative).c_str(), t.clipped * 100,
-                   t.codes_used, t.rule.c_str(), t.remedy.c_str());
+                   decibels(1 / t.alone).c_str(), decibels(1 / t.cumulative).c_str(),
+                   t.clipped * 100, t.codes_used, t.rule.c_str(), t.remedy.c_str());
   }
   size_t promoted = 0;
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
@@ -93,13 +100,16 @@ std::string why_not_to_ship(const Findings& f) {
   const Comparison& c = f.held_out.all.samples() > 0 ? f.held_out.all : f.calibration.all;
   if (f.is_random || c.samples() == 0) return "";
   if (c.is_classes() && c.samples() >= 10 && c.agreement() < kLeastAgreement)
-    return format("the integer model agrees with the float model on %.1f %% of the held-out samples only, "
-                  "expected %.0f %% (try --ladder full, --max-drop, or more samples)",
-                  c.agreement() * 100, kLeastAgreement * 100);
+    return format(
+        "the integer model agrees with the float model on %.1f %% of the held-out samples only, "
+        "expected %.0f %% (try --ladder full, --max-drop, or more samples)",
+        c.agreement() * 100, kLeastAgreement * 100);
   if (c.ratio() < kLeastRatio)
-    return format("the integer model's outputs are %s from the float model's, expected %s (try --ladder full, "
-                  "--max-drop, or more samples)",
-                  decibels(c.ratio()).c_str(), decibels(kLeastRatio).c_str());
+    return format(
+        "the integer model's outputs are %s from the float model's, expected %s (try --ladder "
+        "full, "
+        "--max-drop, or more samples)",
+        decibels(c.ratio()).c_str(), decibels(kLeastRatio).c_str());
   return "";
 }
 

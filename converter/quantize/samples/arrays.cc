@@ -114,7 +114,9 @@ class InputArrays {
   }
 
  private:
-  int64_t batch() const { return input_.shape.empty() || input_.shape[0] < 0 ? 1 : input_.shape[0]; }
+  int64_t batch() const {
+    return input_.shape.empty() || input_.shape[0] < 0 ? 1 : input_.shape[0];
+  }
 
   Value input_;
   Dims shape_;  // of a sample
@@ -138,8 +140,9 @@ class ArraySamples : public Samples {
       if (!is_only && std::find(members.begin(), members.end(), name) == members.end()) {
         std::string known;
         for (const std::string& m : members) known += (known.empty() ? "" : ", ") + m;
-        return error(Code::kInvalidModel, "%s: has no array '%s' for the model's input (it has: %s)",
-                     file.path.c_str(), name.c_str(), known.c_str());
+        return error(Code::kInvalidModel,
+                     "%s: has no array '%s' for the model's input (it has: %s)", file.path.c_str(),
+                     name.c_str(), known.c_str());
       }
       QRT_TRY(arrays.add(file.path, is_only ? members[0] : name));
     }
@@ -148,11 +151,13 @@ class ArraySamples : public Samples {
   Status check() const {
     for (const auto& [name, arrays] : inputs_) {
       if (arrays.count() == 0)
-        return error(Code::kInvalidArgument, "--calibration: no samples for the input '%s': give %s=FILE.npy",
-                     name.c_str(), name.c_str());
+        return error(Code::kInvalidArgument,
+                     "--calibration: no samples for the input '%s': give %s=FILE.npy", name.c_str(),
+                     name.c_str());
       if (arrays.count() != count())
-        return error(Code::kInvalidModel, "--calibration: %zu samples for the input '%s', %zu for '%s'",
-                     arrays.count(), name.c_str(), count(), inputs_.begin()->first.c_str());
+        return error(Code::kInvalidModel,
+                     "--calibration: %zu samples for the input '%s', %zu for '%s'", arrays.count(),
+                     name.c_str(), count(), inputs_.begin()->first.c_str());
     }
     return {};
   }

@@ -17,8 +17,9 @@ Status read_size(const char* option, const std::string& text, size_t* height, si
   *height = *width = strtoul(text.c_str(), &end, 10);
   if (*end == 'x') *width = strtoul(end + 1, &end, 10);
   if (*end || *height == 0 || *width == 0 || *height > kMostSide || *width > kMostSide)
-    return error(Code::kInvalidArgument, "%s %s: expected a size such as 256 or 224x320 (height x width)",
-                 option, text.c_str());
+    return error(Code::kInvalidArgument,
+                 "%s %s: expected a size such as 256 or 224x320 (height x width)", option,
+                 text.c_str());
   return {};
 }
 
@@ -41,15 +42,19 @@ class ImageSamples : public Samples {
                (options_.layout.empty() && !is_channels(s[1]) && is_channels(s[3]));
     channels_ = s[is_nhwc_ ? 3 : 1];
     if (!is_channels(channels_) || (element_ != Element::kFloat && element_ != Element::kUint8))
-      return error(Code::kInvalidArgument,
-                   "--calibration: images are for inputs of 1 or 3 channels, '%s' is %s (--layout?)",
-                   name_.c_str(), describe(input).c_str());
+      return error(
+          Code::kInvalidArgument,
+          "--calibration: images are for inputs of 1 or 3 channels, '%s' is %s (--layout?)",
+          name_.c_str(), describe(input).c_str());
     if (s[0] > 1)
-      return error(Code::kInvalidArgument, "--calibration: images are for models of batch 1, '%s' is %s",
-                   name_.c_str(), describe(input).c_str());
+      return error(Code::kInvalidArgument,
+                   "--calibration: images are for models of batch 1, '%s' is %s", name_.c_str(),
+                   describe(input).c_str());
     for (const auto* numbers : {&options_.mean, &options_.std})
-      if (!numbers->empty() && numbers->size() != 1 && numbers->size() != static_cast<size_t>(channels_))
-        return error(Code::kInvalidArgument, "--mean and --std take 1 number or %lld, one for each channel",
+      if (!numbers->empty() && numbers->size() != 1 &&
+          numbers->size() != static_cast<size_t>(channels_))
+        return error(Code::kInvalidArgument,
+                     "--mean and --std take 1 number or %lld, one for each channel",
                      static_cast<long long>(channels_));
     const int64_t h = s[is_nhwc_ ? 1 : 2], w = s[is_nhwc_ ? 2 : 3];
     if (!options_.crop.empty()) QRT_TRY(read_size("--crop", options_.crop, &crop_h_, &crop_w_));
@@ -76,20 +81,25 @@ class ImageSamples : public Samples {
     size_t h = resize_h_ ? resize_h_ : image.height, w = resize_h_ ? resize_w_ : image.width;
     if (keeps_ratio_) {
       // The shorter side becomes the size that was given.
-      const double ratio = static_cast<double>(resize_h_) / static_cast<double>(std::min(image.height, image.width));
-      h = std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(image.height) * ratio)), resize_h_);
-      w = std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(image.width) * ratio)), resize_h_);
+      const double ratio =
+          static_cast<double>(resize_h_) / static_cast<double>(std::min(image.height, image.width));
+      h = std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(image.height) * ratio)),
+                   resize_h_);
+      w = std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(image.width) * ratio)),
+                   resize_h_);
     }
     Picture picture = resized(image, h, w);
     if (crop_h_ > 0) {
       if (crop_h_ > h || crop_w_ > w)
-        return error(Code::kInvalidModel, "%s: is %zu x %zu after --resize, smaller than the crop of %zu x %zu",
+        return error(Code::kInvalidModel,
+                     "%s: is %zu x %zu after --resize, smaller than the crop of %zu x %zu",
                      files_[i].c_str(), h, w, crop_h_, crop_w_);
       picture = cropped(picture, crop_h_, crop_w_);
     }
     if ((height_ > 0 && picture.height != static_cast<size_t>(height_)) ||
         (width_ > 0 && picture.width != static_cast<size_t>(width_)))
-      return error(Code::kInvalidArgument, "%s: is %zu x %zu, the input '%s' takes %lld x %lld: correct --resize or --crop",
+      return error(Code::kInvalidArgument,
+                   "%s: is %zu x %zu, the input '%s' takes %lld x %lld: correct --resize or --crop",
                    files_[i].c_str(), picture.height, picture.width, name_.c_str(),
                    static_cast<long long>(height_), static_cast<long long>(width_));
     lay_out(picture, &(*feeds)[name_]);

@@ -33,8 +33,8 @@ Status read_bytes(const std::string& path, std::vector<uint8_t>* bytes) {
 
 Status check_size(size_t height, size_t width) {
   if (height == 0 || width == 0 || width > kMostPixels / height)
-    return error(Code::kInvalidModel, "is %zu x %zu pixels: expected 1 to %zu in all", height, width,
-                 kMostPixels);
+    return error(Code::kInvalidModel, "is %zu x %zu pixels: expected 1 to %zu in all", height,
+                 width, kMostPixels);
   return {};
 }
 
@@ -68,7 +68,8 @@ void jpeg_failed(j_common_ptr info) {
 }
 void no_jpeg_warnings(j_common_ptr) {}
 
-bool decode_jpeg(const uint8_t* bytes, size_t n, bool header_only, Image* image, JpegErrors* errors) {
+bool decode_jpeg(const uint8_t* bytes, size_t n, bool header_only, Image* image,
+                 JpegErrors* errors) {
   jpeg_decompress_struct jpeg;
   jpeg.err = jpeg_std_error(&errors->manager);
   errors->manager.error_exit = jpeg_failed;
@@ -127,7 +128,8 @@ Status read_pnm(const std::vector<uint8_t>& bytes, Image* image) {
   if (at > bytes.size() || bytes.size() - at < pixels * channels)
     return error(Code::kInvalidModel, "is cut short");
   image->rgb.resize(pixels * 3);
-  for (size_t i = 0; i < image->rgb.size(); ++i) image->rgb[i] = bytes[at + (channels == 3 ? i : i / 3)];
+  for (size_t i = 0; i < image->rgb.size(); ++i)
+    image->rgb[i] = bytes[at + (channels == 3 ? i : i / 3)];
   return {};
 }
 
@@ -175,7 +177,8 @@ Status read_image(const std::string& path, Image* image) {
 }
 
 Picture resized(const Image& image, size_t height, size_t width) {
-  const std::vector<Taps> across = filter_taps(image.width, width), down = filter_taps(image.height, height);
+  const std::vector<Taps> across = filter_taps(image.width, width),
+                          down = filter_taps(image.height, height);
   std::vector<float> rows(image.height * width * 3);
   for (size_t y = 0; y < image.height; ++y)
     for (size_t x = 0; x < width; ++x)

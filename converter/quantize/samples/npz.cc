@@ -86,7 +86,8 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
 // Inflates `packed` bytes from `at` on; not more than the archive says there are.
 Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   z_stream z = {};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return error(Code::kOutOfMemory, "no memory to inflate");
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+    return error(Code::kOutOfMemory, "no memory to inflate");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closes(&z, inflateEnd);
   std::vector<uint8_t> in(1 << 16), out(1 << 16);
   size_t left = m.packed, done = 0;
@@ -127,8 +128,9 @@ Status open_member(const std::string& path, const std::string& name, tool::NpyFi
   if (memcmp(local.data(), "PK\3\4", 4) != 0 || at + m->packed > file_bytes) return damaged();
   if (m->method == 0) return npy->open(file, at, m->packed);
   if (m->method != 8)
-    return error(Code::kUnsupported, "its array '%s' is packed by method %u (known: stored, deflated)",
-                 name.c_str(), m->method);
+    return error(Code::kUnsupported,
+                 "its array '%s' is packed by method %u (known: stored, deflated)", name.c_str(),
+                 m->method);
   const File plain(tmpfile(), [](FILE* f) {
     if (f) fclose(f);
   });

@@ -18,7 +18,8 @@ bool ends_with(const std::string& path, const char* extension) {
   const size_t n = strlen(extension);
   if (path.size() < n) return false;
   std::string end = path.substr(path.size() - n);
-  std::transform(end.begin(), end.end(), end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(end.begin(), end.end(), end.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return end == extension;
 }
 bool is_array(const std::string& p) { return ends_with(p, ".npy") || ends_with(p, ".npz"); }
@@ -43,9 +44,10 @@ Status list_folder(const std::string& path, std::vector<std::string>* files) {
   closedir(folder);
   std::sort(files->begin(), files->end());
   if (files->empty())
-    return error(Code::kInvalidModel,
-                 "%s: the folder holds no samples: expected .npy, .npz, .png, .jpg, .ppm or .pgm files",
-                 path.c_str());
+    return error(
+        Code::kInvalidModel,
+        "%s: the folder holds no samples: expected .npy, .npz, .png, .jpg, .ppm or .pgm files",
+        path.c_str());
   return {};
 }
 
@@ -77,10 +79,11 @@ class RandomSamples : public Samples {
       for (size_t d = 0; d < t.shape.size(); ++d) {
         if (t.shape[d] >= 0) continue;
         if (d > 0)
-          return error(Code::kInvalidArgument,
-                       "--calibration random: dimension %zu of the input '%s' is open: give samples "
-                       "in .npy files, which say it",
-                       d, input.name.c_str());
+          return error(
+              Code::kInvalidArgument,
+              "--calibration random: dimension %zu of the input '%s' is open: give samples "
+              "in .npy files, which say it",
+              d, input.name.c_str());
         t.shape[d] = 1;
       }
       for (int64_t k = t.size(); k > 0; --k) {
@@ -151,24 +154,27 @@ Status open_samples(const std::vector<std::string>& sources, const ImageOptions&
         continue;
       }
       if (!is_array(file))
-        return error(Code::kInvalidArgument,
-                     "--calibration %s: expected .npy, .npz, images (.png .jpg .ppm .pgm), a folder "
-                     "or a .txt list of them, or `random`",
-                     file.c_str());
+        return error(
+            Code::kInvalidArgument,
+            "--calibration %s: expected .npy, .npz, images (.png .jpg .ppm .pgm), a folder "
+            "or a .txt list of them, or `random`",
+            file.c_str());
       ArrayFile array = {file, ""};
       if (ends_with(file, ".npy")) {
         if (model.inputs.size() > 1 && (!by_order || next_input >= model.inputs.size()))
-          return error(Code::kInvalidArgument,
-                       "--calibration %s: the model has %zu inputs: give NAME=FILE.npy for each, or "
-                       ".npz files with an array for each",
-                       file.c_str(), model.inputs.size());
+          return error(
+              Code::kInvalidArgument,
+              "--calibration %s: the model has %zu inputs: give NAME=FILE.npy for each, or "
+              ".npz files with an array for each",
+              file.c_str(), model.inputs.size());
         array.input = model.inputs[model.inputs.size() > 1 ? next_input++ : 0].name;
       }
       arrays.push_back(array);
     }
   }
   if (!arrays.empty() && !pictures.empty())
-    return error(Code::kInvalidArgument, "--calibration: both arrays (%s) and images (%s): give one kind",
+    return error(Code::kInvalidArgument,
+                 "--calibration: both arrays (%s) and images (%s): give one kind",
                  arrays[0].path.c_str(), pictures[0].c_str());
   if (!pictures.empty()) return open_images(pictures, images, model, samples);
   return open_arrays(arrays, model, samples);

@@ -23,11 +23,13 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
   // A power of two has few neighbours; other scales shrink by hundredths.
   const int tries = scheme.power_of_two ? 3 : 26;
   for (int i = 0; i < tries; ++i) {
-    const float factor = scheme.power_of_two ? std::ldexp(1.0f, -i) : 1.0f - 0.01f * static_cast<float>(i);
+    const float factor =
+        scheme.power_of_two ? std::ldexp(1.0f, -i) : 1.0f - 0.01f * static_cast<float>(i);
     const float scale = allowed_scale(scheme, greatest / most * factor);
     double error = 0;
     for (const float w : weights) {
-      const double d = static_cast<double>(code_of(w, scale, most) * scale) - static_cast<double>(w);
+      const double d =
+          static_cast<double>(code_of(w, scale, most) * scale) - static_cast<double>(w);
       error += d * d;
     }
     if (error < least) {
@@ -69,9 +71,8 @@ std::vector<float> weight_scales(const Scheme& scheme, const Tensor& weights, in
   }
   std::vector<float> scales, living;
   for (const auto& channel : by_channel) {
-    const bool lives = std::any_of(channel.begin(), channel.end(), [&](float w) {
-      return std::fabs(w) > kDeadWeight * greatest;
-    });
+    const bool lives = std::any_of(channel.begin(), channel.end(),
+                                   [&](float w) { return std::fabs(w) > kDeadWeight * greatest; });
     scales.push_back(lives ? least_squares_scale(channel, scheme, most) : 0.0f);
     if (lives) living.push_back(scales.back());
   }
@@ -81,8 +82,10 @@ std::vector<float> weight_scales(const Scheme& scheme, const Tensor& weights, in
     if (scales[c] == 0.0f) scales[c] = allowed_scale(scheme, median);
     for (size_t b = 0; b < bias.size(); ++b) {
       if (scales.size() > 1 && b != c) continue;
-      const double needed = std::fabs(static_cast<double>(bias[b])) / (kMostBias * static_cast<double>(input_scale));
-      if (needed > static_cast<double>(scales[c])) scales[c] = allowed_scale(scheme, static_cast<float>(needed));
+      const double needed =
+          std::fabs(static_cast<double>(bias[b])) / (kMostBias * static_cast<double>(input_scale));
+      if (needed > static_cast<double>(scales[c]))
+        scales[c] = allowed_scale(scheme, static_cast<float>(needed));
     }
   }
   return scales;

@@ -36,8 +36,7 @@ class Placer {
  private:
   const Node& node(size_t i) const { return model_.nodes[i]; }
   bool is_value(const std::string& name) const {
-    return !name.empty() && model_.constant(name) == nullptr &&
-           element_of(name) == Element::kFloat;
+    return !name.empty() && model_.constant(name) == nullptr && element_of(name) == Element::kFloat;
   }
   Element element_of(const std::string& name) const {
     if (const auto v = model_.values.find(name); v != model_.values.end()) return v->second.element;
@@ -100,7 +99,8 @@ class Placer {
   // A constant operand that no table can hold.
   bool has_large_constant(size_t i) const {
     const auto& inputs = node(i).inputs;
-    return roles_[i] == Role::kFunction && std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) {
+    return roles_[i] == Role::kFunction &&
+           std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) {
              const Tensor* c = x.empty() ? nullptr : model_.constant(x);
              return c && c->is_real() && varies_along_several(*c);
            });
@@ -191,7 +191,8 @@ class Placer {
     if (is_elementwise(i)) code_operands(i);
     for (const std::string& y : n.outputs) {
       if (y.empty()) continue;
-      const bool is_table = is_elementwise(i) && !is_pending_limit(i) && bases_of_inputs(i).size() == 1;
+      const bool is_table =
+          is_elementwise(i) && !is_pending_limit(i) && bases_of_inputs(i).size() == 1;
       if (is_table) {
         bases_[y] = bases_of_inputs(i);
         if (table_needs_code(y)) code(y);
@@ -203,7 +204,8 @@ class Placer {
   // A reader of what a float node makes that is no float node itself.
   bool reads_integers(const std::string& y) const {
     const auto& r = readers(y);
-    return std::any_of(r.begin(), r.end(), [&](size_t k) { return !is_float(k) && roles_[k] != Role::kIndices; });
+    return std::any_of(r.begin(), r.end(),
+                       [&](size_t k) { return !is_float(k) && roles_[k] != Role::kIndices; });
   }
   // A constant operand that no table can hold becomes integers, too.
   void code_operands(size_t i) {
@@ -218,9 +220,8 @@ class Placer {
     }
   }
   bool is_bias(size_t i) const {
-    return std::any_of(placement_.layers.begin(), placement_.layers.end(), [&](const Layer& l) {
-      return l.bias_node == i && l.node != i;
-    });
+    return std::any_of(placement_.layers.begin(), placement_.layers.end(),
+                       [&](const Layer& l) { return l.bias_node == i && l.node != i; });
   }
   // A limit, or a bias, behind an operator that waits for its quantisation.
   bool is_pending_limit(size_t i) const {

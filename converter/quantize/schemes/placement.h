@@ -22,10 +22,10 @@ struct Layer {
   int axis = -1;        // of the weights, along which the output channels lie; -1: per tensor only
   // Its bias: input 2 of the node, or of a MatMul the constant of the Add behind it.
   size_t bias_node = 0;
-  int bias_input = -1;     // of bias_node; -1: it has none, and can have none
-  std::string bias;        // the constant's name; "" where there is none yet
-  std::string output;      // of bias_node: the sum with the bias
-  int channel_dim = 1;     // of the output
+  int bias_input = -1;  // of bias_node; -1: it has none, and can have none
+  std::string bias;     // the constant's name; "" where there is none yet
+  std::string output;   // of bias_node: the sum with the bias
+  int channel_dim = 1;  // of the output
 };
 
 struct Placement {

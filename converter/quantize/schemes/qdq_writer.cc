@@ -85,7 +85,10 @@ void set_attribute(const std::string& name, const Attribute& from, onnx::Attribu
 class Writer {
  public:
   Writer(const FloatModel& model, const Placement& placement, const Parameters& parameters)
-      : model_(model), placement_(placement), parameters_(parameters), graph_(*proto_.mutable_graph()) {
+      : model_(model),
+        placement_(placement),
+        parameters_(parameters),
+        graph_(*proto_.mutable_graph()) {
     for (const Value& v : model.outputs) outputs_.insert(v.name);
     for (const Value& v : model.inputs) taken_.insert(v.name);
     for (const auto& [name, value] : model.values) taken_.insert(name);
@@ -149,7 +152,8 @@ class Writer {
   };
   Names coding_names(const std::string& of, const Coding& c) {
     Names names = {fresh(of + "_scale"), fresh(of + "_zero_point")};
-    set_tensor(names.scale, onnx::TensorProto::FLOAT, {}, raw(std::vector<float>{c.scale}), new_tensor());
+    set_tensor(names.scale, onnx::TensorProto::FLOAT, {}, raw(std::vector<float>{c.scale}),
+               new_tensor());
     set_tensor(names.zero_point, onnx_type(c), {}, raw_zero_point(c), new_tensor());
     return names;
   }
@@ -170,7 +174,8 @@ class Writer {
       known = names_.emplace(root, coding_names(root, parameters_.codings.at(root))).first;
     const Names& n = known->second;
     const std::string q = fresh(name + "_quantized");
-    const std::string dq = outputs_.count(name) != 0 && from != name ? name : fresh(name + "_dequantized");
+    const std::string dq =
+        outputs_.count(name) != 0 && from != name ? name : fresh(name + "_dequantized");
     op("QuantizeLinear", name + "/quantize", {from, n.scale, n.zero_point}, q);
     op("DequantizeLinear", name + "/dequantize", {q, n.scale, n.zero_point}, dq);
     read_as_[name] = dq;
@@ -186,8 +191,11 @@ class Writer {
     std::vector<std::string> inputs = {codes, scales};
     if (has_zero_point) {
       inputs.push_back(fresh(name + "_zero_point"));
-      const size_t bytes = type == onnx::TensorProto::INT8 ? 1 : type == onnx::TensorProto::INT16 ? 2 : 4;
-      set_tensor(inputs.back(), type, scale_shape, std::string(scale.size() * bytes, '\0'), new_tensor());
+      const size_t bytes = type == onnx::TensorProto::INT8    ? 1
+                           : type == onnx::TensorProto::INT16 ? 2
+                                                              : 4;
+      set_tensor(inputs.back(), type, scale_shape, std::string(scale.size() * bytes, '\0'),
+                 new_tensor());
     }
     auto* dequantize = op("DequantizeLinear", name + "/dequantize", inputs, result);
     if (scale.size() > 1) {
@@ -210,7 +218,8 @@ class Writer {
     std::vector<float> scale;
     for (const float w : p.scale) scale.push_back(x * w);
     Dims shape = {static_cast<int64_t>(p.bias.size())};
-    const std::string name = layer.bias.empty() ? model_.nodes[layer.node].name + "_bias" : layer.bias;
+    const std::string name =
+        layer.bias.empty() ? model_.nodes[layer.node].name + "_bias" : layer.bias;
     return add_codes(name, onnx::TensorProto::INT32, shape, raw(bias_codes(p, x)), scale, 0, true);
   }
   // A bias that an Add behind a MatMul holds, in float: ONNX Runtime rounds it as it does here.
@@ -228,8 +237,9 @@ class Writer {
     const Tensor& t = *model_.constant(name);
     std::vector<int32_t> codes;
     for (const float v : t.reals) codes.push_back(c.code(v));
-    std::string data = c.bits == 8 ? (c.is_signed ? raw_as<int8_t>(codes) : raw_as<uint8_t>(codes))
-                                   : (c.is_signed ? raw_as<int16_t>(codes) : raw_as<uint16_t>(codes));
+    std::string data = c.bits == 8
+                           ? (c.is_signed ? raw_as<int8_t>(codes) : raw_as<uint8_t>(codes))
+                           : (c.is_signed ? raw_as<int16_t>(codes) : raw_as<uint16_t>(codes));
     const Names names = coding_names(name, c);
     const std::string q = fresh(name + "_quantized"), dq = fresh(name + "_dequantized");
     set_tensor(q, onnx_type(c), t.shape, std::move(data), new_tensor());
@@ -251,7 +261,8 @@ class Writer {
         inputs.emplace_back();
       } else if (layer && layer->node == i && k == 1) {
         inputs.push_back(add_weights(*layer, *p));
-      } else if (layer && layer->bias_node == i && static_cast<int>(k) == layer->bias_input && !p->bias.empty()) {
+      } else if (layer && layer->bias_node == i && static_cast<int>(k) == layer->bias_input &&
+                 !p->bias.empty()) {
         inputs.push_back(layer->node == i ? add_bias(*layer, *p) : add_float_bias(*layer, *p));
       } else if (!is_float && placement_.constants.count(name) != 0) {
         inputs.push_back(add_constant_operand(name));
@@ -274,7 +285,8 @@ class Writer {
     to.set_name(n.name);
     to.set_domain(n.domain);
     for (const std::string& input : inputs) to.add_input(input);
-    for (const auto& [name, attribute] : n.attributes) set_attribute(name, attribute, to.add_attribute());
+    for (const auto& [name, attribute] : n.attributes)
+      set_attribute(name, attribute, to.add_attribute());
     std::vector<std::pair<std::string, std::string>> pairs;
     for (const std::string& y : n.outputs) {
       const bool renamed = placement_.is_coded(y) && outputs_.count(y) != 0;
@@ -292,8 +304,8 @@ class Writer {
   onnx::ModelProto proto_;
   onnx::GraphProto& graph_;
   std::set<std::string> outputs_, taken_, used_constants_;
-  std::map<std::string, Names> names_;           // of codings
-  std::map<std::string, std::string> read_as_;   // what stands for a value behind its quantisation
+  std::map<std::string, Names> names_;          // of codings
+  std::map<std::string, std::string> read_as_;  // what stands for a value behind its quantisation
 };
 
 }  // namespace

@@ -13,16 +13,17 @@ bool is_one_of(const std::string& op, const std::array<const char*, n>& names) {
 }
 
 constexpr std::array kFunctions = {
-    "LeakyRelu", "Sigmoid",  "Tanh",       "HardSigmoid",     "HardSwish", "Elu",       "Selu",
-    "Softplus",  "Softsign", "Mish",       "Gelu",            "Erf",       "Exp",       "Log",
-    "Celu",      "Shrink",   "Reciprocal", "ThresholdedRelu", "Floor",     "Ceil",      "Round",
-    "Sign",      "Swish",    "Abs",        "Neg",             "Sqrt",      "QuickGelu"};
+    "LeakyRelu", "Sigmoid",  "Tanh",     "HardSigmoid", "HardSwish",  "Elu",
+    "Selu",      "Softplus", "Softsign", "Mish",        "Gelu",       "Erf",
+    "Exp",       "Log",      "Celu",     "Shrink",      "Reciprocal", "ThresholdedRelu",
+    "Floor",     "Ceil",     "Round",    "Sign",        "Swish",      "Abs",
+    "Neg",       "Sqrt",     "QuickGelu"};
 constexpr std::array kBinaries = {"Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", "Pow"};
 constexpr std::array kMoves = {
-    "Reshape", "Transpose", "Flatten",   "Squeeze", "Unsqueeze", "Slice",     "Split",
-    "Pad",     "Gather",    "Expand",    "Tile",    "MaxPool",   "ReduceMax", "ReduceMin",
-    "Resize",  "Upsample",  "GatherND",  "Identity", "Dropout",  "DepthToSpace", "SpaceToDepth",
-    "GlobalMaxPool", "GatherElements"};
+    "Reshape",   "Transpose",    "Flatten",      "Squeeze",       "Unsqueeze",     "Slice",
+    "Split",     "Pad",          "Gather",       "Expand",        "Tile",          "MaxPool",
+    "ReduceMax", "ReduceMin",    "Resize",       "Upsample",      "GatherND",      "Identity",
+    "Dropout",   "DepthToSpace", "SpaceToDepth", "GlobalMaxPool", "GatherElements"};
 constexpr std::array kMeans = {"AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum"};
 constexpr std::array kLayers = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
@@ -53,7 +54,8 @@ Role role_of(const FloatModel& model, const Node& node) {
   const std::string& op = node.op;
   if (!node.domain.empty()) return is_one_of(op, kFunctions) ? Role::kFunction : Role::kFloat;
   if (is_one_of(op, kLayers)) {
-    if (!is_constant(model, node, 1)) return is_constant(model, node, 0) ? Role::kFloat : Role::kProduct;
+    if (!is_constant(model, node, 1))
+      return is_constant(model, node, 0) ? Role::kFloat : Role::kProduct;
     return is_constant(model, node, 0) ? Role::kFloat : Role::kLayer;
   }
   if (op == "Relu" || op == "Clip") return Role::kLimit;

@@ -7,14 +7,14 @@
 namespace qrt::quantize {
 
 enum class Role {
-  kLayer,    // product with constant weights
-  kProduct,  // of two values
-  kLimit,    // Relu, Clip: merges into what is before it
+  kLayer,     // product with constant weights
+  kProduct,   // of two values
+  kLimit,     // Relu, Clip: merges into what is before it
   kFunction,  // elementwise, of one value
   kPair,      // elementwise, of two values
   kMove,      // same numbers elsewhere: input and output share a coding
   kConcat,
-  kMean,     // of a window, an image or an axis
+  kMean,  // of a window, an image or an axis
   kSoftmax,
   kFloat,    // no integer form
   kIndices,  // its result is no float

@@ -60,8 +60,8 @@ Coding coding_for(const Scheme& scheme, int bits, Range range) {
   const double step = (static_cast<double>(hi) - static_cast<double>(lo)) / steps;
   c.scale = allowed_scale(scheme, static_cast<float>(step));
   const double zero = c.lowest() - static_cast<double>(lo) / static_cast<double>(c.scale);
-  c.zero_point = static_cast<int32_t>(
-      std::clamp(std::nearbyint(zero), static_cast<double>(c.lowest()), static_cast<double>(c.highest())));
+  c.zero_point = static_cast<int32_t>(std::clamp(
+      std::nearbyint(zero), static_cast<double>(c.lowest()), static_cast<double>(c.highest())));
   return c;
 }
 

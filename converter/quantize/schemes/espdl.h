@@ -1,0 +1,17 @@
+// What ESP-DL asks of a quantised model beyond powers of two.
+#ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
+#define QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
+
+#include "converter/quantize/schemes/placement.h"
+
+namespace qrt::quantize {
+
+// Whose arithmetic models of the schemes espdl-* have.
+constexpr char kEspdlReference[] = "espdl-p4";
+
+// The operands and the result of a sum get one coding: its runtime adds integers as they are.
+void share_codings_of_sums(const FloatModel& model, Placement* placement);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_

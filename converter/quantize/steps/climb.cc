@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "converter/quantize/float/equalise.h"
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Rungs of the ladder are judged on so many samples at most.
+constexpr size_t kMostJudged = 512;
+// Whether equalised channels are better is told from the ranges of so many samples.
+constexpr size_t kMostTrial = 32;
+// Where every channel of the weights has its own scale, equalisation is for tensors whose channels are
+// far apart: elsewhere its gain on few samples is chance.
+constexpr double kMuchBetter = 0.8;
+
+// The model with other weights in place of work->model, with all that hangs on it.
+Status exchange(Work* work, FloatModel* other) {
+  std::swap(work->model, *other);
+  QRT_TRY(work->interpreter.create(work->model, work->settings.threads));
+  return make_placement(work);
+}
+
+// Keeps what a walk changes of the parameters if the held-out samples say that it helped.
+Status try_rung(Work* work, const Sweep::Work& what, Comparison* judgement) {
+  Parameters changed = work->parameters;
+  Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
+  QRT_TRY(walk.run(work->samples.get(), work->used, what, work->progress, &changed));
+  Comparison after;
+  QRT_TRY(judge(work, changed, work->held_out, &after));
+  const RungFinding rung = {what.name, judgement->noise(), after.noise(),
+                            after.noise() < judgement->noise()};
+  work->findings().rungs.push_back(rung);
+  if (!rung.is_kept) return {};
+  work->parameters = std::move(changed);
+  *judgement = after;
+  for (const auto& [root, rule] : walk.rules()) work->rules[root] = rule;
+  return {};
+}
+
+}  // namespace
+
+Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
+             Comparison* comparison) {
+  std::string qdq;
+  Conversion conversion;
+  QRT_TRY(convert_parameters(*work, parameters, &qdq, &conversion));
+  IntegerRunner integers;
+  QRT_TRY(integers.create(conversion.bytes, static_cast<size_t>(work->settings.threads)));
+  for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {
+    Values feeds, got;
+    QRT_TRY(work->samples->read(which[i], &feeds));
+    Tensor& real = work->judged[which[i]];
+    if (real.reals.empty()) {
+      Values outputs;
+      QRT_TRY(work->interpreter.run(feeds, nullptr, &outputs));
+      real = std::move(outputs[work->output()]);
+    }
+    QRT_TRY(integers.run(feeds, &got));
+    comparison->add(real, got[work->output()], work->label(which[i]));
+  }
+  return {};
+}
+
+// The same function with channels of like size, if it is nearer to the float model when quantised.
+Status try_equalised(Work* work) {
+  FloatModel other = work->model;
+  int changed = 0;
+  QRT_TRY(equalise(EqualiseOptions(), &other, &changed));
+  if (changed == 0) return {};
+  const size_t step = std::max<size_t>(work->used.size() / kMostTrial, 1);
+  std::vector<size_t> trial;
+  for (size_t i = 0; i < work->used.size() && trial.size() < kMostTrial; i += step)
+    trial.push_back(work->used[i]);
+  Comparison before, after;
+  QRT_TRY(start(work, trial));
+  QRT_TRY(judge(work, work->parameters, work->held_out, &before));
+  QRT_TRY(exchange(work, &other));
+  QRT_TRY(start(work, trial));
+  QRT_TRY(judge(work, work->parameters, work->held_out, &after));
+  const double enough = work->scheme.per_channel ? kMuchBetter : 1;
+  const RungFinding rung = {"equalisation", before.noise(), after.noise(),
+                            after.noise() < enough * before.noise()};
+  work->findings().rungs.push_back(rung);
+  return rung.is_kept ? Status() : exchange(work, &other);
+}
+
+Status climb(Work* work) {
+  if (work->settings.ladder != Ladder::kNone) {
+    Comparison judgement;
+    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement));
+    QRT_TRY(try_rung(work, {"ranges", &work->choices, false, false}, &judgement));
+    QRT_TRY(try_rung(work, {"weight rounding", nullptr, true, false}, &judgement));
+    QRT_TRY(try_rung(work, {"bias correction", nullptr, false, true}, &judgement));
+  }
+  return work->settings.max_drop < 0 ? Status() : promote(work);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "converter/quantize/ladder/simulation.h"
+#include "converter/quantize/report/tensors.h"
+#include "converter/quantize/schemes/qdq_writer.h"
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Of the calibration samples, so many at most are run again to compare outputs.
+constexpr size_t kMostCompared = 128;
+// Weights-only and activations-only are simulated on so many.
+constexpr size_t kMostSimulated = 32;
+
+Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* integers,
+                   Findings::Set* set) {
+  Simulation weights(work->model, work->placement, work->parameters, &work->interpreter,
+                     {true, false, {}});
+  Simulation activations(work->model, work->placement, work->parameters, &work->interpreter,
+                         {false, true, {}});
+  const std::string& output = work->output();
+  const size_t n = std::min(which.size(), kMostCompared);
+  for (size_t i = 0; i < n; ++i) {
+    work->progress("report", static_cast<double>(i) / static_cast<double>(n));
+    Values feeds, real, got;
+    QRT_TRY(work->samples->read(which[i], &feeds));
+    QRT_TRY(work->interpreter.run(feeds, nullptr, &real));
+    const int64_t label = work->label(which[i]);
+    QRT_TRY(integers->run(feeds, &got));
+    set->all.add(real[output], got[output], label);
+    if (i >= kMostSimulated) continue;
+    QRT_TRY(weights.run(feeds, &got));
+    set->weights.add(real[output], got[output], label);
+    QRT_TRY(activations.run(feeds, &got));
+    set->activations.add(real[output], got[output], label);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status convert_parameters(const Work& work, const Parameters& parameters, std::string* qdq,
+                          Conversion* conversion) {
+  QRT_TRY(write_qdq(work.model, work.placement, parameters, qdq));
+  std::map<std::string, std::string> notes = {
+      {"quantized_by", std::string("qrt_quantize ") + work.scheme.name}};
+  if (work.is_random()) notes["calibration"] = "random: for timing only";
+  return convert_qdq(*qdq, work.arithmetic, notes, conversion);
+}
+
+Status build(Work* work) {
+  Conversion conversion;
+  QRT_TRY(convert_parameters(*work, work->parameters, &work->result.qdq, &conversion));
+  work->result.bytes = std::move(conversion.bytes);
+  work->findings().nodes = std::move(conversion.report);
+  return {};
+}
+
+Status find_errors(Work* work) {
+  Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
+  Parameters unchanged = work->parameters;
+  QRT_TRY(walk.run(work->samples.get(), work->used, {}, work->progress, &unchanged));
+  work->findings().tensors = tensor_findings(work->model, work->placement, work->parameters,
+                                             work->calibration, work->rules, walk.errors());
+  return {};
+}
+
+Status compare(Work* work) {
+  IntegerRunner integers;
+  QRT_TRY(integers.create(work->result.bytes, static_cast<size_t>(work->settings.threads)));
+  Findings& f = work->findings();
+  f.model = work->settings.model;
+  f.scheme = work->scheme.name;
+  f.is_random = work->is_random();
+  f.calibration_samples = work->used.size();
+  f.held_out_samples = work->held_out.size();
+  for (const convert::Finding& n : f.nodes.findings()) {
+    if (!n.is_node) continue;
+    (n.level == "F" ? f.float_nodes : f.integer_nodes) += 1;
+  }
+  QRT_TRY(compare_set(work, work->used, &integers, &f.calibration));
+  return compare_set(work, work->held_out, &integers, &f.held_out);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "converter/quantize/schemes/espdl.h"
+#include "converter/quantize/schemes/qdq_writer.h"
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr int kMostRounds = 4;
+
+// Codings without samples, to ask the converter what it would make of each node.
+Parameters neutral_parameters(const Work& work) {
+  Parameters p;
+  for (const auto& [name, root] : work.placement.coded)
+    if (name == root) p.codings[name] = coding_for(work.scheme, work.scheme.bits, {-4, 4});
+  for (auto& [name, coding] : p.codings) fix_coding(work, name, &coding);
+  for (const std::string& name : work.placement.constants)
+    p.constants[name] = constant_coding(work, name);
+  quantise_layers(work.model, work.placement, work.scheme, &p);
+  return p;
+}
+
+Status judge_placement(Work* work) {
+  std::string qdq;
+  QRT_TRY(write_qdq(work->model, work->placement, neutral_parameters(*work), &qdq));
+  return judge_qdq(qdq, work->arithmetic, &work->findings().nodes);
+}
+
+bool is_refused(const Node& node, const convert::Report& report) {
+  const auto& all = report.findings();
+  return std::any_of(all.begin(), all.end(), [&](const convert::Finding& f) {
+    return f.node == node.name && f.outcome == convert::Outcome::kRefused;
+  });
+}
+
+// All values that a node reads or writes.
+void force(const FloatModel& model, const Node& node, std::set<std::string>* forced) {
+  for (const auto* names : {&node.inputs, &node.outputs})
+    for (const std::string& name : *names)
+      if (!name.empty() && !model.constant(name)) forced->insert(name);
+}
+
+// What the converter refuses gets quantisation on all sides, and is judged again.
+Status place_and_judge(Work* work) {
+  work->forced.clear();
+  if (!work->arithmetic.espdl.empty())  // it has no float at the edges
+    for (const Value& v : work->model.outputs) work->forced.insert(v.name);
+  for (int round = 0; round < kMostRounds; ++round) {
+    work->placement = placed(*work, work->forced);
+    QRT_TRY(judge_placement(work));
+    const size_t before = work->forced.size();
+    for (size_t i = 0; i < work->model.nodes.size(); ++i)
+      if (work->placement.float_nodes.count(i) == 0 &&
+          is_refused(work->model.nodes[i], work->findings().nodes))
+        force(work->model, work->model.nodes[i], &work->forced);
+    if (work->forced.size() == before) break;
+  }
+  return {};
+}
+
+std::string first_refusal(const convert::Report& report) {
+  for (const convert::Finding& f : report.findings())
+    if (f.outcome == convert::Outcome::kRefused) return f.node + " (" + f.op + "): " + f.rule;
+  return "";
+}
+
+}  // namespace
+
+Placement placed(const Work& work, const std::set<std::string>& forced) {
+  Placement placement = place(work.model, forced);
+  if (work.scheme.power_of_two) share_codings_of_sums(work.model, &placement);
+  return placement;
+}
+
+Status make_placement(Work* work) {
+  const convert::Report& report = work->findings().nodes;
+  const bool is_espdl = work->scheme.power_of_two;
+  work->arithmetic = {is_espdl ? kEspdlReference : "", false};
+  QRT_TRY(place_and_judge(work));
+  if (report.has_refusals() && is_espdl) {
+    work->findings().why_onnx = first_refusal(report);
+    work->arithmetic.espdl.clear();
+    QRT_TRY(place_and_judge(work));
+  }
+  if (report.has_refusals()) {
+    work->arithmetic.allow_float = true;
+    QRT_TRY(judge_placement(work));
+  }
+  if (!report.has_refusals()) return {};
+  return error(Code::kUnsupported, "%s, and have no float form either:\n%s",
+               report.refusals().c_str(), report.text(false).c_str());
+}
+
+}  // namespace qrt::quantize

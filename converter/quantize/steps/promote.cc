@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "converter/quantize/schemes/qdq_writer.h"
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Tensors are ranked on so many samples.
+constexpr size_t kMostRanked = 8;
+
+// Points that are lost.
+double drop(const Comparison& c) {
+  if (c.has_labels()) return (c.float_accuracy() - c.accuracy()) * 100;
+  return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
+}
+
+// The tensors of 8 bits whose roundings the output suffers from most, worst first.
+Status rank(Work* work, std::vector<std::string>* roots) {
+  std::map<std::string, double> noise;  // that is left without the tensor's rounding
+  for (const auto& [root, coding] : work->parameters.codings)
+    if (coding.bits == 8 && work->placement.is_coded(root)) noise[root] = 0;
+  size_t done = 0;
+  for (auto& [root, left] : noise) {
+    work->progress("ranking", static_cast<double>(done++) / static_cast<double>(noise.size()));
+    Simulation without(work->model, work->placement, work->parameters, &work->interpreter,
+                       {true, true, {root}});
+    Comparison c;
+    for (size_t i = 0; i < std::min(work->used.size(), kMostRanked); ++i) {
+      Values feeds, real, got;
+      QRT_TRY(work->samples->read(work->used[i], &feeds));
+      QRT_TRY(work->interpreter.run(feeds, nullptr, &real));
+      QRT_TRY(without.run(feeds, &got));
+      c.add(real[work->output()], got[work->output()]);
+    }
+    left = c.noise();
+    roots->push_back(root);
+  }
+  std::stable_sort(roots->begin(), roots->end(),
+                   [&](const std::string& a, const std::string& b) { return noise[a] < noise[b]; });
+  return {};
+}
+
+Coding wide_coding(const Work& work, const std::string& root) {
+  const Extent& e = work.calibration.extents.at(root);
+  return coding_for(work.scheme, 16, {e.lo, e.hi});
+}
+
+// Leaves a tensor alone whose readers have no form for 16 bits. A last product has one only if its
+// result is quantised, too.
+Status promote_one(Work* work, const std::string& root) {
+  for (const bool with_outputs : {false, true}) {
+    Parameters changed = work->parameters;
+    Placement placement = work->placement;
+    if (with_outputs) {
+      std::set<std::string> forced = work->forced;
+      for (const Value& v : work->model.outputs) forced.insert(v.name);
+      placement = placed(*work, forced);
+      for (const Value& v : work->model.outputs)
+        changed.codings[placement.coded[v.name]] = wide_coding(*work, v.name);
+    }
+    changed.codings[root] = wide_coding(*work, root);
+    std::string qdq;
+    convert::Report report;
+    QRT_TRY(write_qdq(work->model, placement, changed, &qdq));
+    QRT_TRY(judge_qdq(qdq, work->arithmetic, &report));
+    if (report.has_refusals()) continue;
+    work->parameters = std::move(changed);
+    work->placement = std::move(placement);
+    break;
+  }
+  return {};
+}
+
+}  // namespace
+
+// Twice as many tensors each time, until the drop is met on the samples held out and as many others
+// as are judged by.
+Status promote(Work* work) {
+  std::vector<size_t> which = work->held_out;
+  which.insert(which.end(), work->used.begin(), work->used.end());
+  Comparison now;
+  QRT_TRY(judge(work, work->parameters, which, &now));
+  if (drop(now) <= work->settings.max_drop) return {};
+  const double before = now.noise();
+  std::vector<std::string> roots;
+  QRT_TRY(rank(work, &roots));
+  for (size_t n = 1, done = 0; done < roots.size() && drop(now) > work->settings.max_drop; n *= 2) {
+    for (; done < std::min(n, roots.size()); ++done) QRT_TRY(promote_one(work, roots[done]));
+    now = Comparison();
+    QRT_TRY(judge(work, work->parameters, which, &now));
+  }
+  work->findings().rungs.push_back({"16 bits", before, now.noise(), true});
+  return {};
+}
+
+}  // namespace qrt::quantize

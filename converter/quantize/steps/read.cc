@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "converter/quantize/samples/labels.h"
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Every so many samples one is held out for the report.
+constexpr size_t kHeldOutEvery = 10;
+
+Status check_weights(const FloatModel& model) {
+  for (const auto& [name, t] : model.constants)
+    for (const float v : t.reals)
+      if (v != v)
+        return error(Code::kInvalidModel,
+                     "the constant '%s' holds NaN: the training of this model failed, or its file "
+                     "is damaged",
+                     name.c_str());
+  return {};
+}
+
+}  // namespace
+
+Status read_inputs(Work* work) {
+  QRT_TRY(read_float_model(work->settings.model, &work->model));
+  QRT_TRY(
+      open_samples(work->settings.calibration, work->settings.images, work->model, &work->samples));
+  const size_t n = work->samples->count();
+  if (n < 2)
+    return error(Code::kInvalidModel,
+                 "--calibration: %zu sample: give at least 2, better some hundred, of what the "
+                 "model will see",
+                 n);
+  QRT_TRY(read_labels(work->settings.labels, n, &work->labels));
+  const size_t every = std::min(kHeldOutEvery, n);
+  for (size_t i = 0; i < n; ++i)
+    (i % every == every - 1 ? work->held_out : work->used).push_back(i);
+  Values first;
+  QRT_TRY(work->samples->read(0, &first));
+  std::map<std::string, Dims> shapes;
+  for (const auto& [name, tensor] : first) shapes[name] = tensor.shape;
+  QRT_TRY(fix_input_shapes(shapes, &work->model));
+  QRT_TRY(simplify(&work->model));
+  QRT_TRY(check_weights(work->model));
+  return work->interpreter.create(work->model, work->settings.threads);
+}
+
+}  // namespace qrt::quantize

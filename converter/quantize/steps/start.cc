@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cmath>
+
+#include "converter/quantize/steps/work.h"
+
+namespace qrt::quantize {
+namespace {
+
+// Samples on which outputs are looked for that differ.
+constexpr size_t kMostAlike = 8;
+
+// A model whose output is the same for all samples has nothing to be quantised.
+Status check_outputs(Work* work) {
+  Values first, other;
+  for (size_t i = 0; i < std::min(work->used.size(), kMostAlike); ++i) {
+    Values feeds;
+    QRT_TRY(work->samples->read(work->used[i], &feeds));
+    QRT_TRY(work->interpreter.run(feeds, nullptr, i == 0 ? &first : &other));
+    for (const auto& [name, y] : other)
+      if (y.reals != first[name].reals || y.integers != first[name].integers) return {};
+  }
+  if (work->used.size() < 2) return {};
+  return error(Code::kInvalidModel,
+               "the model's output does not depend on its input: it is the same for the first "
+               "samples (are they prepared as in training?)");
+}
+
+}  // namespace
+
+void fix_coding(const Work& work, const std::string& value, Coding* coding) {
+  for (const Node& n : work.model.nodes) {
+    if (n.outputs[0] != value || n.op != "Softmax" || work.scheme.power_of_two) continue;
+    coding->zero_point = coding->lowest();
+    coding->scale = std::ldexp(1.0f, -coding->bits);
+  }
+}
+
+Coding constant_coding(const Work& work, const std::string& constant) {
+  Extent e;
+  const Tensor& t = *work.model.constant(constant);
+  e.add(t.reals.data(), t.reals.size());
+  return coding_for(work.scheme, work.scheme.bits, {e.lo, e.hi});
+}
+
+Status start(Work* work, const std::vector<size_t>& which) {
+  QRT_TRY(calibrate(work->model, work->placement, &work->interpreter, work->samples.get(), which,
+                    work->progress, &work->calibration));
+  Parameters& p = work->parameters;
+  p = Parameters();
+  work->choices.clear();
+  for (const auto& [name, histogram] : work->calibration.histograms) {
+    if (!work->placement.is_coded(name)) continue;
+    const auto& choices = work->choices[name] =
+        range_choices(histogram, work->scheme, work->scheme.bits);
+    p.codings[name] = choices[0].coding;
+    work->rules[name] = choices[0].rule;
+    fix_coding(*work, name, &p.codings[name]);
+    // A coding that is fixed is no choice.
+    if (!(p.codings[name] == choices[0].coding)) work->choices.erase(name);
+  }
+  for (const std::string& name : work->placement.constants)
+    p.constants[name] = constant_coding(*work, name);
+  quantise_layers(work->model, work->placement, work->scheme, &p);
+  return {};
+}
+
+Status check_calibration(Work* work) {
+  bool any = false;
+  for (const Value& input : work->model.inputs) {
+    const auto extent = work->calibration.extents.find(input.name);
+    any = any || extent == work->calibration.extents.end() || extent->second.hi > extent->second.lo;
+  }
+  if (!any)
+    return error(Code::kInvalidModel,
+                 "--calibration: every value of every sample is 0: give samples of what the model "
+                 "will see");
+  return check_outputs(work);
+}
+
+}  // namespace qrt::quantize

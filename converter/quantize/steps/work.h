@@ -1,0 +1,85 @@
+// A quantisation on its way: what the steps hand on to each other, and the steps, in their order.
+#ifndef QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
+#define QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/integer_model.h"
+#include "converter/quantize/ladder/sweep.h"
+#include "converter/quantize/quantize.h"
+
+namespace qrt::quantize {
+
+struct Work {
+  Work(const Settings& s, const Progress& p, Quantised* r)
+      : settings(s), scheme(*s.scheme), progress(p), result(*r) {}
+
+  const Settings& settings;
+  const Scheme& scheme;
+  const Progress& progress;
+  Quantised& result;
+
+  FloatModel model;
+  Interpreter interpreter;  // of `model`
+  std::unique_ptr<Samples> samples;
+  std::vector<int64_t> labels;  // of all samples, or of none
+  std::vector<size_t> used, held_out;
+
+  Placement placement;
+  std::set<std::string> forced;  // quantised because the converter asks for it
+  Arithmetic arithmetic;
+
+  Calibration calibration;
+  Sweep::Choices choices;
+  Parameters parameters;
+  std::map<std::string, Rule> rules;  // that chose each coding
+
+  std::map<size_t, Tensor> judged;  // the float model's output for samples that are judged by
+
+  Findings& findings() { return result.findings; }
+  const std::string& output() const { return model.outputs[0].name; }
+  int64_t label(size_t sample) const { return labels.empty() ? -1 : labels[sample]; }
+  bool is_random() const { return settings.calibration == std::vector<std::string>{"random"}; }
+};
+
+// read.cc: the model, simplified; samples, labels, and which samples are held out.
+Status read_inputs(Work* work);
+
+// place.cc: where quantisation is put, for the scheme's own arithmetic; where that has no form of
+// some node, for ONNX's. kUnsupported where a node has no form at all.
+Status make_placement(Work* work);
+Placement placed(const Work& work, const std::set<std::string>& forced);
+
+// start.cc: codings by the ranges of some samples, and weights for them.
+Status start(Work* work, const std::vector<size_t>& which);
+// Samples, and a model, that can be quantised at all. REQUIRES: start().
+Status check_calibration(Work* work);
+// The result of a Softmax has the coding of ONNX Runtime's kernel.
+void fix_coding(const Work& work, const std::string& value, Coding* coding);
+Coding constant_coding(const Work& work, const std::string& constant);
+
+// climb.cc: the rungs of the ladder.
+Status try_equalised(Work* work);
+Status climb(Work* work);
+// How the integer model of some parameters does on some samples.
+Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
+             Comparison* comparison);
+
+// promote.cc: 16 bits for the worst tensors, until --max-drop is met.
+Status promote(Work* work);
+
+// compare.cc: the model that ships, and what is said of it.
+Status convert_parameters(const Work& work, const Parameters& parameters, std::string* qdq,
+                          Conversion* conversion);
+Status build(Work* work);
+Status find_errors(Work* work);
+Status compare(Work* work);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
