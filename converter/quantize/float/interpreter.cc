@@ -2,6 +2,7 @@
 
 #include <pthreadpool.h>
 
+#include <algorithm>
 #include <new>
 #include <unordered_map>
 
@@ -20,6 +21,20 @@ struct Interpreter::Impl {
 
   ~Impl() {
     if (pool != nullptr) pthreadpool_destroy(pool);
+  }
+
+  // The result takes the place of operand 0 where nobody needs that any more.
+  static void reuse_operand(const Step& step, std::vector<Tensor>* made,
+                            std::vector<const Tensor*>* inputs, std::vector<Tensor>* results) {
+    if (inputs->empty() || (*inputs)[0] == nullptr || !(*inputs)[0]->is_real() ||
+        std::count(step.last_uses.begin(), step.last_uses.end(), step.inputs[0]) == 0 ||
+        !works_in_place(step.run, *inputs))
+      return;
+    Tensor* operand = &(*made)[static_cast<size_t>(step.inputs[0])];
+    if (operand != (*inputs)[0]) return;  // the caller's, or a constant
+    (*results)[0] = std::move(*operand);
+    std::replace(inputs->begin(), inputs->end(), static_cast<const Tensor*>(operand),
+                 static_cast<const Tensor*>(&(*results)[0]));
   }
 
   int value(const std::string& name) {
@@ -134,6 +149,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
                      step.node.label().c_str(), step.node.inputs[inputs.size() - 1].c_str());
     }
     std::vector<Tensor> results(step.outputs.size());
+    Impl::reuse_operand(step, &made, &inputs, &results);
     QRT_TRY(run_step(step.node, step.run, inputs, &results, &m.machine));
     for (size_t i = 0; i < results.size(); ++i) {
       if (step.outputs[i] < 0) continue;

@@ -126,23 +126,28 @@ Operator find_operator(const std::string& domain, const std::string& op) {
   return nullptr;
 }
 
-// The smallest buffer that is large enough.
+bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs) {
+  if (run == run_binary)
+    return inputs.size() == 2 && inputs[1] != nullptr && inputs[1]->is_real() &&
+           inputs[1]->shape == inputs[0]->shape;
+  return run == run_unary || run == run_clip;
+}
+
+// The one that is least too long: a vector that grows is filled with zeros, one that shrinks is not.
 std::vector<float> Buffers::take(size_t size) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)
-    if (it->capacity() >= size && (best == free_.end() || it->capacity() < best->capacity()))
-      best = it;
-  std::vector<float> buffer;
-  if (best != free_.end()) {
-    buffer = std::move(*best);
-    free_.erase(best);
-  }
+    if (it->size() >= size && (best == free_.end() || it->size() < best->size())) best = it;
+  // Half as much again would hold memory that others need.
+  if (best == free_.end() || best->size() - size > size / 2) return std::vector<float>(size);
+  std::vector<float> buffer = std::move(*best);
+  free_.erase(best);
   buffer.resize(size);
   return buffer;
 }
 
 void Buffers::give(std::vector<float>&& buffer) {
-  constexpr size_t kKept = 16;
+  constexpr size_t kKept = 24;
   if (buffer.capacity() == 0) return;
   free_.push_back(std::move(buffer));
   if (free_.size() <= kKept) return;
@@ -182,6 +187,10 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
     n *= d;
   }
   Tensor& t = outputs_[i];
+  if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand
+    *y = &t;
+    return Status();
+  }
   t.element = element;
   t.shape = shape;
   if (element == Element::kFloat)

@@ -60,7 +60,8 @@ class Call {
   // The operands from first to last (excluded) are there, and are of float or not.
   Status need_reals(size_t first, size_t last) const;
   Status need_integers(size_t first, size_t last) const;
-  // Output i as a tensor of this shape, its elements not set; false: too large (problem()).
+  // Output i as a tensor of this shape, its elements not set. What lies there already with this shape
+  // is operand 0, which the operator overwrites element by element.
   Status make(size_t i, const Dims& shape, Element element, Tensor** y);
   // Of float.
   Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
@@ -79,6 +80,9 @@ using Operator = Status (*)(Call&);
 
 // Null where there is none. domain: "" for ONNX's own.
 Operator find_operator(const std::string& domain, const std::string& op);
+
+// Whether it reads no element of operand 0 again once it has written the result's at that place.
+bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs);
 
 // --- operators_*.cc
 Status run_unary(Call& call);

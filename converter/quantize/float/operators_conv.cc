@@ -58,30 +58,33 @@ Status read_conv(Call& call, Conv* conv) {
   return Status();
 }
 
-// Each plane of the result is the sum of shifted planes. They are summed over whole rows of the padded
-// image, at every step of 1 of the last dimension; what no window starts at is left out.
-void run_direct(const Conv& conv, const float* padded, const WindowTables& tables,
-                Machine* machine) {
+// Each plane of the result is the sum of shifted planes. They are summed over whole rows of the plane
+// with its border, at every step of 1 of the last dimension; what no window starts at is left out.
+void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) {
   const Window& window = conv.window;
-  const int64_t plane = elements(window.padded()), positions = elements(window.output);
+  const PlanePadder padder(window);
+  const int64_t own = elements(window.input), positions = elements(window.output);
   const int64_t width = window.output.back(), step = window.stride.back();
   const auto rows = static_cast<size_t>(positions / width);
   const int64_t across = (width - 1) * step + 1;
   const auto taps = static_cast<size_t>(window.taps());
   // Rows that follow each other closely are one.
-  const bool joined =
-      rows > 1 && step == 1 &&
-      tables.bases.back() - tables.bases.front() < 2 * across * static_cast<int64_t>(rows);
-  const int64_t run = joined ? tables.bases.back() - tables.bases.front() + 1 : across;
-  const size_t room = static_cast<size_t>(run) + 4 * kPanel;
-  machine->reserve(room);
+  const int64_t reach = tables.bases.back() + 1;
+  const bool joined = rows > 1 && step == 1 && reach < 2 * across * static_cast<int64_t>(rows);
+  const int64_t run = joined ? reach : across;
+  machine->reserve(padder.floats() + static_cast<size_t>(run) + 4 * kPanel);
   const int64_t filters = conv.filters * conv.groups;
   machine->parallel.chunks(
       static_cast<size_t>(conv.batch * filters), 1, [&](size_t chunk, size_t begin, size_t end) {
-        float* sums = machine->scratch(chunk);
+        float* x = machine->scratch(chunk);
+        float* sums = x + padder.floats();
+        std::fill_n(x, padder.floats(), 0.0f);
+        int64_t plane = -1;  // that lies in x
         for (size_t i = begin; i < end; ++i) {
           const auto n = static_cast<int64_t>(i) / filters, m = static_cast<int64_t>(i) % filters;
-          const float* x = padded + (n * conv.groups + m / conv.filters) * plane;
+          const int64_t wanted = n * conv.groups + m / conv.filters;
+          if (wanted != plane) padder.put(conv.x + wanted * own, x);
+          plane = wanted;
           float* y = conv.y + static_cast<int64_t>(i) * positions;
           const float start = conv.bias ? conv.bias[m] : 0.0f;
           const float* w = conv.w + m * static_cast<int64_t>(taps);
@@ -94,38 +97,56 @@ void run_direct(const Conv& conv, const float* padded, const WindowTables& table
             if (!joined)
               machine->gemm->correlate(x + base, tables.offsets.data(), w, taps, start, sums,
                                        static_cast<size_t>(run));
-            for (int64_t j = 0; j < width; ++j) y[j] = from[j * step];
+            if (step == 1) {
+              memcpy(y, from, static_cast<size_t>(width) * sizeof(float));
+            } else {
+              for (int64_t j = 0; j < width; ++j) y[j] = from[j * step];
+            }
           }
         }
       });
 }
 
+// Where the columns of a panel lie in the image: runs of neighbours.
+struct Panel {
+  size_t filled, runs;
+  bool whole;  // each run may be copied as kPanel floats
+  size_t starts[kPanel];
+  ptrdiff_t base[kPanel];
+};
+
 // Columns first..first + n of all samples' positions, as panels, from an image of `size` floats. Runs
-// of neighbours are copied whole: what is copied too much is overwritten by the next.
+// of neighbours are copied whole: what is copied too much is overwritten by the next, which in the last
+// line there is none to do.
 void pack_windows(const float* x, ptrdiff_t size, int64_t sample, const WindowTables& tables,
-                  size_t first, size_t n, float* panels) {
+                  size_t first, size_t n, std::vector<Panel>* panels, float* columns) {
+  constexpr size_t kFewRuns = 4;
   const size_t positions = tables.bases.size(), k = tables.offsets.size();
-  for (size_t j0 = 0; j0 < n; j0 += kPanel, panels += k * kPanel) {
-    const size_t filled = std::min(kPanel, n - j0);
-    ptrdiff_t base[kPanel] = {};
-    size_t starts[kPanel], runs = 0;
-    for (size_t j = 0; j < filled; ++j) {
-      const size_t at = first + j0 + j;
-      base[j] = static_cast<ptrdiff_t>(at / positions) * sample + tables.bases[at % positions];
-      if (j == 0 || base[j] != base[j - 1] + 1) starts[runs++] = j;
+  panels->resize((n + kPanel - 1) / kPanel);
+  for (size_t p = 0; p < panels->size(); ++p) {
+    Panel& panel = (*panels)[p];
+    panel.filled = std::min(kPanel, n - p * kPanel);
+    panel.runs = 0;
+    for (size_t j = 0; j < panel.filled; ++j) {
+      const size_t at = first + p * kPanel + j;
+      panel.base[j] =
+          static_cast<ptrdiff_t>(at / positions) * sample + tables.bases[at % positions];
+      if (j == 0 || panel.base[j] != panel.base[j - 1] + 1) panel.starts[panel.runs++] = j;
     }
-    constexpr size_t kFewRuns = 4;
-    const ptrdiff_t last = base[starts[runs - 1]] + tables.offsets.back();
-    const bool whole = runs <= kFewRuns && last + static_cast<ptrdiff_t>(kPanel) <= size;
-    for (size_t i = 0; i < k; ++i) {
-      float* to = panels + i * kPanel;
-      const float* from = x + tables.offsets[i];
-      if (whole) {
-        for (size_t r = 0; r < runs; ++r)
-          memcpy(to + starts[r], from + base[starts[r]], kPanel * sizeof(float));
+    const ptrdiff_t last = panel.base[panel.starts[panel.runs - 1]] + tables.offsets.back();
+    panel.whole = panel.runs <= kFewRuns && last + static_cast<ptrdiff_t>(kPanel) <= size;
+  }
+  for (size_t i = 0; i < k; ++i) {
+    const float* from = x + tables.offsets[i];
+    float* to = columns + i * kPanel;
+    for (const Panel& panel : *panels) {
+      if (panel.whole && (panel.runs == 1 || i + 1 < k)) {
+        for (size_t r = 0; r < panel.runs; ++r)
+          memcpy(to + panel.starts[r], from + panel.base[panel.starts[r]], kPanel * sizeof(float));
       } else {
-        for (size_t j = 0; j < filled; ++j) to[j] = from[base[j]];
+        for (size_t j = 0; j < panel.filled; ++j) to[j] = from[panel.base[j]];
       }
+      to += k * kPanel;
     }
   }
 }
@@ -142,33 +163,47 @@ void run_product(const Conv& conv, const float* padded, const WindowTables& tabl
   for (size_t g = 0; g < groups; ++g)
     pack_rows(conv.w + g * filters * k, k, 1, filters, k, rows.data() + g * group_floats);
 
+  // Positions of one sample lie as the result has them. Small images go together, and their sums are
+  // laid out in the end.
   constexpr size_t kWidth = kPanel * kTilePanels;
+  const bool alone = positions >= kWidth || conv.batch == 1;
+  const size_t line = alone ? positions : total;  // of columns
   const size_t block = std::max<size_t>(1, kColumnFloats / k / kWidth) * kWidth;
-  const size_t width = std::min(block, (total + kPanel - 1) / kPanel * kPanel);
+  const size_t width = std::min(block, (line + kPanel - 1) / kPanel * kPanel);
   const size_t column_floats = width * k + kPanel;
-  machine->reserve(column_floats + filters * width);
-  const size_t blocks = (total + width - 1) / width;
-  machine->parallel.chunks(groups * blocks, 1, [&](size_t chunk, size_t begin, size_t end) {
-    float* columns = machine->scratch(chunk);
-    float* sums = columns + column_floats;
-    for (size_t task = begin; task < end; ++task) {
-      const size_t g = task / blocks, first = task % blocks * width;
-      const size_t n = std::min(width, total - first);
-      const int64_t skipped = static_cast<int64_t>(g) * conv.channels * plane;
-      pack_windows(padded + skipped, conv.batch * sample - skipped, sample, tables, first, n,
-                   columns);
-      for (size_t r = 0; r < filters; ++r)
-        std::fill_n(sums + r * width, n, conv.bias ? conv.bias[g * filters + r] : 0.0f);
-      multiply(*machine->gemm, rows.data() + g * group_floats, filters, columns, n, k, sums, width);
-      for (size_t at = first; at < first + n;) {  // sample by sample
-        const size_t from = at % positions, count = std::min(positions - from, first + n - at);
-        float* y = conv.y + (at / positions * groups + g) * filters * positions + from;
-        for (size_t r = 0; r < filters; ++r)
-          memcpy(y + r * positions, sums + r * width + (at - first), count * sizeof(float));
-        at += count;
-      }
-    }
-  });
+  machine->reserve(column_floats + (alone ? 0 : filters * width));
+  std::vector<std::vector<Panel>> panels(machine->parallel.threads,
+                                         std::vector<Panel>(width / kPanel));
+  const size_t blocks = (line + width - 1) / width;
+  machine->parallel.chunks(
+      groups * total / line * blocks, 1, [&](size_t chunk, size_t begin, size_t end) {
+        float* columns = machine->scratch(chunk);
+        for (size_t task = begin; task < end; ++task) {
+          const size_t g = task / blocks % groups, n0 = task / blocks / groups;
+          const size_t first = n0 * line + task % blocks * width;
+          const size_t n = std::min(width, (n0 + 1) * line - first);
+          const int64_t skipped = static_cast<int64_t>(g) * conv.channels * plane;
+          pack_windows(padded + skipped, conv.batch * sample - skipped, sample, tables, first, n,
+                       &panels[chunk], columns);
+          float* sums = columns + column_floats;
+          size_t step = width;
+          if (alone) {
+            sums = conv.y + (n0 * groups + g) * filters * positions + first % positions;
+            step = positions;
+          }
+          for (size_t r = 0; r < filters; ++r)
+            std::fill_n(sums + r * step, n, conv.bias ? conv.bias[g * filters + r] : 0.0f);
+          multiply(*machine->gemm, rows.data() + g * group_floats, filters, columns, n, k, sums,
+                   step);
+          for (size_t at = first; !alone && at < first + n;) {  // sample by sample
+            const size_t from = at % positions, count = std::min(positions - from, first + n - at);
+            float* y = conv.y + (at / positions * groups + g) * filters * positions + from;
+            for (size_t r = 0; r < filters; ++r)
+              memcpy(y + r * positions, sums + r * width + (at - first), count * sizeof(float));
+            at += count;
+          }
+        }
+      });
   machine->buffers.give(std::move(rows));
 }
 
@@ -181,16 +216,17 @@ Status run_conv(Call& call) {
   Machine& machine = call.machine;
   const bool direct =
       conv.channels == 1 && conv.filters <= kFewFilters && tables.offsets.size() <= kSumBlock;
-  if (!direct && !conv.window.has_border()) {
+  if (direct) {
+    run_direct(conv, tables, &machine);
+    return Status();
+  }
+  if (!conv.window.has_border()) {
     run_product(conv, conv.x, tables, &machine);
     return Status();
   }
   std::vector<float> padded = padded_planes(
       conv.window, conv.x, conv.batch * conv.groups * conv.channels, 0.0f, &machine.buffers);
-  if (direct)
-    run_direct(conv, padded.data(), tables, &machine);
-  else
-    run_product(conv, padded.data(), tables, &machine);
+  run_product(conv, padded.data(), tables, &machine);
   machine.buffers.give(std::move(padded));
   return Status();
 }

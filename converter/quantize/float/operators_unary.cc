@@ -69,14 +69,15 @@ bool exponentials(Call& call, const Tensor& x, Tensor* y) {
         call, x, y, FloatUnary::kExp, [=](float v) { return v / divisor; },
         [=](float v, float e) { return gamma * (v < 0 ? alpha * (e - 1.0f) : v); });
   } else if (op == "Softplus") {
-    // Logarithms of what lies between 1 and 2.
+    // log(1 + e) of e <= 1, and what is above 0.
     const FloatKernel& math = *call.machine.math;
-    map_through(
-        call, x, y, FloatUnary::kExp, [](float v) { return -std::fabs(v); },
-        [](float, float e) { return 1.0f + e; });
     in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
-      math.unary(FloatUnary::kLog, to, to, n);
-      for (size_t i = 0; i < n; ++i) to[i] = to[i] + (from[i] < 0 ? 0.0f : from[i]);
+      float part[kAtOnce] = {};
+      for (size_t i = 0; i < n; ++i) part[i] = -std::fabs(from[i]);
+      math.unary(FloatUnary::kExp, part, part, n);
+      for (size_t i = 0; i < n; ++i) part[i] = 1.0f + part[i];
+      math.unary(FloatUnary::kLog, part, part, n);
+      for (size_t i = 0; i < n; ++i) to[i] = part[i] + (from[i] < 0 ? 0.0f : from[i]);
     });
   } else if (op == "Mish") {
     // tanh(log(1 + e)) = n / (n + 2), n = e (e + 2).

@@ -121,31 +121,38 @@ WindowTables window_tables(const Window& window, int64_t channels) {
   return {positions_of(taps, tap_steps), positions_of(window.output, base_steps)};
 }
 
+PlanePadder::PlanePadder(const Window& window)
+    : width_(static_cast<size_t>(window.input.back())), first_(0) {
+  const Dims padded = window.padded();
+  Dims steps(padded.size());
+  int64_t step = 1;
+  for (size_t d = padded.size(); d-- > 0; step *= padded[d]) {
+    steps[d] = step;
+    first_ += step * window.begin[d];
+  }
+  floats_ = static_cast<size_t>(step);
+  steps.pop_back();
+  rows_ = positions_of(Dims(window.input.begin(), window.input.end() - 1), steps);
+}
+
+void PlanePadder::put(const float* x, float* padded) const {
+  for (ptrdiff_t row : rows_) {
+    memcpy(padded + first_ + row, x, width_ * sizeof(float));
+    x += width_;
+  }
+}
+
 std::vector<float> padded_planes(const Window& window, const float* x, int64_t planes, float fill,
                                  Buffers* buffers) {
-  const Dims padded = window.padded();
-  const int64_t size = elements(padded), own = elements(window.input);
-  std::vector<float> y = buffers->take(static_cast<size_t>(planes * size) + kPanel);
-  const bool has_border = window.has_border();
-  if (!has_border) {
-    memcpy(y.data(), x, static_cast<size_t>(planes * size) * sizeof(float));
-  } else {
+  const auto size = static_cast<size_t>(elements(window.padded()));
+  const auto own = static_cast<size_t>(elements(window.input)), count = static_cast<size_t>(planes);
+  std::vector<float> y = buffers->take(count * size + kPanel);
+  if (window.has_border()) {
+    const PlanePadder padder(window);
     std::fill(y.begin(), y.end(), fill);
-    const size_t rank = padded.size();
-    const int64_t width = window.input[rank - 1];
-    Dims rows(window.input.begin(), window.input.end() - 1), steps(rank);
-    int64_t step = 1, first = 0;
-    for (size_t d = rank; d-- > 0; step *= padded[d]) {
-      steps[d] = step;
-      first += step * window.begin[d];
-    }
-    steps.pop_back();
-    const std::vector<ptrdiff_t> starts = positions_of(rows, steps);
-    for (int64_t p = 0; p < planes; ++p)
-      for (size_t r = 0; r < starts.size(); ++r)
-        memcpy(y.data() + p * size + first + starts[r],
-               x + p * own + static_cast<int64_t>(r) * width,
-               static_cast<size_t>(width) * sizeof(float));
+    for (size_t p = 0; p < count; ++p) padder.put(x + p * own, y.data() + p * size);
+  } else {
+    memcpy(y.data(), x, count * size * sizeof(float));
   }
   std::fill(y.end() - static_cast<ptrdiff_t>(kPanel), y.end(), 0.0f);
   return y;

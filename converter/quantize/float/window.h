@@ -33,6 +33,20 @@ struct WindowTables {
 };
 WindowTables window_tables(const Window& window, int64_t channels);
 
+// Puts planes [input] into the middle of a larger one, kPanel floats behind it, whose border the caller
+// has filled.
+class PlanePadder {
+ public:
+  explicit PlanePadder(const Window& window);
+  size_t floats() const { return floats_ + kPanel; }
+  void put(const float* x, float* padded) const;
+
+ private:
+  size_t floats_, width_;
+  ptrdiff_t first_;
+  std::vector<ptrdiff_t> rows_;
+};
+
 // x [planes, input] with its border of `fill` around each plane, and kPanel floats behind.
 std::vector<float> padded_planes(const Window& window, const float* x, int64_t planes, float fill,
                                  Buffers* buffers);
