@@ -10,27 +10,11 @@
 namespace qrt::convert {
 namespace {
 
-const TestTensor* find(const std::vector<TestTensor>& tensors, const std::string& name) {
-  for (const TestTensor& t : tensors)
-    if (t.name == name) return &t;
-  return nullptr;
-}
-
 // The values for one of the model's edges, whose shape may have a batch in front.
 Status values_for(const fb::Tensor& tensor, const char* kind, const std::vector<TestTensor>& values,
                   size_t bytes, const TestTensor** found) {
-  const std::string name = tensor.name() ? tensor.name()->str() : "";
-  *found = find(values, name);
-  if (!*found)
-    return error(Code::kInvalidArgument, "the file holds no test values of the %s '%s'", kind,
-                 name.c_str());
-  if (static_cast<DType>(tensor.dtype()) != (*found)->dtype || bytes != (*found)->data.size())
-    return error(
-        Code::kInvalidArgument,
-        "the test values of the %s '%s' are %s of shape %s, the model takes %zu bytes of %s", kind,
-        name.c_str(), dtype_name((*found)->dtype), (*found)->shape.to_string().c_str(), bytes,
-        dtype_name(static_cast<DType>(tensor.dtype())));
-  return Status();
+  return find_values(values, kind, tensor.name() ? tensor.name()->str() : "",
+                     static_cast<DType>(tensor.dtype()), bytes, found);
 }
 
 template <class T>
@@ -50,6 +34,23 @@ void compare_as(const uint8_t* got, const TestTensor& want, CheckedOutput* resul
 }
 
 }  // namespace
+
+Status find_values(const std::vector<TestTensor>& values, const char* kind, const std::string& name,
+                   DType dtype, size_t bytes, const TestTensor** found) {
+  *found = nullptr;
+  for (const TestTensor& t : values)
+    if (!*found && t.name == name) *found = &t;
+  if (!*found)
+    return error(Code::kInvalidArgument, "the file holds no test values of the %s '%s'", kind,
+                 name.c_str());
+  if (dtype != (*found)->dtype || bytes != (*found)->data.size())
+    return error(
+        Code::kInvalidArgument,
+        "the test values of the %s '%s' are %s of shape %s, the model takes %zu bytes of %s", kind,
+        name.c_str(), dtype_name((*found)->dtype), (*found)->shape.to_string().c_str(), bytes,
+        dtype_name(dtype));
+  return Status();
+}
 
 Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
                     std::vector<CheckedOutput>* outputs) {

@@ -23,6 +23,11 @@ struct TestValues {
   std::vector<TestTensor> inputs, outputs;
 };
 
+// The values of a model's input or output (`kind`) of this name, type and size. kInvalidArgument:
+// there are none.
+Status find_values(const std::vector<TestTensor>& values, const char* kind, const std::string& name,
+                   DType dtype, size_t bytes, const TestTensor** found);
+
 struct CheckedOutput {
   std::string name;
   size_t elements = 0, different = 0;

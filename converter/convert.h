@@ -20,6 +20,11 @@ namespace qrt::convert {
 // that have no integer form may run in float (level F), where qrt has one.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false);
 
+// The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
+// `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
+Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
+                            Report* report);
+
 // Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
@@ -58,8 +63,10 @@ std::string find_cvm_params(const std::string& symbol);
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
 // write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
-// (kUnsupported if these refuse them, or beyond 2 GB).
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes);
+// (kUnsupported if these refuse them, or beyond 2 GB). `tests`: values to test it with that the file
+// is to hold, null for none; kInvalidArgument where they are not those of its inputs and outputs.
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes,
+                   const TestValues* tests = nullptr);
 
 }  // namespace qrt::convert
 

@@ -23,7 +23,7 @@ using convert::Report;
 struct Options {
   std::string input, output, from, explain, lint, require_level;
   convert::ImportOptions format;
-  bool verbose = false, list = false, check = false;
+  bool verbose = false, list = false, check = false, keep_test_values = false;
 };
 
 // A line on the terminal for conversions that take over a second.
@@ -151,18 +151,21 @@ int list_models(const Options& options) {
   return tool::kDone;
 }
 
-// Runs what the source file holds to test it with; a line for each output.
-int check_model(const Options& options, const convert::Frontend& format,
+// What the source file holds to test it with, where --check or --keep-test-values asks for it.
+Status read_tests(const Options& options, const convert::Frontend& format,
+                  convert::TestValues* values) {
+  if (!options.check && !options.keep_test_values) return {};
+  if (format.read_tests) QRT_TRY(format.read_tests(options.input, options.format, values));
+  if (!values->outputs.empty()) return {};
+  return error(Code::kInvalidArgument, "%s: %s holds no test values",
+               options.check ? "--check" : "--keep-test-values", options.input.c_str());
+}
+
+// Runs them; a line for each output.
+int check_model(const Options& options, const convert::TestValues& values,
                 const std::vector<uint8_t>& bytes) {
-  convert::TestValues values;
-  Status status;
-  if (format.read_tests) status = format.read_tests(options.input, options.format, &values);
-  if (!status.ok()) return tool::fail(status);
-  if (values.outputs.empty())
-    return tool::fail(
-        error(Code::kInvalidArgument, "--check: %s holds no test values", options.input.c_str()));
   std::vector<convert::CheckedOutput> outputs;
-  status = convert::check_values(bytes, values, &outputs);
+  Status status = convert::check_values(bytes, values, &outputs);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   bool all_near = true;
   for (const convert::CheckedOutput& o : outputs) {
@@ -201,7 +204,10 @@ int convert_model(const Options& options) {
   status = convert::run_passes(&graph, step);
   if (status.ok() && options.verbose) fprintf(stderr, "final %s\n", dump(graph).c_str());
   step("writing");
-  if (status.ok()) status = convert::write_model(graph, &bytes);
+  convert::TestValues tests;
+  if (status.ok()) status = read_tests(options, *format, &tests);
+  if (status.ok())
+    status = convert::write_model(graph, &bytes, options.keep_test_values ? &tests : nullptr);
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
   if (graph.batch_is_symbolic && !graph.batch_is_open)
@@ -219,7 +225,7 @@ int convert_model(const Options& options) {
     if (!status.ok()) return tool::fail(status);
   }
   if (options.check)
-    if (const int exit = check_model(options, *format, bytes); exit != tool::kDone) return exit;
+    if (const int exit = check_model(options, tests, bytes); exit != tool::kDone) return exit;
   const bool warned = !options.lint.empty() && !report.warnings().empty();
   return warned ? tool::kCheckFailed : tool::kDone;
 }
@@ -250,6 +256,8 @@ int convert_main(int argc, char** argv) {
   line.flag("--check", &options.check,
             "Run the test values that the source file holds and compare (ESP-DL); exit status 1 if "
             "they differ by more than an exporter's rounding");
+  line.flag("--keep-test-values", &options.keep_test_values,
+            "Keep these values in the .qrt file, for qrt_run --check");
   line.flag("--list", &options.list, "List the models of a pack (ESP-DL) and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;

@@ -11,6 +11,7 @@
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
 #include "runtime/tools/source_order.h"
+#include "runtime/tools/test_values.h"
 #include "runtime/verify.h"
 
 namespace qrt::convert {
@@ -22,7 +23,9 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 
 class Writer {
  public:
-  explicit Writer(const Graph& graph) : graph_(graph), tensor_of_(graph.values.size(), kNoValue) {}
+  // `tests`: see write_model().
+  Writer(const Graph& graph, const TestValues* tests)
+      : graph_(graph), tests_(tests), tensor_of_(graph.values.size(), kNoValue) {}
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
   // That metadata for a written file: of tensors that did not lie in the source as the file without
@@ -33,6 +36,7 @@ class Writer {
   void collect();
   void add_tensor(ValueId id);
   void add_buffer(const std::vector<uint8_t>& data);
+  Status add_test_values();
   // More than the file will take, without building it.
   size_t size_bound() const;
   Status check_sizes() const;
@@ -43,6 +47,8 @@ class Writer {
   std::string reference() const;
 
   const Graph& graph_;
+  const TestValues* const tests_;
+  tool::TestBuffers test_buffers_;
   std::vector<uint32_t> tensor_of_;                           // by value: tensor index, or kNoValue
   std::vector<ValueId> tensors_;                              // by tensor index
   std::unordered_map<std::string_view, uint32_t> buffer_of_;  // content -> buffer index
@@ -74,6 +80,26 @@ void Writer::collect() {
     for (ValueId id : node.outputs) add_tensor(id);
   }
   for (ValueId id : graph_.outputs) add_tensor(id);
+}
+
+// The inputs and outputs that are variables are no edges of the model.
+Status Writer::add_test_values() {
+  const auto add = [&](const std::vector<ValueId>& edges, const char* kind,
+                       const std::vector<TestTensor>& values,
+                       std::vector<uint32_t>* buffers) -> Status {
+    for (size_t i = 0; i + graph_.variables.size() < edges.size(); ++i) {
+      const Value& v = graph_.values[edges[i]];
+      TensorType type = v.type;
+      if (type.shape.rank() > 0 && type.shape[0] < 0) type.shape[0] = graph_.default_batch;
+      const TestTensor* found;
+      QRT_TRY(find_values(values, kind, v.name, type.dtype, tensor_bytes(type), &found));
+      add_buffer(found->data);
+      buffers->push_back(static_cast<uint32_t>(buffer_of_.at(bytes_of(found->data))));
+    }
+    return Status();
+  };
+  QRT_TRY(add(graph_.inputs, "input", tests_->inputs, &test_buffers_.inputs));
+  return add(graph_.outputs, "output", tests_->outputs, &test_buffers_.outputs);
 }
 
 size_t Writer::size_bound() const {
@@ -187,6 +213,7 @@ std::string Writer::source_orders(const std::vector<uint8_t>& bytes) const {
 
 Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes) {
   collect();
+  if (tests_ != nullptr) QRT_TRY(add_test_values());
   QRT_TRY(check_sizes());
   write_buffers();
   std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
@@ -209,6 +236,9 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
   if (!source_orders.empty())
     metadata.push_back(
         fb::CreateKeyValueDirect(fbb_, tool::kSourceOrderKey, source_orders.c_str()));
+  if (tests_ != nullptr)
+    metadata.push_back(
+        fb::CreateKeyValueDirect(fbb_, tool::kTestValuesKey, tool::text_of(test_buffers_).c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
@@ -238,13 +268,13 @@ Status reload(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-Status write_model(const Graph& graph, std::vector<uint8_t>* bytes) {
-  Writer writer(graph);
+Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const TestValues* tests) {
+  Writer writer(graph, tests);
   QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));
   const std::string source_orders = writer.source_orders(*bytes);
   if (source_orders.empty()) return {};
-  QRT_TRY(Writer(graph).run(source_orders, bytes));
+  QRT_TRY(Writer(graph, tests).run(source_orders, bytes));
   return reload(*bytes);
 }
 

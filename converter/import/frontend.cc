@@ -59,7 +59,14 @@ Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, 
 }
 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
-  return import_onnx(path, graph, report, options.count("allow-float") != 0);
+  const auto reference = options.find("reference");
+  const bool allows_float = options.count("allow-float") != 0;
+  if (reference == options.end() || reference->second == "ort")
+    return import_onnx(path, graph, report, allows_float);
+  if (allows_float)
+    return error(Code::kInvalidArgument, "--allow-float does not go with --reference %s",
+                 reference->second.c_str());
+  return import_onnx_as_espdl(path, reference->second, graph, report);
 }
 
 // `title` of the formats that have the option.
@@ -111,7 +118,12 @@ const std::vector<Frontend>& frontends() {
          "Run what has no integer form between DequantizeLinear and QuantizeLinear in float "
          "(level F): Softmax, LayerNormalization and the like. Refused otherwise",
          true,
-         {}}},
+         {}},
+        {"reference",
+         "Whose bits an ONNX model gets: ort (the default), or ESP-DL's on a chip, where all scales "
+         "are powers of two: espdl-p4, espdl-s3, espdl-c",
+         false,
+         {"ort", "espdl-p4", "espdl-s3", "espdl-c"}}},
        onnx},
   };
   return rows;

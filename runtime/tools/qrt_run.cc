@@ -17,6 +17,7 @@
 #include "runtime/tools/options.h"
 #include "runtime/tools/source_order.h"
 #include "runtime/tools/terminal.h"
+#include "runtime/tools/test_values.h"
 #include "runtime/verify.h"
 
 namespace qrt {
@@ -26,7 +27,7 @@ struct Options {
   std::string model, output_dir, isa, kernels;
   std::vector<std::string> files, named;
   size_t threads = 1;
-  bool dump_all = false;
+  bool dump_all = false, check = false;
 };
 
 DType dtype_of(const qrt_tensor_info& info) { return static_cast<DType>(info.dtype); }
@@ -297,6 +298,55 @@ Status run_model(const Options& options) {
   return options.dump_all ? deliver_tensors(options, session) : Status();
 }
 
+// Runs the values that the file holds to test it with; a line for each output.
+Status check_model(const Options& options, bool* equal) {
+  QRT_TRY(tool::check_readable(options.model));
+  auto bytes = ModelBytes::map_file(options.model.c_str());
+  QRT_TRY(std::move(bytes.status()).at(options.model));
+  auto verified = verify(std::move(*bytes));
+  QRT_TRY(std::move(verified.status()).at(options.model));
+  const fb::Model& file = (*verified)->file();
+  tool::TestBuffers tests;
+  QRT_TRY(tool::find_test_buffers(file, &tests).at(options.model));
+  const Model model = Model::load_file(options.model);
+  SessionOptions session_options;
+  session_options.threads = options.threads;
+  session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  Session session(model, session_options);
+  const auto values = [&](uint32_t buffer, const qrt_tensor_info& info,
+                          const uint8_t** data) -> Status {
+    const auto* found = file.buffers()->Get(buffer)->data();
+    const size_t size = found == nullptr ? 0 : found->size();
+    *data = found == nullptr ? nullptr : found->data();
+    if (size == info.bytes) return {};
+    return error(Code::kInvalidModel, "%s: %zu bytes of test values for '%s', which takes %zu",
+                 options.model.c_str(), size, info.name, info.bytes);
+  };
+  const uint8_t* data;
+  for (size_t i = 0; i < tests.inputs.size(); ++i) {
+    const qrt_tensor_info info = session.input_info(i);
+    QRT_TRY(values(tests.inputs[i], info, &data));
+    session.set_input(i, data, info.bytes);
+  }
+  session.run();
+  *equal = true;
+  for (size_t i = 0; i < tests.outputs.size(); ++i) {
+    const qrt_tensor_info info = session.output_info(i);
+    QRT_TRY(values(tests.outputs[i], info, &data));
+    const tool::Difference d =
+        tool::compare(dtype_of(info), qrt_session_output_data(session.get(), i), data, info.bytes);
+    printf("check output %zu '%s': ", i, info.name);
+    if (d.different == 0)
+      printf("all %zu equal\n", d.elements);
+    else
+      printf("%zu of %zu differ, the first at %zu: %s, expected %s\n", d.different, d.elements,
+             d.first, d.got.c_str(), d.expected.c_str());
+    *equal &= d.different == 0;
+  }
+  return {};
+}
+
 int run_main(int argc, char** argv) {
   tool::CommandLine line(
       "Runs a .qrt model once, or once for each index of one more dimension in front of its "
@@ -311,12 +361,27 @@ int run_main(int argc, char** argv) {
   line.text("--output-dir", &options.output_dir, "Directory for the outputs, made if missing");
   line.flag("--dump-all", &options.dump_all,
             "Every tensor that an operator writes, too, in the source model's order of dimensions");
+  line.flag(
+      "--check", &options.check,
+      "Run the test values that the model holds (qrt_convert --keep-test-values) and compare; "
+      "exit status 1 if a byte differs");
   line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   line.text("--kernels", &options.kernels,
             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
   line.number("--threads", &options.threads, 1, 1024, "Threads");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
+  if (options.check) {
+    if (!options.files.empty() || !options.named.empty() || !options.output_dir.empty() ||
+        options.dump_all) {
+      tool::complain("--check takes its inputs from the model and writes no files (see --help)");
+      return tool::kUsage;
+    }
+    bool equal = false;
+    const Status status = check_model(options, &equal);
+    if (!status.ok()) return tool::fail(status);
+    return equal ? tool::kDone : tool::kCheckFailed;
+  }
   const Status status = run_model(options);
   return status.ok() ? tool::kDone : tool::fail(status);
 }

@@ -394,8 +394,12 @@ TEST(EspdlUnary, PReluFloorsItsNegativeSide) {
          {b.output("y", type, {8, 5}, -4)});
     ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
         << random.trace();
+    // The P4 has vector code of int8 only, whose rounding is not known.
     b.model.metadata_props[0]->value = "esp32p4";
-    ASSERT_NE(b.import().rule().find("not known"), std::string::npos);
+    if (is_wide(type))
+      ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)});
+    else
+      ASSERT_NE(b.import().rule().find("not known"), std::string::npos);
   }
 }
 

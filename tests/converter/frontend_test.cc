@@ -78,13 +78,25 @@ std::string with_option(const char* format, const std::string& name, const std::
 }
 
 TEST(Frontend, OptionsOfOtherFormatsAreRefused) {
+  EXPECT_EQ(with_option("espdl", "reference", "tflite-ref"),
+            "--reference tflite-ref is for TFLite and ONNX models, m is espdl");
   EXPECT_EQ(with_option("onnx", "reference", "tflite-ref"),
-            "--reference tflite-ref is for TFLite models, m is onnx");
+            "--reference tflite-ref is not for ONNX models, and m is one");
   EXPECT_EQ(with_option("tflite", "allow-float", "on"),
             "--allow-float is for ONNX models, m is tflite");
   EXPECT_EQ(with_option("tflite", "reference", "ort"),
             "--reference ort is not for TFLite models, and m is one");
   EXPECT_EQ(with_option("tflite", "reference", "tflite-single"), "");
+}
+
+TEST(Frontend, EspDlsArithmeticHasNoFloats) {
+  convert::Graph graph;
+  convert::Report report;
+  const Status status =
+      convert::import_model(*convert::find_frontend("onnx"), "m",
+                            {{"reference", "espdl-p4"}, {"allow-float", "on"}}, &graph, &report);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_STREQ(status.message(), "--allow-float does not go with --reference espdl-p4");
 }
 
 }  // namespace

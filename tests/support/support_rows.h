@@ -141,7 +141,8 @@ class OnnxTypes {
 };
 
 // Every operator of a model that was converted and run.
-inline void record_support(const onnx::ModelProto& model, const convert::Report& report) {
+inline void record_support(const onnx::ModelProto& model, const convert::Report& report,
+                           const char* format = "ONNX") {
   if (!getenv("QRT_SUPPORT_ROWS")) return;
   const OnnxTypes types(model.graph());
   std::unordered_map<std::string, const convert::Finding*> findings;
@@ -149,7 +150,7 @@ inline void record_support(const onnx::ModelProto& model, const convert::Report&
   for (const onnx::NodeProto& n : model.graph().node()) {
     const auto f = findings.find(n.name());
     if (f == findings.end()) continue;
-    const std::string result = support_result(*f->second);
+    std::string result = support_result(*f->second);
     std::vector<std::string> in;
     std::string out = types.of(n.output(0));
     if (n.op_type().find("QuantizeLinear") != std::string::npos ||
@@ -175,7 +176,11 @@ inline void record_support(const onnx::ModelProto& model, const convert::Report&
     std::set<std::string> options;
     for (const onnx::AttributeProto& a : n.attribute())
       options.insert(a.has_s() && !a.s().empty() ? a.name() + "=" + a.s() : a.name());
-    record_support_row("ONNX", n.domain().empty() ? n.op_type() : n.domain() + "." + n.op_type(),
+    // What the S3's accumulators hold is said of each layer, not of the operator.
+    const size_t note =
+        result.find("S3-exact") == std::string::npos ? std::string::npos : result.find(", ");
+    if (note != std::string::npos) result.erase(note, result.find(" [") - note);
+    record_support_row(format, n.domain().empty() ? n.op_type() : n.domain() + "." + n.op_type(),
                        signature, options, result);
   }
 }

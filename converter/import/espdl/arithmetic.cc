@@ -29,6 +29,15 @@ const char* reference_of(Target target) {
   return "espdl-c";
 }
 
+bool parse_reference(const std::string& name, Target* target) {
+  for (const Target t : {Target::kEsp32P4, Target::kEsp32S3, Target::kC})
+    if (name == reference_of(t)) {
+      *target = t;
+      return true;
+    }
+  return false;
+}
+
 float power_of_two(int exponent) { return std::ldexp(1.0f, exponent); }
 
 int32_t round_to(Target target, float x, Limits limits) {

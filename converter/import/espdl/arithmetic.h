@@ -19,6 +19,8 @@ enum class Target { kEsp32P4, kEsp32S3, kC };
 // False: no such target.
 bool parse_target(const std::string& name, Target* target);
 const char* reference_of(Target target);  // "espdl-p4"
+// False: no such reference.
+bool parse_reference(const std::string& name, Target* target);
 inline fb::Rounding rounding_of(Target target) {
   return target == Target::kEsp32P4 ? fb::Rounding::HALF_EVEN : fb::Rounding::HALF_UP;
 }

@@ -158,7 +158,7 @@ Status Importer::visit(const Node& node) {
   QRT_MODEL_CHECK(!node.outputs.empty() && node.outputs[0] >= 0, "has no output");
   for (int i : node.outputs) QRT_MODEL_CHECK(i >= 0, "has an output without a name");
   const Handler* handler = find_handler(node.op);
-  if (!handler) {
+  if (!handler || (handler->is_specified_only && !is_plain())) {
     const char* why = why_refused(node.op);
     return refuse(node, why ? why : "ESP-DL's runtime has no such operator", "",
                   "replace the operator before exporting, or keep it outside the model");

@@ -48,6 +48,7 @@ class Importer {
   Status run(bool float_io);
 
   Target target() const { return target_; }
+  bool is_plain() const { return model_.is_plain(); }
   fb::Rounding rounding() const { return rounding_of(target_); }
   // Whether images have no batch and value_info is that of NCHW (files of August 2024).
   bool without_batch() const { return without_batch_; }

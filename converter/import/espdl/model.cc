@@ -181,6 +181,11 @@ Status Model::parse(std::vector<uint8_t> file, const std::string& selector, Mode
   return std::move(status).at("model '" + entries[index].name + "'");
 }
 
+Status Model::parse_plain(std::vector<uint8_t> file, Model* model) {
+  model->is_plain_ = true;
+  return parse(std::move(file), "", model);
+}
+
 Status Model::read_entry(const std::vector<uint8_t>& file, const Entry& entry) {
   const uint8_t* data = file.data() + entry.offset;
   Wrapper wrapper;

@@ -60,11 +60,16 @@ class Model {
   static Status load(const std::string& path, const std::string& selector, Model* model);
   // The same of a file's bytes.
   static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);
+  // A model that the converter wrote down itself (qdq/), see is_plain().
+  static Status parse_plain(std::vector<uint8_t> file, Model* model);
   // The models of a file.
   static Status list(const std::string& path, std::vector<Entry>* entries);
 
   const std::string& name() const { return name_; }
   const std::string& producer() const { return producer_; }
+  // No exporter wrote it for a chip: matrices that are computed stand row by row, and operators of the specification that no
+  // chip's runtime has may be there.
+  bool is_plain() const { return is_plain_; }
   // "esp32p4"; empty: the file does not say.
   const std::string& target() const { return target_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
@@ -89,6 +94,7 @@ class Model {
   Status check_order() const;
   int tensor_of(const std::string& name);
 
+  bool is_plain_ = false;
   std::vector<uint8_t> bytes_;  // the flatbuffer
   std::vector<std::unique_ptr<std::vector<uint8_t>>>
       converted_;  // constants that do not stand in raw_data

@@ -11,6 +11,8 @@ struct Handler {
   const char* op;
   int inputs;  // the first ones, which must be there
   Status (*handle)(Importer& importer, const Node& node);
+  // The specification has it, but no chip's runtime: of ESP-DL's own files it is refused.
+  bool is_specified_only = false;
 };
 
 // Null: there is none.
@@ -50,6 +52,7 @@ Status import_add(Importer& importer, const Node& node);
 Status import_sub(Importer& importer, const Node& node);
 Status import_mul(Importer& importer, const Node& node);
 Status import_div(Importer& importer, const Node& node);
+Status import_min_max(Importer& importer, const Node& node);
 Status import_comparison(Importer& importer, const Node& node);
 // ops/unary.cc
 Status import_function(Importer& importer, const Node& node);

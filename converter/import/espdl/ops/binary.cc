@@ -185,6 +185,23 @@ Status import_div(Importer& importer, const Node& node) {
   return Status();
 }
 
+// Of the raw integers: the operands have one exponent.
+Status import_min_max(Importer& importer, const Node& node) {
+  Pair p;
+  bool known;
+  QRT_TRY(read_operands(importer, node, true, &p, &known));
+  if (!known) return Status();
+  if (!p.out.is_integer() || p.a.format.exponent != p.out.exponent ||
+      p.b.format.exponent != p.out.exponent)
+    return importer.refuse(node, "its tensors are no integers of one exponent",
+                           importer.output(node).name, "give the three one exponent");
+  const ValueId y = importer.new_value("", p.out, p.shape);
+  importer.add_node<fb::MinMaxOptionsT>(node, {p.a.value, p.b.value}, y).maximum = node.op == "Max";
+  importer.finish(node, y, p.out);
+  importer.became(node, "MinMax", "I0");
+  return Status();
+}
+
 // Of the raw integers, or of floats.
 Status import_comparison(Importer& importer, const Node& node) {
   Pair p;

@@ -405,7 +405,7 @@ Status import_matmul(Importer& importer, const Node& node) {
   // Weights of one matrix may have an exponent per channel, and no value of their own.
   const bool is_filter = right.is_constant && right.problem.empty() && right.shape.rank() >= 2 &&
                          right.bytes > 0 && leading_of(right.shape).elements() == 1 &&
-                         !node.has_input(2);
+                         (importer.is_plain() || !node.has_input(2));
   if (!is_filter && !importer.read_integer(node, 1, &b)) return Status();
   if (is_filter) b.format.type = right.type;
   if (b.format.type != a.format.type)
@@ -438,7 +438,7 @@ Status import_matmul(Importer& importer, const Node& node) {
     if (node.has_input(2))
       return importer.refuse(node, "it has a bias beside matrices that are computed", right.name,
                              "add the bias in an operator of its own");
-    if (!is_column)
+    if (!is_column && (right.is_constant || !importer.is_plain()))
       QRT_TRY(right.is_constant ? unpack_constant(importer, node, b.format, &b.value)
                                 : unpack_computed(importer, node, b.format, &b.value));
     const ValueId left = importer.reshape(node, a.value, with_matrix(leading_of(sa), m, k));

@@ -194,7 +194,8 @@ Status import_clip(Importer& importer, const Node& node) {
   });
 }
 
-// Negative numbers times their channel's alpha, shifted by its exponent without rounding.
+// Negative numbers times their channel's alpha, shifted by its exponent without rounding. The P4 has vector code for int8, whose
+// rounding is not known of a chip; its specification's is half to even.
 Status import_prelu(Importer& importer, const Node& node) {
   Activation x;
   Format out;
@@ -211,7 +212,10 @@ Status import_prelu(Importer& importer, const Node& node) {
         node,
         importer.quoted_input(node, 1) + " is not a constant of the input's type with one exponent",
         alpha.name, "quantise alpha per tensor");
-  QRT_MODEL_CHECK(shape.rank() >= 1 && alpha.shape.elements() == shape[shape.rank() - 1],
+  // One slope for all channels: the runtime repeats it of int16 only.
+  const bool is_one = alpha.shape.elements() == 1 && (x.format.is_wide() || importer.is_plain());
+  QRT_MODEL_CHECK(shape.rank() >= 1 && alpha.bytes > 0 &&
+                      (is_one || alpha.shape.elements() == shape[shape.rank() - 1]),
                   "%lld slopes for an input of shape %s",
                   static_cast<long long>(alpha.shape.elements()), shape.to_string().c_str());
   if (x.format.exponent != out.exponent && importer.target() != Target::kC)
@@ -219,15 +223,15 @@ Status import_prelu(Importer& importer, const Node& node) {
         node,
         "input and output have different exponents, for which the chips' arithmetic is not known",
         importer.output(node).name, "export the model for target c, or with equal exponents");
-  if (importer.target() == Target::kEsp32P4)
-    return importer.refuse(node, "how the ESP32-P4 rounds the negative side is not known",
+  if (importer.target() == Target::kEsp32P4 && !x.format.is_wide() && !importer.is_plain())
+    return importer.refuse(node, "how the ESP32-P4 rounds the negative side of int8 is not known",
                            importer.output(node).name,
                            "export the operator as a table (attribute lut)");
   const int shift = out.exponent - x.format.exponent - alpha.exponents[0];
   const auto channels = static_cast<size_t>(shape[shape.rank() - 1]);
   if (x.format.is_wide()) {
     std::vector<int16_t> slopes;
-    for (size_t c = 0; c < channels; ++c) slopes.push_back(element(alpha, c));
+    for (size_t c = 0; c < channels; ++c) slopes.push_back(element(alpha, is_one ? 0 : c));
     const ValueId slope = importer.graph().add_constant(alpha.name, DType::kInt16,
                                                         {static_cast<int64_t>(channels)}, slopes);
     const ValueId y = importer.new_value("", out, shape);
@@ -241,9 +245,10 @@ Status import_prelu(Importer& importer, const Node& node) {
   std::vector<uint8_t> table;
   for (size_t c = 0; c < channels; ++c)
     for (int q = -128; q < 128; ++q) {
-      const int product = q * element(alpha, c);
-      const int v = shift < 0 ? shift_to(importer.target(), product, shift, kInt8Limits)
-                              : product >> std::min(shift, 31);
+      const int product = q * element(alpha, is_one ? 0 : c);
+      const bool rounds = shift < 0 || importer.target() == Target::kEsp32P4;
+      const int v = rounds ? shift_to(importer.target(), product, shift, kInt8Limits)
+                           : product >> std::min(shift, 31);
       table.push_back(static_cast<uint8_t>((q < 0 ? std::clamp(v, -128, 127) : q) + 128));
     }
   const Shape tables = channels > 1 ? Shape{static_cast<int64_t>(channels), 256} : Shape{256};

@@ -1,0 +1,70 @@
+// The operators of ONNX that ESP-DL has a form of: one handler each, and what handlers share.
+#ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_OPS_H_
+#define QRT_CONVERTER_IMPORT_ESPDL_QDQ_OPS_H_
+
+#include "converter/import/espdl/qdq/translator.h"
+
+namespace qrt::convert::from_qdq {
+
+struct Handler {
+  const char* op;
+  int inputs;  // the first ones, which must be there
+  Status (*handle)(Translator& t, const NodeView& n);
+};
+
+// Null: there is none.
+const Handler* find_handler(const NodeView& n);
+// Operators that only move values or keep their order: the quantisation behind them counts for what stands before.
+bool keeps_quantisation(const std::string& op);
+
+// The type that an operator computes in: int16 where one of its tensors is.
+inline DataType wider(const Format& a, const Format& b) {
+  return a.is_wide() || b.is_wide() ? DataType::INT16 : DataType::INT8;
+}
+
+// One number, and its value.
+bool is_number(const Term& x);
+float real_of(const Term& x);
+
+// The node's attributes of these names on the ESP-DL operator.
+void copy_integers(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
+void copy_reals(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
+void copy_lists(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
+
+// The padding of a window with this kernel.
+void set_pads(const NodeView& n, const std::vector<int64_t>& kernel, espdl::NodeT* to);
+
+// ops/linear.cc
+Status translate_conv(Translator& t, const NodeView& n);
+Status translate_gemm(Translator& t, const NodeView& n);
+Status translate_matmul(Translator& t, const NodeView& n);
+// ops/elements.cc
+Status translate_sum(Translator& t, const NodeView& n);
+Status translate_product(Translator& t, const NodeView& n);
+Status translate_extreme(Translator& t, const NodeView& n);
+Status translate_function(Translator& t, const NodeView& n);
+Status translate_gate(Translator& t, const NodeView& n);
+Status translate_clip(Translator& t, const NodeView& n);
+Status translate_prelu(Translator& t, const NodeView& n);
+Status translate_softmax(Translator& t, const NodeView& n);
+// ops/windows.cc
+Status translate_pool(Translator& t, const NodeView& n);
+Status translate_global_pool(Translator& t, const NodeView& n);
+Status translate_reduce(Translator& t, const NodeView& n);
+Status translate_resize(Translator& t, const NodeView& n);
+Status translate_depth_to_space(Translator& t, const NodeView& n);
+// ops/moves.cc
+Status translate_concat(Translator& t, const NodeView& n);
+Status translate_identity(Translator& t, const NodeView& n);
+Status translate_reshape(Translator& t, const NodeView& n);
+Status translate_flatten(Translator& t, const NodeView& n);
+Status translate_squeeze(Translator& t, const NodeView& n);
+Status translate_transpose(Translator& t, const NodeView& n);
+Status translate_slice(Translator& t, const NodeView& n);
+Status translate_split(Translator& t, const NodeView& n);
+Status translate_gather(Translator& t, const NodeView& n);
+Status translate_pad(Translator& t, const NodeView& n);
+
+}  // namespace qrt::convert::from_qdq
+
+#endif  // QRT_CONVERTER_IMPORT_ESPDL_QDQ_OPS_H_

@@ -1,0 +1,150 @@
+// A QDQ graph of ONNX whose scales are all powers of two, written down as the ESP-DL model that Espressif's exporter would make of
+// it: what lies between DequantizeLinear and QuantizeLinear becomes ESP-DL's operator on the integers. Its arithmetic is none of
+// this room's business: the front end of ESP-DL imports what is written here.
+#ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
+#define QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/import/common/outcomes.h"
+#include "converter/import/espdl/qdq/writer.h"
+#include "converter/import/onnx/file/constant.h"
+#include "converter/import/onnx/file/model.h"
+#include "converter/import/onnx/file/node.h"
+
+namespace qrt::convert::from_qdq {
+
+using from_espdl::Target;
+using from_onnx::Constant;
+using from_onnx::ConstantPtr;
+using from_onnx::NodeView;
+
+// Scales as exponents: one, or one for each index of `axis`.
+struct Scales {
+  DataType type = DataType::UNDEFINED;  // of the integers, where the node says so
+  std::vector<int64_t> exponents;
+  int64_t axis = 1;  // as the node has it
+
+  bool per_tensor() const { return exponents.size() == 1; }
+};
+
+// What a tensor of the ONNX file has become.
+struct Term {
+  enum class Kind {
+    kNone,      // nothing: what makes it was refused
+    kInteger,   // the integers of the tensor `name`, behind QuantizeLinear
+    kReal,      // floats: those of `name`, or what its integers stand for
+    kConstant,  // `constant`, with `scales` what its integers stand for
+    kGate,      // Sigmoid or HardSigmoid of `name`, waiting for the Mul with it
+  };
+  Kind kind = Kind::kNone;
+  std::string name;  // of the ESP-DL tensor
+  Format format;
+  int rank = 0;
+  ConstantPtr constant;
+  std::optional<Scales> scales;
+  std::string gate;  // kGate: what both are together, "Swish"
+
+  // Integers with a power of two.
+  bool is_activation() const { return kind == Kind::kReal && format.is_integer(); }
+  bool is_quantized_constant() const { return kind == Kind::kConstant && scales.has_value(); }
+};
+
+class Translator {
+ public:
+  Translator(const from_onnx::Model& model, Target target, Report* report);
+
+  // The model as a file. kUnsupported: refused, with every reason in the report.
+  Status run(std::vector<uint8_t>* file);
+  // What the front end of ESP-DL said of the operators, as what became of the ONNX file's nodes.
+  void conclude(const Report& of_espdl);
+  bool batch_is_symbolic() const { return batch_is_symbolic_; }
+
+  // --- the file
+  const NodeView& node(int index) const { return *nodes_[static_cast<size_t>(index)]; }
+  int64_t opset() const { return model_.opset(""); }
+  Target target() const { return target_; }
+  // The only node that reads this tensor, which is no output of the model; null: others do.
+  const NodeView* sole_reader(const std::string& tensor) const;
+  // Attributes and inputs that are integers: `attribute`, or where the node has it, input `i`. False: refused.
+  bool read_integers(const NodeView& n, const char* attribute, int i, std::vector<int64_t>* values);
+
+  // --- terms
+  const Term& input(const NodeView& n, int i) const;
+  void set_output(const NodeView& n, int i, Term term);
+  const Term& output(const NodeView& n) const { return terms_.at(n.output(0)); }
+  // Input i if it is a constant, also of a node that was not visited yet; else none.
+  Term constant_input(const NodeView& n, int i);
+  // Input i as integers with a power of two. False: it is something else, refused.
+  bool read_activation(const NodeView& n, int i, Term* x);
+  // The format that the QuantizeLinear behind output i gives its values; only moves, maxima and limits stand between the two.
+  // False: there is none, refused.
+  bool read_format(const NodeView& n, int i, Format* format);
+  // The same; what a move or limit of `otherwise` keeps where none follows. Null: none follows.
+  Format format_or(const NodeView& n, int i, const Format& otherwise);
+  std::optional<Format> quantized_as(const std::string& tensor);
+
+  // --- report
+  // Refusing is not an error: the import goes on. Returns OK for handlers to return.
+  Status refuse(const NodeView& n, const std::string& rule, const std::string& tensor,
+                const std::string& remedy);
+  // Said to be part of another operator.
+  void fused(const NodeView& n, const NodeView& into);
+
+  // --- what is written
+  Writer& writer() { return writer_; }
+  // The operator of `n`: its result, of a fresh name. Attributes are set on the node it gives back.
+  espdl::NodeT& add(const NodeView& n, const std::string& op, std::vector<std::string> inputs,
+                    const Format& format, std::string* result);
+  // Output 0 of `n` is this tensor. What an operator made as int16 becomes int8 again.
+  void finish(const NodeView& n, const std::string& name, const Format& made, const Format& wanted,
+              int rank);
+  // x with this type and exponent.
+  std::string in_format(const NodeView& n, const Term& x, const Format& format);
+  std::string in_type(const NodeView& n, const Term& x, DataType type) {
+    return in_format(n, x, {type, x.format.exponent});
+  }
+  // [n, c, ...] with the channels last, and back.
+  std::string to_last(const NodeView& n, const std::string& x, const Format& format, int rank);
+  std::string from_last(const NodeView& n, const std::string& y, const Format& format, int rank);
+  // A quantised constant's values in a format: integers times 2^exponent, rounded by the target.
+  std::string constant_in(const NodeView& n, int i, const Format& format);
+
+ private:
+  Status visit(const NodeView& n);
+  Status visit_constants();
+  bool load_constant(const std::string& name);
+  // qdq/edges.cc
+  Status check_scales();
+  bool parse_scales(const NodeView& n, Scales* scales);
+  ConstantPtr read_constant(const std::string& name);
+  Status add_inputs();
+  Status add_outputs();
+  Status quantize(const NodeView& n);
+  Status dequantize(const NodeView& n);
+  void not_assessed(const NodeView& n, const std::string& origin);
+
+  const from_onnx::Model& model_;
+  const Target target_;
+  Report* report_;
+  Outcomes outcomes_;
+  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
+  std::unordered_map<std::string, Term> terms_;
+  std::unordered_map<int, Scales> scales_;  // of QuantizeLinear and DequantizeLinear, by node
+  from_onnx::ExternalFiles files_;
+  Status problem_;  // of a constant
+  Writer writer_;
+  std::vector<std::string> operators_;                      // of ESP-DL, by node of the ONNX file
+  std::unordered_map<std::string, std::string> last_form_;  // tensor -> the same, channels last
+  std::unordered_map<std::string, std::optional<Format>> quantized_;  // quantized_as(), by tensor
+  bool batch_is_symbolic_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace qrt::convert::from_qdq
+
+#endif  // QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
