@@ -16,10 +16,10 @@ DIGITS = os.path.join(ROOT, "tests", "models", "digits")
 TIMES = r"""
 import subprocess, sys, time
 def import_ms(module):
-    code = "import time; t = time.perf_counter(); import %s; print(time.perf_counter() - t)" % module
+    code = "import time; t = time.process_time(); import %s; print(time.process_time() - t)" % module
     return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(15)) * 1e3
 def best(*functions, repeat=300, calls=100):
-    """Microseconds of a call of each, the least of all rounds; in turns, so that all see the same machine."""
+    # Microseconds of a call of each, the least of all rounds; in turns, so that all see the same machine.
     least = [1e9] * len(functions)
     for _ in range(repeat):
         for i, function in enumerate(functions):
