@@ -94,6 +94,13 @@ static void options_struct(const qrt_model* model) {
   qrt_session_options* options = &longer.options;
   CHECK(qrt_session_create(model, options, &session, &error) == QRT_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "qrt_session_options_init") != NULL);
+  /* One built against an older header has a shorter struct: nothing is written behind it. */
+  memset(options, 0xff, sizeof *options);
+  (qrt_session_options_init)(options);
+  CHECK(options->struct_size == offsetof(qrt_session_options, max_memory));
+  CHECK(options->kernels == NULL && options->max_memory == (size_t)-1);
+  CHECK(qrt_session_create(model, options, &session, &error) == QRT_OK);
+  qrt_session_destroy(session);
   qrt_session_options_init(options);
   CHECK(options->struct_size == sizeof *options && options->threads == 0);
   /* A caller built against a newer header works as long as it leaves the new fields alone. */
