@@ -28,6 +28,12 @@ Status null_argument(const char* name) {
   return qrt::error(Code::kInvalidArgument, "%s is NULL", name);
 }
 
+void init_struct(void* options, size_t size) {
+  if (options == nullptr || size < sizeof size) return;
+  memset(options, 0, size);
+  memcpy(options, &size, sizeof size);
+}
+
 Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options) {
   if (given == nullptr) return {};
   size_t size;
@@ -167,10 +173,8 @@ const char* qrt_isa(size_t index) {
 
 // ---- model ----
 
-void qrt_load_options_init(qrt_load_options* options) {
-  if (options == nullptr) return;
-  *options = qrt_load_options{};
-  options->struct_size = sizeof *options;
+void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size) {
+  qrt::init_struct(options, struct_size);
 }
 
 qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error) {

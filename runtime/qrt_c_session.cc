@@ -95,10 +95,12 @@ void count_bytes(const Plan& plan, const PlannedStep& step, qrt_op_info* info) {
 
 // ---- session ----
 
-void qrt_session_options_init(qrt_session_options* options) {
-  if (options == nullptr) return;
-  *options = qrt_session_options{};
-  options->struct_size = sizeof *options;
+void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size) {
+  qrt::init_struct(options, struct_size);
+}
+
+void(qrt_session_options_init)(qrt_session_options* options) {
+  qrt::init_struct(options, offsetof(qrt_session_options, max_memory));
 }
 
 qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,

@@ -338,7 +338,7 @@ Status check_model(const Options& options, bool* equal) {
     QRT_TRY(values(tests.outputs[i], info, &data));
     const tool::Difference d =
         tool::compare(dtype_of(info), qrt_session_output_data(session.get(), i), data, info.bytes);
-    printf("check output %zu '%s': ", i, info.name);
+    printf("check output %zu '%s': ", i, escaped(info.name).c_str());
     if (d.different == 0)
       printf("all %zu equal\n", d.elements);
     else

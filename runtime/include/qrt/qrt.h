@@ -130,7 +130,10 @@ typedef struct qrt_load_options {
   size_t max_memory;
 } qrt_load_options;
 
-QRT_API void qrt_load_options_init(qrt_load_options* options);
+/* Sets the defaults of a struct of that size: callers of an older header have a shorter one. */
+QRT_API void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size);
+#define qrt_load_options_init(options) \
+  qrt_load_options_init_size((options), sizeof(qrt_load_options))
 
 /* As the two above; options may be NULL. */
 QRT_API qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* options,
@@ -185,7 +188,12 @@ typedef struct qrt_session_options {
   size_t max_memory;
 } qrt_session_options;
 
+/* Sets the defaults of a struct of that size. The function without one is for programs built before
+ * max_memory was there. */
+QRT_API void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size);
 QRT_API void qrt_session_options_init(qrt_session_options* options);
+#define qrt_session_options_init(options) \
+  qrt_session_options_init_size((options), sizeof(qrt_session_options))
 
 /* options may be NULL. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
