@@ -1,0 +1,24 @@
+"""qrt: exact and fast inference of quantised neural networks, on CPUs.
+
+    import numpy, qrt
+    model = qrt.Model("mobilenet.qrt")            # mapped and verified, never copied
+    session = model.session(threads=2)
+    scores = session.run({"image": image})["scores"]
+
+Pure Python over the C API of libqrt. numpy is used where it is installed and not needed.
+"""
+from ._convert import convert
+from ._errors import (Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
+                      OutOfMemoryError, UnsupportedError)
+from ._library import isas, library_path, version
+from ._model import Model
+from ._session import Session
+from ._tensors import Tensor, TensorInfo, Tensors
+from ._threads import default_threads
+from ._version import __version__
+
+__all__ = [
+    "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
+    "OutOfMemoryError", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
+    "__version__", "convert", "default_threads", "isas", "library_path", "version"
+]

@@ -1,0 +1,154 @@
+"""libqrt: finds it, loads it, and declares the part of qrt/qrt.h that this package calls.
+
+ctypes.CDLL lets go of the interpreter's lock during each call. tests/python/header_test.py compares
+structs and numbers with the header.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+
+from ._errors import from_status
+from ._version import __version__
+
+MAX_RANK = 6
+
+
+class ErrorMessage(ctypes.Structure):
+    _fields_ = [("message", c_char * 512)]
+
+
+class Quantization(ctypes.Structure):
+    _fields_ = [("scale", POINTER(ctypes.c_float)), ("zero_point", POINTER(c_int32)),
+                ("count", c_size_t), ("axis", c_int)]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("dtype", c_int), ("rank", c_int),
+                ("dims", c_int64 * MAX_RANK), ("bytes", c_size_t),
+                ("quantization", Quantization)]
+
+
+class SessionOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_size_t), ("batch", c_size_t), ("threads", c_size_t),
+                ("isa", c_char_p), ("profile", c_int), ("keep_all", c_int),
+                ("pthreadpool", c_void_p), ("parallel", c_void_p), ("parallel_context", c_void_p),
+                ("kernels", c_char_p)]
+
+
+class OpInfo(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("type", c_char_p), ("source_op", c_char_p),
+                ("kernel", c_char_p), ("level", c_int), ("macs", c_uint64), ("bytes", c_uint64),
+                ("total_ns", c_uint64), ("runs", c_uint64), ("constant_bytes", c_uint64),
+                ("runs_in", c_size_t)]
+
+
+# name: (result, arguments)
+FUNCTIONS = {
+    "qrt_version": (c_char_p, []),
+    "qrt_isa": (c_char_p, [c_size_t]),
+    "qrt_dtype_name": (c_char_p, [c_int]),
+    "qrt_model_load_file": (c_int, [c_char_p, POINTER(c_void_p), POINTER(ErrorMessage)]),
+    "qrt_model_load_memory": (c_int, [c_void_p, c_size_t, ctypes.c_uint, POINTER(c_void_p),
+                                      POINTER(ErrorMessage)]),
+    "qrt_model_destroy": (None, [c_void_p]),
+    "qrt_model_input_count": (c_size_t, [c_void_p]),
+    "qrt_model_output_count": (c_size_t, [c_void_p]),
+    "qrt_model_input_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
+    "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
+    "qrt_model_default_batch": (c_size_t, [c_void_p]),
+    "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "qrt_session_options_init": (None, [POINTER(SessionOptions)]),
+    "qrt_session_create": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p),
+                                   POINTER(ErrorMessage)]),
+    "qrt_session_destroy": (None, [c_void_p]),
+    "qrt_session_input_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
+    "qrt_session_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
+    "qrt_session_input_data": (c_void_p, [c_void_p, c_size_t]),
+    "qrt_session_output_data": (c_void_p, [c_void_p, c_size_t]),
+    "qrt_session_run": (c_int, [c_void_p]),
+    "qrt_session_reset": (c_int, [c_void_p]),
+    "qrt_session_memory": (c_size_t, [c_void_p]),
+    "qrt_session_op_count": (c_size_t, [c_void_p]),
+    "qrt_session_op_info": (c_int, [c_void_p, c_size_t, POINTER(OpInfo)]),
+    "qrt_session_profile_reset": (None, [c_void_p]),
+    "qrt_session_tensor_count": (c_size_t, [c_void_p]),
+    "qrt_session_tensor": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo), POINTER(c_void_p)]),
+}
+LOAD_COPY = 1
+STATUS_NAMES = ("OK", "INVALID_ARGUMENT", "INVALID_MODEL", "UNSUPPORTED", "OUT_OF_MEMORY",
+                "IO_ERROR", "INTERNAL")
+
+
+def _load() -> tuple[ctypes.CDLL, str]:
+    """QRT_LIBRARY names the file; else the one in the wheel, else the system's."""
+    given = os.environ.get("QRT_LIBRARY")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libqrt.so")
+    path = given or (beside if os.path.exists(beside) else "libqrt.so.0")
+    try:
+        lib = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"qrt: libqrt cannot be loaded: {error}. Install the wheel, or set "
+                          "QRT_LIBRARY to the path of libqrt.so") from None
+    for name, (result, arguments) in FUNCTIONS.items():
+        try:
+            function = getattr(lib, name)
+        except AttributeError:
+            raise ImportError(f"qrt: {path} has no {name}: it is no libqrt of version "
+                              f"{__version__}") from None
+        function.restype, function.argtypes = result, arguments
+    found = text(lib.qrt_version())
+    if found.split(".")[:2] != __version__.split(".")[:2]:
+        raise ImportError(f"qrt: {path} is libqrt {found}, the Python package {__version__}")
+    return lib, path
+
+
+def text(value: bytes | None) -> str:
+    """Names come from model files and may hold any bytes."""
+    return value.decode("utf-8", "surrogateescape") if value else ""
+
+
+lib, _path = _load()
+
+
+def call(function, *arguments) -> None:
+    """Calls a function that returns a status and takes a qrt_error last."""
+    error = ErrorMessage()
+    status = function(*arguments, ctypes.byref(error))
+    if status:
+        raise from_status(status, text(error.message) or STATUS_NAMES[status])
+
+
+class Handle:
+    """A model or a session of the C API, destroyed with the last object that refers to it: views
+    of a session's memory do, and so outlive the session's Python object."""
+
+    __slots__ = ("value", "_destroy")
+
+    def __init__(self, value: int, destroy):
+        self.value = value
+        self._destroy = destroy
+
+    def __del__(self):
+        self._destroy(self.value)
+
+
+def version() -> str:
+    """Version, commit and compiler of libqrt."""
+    return text(lib.qrt_version())
+
+
+def library_path() -> str:
+    """The file libqrt was loaded from, as it was given to the system's loader."""
+    return _path
+
+
+def isas() -> list[str]:
+    """The instruction sets that this CPU and libqrt have, weakest first."""
+    found: list[str] = []
+    while True:
+        name = lib.qrt_isa(len(found))
+        if name is None:
+            return found
+        found.append(text(name))

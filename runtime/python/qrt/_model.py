@@ -1,0 +1,75 @@
+"""A verified .qrt file."""
+from __future__ import annotations
+
+import ctypes
+import os
+
+from . import _library
+from ._library import Handle, call, lib
+from ._session import Session
+from ._tensors import TensorInfo, Tensors, read_infos
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional, Union
+
+
+class Model:
+    """A .qrt file: a path, which is mapped, or the bytes of one, which are copied.
+
+    Immutable: any threads may use it and make sessions of it. It can be pickled: another process
+    loads the same path, or gets the bytes.
+    """
+
+    def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview]):
+        handle = ctypes.c_void_p()
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            self._source: Union[str, bytes] = bytes(source)
+            call(lib.qrt_model_load_memory, self._source, len(self._source), _library.LOAD_COPY,
+                 ctypes.byref(handle))
+        else:
+            self._source = os.path.abspath(os.fsdecode(os.fspath(source)))
+            call(lib.qrt_model_load_file, os.fsencode(source), ctypes.byref(handle))
+        assert handle.value is not None
+        self._handle = Handle(handle.value, lib.qrt_model_destroy)
+        h = handle.value
+        self.inputs = Tensors(TensorInfo(*info) for info in read_infos(
+            lib.qrt_model_input_info, h, lib.qrt_model_input_count(h)))
+        self.outputs = Tensors(TensorInfo(*info) for info in read_infos(
+            lib.qrt_model_output_info, h, lib.qrt_model_output_count(h)))
+
+    @property
+    def default_batch(self) -> int:
+        """Batch of sessions that name none; 0 if the model's shapes hold no batch."""
+        return lib.qrt_model_default_batch(self._handle.value)
+
+    def metadata(self, key: str) -> Optional[str]:
+        """"producer", "source_format", "source_producer", "reference", "name", or a key of the
+        file's own; None if absent."""
+        value = lib.qrt_model_metadata(self._handle.value, key.encode())
+        return None if value is None else _library.text(value)
+
+    @property
+    def reference(self) -> Optional[str]:
+        """Whose bits the model gives: "ort-x64-fma", "tflite-ref" ..."""
+        return self.metadata("reference")
+
+    def session(self, batch: Optional[int] = None, threads: Optional[int] = None,
+                isa: Optional[str] = None, profile: bool = False,
+                keep_all: bool = False) -> Session:
+        """The model ready to run, with memory of its own.
+
+        batch     default: the model's
+        threads   default: default_threads(), the CPUs that this process may use
+        isa       best instruction set allowed, one of isas(); default: QRT_ISA, else the best
+        profile   record a time per operator at every run: Session.profile()
+        keep_all  keep every tensor: Session.tensors()
+        """
+        return Session(self, batch, threads, isa, profile, keep_all)
+
+    def __reduce__(self):
+        return Model, (self._source,)
+
+    def __repr__(self) -> str:
+        what = f"{len(self._source)} bytes" if isinstance(self._source, bytes) else repr(self._source)
+        return f"<qrt.Model {what}: {self.inputs} -> {self.outputs}>"

@@ -1,0 +1,224 @@
+"""A model ready to run."""
+from __future__ import annotations
+
+import ctypes
+import os
+from _thread import allocate_lock
+
+from . import _library
+from ._errors import Error
+from ._library import Handle, call, lib
+from ._tensors import Tensor, Tensors, numpy, read_infos
+from ._threads import default_threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Mapping, Optional
+
+    from ._model import Model
+
+# How often this process was forked from its parent's memory: threads of a session stay there.
+_forks = 0
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def _destroy_unless_forked(forks: int):
+    """For sessions with threads: in a child process it would wait for those, which are not there."""
+
+    def destroy(handle, lib_destroy=lib.qrt_session_destroy):
+        if forks == _forks:
+            lib_destroy(handle)
+
+    return destroy
+
+
+class Session:
+    """A model ready to run at one batch size, with its memory. Made by Model.session().
+
+    One thread at a time may run it: others get an error. Threads that want to run a model at the
+    same time make a session each; they do run at the same time, since a run does not hold the
+    interpreter's lock.
+    """
+
+    def __init__(self, model: Model, batch: Optional[int] = None, threads: Optional[int] = None,
+                 isa: Optional[str] = None, profile: bool = False, keep_all: bool = False):
+        options = _library.SessionOptions()
+        lib.qrt_session_options_init(ctypes.byref(options))
+        self.threads = default_threads() if threads is None else threads
+        for name, value in (("batch", batch), ("threads", self.threads)):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} is {value}, expected 0 or more")
+        options.batch = batch or 0
+        options.threads = self.threads
+        options.isa = isa.encode() if isa else None
+        options.profile = profile
+        options.keep_all = keep_all
+        created = ctypes.c_void_p()
+        call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
+             ctypes.byref(created))
+        assert created.value is not None
+        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 else
+                        _destroy_unless_forked(_forks))
+        self._handle: Optional[Handle] = handle
+        self._keep_all = keep_all
+        self.inputs = self._tensors("input", len(model.inputs), writable=True)
+        self.outputs = self._tensors("output", len(model.outputs), writable=False)
+
+        # What a call of run() needs, looked up once.
+        self._lock = allocate_lock()
+        self._pointer = ctypes.c_void_p(handle.value)
+        self._forks = _forks
+        np = numpy()
+        self._array_type = np.ndarray if np is not None else None
+        self._input_views = {t.name: t.view() for t in self.inputs}
+        self._output_views = {t.name: t.view() for t in self.outputs}
+        # A view's own copy() is the quickest; memoryviews have none, nor are packed bytes elements.
+        self._copies = [(t.name, t.copy if np is None or t._type.packed else
+                         self._output_views[t.name].copy) for t in self.outputs]
+        self._quick = {t.name: (self._input_views[t.name], t.shape, self._input_views[t.name].dtype)
+                       for t in self.inputs if np is not None and not t._type.packed}
+
+    def _tensors(self, role: str, count: int, writable: bool) -> Tensors:
+        handle = self._open()
+        infos = read_infos(getattr(lib, f"qrt_session_{role}_info"), handle.value, count)
+        data = getattr(lib, f"qrt_session_{role}_data")
+        return Tensors(Tensor(name, info, data(handle.value, i), handle, writable)
+                       for i, (name, info) in enumerate(infos))
+
+    def _open(self) -> Handle:
+        if self._handle is None:
+            raise ValueError("the session is closed")
+        return self._handle
+
+    def run(self, inputs: Optional[Mapping[str, Any]] = None, *, copy: bool = True) -> dict[str, Any]:
+        """Runs the model once and returns its outputs by name.
+
+        inputs  all of them by name: arrays of the input's type and shape (nothing is converted
+                silently), or its bytes. Without: what stands in the session's memory, input().
+        copy    False: the outputs are views of the session's memory, as output() gives them.
+        """
+        if not self._lock.acquire(False):
+            raise RuntimeError("another thread runs this session: make one for each thread")
+        try:
+            if self._pointer is None or self._forks != _forks:
+                self._refuse()
+            if inputs is not None:
+                if len(inputs) != len(self.inputs):
+                    self._refuse_missing(inputs)
+                quick = self._quick
+                for name, value in inputs.items():
+                    if type(value) is self._array_type and name in quick:
+                        view, shape, dtype = quick[name]
+                        if value.dtype is dtype and value.shape == shape:
+                            view[...] = value
+                            continue
+                    self._assign(name, value)
+            lib.qrt_session_run(self._pointer)
+            if not copy:
+                return dict(self._output_views)
+            return {name: copied() for name, copied in self._copies}
+        finally:
+            self._lock.release()
+
+    def _assign(self, name: str, value: Any) -> None:
+        try:
+            tensor = self.inputs[name]
+        except KeyError:
+            names = ", ".join(map(repr, self.inputs.names()))
+            raise ValueError(f"no input {name!r}: the model's are {names}") from None
+        tensor.assign(value)
+
+    def _refuse_missing(self, inputs: Mapping[str, Any]) -> None:
+        for name in self.inputs.names():
+            if name not in inputs:
+                raise ValueError(f"input {name!r} is missing: give all, or none to run on what "
+                                 "stands in the session's memory")
+        for name in inputs:
+            self._assign(name, inputs[name])  # says which the model does not have
+
+    def _refuse(self) -> None:
+        self._open()
+        if self.threads > 1:
+            raise Error("the session was made before a fork, and its threads are not in this "
+                        "process: make it here (multiprocessing: in the worker)")
+        self._forks = _forks  # without threads all of it is here
+
+    def input(self, name: str):
+        """The session's own memory of an input, to write to: numpy's array, or a memoryview where
+        there is no numpy. Its content survives runs."""
+        self._open()
+        return self._input_views[self.inputs[name].name]
+
+    def output(self, name: str):
+        """The session's own memory of an output, read-only: the result of the last run."""
+        self._open()
+        return self._output_views[self.outputs[name].name]
+
+    def reset(self) -> None:
+        """What the model keeps between runs (states of recurrent layers) takes its initial value."""
+        lib.qrt_session_reset(self._open().value)
+
+    @property
+    def memory(self) -> int:
+        """Bytes the session holds, without the model's own."""
+        return lib.qrt_session_memory(self._open().value)
+
+    def profile(self) -> list[dict[str, Any]]:
+        """The operators as they run: name, type, source_op, kernel, level, macs, bytes,
+        constant_bytes, runs_in, and in sessions with profile=True total_ns and runs since the last
+        profile_reset(). qrt.h says what each is."""
+        handle = self._open().value
+        operators = []
+        for i in range(lib.qrt_session_op_count(handle)):
+            info = _library.OpInfo()
+            lib.qrt_session_op_info(handle, i, ctypes.byref(info))
+            values = ((name, getattr(info, name)) for name, _ in info._fields_)
+            operators.append({name: _library.text(value) if isinstance(value, bytes) else value
+                              for name, value in values})
+        return operators
+
+    def profile_reset(self) -> None:
+        lib.qrt_session_profile_reset(self._open().value)
+
+    def tensors(self) -> Tensors:
+        """With keep_all=True: what every operator wrote, in the order of execution, in qrt's order
+        of dimensions."""
+        handle = self._open()
+        if not self._keep_all:
+            raise ValueError("tensors() needs a session with keep_all=True")
+        result = []
+        for i in range(lib.qrt_session_tensor_count(handle.value)):
+            info, data = _library.TensorInfo(), ctypes.c_void_p()
+            lib.qrt_session_tensor(handle.value, i, ctypes.byref(info), ctypes.byref(data))
+            result.append(Tensor(_library.text(info.name), info, data.value or 0, handle, False))
+        return Tensors(result)
+
+    def close(self) -> None:
+        """Gives the memory back as soon as no view of it is left."""
+        with self._lock:
+            self._handle = self._pointer = None
+            self.inputs = self.outputs = Tensors()
+            self._input_views = self._output_views = self._quick = {}
+            self._copies = []
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a session cannot be pickled: send the model, and make a session of it there")
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<qrt.Session, closed>"
+        return f"<qrt.Session of {self.threads} threads: {self.inputs} -> {self.outputs}>"

@@ -1,0 +1,234 @@
+"""Tensors of models (what they are) and of sessions (with their memory)."""
+from __future__ import annotations
+
+import ctypes
+
+from . import _library
+from ._types import DTYPES, DType, pack, unpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Tuple, Union
+
+
+def numpy():
+    """The module, None where it is not installed. Imported when the first array is asked for:
+    `import qrt` is quick."""
+    global _numpy
+    if _numpy is False:
+        try:
+            import numpy as module
+            _numpy = module
+        except ImportError:
+            _numpy = None
+    return _numpy
+
+
+_numpy = False  # not looked for yet
+
+
+class TensorInfo:
+    """An input or output of a model.
+
+    name, dtype ("float32"), shape (-1 is the open batch), nbytes (at the default batch).
+    Quantised tensors: real = (q - zero_point) * scale; one number each, or one per index of
+    `axis`; None where the tensor is not quantised.
+    """
+
+    def __init__(self, name: str, info: _library.TensorInfo):
+        self.name = name
+        self._type: DType = DTYPES[info.dtype]
+        self.dtype = self._type.name
+        self.shape: Tuple[int, ...] = tuple(info.dims[:info.rank])
+        self.nbytes: int = info.bytes
+        q = info.quantization
+        self.scale: Union[float, Tuple[float, ...], None] = None
+        self.zero_point: Union[int, Tuple[int, ...], None] = None
+        self.axis: Union[int, None] = None
+        if q.count:
+            scales, zeros = tuple(q.scale[:q.count]), tuple(q.zero_point[:q.count])
+            if q.axis < 0:
+                self.scale, self.zero_point = scales[0], zeros[0]
+            else:
+                self.scale, self.zero_point, self.axis = scales, zeros, q.axis
+
+    def _quantization(self) -> str:
+        if self.scale is None:
+            return ""
+        if self.axis is not None:
+            return f", scales and zero points per index of axis {self.axis}"
+        return f", scale={self.scale:.9g}, zero_point={self.zero_point}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name!r}: {self.dtype} {list(self.shape)}{self._quantization()}>"
+
+
+class Tensors(tuple):
+    """Inputs or outputs in the model's order: by index, or by name."""
+
+    def __getitem__(self, key):
+        if not isinstance(key, str):
+            return tuple.__getitem__(self, key)
+        for tensor in self:
+            if tensor.name == key:
+                return tensor
+        names = ", ".join(repr(t.name) for t in self)
+        raise KeyError(f"no tensor {key!r}: there are {names}")
+
+    def names(self) -> list[str]:
+        return [tensor.name for tensor in self]
+
+    def __repr__(self) -> str:
+        return "(" + ", ".join(map(repr, self)) + ")"
+
+
+def read_infos(function, handle: int, count: int) -> list[tuple[str, _library.TensorInfo]]:
+    """Names and infos by a function of the C API. Of several tensors of one name, or without one,
+    all but the first are called "name#index"."""
+    result: list[tuple[str, _library.TensorInfo]] = []
+    names = set()
+    for i in range(count):
+        info = _library.TensorInfo()
+        function(handle, i, ctypes.byref(info))
+        name = _library.text(info.name)
+        if name in names or not name:
+            name = f"{name}#{i}"
+        names.add(name)
+        result.append((name, info))
+    return result
+
+
+class Tensor(TensorInfo):
+    """A tensor in a session's own memory. Whoever holds it, or an array of it, keeps that memory.
+
+    numpy.asarray(tensor), memoryview(tensor.memoryview()) and DLPack (torch.from_dlpack(tensor),
+    numpy.from_dlpack) see the memory itself, without a copy. Outputs hold the result of the last
+    run, and the next one writes over it.
+    """
+
+    def __init__(self, name: str, info: _library.TensorInfo, address: int, owner, writable: bool):
+        super().__init__(name, info)
+        self.writable = writable
+        # An attribute of the ctypes array, not only of this object: memoryviews refer to the array.
+        self._memory = (ctypes.c_uint8 * self.nbytes).from_address(address)
+        self._memory.owner = owner
+        self._address = address
+
+    def view(self):
+        """numpy's array of the memory, or a memoryview where there is no numpy. Of packed types
+        (int4 ...) the bytes."""
+        np = numpy()
+        return self.memoryview() if np is None else np.asarray(self)
+
+    def memoryview(self) -> memoryview:
+        view = memoryview(self._memory).cast("B")
+        if not self._type.packed:
+            view = view.cast(self._type.format, self.shape)
+        return view if self.writable else view.toreadonly()
+
+    def copy(self):
+        """As view(), in memory of its own. Of packed types one element a byte."""
+        np = numpy()
+        data = bytearray(self._memory)
+        if self._type.packed:
+            data = unpack(bytes(data), self._type, self._count())
+        if np is None:
+            return memoryview(data).cast(self._type.format, self.shape)
+        return np.frombuffer(data, self._type.array).reshape(self.shape)
+
+    def assign(self, value: Any) -> None:
+        """Copies an array in: of the tensor's type and shape, or its bytes as `bytes`."""
+        if not self.writable:
+            raise ValueError(f"{self.name!r} is not an input")
+        if isinstance(value, (bytes, bytearray)):
+            if len(value) != self.nbytes:
+                raise ValueError(f"input {self.name!r} has {self.nbytes} bytes, not {len(value)}")
+            data: Any = value
+        else:
+            np = numpy()
+            data = self._checked_bytes(value) if np is None else self._checked_array(np, value)
+            if self._type.packed:
+                data = pack(bytes(data), self._type)
+            elif np is not None:
+                np.asarray(self)[...] = data
+                return
+        memoryview(self._memory).cast("B")[:] = data
+
+    def _count(self) -> int:
+        count = 1
+        for n in self.shape:
+            count *= n
+        return count
+
+    def _checked_array(self, np, value: Any):
+        if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
+            array = np.asarray(value)
+        elif hasattr(value, "__dlpack__"):
+            array = np.from_dlpack(value)
+        else:
+            array = np.asarray(self._buffer(value))
+            if array.ndim == 1 and array.size == self._count():  # array.array has no shape
+                array = array.reshape(self.shape)
+        # The small types of package ml_dtypes: "float8_e4m3fn".
+        if array.dtype.name.replace("_", "") == self.dtype and array.dtype.kind == "V":
+            array = array.astype(self._type.array) if self._type.packed and "int" in self.dtype \
+                else array.view(self._type.array)
+        self._check(array.dtype == self._type.array, array.dtype.name, array.shape)
+        return array.tobytes() if self._type.packed else array
+
+    def _checked_bytes(self, value: Any) -> bytes:
+        view = self._buffer(value)
+        format = view.format.lstrip("@=<")
+        kind = ("f" if format in "efd" else "b" if format == "?" else
+                "i" if format in "bhilqn" else "u")
+        fits = kind + str(view.itemsize) == self._type.array[1:]
+        flat = view.ndim == 1 and view.nbytes == self._count() * view.itemsize
+        self._check(fits, f"memory of format {view.format!r}", self.shape if flat else view.shape)
+        return view.tobytes()
+
+    def _buffer(self, value: Any) -> memoryview:
+        try:
+            return memoryview(value)
+        except TypeError:
+            raise TypeError(f"input {self.name!r} takes an array of {self._expected()}, not "
+                            f"{type(value).__name__}") from None
+
+    def _expected(self) -> str:
+        kind = {"u": "uint", "i": "int", "f": "float", "b": "bool"}[self._type.array[1]]
+        array = kind + (str(8 * int(self._type.array[2])) if kind != "bool" else "")
+        return (self.dtype if array == self.dtype else f"{self.dtype} as {array}") + \
+            f" {list(self.shape)}"
+
+    def _check(self, type_fits: bool, given_type: str, given_shape) -> None:
+        shape = tuple(given_shape)
+        if type_fits and shape == self.shape:
+            return
+        message = f"input {self.name!r} takes {self._expected()}, not {given_type} {list(shape)}"
+        if not type_fits:
+            raise TypeError(message)
+        if shape[1:] == self.shape[1:] and len(shape) == len(self.shape):
+            message += f"; a session has one batch size: model.session(batch={shape[0]})"
+        raise ValueError(message)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        packed = self._type.packed
+        return {
+            "shape": (self.nbytes,) if packed else self.shape,
+            "typestr": "|u1" if packed else self._type.array,
+            "data": (self._address, not self.writable),
+            "version": 3,
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # kDLCPU
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if self._type.dlpack is None:
+            raise BufferError(f"DLPack has no packed {self.dtype}")
+        if dl_device not in (None, (1, 0)):
+            raise BufferError(f"the tensor is in the memory of the CPU, not of device {dl_device}")
+        if copy:
+            raise BufferError("no copy is made here: use Tensor.copy()")
+        from ._dlpack import capsule
+        return capsule(self, versioned=max_version is not None and max_version[0] >= 1)

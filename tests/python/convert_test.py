@@ -1,0 +1,66 @@
+"""qrt.convert(): the program found, its options, its errors."""
+import os
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+
+import onnx_models
+import qrt
+from support import DIGITS
+
+ONNX = os.path.join(DIGITS, "digits.onnx")
+
+
+class ConvertTest(unittest.TestCase):
+
+    def test_paths_and_bytes(self):
+        with open(ONNX, "rb") as file:
+            data = file.read()
+        converted = qrt.convert(ONNX)
+        self.assertEqual(qrt.convert(data), converted)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "-o =x.qrt")  # a name that looks like options
+            self.assertIsNone(qrt.convert(ONNX, path))
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), converted)
+            strange = os.path.join(folder, "--help")
+            shutil.copy(ONNX, strange)
+            previous = os.getcwd()
+            os.chdir(folder)
+            try:
+                self.assertEqual(qrt.convert("--help"), converted)
+            finally:
+                os.chdir(previous)
+
+    def test_options_reach_the_program(self):
+        self.assertEqual(qrt.convert(ONNX, **{"from": "onnx"}, allow_float=True, target=None,
+                                     float_io=False), qrt.convert(ONNX))
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--no-such-option"):
+            qrt.convert(ONNX, no_such_option=True)
+        with self.assertRaises(qrt.Error):
+            qrt.convert(ONNX, **{"from": "tflite"})
+
+    def test_errors(self):
+        with self.assertRaisesRegex(qrt.FileError, "/nowhere.onnx"):
+            qrt.convert("/nowhere.onnx")
+        with self.assertRaises(qrt.InvalidModelError):
+            qrt.convert(b"no model")
+        softmax_of_floats = onnx_models._model("Softmax", (onnx_models.FLOAT,) * 2, [1, 4], [])
+        with self.assertRaisesRegex(qrt.UnsupportedError, "Softmax") as raised:
+            qrt.convert(softmax_of_floats)
+        self.assertIsInstance(raised.exception, NotImplementedError)
+
+    def test_where_the_program_is_looked_for(self):
+        program = os.environ["QRT_CONVERT"]
+        with mock.patch.dict(os.environ):
+            del os.environ["QRT_CONVERT"]
+            os.environ["PATH"] = os.path.dirname(program)
+            self.assertEqual(len(qrt.convert(ONNX)), len(qrt.convert(ONNX)))
+            os.environ["PATH"] = ""
+            with self.assertRaisesRegex(qrt.FileError, "qrt_convert is not found.*QRT_CONVERT"):
+                qrt.convert(ONNX)
+
+
+if __name__ == "__main__":
+    unittest.main()
