@@ -9,7 +9,8 @@
 #include "converter/convert.h"
 #include "converter/import/cvm/chain.h"
 #include "converter/import/cvm/infer.h"
-#include "tests/support/cvm_models.h"
+#include "converter/lint.h"
+#include "tests/support/cvm_runner.h"
 
 namespace qrt::convert {
 namespace {
@@ -167,6 +168,54 @@ TEST(Cvm, MoreRoundingsThanTwoAreNoRequantisation) {
   negative.function = fb::FormulaFunction::MULTIPLY;
   negative.value = -3;
   EXPECT_FALSE(from_cvm::requantization({negative}, 1, {-100, 100}));
+}
+
+// A convolution of one position and what MRT puts behind it: to 8 bits, or as sums with `sums`.
+CvmModel one_layer(const std::vector<int32_t>& weights, bool sums) {
+  CvmBuilder b;
+  const int x = b.data({1, 2, 4, 4}, 8), w = b.param("w", {2, 2, 1, 1}, 8, weights);
+  const int y = b.op("conv2d", {x, w}, {1, 2, 4, 4},
+                     "\"channels\": \"2\", \"kernel_size\": \"(1, 1)\", \"use_bias\": \"False\"");
+  return b.build({sums ? y
+                       : b.op("cvm_right_shift", {y}, {1, 2, 4, 4},
+                              "\"precision\": \"8\", \"shift_bit\": \"5\"")});
+}
+
+TEST(Cvm, TheReportSaysHowEveryTensorIsStored) {
+  const testing::Imported narrow = testing::import_cvm_model(one_layer({3, -2, 1, 4}, false));
+  ASSERT_TRUE(narrow.status.ok()) << narrow.status.message();
+  // 127 * 5 / 32, rounded half up.
+  EXPECT_EQ(narrow.outcomes(),
+            (std::vector<std::string>{"conv2d: Conv2D, uint8 (+128), values -20 to 20",
+                                      "cvm_right_shift: Conv2D, uint8 (+128), values -20 to 20"}));
+  const testing::Imported wide = testing::import_cvm_model(one_layer({3, -2, 1, 4}, true));
+  ASSERT_TRUE(wide.status.ok()) << wide.status.message();
+  ASSERT_EQ(wide.outcomes().size(), 1u);
+  EXPECT_NE(wide.outcomes()[0].find("int32"), std::string::npos) << wide.outcomes()[0];
+  EXPECT_NE(wide.outcomes()[0].find("values -635 to 635"), std::string::npos) << wide.outcomes()[0];
+}
+
+TEST(Cvm, LintFindsChannelsWithoutUse) {
+  testing::Imported sound = testing::import_cvm_model(one_layer({3, -2, 1, 40}, false));
+  lint(sound.graph, &sound.report);
+  EXPECT_TRUE(sound.report.warnings().empty()) << sound.report.warnings_text();
+  // Sums of the second channel lie below half a step.
+  testing::Imported dead = testing::import_cvm_model(one_layer({3, -2, 0, 0}, false));
+  lint(dead.graph, &dead.report);
+  ASSERT_EQ(dead.report.warnings().size(), 1u) << dead.report.warnings_text();
+  EXPECT_EQ(dead.report.warnings()[0].rule, "dead-channels");
+  EXPECT_EQ(dead.report.warnings()[0].node, "conv2d2");
+  EXPECT_NE(dead.report.warnings()[0].what.find("1 of 2 channels"), std::string::npos);
+}
+
+TEST(Cvm, LayersWithComputedWeightsAreRefused) {
+  CvmBuilder b;
+  const int x = b.data({2, 4}, 8);
+  const int w = b.op("relu", {x}, {2, 4});
+  const testing::Imported imported = testing::import_cvm_model(
+      b.build({b.op("dense", {x, w}, {2, 2}, "\"units\": \"2\", \"use_bias\": \"False\"")}));
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported);
+  EXPECT_EQ(imported.rule(), "its weights or bias are computed by the model");
 }
 
 }  // namespace

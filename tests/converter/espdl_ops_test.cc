@@ -403,6 +403,23 @@ TEST(EspdlUnary, PReluFloorsItsNegativeSide) {
   }
 }
 
+// The runtime's mode DCR is right where it makes as many channels as a block has rows.
+TEST(EspdlMove, DepthToSpaceOfModeDcr) {
+  for (const int64_t c : {2, 3}) {
+    EspdlBuilder b("esp32p4");
+    auto& node = b.op("DepthToSpace", {b.input("x", EspdlType::INT8, {1, 1, 1, 4 * c}, -4)},
+                      {b.output("y", EspdlType::INT8, {1, 2, 2, c}, -4)});
+    set(node, "blocksize", int64_t{2});
+    set(node, "mode", "DCR");
+    if (c == 3) {
+      ASSERT_NE(b.import().rule().find("mode is DCR"), std::string::npos);
+      continue;
+    }
+    const std::vector<int8_t> x = {1, 2, 3, 4, 5, 6, 7, 8};  // [i, j, channel], as it is read
+    ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(x)});
+  }
+}
+
 // Averages divide by the whole window, also at the borders.
 TEST(EspdlPool, AveragesDivideByTheWindow) {
   Random random;

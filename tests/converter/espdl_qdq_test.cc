@@ -521,6 +521,33 @@ TEST(EspdlQdq, ProductsOfTwoComputedMatrices) {
   }
 }
 
+// DepthToSpace of both modes and SpaceToDepth, in ONNX's orders of channels.
+TEST(EspdlQdq, BlocksOfPixelsAndChannels) {
+  Random random;
+  const int64_t k = 2, c = 3, h = 2, w = 4;
+  for (const std::string mode : {"DCR", "CRD", "SpaceToDepth"}) {
+    Net<int8_t> net("espdl-p4", &random);
+    const bool to_depth = mode == "SpaceToDepth";
+    const Dims deep{1, c * k * k, h, w}, wide{1, c, h * k, w * k};
+    Integers x, expected(at(c * k * k * h * w));
+    const std::string in = net.input(to_depth ? wide : deep, -4, &x);
+    for (int64_t ch = 0; ch < c; ++ch)
+      for (int64_t i = 0; i < k; ++i)
+        for (int64_t j = 0; j < k; ++j)
+          for (int64_t r = 0; r < h; ++r)
+            for (int64_t s = 0; s < w; ++s) {
+              const int64_t channel = mode == "CRD" ? (ch * k + i) * k + j : (i * k + j) * c + ch;
+              const size_t of_deep = at((channel * h + r) * w + s),
+                           of_wide = at((ch * h * k + r * k + i) * w * k + s * k + j);
+              expected[to_depth ? of_deep : of_wide] = x[to_depth ? of_wide : of_deep];
+            }
+    net.check(to_depth
+                  ? net.b.node("SpaceToDepth", {in}, {{"blocksize", k}})
+                  : net.b.node("DepthToSpace", {in}, {{"blocksize", k}, {"mode", mode.c_str()}}),
+              -4, expected);
+  }
+}
+
 // Convolutions in a row, a residual sum, limits and a classifier: the layouts between them cancel.
 TEST(EspdlQdq, ANetworkNeedsNoTransposesInside) {
   Random random;
@@ -602,6 +629,14 @@ TEST(EspdlQdq, WhatEspDlHasNotIsRefused) {
                       y = b.integer_input<int8_t>({4}, 0.25f, 0);
     b.integer_output<int8_t>(b.node("Add", {x, y}), 0.25f, 0);
     refused(b, "adds integers of one scale");
+  }
+  {  // a bias is no operand
+    OnnxBuilder b(13);
+    const std::string x = b.integer_input<int8_t>({4}, 0.5f, 0);
+    const std::string c = b.node(
+        "DequantizeLinear", {b.constant({4}, std::vector<int32_t>{1, 2, 3, 400}), b.scalar(0.5f)});
+    b.integer_output<int8_t>(b.node("Mul", {x, c}), 0.25f, 0);
+    refused(b, "is a constant");
   }
   {  // per channel is the P4's
     OnnxBuilder b(13);

@@ -164,7 +164,8 @@ Status import_unsqueeze(Importer& importer, const Node& node) {
 
 namespace {
 
-// What blocks of k x k pixels and channels become of each other: channel = c * k * k + i * k + j.
+// What blocks of k x k pixels and channels become of each other: channel = c * k * k + i * k + j (mode CRD), or
+// (i * k + j) * C + c, as ONNX has it else.
 Status read_blocks(Importer& importer, const Node& node, Activation* x, Format* out, int64_t* k,
                    bool* known) {
   *known = false;
@@ -194,13 +195,20 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_blocks(importer, node, &x, &out, &k, &known));
   if (!known) return Status();
-  if (node.text("mode", "DCR") != "CRD")
-    return importer.refuse(node, "its mode is DCR, which the runtime computes wrongly",
-                           importer.output(node).name, "use mode CRD");
   const Shape s = importer.shape_of(x.value);
   QRT_MODEL_CHECK(s[3] % (k * k) == 0, "%lld channels in blocks of %lld",
                   static_cast<long long>(s[3]), static_cast<long long>(k * k));
   const int64_t c = s[3] / (k * k);
+  if (node.text("mode", "DCR") != "CRD") {
+    if (c != k && !importer.is_plain())
+      return importer.refuse(node,
+                             "its mode is DCR, which the runtime computes wrongly for other "
+                             "channels than the blocks' size",
+                             importer.output(node).name, "use mode CRD");
+    const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1], s[2], k, k, c});
+    return finish_blocks(importer, node, parts, {0, 2, 1, 3, 4}, {s[0], s[1] * k, s[2] * k, c},
+                         out);
+  }
   const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1], s[2], c, k, k});
   return finish_blocks(importer, node, parts, {0, 3, 1, 4, 2}, {s[0], s[1] * k, s[2] * k, c}, out);
 }
@@ -216,7 +224,8 @@ Status import_space_to_depth(Importer& importer, const Node& node) {
   QRT_MODEL_CHECK(s[1] % k == 0 && s[2] % k == 0, "an image of shape %s in blocks of %lld",
                   s.to_string().c_str(), static_cast<long long>(k));
   const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1] / k, k, s[2] / k, k, s[3]});
-  return finish_blocks(importer, node, parts, {0, 2, 4, 1, 3},
+  const std::vector<uint8_t> channel_first = {0, 2, 4, 1, 3}, channel_last = {0, 2, 1, 3, 4};
+  return finish_blocks(importer, node, parts, importer.is_plain() ? channel_last : channel_first,
                        {s[0], s[1] / k, s[2] / k, s[3] * k * k}, out);
 }
 

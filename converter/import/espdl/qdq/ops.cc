@@ -10,7 +10,7 @@ constexpr Handler kHandlers[] = {
     {"Clip", 1, translate_clip},
     {"Concat", 1, translate_concat},
     {"Conv", 2, translate_conv},
-    {"DepthToSpace", 1, translate_depth_to_space},
+    {"DepthToSpace", 1, translate_blocks},
     {"Div", 2, translate_product},
     {"Dropout", 1, translate_identity},
     {"Elu", 1, translate_function},
@@ -42,6 +42,7 @@ constexpr Handler kHandlers[] = {
     {"Sigmoid", 1, translate_gate},
     {"Slice", 3, translate_slice},
     {"Softmax", 1, translate_softmax},
+    {"SpaceToDepth", 1, translate_blocks},
     {"Split", 1, translate_split},
     {"Sqrt", 1, translate_function},
     {"Squeeze", 1, translate_squeeze},
@@ -53,9 +54,9 @@ constexpr Handler kHandlers[] = {
 };
 
 constexpr const char* kKeeping[] = {
-    "Clip",  "Concat",  "Dropout", "Flatten",      "Gather",    "GlobalMaxPool", "Identity",
-    "Max",   "MaxPool", "Min",     "ReduceMax",    "ReduceMin", "Relu",          "Reshape",
-    "Slice", "Split",   "Squeeze", "DepthToSpace", "Transpose", "Unsqueeze",
+    "Clip",  "Concat",  "Dropout", "Flatten",      "Gather",       "GlobalMaxPool", "Identity",
+    "Max",   "MaxPool", "Min",     "ReduceMax",    "ReduceMin",    "Relu",          "Reshape",
+    "Slice", "Split",   "Squeeze", "DepthToSpace", "SpaceToDepth", "Transpose",     "Unsqueeze",
 };
 
 }  // namespace

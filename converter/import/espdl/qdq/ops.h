@@ -52,7 +52,7 @@ Status translate_pool(Translator& t, const NodeView& n);
 Status translate_global_pool(Translator& t, const NodeView& n);
 Status translate_reduce(Translator& t, const NodeView& n);
 Status translate_resize(Translator& t, const NodeView& n);
-Status translate_depth_to_space(Translator& t, const NodeView& n);
+Status translate_blocks(Translator& t, const NodeView& n);
 // ops/moves.cc
 Status translate_concat(Translator& t, const NodeView& n);
 Status translate_identity(Translator& t, const NodeView& n);

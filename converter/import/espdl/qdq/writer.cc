@@ -101,8 +101,9 @@ std::string Writer::add_floats(const std::string& stem, const std::vector<float>
   tensor->data_type = DataType::FLOAT;
   tensor->dims = {static_cast<int64_t>(values.size())};
   tensor->exponents = {0};
-  tensor->raw_data.resize(values.size() * sizeof(float));
-  if (!values.empty())
+  bytes_ += values.size() * sizeof(float);
+  if (fits()) tensor->raw_data.resize(values.size() * sizeof(float));
+  if (!tensor->raw_data.empty())
     memcpy(tensor->raw_data.data(), values.data(), values.size() * sizeof(float));
   model_.graph->initializer.push_back(std::move(tensor));
   return model_.graph->initializer.back()->name;

@@ -17,7 +17,8 @@ bool read_operands(Translator& t, const NodeView& n, std::vector<Term>* operands
   int constants = 0;
   for (int i = 0; i < n.input_count(); ++i) {
     Term x = t.input(n, i);
-    const bool is_constant = x.is_quantized_constant() && x.scales->per_tensor();
+    const bool is_constant =
+        x.is_quantized_constant() && x.scales->per_tensor() && x.scales->type != DataType::INT32;
     if (is_constant) {
       ++constants;
       x.format = {x.scales->type, static_cast<int>(x.scales->exponents[0])};

@@ -133,13 +133,14 @@ Status translate_resize(Translator& t, const NodeView& n) {
   return Status();
 }
 
-Status translate_depth_to_space(Translator& t, const NodeView& n) {
+// DepthToSpace and SpaceToDepth.
+Status translate_blocks(Translator& t, const NodeView& n) {
   Term x;
   if (!read_image(t, n, &x)) return Status();
   std::string y;
   espdl::NodeT& node = t.add(n, n.op(), {t.to_last(n, x.name, x.format, x.rank)}, x.format, &y);
   copy_integers(n, {"blocksize"}, &node);
-  set(&node, "mode", n.text("mode", "DCR"));
+  if (n.op() == "DepthToSpace") set(&node, "mode", n.text("mode", "DCR"));
   t.finish(n, t.from_last(n, y, x.format, x.rank), x.format, x.format, x.rank);
   return Status();
 }
