@@ -97,7 +97,9 @@ void expect_survival(const char* format, const std::string& file, long first, bo
     const Ending ending = convert(format, file);
     fail_at = -1;
     ASSERT_EQ(ending, Ending::kOutOfMemory) << "with allocation " << failing << " failing";
-    if (frees_all) ASSERT_EQ(live, before) << "leak with allocation " << failing << " failing";
+    if (frees_all) {
+      ASSERT_EQ(live, before) << "leak with allocation " << failing << " failing";
+    }
   }
 }
 

@@ -10,6 +10,7 @@ TfliteBuilder::TfliteBuilder() {
   model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>());
 }
 TfliteBuilder::TfliteBuilder(TfliteBuilder&&) noexcept = default;
+TfliteBuilder& TfliteBuilder::operator=(TfliteBuilder&&) noexcept = default;
 TfliteBuilder::~TfliteBuilder() = default;
 
 tflite::OperatorT& TfliteBuilder::op(BuiltinOperator code, std::vector<int> inputs,

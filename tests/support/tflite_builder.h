@@ -34,6 +34,7 @@ class TfliteBuilder {
   // What touches all options' types is in tflite_builder.cc: it takes long to compile.
   TfliteBuilder();
   TfliteBuilder(TfliteBuilder&&) noexcept;
+  TfliteBuilder& operator=(TfliteBuilder&&) noexcept;
   ~TfliteBuilder();
 
   tflite::SubGraphT& graph() { return *model.subgraphs[0]; }

@@ -409,7 +409,7 @@ ValueId Importer::table(const Node& node, const Activation& x, const std::vector
   const Shape shape{static_cast<int64_t>(values.size())};
   ValueId constant;
   // Stored bytes stand in the order of the integers they mean, int16 from the least on.
-  if (out.is_wide()) {
+  if (out.is_int16()) {
     constant = graph_->add_constant("", DType::kInt16, shape, values);
   } else {
     std::vector<uint8_t> bytes;
@@ -423,7 +423,7 @@ ValueId Importer::table(const Node& node, const Activation& x, const std::vector
 ValueId Importer::rescale(const Node& node, const Activation& x, const Format& out) {
   const int shift = out.exponent - x.format.exponent;
   if (x.format.type == out.type && shift == 0) return x.value;
-  if (!x.format.is_wide()) {
+  if (!x.format.is_int16()) {
     std::vector<int16_t> values;
     for (int q = kInt8Limits.lo; q <= kInt8Limits.hi; ++q)
       values.push_back(static_cast<int16_t>(shift_to(target_, q, shift, out.limits())));

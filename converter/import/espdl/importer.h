@@ -22,10 +22,10 @@ struct Format {
   int exponent = 0;
 
   bool is_integer() const { return type == DataType::INT8 || type == DataType::INT16; }
-  bool is_wide() const { return type == DataType::INT16; }
+  bool is_int16() const { return type == DataType::INT16; }
   // Added to the file's integer to give the stored one.
   int offset() const { return type == DataType::INT8 ? 128 : 0; }
-  Limits limits() const { return is_wide() ? kInt16Limits : kInt8Limits; }
+  Limits limits() const { return is_int16() ? kInt16Limits : kInt8Limits; }
   DType stored_type() const;
 };
 

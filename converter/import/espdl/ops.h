@@ -37,7 +37,7 @@ ValueId from_image(Importer& importer, const Node& node, ValueId y, int rank);
 
 // The zero point of an operand in the field of its type.
 inline void set_zero_point(const Format& format, uint8_t* field, int16_t* field_16) {
-  if (format.is_wide())
+  if (format.is_int16())
     *field_16 = 0;
   else
     *field = static_cast<uint8_t>(format.offset());

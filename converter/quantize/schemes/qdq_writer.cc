@@ -208,9 +208,9 @@ class Writer {
   }
   std::string add_weights(const Layer& layer, const LayerParameters& p) {
     const Tensor& w = *model_.constant(layer.weights);
-    const bool is_wide = parameters_.weight_bits > 8;
-    return add_codes(layer.weights, is_wide ? onnx::TensorProto::INT16 : onnx::TensorProto::INT8,
-                     w.shape, is_wide ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale, layer.axis,
+    const bool is_int16 = parameters_.weight_bits > 8;
+    return add_codes(layer.weights, is_int16 ? onnx::TensorProto::INT16 : onnx::TensorProto::INT8,
+                     w.shape, is_int16 ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale, layer.axis,
                      true);
   }
   std::string add_bias(const Layer& layer, const LayerParameters& p) {

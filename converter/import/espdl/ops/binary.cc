@@ -92,7 +92,7 @@ Status import_mul(Importer& importer, const Node& node) {
   const int shift = p.out.exponent - p.a.format.exponent - p.b.format.exponent;
   // The C code rounds products of int16 to float32 first, which shows from this shift on: below, what loses a bit saturates.
   constexpr int kFirstInexact = 9;
-  if (importer.target() == Target::kC && p.out.is_wide() && shift >= kFirstInexact) {
+  if (importer.target() == Target::kC && p.out.is_int16() && shift >= kFirstInexact) {
     const auto raw = [&](Activation x) {
       x.format.exponent = 0;
       return importer.to_float(node, x);
@@ -107,7 +107,7 @@ Status import_mul(Importer& importer, const Node& node) {
   auto& o = importer.add_node<fb::MulOptionsT>(node, {p.a.value, p.b.value}, y);
   set_zero_point(p.out, &o.a_zero_point, &o.a_zero_point_16);
   set_zero_point(p.out, &o.b_zero_point, &o.b_zero_point_16);
-  o.requant = importer.requant({shift}, p.out.is_wide() ? kMostLeft64 : kMostLeft32, p.out);
+  o.requant = importer.requant({shift}, p.out.is_int16() ? kMostLeft64 : kMostLeft32, p.out);
   importer.finish(node, y, p.out);
   importer.became(node, "Mul", "I0");
   return Status();
@@ -152,7 +152,7 @@ Status import_div(Importer& importer, const Node& node) {
   const float r = power_of_two(exponent);
   const Shape &sa = importer.shape_of(p.a.value), &sb = importer.shape_of(p.b.value);
   const bool a_is_one = sa.elements() == 1, b_is_one = sb.elements() == 1;
-  if (!p.out.is_wide()) {
+  if (!p.out.is_int16()) {
     std::vector<uint8_t> table;
     for (int a = -128; a < 128; ++a)
       for (int b = -128; b < 128; ++b)

@@ -64,9 +64,9 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
     return false;
   };
   const bool fits =
-      b.type == DataType::INT32 || (linear->in.is_wide() && b.type == DataType::INT64);
+      b.type == DataType::INT32 || (linear->in.is_int16() && b.type == DataType::INT64);
   if (!b.is_constant || !b.problem.empty() || !fits)
-    return no(std::string("is not a constant of int32") + (linear->in.is_wide() ? " or int64" : ""),
+    return no(std::string("is not a constant of int32") + (linear->in.is_int16() ? " or int64" : ""),
               "export the model again");
   if (b.bytes == 0 || b.shape.elements() != linear->shape.n) {
     *status =
@@ -125,17 +125,17 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, size
   };
   for (const int64_t b : linear.bias)
     if (b < -kMaxBias || b > kMaxBias) return no("a bias is beyond 2^45");
-  if (linear.in.is_wide() && terms > kMaxDigitsK)
+  if (linear.in.is_int16() && terms > kMaxDigitsK)
     return no("more than " + std::to_string(kMaxDigitsK) + " weights make an output");
   Reach all;
   for (const Reach& r : reaches(linear, channel_of)) {
     all.lo = std::min(all.lo, r.lo);
     all.hi = std::max(all.hi, r.hi);
   }
-  if (!linear.in.is_wide() && (all.lo < INT32_MIN || all.hi > INT32_MAX))
+  if (!linear.in.is_int16() && (all.lo < INT32_MIN || all.hi > INT32_MAX))
     return no("sums may reach " + std::to_string(std::max(-all.lo, all.hi)) + ", beyond int32");
   if (importer.target() != Target::kEsp32S3) return true;
-  const int bits = linear.in.is_wide() ? kS3Bits16 : kS3Bits8;
+  const int bits = linear.in.is_int16() ? kS3Bits16 : kS3Bits8;
   const int64_t limit = int64_t{1} << (bits - 1), most = std::max(-all.lo, all.hi);
   importer.note_s3(all.lo >= -limit && all.hi < limit);
   *note = all.lo >= -limit && all.hi < limit
@@ -152,7 +152,7 @@ Limits limits_of(const Linear& linear) {
 }
 
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Linear& linear) {
-  return importer.requant(linear.shifts, linear.in.is_wide() ? kMostLeft64 : kMostLeft32,
+  return importer.requant(linear.shifts, linear.in.is_int16() ? kMostLeft64 : kMostLeft32,
                           linear.out, limits_of(linear));
 }
 
@@ -170,7 +170,7 @@ ValueId add_weights(Importer& importer, const Node& node, const Linear& linear, 
 ValueId add_bias(Importer& importer, const Node& node, const Linear& linear) {
   const std::string name = node.has_input(2) ? importer.input(node, 2).name : "";
   const Shape shape{linear.shape.n};
-  if (linear.in.is_wide())
+  if (linear.in.is_int16())
     return importer.graph().add_constant(name, DType::kInt64, shape, linear.bias);
   const std::vector<int32_t> values(linear.bias.begin(), linear.bias.end());
   return importer.graph().add_constant(name, DType::kInt32, shape, values);

@@ -48,8 +48,8 @@ bool is_product(const Average& a, Target target) {
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
   if (is_power_of_two(a.area))
     return importer.requant({a.out.exponent - a.in.exponent + log2_of(a.area)},
-                            a.in.is_wide() ? kMostLeft64 : kMostLeft32, a.out);
-  if (a.in.is_wide() || !is_product(a, importer.target())) return nullptr;
+                            a.in.is_int16() ? kMostLeft64 : kMostLeft32, a.out);
+  if (a.in.is_int16() || !is_product(a, importer.target())) return nullptr;
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::F32;
   r->scale = {float_bits(a.factor())};
@@ -82,7 +82,7 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
     const std::vector<decltype(zero)> values(static_cast<size_t>(channels), zero);
     return graph.add_constant("", dtype, {channels}, values);
   };
-  const ValueId bias = a.in.is_wide() && is_direct ? zeros(int64_t{0}, DType::kInt64)
+  const ValueId bias = a.in.is_int16() && is_direct ? zeros(int64_t{0}, DType::kInt64)
                                                    : zeros(int32_t{0}, DType::kInt32);
   const Shape made{in[0], rows.output, columns.output, channels};
   *y =
@@ -249,7 +249,7 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
 Status finish_average(Importer& importer, const Node& node, const Reduction& r, bool divides) {
   const Average average{r.x.format, r.out, r.n, divides};
   ValueId y;
-  const bool is_short = r.n < (r.x.format.is_wide() ? 1 << 15 : 1 << 17);
+  const bool is_short = r.n < (r.x.format.is_int16() ? 1 << 15 : 1 << 17);
   std::unique_ptr<fb::RequantT> requant = is_short ? requant_of(importer, average) : nullptr;
   if (requant) {
     y = importer.new_value("", r.out, r.made());

@@ -203,7 +203,7 @@ Status import_resize(Importer& importer, const Node& node) {
   Activation x;
   Format out;
   if (!importer.read_pair(node, &x, &out)) return Status();
-  if (out.is_wide())
+  if (out.is_int16())
     return importer.refuse(node, "the runtime's kernel for int16 is empty",
                            importer.output(node).name, "quantise this operator to int8");
   const std::string mode = node.text("mode", "nearest");

@@ -35,13 +35,13 @@ std::vector<int16_t> tabulated(const Format& in, const F& f) {
 Status read_lut(Importer& importer, const Node& node, const Format& in, const Format& out,
                 std::vector<int16_t>* values, bool* has) {
   const std::string name = node.text("lut");
-  *has = !name.empty() && (!in.is_wide() || node.op == "LUT" || node.op == "Gelu");
+  *has = !name.empty() && (!in.is_int16() || node.op == "LUT" || node.op == "Gelu");
   if (!*has) return Status();
   const Tensor* t = importer.find(name);
   QRT_MODEL_CHECK(t && t->is_constant && t->bytes > 0 && t->type == out.type,
                   "its table '%s' is no constant of %s", name.c_str(), type_name(out.type));
   const int64_t count = t->shape.elements();
-  if (!in.is_wide()) {
+  if (!in.is_int16()) {
     QRT_MODEL_CHECK(count == 256, "its table has %lld entries, expected 256",
                     static_cast<long long>(count));
     for (size_t i = 0; i < 256; ++i) values->push_back(element(*t, i));
@@ -145,7 +145,7 @@ Status import_relu(Importer& importer, const Node& node) {
   }
   if (!importer.read_pair(node, &x, &out)) return Status();
   const bool same = x.format.exponent == out.exponent;
-  if (same && out.is_wide()) return finish_limits(importer, node, x, out, {0, out.limits().hi});
+  if (same && out.is_int16()) return finish_limits(importer, node, x, out, {0, out.limits().hi});
   const float step = power_of_two(x.format.exponent), scale = power_of_two(-out.exponent);
   return import_table(importer, node, x, out, [&](int q) {
     if (q < 0) return 0;
@@ -185,7 +185,7 @@ Status import_clip(Importer& importer, const Node& node) {
     (i == 1 ? limits.lo : limits.hi) = element(t, 0);
   }
   QRT_MODEL_CHECK(limits.lo <= limits.hi, "its limits are %d and %d", limits.lo, limits.hi);
-  if (x.format.exponent == out.exponent && out.is_wide())
+  if (x.format.exponent == out.exponent && out.is_int16())
     return finish_limits(importer, node, x, out, limits);
   const float factor = power_of_two(x.format.exponent - out.exponent);
   return import_table(importer, node, x, out, [&](int q) {
@@ -213,7 +213,7 @@ Status import_prelu(Importer& importer, const Node& node) {
         importer.quoted_input(node, 1) + " is not a constant of the input's type with one exponent",
         alpha.name, "quantise alpha per tensor");
   // One slope for all channels: the runtime repeats it of int16 only.
-  const bool is_one = alpha.shape.elements() == 1 && (x.format.is_wide() || importer.is_plain());
+  const bool is_one = alpha.shape.elements() == 1 && (x.format.is_int16() || importer.is_plain());
   QRT_MODEL_CHECK(shape.rank() >= 1 && alpha.bytes > 0 &&
                       (is_one || alpha.shape.elements() == shape[shape.rank() - 1]),
                   "%lld slopes for an input of shape %s",
@@ -223,13 +223,13 @@ Status import_prelu(Importer& importer, const Node& node) {
         node,
         "input and output have different exponents, for which the chips' arithmetic is not known",
         importer.output(node).name, "export the model for target c, or with equal exponents");
-  if (importer.target() == Target::kEsp32P4 && !x.format.is_wide() && !importer.is_plain())
+  if (importer.target() == Target::kEsp32P4 && !x.format.is_int16() && !importer.is_plain())
     return importer.refuse(node, "how the ESP32-P4 rounds the negative side of int8 is not known",
                            importer.output(node).name,
                            "export the operator as a table (attribute lut)");
   const int shift = out.exponent - x.format.exponent - alpha.exponents[0];
   const auto channels = static_cast<size_t>(shape[shape.rank() - 1]);
-  if (x.format.is_wide()) {
+  if (x.format.is_int16()) {
     std::vector<int16_t> slopes;
     for (size_t c = 0; c < channels; ++c) slopes.push_back(element(alpha, is_one ? 0 : c));
     const ValueId slope = importer.graph().add_constant(alpha.name, DType::kInt16,

@@ -19,7 +19,7 @@ bool keeps_quantisation(const std::string& op);
 
 // The type that an operator computes in: int16 where one of its tensors is.
 inline DataType wider(const Format& a, const Format& b) {
-  return a.is_wide() || b.is_wide() ? DataType::INT16 : DataType::INT8;
+  return a.is_int16() || b.is_int16() ? DataType::INT16 : DataType::INT8;
 }
 
 // One number, and its value.

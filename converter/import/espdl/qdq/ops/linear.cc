@@ -80,8 +80,8 @@ bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string
     return no("has " + std::to_string(c.elements()) + " elements for " + std::to_string(channels) +
                   " output channels",
               "use one value per output channel");
-  const bool is_wide = layer->type == DataType::INT16;
-  Numbers numbers{is_wide ? DataType::INT64 : DataType::INT32, {channels}, {}, {}};
+  const bool is_int16 = layer->type == DataType::INT16;
+  Numbers numbers{is_int16 ? DataType::INT64 : DataType::INT32, {channels}, {}, {}};
   numbers.exponents = b.scales ? b.scales->exponents : layer->exponents;
   for (int64_t o = 0; o < channels; ++o) {
     const int64_t from = c.elements() == 1 ? 0 : o;
@@ -93,9 +93,9 @@ bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string
         rounded(t.target(), c.real(from),
                 layer->exponents[layer->exponents.size() == 1 ? 0 : static_cast<size_t>(o)]);
     constexpr double kMost32 = 0x1p31 - 1, kMost64 = 0x1p45;  // as ESP-DL's front end takes them
-    if (!(std::fabs(v) <= (is_wide ? kMost64 : kMost32)))
+    if (!(std::fabs(v) <= (is_int16 ? kMost64 : kMost32)))
       return no("holds " + std::to_string(c.real(from)) + ", beyond " +
-                    (is_wide ? "2^45" : "int32") + " steps of input and weights",
+                    (is_int16 ? "2^45" : "int32") + " steps of input and weights",
                 "give input or weights a greater scale");
     numbers.values.push_back(static_cast<int64_t>(v));
   }

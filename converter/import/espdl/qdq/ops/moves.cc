@@ -144,14 +144,14 @@ Status translate_concat(Translator& t, const NodeView& n) {
       x.format = {x.scales->type, static_cast<int>(x.scales->exponents[0])};
     else if (!t.read_activation(n, i, &x))
       return Status();
-    if (x.format.is_wide()) type = DataType::INT16;
+    if (x.format.is_int16()) type = DataType::INT16;
     parts.push_back(std::move(x));
     alike = alike && parts.back().format.type == parts[0].format.type &&
             parts.back().format.exponent == parts[0].format.exponent;
   }
   Format out = t.format_or(n, 0, parts[0].format);
   if (!alike && !t.read_format(n, 0, &out)) return Status();
-  const Format made{out.is_wide() ? out.type : type, out.exponent};
+  const Format made{out.is_int16() ? out.type : type, out.exponent};
   std::vector<std::string> inputs;
   int rank = 0;
   for (int i = 0; i < n.input_count(); ++i) {
