@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "qrt/qrt.hpp"
+#include "runtime/text.h"
 
 namespace qrt::bench {
 namespace {
@@ -21,7 +22,7 @@ void print_ops(const Measurement& m) {
   for (const OpTime& op : m.ops)
     printf("%10.1f %5.1f%% %10.2f %8.1f  %-5s %-20s %-40s %s\n", op.ms * 1e3, op.share * 100,
            static_cast<double>(op.macs) * 1e-6, op.gmacs, level_name(op.level), op.type.c_str(),
-           op.kernel.c_str(), op.name.c_str());
+           op.kernel.c_str(), escaped(op.name).c_str());
 }
 
 // Time and limit of every operator, then the peaks they were judged by.
@@ -41,7 +42,7 @@ void print_roofline(const Options& options, const Measurement& m) {
     printf("%10.1f %5.1f%% %10.2f %8.1f %10.2f %10.2f %7.1f%% %-7s %-6s %-40s %s\n", op.ms * 1e3,
            op.share * 100, static_cast<double>(op.macs) * 1e-6, op.gmacs, op.limit.compute_ms * 1e3,
            op.limit.memory_ms * 1e3, percent(op.limit.ms(), op.ms), op.limit.bound(),
-           op.limit.memory_level, op.kernel.c_str(), op.name.c_str());
+           op.limit.memory_level, op.kernel.c_str(), escaped(op.name).c_str());
 }
 
 void print_text(const Options& options, const Measurement& m, const Comparison* comparison) {
@@ -139,7 +140,7 @@ void print_json(const Options& options, const Measurement& m, const Comparison* 
     root["scaling"].push_back(
         {{"batch", b.batch}, {"image_ms", b.image_ms}, {"of_batch_1", b.of_first}});
   if (comparison != nullptr) root["compare"] = comparison_json(*comparison);
-  puts(root.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  puts(root.dump(2, ' ', true, ordered_json::error_handler_t::replace).c_str());
 }
 
 // A field of csv (RFC 4180).
@@ -172,8 +173,8 @@ void print_csv(const Options& options, const Measurement& m) {
          options.roofline ? ",compute_ms,memory_ms,memory_level,bound,of_limit" : "");
   for (size_t i = 0; i < m.ops.size(); ++i) {
     const OpTime& op = m.ops[i];
-    printf("%zu,%s,%s,%s,%s,%.6f,%.6f,%llu,%.3f,%llu", i, quoted(op.name).c_str(), op.type.c_str(),
-           op.kernel.c_str(), level_name(op.level), op.ms, op.share,
+    printf("%zu,%s,%s,%s,%s,%.6f,%.6f,%llu,%.3f,%llu", i, quoted(escaped(op.name)).c_str(),
+           op.type.c_str(), op.kernel.c_str(), level_name(op.level), op.ms, op.share,
            static_cast<unsigned long long>(op.macs), op.gmacs,
            static_cast<unsigned long long>(op.bytes));
     if (options.roofline) {

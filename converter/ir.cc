@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/text.h"
+
 namespace qrt::convert {
 
 ValueId Graph::add_value(Value value) {
@@ -39,8 +41,8 @@ namespace {
 std::string describe(const Graph& graph, ValueId id) {
   if (id >= graph.values.size()) return "%?" + std::to_string(id);
   const Value& v = graph.values[id];
-  std::string s = "%" + std::to_string(id) + " '" + v.name + "' " + dtype_name(v.type.dtype) +
-                  v.type.shape.to_string();
+  std::string s = "%" + std::to_string(id) + " '" + escaped(v.name) + "' " +
+                  dtype_name(v.type.dtype) + v.type.shape.to_string();
   if (v.is_constant) {
     s += " constant";
     if (v.packing != fb::Packing::NONE) s += std::string(" ") + fb::EnumNamePacking(v.packing);
@@ -106,12 +108,13 @@ const fb::Operator& StoredForm::op() const {
 }
 
 std::string dump(const Graph& graph) {
-  std::string s = "graph '" + graph.name + "' batch " + std::to_string(graph.default_batch) +
-                  (graph.batch_is_open ? " (open)" : "") + "\n";
+  std::string s = "graph '" + escaped(graph.name) + "' batch " +
+                  std::to_string(graph.default_batch) + (graph.batch_is_open ? " (open)" : "") +
+                  "\n";
   for (ValueId id : graph.inputs) s += "input " + describe(graph, id) + "\n";
   for (const Node& node : graph.nodes) {
     s += std::string(fb::EnumNameOpOptions(node.options.type)) + attributes(node) + " '" +
-         node.name + "' (" + list(node.inputs) + ")\n";
+         escaped(node.name) + "' (" + list(node.inputs) + ")\n";
     for (ValueId id : node.inputs)
       if (id < graph.values.size() && graph.values[id].is_constant)
         s += "    with " + describe(graph, id) + "\n";

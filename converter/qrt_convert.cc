@@ -8,6 +8,7 @@
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
+#include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/options.h"
 #include "runtime/tools/terminal.h"
@@ -118,8 +119,8 @@ int check_level(const Report& report, const std::string& level) {
   for (const Finding& f : report.findings())
     if (f.outcome == Outcome::kConverted &&
         (f.level == "F" || (level == "I0" && f.level == "I1"))) {
-      fprintf(stderr, "above %s: %s (%s) -> %s [%s]\n", level.c_str(), f.node.c_str(), f.op.c_str(),
-              f.result.c_str(), f.level.c_str());
+      fprintf(stderr, "above %s: %s (%s) -> %s [%s]\n", level.c_str(), escaped(f.node).c_str(),
+              escaped(f.op).c_str(), f.result.c_str(), f.level.c_str());
       ++above;
     }
   return above;
@@ -147,7 +148,7 @@ int list_models(const Options& options) {
     status = format->list(options.input, &models);
   }
   if (!status.ok()) return tool::fail(status);
-  for (const std::string& model : models) printf("%s\n", model.c_str());
+  for (const std::string& model : models) printf("%s\n", escaped(model).c_str());
   return tool::kDone;
 }
 
@@ -169,7 +170,7 @@ int check_model(const Options& options, const convert::TestValues& values,
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   bool all_near = true;
   for (const convert::CheckedOutput& o : outputs) {
-    printf("check '%s': ", o.name.c_str());
+    printf("check '%s': ", escaped(o.name).c_str());
     if (o.different == 0)
       printf("all %zu equal\n", o.elements);
     else
@@ -212,7 +213,7 @@ int convert_model(const Options& options) {
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
   if (graph.batch_is_symbolic && !graph.batch_is_open)
     fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
-            static_cast<long long>(graph.default_batch), graph.batch_closed.c_str());
+            static_cast<long long>(graph.default_batch), escaped(graph.batch_closed).c_str());
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const int above = check_level(report, options.require_level); above > 0) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/text.h"
+
 namespace qrt::convert {
 
 void Report::converted(std::string node, std::string op, std::string result, std::string level) {
@@ -39,7 +41,7 @@ namespace {
 // A node without a name is called "#17 (Conv)" already.
 template <class Entry>
 std::string label(const Entry& e) {
-  return !e.node.empty() && e.node[0] == '#' ? e.node : e.node + " (" + e.op + ")";
+  return escaped(!e.node.empty() && e.node[0] == '#' ? e.node : e.node + " (" + e.op + ")");
 }
 
 const char* outcome_name(Outcome outcome) {
@@ -57,11 +59,11 @@ std::string Report::text(bool all) const {
   std::string s;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {
-      s += "refused  " + label(f) + ": " + f.rule + "\n";
-      if (!f.tensor.empty()) s += "         tensor: " + f.tensor + "\n";
+      s += "refused  " + label(f) + ": " + escaped(f.rule) + "\n";
+      if (!f.tensor.empty()) s += "         tensor: " + escaped(f.tensor) + "\n";
       if (!f.remedy.empty()) s += "         remedy: " + f.remedy + "\n";
     } else if (f.outcome == Outcome::kNotAssessed) {
-      s += "unknown  " + label(f) + ": not assessed: " + f.rule + "\n";
+      s += "unknown  " + label(f) + ": not assessed: " + escaped(f.rule) + "\n";
     } else if (all) {
       s += "ok       " + label(f) + " -> " + f.result;
       if (!f.level.empty()) s += " [" + f.level + "]";
@@ -71,7 +73,7 @@ std::string Report::text(bool all) const {
   if (all && batch_.is_open)
     s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
   if (all && !batch_.is_open && batch_.size > 0)
-    s += "batch    " + std::to_string(batch_.size) + " and no other: " + batch_.why + "\n";
+    s += "batch    " + std::to_string(batch_.size) + " and no other: " + escaped(batch_.why) + "\n";
   const size_t unknown = count(Outcome::kNotAssessed);
   if (!all && !has_refusals()) return s;
   s += refusals();
@@ -96,7 +98,7 @@ std::string Report::refusals() const {
 std::string Report::warnings_text() const {
   std::string s;
   for (const Warning& w : warnings_) {
-    s += "warning  " + label(w) + ": " + w.rule + ": " + w.what + "\n";
+    s += "warning  " + label(w) + ": " + w.rule + ": " + escaped(w.what) + "\n";
     s += "         remedy: " + w.remedy + "\n";
   }
   return s + std::to_string(warnings_.size()) +
@@ -135,8 +137,8 @@ std::string Report::json(Sections sections) const {
                           {"numbers", numbers}});
     }
   }
-  // Names come from the model and need not be UTF-8.
-  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  // Names come from the model: they need not be UTF-8, and a terminal may take them for commands.
+  return root.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace qrt::convert

@@ -1,6 +1,10 @@
 #include "runtime/arena.h"
 
 #include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+#include <utility>
 
 #include "runtime/checked.h"
 #include "runtime/op.h"
@@ -30,6 +34,74 @@ size_t find_offset(const ArenaBlock& block, size_t size, const std::vector<Place
   return best != SIZE_MAX ? best : end;
 }
 
+// Blocks one after the other as they come to life, in memory that those before them have left: the
+// smallest piece that is large enough, or new memory behind all. O(n log n).
+class Succession {
+ public:
+  explicit Succession(size_t begin) : end_(begin) {}
+
+  // REQUIRES: calls with ascending `first`.
+  void place(ArenaBlock* block) {
+    while (!alive_.empty() && alive_.top().last < block->first) {
+      release(alive_.top().offset, alive_.top().end);
+      alive_.pop();
+    }
+    const size_t size = round_up(block->bytes, kAlignment);
+    const auto piece = by_size_.lower_bound({size, 0});
+    if (piece == by_size_.end()) {
+      block->offset = end_;
+      end_ += size;
+    } else {
+      const auto [bytes, offset] = *piece;
+      block->offset = offset;
+      take(offset, offset + bytes);
+      if (bytes > size) give(offset + size, offset + bytes);
+    }
+    alive_.push({block->last, block->offset, block->offset + size});
+  }
+  size_t end() const { return end_; }
+
+ private:
+  struct Alive {
+    uint32_t last;
+    size_t offset, end;
+    bool operator<(const Alive& other) const {
+      return last > other.last;
+    }  // the first to end on top
+  };
+
+  // Joined with the free pieces on both sides.
+  void release(size_t begin, size_t end) {
+    if (const auto next = by_offset_.find(end); next != by_offset_.end()) {
+      const size_t behind = next->second;
+      take(end, behind);
+      end = behind;
+    }
+    if (auto before = by_offset_.lower_bound(begin); before != by_offset_.begin()) {
+      --before;
+      if (before->second == begin) {
+        const size_t from = before->first;
+        take(from, begin);
+        begin = from;
+      }
+    }
+    give(begin, end);
+  }
+  void give(size_t begin, size_t end) {
+    by_offset_.emplace(begin, end);
+    by_size_.emplace(end - begin, begin);
+  }
+  void take(size_t begin, size_t end) {
+    by_offset_.erase(begin);
+    by_size_.erase({end - begin, begin});
+  }
+
+  size_t end_;
+  std::priority_queue<Alive> alive_;
+  std::map<size_t, size_t> by_offset_;           // free pieces: begin, end
+  std::set<std::pair<size_t, size_t>> by_size_;  // the same: bytes, begin
+};
+
 }  // namespace
 
 bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) {
@@ -43,8 +115,10 @@ bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) 
                    [](const ArenaBlock* a, const ArenaBlock* b) { return a->bytes > b->bytes; });
 
   std::vector<Placed> placed;  // ascending offsets
-  placed.reserve(order.size());
-  for (ArenaBlock* block : order) {
+  const size_t searched = std::min(order.size(), kMaxSearched);
+  placed.reserve(searched);
+  for (size_t i = 0; i < searched; ++i) {
+    ArenaBlock* block = order[i];
     const size_t size = round_up(block->bytes, kAlignment);
     block->offset = find_offset(*block, size, placed);
     if (block->offset > limit || size > limit - block->offset) return false;
@@ -55,6 +129,15 @@ bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) 
                          [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
         place);
   }
+  // Any number of small ones: behind all those.
+  std::stable_sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(),
+                   [](const ArenaBlock* a, const ArenaBlock* b) { return a->first < b->first; });
+  Succession rest(*total);
+  for (size_t i = searched; i < order.size(); ++i) {
+    rest.place(order[i]);
+    if (rest.end() > limit) return false;
+  }
+  *total = rest.end();
   return true;
 }
 

@@ -31,16 +31,15 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
                 std::vector<PlannedStep>* steps) {
   std::vector<uint32_t> producer(types.size(), kNone);
   std::vector<uint32_t> readers(types.size());  // steps, model outputs and variables
+  std::vector<uint32_t> last_reader(types.size(), kNone);
   for (uint32_t t : *model.outputs()) ++readers[t];
   for (const fb::Variable* v : variables(model)) ++readers[v->next()];
   for (uint32_t i = 0; i < steps->size(); ++i) {
     const PlannedStep& step = (*steps)[i];
     for (uint32_t t : step.outputs) producer[t] = i;
-    for (size_t k = 0; k < step.inputs.size(); ++k) {
-      bool is_first = true;
-      for (size_t before = 0; before < k; ++before)
-        is_first &= step.inputs[before] != step.inputs[k];
-      readers[step.inputs[k]] += is_first;
+    for (uint32_t t : step.inputs) {
+      readers[t] += last_reader[t] != i;  // a step that reads it twice is one
+      last_reader[t] = i;
     }
   }
   for (PlannedStep& step : *steps) {

@@ -1,5 +1,6 @@
 #include "runtime/infer.h"
 
+#include "runtime/text.h"
 #include "runtime/verify.h"
 
 namespace qrt {
@@ -24,11 +25,7 @@ std::vector<const fb::Variable*> variables(const fb::Model& model) {
 
 std::string printable(const flatbuffers::String* name) {
   constexpr size_t kLongest = 100;
-  std::string text = name != nullptr ? name->str().substr(0, kLongest) : "";
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return text;
+  return name != nullptr ? escaped(name->string_view(), kLongest) : "";
 }
 
 std::string op_label(const fb::Model& model, uint32_t op) {

@@ -22,7 +22,7 @@ bool is_constant(const fb::Tensor& tensor);
 // Empty where the file has none.
 std::vector<const fb::Variable*> variables(const fb::Model& model);
 
-// A name from a file as it may stand in a message: control characters replaced, length limited.
+// A name from a file as it may stand in a message: escaped (text.h), length limited.
 std::string printable(const flatbuffers::String* name);
 
 // "op 12 (Conv2D 'stem/conv')"

@@ -59,6 +59,8 @@ Result<ModelBytes> ModelBytes::map_file(const char* path) {
 }
 
 Result<ModelBytes> ModelBytes::copy(const void* data, size_t size) {
+  QRT_MODEL_CHECK(size <= kMaxFileBytes, "%zu bytes are too many for a model (limit %zu)", size,
+                  kMaxFileBytes);
   void* own = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   if (own == nullptr) return error(Code::kOutOfMemory, "no memory for %zu model bytes", size);
   if (size != 0) memcpy(own, data, size);
@@ -69,8 +71,12 @@ Result<ModelBytes> ModelBytes::copy(const void* data, size_t size) {
   return bytes;
 }
 
+bool ModelBytes::is_usable_in_place(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
+}
+
 Result<ModelBytes> ModelBytes::borrow(const void* data, size_t size) {
-  if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) return copy(data, size);
+  if (!is_usable_in_place(data)) return copy(data, size);
   ModelBytes bytes;
   bytes.data_ = static_cast<const uint8_t*>(data);
   bytes.size_ = size;

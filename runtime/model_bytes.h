@@ -9,6 +9,8 @@
 
 namespace qrt {
 
+constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;  // flatbuffers' own
+
 // Movable; read-only. data() does not move with the object.
 class ModelBytes {
  public:
@@ -21,14 +23,19 @@ class ModelBytes {
   // empty file.
   static Result<ModelBytes> map_file(const char* path);
 
-  // kOutOfMemory.
+  // kOutOfMemory; kInvalidModel, before anything is copied, for more bytes than a model may have.
   static Result<ModelBytes> copy(const void* data, size_t size);
+
+  // Whether borrow() takes these bytes as they are.
+  static bool is_usable_in_place(const void* data);
 
   // The caller's bytes, which must outlive this object, or a copy where they are not aligned.
   static Result<ModelBytes> borrow(const void* data, size_t size);
 
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
+  // Of memory: 0 for the caller's bytes and a mapping.
+  size_t held_bytes() const { return owner_ == Owner::kHeap ? size_ : 0; }
 
  private:
   enum class Owner { kCaller, kMapping, kHeap };

@@ -16,6 +16,7 @@
 
 #include "kernels/isa.h"
 #include "qrt_model_generated.h"
+#include "runtime/memory_budget.h"
 #include "runtime/parallel.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
@@ -160,6 +161,11 @@ struct PrepareContext : InferContext {
   IsaSet isas;
   size_t threads;
   Provider provider;
+  MemoryBudget* memory;
+
+  // To be called before a step's own tables are made that grow with a file's numbers: spread
+  // requantisations, folded biases, unpacked weights, runs of a gather.
+  Status take(size_t bytes) const { return memory->take(bytes); }
 };
 
 struct OpDef {
@@ -169,7 +175,7 @@ struct OpDef {
   // accepted) and appends the outputs' types.
   Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);
   // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
-  // kUnsupported.
+  // kUnsupported. What it keeps beyond some kilobytes it takes from context.memory first.
   Status (*prepare)(const PrepareContext& context, PlannedStep* step);
   OpTraits traits;
 };

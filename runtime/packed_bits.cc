@@ -69,7 +69,7 @@ void UnpackedWeights::Release::operator()(uint8_t* memory) const {
   ::operator delete (memory, std::align_val_t{kAlignment}, std::nothrow);
 }
 
-Status UnpackedWeights::make(const fb::Model& model, size_t file_bytes) {
+Status UnpackedWeights::make(const fb::Model& model, size_t file_bytes, size_t max_memory) {
   std::map<std::tuple<uint32_t, fb::DType, std::string_view>, View> made;
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const fb::Tensor& tensor = *model.tensors()->Get(i);
@@ -85,6 +85,11 @@ Status UnpackedWeights::make(const fb::Model& model, size_t file_bytes) {
       QRT_MODEL_CHECK(bytes_ <= kMaxUnpacking * file_bytes,
                       "weights of 4 and 2 bits take more than %zu times the file when unpacked",
                       kMaxUnpacking);
+      if (bytes_ > max_memory)
+        return error(Code::kOutOfMemory,
+                     "weights of 4 and 2 bits take %zu bytes or more when unpacked, max_memory "
+                     "leaves %zu for them",
+                     bytes_, max_memory);
       memory_.emplace_back();
       memory_.back().reset(static_cast<uint8_t*>(
           ::operator new (view.bytes + kSlack, std::align_val_t{kAlignment}, std::nothrow)));

@@ -50,9 +50,9 @@ class UnpackedWeights {
   };
 
   // Unpacks every such constant of the model; those of the same buffer, type and offsets once.
-  // kOutOfMemory; kInvalidModel where they would take more than kMaxUnpacking times file_bytes, as
-  // only crafted files do. REQUIRES: the model's tensors were checked.
-  Status make(const fb::Model& model, size_t file_bytes);
+  // kOutOfMemory, also beyond max_memory; kInvalidModel where they would take more than kMaxUnpacking
+  // times file_bytes, as only crafted files do. REQUIRES: the model's tensors were checked.
+  Status make(const fb::Model& model, size_t file_bytes, size_t max_memory = SIZE_MAX);
 
   View of(uint32_t tensor) const { return tensor < views_.size() ? views_[tensor] : View(); }
   size_t bytes() const { return bytes_; }  // of all

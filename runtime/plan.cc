@@ -16,6 +16,9 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
+// Of a step: what its operator keeps whatever the file's numbers are.
+constexpr size_t kStepBytes = 1024;
+
 class Planner {
  public:
   Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,
@@ -23,14 +26,18 @@ class Planner {
       : file_(model->file()),
         options_(options),
         may_slice_(may_slice && !options.keep_all && options.provider == Provider::kOwn),
-        plan_(std::make_shared<Plan>()) {
+        plan_(std::make_shared<Plan>()),
+        memory_(limit_of(*model, options)) {
+    plan_->max_memory = limit_of(*model, options);
     plan_->model = std::move(model);
     plan_->threads = std::max<size_t>(options.threads, 1);
+    plan_->provider = options.provider;
     plan_->keep_all = options.keep_all;
     plan_->variables = variables(file_);
   }
 
   Result<std::shared_ptr<const Plan>> run() {
+    QRT_TRY(memory_.take(own_bytes()));
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps());
@@ -45,10 +52,23 @@ class Planner {
     }
     QRT_TRY(place_tensors());
     QRT_TRY(place_state());
+    plan_->table_bytes = memory_.taken();
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
  private:
+  static size_t limit_of(const VerifiedModel& model, const PlanOptions& options) {
+    return options.max_memory != 0 ? options.max_memory : default_max_memory(model, options.batch);
+  }
+
+  // Steps, and what a plan and a session have for every slot.
+  size_t own_bytes() const {
+    constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*);
+    const size_t ends = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy));
+    return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
+           file_.tensors()->size() * kSlotBytes + ends;
+  }
+
   Status choose_batch() {
     const size_t own = plan_->model->default_batch();
     plan_->batch = options_.batch == 0 ? own : options_.batch;
@@ -100,8 +120,11 @@ class Planner {
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
+    context.memory = &memory_;
     PlannedStep& step = plan_->steps[index];
     step.op = context.op;
+    const size_t operands = context.op->inputs()->size() + context.op->outputs()->size();
+    QRT_TRY(context.take(operands * sizeof(uint32_t)));
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
     step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
     for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
@@ -253,6 +276,7 @@ class Planner {
   const PlanOptions options_;
   const bool may_slice_;
   std::shared_ptr<Plan> plan_;
+  MemoryBudget memory_;
   std::vector<TensorType> types_;  // by slot, of one slice
   std::vector<bool> is_sliced_;    // by slot; of roots
   std::optional<Sharing> sharing_;
@@ -260,6 +284,14 @@ class Planner {
 };
 
 }  // namespace
+
+size_t default_max_memory(const VerifiedModel& model, size_t batch) {
+  const size_t base = kDefaultMemory + kDefaultMemoryPerFileByte * model.file_bytes();
+  const size_t own = model.default_batch();
+  const size_t times = batch > own ? ceil_div(batch, own) : 1;
+  size_t limit;
+  return checked_mul(base, times, &limit) ? std::min(limit, kMaxMemory) : kMaxMemory;
+}
 
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options) {

@@ -22,7 +22,15 @@ struct PlanOptions {
   size_t threads = 1;
   Provider provider = Provider::kOwn;
   bool keep_all = false;  // no tensor's memory is used again within a run
+  size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
 };
+
+// What a session may take where its caller names no limit. Generous, and for a file's own batch
+// finite whatever the file says: a few hundred bytes can ask for inputs and tables of gigabytes. More
+// images than that are the caller's wish, and take their share each.
+constexpr size_t kDefaultMemory = size_t{2} << 30;
+constexpr size_t kDefaultMemoryPerFileByte = 64;
+size_t default_max_memory(const VerifiedModel& model, size_t batch);
 
 // Where a tensor lives. Tensors share memory where that keeps the bytes:
 // - a view (Reshape, a slice) stands in its input's memory;
@@ -62,6 +70,7 @@ struct Plan {
   size_t batch;
   size_t slices = 1;  // a divisor of batch
   size_t threads;
+  Provider provider;
   bool keep_all;
 
   std::vector<PlannedStep> steps;     // steps[i] belongs to operator i
@@ -79,10 +88,17 @@ struct Plan {
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;
   size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes; }
 
+  // The plan's own: steps, what they keep, and what there is for every slot, of a session too.
+  size_t table_bytes = 0;
+  size_t max_memory = 0;  // for Session::create() to compare total_bytes() with
+  size_t total_bytes() const { return memory_bytes() + table_bytes; }
+
   size_t slot_bytes(uint32_t slot) const { return tensor_bytes(types[slot]); }
 };
 
-// kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory, kUnsupported.
+// kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory or with tables
+// beyond max_memory, kUnsupported. A plan whose sessions would take more than max_memory can be made,
+// and tells how much that is.
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options);
 

@@ -28,6 +28,32 @@ Status null_argument(const char* name) {
   return qrt::error(Code::kInvalidArgument, "%s is NULL", name);
 }
 
+void init_struct(void* options, size_t size) {
+  if (options == nullptr || size < sizeof size) return;
+  memset(options, 0, size);
+  memcpy(options, &size, sizeof size);
+}
+
+Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options) {
+  if (given == nullptr) return {};
+  size_t size;
+  memcpy(&size, given, sizeof size);
+  if (size < first) {
+    return qrt::error(Code::kInvalidArgument,
+                      "options.struct_size is %zu, expected at least %zu: call %s() first", size,
+                      first, init);
+  }
+  const auto* bytes = static_cast<const uint8_t*>(given);
+  for (size_t i = known; i < size; ++i) {
+    if (bytes[i] != 0) {
+      return qrt::error(Code::kInvalidArgument,
+                        "options has fields that this version of qrt does not know");
+    }
+  }
+  memcpy(options, given, std::min(size, known));
+  return {};
+}
+
 namespace {
 
 template <class T>
@@ -69,9 +95,26 @@ using qrt::TensorType;
 using qrt::text;
 using qrt::VerifiedModel;
 
-Status load(Result<ModelBytes> bytes, qrt_model** model) {
+// 0: no limit.
+size_t limit_of(const qrt_load_options& options) {
+  return options.max_memory != 0 ? options.max_memory : SIZE_MAX;
+}
+
+Status read_options(const qrt_load_options* given, qrt_load_options* options) {
+  qrt_load_options_init(options);
+  constexpr size_t kFirst = offsetof(qrt_load_options, max_memory) + sizeof(size_t);
+  QRT_TRY(qrt::read_struct("qrt_load_options_init", given, kFirst, sizeof *options, options));
+  if ((options->flags & ~unsigned{QRT_LOAD_COPY}) != 0) {
+    return qrt::error(Code::kInvalidArgument, "flags are 0x%x, expected 0 or QRT_LOAD_COPY",
+                      options->flags);
+  }
+  return {};
+}
+
+Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model** model) {
   if (!bytes.ok()) return std::move(bytes.status());
-  Result<std::shared_ptr<const VerifiedModel>> verified = qrt::verify(std::move(*bytes));
+  Result<std::shared_ptr<const VerifiedModel>> verified =
+      qrt::verify(std::move(*bytes), {limit_of(options)});
   if (!verified.ok()) return std::move(verified.status());
   *model = new qrt_model{std::move(*verified)};
   return {};
@@ -130,28 +173,49 @@ const char* qrt_isa(size_t index) {
 
 // ---- model ----
 
+void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size) {
+  qrt::init_struct(options, struct_size);
+}
+
 qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error) {
+  return qrt_model_load_file_with(path, nullptr, model, error);
+}
+
+qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* options,
+                                    qrt_model** model, qrt_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Status {
     if (path == nullptr) return null_argument("path");
     if (model == nullptr) return null_argument("model");
-    return load(ModelBytes::map_file(path), model).at(path);
+    qrt_load_options o;
+    QRT_TRY(read_options(options, &o));
+    return load(ModelBytes::map_file(path), o, model).at(path);
   });
 }
 
 qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags, qrt_model** model,
                                  qrt_error* error) {
+  qrt_load_options options;
+  qrt_load_options_init(&options);
+  options.flags = flags;
+  return qrt_model_load_memory_with(data, size, &options, model, error);
+}
+
+qrt_status qrt_model_load_memory_with(const void* data, size_t size,
+                                      const qrt_load_options* options, qrt_model** model,
+                                      qrt_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Status {
     if (data == nullptr) return null_argument("data");
     if (model == nullptr) return null_argument("model");
-    if ((flags & ~unsigned{QRT_LOAD_COPY}) != 0) {
-      return qrt::error(Code::kInvalidArgument, "flags are 0x%x, expected 0 or QRT_LOAD_COPY",
-                        flags);
-    }
-    return load(
-        flags & QRT_LOAD_COPY ? ModelBytes::copy(data, size) : ModelBytes::borrow(data, size),
-        model);
+    qrt_load_options o;
+    QRT_TRY(read_options(options, &o));
+    const bool copies = (o.flags & QRT_LOAD_COPY) != 0 || !ModelBytes::is_usable_in_place(data);
+    if (!copies) return load(ModelBytes::borrow(data, size), o, model);
+    if (size > limit_of(o) && size <= qrt::kMaxFileBytes)
+      return qrt::error(Code::kOutOfMemory, "a copy takes %zu bytes, max_memory allows %zu", size,
+                        limit_of(o));
+    return load(ModelBytes::copy(data, size), o, model);
   });
 }
 

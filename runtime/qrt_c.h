@@ -42,6 +42,14 @@ qrt_status guarded(qrt_error* error, Body body) {
 
 Status null_argument(const char* name);
 
+// All 0 but for the size, which stands first. NULL is allowed.
+void init_struct(void* options, size_t size);
+
+// Copies a caller's options struct, which begins with its size and may be older (shorter, but at least
+// `first` bytes) or newer (longer, with nothing behind) than this library's of `known` bytes. NULL:
+// `options` stays as `init`, the function to be called before, has made it.
+Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options);
+
 // "" for none.
 inline const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
 

@@ -50,26 +50,25 @@ Status check_bytes(size_t bytes, size_t expected, const char* role, size_t index
                     expected, bytes);
 }
 
-// The caller's struct may be older (shorter) or newer (longer) than this library's.
 Status read_options(const qrt_session_options* given, qrt_session_options* options) {
   qrt_session_options_init(options);
-  if (given == nullptr) return {};
-  const size_t size = given->struct_size;
   constexpr size_t kFirst = offsetof(qrt_session_options, parallel_context) + sizeof(void*);
-  if (size < kFirst) {
-    return qrt::error(Code::kInvalidArgument,
-                      "options.struct_size is %zu, expected at least %zu: call "
-                      "qrt_session_options_init() first",
-                      size, kFirst);
-  }
-  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(given);
-  for (size_t i = sizeof *options; i < size; ++i) {
-    if (bytes[i] != 0) {
-      return qrt::error(Code::kInvalidArgument,
-                        "options has fields that this version of qrt does not know");
-    }
-  }
-  memcpy(options, given, std::min(size, sizeof *options));
+  return qrt::read_struct("qrt_session_options_init", given, kFirst, sizeof *options, options);
+}
+
+Status session_options(const qrt_session_options* given, SessionOptions* options) {
+  qrt_session_options o;
+  QRT_TRY(read_options(given, &o));
+  options->batch = o.batch;
+  options->threads = o.threads;
+  options->isa = o.isa;
+  options->kernels = o.kernels;
+  options->profile = o.profile != 0;
+  options->keep_all = o.keep_all != 0;
+  options->pool = static_cast<pthreadpool*>(o.pthreadpool);
+  options->parallel = o.parallel;
+  options->parallel_context = o.parallel_context;
+  options->max_memory = o.max_memory;
   return {};
 }
 
@@ -96,10 +95,12 @@ void count_bytes(const Plan& plan, const PlannedStep& step, qrt_op_info* info) {
 
 // ---- session ----
 
-void qrt_session_options_init(qrt_session_options* options) {
-  if (options == nullptr) return;
-  *options = qrt_session_options{};
-  options->struct_size = sizeof *options;
+void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size) {
+  qrt::init_struct(options, struct_size);
+}
+
+void(qrt_session_options_init)(qrt_session_options* options) {
+  qrt::init_struct(options, offsetof(qrt_session_options, max_memory));
 }
 
 qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
@@ -108,18 +109,8 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
   return guarded(error, [&]() -> Status {
     if (model == nullptr) return null_argument("model");
     if (session == nullptr) return null_argument("session");
-    qrt_session_options o;
-    QRT_TRY(read_options(options, &o));
     SessionOptions internal;
-    internal.batch = o.batch;
-    internal.threads = o.threads;
-    internal.isa = o.isa;
-    internal.kernels = o.kernels;
-    internal.profile = o.profile != 0;
-    internal.keep_all = o.keep_all != 0;
-    internal.pool = static_cast<pthreadpool*>(o.pthreadpool);
-    internal.parallel = o.parallel;
-    internal.parallel_context = o.parallel_context;
+    QRT_TRY(session_options(options, &internal));
     Result<std::unique_ptr<qrt::Session>> created = qrt::Session::create(model->verified, internal);
     if (!created.ok()) return std::move(created.status());
     auto result = std::make_unique<qrt_session>();
@@ -136,6 +127,19 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
 }
 
 void qrt_session_destroy(qrt_session* session) { delete session; }
+
+qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_options* options,
+                                     size_t* bytes, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (model == nullptr) return null_argument("model");
+    if (bytes == nullptr) return null_argument("bytes");
+    SessionOptions internal;
+    QRT_TRY(session_options(options, &internal));
+    Result<size_t> needed = qrt::Session::needed_memory(model->verified, internal);
+    if (needed.ok()) *bytes = *needed;
+    return std::move(needed.status());
+  });
+}
 
 qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
   if (session == nullptr || info == nullptr || index >= file_of(session).inputs()->size()) {
@@ -202,6 +206,10 @@ qrt_status qrt_session_reset(qrt_session* session) {
 
 size_t qrt_session_memory(const qrt_session* session) {
   return session != nullptr ? session->session->memory_bytes() : 0;
+}
+
+size_t qrt_session_threads(const qrt_session* session) {
+  return session != nullptr ? session->session->threads() : 0;
 }
 
 size_t qrt_session_op_count(const qrt_session* session) {

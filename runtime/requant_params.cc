@@ -5,6 +5,7 @@
 
 #include "kernels/requant_affine.h"
 #include "kernels/requant_float.h"
+#include "kernels/stage_bound.h"
 #include "runtime/checked.h"
 
 namespace qrt {
@@ -98,6 +99,15 @@ std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
   return values;
 }
 
+// Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
+bool is_repeated(const Requant& r, size_t c) {
+  for (int i = 0; i < r.stage_count; ++i) {
+    const RequantStage& s = r.stages[i];
+    if (s.multiplier[c] != s.multiplier[c - 1] || s.shift[c] != s.shift[c - 1]) return false;
+  }
+  return true;
+}
+
 float float_of(uint32_t bits) {
   float f;
   memcpy(&f, &bits, 4);
@@ -119,6 +129,15 @@ Status check_tensor_stages(const char* what, const StageVector* stages) {
   return check_stages(what, stages, 1);
 }
 
+Status check_stages_keep_zero(const char* what, const StageVector* stages) {
+  QRT_TRY(check_tensor_stages(what, stages));
+  for (const fb::RequantStage* s : *stages)
+    QRT_MODEL_CHECK(s->clip_lo() <= 0 && s->clip_hi() >= 0,
+                    "%s clip limits are %d to %d, expected 0 within them", what, s->clip_lo(),
+                    s->clip_hi());
+  return Status();
+}
+
 Status check_int_requant(const fb::Requant* requant, DType output) {
   QRT_TRY(check_requant(requant, 1, /*allow_acc=*/false, output));
   QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::INT,
@@ -138,7 +157,7 @@ StageParams::StageParams(const StageVector* source) {
 }
 
 int64_t StageParams::bound(int64_t bound) const {
-  for (int i = 0; i < count; ++i) bound = bound_of_stage(stages[i], bound);
+  for (int i = 0; i < count; ++i) bound = bound_of_clipped_stage(stages[i], bound);
   return bound;
 }
 
@@ -159,6 +178,23 @@ Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc
                   "requant.kind is F32 and the output %s, expected INT or uint8",
                   dtype_name(output));
   return r.kind() == fb::RequantKind::F32 ? check_f32(r, channels) : check_int(r, channels, limits);
+}
+
+bool is_per_tensor(const fb::Requant& r) {
+  if (r.kind() == fb::RequantKind::ACC) return false;
+  if (r.kind() == fb::RequantKind::F32) return r.scale()->size() == 1;
+  for (const fb::RequantStage* s : *r.stages())
+    if (s->multiplier()->size() != 1) return false;
+  return true;
+}
+
+size_t requant_bytes(const fb::Requant& r, size_t channels) {
+  if (r.kind() == fb::RequantKind::ACC) return 0;
+  // A scale of its own or of the float form; multiplier and shift of every stage; the affine fit.
+  size_t each = sizeof(float);
+  if (r.kind() == fb::RequantKind::INT)
+    each += r.stages()->size() * (sizeof(int32_t) + sizeof(uint8_t)) + 2 * sizeof(float);
+  return padded(channels) * each;
 }
 
 RequantParams make_requant(const fb::Requant& r, size_t channels) {
@@ -199,9 +235,7 @@ void find_float_form(size_t channels, RequantParams* params) {
   last.clip_hi = INT32_MAX;
   std::vector<float> scale(padded(channels));
   for (size_t c = 0; c < scale.size(); ++c) {
-    const bool is_new = c == 0 || last.multiplier[c] != last.multiplier[c - 1] ||
-                        last.shift[c] != last.shift[c - 1];
-    if (!is_new) {
+    if (c > 0 && is_repeated(r, c)) {
       scale[c] = scale[c - 1];
     } else if (!requant_float(r, c, &scale[c])) {
       return;
@@ -219,8 +253,14 @@ void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParam
   if (!has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
   Requant& r = params->requant;
   std::vector<float> slope(padded(channels)), intercept(slope.size());
-  for (size_t c = 0; c < channels; ++c)
-    if (!requant_affine(r, c, &slope[c], &intercept[c])) return;
+  for (size_t c = 0; c < channels; ++c) {
+    if (c > 0 && is_repeated(r, c)) {
+      slope[c] = slope[c - 1];
+      intercept[c] = intercept[c - 1];
+    } else if (!requant_affine(r, c, &slope[c], &intercept[c])) {
+      return;
+    }
+  }
   params->slope = std::move(slope);
   params->intercept = std::move(intercept);
   r.slope = params->slope.data();

@@ -25,6 +25,9 @@ Status check_stages(const char* what, const StageVector* stages, size_t channels
 
 // One or two stages, per tensor.
 Status check_tensor_stages(const char* what, const StageVector* stages);
+// The same where the reader relies on 0 staying 0: a softmax's greatest difference is 0, and what it
+// becomes must be the table's greatest entry.
+Status check_stages_keep_zero(const char* what, const StageVector* stages);
 // A requantisation of kind INT, per tensor.
 Status check_int_requant(const fb::Requant* requant, DType output = DType::kUInt8);
 
@@ -52,6 +55,12 @@ struct RequantParams {
   std::vector<uint8_t> shift[kMaxStages];
   std::vector<float> slope, intercept;
 };
+
+// One value for all channels in every array, so that any channel's stand for all. Not of kind ACC.
+bool is_per_tensor(const fb::Requant& requant);
+
+// Bytes of the arrays below, with those of the forms that are found from them.
+size_t requant_bytes(const fb::Requant& requant, size_t channels);
 
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);

@@ -10,6 +10,7 @@
 
 #include "kernels/xnnpack/xnnpack.h"
 #include "runtime/float_env.h"
+#include "runtime/threads.h"
 
 namespace qrt {
 namespace {
@@ -65,8 +66,8 @@ Result<Provider> provider_of(const char* kernels) {
   return all ? Provider::kXnnpackInexact : Provider::kXnnpack;
 }
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
-                                                 const SessionOptions& options) {
+Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const VerifiedModel> model,
+                                                      const SessionOptions& options) {
   Result<IsaSet> isas = allowed_isas(options.isa);
   if (!isas.ok()) return std::move(isas.status());
   Result<Provider> provider = provider_of(options.kernels);
@@ -77,6 +78,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   plan_options.provider = *provider;
   plan_options.threads = options.threads;
   plan_options.keep_all = options.keep_all;
+  plan_options.max_memory = options.max_memory;
   if (options.threads == 0) {
     plan_options.threads = options.pool ? pthreadpool_get_threads_count(options.pool) : 1;
   }
@@ -84,24 +86,47 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
     return error(Code::kInvalidArgument, "%zu threads, expected at most %zu", plan_options.threads,
                  kMaxThreads);
   }
-  Result<std::shared_ptr<const Plan>> plan = make_plan(std::move(model), plan_options);
-  if (!plan.ok()) return std::move(plan.status());
+  return make_plan(std::move(model), plan_options);
+}
 
-  std::unique_ptr<Session> session(new Session(std::move(*plan)));
-  session->parallel_ = {plan_options.threads, options.pool, options.parallel,
-                        options.parallel_context, nullptr};
-  if (plan_options.threads > 1 && options.pool == nullptr && options.parallel == nullptr) {
-    session->own_pool_ = pthreadpool_create(plan_options.threads);
-    if (session->own_pool_ == nullptr) {
-      return error(Code::kOutOfMemory, "no pool of %zu threads", plan_options.threads);
+Result<size_t> Session::needed_memory(std::shared_ptr<const VerifiedModel> model,
+                                      const SessionOptions& options) {
+  Result<std::shared_ptr<const Plan>> plan = plan_for(std::move(model), options);
+  if (!plan.ok()) return std::move(plan.status());
+  return (*plan)->total_bytes();
+}
+
+// XNNPACK's operators go to the pool themselves; to ours a team asks once per run.
+Status Session::start_pool() {
+  if (parallel_.threads > 1 && parallel_.pool == nullptr && parallel_.custom == nullptr) {
+    parallel_.threads = 1 + startable_threads(parallel_.threads - 1);
+    if (parallel_.threads > 1) {
+      own_pool_ = pthreadpool_create(parallel_.threads);
+      if (own_pool_ == nullptr)
+        return error(Code::kOutOfMemory, "no pool of %zu threads", parallel_.threads);
+      parallel_.pool = own_pool_;
     }
-    session->parallel_.pool = session->own_pool_;
   }
-  // XNNPACK's operators go to the pool themselves.
-  if (plan_options.threads > 1 && plan_options.provider == Provider::kOwn) {
-    session->team_ = std::make_unique<Team>(plan_options.threads);
-    session->parallel_.team = session->team_.get();
+  if (parallel_.threads > 1 && plan_->provider == Provider::kOwn) {
+    team_ = std::make_unique<Team>(parallel_.threads);
+    parallel_.team = team_.get();
   }
+  return {};
+}
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
+                                                 const SessionOptions& options) {
+  Result<std::shared_ptr<const Plan>> plan = plan_for(std::move(model), options);
+  if (!plan.ok()) return std::move(plan.status());
+  if ((*plan)->total_bytes() > (*plan)->max_memory) {
+    return error(Code::kOutOfMemory,
+                 "a session at batch %zu takes %zu bytes, more than the %zu that max_memory allows",
+                 (*plan)->batch, (*plan)->total_bytes(), (*plan)->max_memory);
+  }
+  std::unique_ptr<Session> session(new Session(std::move(*plan)));
+  session->parallel_ = {session->plan_->threads, options.pool, options.parallel,
+                        options.parallel_context, nullptr};
+  QRT_TRY(session->start_pool());
   QRT_TRY(session->allocate());
   if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
   session->bind();
@@ -189,11 +214,6 @@ void Session::reset() {
     for (size_t i = 0; i < plan_->slot_bytes(slot); i += element)
       memcpy(tensors_[slot] + i, &value, element);  // little-endian: the low bytes
   }
-}
-
-size_t Session::memory_bytes() const {
-  return plan_->memory_bytes() + tensors_.size() * sizeof(tensors_[0]) +
-         calls_.size() * sizeof(Call) + plan_->steps.size() * sizeof(PlannedStep);
 }
 
 }  // namespace qrt

@@ -27,6 +27,7 @@ struct SessionOptions {
   pthreadpool* pool = nullptr;
   ParallelFn parallel = nullptr;
   void* parallel_context = nullptr;
+  size_t max_memory = 0;
 };
 
 constexpr size_t kMaxThreads = 1024;
@@ -42,6 +43,11 @@ Result<Provider> provider_of(const char* kernels);
 // Used by one thread at a time.
 class Session {
  public:
+  // Bytes that create() with these options would hold. Makes tables within max_memory to find out, but
+  // no memory of a session's. Fails as create() does, but not for the answer.
+  static Result<size_t> needed_memory(std::shared_ptr<const VerifiedModel> model,
+                                      const SessionOptions& options);
+
   // kInvalidArgument (options), kOutOfMemory, kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options);
@@ -62,11 +68,18 @@ class Session {
   // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
   uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
 
-  // Bytes this session holds.
-  size_t memory_bytes() const;
+  // Bytes this session holds: what needed_memory() told.
+  size_t memory_bytes() const { return plan_->total_bytes(); }
+
+  // Threads that share a run's work, the caller's among them: fewer than asked for where the system
+  // would not start more. With a pool of the caller's: as many chunks as are made.
+  size_t threads() const { return parallel_.threads; }
 
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+  static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
+                                                      const SessionOptions& options);
+  Status start_pool();
 
   // A step that has something to do.
   struct Call {

@@ -1,11 +1,13 @@
 #include "runtime/verify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/packed_bits.h"
+#include "runtime/unshared.h"
 
 namespace qrt {
 namespace {
@@ -24,7 +26,7 @@ Status check_structure(const ModelBytes& bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDepth, kTables);
   QRT_MODEL_CHECK(fb::VerifyModelBuffer(verifier),
                   "the file is damaged: its flatbuffer structure is not sound");
-  return {};
+  return check_unshared_model(fb::GetModel(bytes.data()), bytes.size());
 }
 
 Status check_header(const fb::Model& model) {
@@ -162,25 +164,49 @@ size_t length(const flatbuffers::Vector<T>* v) {
   return v != nullptr ? v->size() : 0;
 }
 
-// How many channels an operator has parameters for: what its plan takes grows with that, and a
-// crafted file can let any number of operators share the same values.
+// The greatest number of channels that a requantisation has values for; 1 of every channel alike.
+size_t channel_values(const fb::Requant* requant) {
+  if (requant == nullptr) return 0;
+  size_t values = length(requant->scale());
+  for (uint32_t i = 0; i < length(requant->stages()); ++i)
+    values = std::max(values, length(requant->stages()->Get(i)->multiplier()));
+  return values;
+}
+
+// How many channels an operator has parameters for: what its plan takes grows with that, and any
+// number of operators may share the same values.
 size_t channel_values(const fb::Operator& op) {
+  const size_t values = channel_values(traits_of(op.options_type()).requant(op));
   switch (op.options_type()) {
-    case fb::OpOptions::Conv2D: return length(op.options_as_Conv2D()->weight_sum());
+    case fb::OpOptions::Conv2D:
+      return std::max(values, length(op.options_as_Conv2D()->weight_sum()));
     case fb::OpOptions::DepthwiseConv2D:
-      return length(op.options_as_DepthwiseConv2D()->weight_sum());
-    case fb::OpOptions::FullyConnected: return length(op.options_as_FullyConnected()->weight_sum());
+      return std::max(values, length(op.options_as_DepthwiseConv2D()->weight_sum()));
+    case fb::OpOptions::FullyConnected:
+      return std::max(values, length(op.options_as_FullyConnected()->weight_sum()));
     case fb::OpOptions::Quantize: return length(op.options_as_Quantize()->scale());
     case fb::OpOptions::Dequantize: return length(op.options_as_Dequantize()->scale());
-    default: return 0;
+    default: return values;
   }
+}
+
+// The buffer that an operator's options name, or 0.
+uint32_t table_buffer(const fb::Operator& op) {
+  if (const auto* o = op.options_as_Lut()) return o->table();
+  if (const auto* o = op.options_as_PairLut()) return o->table();
+  if (const auto* o = op.options_as_Softmax()) return o->table();
+  return 0;
 }
 
 // Walks the operators in order and keeps book of the tensors that have a value.
 class GraphCheck {
  public:
-  explicit GraphCheck(const fb::Model& model)
-      : model_(model), ready_(model.tensors()->size()), started_(ready_.size()) {
+  GraphCheck(const fb::Model& model, size_t file_bytes)
+      : model_(model),
+        most_channel_values_(kMaxChannelValues + file_bytes / kFileBytesPerChannelValue),
+        most_constant_reads_(kMaxConstantReads + kMaxReadsOfAConstant * file_bytes),
+        ready_(model.tensors()->size()),
+        started_(ready_.size()) {
     for (uint32_t i = 0; i < ready_.size(); ++i) ready_[i] = is_constant(*model.tensors()->Get(i));
   }
 
@@ -279,8 +305,10 @@ class GraphCheck {
     QRT_MODEL_CHECK(operands_ <= kMaxOperands, "the operators have more than %zu operands",
                     kMaxOperands);
     channel_values_ += channel_values(op);
-    QRT_MODEL_CHECK(channel_values_ <= kMaxChannelValues,
-                    "the operators have parameters for more than %zu channels", kMaxChannelValues);
+    QRT_MODEL_CHECK(channel_values_ <= most_channel_values_,
+                    "the operators have parameters for more than %zu channels",
+                    most_channel_values_);
+    QRT_TRY(read_constant(table_buffer(op)));
     for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
       const uint32_t index = op.inputs()->Get(i);
       QRT_TRY(check_index(index, "an input"));
@@ -289,6 +317,7 @@ class GraphCheck {
       QRT_MODEL_CHECK(
           model_.tensors()->Get(index)->packing() == fb::Packing::NONE || is_weights(op, i),
           "input %s is packed, but not read as weights", tensor_label(model_, index).c_str());
+      QRT_TRY(read_constant(model_.tensors()->Get(index)->buffer()));
     }
     for (uint32_t index : *op.outputs()) {
       QRT_TRY(check_index(index, "an output"));
@@ -299,28 +328,42 @@ class GraphCheck {
     return {};
   }
 
+  // An operator may look at all of a buffer. One out of range is for the operator to refuse.
+  Status read_constant(uint32_t buffer) {
+    if (buffer >= model_.buffers()->size()) return {};
+    constant_reads_ += length(model_.buffers()->Get(buffer)->data());
+    QRT_MODEL_CHECK(
+        constant_reads_ <= most_constant_reads_,
+        "the operators read more than %zu bytes of constants: they share them too often",
+        most_constant_reads_);
+    return {};
+  }
+
   // Only these look at how a constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
     return input == 1 && traits_of(op.options_type()).constants == ConstantRule::kWeights;
   }
 
   const fb::Model& model_;
+  const size_t most_channel_values_, most_constant_reads_;
   std::vector<bool> ready_;
   std::vector<bool> started_;  // model inputs and variables
-  size_t operands_ = 0, channel_values_ = 0;
+  size_t operands_ = 0, channel_values_ = 0, constant_reads_ = 0;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes) {
+Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
+                                                    const VerifyOptions& options) {
   QRT_TRY(check_structure(bytes));
   const fb::Model& model = *fb::GetModel(bytes.data());
   QRT_TRY(check_header(model));
   QRT_TRY(check_buffers(model, bytes));
   QRT_TRY(check_tensors(model));
-  QRT_TRY(GraphCheck(model).run());
+  QRT_TRY(GraphCheck(model, bytes.size()).run());
   auto verified = std::make_shared<VerifiedModel>();
-  QRT_TRY(verified->unpacked_.make(model, bytes.size()));
+  const size_t held = std::min(bytes.held_bytes(), options.max_memory);
+  QRT_TRY(verified->unpacked_.make(model, bytes.size(), options.max_memory - held));
   std::vector<TensorType> types;
   QRT_TRY(infer_types(model, verified->unpacked_, model.default_batch(), &types));
 

@@ -24,14 +24,25 @@ namespace qrt {
 constexpr uint32_t kFormatVersion = 1;
 
 // Limits on models: generous for real ones; they bound the work a crafted file can cause.
-constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;  // flatbuffers' own
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kMaxOperators = size_t{1} << 15;
-constexpr size_t kMaxOperands = size_t{1} << 20;       // inputs and outputs of all operators
-constexpr size_t kMaxChannelValues = size_t{1} << 24;  // per-channel parameters of all operators
-constexpr size_t kMaxModelInputs = 4096;               // and outputs
+constexpr size_t kMaxOperands = size_t{1} << 20;  // inputs and outputs of all operators
+// Per-channel parameters of all operators: of each a kernel's form is sought, some microseconds. A
+// file has more only where it is large enough to hold them.
+constexpr size_t kMaxChannelValues = size_t{1} << 19;
+constexpr size_t kFileBytesPerChannelValue = 8;
+// Bytes of constants, at every use by an operator: checks and plans read them. Unrolled layers share
+// their weights.
+constexpr size_t kMaxConstantReads = size_t{2} << 30;
+constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
+constexpr size_t kMaxModelInputs = 4096;     // and outputs
 constexpr int64_t kMaxTensorElements = (int64_t{1} << 31) - 1;
 constexpr size_t kMaxMemory = size_t{1} << 36;  // bytes of a session
+
+struct VerifyOptions {
+  // Of what a model holds beside the caller's or the mapped bytes: copied bytes and widened weights.
+  size_t max_memory = SIZE_MAX;
+};
 
 // Immutable; may be used by several threads at once. Owns (or borrows) its bytes.
 class VerifiedModel {
@@ -49,14 +60,17 @@ class VerifiedModel {
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
-  friend Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes);
+  friend Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
+                                                             const VerifyOptions& options);
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
   bool has_batch_ = false;
 };
 
-// kInvalidModel; kUnsupported for a newer format or an operator this build does not know.
-Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes);
+// kInvalidModel; kUnsupported for a newer format or an operator this build does not know;
+// kOutOfMemory. Time and memory are in proportion to the file's size, whatever it says.
+Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
+                                                    const VerifyOptions& options = {});
 
 }  // namespace qrt
 

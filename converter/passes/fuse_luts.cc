@@ -67,6 +67,12 @@ bool maps_to_itself(const Graph& graph, const Node& node) {
 void fuse_luts(Graph* graph) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
+  // A table that no node reads any more: chains of thousands would keep each of theirs.
+  const size_t first_new = graph->values.size();
+  const auto drop_table = [&](ValueId table) {
+    if (table >= first_new || joiner.readers(table) <= 1)
+      std::vector<uint8_t>().swap(graph->values[table].data);
+  };
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].options.AsLut()) continue;
     const ValueId in = joiner.resolve(nodes[i].inputs[0]);
@@ -80,10 +86,12 @@ void fuse_luts(Graph* graph) {
       const Table from = table_of(*graph, first), to = table_of(*graph, nodes[i]);
       const auto table = composed(from, to);
       options<fb::LutOptionsT>(nodes[i]).per_channel = std::max(from.tables(), to.tables()) > 1;
+      drop_table(first.inputs[1]);
+      drop_table(nodes[i].inputs[1]);
       nodes[i].inputs[1] =
           graph->add_constant(graph->values[nodes[i].outputs[0]].name + "/table", DType::kUInt8,
                               {static_cast<int64_t>(table.size())}, table);
-      nodes[i].source_op = first.source_op + "+" + nodes[i].source_op;
+      nodes[i].source_op = joined_ops(first.source_op, nodes[i].source_op);
       joiner.replace(static_cast<size_t>(before), i);
     }
     if (maps_to_itself(*graph, nodes[i])) joiner.join(i);

@@ -66,6 +66,15 @@ void Joiner::finish() {
   erase_removed(graph_);
 }
 
+std::string joined_ops(const std::string& first, const std::string& second) {
+  constexpr size_t kLongest = 120, kHead = 50;
+  constexpr char kBetween[] = "+...+";
+  if (first.size() + second.size() < kLongest) return first + "+" + second;
+  const size_t known = first.find(kBetween);
+  const std::string head = first.substr(0, std::min({known, first.find('+', kHead), kLongest}));
+  return head + kBetween + second.substr(second.rfind('+') + 1).substr(0, kLongest);
+}
+
 void erase_removed(Graph* graph) {
   auto& nodes = graph->nodes;
   nodes.erase(

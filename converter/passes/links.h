@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_PASSES_LINKS_H_
 #define QRT_CONVERTER_PASSES_LINKS_H_
 
+#include <string>
 #include <vector>
 
 #include "converter/ir.h"
@@ -53,6 +54,10 @@ class Joiner {
 
 // Removes nodes that have no outputs (left).
 void erase_removed(Graph* graph);
+
+// "Conv+Relu": the source operators of a node that stands for two. Of a long chain the first and the
+// last are named, "Relu+Sqrt+...+Exp": thousands may become one.
+std::string joined_ops(const std::string& first, const std::string& second);
 
 }  // namespace qrt::convert
 

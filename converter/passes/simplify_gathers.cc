@@ -45,7 +45,7 @@ void simplify_gathers(Graph* graph) {
         const IndexMaps both = composed(first_maps, second_maps);
         second.options.Set(both.options(second_maps.fills() ? second_fill : first_fill));
         if (first.source_op != second.source_op)
-          second.source_op = first.source_op + "+" + second.source_op;
+          second.source_op = joined_ops(first.source_op, second.source_op);
         joiner.replace(static_cast<size_t>(before), i);
       }
     }

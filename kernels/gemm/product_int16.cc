@@ -4,8 +4,9 @@
 namespace qrt {
 namespace {
 
-int16_t finish(const Requant& r, int64_t sum, size_t column) {
-  const int64_t v = apply_stages(r.stages, r.stage_count, sum, column);
+int16_t finish(const ProductInt16Args& p, int64_t sum, size_t column) {
+  const Requant& r = p.requant;
+  const int64_t v = apply_stages(r.stages, r.stage_count, sum, p.by_column ? column : 0);
   return static_cast<int16_t>(clamp_int(v + r.zero_point, r.lo, r.hi));
 }
 
@@ -15,7 +16,7 @@ void multiply_transposed(const ProductInt16Args& p, const int16_t* a, int16_t* y
     int64_t sum = 0;
     for (size_t t = 0; t < p.k; ++t)
       sum += int64_t{a[t] - p.a_zero_point} * (b[t] - p.b_zero_point);
-    y[j] = finish(p.requant, sum, j);
+    y[j] = finish(p, sum, j);
   }
 }
 
@@ -30,7 +31,7 @@ void multiply(const ProductInt16Args& p, const int16_t* a, int16_t* y) {
       const int64_t left = a[t] - p.a_zero_point;
       for (size_t j = 0; j < columns; ++j) sums[j] += left * (b[j] - p.b_zero_point);
     }
-    for (size_t j = 0; j < columns; ++j) y[begin + j] = finish(p.requant, sums[j], begin + j);
+    for (size_t j = 0; j < columns; ++j) y[begin + j] = finish(p, sums[j], begin + j);
   }
 }
 

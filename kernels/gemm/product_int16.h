@@ -10,8 +10,8 @@
 
 namespace qrt {
 
-// y[i][j] = requantize(sum over k of (a[i][k] - a_zero_point) * (b[k][j] - b_zero_point)), column j
-// of a requantisation of kind kInt. REQUIRES (checked at load): no sum times a multiplier of the
+// y[i][j] = requantize(sum over k of (a[i][k] - a_zero_point) * (b[k][j] - b_zero_point)), channel j
+// of a requantisation of kind kInt, or channel 0 of every column. REQUIRES (checked at load): no sum times a multiplier of the
 // first stage reaches 2^62.
 struct ProductInt16Args {
   const int16_t* a;  // [rows][k]
@@ -20,7 +20,8 @@ struct ProductInt16Args {
   bool transposed;
   int32_t a_zero_point, b_zero_point;
   Requant requant;
-  int16_t* y;  // [rows][n]
+  bool by_column;  // each has its own constants
+  int16_t* y;      // [rows][n]
 };
 void product_int16(const ProductInt16Args& args);
 

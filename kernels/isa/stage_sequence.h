@@ -4,6 +4,7 @@
 #define QRT_KERNELS_ISA_STAGE_SEQUENCE_H_
 
 #include "kernels/isa/requantize_tile.h"
+#include "kernels/stage_bound.h"
 
 namespace qrt {
 namespace {
@@ -26,7 +27,7 @@ class StageSequence {
       stages_[i].multiplier = multiplier_[i];
       stages_[i].shift = shift_[i];
       form_[i] = form_of(stages_[i], 0, 1, *bound);
-      *bound = bound_of_stage(stages_[i], *bound);
+      *bound = bound_of_clipped_stage(stages_[i], *bound);
     }
   }
   StageSequence(const StageSequence&) = delete;

@@ -179,13 +179,20 @@ struct Int16Params {
   Int16Params(const PrepareContext& context, const fb::BatchMatMulOptions& options)
       : leading(context.inputs[0].type.shape, context.inputs[1].type.shape,
                 context.outputs[0].shape),
-        requant(make_requant(*options.requant(),
-                             static_cast<size_t>(context.outputs[0].shape[leading.count + 1]))),
+        by_column(!is_per_tensor(*options.requant())),
+        requant(make_requant(*options.requant(), requant_channels(context, options))),
         transposed(options.transpose_b()),
         a_zero_point(options.a_zero_point_16()),
         b_zero_point(options.b_zero_point_16()) {}
 
+  static size_t requant_channels(const PrepareContext& context,
+                                 const fb::BatchMatMulOptions& options) {
+    const Shape& y = context.outputs[0].shape;
+    return is_per_tensor(*options.requant()) ? 1 : static_cast<size_t>(y[y.rank() - 1]);
+  }
+
   Leading leading;
+  bool by_column;
   RequantParams requant;
   bool transposed;
   int32_t a_zero_point, b_zero_point;
@@ -212,6 +219,7 @@ void run_int16(const Step& step, const RunContext& context) {
                  args.a_zero_point = p.a_zero_point;
                  args.b_zero_point = p.b_zero_point;
                  args.requant = p.requant.requant;
+                 args.by_column = p.by_column;
                  args.y = y + begin * p.n;
                  product_int16(args);
                  begin += args.rows;
@@ -221,8 +229,10 @@ void run_int16(const Step& step, const RunContext& context) {
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const Shape &a = context.inputs[0].type.shape, &y = context.outputs[0].shape;
-  auto params =
-      std::make_shared<Int16Params>(context, *context.op->options_as<fb::BatchMatMulOptions>());
+  const auto& options = *context.op->options_as<fb::BatchMatMulOptions>();
+  QRT_TRY(context.take(
+      requant_bytes(*options.requant(), Int16Params::requant_channels(context, options))));
+  auto params = std::make_shared<Int16Params>(context, options);
   params->rows = static_cast<size_t>(y[y.rank() - 2]);
   params->n = static_cast<size_t>(y[y.rank() - 1]);
   params->k = static_cast<size_t>(a[a.rank() - 1]);
@@ -262,6 +272,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p.leading = Leading(a, b, y);
     for (int i = 0; i < p.leading.count; ++i) gemm.outer *= p.leading.dims[i];
   }
+  QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
   plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
   p.packed_bytes = round_up(gemm_packed_bytes(gemm.n, gemm.taps, p.k), kAlignment);
   // Kernels read biases up to the next multiple of 64 channels.

@@ -67,6 +67,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& output = context.outputs[0];
   const int axis = static_cast<int>(context.op->options_as<fb::ConcatOptions>()->axis());
+  QRT_TRY(context.take(2 * context.inputs.size() * sizeof(size_t)));
   auto params = std::make_shared<Params>();
   params->kernel = select_copy(context.isas);
   params->rows = 1;

@@ -361,6 +361,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     gemm.outer = g.images * g.groups;
     gemm.m = g.out_h * g.out_w;
   }
+  QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm.groups, gemm.n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
@@ -378,7 +379,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else {
     QRT_TRY(prepare_indirect(params.get(), step));
   }
-  params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes);
+  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
   step->params = std::move(params);
   return Status();
 }

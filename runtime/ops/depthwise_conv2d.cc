@@ -134,6 +134,9 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
   auto params = std::make_shared<Int16Params>();
+  QRT_TRY(context.take(s.kernel_h * s.kernel_w * channels * sizeof(int16_t) +
+                       s.in_c * sizeof(int16_t) + channel_stride(channels) * sizeof(int64_t) +
+                       requant_bytes(*options->requant(), channel_stride(channels))));
   params->kernel = select_depthwise_int16(context.isas);
   params->constants =
       make_int16_constants(context, channels, channels, options->weight_sum(), *options->requant(),
@@ -196,6 +199,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
   if (prepare_xnnpack(context, params->images, s, step)) return Status();
+  QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, channels)));
   params->kernel = select_depthwise(context.isas, s);
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);

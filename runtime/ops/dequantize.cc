@@ -187,8 +187,8 @@ void run_half(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
   auto params = std::make_shared<Params>();
-  make_edge(context, options->scale(), options->zero_point(), options->axis(),
-            options->block_size(), fb::Division::F32, &params->edge);
+  QRT_TRY(make_edge(context, options->scale(), options->zero_point(), options->axis(),
+                    options->block_size(), fb::Division::F32, &params->edge));
   params->input = context.inputs[0].type.dtype;
   params->output = context.outputs[0].dtype;
   params->is_signed = is_signed_integer(params->input);

@@ -77,16 +77,18 @@ DType layer_output_dtype(const InferContext& context, const fb::Requant* requant
   return requant->kind() == fb::RequantKind::ACC ? DType::kInt32 : DType::kUInt8;
 }
 
-void DynamicLayer::prepare(const PrepareContext& context,
-                           const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
-                           size_t* scratch_bytes) {
-  if (!is_dynamic_layer(context)) return;
+Status DynamicLayer::prepare(const PrepareContext& context,
+                             const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
+                             size_t* scratch_bytes) {
+  if (!is_dynamic_layer(context)) return Status();
+  QRT_TRY(context.take(gemm.bias.size() * (sizeof(int32_t) + 2 * sizeof(float))));
   sums_ = spread(weight_sum->data(), gemm);
   if (context.inputs.size() > kWeightScale)
     w_scale_ = spread_floats(context.inputs[kWeightScale], gemm);
   if (context.inputs.size() > kAddend) addend_ = spread_floats(context.inputs[kAddend], gemm);
   at_ = round_up(*scratch_bytes, kAlignment);
   *scratch_bytes = at_ + sums_.size() * (sizeof(int32_t) + sizeof(float));
+  return Status();
 }
 
 void DynamicLayer::start(const Step& step, const RunContext& context, const GemmCall& gemm,

@@ -41,9 +41,9 @@ int level_of_layer(const fb::Operator& op) {
 // A run's part of a dynamic layer.
 class DynamicLayer {
  public:
-  // REQUIRES: gemm is made. *scratch_bytes grows by what a run needs there.
-  void prepare(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
-               const GemmCall& gemm, size_t* scratch_bytes);
+  // REQUIRES: gemm is made. *scratch_bytes grows by what a run needs there. kOutOfMemory.
+  Status prepare(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
+                 const GemmCall& gemm, size_t* scratch_bytes);
 
   bool is_used() const { return !sums_.empty(); }
   uint8_t zero_point(const Step& step, const RunContext& context) const {

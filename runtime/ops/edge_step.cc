@@ -173,15 +173,17 @@ Status check_edge(const InferContext& context, DType quantized,
   return Status();
 }
 
-void make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
-               const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
-               fb::Division division, EdgeStep* step) {
+Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
+                 const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+                 fb::Division division, EdgeStep* step) {
   const Shape& x = context.inputs[0].type.shape;
   step->kernel = select_edge(context.isas);
   step->layout = layout_of(x, axis, block_size);
   step->elements = static_cast<size_t>(x.elements());
   step->division = division;
   if (context.inputs.size() == 1) {
+    QRT_TRY(context.take(scale->size() * (sizeof(float) + sizeof(int32_t))));
+    step->scale.reserve(scale->size());
     for (uint32_t bits : *scale) step->scale.push_back(float_of(bits));
     step->zero_point.assign(zero_point->begin(), zero_point->end());
   } else {
@@ -191,6 +193,7 @@ void make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t
   }
   step->tasks = task_count(static_cast<double>(x.elements()) / speed_of(step->kernel->isa).elements,
                            (step->elements + kAlignment - 1) / kAlignment, context.threads);
+  return Status();
 }
 
 size_t EdgeStep::scratch_bytes() const {

@@ -102,10 +102,10 @@ Status check_edge(const InferContext& context, DType quantized,
                   const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
                   bool allow_infinite_scale);
 
-// REQUIRES: check_edge() succeeded.
-void make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
-               const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
-               fb::Division division, EdgeStep* step);
+// REQUIRES: check_edge() succeeded. kOutOfMemory.
+Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
+                 const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
+                 fb::Division division, EdgeStep* step);
 
 // Limits of an integer type of up to 16 bits (0 to 0 for the others).
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);

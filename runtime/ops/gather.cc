@@ -103,10 +103,16 @@ void run(const Step& step, const RunContext& context) {
 
 // Cuts a map into runs: what is contiguous in x is copied at once, for all rows together; short
 // pieces go block by block, but for the few of which many rows consist (a slice of channels).
-void make_runs(const int32_t* index, size_t count, size_t block_bytes, size_t rows,
-               std::vector<GatherRun>* runs) {
+// add(run) for each of them, in order.
+template <class Add>
+void for_runs(const int32_t* index, size_t count, size_t block_bytes, size_t rows, const Add& add) {
   constexpr size_t kShortBytes = 32, kMinBytes = 4, kMinRows = 8, kFew = 4;
   using Kind = GatherRun::Kind;
+  GatherRun blocks = {Kind::kBlocks, 0, 0, nullptr};  // not added yet
+  const auto add_blocks = [&] {
+    if (blocks.count != 0) add(blocks);
+    blocks.count = 0;
+  };
   for (size_t i = 0; i < count;) {
     size_t n = 1;
     const bool fill = index[i] < 0;
@@ -115,14 +121,16 @@ void make_runs(const int32_t* index, size_t count, size_t block_bytes, size_t ro
     const bool is_large_part = rows >= kMinRows && n * kFew >= count;
     if (!fill && n * block_bytes < (is_large_part ? kMinBytes : kShortBytes)) kind = Kind::kBlocks;
     if (!fill && n == 1) kind = Kind::kBlocks;
-    if (kind == Kind::kBlocks && !runs->empty() && runs->back().kind == Kind::kBlocks) {
-      runs->back().count += static_cast<uint32_t>(n);
+    if (kind == Kind::kBlocks) {
+      if (blocks.count == 0) blocks.first = index[i], blocks.index = index + i;
+      blocks.count += static_cast<uint32_t>(n);
     } else {
-      runs->push_back(
-          {kind, index[i], static_cast<uint32_t>(n), kind == Kind::kBlocks ? index + i : nullptr});
+      add_blocks();
+      add(GatherRun{kind, index[i], static_cast<uint32_t>(n), nullptr});
     }
     i += n;
   }
+  add_blocks();
 }
 
 // A view where y is a range of every row of x: the last axes are whole, one before them is a range,
@@ -178,7 +186,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     input_bytes *= size(from, d);
   }
   if (maps[last]) {
-    make_runs(maps[last], size(to, last), block, p.rows, &p.runs);
+    size_t runs = 0;
+    for_runs(maps[last], size(to, last), block, p.rows, [&](const GatherRun&) { ++runs; });
+    QRT_TRY(context.take(runs * sizeof(GatherRun)));
+    p.runs.reserve(runs);
+    for_runs(maps[last], size(to, last), block, p.rows,
+             [&](const GatherRun& run) { p.runs.push_back(run); });
   } else {
     p.runs.push_back({GatherRun::Kind::kCopy, 0, static_cast<uint32_t>(size(to, last)), nullptr});
   }

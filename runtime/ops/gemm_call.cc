@@ -76,7 +76,23 @@ void cut(size_t threads, GemmCall* gemm) {
   gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
 }
 
+// For how many channels the arrays of a requantisation are made.
+size_t requant_channels(const fb::Requant& requant, size_t groups, size_t n) {
+  const size_t channels = groups == 1 ? n : groups * channel_stride(n);
+  const bool repeats = groups == 1 && channels > kTensorRequantChannels && is_per_tensor(requant);
+  return repeats ? kTensorRequantChannels : channels;
+}
+
 }  // namespace
+
+size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n) {
+  return requant_bytes(requant, requant_channels(requant, groups, n));
+}
+
+size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
+  const size_t bias = (groups * channel_stride(n) + kReadAhead) * sizeof(int32_t);
+  return requant == nullptr ? bias : bias + gemm_requant_bytes(*requant, groups, n);
+}
 
 std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
                                size_t channels, size_t group, bool signed_lhs) {
@@ -112,12 +128,14 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
 
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
                GemmCall* gemm) {
-  const size_t channels = gemm->groups * gemm->n;
+  size_t channels = gemm->groups * gemm->n, group = gemm->n;
+  if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
+    channels = group = gemm->requant_channels = kTensorRequantChannels;
   if (requant) gemm->requant = make_requant(*requant, channels);
   find_float_form(channels, &gemm->requant);
   if (gemm->taps * gemm->kc <= kShortSums)
     find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
-  spread_groups(channels, gemm->n, &gemm->requant);
+  spread_groups(channels, group, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
   gemm->kernel = select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, pair_safe});
@@ -151,6 +169,15 @@ GemmRange gemm_range(const GemmCall& gemm, size_t part) {
 
 void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
                     const GemmRange& range) {
+  // As far as the requantisation's arrays go; then from their start again.
+  const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
+  if (range.n_end - range.n_begin > left) {
+    GemmRange part = range;
+    for (part.n_end = range.n_begin + left; part.n_begin < range.n_end; part.n_begin = part.n_end,
+        part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end))
+      run_gemm_range(gemm, operands, group, part);
+    return;
+  }
   const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
   const size_t channel = group * channel_stride(gemm.n) + range.n_begin;
   GemmArgs args;
@@ -171,7 +198,8 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   }
   args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
   args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
-  args.requant = (operands.requant.scale ? operands.requant : gemm.requant.requant).at(channel);
+  args.requant = operands.requant.scale ? operands.requant.at(channel)
+                                        : gemm.requant.requant.at(channel % gemm.requant_channels);
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

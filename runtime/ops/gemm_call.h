@@ -25,6 +25,10 @@ constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
 // Spreads the per-channel arrays of make_requant() the same way.
 void spread_groups(size_t channels, size_t group, RequantParams* params);
 
+// Channels that the arrays of a requantisation of the tensor as a whole stand for: longer products
+// go through it again and again. A multiple of every kernel's nr.
+constexpr size_t kTensorRequantChannels = 6144;
+
 // A product c[outer][m][groups * n] and how it is cut. `outer` counts the calls that differ in more
 // than their rows and channels: images times groups.
 struct GemmCall {
@@ -35,7 +39,8 @@ struct GemmCall {
   const int8_t* weights = nullptr;
   std::vector<int32_t> bias;
   RequantParams requant;
-  size_t element_bytes = 1;  // of the output
+  size_t requant_channels = SIZE_MAX;  // that its arrays hold; channels beyond begin at 0 again
+  size_t element_bytes = 1;            // of the output
 
   size_t outer = 1, m_parts = 1, n_parts = 1;
   size_t tasks = 1;  // 1: the calling thread does all parts
@@ -56,6 +61,10 @@ struct GemmConstants {
 // make_gemm().
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
                GemmCall* gemm);
+
+// Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
+size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
+size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
 // Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.

@@ -6,6 +6,9 @@ namespace {
 
 using ll = long long;
 
+// That are looked at one by one: no model has as many.
+constexpr int64_t kMaxPaddedWindows = 1024;
+
 }  // namespace
 
 Status infer_window(const char* name, WindowAxis* axis) {
@@ -32,6 +35,11 @@ Status check_windows_inside(const char* name, const WindowAxis& axis) {
   // Of the windows that start before the image, the first reaches furthest out; its first position
   // at or past 0 is inside unless steps of `dilation` can pass over the whole image.
   const int64_t windows = axis.dilation <= axis.in ? 1 : axis.out;
+  if (windows > kMaxPaddedWindows && axis.pad_begin > kMaxPaddedWindows * axis.stride)
+    return error(Code::kUnsupported,
+                 "more than %lld windows start in the padding before the %s, in steps wider than "
+                 "the image",
+                 ll{kMaxPaddedWindows}, name);
   for (int64_t o = 0; o < windows; ++o) {
     const int64_t start = o * axis.stride - axis.pad_begin;
     if (start >= 0) break;

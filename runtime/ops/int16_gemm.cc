@@ -112,6 +112,9 @@ Status make_int16_gemm(const PrepareContext& context,
   GemmCall& gemm = int16->gemm;
   const size_t channels = gemm.groups * gemm.n;
   gemm.groups *= int16->digits;
+  QRT_TRY(context.take(gemm_table_bytes(nullptr, gemm.groups, gemm.n) +
+                       channels / gemm.n * channel_stride(gemm.n) * sizeof(int64_t) +
+                       requant_bytes(requant, channels / gemm.n * channel_stride(gemm.n))));
   const std::vector<uint8_t> no_bias(int16->digits * channels * sizeof(int32_t));
   make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
             context.threads, &gemm);

@@ -314,8 +314,8 @@ void run_half(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   auto params = std::make_shared<Params>();
-  make_edge(context, options->scale(), options->zero_point(), options->axis(),
-            options->block_size(), options->division(), &params->edge);
+  QRT_TRY(make_edge(context, options->scale(), options->zero_point(), options->axis(),
+                    options->block_size(), options->division(), &params->edge));
   params->input = context.inputs[0].type.dtype;
   params->output = context.outputs[0].dtype;
   integer_range(params->output, &params->lo, &params->hi);

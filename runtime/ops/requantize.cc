@@ -128,6 +128,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->to_bytes = dtype_bytes(params->to);
   params->elements = static_cast<size_t>(context.outputs[0].shape.elements());
   if (context.inputs.size() == 2) {
+    QRT_TRY(context.take(context.inputs[1].data_bytes));
     params->slopes.resize(context.inputs[1].data_bytes / sizeof(int16_t));
     memcpy(params->slopes.data(), context.inputs[1].data, context.inputs[1].data_bytes);
   }

@@ -148,6 +148,8 @@ Status prepare_requantize_sums(const PrepareContext& context, PlannedStep* step)
   params->kernel = select_digits(context.isas);
   params->channels = static_cast<size_t>(context.inputs[1].type.shape[0]);
   params->rows = static_cast<size_t>(context.outputs[0].shape.elements()) / params->channels;
+  QRT_TRY(context.take(requant_bytes(*o->requant(), params->channels) +
+                       (params->channels + 8) * sizeof(int64_t)));
   params->requant = make_requant(*o->requant(), params->channels);
   Requant& requant = params->requant.requant;
   params->lo = requant.stages[0].clip_lo;

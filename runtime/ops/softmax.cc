@@ -19,26 +19,26 @@ namespace {
 
 constexpr size_t kTable = 256;
 
-// The table's `n` values; a file's bytes need not be aligned.
+// The options' table of `n` values, where it stands in the file: buffers are aligned to 64 bytes.
 template <class T>
-Status read_table(const InferContext& context, uint32_t index, size_t n, T* table) {
-  Result<const fb::Buffer*> buffer = context.buffer(index);
+Status find_table(const InferContext& context, size_t n, const T** table) {
+  Result<const fb::Buffer*> buffer =
+      context.buffer(context.op->options_as<fb::SoftmaxOptions>()->table());
   if (!buffer.ok()) return std::move(buffer.status());
   const size_t bytes = (*buffer)->data()->size();
   QRT_MODEL_CHECK(bytes == n * sizeof(T), "the table holds %zu bytes, expected %zu", bytes,
                   n * sizeof(T));
-  memcpy(table, (*buffer)->data()->data(), bytes);
+  *table = reinterpret_cast<const T*>((*buffer)->data()->data());
   return Status();
 }
 
 Status check_int(const InferContext& context, const Shape& x) {
-  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxIntRow),
                   "rows of %lld values, expected at most %zu with kinds Q5_26 and Q5_26_TO_INT16",
                   static_cast<long long>(n), kMaxSoftmaxIntRow);
-  int32_t table[kTable];
-  QRT_TRY(read_table(context, options->table(), kTable, table));
+  const int32_t* table;
+  QRT_TRY(find_table(context, kTable, &table));
   for (size_t i = 0; i < kTable; ++i)
     QRT_MODEL_CHECK(table[i] >= -1, "table[%zu] is %d, expected >= -1", i, table[i]);
   QRT_MODEL_CHECK(table[kTable - 1] == INT32_MAX, "table[255] is %d, expected 2^31 - 1",
@@ -47,14 +47,13 @@ Status check_int(const InferContext& context, const Shape& x) {
 }
 
 Status check_16(const InferContext& context, const Shape& x) {
-  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxInt16Row),
                   "rows of %lld values, expected at most %zu with kind INT16",
                   static_cast<long long>(n), kMaxSoftmaxInt16Row);
-  std::vector<int16_t> tables(2 * kSoftmaxInt16Table);
-  QRT_TRY(read_table(context, options->table(), tables.size(), tables.data()));
-  for (size_t i = 0; i < tables.size(); ++i)
+  const int16_t* tables;
+  QRT_TRY(find_table(context, 2 * kSoftmaxInt16Table, &tables));
+  for (size_t i = 0; i < 2 * kSoftmaxInt16Table; ++i)
     QRT_MODEL_CHECK(tables[i] >= 0, "table[%zu] is %d, expected >= 0", i, tables[i]);
   const int last = tables[kSoftmaxInt16Table - 1], before = tables[kSoftmaxInt16Table - 2];
   QRT_MODEL_CHECK(2 <= before && before <= last,
@@ -72,23 +71,13 @@ Status check_wide(const InferContext& context, const Shape& x) {
                   static_cast<long long>(n), kMaxSoftmaxTableRow,
                   fb::EnumNameSoftmaxKind(options->kind()));
   QRT_TRY(check_range("zero_point", options->zero_point(), INT16_MIN, INT16_MAX));
-  std::vector<int32_t> table(kSoftmaxTableEntries);
-  QRT_TRY(read_table(context, options->table(), table.size(), table.data()));
-  for (size_t i = 0; i < table.size(); ++i)
+  const int32_t* table;
+  QRT_TRY(find_table(context, kSoftmaxTableEntries, &table));
+  for (size_t i = 0; i < kSoftmaxTableEntries; ++i)
     QRT_MODEL_CHECK(table[i] >= 0 && table[i] <= kSoftmaxTableOne,
                     "table[%zu] is %d, expected 0 to 2^30", i, table[i]);
-  QRT_MODEL_CHECK(table.back() == kSoftmaxTableOne, "table[65535] is %d, expected 2^30",
-                  table.back());
-  return Status();
-}
-
-// INT16 and INT_WIDE.
-Status check_has_stages(const InferContext& context) {
-  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
-  QRT_TRY(check_stages("stages", options->stages(), 1));
-  QRT_MODEL_CHECK(options->stages() != nullptr && options->stages()->size() != 0,
-                  "stages has 0 stages, expected 1 or 2 with kind %s",
-                  fb::EnumNameSoftmaxKind(options->kind()));
+  QRT_MODEL_CHECK(table[kSoftmaxTableEntries - 1] == kSoftmaxTableOne,
+                  "table[65535] is %d, expected 2^30", table[kSoftmaxTableEntries - 1]);
   return Status();
 }
 
@@ -119,7 +108,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
   if (is_16) {
     QRT_TRY(is_wide || is_wide_log ? check_wide(context, x) : check_16(context, x));
-    QRT_TRY(is_wide_log ? check_log_scales(context, UINT16_MAX) : check_has_stages(context));
+    // Stages of INT16 scale differences, of which the greatest is 0; those of INT_WIDE the output.
+    QRT_TRY(is_wide_log ? check_log_scales(context, UINT16_MAX)
+            : is_wide   ? check_tensor_stages("stages", options->stages())
+                        : check_stages_keep_zero("stages", options->stages()));
     return add_output(DType::kInt16, x, outputs);
   }
   const bool to_16 = options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16;
@@ -128,8 +120,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     return add_output(to_16 ? DType::kInt16 : DType::kUInt8, x, outputs);
   }
   QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
-  float table[kTable];
-  QRT_TRY(read_table(context, options->table(), kTable, table));
+  const float* table;
+  QRT_TRY(find_table(context, kTable, &table));
   float greatest = 0;
   for (size_t i = 0; i < kTable; ++i) {
     QRT_MODEL_CHECK(std::isfinite(table[i]) && table[i] >= 0,
@@ -158,7 +150,6 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  float table[kTable];
   SoftmaxParams softmax;
   size_t rows, n, tasks;
 };
@@ -172,7 +163,6 @@ void run(const Step& step, const RunContext& context) {
 }
 
 struct LogParams {
-  float table[kTable];
   LogSoftmaxParams softmax;
   size_t rows, n, tasks;
 };
@@ -189,8 +179,9 @@ Status prepare_log(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<LogParams>();
-  QRT_TRY(read_table(context, options->table(), kTable, params->table));
-  params->softmax = {params->table, float_of(options->k()), float_of(options->output_scale()),
+  const float* table;
+  QRT_TRY(find_table(context, kTable, &table));
+  params->softmax = {table, float_of(options->k()), float_of(options->output_scale()),
                      options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
@@ -203,7 +194,7 @@ Status prepare_log(const PrepareContext& context, PlannedStep* step) {
 }
 
 struct IntParams {
-  int32_t table[kTable];
+  const int32_t* table;
   size_t rows, n, tasks;
 };
 
@@ -220,8 +211,7 @@ void run_int(const Step& step, const RunContext& context) {
 Status prepare_int(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   auto params = std::make_shared<IntParams>();
-  QRT_TRY(read_table(context, context.op->options_as<fb::SoftmaxOptions>()->table(), kTable,
-                     params->table));
+  QRT_TRY(find_table(context, kTable, &params->table));
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   params->tasks =
@@ -237,7 +227,6 @@ struct Params16 {
   explicit Params16(const StageVector* source) : stages(source) {}
 
   StageParams stages;
-  std::vector<int16_t> tables = std::vector<int16_t>(2 * kSoftmaxInt16Table);
   SoftmaxInt16Params softmax{};
   size_t rows, n, tasks;
 };
@@ -255,9 +244,8 @@ Status prepare_16(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<Params16>(options->stages());
-  QRT_TRY(read_table(context, options->table(), params->tables.size(), params->tables.data()));
   SoftmaxInt16Params& p = params->softmax;
-  p.exponential = params->tables.data();
+  QRT_TRY(find_table(context, 2 * kSoftmaxInt16Table, &p.exponential));
   p.reciprocal = p.exponential + kSoftmaxInt16Table;
   p.stage_count = params->stages.count;
   for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
@@ -275,7 +263,6 @@ struct WideParams {
   explicit WideParams(const StageVector* source) : stages(source) {}
 
   StageParams stages;
-  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxTableEntries);
   SoftmaxInt16TableParams softmax{};
   size_t rows, n, tasks;
 };
@@ -293,9 +280,8 @@ Status prepare_int_wide(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<WideParams>(options->stages());
-  QRT_TRY(read_table(context, options->table(), params->table.size(), params->table.data()));
   SoftmaxInt16TableParams& p = params->softmax;
-  p.table = params->table.data();
+  QRT_TRY(find_table(context, kSoftmaxTableEntries, &p.table));
   p.stage_count = params->stages.count;
   for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
   p.zero_point = options->zero_point();
@@ -310,7 +296,6 @@ Status prepare_int_wide(const PrepareContext& context, PlannedStep* step) {
 }
 
 struct WideLogParams {
-  std::vector<int32_t> table = std::vector<int32_t>(kSoftmaxTableEntries);
   LogSoftmaxInt16Params softmax{};
   size_t rows, n, tasks;
 };
@@ -328,9 +313,10 @@ Status prepare_wide_log(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   auto params = std::make_shared<WideLogParams>();
-  QRT_TRY(read_table(context, options->table(), params->table.size(), params->table.data()));
-  params->softmax = {params->table.data(), float_of(options->k()),
-                     float_of(options->output_scale()), options->zero_point()};
+  const int32_t* table;
+  QRT_TRY(find_table(context, kSoftmaxTableEntries, &table));
+  params->softmax = {table, float_of(options->k()), float_of(options->output_scale()),
+                     options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   // About 1 ns per element.
@@ -353,8 +339,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     return context.outputs[0].dtype == DType::kInt16 ? prepare_wide_log(context, step)
                                                      : prepare_log(context, step);
   auto params = std::make_shared<Params>();
-  QRT_TRY(read_table(context, options->table(), kTable, params->table));
-  params->softmax = {params->table, float_of(options->k()), options->zero_point()};
+  const float* table;
+  QRT_TRY(find_table(context, kTable, &table));
+  params->softmax = {table, float_of(options->k()), options->zero_point()};
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   // A chain of float additions and a division per element: about 5 ns.

@@ -8,6 +8,7 @@
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
 #include "runtime/session.h"
+#include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/options.h"
 #include "runtime/tools/terminal.h"
@@ -23,7 +24,7 @@ struct Options {
   size_t batch = 0;
 };
 
-const char* text_of(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
+std::string text_of(const flatbuffers::String* s) { return s != nullptr ? s->str() : ""; }
 
 std::string level_name(int level) {
   if (level == kFloatLevel) return "F";
@@ -209,7 +210,8 @@ ordered_json describe(const Plan& plan, const Options& options) {
             {"widened_bytes", plan.model->unpacked().bytes()},
             {"arena_bytes", plan.arena_bytes},
             {"state_bytes", plan.state_bytes},
-            {"scratch_bytes", plan.scratch_bytes}}},
+            {"scratch_bytes", plan.scratch_bytes},
+            {"table_bytes", plan.table_bytes}}},
           {"inputs", inputs},
           {"outputs", outputs},
           {"tensors", tensors},
@@ -217,6 +219,8 @@ ordered_json describe(const Plan& plan, const Options& options) {
 }
 
 std::string string_of(const ordered_json& j) { return j.get<std::string>(); }
+// A name from the file, for the terminal or a graph.
+std::string shown(const ordered_json& j) { return escaped(j.get<std::string>()); }
 
 // "float32 [1, 3, 224, 224]"
 std::string type_of(const ordered_json& tensor) {
@@ -254,7 +258,7 @@ void print_text(const ordered_json& all) {
   for (const char* section : {"model", "memory"})
     for (const auto& [key, value] : all[section].items())
       printf("%-16s %s\n", key.c_str(),
-             value.is_string() ? string_of(value).c_str() : value.dump().c_str());
+             value.is_string() ? shown(value).c_str() : value.dump().c_str());
   for (const char* section : {"inputs", "outputs"})
     printf("%-16s tensors %s\n", section, list_of(all[section]).c_str());
   printf("\n%6s %-28s %12s %-22s %-26s %s\n", "tensor", "type", "bytes", "place",
@@ -262,7 +266,7 @@ void print_text(const ordered_json& all) {
   for (const auto& t : all["tensors"])
     printf("%6s %-28s %12s %-22s %-26s %s\n", t["index"].dump().c_str(), type_of(t).c_str(),
            t["bytes"].dump().c_str(), place_of(t).c_str(), quantization_of(t).c_str(),
-           string_of(t["name"]).c_str());
+           shown(t["name"]).c_str());
   printf("\n%4s %-20s %-5s %-32s %12s %-34s %-16s %-8s %s\n", "op", "type", "level", "arithmetic",
          "macs", "kernel", "inputs", "outputs", "name");
   for (const auto& o : all["operators"])
@@ -270,10 +274,10 @@ void print_text(const ordered_json& all) {
            string_of(o["type"]).c_str(), string_of(o["level"]).c_str(),
            string_of(o["arithmetic"]).c_str(), o["macs"].dump().c_str(),
            string_of(o["kernel"]).c_str(), list_of(o["inputs"]).c_str(),
-           list_of(o["outputs"]).c_str(), string_of(o["name"]).c_str());
+           list_of(o["outputs"]).c_str(), shown(o["name"]).c_str());
 }
 
-// A string of the DOT language.
+// A string of the DOT language, of escaped lines.
 std::string dot_string(const std::string& text) {
   std::string s = "\"";
   for (char c : text) {
@@ -282,7 +286,7 @@ std::string dot_string(const std::string& text) {
     else if (c == '"' || c == '\\')
       s += std::string("\\") + c;
     else
-      s += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      s += c;
   }
   return s + "\"";
 }
@@ -295,7 +299,7 @@ void print_dot(const ordered_json& all) {
     const std::string node = "input" + i.dump();
     writer[i.get<size_t>()] = node;
     printf("  %s [shape=ellipse, label=%s];\n", node.c_str(),
-           dot_string(string_of(tensors[i.get<size_t>()]["name"])).c_str());
+           dot_string(shown(tensors[i.get<size_t>()]["name"])).c_str());
   }
   const auto edge = [&](const ordered_json& tensor, const std::string& to) {
     const auto i = tensor.get<size_t>();
@@ -307,7 +311,7 @@ void print_dot(const ordered_json& all) {
     const std::string node = "op" + op["index"].dump();
     printf("  %s [label=%s];\n", node.c_str(),
            dot_string(string_of(op["type"]) + " " + string_of(op["level"]) + "\n" +
-                      string_of(op["name"]) + "\n" + string_of(op["kernel"]))
+                      shown(op["name"]) + "\n" + string_of(op["kernel"]))
                .c_str());
     for (const auto& tensor : op["inputs"]) edge(tensor, node);
     for (const auto& tensor : op["outputs"]) writer[tensor.get<size_t>()] = node;
@@ -315,7 +319,7 @@ void print_dot(const ordered_json& all) {
   for (const auto& i : all["outputs"]) {
     const std::string node = "output" + i.dump();
     printf("  %s [shape=ellipse, label=%s];\n", node.c_str(),
-           dot_string(string_of(tensors[i.get<size_t>()]["name"])).c_str());
+           dot_string(shown(tensors[i.get<size_t>()]["name"])).c_str());
     edge(i, node);
   }
   puts("}");
@@ -336,7 +340,7 @@ Status inspect(const Options& options) {
   QRT_TRY(std::move(plan.status()).at(options.model));
   const ordered_json all = describe(**plan, options);
   if (options.format == "json")
-    puts(all.dump(1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+    puts(all.dump(1, ' ', true, ordered_json::error_handler_t::replace).c_str());
   else if (options.format == "dot")
     print_dot(all);
   else

@@ -12,6 +12,7 @@
 #include "qrt/qrt.hpp"
 #include "runtime/model_bytes.h"
 #include "runtime/tensor.h"
+#include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/options.h"
@@ -26,7 +27,7 @@ namespace {
 struct Options {
   std::string model, output_dir, isa, kernels;
   std::vector<std::string> files, named;
-  size_t threads = 1;
+  size_t threads = 1, max_memory = 0;
   bool dump_all = false, check = false;
 };
 
@@ -113,8 +114,8 @@ uint64_t digest(const void* data, size_t bytes) {
 }
 
 void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data) {
-  printf("%s '%s' %s %s fnv1a:%016llx\n", label.c_str(), info.name, qrt_dtype_name(info.dtype),
-         shape_of(info).to_string().c_str(),
+  printf("%s '%s' %s %s fnv1a:%016llx\n", label.c_str(), escaped(info.name).c_str(),
+         qrt_dtype_name(info.dtype), shape_of(info).to_string().c_str(),
          static_cast<unsigned long long>(digest(data, info.bytes)));
 }
 
@@ -279,6 +280,7 @@ Status run_model(const Options& options) {
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
   session_options.keep_all = options.dump_all;
+  session_options.max_memory = options.max_memory;
   Session session(model, session_options);
   Runs runs(steps > 0 ? model.output_count() : 0);
   for (size_t step = 0; step < std::max(steps, size_t{1}); ++step) {
@@ -336,7 +338,7 @@ Status check_model(const Options& options, bool* equal) {
     QRT_TRY(values(tests.outputs[i], info, &data));
     const tool::Difference d =
         tool::compare(dtype_of(info), qrt_session_output_data(session.get(), i), data, info.bytes);
-    printf("check output %zu '%s': ", i, info.name);
+    printf("check output %zu '%s': ", i, escaped(info.name).c_str());
     if (d.different == 0)
       printf("all %zu equal\n", d.elements);
     else
@@ -369,6 +371,8 @@ int run_main(int argc, char** argv) {
   line.text("--kernels", &options.kernels,
             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
   line.number("--threads", &options.threads, 1, 1024, "Threads");
+  line.number("--max-memory", &options.max_memory, 1, SIZE_MAX,
+              "Bytes that the session may take (default: 2 GiB and 64 times the file, an image)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
   if (options.check) {

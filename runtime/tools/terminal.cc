@@ -11,6 +11,7 @@
 #include <new>
 
 #include "qrt/qrt.hpp"
+#include "runtime/text.h"
 
 namespace qrt::tool {
 
@@ -37,7 +38,7 @@ bool wants_color() {
 void complain(const std::string& message) {
   const bool color = wants_color();
   fprintf(stderr, "%s: %serror:%s %s\n", program_invocation_short_name, color ? "\033[1;31m" : "",
-          color ? "\033[0m" : "", message.c_str());
+          color ? "\033[0m" : "", escaped(message).c_str());
 }
 
 int fail(const Status& status) {

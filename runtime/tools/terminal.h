@@ -20,7 +20,8 @@ enum ExitStatus : int {
 
 ExitStatus exit_status(Code code);
 
-// Writes "TOOL: error: message" to stderr. TOOL is the running program's name.
+// Writes "TOOL: error: message" to stderr, escaped (runtime/text.h). TOOL is the running program's
+// name.
 void complain(const std::string& message);
 // complain() and the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);

@@ -1,6 +1,7 @@
 // Memory: whichever allocation fails, the caller gets OUT_OF_MEMORY and nothing leaks; a run
 // allocates nothing.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <qrt/qrt.h>
 
 #include <atomic>
@@ -15,26 +16,31 @@ namespace {
 std::atomic<long> fail_at{-1};  // allocations until one fails; negative: none does
 std::atomic<long> live{0};      // blocks in use
 std::atomic<long> made{0};      // allocations so far
+std::atomic<long> bytes{0};     // in use
 
-void* allocate(size_t bytes, size_t alignment) {
+void* allocate(size_t size, size_t alignment) {
   if (fail_at >= 0 && fail_at-- == 0) return nullptr;
   void* p = nullptr;
-  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0) {
+  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, size) != 0) {
     return nullptr;
   }
   ++live;
   ++made;
+  bytes += static_cast<long>(malloc_usable_size(p));
   return p;
 }
 
-void* allocate_or_throw(size_t bytes, size_t alignment) {
-  void* p = allocate(bytes, alignment);
+void* allocate_or_throw(size_t size, size_t alignment) {
+  void* p = allocate(size, alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 
 void release(void* p) {
-  if (p != nullptr) --live;
+  if (p != nullptr) {
+    --live;
+    bytes -= static_cast<long>(malloc_usable_size(p));
+  }
   free(p);
 }
 
@@ -104,6 +110,35 @@ TEST(Allocation, CreatingASessionReportsEveryFailure) {
     return status;
   });
   qrt_model_destroy(model);
+}
+
+// What a session tells of its memory is what it takes, and a little more: limits can be trusted.
+TEST(Allocation, ASessionTellsItsMemory) {
+  const std::vector<uint8_t> every_op = testing::every_op_model().build();
+  testing::ModelBuilder gather;
+  fb::GatherOptionsT o;
+  o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+  for (int i = 0; i < 100000; ++i) o.axes[0]->index.push_back(i % 2 == 0 ? -1 : 1);
+  const uint32_t x = gather.input({2});
+  gather.op(std::move(o), {x}, {gather.output({100000})});
+  for (const std::vector<uint8_t>& file : {every_op, gather.build()}) {
+    qrt_model* model = nullptr;
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+    for (const size_t batch : {1, 4}) {
+      qrt_session_options options;
+      qrt_session_options_init(&options);
+      if (batch > 1 && qrt_model_default_batch(model) == 0) continue;
+      options.batch = batch;
+      qrt_session* session = nullptr;
+      const long before = bytes;
+      ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+      const long taken = bytes - before, told = static_cast<long>(qrt_session_memory(session));
+      EXPECT_LE(taken, told + told / 20) << "batch " << batch;
+      EXPECT_GE(3 * taken, told) << "batch " << batch;
+      qrt_session_destroy(session);
+    }
+    qrt_model_destroy(model);
+  }
 }
 
 TEST(Allocation, ARunAllocatesNothing) {

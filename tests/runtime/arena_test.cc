@@ -102,5 +102,22 @@ TEST(Arena, RandomBlocksAreApartAndNearTheBound) {
   }
 }
 
+// Beyond the number that is searched for the best place, small ones use memory again, too.
+TEST(Arena, ManyBlocksOfShortLives) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  std::vector<ArenaBlock> blocks;
+  const auto steps = static_cast<uint32_t>(kMaxSearched + 4000);
+  for (uint32_t i = 0; i < steps; ++i) {
+    const auto last = static_cast<uint32_t>(random.integer(i, i + 20));
+    blocks.push_back({static_cast<size_t>(random.integer(1, 5000)), i, std::min(last, steps - 1)});
+  }
+  size_t total = 0;
+  ASSERT_TRUE(place_blocks(&blocks, kNoLimit, &total));
+  expect_sound(blocks, total);
+  EXPECT_LE(total, 3 * lower_bound(blocks, steps));
+  ASSERT_FALSE(place_blocks(&blocks, total - 64, &total));
+}
+
 }  // namespace
 }  // namespace qrt

@@ -33,6 +33,7 @@ static void null_arguments(void) {
   qrt_model* model = (qrt_model*)&error;
   qrt_session* session = (qrt_session*)&error;
   qrt_tensor_info info;
+  size_t bytes = 0;
   CHECK(qrt_model_load_file(NULL, &model, &error) == QRT_INVALID_ARGUMENT);
   CHECK(model == NULL && strcmp(error.message, "path is NULL") == 0);
   CHECK(qrt_model_load_file("x", NULL, NULL) == QRT_INVALID_ARGUMENT);
@@ -56,7 +57,12 @@ static void null_arguments(void) {
   CHECK(qrt_session_tensor_count(NULL) == 0);
   CHECK(qrt_session_tensor(NULL, 0, NULL, NULL) == QRT_INVALID_ARGUMENT);
   qrt_session_profile_reset(NULL);
+  CHECK(qrt_model_load_file_with(NULL, NULL, &model, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_model_load_memory_with(NULL, 1, NULL, &model, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_needed_memory(NULL, NULL, &bytes, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_threads(NULL) == 0);
   qrt_session_options_init(NULL);
+  qrt_load_options_init(NULL);
   qrt_model_destroy(NULL);
   qrt_session_destroy(NULL);
 }
@@ -88,6 +94,13 @@ static void options_struct(const qrt_model* model) {
   qrt_session_options* options = &longer.options;
   CHECK(qrt_session_create(model, options, &session, &error) == QRT_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "qrt_session_options_init") != NULL);
+  /* One built against an older header has a shorter struct: nothing is written behind it. */
+  memset(options, 0xff, sizeof *options);
+  (qrt_session_options_init)(options);
+  CHECK(options->struct_size == offsetof(qrt_session_options, max_memory));
+  CHECK(options->kernels == NULL && options->max_memory == (size_t)-1);
+  CHECK(qrt_session_create(model, options, &session, &error) == QRT_OK);
+  qrt_session_destroy(session);
   qrt_session_options_init(options);
   CHECK(options->struct_size == sizeof *options && options->threads == 0);
   /* A caller built against a newer header works as long as it leaves the new fields alone. */
@@ -139,10 +152,29 @@ static void run(qrt_model* model) {
   CHECK(qrt_session_get_output(session, 2, probabilities, 4, &error) == QRT_INVALID_ARGUMENT);
 
   CHECK(qrt_session_memory(session) > sizeof image);
+  CHECK(qrt_session_threads(session) == 2);
   CHECK(qrt_session_op_info(session, 0, &op) == QRT_OK);
   CHECK(strcmp(op.type, "Quantize") == 0 && op.level == -1 && op.runs == 0);
   CHECK(qrt_session_op_info(session, qrt_session_op_count(session), &op) == QRT_INVALID_ARGUMENT);
   CHECK(qrt_session_tensor_count(session) == 0);
+  qrt_session_destroy(session);
+}
+
+static void memory(const qrt_model* model) {
+  qrt_session* session = NULL;
+  qrt_session_options options;
+  qrt_error error;
+  size_t bytes = 0;
+
+  CHECK(qrt_session_needed_memory(model, NULL, &bytes, &error) == QRT_OK && bytes > 1000);
+  CHECK(qrt_session_needed_memory(model, NULL, NULL, &error) == QRT_INVALID_ARGUMENT);
+  qrt_session_options_init(&options);
+  options.max_memory = bytes - 1;
+  CHECK(qrt_session_create(model, &options, &session, &error) == QRT_OUT_OF_MEMORY);
+  CHECK(session == NULL && strstr(error.message, "max_memory") != NULL);
+  options.max_memory = bytes;
+  CHECK(qrt_session_create(model, &options, &session, &error) == QRT_OK);
+  CHECK(qrt_session_memory(session) == bytes);
   qrt_session_destroy(session);
 }
 
@@ -158,6 +190,7 @@ int main(int argc, char** argv) {
   }
   model_queries(model);
   options_struct(model);
+  memory(model);
   run(model);
   puts("c_api_test: passed");
   return 0;

@@ -318,7 +318,7 @@ TEST(Verify, RefusesRequantisationOutOfRange) {
 
 // A file of 4 MB whose operators share one vector of scales: its plan would take gigabytes.
 TEST(Verify, RefusesOperatorsThatShareHugeParameters) {
-  constexpr uint32_t kChannels = 1 << 19, kOperators = 200;
+  constexpr uint32_t kChannels = 1 << 16, kOperators = 20;
   flatbuffers::FlatBufferBuilder fbb;
   const auto scale = fbb.CreateVector(std::vector<uint32_t>(kChannels, 0x3f800000));
   const auto zero_point = fbb.CreateVector(std::vector<int32_t>(kChannels));
@@ -338,7 +338,7 @@ TEST(Verify, RefusesOperatorsThatShareHugeParameters) {
   fb::FinishModelBuffer(fbb, fb::CreateModelDirect(fbb, 1, "", "", "", "", "", 1, &tensors,
                                                    &operators, &inputs, &outputs, &buffers));
   expect_refused({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
-                 QRT_INVALID_MODEL, "op 32 (Quantize ''): the operators have parameters for more");
+                 QRT_INVALID_MODEL, "op 9 (Quantize ''): the operators have parameters for more");
 }
 
 TEST(Verify, NamesInMessagesAreShortAndPrintable) {
@@ -346,7 +346,7 @@ TEST(Verify, NamesInMessagesAreShortAndPrintable) {
     m.operators[3]->name = "\x1b[31mred\n" + std::string(300, 'n');
     m.operators[3]->inputs[0] = 1000;
   });
-  expect_refused(file, QRT_INVALID_MODEL, "op 3 (Add '?[31mred?nnn");
+  expect_refused(file, QRT_INVALID_MODEL, "op 3 (Add '\\x1b[31mred\\x0annn");
   ASSERT_LT(testing::run_model(file, {}).message.size(), 200u);
 }
 

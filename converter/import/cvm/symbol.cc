@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "converter/import/common/source_limits.h"
 #include "converter/import/cvm/functions.h"
 
 namespace qrt::convert::from_cvm {
@@ -126,6 +127,7 @@ Status Reader::run() {
   }
   const Json& nodes = root_["nodes"];
   QRT_MODEL_CHECK(nodes.is_array() && !nodes.empty(), "'nodes' is no list of nodes");
+  QRT_TRY(check_node_count(nodes.size()));
   for (size_t i = 0; i < nodes.size(); ++i) QRT_TRY(read_node(nodes[i], i));
   QRT_TRY(check_node_lists());
   QRT_TRY(check_lists());

@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "converter/import/common/source_limits.h"
+#include "espdl_types.h"
 #include "runtime/checked.h"
+#include "runtime/unshared.h"
 
 namespace qrt::convert::from_espdl {
 namespace {
@@ -196,6 +199,8 @@ Status Model::read_entry(const std::vector<uint8_t>& file, const Entry& entry) {
     flatbuffers::Verifier verifier(bytes_.data(), bytes_.size(), kMaxDepth, kMaxTables);
     if (bytes_.size() < 8 || !espdl::VerifyModelBuffer(verifier)) continue;
     const espdl::Model& root = *espdl::GetModel(bytes_.data());
+    QRT_TRY(check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(bytes_.data()),
+                           espdl_types::ModelTypeTable(), bytes_.size()));
     if (!root.graph() || size_of(root.graph()->node()) == 0) continue;
     return read_graph(root);
   }
@@ -220,6 +225,7 @@ int Model::tensor_of(const std::string& name) {
 
 Status Model::read_graph(const espdl::Model& root) {
   const espdl::Graph& graph = *root.graph();
+  QRT_TRY(check_node_count(size_of(graph.node())));
   name_ = string_of(graph.name());
   producer_ = string_of(root.producer_name());
   if (root.metadata_props())

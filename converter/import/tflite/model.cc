@@ -9,7 +9,10 @@
 #include <cstring>
 #include <memory>
 
+#include "converter/import/common/source_limits.h"
 #include "runtime/checked.h"
+#include "runtime/unshared.h"
+#include "tflite_types.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -96,6 +99,8 @@ Status Model::parse() {
   QRT_MODEL_CHECK(tflite::VerifyModelBuffer(verifier),
                   "is not a valid TFLite model: its flatbuffer is damaged or cut short");
   const tflite::Model& root = *tflite::GetModel(bytes_.data());
+  QRT_TRY(check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(bytes_.data()),
+                         tflite_types::ModelTypeTable(), bytes_.size()));
   if (root.version() != kSchemaVersion)
     return error(Code::kUnsupported, "has schema version %u, only %u is known", root.version(),
                  kSchemaVersion);
@@ -207,6 +212,7 @@ Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
 
 Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph) {
   if (!subgraph.operators()) return Status();
+  QRT_TRY(check_node_count(subgraph.operators()->size()));
   const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
   for (const tflite::Operator* source : *subgraph.operators()) {
     Op op;

@@ -121,6 +121,27 @@ QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_
 QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags,
                                          qrt_model** model, qrt_error* error);
 
+typedef struct qrt_load_options {
+  size_t struct_size; /* sizeof(qrt_load_options); set by qrt_load_options_init */
+  unsigned flags;     /* QRT_LOAD_COPY; for qrt_model_load_memory_with */
+  /* Bytes that the model may hold beside the file's mapping or the caller's bytes: copied bytes, and
+   * weights of 4 and 2 bits as they are widened. 0: these alone limit it (at most 17 times the
+   * file). Beyond: QRT_OUT_OF_MEMORY. */
+  size_t max_memory;
+} qrt_load_options;
+
+/* Sets the defaults of a struct of that size: callers of an older header have a shorter one. */
+QRT_API void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size);
+#define qrt_load_options_init(options) \
+  qrt_load_options_init_size((options), sizeof(qrt_load_options))
+
+/* As the two above; options may be NULL. */
+QRT_API qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* options,
+                                            qrt_model** model, qrt_error* error);
+QRT_API qrt_status qrt_model_load_memory_with(const void* data, size_t size,
+                                              const qrt_load_options* options, qrt_model** model,
+                                              qrt_error* error);
+
 /* Sessions keep what they need: a model may be destroyed before its sessions. NULL is allowed. */
 QRT_API void qrt_model_destroy(qrt_model* model);
 
@@ -161,14 +182,29 @@ typedef struct qrt_session_options {
   /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
    * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
   const char* kernels;
+  /* Bytes that the session may hold: arena, inputs and outputs, scratch, convolutions' and all other
+   * tables. 0: 2 GiB and 64 times the file's size, for every default_batch images. Beyond:
+   * QRT_OUT_OF_MEMORY, before they are allocated. */
+  size_t max_memory;
 } qrt_session_options;
 
+/* Sets the defaults of a struct of that size. The function without one is for programs built before
+ * max_memory was there. */
+QRT_API void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size);
 QRT_API void qrt_session_options_init(qrt_session_options* options);
+#define qrt_session_options_init(options) \
+  qrt_session_options_init_size((options), sizeof(qrt_session_options))
 
 /* options may be NULL. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
 QRT_API void qrt_session_destroy(qrt_session* session);
+
+/* Sets *bytes to what a session with these options would hold, without making it, and also where that
+ * is more than max_memory; only the tables made to find out are kept below that. */
+QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
+                                             const qrt_session_options* options, size_t* bytes,
+                                             qrt_error* error);
 
 /* As of the model, with concrete dimensions. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
@@ -195,8 +231,12 @@ QRT_API qrt_status qrt_session_run(qrt_session* session);
  * as in a new session. Inputs keep their content. Fails only for session == NULL. */
 QRT_API qrt_status qrt_session_reset(qrt_session* session);
 
-/* Bytes the session holds: arena, scratch and tables; the model's own bytes are not counted. */
+/* Bytes the session holds, as qrt_session_needed_memory() tells; the model's own are not counted. */
 QRT_API size_t qrt_session_memory(const qrt_session* session);
+
+/* Threads that share the work of a run, the calling one among them. Fewer than options.threads where
+ * the system would not start more: results are the same, the run takes longer. */
+QRT_API size_t qrt_session_threads(const qrt_session* session);
 
 typedef struct qrt_op_info {
   const char* name;        /* of the source node */

@@ -104,19 +104,30 @@ struct Deleter {
 
 }  // namespace detail
 
+struct LoadOptions : qrt_load_options {
+  LoadOptions() { qrt_load_options_init(this); }
+};
+
 // Movable. May be used by several threads at once.
 class Model {
  public:
-  static Model load_file(const std::string& path) {
+  static Model load_file(const std::string& path, const LoadOptions& options = LoadOptions()) {
     qrt_model* model = nullptr;
     qrt_error error{};
-    detail::check(qrt_model_load_file(path.c_str(), &model, &error), error.message);
+    detail::check(qrt_model_load_file_with(path.c_str(), &options, &model, &error), error.message);
     return Model(model);
   }
   static Model load_memory(const void* data, std::size_t size, unsigned flags = 0) {
     qrt_model* model = nullptr;
     qrt_error error{};
     detail::check(qrt_model_load_memory(data, size, flags, &model, &error), error.message);
+    return Model(model);
+  }
+
+  static Model load_memory(const void* data, std::size_t size, const LoadOptions& options) {
+    qrt_model* model = nullptr;
+    qrt_error error{};
+    detail::check(qrt_model_load_memory_with(data, size, &options, &model, &error), error.message);
     return Model(model);
   }
 
@@ -160,6 +171,15 @@ class Session {
     handle_.reset(session);
   }
 
+  // What a session with these options would hold, without making it.
+  static std::size_t needed_memory(const Model& model,
+                                   const SessionOptions& options = SessionOptions()) {
+    std::size_t bytes = 0;
+    qrt_error error{};
+    detail::check(qrt_session_needed_memory(model.get(), &options, &bytes, &error), error.message);
+    return bytes;
+  }
+
   qrt_tensor_info input_info(std::size_t i) const {
     qrt_tensor_info info{};
     detail::check(qrt_session_input_info(get(), i, &info), "no such input");
@@ -200,6 +220,7 @@ class Session {
   void reset() { detail::check(qrt_session_reset(get()), nullptr); }
 
   std::size_t memory() const { return qrt_session_memory(get()); }
+  std::size_t threads() const { return qrt_session_threads(get()); }
   std::size_t op_count() const { return qrt_session_op_count(get()); }
   qrt_op_info op_info(std::size_t i) const {
     qrt_op_info info{};

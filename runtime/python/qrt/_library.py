@@ -34,7 +34,7 @@ class SessionOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("batch", c_size_t), ("threads", c_size_t),
                 ("isa", c_char_p), ("profile", c_int), ("keep_all", c_int),
                 ("pthreadpool", c_void_p), ("parallel", c_void_p), ("parallel_context", c_void_p),
-                ("kernels", c_char_p)]
+                ("kernels", c_char_p), ("max_memory", c_size_t)]
 
 
 class OpInfo(ctypes.Structure):
@@ -59,7 +59,7 @@ FUNCTIONS = {
     "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_default_batch": (c_size_t, [c_void_p]),
     "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
-    "qrt_session_options_init": (None, [POINTER(SessionOptions)]),
+    "qrt_session_options_init_size": (None, [POINTER(SessionOptions), c_size_t]),
     "qrt_session_create": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p),
                                    POINTER(ErrorMessage)]),
     "qrt_session_destroy": (None, [c_void_p]),

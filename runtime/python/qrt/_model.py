@@ -56,7 +56,7 @@ class Model:
 
     def session(self, batch: Optional[int] = None, threads: Optional[int] = None,
                 isa: Optional[str] = None, profile: bool = False,
-                keep_all: bool = False) -> Session:
+                keep_all: bool = False, max_memory: Optional[int] = None) -> Session:
         """The model ready to run, with memory of its own.
 
         batch     default: the model's
@@ -64,8 +64,9 @@ class Model:
         isa       best instruction set allowed, one of isas(); default: QRT_ISA, else the best
         profile   record a time per operator at every run: Session.profile()
         keep_all  keep every tensor: Session.tensors()
+        max_memory  bytes that the session may take; default: 2 GiB and 64 times the file, an image
         """
-        return Session(self, batch, threads, isa, profile, keep_all)
+        return Session(self, batch, threads, isa, profile, keep_all, max_memory)
 
     def __reduce__(self):
         return Model, (self._source,)

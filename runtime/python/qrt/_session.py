@@ -49,11 +49,12 @@ class Session:
     """
 
     def __init__(self, model: Model, batch: Optional[int] = None, threads: Optional[int] = None,
-                 isa: Optional[str] = None, profile: bool = False, keep_all: bool = False):
+                 isa: Optional[str] = None, profile: bool = False, keep_all: bool = False,
+                 max_memory: Optional[int] = None):
         options = _library.SessionOptions()
-        lib.qrt_session_options_init(ctypes.byref(options))
+        lib.qrt_session_options_init_size(ctypes.byref(options), ctypes.sizeof(options))
         self.threads = default_threads() if threads is None else threads
-        for name, value in (("batch", batch), ("threads", self.threads)):
+        for name, value in (("batch", batch), ("threads", self.threads), ("max_memory", max_memory)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is {value}, expected 0 or more")
         options.batch = batch or 0
@@ -61,6 +62,7 @@ class Session:
         options.isa = isa.encode() if isa else None
         options.profile = profile
         options.keep_all = keep_all
+        options.max_memory = max_memory or 0
         created = ctypes.c_void_p()
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))

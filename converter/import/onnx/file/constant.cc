@@ -1,10 +1,11 @@
 // Decoding of ONNX tensors and of external data files.
 #include "converter/import/onnx/file/constant.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -60,6 +61,68 @@ Status read_external(const onnx::TensorProto& proto, uint64_t bytes, ExternalFil
   QRT_MODEL_CHECK(length == bytes, "external data has %llu bytes, its type and shape need %llu",
                   static_cast<unsigned long long>(length), static_cast<unsigned long long>(bytes));
   return files->read(location, offset, bytes, out);
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
+}
+
+// Closes on the way out.
+struct Descriptor {
+  explicit Descriptor(int fd) : fd(fd) {}
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  void reset(int next) {
+    if (fd >= 0) close(fd);
+    fd = next;
+  }
+  int fd;
+};
+
+// Opens a file that lies beneath a folder by real folders all the way: a symbolic link could lead
+// out, to any file of the user who converts. From folder to folder, each by its descriptor, so that
+// nothing on the way can be exchanged in between. REQUIRES: no part of `location` is "..".
+Status open_beneath(const std::string& folder, const std::string& location, Descriptor* file) {
+  file->reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (size_t at = 0; file->fd >= 0 && at < location.size();) {
+    const size_t end = std::min(location.find('/', at), location.size());
+    const std::string part = location.substr(at, end - at);
+    at = end + 1;
+    if (part.empty() || part == ".") continue;
+    const int kind = at < location.size() ? O_DIRECTORY : O_NONBLOCK;  // a pipe would wait
+    const int next = openat(file->fd, part.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind);
+    const int failure = errno;
+    struct stat info;
+    if (next < 0 && fstatat(file->fd, part.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
+      QRT_MODEL_CHECK(!S_ISLNK(info.st_mode),
+                      "external data '%s': '%s' is a symbolic link, which may lead out of the "
+                      "model's folder: put the file itself there",
+                      location.c_str(), part.c_str());
+    file->reset(next);
+    errno = failure;
+  }
+  if (file->fd >= 0) return Status();
+  // Without that file the model is incomplete: not the system's fault.
+  const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+  return error(is_missing ? Code::kInvalidModel : Code::kIoError,
+               "external data file '%s' cannot be read: %s", (folder + "/" + location).c_str(),
+               strerror(errno));
+}
+
+bool read_all(int fd, uint64_t offset, uint64_t bytes, uint8_t* to) {
+  while (bytes > 0) {
+    const ssize_t n = pread(fd, to, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    to += n;
+    offset += static_cast<uint64_t>(n);
+    bytes -= static_cast<uint64_t>(n);
+  }
+  return true;
 }
 
 }  // namespace
@@ -213,8 +276,7 @@ float Constant::real(int64_t i) const {
 }
 
 std::string external_path(const std::string& model_path, const std::string& location) {
-  const size_t slash = model_path.rfind('/');
-  return (slash == std::string::npos ? "." : model_path.substr(0, slash)) + "/" + location;
+  return folder_of(model_path) + "/" + location;
 }
 
 Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes,
@@ -224,36 +286,26 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
                       ("/" + location + "/").find("/../") != std::string::npos;
   QRT_MODEL_CHECK(!leaves, "external data location '%s' leaves the model's directory",
                   location.c_str());
-  const std::string path = external_path(model_path_, location);
-  auto known = sizes_.find(location);
-  if (known == sizes_.end()) {
-    struct stat info;
-    if (stat(path.c_str(), &info) != 0) {
-      // Without that file the model is incomplete: not the system's fault.
-      const bool is_missing = errno == ENOENT || errno == ENOTDIR;
-      return error(is_missing ? Code::kInvalidModel : Code::kIoError,
-                   "external data file '%s' cannot be read: %s", path.c_str(), strerror(errno));
-    }
-    QRT_MODEL_CHECK(S_ISREG(info.st_mode), "external data '%s' is not a regular file",
-                    path.c_str());
-    known = sizes_.emplace(location, static_cast<uint64_t>(info.st_size)).first;
-    total_ += known->second;
-  }
+  Descriptor file(-1);
+  QRT_TRY(open_beneath(folder_of(model_path_), location, &file));
+  struct stat info;
+  if (fstat(file.fd, &info) != 0)
+    return error(Code::kIoError, "external data file '%s': %s", location.c_str(), strerror(errno));
+  QRT_MODEL_CHECK(S_ISREG(info.st_mode), "external data '%s' is not a regular file",
+                  location.c_str());
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (sizes_.emplace(location, size).second) total_ += size;
   QRT_MODEL_CHECK(
-      offset <= known->second && bytes <= known->second - offset,
+      offset <= size && bytes <= size - offset,
       "external data of %llu bytes at offset %llu goes beyond the end of '%s' (%llu bytes)",
       static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-      location.c_str(), static_cast<unsigned long long>(known->second));
+      location.c_str(), static_cast<unsigned long long>(size));
   QRT_MODEL_CHECK(bytes <= 2 * total_ - read_,
                   "tensors refer to more than twice the external data there is");
   read_ += bytes;
   data->resize(bytes);
-  FILE* file = fopen(path.c_str(), "rb");
-  if (!file) return error(Code::kIoError, "external data file '%s' cannot be read", path.c_str());
-  const bool done = fseeko(file, static_cast<off_t>(offset), SEEK_SET) == 0 &&
-                    fread(data->data(), 1, bytes, file) == bytes;
-  fclose(file);
-  if (!done) return error(Code::kIoError, "reading '%s' failed", path.c_str());
+  if (!read_all(file.fd, offset, bytes, data->data()))
+    return error(Code::kIoError, "reading '%s' failed", location.c_str());
   return Status();
 }
 

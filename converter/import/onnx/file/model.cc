@@ -6,7 +6,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <climits>
@@ -14,6 +13,7 @@
 #include <queue>
 #include <set>
 
+#include "converter/import/common/source_limits.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -22,19 +22,17 @@ namespace {
 constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
-  struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
-  }
-  google::protobuf::LogSilencer silencer;  // its messages would go to stderr
   google::protobuf::io::FileInputStream file(fd);
+  file.SetCloseOnDelete(true);
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
+  google::protobuf::LogSilencer silencer;  // its messages would go to stderr
   google::protobuf::io::CodedInputStream stream(&file);
   stream.SetTotalBytesLimit(INT_MAX);
   const bool parsed = proto->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
-  close(fd);
   QRT_MODEL_CHECK(
       parsed,
       "'%s' is not an ONNX model: its bytes are not a protobuf ModelProto, or are cut short",
@@ -133,6 +131,7 @@ int Model::producer(const std::string& tensor) const {
 
 Status Model::index() {
   const onnx::GraphProto& g = graph();
+  QRT_TRY(check_node_count(static_cast<size_t>(g.node_size())));
   for (const auto& entry : proto_->opset_import())
     opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {

@@ -1,0 +1,23 @@
+// How large a source model may be. Real ones have some thousand nodes; a file that has more than any of
+// them is refused at once, before time and memory go into it.
+#ifndef QRT_CONVERTER_IMPORT_COMMON_SOURCE_LIMITS_H_
+#define QRT_CONVERTER_IMPORT_COMMON_SOURCE_LIMITS_H_
+
+#include <cstddef>
+
+#include "runtime/status.h"
+
+namespace qrt::convert {
+
+// Twice the operators of a .qrt file: some nodes fold away.
+constexpr size_t kMaxSourceNodes = size_t{1} << 16;
+
+inline Status check_node_count(size_t nodes) {
+  if (nodes <= kMaxSourceNodes) return Status();
+  return error(Code::kUnsupported, "the model has %zu nodes, the limit is %zu", nodes,
+               kMaxSourceNodes);
+}
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_IMPORT_COMMON_SOURCE_LIMITS_H_

@@ -1,0 +1,34 @@
+// How much memory a plan's tables may take, asked for before they are made.
+#ifndef QRT_RUNTIME_MEMORY_BUDGET_H_
+#define QRT_RUNTIME_MEMORY_BUDGET_H_
+
+#include <cstddef>
+
+#include "runtime/status.h"
+
+namespace qrt {
+
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(size_t limit) : limit_(limit) {}
+
+  // kOutOfMemory, and nothing is taken, where less is left.
+  Status take(size_t bytes) {
+    if (bytes > limit_ - taken_)
+      return error(Code::kOutOfMemory,
+                   "tables of %zu bytes beside %zu others are more than the %zu that max_memory "
+                   "allows",
+                   bytes, taken_, limit_);
+    taken_ += bytes;
+    return {};
+  }
+  size_t taken() const { return taken_; }
+
+ private:
+  const size_t limit_;
+  size_t taken_ = 0;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_MEMORY_BUDGET_H_

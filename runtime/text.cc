@@ -1,0 +1,59 @@
+// Which characters may go to a terminal; see text.h.
+#include "runtime/text.h"
+
+#include <cstdint>
+
+namespace qrt {
+namespace {
+
+// Bytes of the UTF-8 character that `text` begins with, or 0: it is none. *code: its number.
+size_t read_character(std::string_view text, uint32_t* code) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  *code = byte(0);
+  if (*code < 0x80) return 1;
+  const size_t length = *code >= 0xf0 ? 4 : *code >= 0xe0 ? 3 : 2;
+  if (*code < 0xc2 || *code > 0xf4 || text.size() < length) return 0;
+  *code &= 0x7fu >> length;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    *code = *code << 6 | (byte(i) & 0x3fu);
+  }
+  // Forms longer than need be, halves of UTF-16 pairs, and beyond Unicode.
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool is_half = *code >= 0xd800 && *code <= 0xdfff;
+  return *code < kLeast[length] || is_half || *code > 0x10ffff ? 0 : length;
+}
+
+bool is_plain(uint32_t code) {
+  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;       // C0, DEL, C1
+  if (code == 0x200e || code == 0x200f || code == 0x61c) return false;  // direction marks
+  if (code >= 0x2028 && code <= 0x202e) return false;                   // line ends, embeddings
+  return !(code >= 0x2066 && code <= 0x2069) && code != 0xfeff;         // isolates, byte order mark
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) { return escaped(text, text.size()); }
+
+std::string escaped(std::string_view text, size_t most) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    uint32_t code;
+    const size_t length = read_character(text.substr(i), &code);
+    const size_t bytes = length == 0 ? 1 : length;
+    if (i + bytes > most) break;
+    if (length != 0 && is_plain(code)) {
+      result += text.substr(i, bytes);
+    } else {
+      for (size_t k = i; k < i + bytes; ++k) {
+        const auto byte = static_cast<uint8_t>(text[k]);
+        result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      }
+    }
+    i += bytes;
+  }
+  return result;
+}
+
+}  // namespace qrt

@@ -1,0 +1,23 @@
+// Text that came from a file, as it may go to a terminal, into a message or into a graph.
+#ifndef QRT_RUNTIME_TEXT_H_
+#define QRT_RUNTIME_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace qrt {
+
+// The text with \xNN for every byte that a terminal could take for more than a letter: control
+// characters of ASCII (NUL, ESC, BEL, line ends) and of Unicode (C1), those that turn the direction
+// of writing or break lines, and what is no UTF-8. All else stays, accents and other scripts
+// included. Everything that a tool writes for people and that holds a name from a file passes
+// through here once.
+std::string escaped(std::string_view text);
+
+// The same of the first `most` bytes, cut between characters.
+std::string escaped(std::string_view text, size_t most);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_TEXT_H_

@@ -1,0 +1,34 @@
+// How much a flatbuffer says when what it shares is counted at every use. Tables and vectors of a
+// file may stand for many things at once: a megabyte can hold one vector that a hundred thousand
+// tensors name, and whoever looks at each of them looks at gigabytes. A file whose tree is not much
+// larger than itself bounds all that reading it can take, whatever the reader does.
+#ifndef QRT_RUNTIME_UNSHARED_H_
+#define QRT_RUNTIME_UNSHARED_H_
+
+#include <cstddef>
+
+#include "runtime/status.h"
+
+namespace flatbuffers {
+struct TypeTable;
+class Table;
+}  // namespace flatbuffers
+
+namespace qrt {
+
+// kInvalidModel if the tree below `root` has more than kMaxSharing times `file_bytes`, and more than
+// kFewUnsharedBytes beyond that. Takes time in proportion to the limit at most. REQUIRES: a verified
+// flatbuffer of `type` without cycles, which no verified one has.
+Status check_unshared(const flatbuffers::Table* root, const flatbuffers::TypeTable* type,
+                      size_t file_bytes);
+
+// The same for a .qrt file's root. In a file of its own: its tables of types are long.
+Status check_unshared_model(const void* model, size_t file_bytes);
+
+// Generous: what qrt's own converter writes shares nothing, other writers may share small tables.
+constexpr size_t kMaxSharing = 16;
+constexpr size_t kFewUnsharedBytes = size_t{64} << 20;
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_UNSHARED_H_

@@ -1,0 +1,121 @@
+// Memory that runs out while a model is converted: whichever allocation fails, the conversion ends with
+// std::bad_alloc or OUT_OF_MEMORY, makes nothing, and keeps nothing.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "converter/convert.h"
+#include "converter/import/frontend.h"
+#include "tests/support/tflite_models.h"
+
+namespace {
+
+std::atomic<long> fail_at{-1};  // allocations until one fails; negative: none does
+std::atomic<long> live{0};      // blocks in use
+std::atomic<long> made{0};      // allocations so far
+
+void* allocate(size_t size, size_t alignment) {
+  if (fail_at >= 0 && fail_at-- == 0) return nullptr;
+  void* p = nullptr;
+  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, size) != 0)
+    return nullptr;
+  ++live;
+  ++made;
+  return p;
+}
+
+void* allocate_or_throw(size_t size, size_t alignment) {
+  void* p = allocate(size, alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+void release(void* p) {
+  if (p != nullptr) --live;
+  free(p);
+}
+
+}  // namespace
+
+void* operator new(size_t n) { return allocate_or_throw(n, 16); }
+void* operator new[](size_t n) { return allocate_or_throw(n, 16); }
+void* operator new(size_t n, std::align_val_t a) { return allocate_or_throw(n, size_t(a)); }
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return allocate(n, 16); }
+void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, size_t(a));
+}
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, size_t) noexcept { release(p); }
+void operator delete[](void* p, size_t) noexcept { release(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
+
+namespace qrt::convert {
+namespace {
+
+enum class Ending { kDone, kOutOfMemory, kOther };
+
+Ending ending_of(const Status& status) {
+  if (status.ok()) return Ending::kDone;
+  return status.code() == Code::kOutOfMemory ? Ending::kOutOfMemory : Ending::kOther;
+}
+
+Ending convert(const char* format, const std::string& file) {
+  try {
+    Graph graph;
+    Report report;
+    std::vector<uint8_t> bytes;
+    Status status = import_model(*find_frontend(format), file, {}, &graph, &report);
+    if (status.ok()) status = run_passes(&graph, nullptr);
+    if (status.ok()) status = write_model(graph, &bytes);
+    return ending_of(status);
+  } catch (const std::bad_alloc&) {
+    return Ending::kOutOfMemory;
+  }
+}
+
+// Fails the first `first` allocations of a conversion one by one, and as many of the others, spread
+// over all of it.
+void expect_survival(const char* format, const std::string& file, long first, bool frees_all) {
+  ASSERT_EQ(convert(format, file), Ending::kDone);  // first use: what the process keeps
+  const long start = made;
+  ASSERT_EQ(convert(format, file), Ending::kDone);
+  const long count = made - start;
+  ASSERT_GT(count, first);
+  for (long i = 0; i < 2 * first; ++i) {
+    const long failing = i < first ? i : count * (i - first) / first, before = live;
+    fail_at = failing;
+    const Ending ending = convert(format, file);
+    fail_at = -1;
+    ASSERT_EQ(ending, Ending::kOutOfMemory) << "with allocation " << failing << " failing";
+    if (frees_all) ASSERT_EQ(live, before) << "leak with allocation " << failing << " failing";
+  }
+}
+
+TEST(Allocations, ConvertingTfliteSurvivesEveryFailure) {
+  for (const testing::Bytes& model : testing::sample_tflite_models()) {
+    char path[] = "/tmp/qrt_test_XXXXXX";
+    close(mkstemp(path));
+    std::ofstream(path, std::ios::binary) << std::string(model.begin(), model.end());
+    expect_survival("tflite", path, 100, true);
+    unlink(path);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// protobuf's parser leaves behind what it has begun when memory runs out: that is not looked at.
+TEST(Allocations, ConvertingOnnxSurvivesEveryFailure) {
+  expect_survival("onnx", QRT_TESTS_DIR "/models/digits/digits.onnx", 200, false);
+}
+
+}  // namespace
+}  // namespace qrt::convert

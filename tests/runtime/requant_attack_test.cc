@@ -1,0 +1,255 @@
+// Every number of every requantisation, of every operator, set to what no converter writes: a file is
+// refused, or gives the same bytes on every instruction set (and, under the sanitizers, without
+// undefined behaviour).
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/every_op_model.h"
+#include "tests/support/fields.h"
+#include "tests/support/runner.h"
+#include "tests/support/within_limits.h"
+
+namespace qrt {
+namespace {
+
+using testing::Bytes;
+using testing::Field;
+using testing::ModelBuilder;
+
+std::unique_ptr<fb::RequantT> requant_16(int32_t multiplier, uint8_t shift) {
+  auto r = testing::requant_int(multiplier, shift);
+  r->lo = INT16_MIN;
+  r->hi = INT16_MAX;
+  return r;
+}
+
+// Integer requantisations, and stages within operators, that every_op_model() has in float or not.
+ModelBuilder integer_model() {
+  ModelBuilder m;
+  const uint32_t x = m.input({4, 40}), wide = m.input({4, 40}, DType::kInt16);
+  const auto out = [&](DType dtype) { return m.output({4, 40}, dtype); };
+  const DType u8 = DType::kUInt8, s16 = DType::kInt16;
+
+  fb::AddOptionsT add;
+  add.kind = fb::AddKind::INT;
+  add.left_shift = 8;
+  add.a_stages = testing::double_rounding(1 << 30, 1);
+  add.b_stages = testing::double_rounding(1 << 29, 2);
+  add.requant = testing::requant_int(1 << 20, 26, 100);
+  m.op(fb::AddOptionsT(add), {x, x}, {out(u8)});
+  add.left_shift = 4;
+  add.requant = requant_16(1 << 20, 25);
+  m.op(fb::AddOptionsT(add), {wide, wide}, {out(s16)});
+
+  fb::MulOptionsT mul;
+  mul.a_zero_point = mul.b_zero_point = 120;
+  mul.requant = testing::requant_int(1 << 20, 26, 100);
+  mul.requant->stages.push_back(
+      std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 2)->stages[0]));
+  m.op(fb::MulOptionsT(mul), {x, x}, {out(u8)});
+  mul.requant = requant_16(1 << 20, 35);
+  m.op(fb::MulOptionsT(mul), {wide, wide}, {out(s16)});
+
+  fb::RequantizeOptionsT requantize;
+  requantize.input_zero_point = 128;
+  requantize.requant = testing::requant_int(1 << 20, 20, 90);
+  requantize.negative = testing::double_rounding(1 << 30, 3);
+  m.op(fb::RequantizeOptionsT(requantize), {x}, {out(u8)});
+  requantize.input_zero_point = 0;
+  requantize.requant = requant_16(1 << 20, 21);
+  m.op(fb::RequantizeOptionsT(requantize), {wide}, {out(s16)});
+
+  fb::SoftmaxOptionsT softmax;
+  softmax.kind = fb::SoftmaxKind::INT16;
+  std::vector<int16_t> tables(2 * 513);
+  for (size_t i = 0; i < 513; ++i) {
+    tables[i] = static_cast<int16_t>(32767 * std::exp((static_cast<double>(i) - 512) / 51.2));
+    tables[513 + i] = static_cast<int16_t>(32767 / (1 + static_cast<double>(i) / 512));
+  }
+  softmax.table = m.buffer(tables);
+  softmax.stages = testing::double_rounding(1 << 30, 2);
+  m.op(fb::SoftmaxOptionsT(softmax), {wide}, {out(s16)});
+  softmax.kind = fb::SoftmaxKind::INT_WIDE;
+  std::vector<int32_t> table(65536);
+  for (size_t i = 0; i < table.size(); ++i)
+    table[i] = static_cast<int32_t>(std::exp((static_cast<double>(i) - 65535) / 9000) * (1 << 30));
+  table.back() = 1 << 30;
+  softmax.table = m.buffer(table);
+  m.op(fb::SoftmaxOptionsT(softmax), {wide}, {out(s16)});
+
+  fb::BatchMatMulOptionsT product;
+  product.transpose_b = true;
+  product.requant = requant_16(1 << 20, 38);
+  m.op(fb::BatchMatMulOptionsT(product), {wide, wide}, {m.output({4, 4}, s16)});
+  product.requant = testing::requant_int(1 << 20, 32, 100);
+  m.op(fb::BatchMatMulOptionsT(product), {x, x}, {m.output({4, 4})});
+
+  const uint32_t image = m.tensor({1, 4, 10, 4}), wide_image = m.tensor({1, 4, 10, 4}, s16);
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {1, 4, 10, 4};
+  m.op(reshape, {x}, {image});
+  m.op(reshape, {wide}, {wide_image});
+  fb::GlobalAveragePool2DOptionsT pool;
+  pool.requant = testing::requant_int(1 << 20, 25);
+  m.op(fb::GlobalAveragePool2DOptionsT(pool), {image}, {m.output({1, 1, 1, 4})});
+  pool.requant = requant_16(1 << 20, 25);
+  m.op(fb::GlobalAveragePool2DOptionsT(pool), {wide_image}, {m.output({1, 1, 1, 4}, s16)});
+
+  fb::DepthwiseConv2DOptionsT depthwise;
+  const std::vector<int8_t> weights = testing::pattern<int8_t>(9 * 4, -60, 60, 1);
+  depthwise.weight_sum.assign(4, 0);
+  for (size_t i = 0; i < weights.size(); ++i) depthwise.weight_sum[i % 4] += weights[i];
+  depthwise.requant = requant_16(1 << 20, 30);
+  const uint32_t packed = m.depthwise_weights({3, 3, 4}, weights);
+  m.op(fb::DepthwiseConv2DOptionsT(depthwise),
+       {wide_image, packed, m.constant({4}, DType::kInt64, std::vector<int64_t>(4, 77))},
+       {m.output({1, 2, 8, 4}, s16)});
+  depthwise.requant = testing::requant_int(1 << 20, 30, 100);
+  m.op(std::move(depthwise), {image, packed, m.bias({1, -2, 3, -4})}, {m.output({1, 2, 8, 4})});
+  return m;
+}
+
+// Every field in the file, defaults included.
+Bytes build_in_full(ModelBuilder m) {
+  flatbuffers::FlatBufferBuilder fbb;
+  fbb.ForceDefaults(true);
+  fbb.CreateVector(std::vector<uint8_t>(64));
+  fb::FinishModelBuffer(fbb, fb::CreateModel(fbb, &m.model()));
+  return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+}
+
+// Numbers that lie about the model's inputs: floats of all sizes, and any bytes.
+std::vector<Bytes> inputs_of(const Bytes& file) {
+  std::vector<Bytes> inputs;
+  const fb::Model& model = *fb::GetModel(file.data());
+  for (const uint32_t t : *model.inputs()) {
+    size_t n = 1;
+    for (const int32_t d : *model.tensors()->Get(t)->shape())
+      n *= d < 0 ? 1 : static_cast<size_t>(d);
+    const fb::DType dtype = model.tensors()->Get(t)->dtype();
+    if (dtype == fb::DType::FLOAT32) {
+      const std::vector<int> halves = testing::pattern<int>(n, -400, 400, 5);
+      std::vector<float> values;
+      for (int v : halves) values.push_back(static_cast<float>(v) / 32);
+      inputs.push_back(testing::to_bytes(values));
+    } else {
+      inputs.push_back(testing::pattern<uint8_t>(dtype == fb::DType::INT16 ? 2 * n : n, 0, 255, 3));
+    }
+  }
+  return inputs;
+}
+
+class RequantAttack : public ::testing::TestWithParam<ModelBuilder (*)()> {
+ protected:
+  RequantAttack() : file_(build_in_full(GetParam()())), inputs_(inputs_of(file_)) {
+    const std::vector<const char*> all = testing::machine_isas();
+    others_ = {all.back()};
+    if (all.size() > 2) others_.push_back(all[1]);
+  }
+
+  // The changed file runs alike everywhere, or is refused.
+  void expect_alike(const Bytes& file, const std::string& what) {
+    testing::RunOptions options;
+    options.isa = "scalar";
+    const testing::RunResult expected = testing::run_model(file, inputs_, options);
+    ran_ += expected.status == QRT_OK;
+    ++tried_;
+    if (expected.status != QRT_OK) {
+      ASSERT_TRUE(expected.status == QRT_INVALID_MODEL || expected.status == QRT_UNSUPPORTED)
+          << what << ": " << expected.message;
+      return;
+    }
+    for (const char* isa : others_) {
+      options.isa = isa;
+      ASSERT_EQ(testing::run_model(file, inputs_, options).outputs, expected.outputs)
+          << what << " on " << isa;
+    }
+  }
+
+  Bytes file_;
+  std::vector<Bytes> inputs_;
+  std::vector<const char*> others_;
+  size_t tried_ = 0, ran_ = 0;
+};
+
+bool is_of(const Field& field, const testing::TypeTable* table) { return field.table == table; }
+
+TEST_P(RequantAttack, NumbersOneByOne) {
+  ASSERT_NO_FATAL_FAILURE(expect_alike(file_, "the model itself"));
+  ASSERT_EQ(ran_, 1u);
+  const auto* stage = fb_types::RequantStageTypeTable();
+  const auto* requant = fb_types::RequantTypeTable();
+  for (const Field& field : testing::fields_of(file_).numbers) {
+    if (!is_of(field, stage) && !is_of(field, requant)) continue;
+    for (const int64_t value : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{40}, int64_t{-60000},
+                                int64_t{100000}, int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
+      Bytes changed = file_;
+      testing::set(&changed, field, value);
+      ASSERT_NO_FATAL_FAILURE(
+          expect_alike(changed, std::string(is_of(field, stage) ? "stage" : "requant") +
+                                    " at byte " + std::to_string(field.at) + ", field " +
+                                    std::to_string(field.index) + " = " + std::to_string(value)));
+    }
+  }
+  EXPECT_GT(tried_, 500u);
+  EXPECT_GT(ran_, tried_ / 5) << "most are numbers that a kernel has to live with";
+}
+
+// Limits that move everything away from 0, to one value, or nowhere.
+TEST_P(RequantAttack, ClipLimits) {
+  constexpr size_t kClipLo = 3, kClipHi = 4;
+  const auto* stage = fb_types::RequantStageTypeTable();
+  const testing::Fields fields = testing::fields_of(file_);
+  for (size_t i = 0; i < fields.numbers.size(); ++i) {
+    const Field& lo = fields.numbers[i];
+    if (!is_of(lo, stage) || lo.index != kClipLo) continue;
+    const Field& hi = fields.numbers[i + 1];
+    ASSERT_EQ(hi.index, kClipHi);
+    const std::pair<int32_t, int32_t> kLimits[] = {{-100000, -60000},
+                                                   {60000, 100000},
+                                                   {5, 5},
+                                                   {-7, -7},
+                                                   {0, 0},
+                                                   {INT32_MIN, INT32_MIN},
+                                                   {INT32_MAX, INT32_MAX},
+                                                   {100, -100},
+                                                   {2000000000, INT32_MAX},
+                                                   {INT32_MIN, -2000000000}};
+    for (const auto& [least, most] : kLimits) {
+      Bytes changed = file_;
+      testing::set(&changed, lo, least);
+      testing::set(&changed, hi, most);
+      ASSERT_NO_FATAL_FAILURE(expect_alike(changed, "clip at byte " + std::to_string(lo.at) + ": " +
+                                                        std::to_string(least) + " to " +
+                                                        std::to_string(most)));
+    }
+  }
+  EXPECT_GT(ran_, tried_ / 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RequantAttack,
+                         ::testing::Values(&testing::every_op_model, &integer_model),
+                         [](const auto& info) { return info.index == 0 ? "EveryOp" : "Integer"; });
+
+// Once a division by what is left of the greatest bit of 0.
+TEST(SoftmaxStages, ThatMoveZeroAreRefused) {
+  ModelBuilder m = integer_model();
+  for (auto& op : m.model().operators) {
+    auto* o = op->options.AsSoftmax();
+    if (o == nullptr || o->kind != fb::SoftmaxKind::INT16) continue;
+    o->stages.back()->clip_lo = -100000;
+    o->stages.back()->clip_hi = -60000;
+  }
+  const testing::RunResult r = testing::run_model(m.build(), {});
+  EXPECT_EQ(r.status, QRT_INVALID_MODEL);
+  EXPECT_NE(r.message.find("-100000 to -60000, expected 0 within them"), std::string::npos)
+      << r.message;
+}
+
+}  // namespace
+}  // namespace qrt

@@ -1,0 +1,56 @@
+// Runs a piece of a test in a process of its own that may take so much memory and processor time and
+// no more.
+#ifndef QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
+#define QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+
+// 1 where a sanitizer stands in for the C library's functions and takes addresses by terabytes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define QRT_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define QRT_TEST_SANITIZED 1
+#endif
+#endif
+#ifndef QRT_TEST_SANITIZED
+#define QRT_TEST_SANITIZED 0
+#endif
+
+namespace qrt::testing {
+
+struct Limits {
+  size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
+  unsigned cpu_seconds = 5;
+};
+
+// 0 if f() returned true within the limits, 1 if it returned false, else 128 and the signal that
+// ended it. With a sanitizer only a generous time counts.
+template <class F>
+int run_within(const Limits& limits, const F& f) {
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlim_t seconds = limits.cpu_seconds * (QRT_TEST_SANITIZED ? 20 : 1);
+    const rlimit cpu = {seconds, seconds + 1}, core = {0, 0};
+    setrlimit(RLIMIT_CPU, &cpu);
+    setrlimit(RLIMIT_CORE, &core);
+    if (!QRT_TEST_SANITIZED) {
+      const rlimit memory = {limits.memory, limits.memory};
+      setrlimit(RLIMIT_AS, &memory);
+    }
+    _exit(f() ? 0 : 1);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace qrt::testing
+
+#endif  // QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
