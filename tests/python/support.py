@@ -23,7 +23,7 @@ def python(code, *arguments, **environment):
     """Runs code in another interpreter; its stdout. Fails with its stderr."""
     done = subprocess.run([sys.executable, "-B", "-c", code] + list(arguments), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=dict(os.environ, **environment), check=False,
-                          timeout=300)
+                          timeout=600)
     if done.returncode != 0:
         raise AssertionError(f"status {done.returncode}: {done.stderr.decode()}")
     return done.stdout.decode()

@@ -4,7 +4,7 @@ function(qrt_add_python_test name)
   set(environment PYTHONPATH=${PROJECT_SOURCE_DIR}/runtime/python
     QRT_LIBRARY=$<TARGET_FILE:qrt_for_tests> QRT_CONVERT=$<TARGET_FILE:qrt_convert> QRT_EVERY_OP_MODEL=${model}
     QRT_WHEEL_DIR=${PROJECT_BINARY_DIR}/runtime/python/dist)
-  set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 600 ENVIRONMENT "${environment}")
+  set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 1200 ENVIRONMENT "${environment}")
 endfunction()
 
 if(QRT_PYTHON)
@@ -18,7 +18,7 @@ if(QRT_PYTHON)
   endforeach()
   if(NOT no_wheel)
     add_test(NAME python.make_wheel COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target wheel)
-    set_tests_properties(python.make_wheel PROPERTIES LABELS python TIMEOUT 600 FIXTURES_SETUP wheel)
+    set_tests_properties(python.make_wheel PROPERTIES LABELS python TIMEOUT 1200 FIXTURES_SETUP wheel)
     qrt_add_python_test(wheel_test)
     set_tests_properties(python.wheel_test PROPERTIES FIXTURES_REQUIRED wheel)
   endif()

@@ -92,7 +92,7 @@ class WheelTest(unittest.TestCase):
 
             def run(*command):
                 done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, check=False, timeout=300)
+                                      stderr=subprocess.STDOUT, check=False, timeout=900)
                 self.assertEqual(done.returncode, 0, done.stdout.decode())
                 return done.stdout.decode()
 
