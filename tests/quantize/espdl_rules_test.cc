@@ -107,9 +107,10 @@ TEST_F(EspDlRules, HoldForEveryOperator) {
       }
       if (n.op_type() == "Conv" || n.op_type() == "Gemm") {
         ++layers;
-        if (n.input_size() > 2)
+        if (n.input_size() > 2) {
           EXPECT_EQ(m.scale_of(n.input(2)), m.scale_of(n.input(0)) * m.scale_of(n.input(1)))
               << n.name();
+        }
         EXPECT_GT(m.scale_behind(n.output(0)), 0) << n.name();
       }
       if (n.op_type() == "Add") {

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Trains a small CNN on scikit-learn's copy of the UCI digits, quantises it after training and writes
-digits.onnx (QDQ, opset 13), images.npy, labels.npy and accuracy.json beside this file; and for
-qrt_quantize, which does the same without Python, float.onnx and calibration.npy. README.md says
+digits.onnx (QDQ, opset 13), images.npy, labels.npy and accuracy.json beside this file. README.md says
 how the results in the repository were made."""
 
 import json
@@ -17,7 +16,6 @@ from sklearn.model_selection import train_test_split
 HERE = pathlib.Path(__file__).parent
 SEED = 7
 HELD_OUT = 360
-CALIBRATION = 256
 EPOCHS = 60
 BATCH = 64
 
@@ -220,16 +218,6 @@ def main():
     correct = int((predicted == held_labels).sum())
 
     onnx.save(quantise(model, images), HERE / "digits.onnx")
-    names = {"input_names": ["image"], "output_names": ["logits"]}
-    torch.onnx.export(
-        model,
-        images[:1],
-        str(HERE / "float.onnx"),
-        opset_version=13,
-        dynamic_axes={name: {0: "batch"} for name in ("image", "logits")},
-        **names,
-    )
-    np.save(HERE / "calibration.npy", images[:CALIBRATION].numpy())
     np.save(HERE / "images.npy", held_images)
     np.save(HERE / "labels.npy", held_labels.astype(np.uint8))
     summary = {"images": HELD_OUT, "float_correct": correct, "float_accuracy": correct / HELD_OUT}
