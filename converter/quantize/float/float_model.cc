@@ -20,6 +20,15 @@ int64_t elements(const Dims& dims) {
   return n;
 }
 
+bool is_within(const Dims& dims, int64_t limit) {
+  int64_t n = 1;
+  for (int64_t d : dims) {
+    if (d > limit / n) return false;
+    n *= d > 1 ? d : 1;
+  }
+  return true;
+}
+
 std::string to_string(const Dims& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);

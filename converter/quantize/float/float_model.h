@@ -25,6 +25,8 @@ int onnx_element(Element element);          // TensorProto::DataType
 
 // Product of the dimensions. REQUIRES: none is negative.
 int64_t elements(const Dims& dims);
+// Whether it is at most `limit`, a dimension of 0 counting as 1: then no part of it is more either.
+bool is_within(const Dims& dims, int64_t limit);
 std::string to_string(const Dims& dims);  // "[1, 3, 224, 224]"
 
 struct Tensor {

@@ -3,6 +3,7 @@
 
 #include "converter/quantize/float/graph.h"
 #include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/float/operators.h"
 #include "converter/quantize/float/passes.h"
 
 namespace qrt::quantize {
@@ -38,14 +39,11 @@ class Measure {
       t.element = input.element;
       t.shape = input.shape;
       if (!t.shape.empty() && t.shape[0] < 0) t.shape[0] = batch;
-      for (int64_t d : t.shape)
-        if (d < 0 || d > (int64_t{1} << 28))
-          return error(Code::kInvalidArgument,
-                       "input '%s' has shape %s: samples must say what its open dimensions are",
-                       input.name.c_str(), to_string(input.shape).c_str());
-      double size = 1;
-      for (int64_t d : t.shape) size *= static_cast<double>(d);
-      if (size > static_cast<double>(int64_t{1} << 28))
+      if (std::any_of(t.shape.begin(), t.shape.end(), [](int64_t d) { return d < 0; }))
+        return error(Code::kInvalidArgument,
+                     "input '%s' has shape %s: samples must say what its open dimensions are",
+                     input.name.c_str(), to_string(input.shape).c_str());
+      if (!is_within(t.shape, kMaxElementsOfValue))
         return error(Code::kUnsupported, "input '%s' of shape %s has more than 2^28 elements",
                      input.name.c_str(), to_string(t.shape).c_str());
       (t.is_real() ? t.reals.resize(static_cast<size_t>(t.size()))

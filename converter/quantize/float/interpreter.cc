@@ -24,17 +24,18 @@ struct Interpreter::Impl {
   }
 
   // The result takes the place of operand 0 where nobody needs that any more.
-  static void reuse_operand(const Step& step, std::vector<Tensor>* made,
+  static bool reuse_operand(const Step& step, std::vector<Tensor>* made,
                             std::vector<const Tensor*>* inputs, std::vector<Tensor>* results) {
     if (inputs->empty() || (*inputs)[0] == nullptr || !(*inputs)[0]->is_real() ||
         std::count(step.last_uses.begin(), step.last_uses.end(), step.inputs[0]) == 0 ||
         !works_in_place(step.run, *inputs))
-      return;
+      return false;
     Tensor* operand = &(*made)[static_cast<size_t>(step.inputs[0])];
-    if (operand != (*inputs)[0]) return;  // the caller's, or a constant
+    if (operand != (*inputs)[0]) return false;  // the caller's, or a constant
     (*results)[0] = std::move(*operand);
     std::replace(inputs->begin(), inputs->end(), static_cast<const Tensor*>(operand),
                  static_cast<const Tensor*>(&(*results)[0]));
+    return true;
   }
 
   int value(const std::string& name) {
@@ -131,6 +132,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
   Impl& m = *impl_;
   std::vector<const Tensor*> values(m.numbers.size(), nullptr);
   std::vector<Tensor> made(m.numbers.size());
+  int64_t alive = 0;  // elements of these
   for (const auto& [name, tensor] : m.constants)
     if (const auto found = m.numbers.find(name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = &tensor;
@@ -149,10 +151,14 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
                      step.node.label().c_str(), step.node.inputs[inputs.size() - 1].c_str());
     }
     std::vector<Tensor> results(step.outputs.size());
-    Impl::reuse_operand(step, &made, &inputs, &results);
+    if (Impl::reuse_operand(step, &made, &inputs, &results)) alive -= results[0].size();
     QRT_TRY(run_step(step.node, step.run, inputs, &results, &m.machine));
     for (size_t i = 0; i < results.size(); ++i) {
       if (step.outputs[i] < 0) continue;
+      alive += results[i].size();
+      if (alive > kMaxElementsAtOnce)
+        return error(Code::kUnsupported, "%s: the model needs more than 2^30 elements at once",
+                     step.node.label().c_str());
       const auto v = static_cast<size_t>(step.outputs[i]);
       made[v] = std::move(results[i]);
       values[v] = &made[v];
@@ -160,6 +166,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     }
     for (int v : step.last_uses) {
       Tensor& gone = made[static_cast<size_t>(v)];
+      if (values[static_cast<size_t>(v)] == &gone && !gone.shape.empty()) alive -= gone.size();
       m.machine.buffers.give(std::move(gone.reals));
       gone = Tensor();
     }

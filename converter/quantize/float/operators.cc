@@ -178,14 +178,12 @@ Status Call::need_integers(size_t first, size_t last) const {
 }
 
 Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
-  int64_t n = 1;
-  for (int64_t d : shape) {
+  for (int64_t d : shape)
     if (d < 0) return wrong("its result would have shape %s", to_string(shape).c_str());
-    if (d != 0 && n > kMaxElementsOfValue / d)
-      return unsupported("its result of shape %s has more than 2^28 elements",
-                         to_string(shape).c_str());
-    n *= d;
-  }
+  if (!is_within(shape, kMaxElementsOfValue))
+    return unsupported("its result of shape %s has more than 2^28 elements",
+                       to_string(shape).c_str());
+  const int64_t n = elements(shape);
   Tensor& t = outputs_[i];
   if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand
     *y = &t;

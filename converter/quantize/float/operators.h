@@ -14,7 +14,8 @@ namespace qrt::quantize {
 
 // What an operator may have of memory and time, so that a small file cannot ask for more than there is.
 constexpr int64_t kMaxElementsOfValue = int64_t{1} << 28;
-constexpr int64_t kMaxProductTerms = int64_t{1} << 42;  // of one node: a minute and more
+constexpr int64_t kMaxElementsAtOnce = int64_t{1} << 30;  // of all values
+constexpr int64_t kMaxProductTerms = int64_t{1} << 39;    // of one node: ten seconds and more
 
 // Memory of values that are gone, for those to come.
 class Buffers {

@@ -50,7 +50,7 @@ Status read_conv(Call& call, Conv* conv) {
   QRT_TRY(call.make(shape, &y));
   if (static_cast<double>(y->size()) * static_cast<double>(call.in(1).size() / w[0]) >
       static_cast<double>(kMaxProductTerms))
-    return call.unsupported("more than 2^42 products");
+    return call.unsupported("more than 2^39 products");
   conv->x = call.in(0).reals.data();
   conv->w = call.in(1).reals.data();
   conv->bias = call.has(2) ? call.in(2).reals.data() : nullptr;

@@ -28,7 +28,7 @@ void on_elements(const Tensor& x, Tensor* y, const F& f) {
 
 template <class T>
 void copy_run(const T* from, int64_t n, T* to) {
-  memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+  if (n > 0) memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
 }
 
 Status need(const Call& call, size_t i) {

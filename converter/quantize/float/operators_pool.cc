@@ -49,7 +49,7 @@ Status run_pool(Call& call) {
                             to_string(x).c_str());
   if (static_cast<double>(y->size()) * static_cast<double>(window.taps()) >
       static_cast<double>(kMaxProductTerms))
-    return call.unsupported("more than 2^42 terms");
+    return call.unsupported("more than 2^39 terms");
   const bool greatest = call.node.op == "MaxPool";
   const float fill = greatest ? -std::numeric_limits<float>::infinity() : 0.0f;
   Machine& machine = call.machine;

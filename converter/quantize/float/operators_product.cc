@@ -47,7 +47,7 @@ Status check_work(const Call& call, int64_t results, int64_t k) {
   if (static_cast<double>(results) * static_cast<double>(k) <=
       static_cast<double>(kMaxProductTerms))
     return Status();
-  return call.unsupported("more than 2^42 products");
+  return call.unsupported("more than 2^39 products");
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 namespace qrt::quantize {
 namespace {
 
+// Elements of a dimension: each has a list of what makes it.
+constexpr int64_t kMostOfAxis = 1 << 20;
+
 struct Axis {
   int64_t input, output;
   float scale;
@@ -132,12 +135,12 @@ Status read_axes(Call& call, std::vector<Axis>* axes) {
     } else {
       axis.scale = call.in(2).reals[i];
       const float size = std::floor(axis.scale * static_cast<float>(axis.input));
-      if (!(size >= 1 && size <= static_cast<float>(kMaxElementsOfValue)))
+      if (!(size >= 1 && size <= static_cast<float>(kMostOfAxis)))
         return call.wrong("scale %g of dimension %zu of %s", static_cast<double>(axis.scale), d,
                           to_string(x).c_str());
       axis.output = static_cast<int64_t>(size);
     }
-    if (axis.output < 1 || axis.output > kMaxElementsOfValue)
+    if (axis.output < 1 || axis.output > kMostOfAxis)
       return call.wrong("%lld elements along dimension %zu", static_cast<long long>(axis.output),
                         d);
   }

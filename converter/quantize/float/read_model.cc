@@ -153,6 +153,9 @@ class Reader {
       return error(Code::kUnsupported, "tensor '%s' is of %s, expected a float type or an integer",
                    proto.name().c_str(), file::element_type_name(constant->type));
     tensor->shape.assign(constant->shape.begin(), constant->shape.end());
+    if (!is_within(tensor->shape, int64_t{1} << 31))
+      return error(Code::kUnsupported, "tensor '%s' has shape %s", proto.name().c_str(),
+                   to_string(tensor->shape).c_str());
     const int64_t n = constant->elements();
     if (tensor->is_real()) {
       tensor->reals.resize(static_cast<size_t>(n));
