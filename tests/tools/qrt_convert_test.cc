@@ -264,7 +264,7 @@ TEST_F(Convert, ChecksItsArguments) {
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--require-level", "I2"}, 2,
                  "--require-level");
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--reference", "tflite-single"}, 2,
-                 "--reference tflite-single is for TFLite models");
+                 "--reference tflite-single is not for ONNX models");
   expect_failure("qrt_convert", {onnx, "-o", path("no/such/m.qrt")}, 5, "no/such/m.qrt");
 }
 
