@@ -120,7 +120,8 @@ const std::vector<Frontend>& frontends() {
          true,
          {}},
         {"reference",
-         "Whose bits an ONNX model gets: ort (the default), or ESP-DL's on a chip, where all scales "
+         "Whose bits an ONNX model gets: ort (the default), or ESP-DL's on a chip, where all "
+         "scales "
          "are powers of two: espdl-p4, espdl-s3, espdl-c",
          false,
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}}},

@@ -219,8 +219,9 @@ TEST(OnnxInt16, MatMulAndGemm) {
       OnnxBuilder m(21);
       const float w_scale = is_int16 ? 0.0001f : 0.02f;
       const std::string a = m.integer_input<uint16_t>({4, 37}, kXScale, 31000);
-      const std::string c = is_int16 ? m.dq<int16_t>(m.constant<int16_t>({37, 11}, wide), w_scale, 0)
-                                    : m.dq<int8_t>(m.constant<int8_t>({37, 11}, w), w_scale, 0);
+      const std::string c = is_int16
+                                ? m.dq<int16_t>(m.constant<int16_t>({37, 11}, wide), w_scale, 0)
+                                : m.dq<int8_t>(m.constant<int8_t>({37, 11}, w), w_scale, 0);
       std::vector<int32_t> b(bias.begin(), bias.end());
       const std::string d =
           gemm ? m.dq<int32_t>(m.constant<int32_t>({11}, b), kXScale * w_scale, 0) : "";

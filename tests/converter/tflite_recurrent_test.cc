@@ -190,7 +190,7 @@ TfliteBuilder lstm_model(TensorType type = TensorType::INT8) {
   for (int i = 12; i <= 15; ++i)
     inputs.push_back(
         is_int16 ? b.constant(TensorType::INT64, {kCells}, std::vector<int64_t>(kCells, 100))
-                : b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
+                 : b.constant(TensorType::INT32, {kCells}, std::vector<int32_t>(kCells, 100)));
   inputs.resize(18, -1);
   inputs.push_back(b.activation(type, {1, kCells}, out_scale, out_zero));
   inputs.push_back(b.activation(TensorType::INT16, {1, kCells}, 1.0f / 2048, 0));

@@ -97,8 +97,8 @@ void Generator::append_fully_connected() {
   const auto channels = static_cast<size_t>(out);
   Shape shape = x.shape;
   shape[last] = out;
-  emit(std::move(o), {x.tensor, weights, x.is_int16() ? wide_bias(channels) : bias(channels)}, shape,
-       dtype);
+  emit(std::move(o), {x.tensor, weights, x.is_int16() ? wide_bias(channels) : bias(channels)},
+       shape, dtype);
 }
 
 // x [..., m, k] times a constant, or times itself transposed.

@@ -93,7 +93,7 @@ int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_
   for (size_t i = 0; i < 4; ++i)
     sum += weights[i] * (p[i] - (is_int16 ? o.input_zero_point : o.offset));
   const double exact = static_cast<double>(sum) / (is_int16 ? 1 << 26 : 1 << 20);
-  const double rounded = is_int16                               ? std::nearbyint(exact)
+  const double rounded = is_int16                              ? std::nearbyint(exact)
                          : o.kind == ResizeKind::INT_HALF_AWAY ? std::round(exact)
                          : o.kind == ResizeKind::INT_HALF_UP   ? std::floor(exact + 0.5)
                                                                : std::trunc(exact);

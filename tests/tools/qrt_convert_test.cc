@@ -230,9 +230,10 @@ TEST_F(Convert, EspdlModels) {
   EXPECT_EQ(equal.status, 0) << equal.err;
   EXPECT_EQ(equal.out, "check output 0 'y': all 4 equal\n");
   const std::string other = path("other.qrt");
-  ASSERT_EQ(run("qrt_convert", {path("bad.espdl"), "--target", "c", "--keep-test-values", "-o", other})
-                .status,
-            0);
+  ASSERT_EQ(
+      run("qrt_convert", {path("bad.espdl"), "--target", "c", "--keep-test-values", "-o", other})
+          .status,
+      0);
   const CommandResult differs = run("qrt_run", {other, "--check", "--isa", "scalar"});
   EXPECT_EQ(differs.status, 1);
   EXPECT_EQ(differs.out, "check output 0 'y': 1 of 4 differ, the first at 3: 4, expected 9\n");
@@ -244,9 +245,10 @@ TEST_F(Convert, EspdlModels) {
                  "the test values of the input 'x' are int8");
   b.model.graph->test_inputs_value.clear();
   b.model.graph->test_outputs_value.clear();
-  expect_failure("qrt_convert",
-                 {file("no.espdl", b.build()), "--target", "c", "--keep-test-values", "-o", path("m.qrt")},
-                 2, "--keep-test-values: ");
+  expect_failure(
+      "qrt_convert",
+      {file("no.espdl", b.build()), "--target", "c", "--keep-test-values", "-o", path("m.qrt")}, 2,
+      "--keep-test-values: ");
   const std::string pack =
       file("pack.espdl", testing::espdl_pack("PDL1", {{"face", b.build()}, {"hand", b.build()}}));
   EXPECT_EQ(run("qrt_convert", {pack, "--list"}).out, "0 face\n1 hand\n");

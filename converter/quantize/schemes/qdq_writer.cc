@@ -210,8 +210,8 @@ class Writer {
     const Tensor& w = *model_.constant(layer.weights);
     const bool is_int16 = parameters_.weight_bits > 8;
     return add_codes(layer.weights, is_int16 ? onnx::TensorProto::INT16 : onnx::TensorProto::INT8,
-                     w.shape, is_int16 ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale, layer.axis,
-                     true);
+                     w.shape, is_int16 ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale,
+                     layer.axis, true);
   }
   std::string add_bias(const Layer& layer, const LayerParameters& p) {
     const float x = parameters_.coding(placement_, layer.input).scale;

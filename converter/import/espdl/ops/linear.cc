@@ -66,8 +66,9 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
   const bool fits =
       b.type == DataType::INT32 || (linear->in.is_int16() && b.type == DataType::INT64);
   if (!b.is_constant || !b.problem.empty() || !fits)
-    return no(std::string("is not a constant of int32") + (linear->in.is_int16() ? " or int64" : ""),
-              "export the model again");
+    return no(
+        std::string("is not a constant of int32") + (linear->in.is_int16() ? " or int64" : ""),
+        "export the model again");
   if (b.bytes == 0 || b.shape.elements() != linear->shape.n) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",

@@ -83,7 +83,7 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
     return graph.add_constant("", dtype, {channels}, values);
   };
   const ValueId bias = a.in.is_int16() && is_direct ? zeros(int64_t{0}, DType::kInt64)
-                                                   : zeros(int32_t{0}, DType::kInt32);
+                                                    : zeros(int32_t{0}, DType::kInt32);
   const Shape made{in[0], rows.output, columns.output, channels};
   *y =
       is_direct ? importer.new_value("", a.out, made) : importer.new_value("", DType::kInt32, made);
