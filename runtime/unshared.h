@@ -18,7 +18,8 @@ namespace qrt {
 
 // kInvalidModel if the tree below `root` has more than kMaxSharing times `file_bytes`, and more than
 // kFewUnsharedBytes beyond that. Takes time in proportion to the limit at most. REQUIRES: a verified
-// flatbuffer of `type` without cycles, which no verified one has.
+// flatbuffer of `type` without cycles, which no verified one has; no field of the schema is marked
+// deprecated, since those are not verified.
 Status check_unshared(const flatbuffers::Table* root, const flatbuffers::TypeTable* type,
                       size_t file_bytes);
 

@@ -91,16 +91,19 @@ void expect_survival(const char* format, const std::string& file, long first, bo
   ASSERT_EQ(convert(format, file), Ending::kDone);
   const long count = made - start;
   ASSERT_GT(count, first);
+  long done_without = 0;  // stable_sort's buffer, which may be missing
   for (long i = 0; i < 2 * first; ++i) {
     const long failing = i < first ? i : count * (i - first) / first, before = live;
     fail_at = failing;
     const Ending ending = convert(format, file);
     fail_at = -1;
-    ASSERT_EQ(ending, Ending::kOutOfMemory) << "with allocation " << failing << " failing";
+    done_without += ending == Ending::kDone;
+    ASSERT_NE(ending, Ending::kOther) << "with allocation " << failing << " failing";
     if (frees_all) {
       ASSERT_EQ(live, before) << "leak with allocation " << failing << " failing";
     }
   }
+  ASSERT_LE(done_without, first / 10);
 }
 
 TEST(Allocations, ConvertingTfliteSurvivesEveryFailure) {

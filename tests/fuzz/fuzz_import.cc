@@ -52,13 +52,14 @@ void check_import(Status status, convert::Graph* graph, convert::Report* report,
   compare_runs(model, size);
 }
 
-// One file in two is imported with all the options that its format has.
+// One file in three is imported with all the flags that its format has, one with the last value of each
+// option that has values: some flags and values exclude each other.
 void fuzz_import(const char* format, const uint8_t* data, size_t size) {
   const convert::Frontend& frontend = *convert::find_frontend(format);
   convert::ImportOptions options;
   for (const convert::ImportOption& o : frontend.options) {
-    if (size % 2 == 0) break;
-    if (o.is_flag || !o.choices.empty()) options[o.name] = o.is_flag ? "on" : o.choices.back();
+    if (o.is_flag && size % 3 == 1) options[o.name] = "on";
+    if (!o.choices.empty() && size % 3 == 2) options[o.name] = o.choices.back();
   }
   const MemoryFile file(data, size);
   convert::Graph graph;

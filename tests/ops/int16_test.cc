@@ -513,7 +513,7 @@ TEST(Int16, WideSoftmax) {
 
 TEST(Int16, WideSoftmaxRefusesBadTables) {
   std::vector<int32_t> table = halving_table();
-  testing::expect_rejected(wide_softmax(table, 4, 0), "stages has 0 stages");
+  testing::expect_rejected(wide_softmax(table, 4, 0), "stages has no stages");
   table[9] = -1;
   testing::expect_rejected(wide_softmax(table, 4), "table[9] is -1, expected 0 to 2^30");
   table = halving_table();
@@ -658,7 +658,7 @@ TEST(Int16, Softmax) {
 
 TEST(Int16, RefusesBadTables) {
   std::vector<int16_t> tables = softmax_tables();
-  testing::expect_rejected(softmax(tables, 0), "stages has 0 stages");
+  testing::expect_rejected(softmax(tables, 0), "stages has no stages");
   testing::expect_rejected(softmax(tables, 3), "stages has 3 stages");
   tables[7] = -1;
   testing::expect_rejected(softmax(tables), "table[7] is -1");

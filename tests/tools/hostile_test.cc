@@ -167,7 +167,9 @@ TEST_F(Hostile, FlippedBytesOfTflite) {
           << "byte " << at << ": " << status.message();
       ASSERT_EQ(status.ok(), status.message()[0] == '\0') << "byte " << at;
       if (!status.ok()) continue;
-      ASSERT_EQ(testing::run_model(bytes, {}).status, QRT_OK) << "byte " << at;
+      const testing::RunResult run = testing::run_model(bytes, {});
+      const bool too_large = run.message.find("max_memory") != std::string::npos;
+      ASSERT_TRUE(run.status == QRT_OK || too_large) << "byte " << at << ": " << run.message;
       ++converted;
     }
   }
