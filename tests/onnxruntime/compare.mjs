@@ -27,6 +27,16 @@ function readRun(file) {
 
 const typed = (type, bytes) => new (Object.values(types).find(([t]) => t === type)?.[1] ?? BigInt64Array)(bytes.buffer);
 
+// The least distance of two different numbers of an output: its scale, where it was quantised. 0: it was not, its numbers are as
+// dense as floats.
+function step(values) {
+  const sorted = [...new Set(Array.from(values, Number))].sort((x, y) => x - y);
+  let least = Infinity;
+  for (let i = 1; i < sorted.length; ++i) least = Math.min(least, sorted[i] - sorted[i - 1]);
+  const most = Math.max(Math.abs(sorted[0] ?? 0), Math.abs(sorted[sorted.length - 1] ?? 0));
+  return least > most / 40000 ? least : 0;
+}
+
 // What differs between one output of both; null: nothing.
 function difference(want, got, record) {
   if (want.type !== got.type || want.dims.join() !== got.dims.join()) return `${got.type}[${got.dims}] instead of ${want.type}[${want.dims}]`;
@@ -38,7 +48,9 @@ function difference(want, got, record) {
     const d = Math.abs(Number(a[i]) - Number(b[i]));
     if (!(d <= worst)) worst = d;
   }
-  return bad ? `${bad} of ${a.length} differ, worst by ${worst}; [${at}] is ${b[at]} instead of ${a[at]}` : null;
+  const unit = bad ? step(a) : 0;
+  const inSteps = unit && Math.round(worst / unit) ? `${Math.round(worst / unit)} steps` : 'a part of a float';
+  return bad ? `${inSteps}: ${bad} of ${a.length} differ, worst by ${worst}; [${at}] is ${b[at]} instead of ${a[at]}` : null;
 }
 
 async function judge(stem) {
