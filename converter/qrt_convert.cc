@@ -1,6 +1,5 @@
 // qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
 // in convert.h.
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -11,6 +10,7 @@
 #include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/options.h"
+#include "runtime/tools/progress.h"
 #include "runtime/tools/terminal.h"
 
 namespace qrt {
@@ -25,25 +25,6 @@ struct Options {
   std::string input, output, from, explain, lint, require_level;
   convert::ImportOptions format;
   bool verbose = false, list = false, check = false, keep_test_values = false;
-};
-
-// A line on the terminal for conversions that take over a second.
-class Progress {
- public:
-  void show(const char* what) {
-    using std::chrono::steady_clock;
-    if (!tool::is_terminal() || steady_clock::now() - start_ < std::chrono::seconds(1)) return;
-    fprintf(stderr, "\r\033[Kqrt_convert: %s ...", what);
-    shown_ = true;
-  }
-  void clear() {
-    if (shown_) fprintf(stderr, "\r\033[K");
-    shown_ = false;
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  bool shown_ = false;
 };
 
 // The options that source formats have (import/frontend.h). Formats may share one: then it is told
@@ -184,7 +165,7 @@ int check_model(const Options& options, const convert::TestValues& values,
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
-  Progress progress;
+  tool::ProgressLine progress("qrt_convert");
   Status status = check_output(options, {options.input});
   if (!status.ok()) return tool::fail(status);
   const convert::Frontend* format = nullptr;

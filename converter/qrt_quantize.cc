@@ -39,9 +39,7 @@ bool read_numbers(const std::string& text, std::vector<float>* numbers) {
 
 Status complete(const Options& options, Settings* settings) {
   settings->scheme = quantize::find_scheme(options.scheme);
-  settings->ladder = options.ladder == "none"   ? quantize::Ladder::kNone
-                     : options.ladder == "full" ? quantize::Ladder::kFull
-                                                : quantize::Ladder::kFast;
+  settings->ladder = options.ladder == "none" ? quantize::Ladder::kNone : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
   settings->images.layout = options.layout;
   settings->images.is_bgr = options.is_bgr;
@@ -50,6 +48,10 @@ Status complete(const Options& options, Settings* settings) {
       !read_numbers(options.std, &settings->images.std))
     return error(Code::kInvalidArgument,
                  "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
+  if (options.is_rgb && options.is_bgr)
+    return error(Code::kInvalidArgument, "--rgb and --bgr exclude each other");
+  if (options.output.empty() && options.onnx.empty() && options.report.empty())
+    return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx or --report");
   if (!options.max_drop.empty()) {
     char* end;
     settings->max_drop = strtod(options.max_drop.c_str(), &end);
@@ -72,7 +74,7 @@ Status write_text(const std::string& path, const std::string& text) {
   return tool::write_file(path, text.data(), text.size());
 }
 
-// All files or, interrupted before, none.
+// Not interrupted between the files.
 Status write_results(const Options& options, const Quantised& result) {
   sigset_t interrupts, before;
   sigemptyset(&interrupts);
@@ -111,7 +113,7 @@ int quantize_model(const Options& options, const Settings& settings) {
   }
   if (const std::string why = quantize::why_not_to_ship(result.findings); !why.empty()) {
     if (!options.force) {
-      tool::complain(why + "; nothing was written (--force writes all the same)");
+      tool::complain(why + "; no model was written (--force writes all the same)");
       return tool::kCheckFailed;
     }
     fprintf(stderr, "qrt_quantize: warning: %s\n", why.c_str());
@@ -151,8 +153,8 @@ int quantize_main(int argc, char** argv) {
   line.text("--max-drop", &options.max_drop,
             "Give tensors 16 bits, the worst first, until no more points than this are lost");
   line.text("--report", &options.report, "File for the whole report: .html, or .json");
-  line.choice("--ladder", &options.ladder, {"none", "fast", "full"},
-              "How much to try for accuracy");
+  line.choice("--ladder", &options.ladder, {"none", "fast"},
+              "Rungs to try for accuracy: none, or equalisation, ranges, rounding and biases");
   line.text("--mean", &options.mean,
             "Images: subtracted from pixel * scale; one number or one for each channel");
   line.text("--std", &options.std, "Images: divides what is left");

@@ -101,8 +101,6 @@ Status convert_qdq(const std::string& qdq, const Arithmetic& arithmetic,
   *conversion = Conversion();
   convert::Graph graph;
   QRT_TRY(import_qdq(qdq, arithmetic, &graph, &conversion->report));
-  for (const convert::Finding& f : conversion->report.findings())
-    conversion->has_float |= f.level == "F";
   graph.source_producer = "qrt_quantize";
   QRT_TRY(convert::run_passes(&graph, nullptr));
   return convert::write_model(graph, &conversion->bytes, {nullptr, notes});

@@ -18,7 +18,6 @@ using Values = std::map<std::string, Tensor>;  // by name
 // What the converter says of every node of a QDQ model, and what came out.
 struct Conversion {
   convert::Report report;
-  bool has_float = false;      // some nodes run in float (level F)
   std::vector<uint8_t> bytes;  // of the .qrt file
 };
 

@@ -16,7 +16,7 @@
 
 namespace qrt::quantize {
 
-enum class Ladder { kNone, kFast, kFull };
+enum class Ladder { kNone, kFast };
 
 struct Settings {
   std::string model;

@@ -199,7 +199,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
   if (prepare_xnnpack(context, params->images, s, step)) return Status();
-  QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, channels)));
+  QRT_TRY(context.take(gemm_table_bytes(nullptr, 1, channels) +
+                       requant_bytes(*options->requant(), channels)));
   params->kernel = select_depthwise(context.isas, s);
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);

@@ -24,6 +24,10 @@ void ProgressLine::show(const std::string& step, double part) {
   if (!is_terminal() || now - start_ < milliseconds(1000)) return;
   shown_at_ = now;
   shown_ = true;
+  if (part < 0) {
+    fprintf(stderr, "\r\033[K%s: %s ...", tool_.c_str(), step.c_str());
+    return;
+  }
   const int filled = static_cast<int>(std::clamp(part, 0.0, 1.0) * kWidth);
   const std::string bar = std::string(static_cast<size_t>(filled), '#') +
                           std::string(static_cast<size_t>(kWidth - filled), '.');

@@ -12,8 +12,8 @@ class ProgressLine {
  public:
   explicit ProgressLine(std::string tool) : tool_(std::move(tool)) {}
   ~ProgressLine() { clear(); }
-  // `part` of the step is done, 0 to 1; the time left is told from a tenth on.
-  void show(const std::string& step, double part);
+  // `part` of the step is done, 0 to 1; the time left is told from a tenth on. Below 0: nobody knows.
+  void show(const std::string& step, double part = -1);
   void clear();
 
  private:

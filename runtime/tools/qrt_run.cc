@@ -258,13 +258,23 @@ tool::NpyArray part_of(const tool::NpyArray& array, size_t step, size_t steps) {
   return part;
 }
 
+SessionOptions session_options_of(const Options& options) {
+  SessionOptions session;
+  session.threads = options.threads;
+  session.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  session.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  session.keep_all = options.dump_all;
+  session.max_memory = options.max_memory;
+  return session;
+}
+
 Status run_model(const Options& options) {
   QRT_TRY(tool::check_readable(options.model));
   const Model model = Model::load_file(options.model);
   std::vector<std::string> files;
   QRT_TRY(assign_files(model, options, &files));
   std::vector<tool::NpyArray> arrays(files.size());
-  SessionOptions session_options;
+  SessionOptions session_options = session_options_of(options);
   size_t steps = 0;  // 0: no sequence
   for (size_t i = 0; i < files.size(); ++i) {
     bool is_sequence;
@@ -276,11 +286,6 @@ Status run_model(const Options& options) {
                    files[i].c_str(), steps, length);
     steps = length;
   }
-  session_options.threads = options.threads;
-  session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
-  session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
-  session_options.keep_all = options.dump_all;
-  session_options.max_memory = options.max_memory;
   Session session(model, session_options);
   Runs runs(steps > 0 ? model.output_count() : 0);
   for (size_t step = 0; step < std::max(steps, size_t{1}); ++step) {
@@ -311,11 +316,7 @@ Status check_model(const Options& options, bool* equal) {
   tool::TestBuffers tests;
   QRT_TRY(tool::find_test_buffers(file, &tests).at(options.model));
   const Model model = Model::load_file(options.model);
-  SessionOptions session_options;
-  session_options.threads = options.threads;
-  session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
-  session_options.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
-  Session session(model, session_options);
+  Session session(model, session_options_of(options));
   const auto values = [&](uint32_t buffer, const qrt_tensor_info& info,
                           const uint8_t** data) -> Status {
     const auto* found = file.buffers()->Get(buffer)->data();

@@ -3,61 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <fstream>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
+#include "tests/support/failing_allocations.h"
 #include "tests/support/tflite_models.h"
-
-namespace {
-
-std::atomic<long> fail_at{-1};  // allocations until one fails; negative: none does
-std::atomic<long> live{0};      // blocks in use
-std::atomic<long> made{0};      // allocations so far
-
-void* allocate(size_t size, size_t alignment) {
-  if (fail_at >= 0 && fail_at-- == 0) return nullptr;
-  void* p = nullptr;
-  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, size) != 0)
-    return nullptr;
-  ++live;
-  ++made;
-  return p;
-}
-
-void* allocate_or_throw(size_t size, size_t alignment) {
-  void* p = allocate(size, alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-void release(void* p) {
-  if (p != nullptr) --live;
-  free(p);
-}
-
-}  // namespace
-
-void* operator new(size_t n) { return allocate_or_throw(n, 16); }
-void* operator new[](size_t n) { return allocate_or_throw(n, 16); }
-void* operator new(size_t n, std::align_val_t a) { return allocate_or_throw(n, size_t(a)); }
-void* operator new(size_t n, const std::nothrow_t&) noexcept { return allocate(n, 16); }
-void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return allocate(n, size_t(a));
-}
-void operator delete(void* p) noexcept { release(p); }
-void operator delete[](void* p) noexcept { release(p); }
-void operator delete(void* p, size_t) noexcept { release(p); }
-void operator delete[](void* p, size_t) noexcept { release(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { release(p); }
-void operator delete(void* p, std::align_val_t) noexcept { release(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { release(p); }
-void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
 
 // protobuf's parser loses a string where an allocation fails: not ours to mend.
 extern "C" const char* __lsan_default_suppressions() { return "leak:google::protobuf"; }

@@ -155,8 +155,8 @@ void check_conv(const std::string& reference, Random* random, bool depthwise, bo
   Net<T> net(reference, random);
   const int64_t n = depthwise ? 6 : 7, c = depthwise ? 6 : 5, depth = depthwise ? 1 : c, h = 6,
                 w = 5;
-  const bool is_wide = sizeof(T) == 2;
-  const int e = is_wide ? -15 : -7, out = is_wide ? -4 : 0;
+  const bool is_int16 = sizeof(T) == 2;
+  const int e = is_int16 ? -15 : -7, out = is_int16 ? -4 : 0;
   std::vector<int> exponents(per_channel ? at(n) : 1, e);
   for (size_t i = 0; i < exponents.size(); ++i) exponents[i] -= static_cast<int>(i % 3);
   const auto exponent_of = [&](int64_t o) { return exponents[per_channel ? at(o) : 0]; };
@@ -445,9 +445,9 @@ TEST(EspdlQdq, EveryOperatorOfTheSpecification) {
   Random random;
   for (const std::string reference : {"espdl-p4", "espdl-s3"})
     for (const Operation& operation : kSpecification)
-      for (const bool is_wide : {false, true}) {
-        SCOPED_TRACE(reference + " " + operation.name + (is_wide ? " int16" : " int8"));
-        (is_wide ? operation.int16 : operation.int8)(reference, &random);
+      for (const bool is_int16 : {false, true}) {
+        SCOPED_TRACE(reference + " " + operation.name + (is_int16 ? " int16" : " int8"));
+        (is_int16 ? operation.int16 : operation.int8)(reference, &random);
         if (::testing::Test::HasFatalFailure()) return;
       }
 }
@@ -637,6 +637,33 @@ TEST(EspdlQdq, WhatEspDlHasNotIsRefused) {
         "DequantizeLinear", {b.constant({4}, std::vector<int32_t>{1, 2, 3, 400}), b.scalar(0.5f)});
     b.integer_output<int8_t>(b.node("Mul", {x, c}), 0.25f, 0);
     refused(b, "is a constant");
+  }
+  {  // as many rows as columns, but one value for each row
+    OnnxBuilder b(13);
+    const std::string x = b.integer_input<int8_t>({2, 2}, 0.5f, 0);
+    const std::string w =
+        b.dq<int8_t>(b.constant({2, 2}, std::vector<int8_t>{1, 2, 3, 4}), 0.5f, 0);
+    const std::string c = b.constant({2, 1}, std::vector<float>{10, 20});
+    b.integer_output<int8_t>(b.node("Gemm", {x, w, c}), 1.0f, 0);
+    refused(b, "differs from row to row");
+  }
+  {  // another domain's Relu is not ONNX's
+    OnnxBuilder b(13);
+    const std::string x = b.integer_input<int8_t>({2, 2}, 0.5f, 0);
+    const std::string w =
+        b.dq<int8_t>(b.constant({2, 2}, std::vector<int8_t>{1, 2, 3, 4}), 0.5f, 0);
+    const std::string y = b.node("Relu", {b.node("Gemm", {x, w})}, {}, "someone");
+    b.integer_output<int8_t>(y, 1.0f, 0);
+    refused(b, "no form of this operator");
+  }
+  {  // the parts of a Split with scales of their own
+    OnnxBuilder b(11);
+    const std::string x = b.integer_input<int8_t>({4}, 0.5f, 0);
+    const std::string first = b.node("Split", {b.node("Sigmoid", {x})}, {{"axis", 0}});
+    b.graph().mutable_node(b.graph().node_size() - 1)->add_output("second");
+    b.integer_output<int8_t>(first, 0.25f, 0);
+    b.integer_output<int8_t>("second", 0.5f, 0);
+    refused(b, "is not quantised");
   }
   {  // per channel is the P4's
     OnnxBuilder b(13);

@@ -53,10 +53,11 @@ class ConvertTest(unittest.TestCase):
 
     def test_where_the_program_is_looked_for(self):
         program = os.environ["QRT_CONVERT"]
+        expected = qrt.convert(ONNX)
         with mock.patch.dict(os.environ):
             del os.environ["QRT_CONVERT"]
             os.environ["PATH"] = os.path.dirname(program)
-            self.assertEqual(len(qrt.convert(ONNX)), len(qrt.convert(ONNX)))
+            self.assertEqual(qrt.convert(ONNX), expected)
             os.environ["PATH"] = ""
             with self.assertRaisesRegex(qrt.FileError, "qrt_convert is not found.*QRT_CONVERT"):
                 qrt.convert(ONNX)

@@ -332,6 +332,10 @@ TEST(Costs, MoreImagesMayTakeMore) {
   size_t needed = 0;
   EXPECT_EQ(qrt_session_needed_memory(model, &options, &needed, nullptr), QRT_OK);
   EXPECT_GT(needed, 2 * kGiB) << "beyond what one image may take";
+  options.max_memory = needed - 1;
+  qrt_session* session = nullptr;
+  EXPECT_NE(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+  EXPECT_EQ(session, nullptr);
   qrt_model_destroy(model);
 }
 

@@ -26,6 +26,8 @@ struct Format {
   // Added to the file's integer to give the stored one.
   int offset() const { return type == DataType::INT8 ? 128 : 0; }
   Limits limits() const { return is_int16() ? kInt16Limits : kInt8Limits; }
+  bool operator==(const Format& f) const { return type == f.type && exponent == f.exponent; }
+  bool operator!=(const Format& f) const { return !(*this == f); }
   DType stored_type() const;
 };
 

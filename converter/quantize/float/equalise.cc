@@ -169,7 +169,10 @@ class Equaliser {
           if (name->empty()) continue;
           // The one reader that leads to this value.
           for (size_t r : links_.readers(*name))
-            if (node(r).outputs[0] == site.value || leads_to(r, site.value)) *name = own(r, *name);
+            if (node(r).outputs[0] == site.value || leads_to(r, site.value)) {
+              *name = own(r, *name);
+              break;
+            }
         }
       }
       for (size_t r : site.readers) own(r, node(r).inputs[1]);

@@ -67,8 +67,13 @@ class Folder {
     if (!layer.domain.empty() || !w || (layer.has_input(2) && !constant(layer, 2))) return 0;
     if (layer.op == "Conv") return w->shape[0];
     if (layer.op == "ConvTranspose") return w->shape[1] * layer.integer("group", 1);
-    if (layer.op == "Gemm" && layer.real("alpha", 1) == 1 && layer.real("beta", 1) == 1)
-      return w->shape[layer.integer("transB", 0) != 0 ? 0 : 1];
+    if (layer.op == "Gemm" && layer.real("alpha", 1) == 1 && layer.real("beta", 1) == 1) {
+      const int64_t columns = w->shape[layer.integer("transB", 0) != 0 ? 0 : 1];
+      const Tensor* addend = constant(layer, 2);
+      const bool by_column = !addend || addend->size() == 1 ||
+                             (addend->size() == columns && addend->shape.back() == columns);
+      return by_column ? columns : 0;
+    }
     if (layer.op == "MatMul" && w->shape.size() == 2 && rank_of(layer.outputs[0]) == 2)
       return w->shape[1];
     return 0;

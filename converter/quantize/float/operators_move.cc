@@ -250,8 +250,10 @@ Status run_pad(Call& call) {
     QRT_TRY(call.axis(axes[i], x.shape.size(), &d));
     const int64_t n = from->shape[d], before = pads[i], after = pads[axes.size() + i];
     if (before == 0 && after == 0) continue;
-    if (std::abs(before) > kMaxElementsOfValue || std::abs(after) > kMaxElementsOfValue ||
-        n + before + after < 0 || (n == 0 && mode != "constant"))
+    const auto is_far = [](int64_t v) {
+      return v > kMaxElementsOfValue || v < -kMaxElementsOfValue;
+    };
+    if (is_far(before) || is_far(after) || n + before + after < 0 || (n == 0 && mode != "constant"))
       return call.wrong("pads %lld and %lld of dimension %zu of %s", static_cast<long long>(before),
                         static_cast<long long>(after), d, to_string(x.shape).c_str());
     std::vector<int64_t> indices;

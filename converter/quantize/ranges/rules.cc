@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/portable_math.h"
+
 namespace qrt::quantize {
 namespace {
 
@@ -118,7 +120,7 @@ double divergence(const Histogram& h, const Sums& sums, size_t from, size_t to, 
       if (p <= 0) continue;
       // A bin that only clipping filled has no share of the steps: as little as half a value.
       const double q = h.counts()[i] > 0 ? in_step / static_cast<double>(filled) : 0.5;
-      result += p / total * std::log(p / q);
+      result += p / total * convert::portable_log(p / q);
     }
   }
   return result;

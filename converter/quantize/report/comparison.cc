@@ -10,8 +10,12 @@ void Comparison::add(const Tensor& real, const Tensor& got, int64_t label) {
   const size_t n = std::min(real.reals.size(), got.reals.size());
   for (size_t i = 0; i < n; ++i) {
     const auto a = static_cast<double>(real.reals[i]), b = static_cast<double>(got.reals[i]);
-    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    if (!std::isfinite(a)) continue;
     signal_ += a * a;
+    if (!std::isfinite(b)) {
+      noise_ += std::max(a * a, 1.0);  // nothing of it is left
+      continue;
+    }
     noise_ += (a - b) * (a - b);
     got_ += b * b;
     product_ += a * b;

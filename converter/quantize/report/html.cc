@@ -1,9 +1,9 @@
 // The report as one page: style and pictures are in it.
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 
+#include "converter/quantize/report/format.h"
 #include "converter/quantize/report/report.h"
 
 namespace qrt::quantize {
@@ -15,16 +15,6 @@ const char kStyle[] =
     "td:first-child,th:first-child,.l{text-align:left}svg{background:#f6f6f6}";
 constexpr double kWidth = 256, kHeight = 40;  // of a histogram's picture
 constexpr size_t kColumns = 128;
-
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
-std::string format(const char* pattern, ...) {
-  char line[1024];
-  va_list arguments;
-  va_start(arguments, pattern);
-  vsnprintf(line, sizeof line, pattern, arguments);
-  va_end(arguments);
-  return line;
-}
 
 std::string escaped(const std::string& text) {
   std::string result;

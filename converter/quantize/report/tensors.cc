@@ -70,7 +70,7 @@ int codes_used(const Histogram& h, const Coding& c) {
 
 std::string remedy(const TensorFinding& t, double median_channel) {
   if (t.worst_channel >= 0 && t.worst_channel_noise > kWorstChannelFactor * median_channel)
-    return "equalise (--ladder full)";
+    return "equalise (--ladder fast)";
   if (t.alone > kMuchNoise) return "16 bits (--max-drop)";
   if (std::fabs(t.mean_shift) > kMuchShift) return "bias correction (--ladder fast)";
   if (t.clipped > kMuchClipped) return "more samples";

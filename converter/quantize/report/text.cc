@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 
+#include "converter/quantize/report/format.h"
 #include "converter/quantize/report/report.h"
 
 namespace qrt::quantize {
@@ -11,16 +11,6 @@ namespace {
 constexpr size_t kRows = 10;  // of the table of tensors: one screen
 // Below these the integer model answers something else than the float model.
 constexpr double kLeastAgreement = 0.8, kLeastRatio = 4;
-
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
-std::string format(const char* pattern, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, pattern);
-  vsnprintf(line, sizeof line, pattern, arguments);
-  va_end(arguments);
-  return line;
-}
 
 std::string decibels(double ratio) {
   return std::isinf(ratio) || ratio <= 0 ? "exact" : format("%.1f dB", 10 * std::log10(ratio));
@@ -102,13 +92,12 @@ std::string why_not_to_ship(const Findings& f) {
   if (c.is_classes() && c.samples() >= 10 && c.agreement() < kLeastAgreement)
     return format(
         "the integer model agrees with the float model on %.1f %% of the held-out samples only, "
-        "expected %.0f %% (try --ladder full, --max-drop, or more samples)",
+        "expected %.0f %% (try --ladder fast, --max-drop, or more samples)",
         c.agreement() * 100, kLeastAgreement * 100);
   if (c.ratio() < kLeastRatio)
     return format(
         "the integer model's outputs are %s from the float model's, expected %s (try --ladder "
-        "full, "
-        "--max-drop, or more samples)",
+        "fast, --max-drop, or more samples)",
         decibels(c.ratio()).c_str(), decibels(kLeastRatio).c_str());
   return "";
 }

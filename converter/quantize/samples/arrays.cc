@@ -115,7 +115,7 @@ class InputArrays {
 
  private:
   int64_t batch() const {
-    return input_.shape.empty() || input_.shape[0] < 0 ? 1 : input_.shape[0];
+    return input_.shape.empty() || input_.shape[0] < 1 ? 1 : input_.shape[0];
   }
 
   Value input_;

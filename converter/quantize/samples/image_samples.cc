@@ -88,6 +88,9 @@ class ImageSamples : public Samples {
       w = std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(image.width) * ratio)),
                    resize_h_);
     }
+    if (w > kMostPixels / h || w > kMostPixels / image.height)
+      return error(Code::kInvalidModel, "%s: would have %zu x %zu pixels after --resize",
+                   files_[i].c_str(), h, w);
     Picture picture = resized(image, h, w);
     if (crop_h_ > 0) {
       if (crop_h_ > h || crop_w_ > w)

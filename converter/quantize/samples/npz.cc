@@ -93,7 +93,7 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   size_t left = m.packed, done = 0;
   if (fseek(from, static_cast<long>(at), SEEK_SET) != 0) return damaged();
   for (int state = Z_OK; state != Z_STREAM_END;) {
-    if (z.avail_in == 0) {
+    if (z.avail_in == 0 && left > 0) {
       const size_t n = fread(in.data(), 1, std::min(left, in.size()), from);
       if (n == 0) return damaged();
       left -= n;

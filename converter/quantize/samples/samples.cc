@@ -66,6 +66,8 @@ Status read_list(const std::string& path, std::vector<std::string>* files) {
 }
 
 class RandomSamples : public Samples {
+  static constexpr int64_t kMostRandom = int64_t{1} << 28;  // elements of an input
+
  public:
   explicit RandomSamples(const FloatModel& model) : inputs_(model.inputs) {}
   size_t count() const override { return kRandomSamples; }
@@ -86,6 +88,9 @@ class RandomSamples : public Samples {
               d, input.name.c_str());
         t.shape[d] = 1;
       }
+      if (!is_within(t.shape, kMostRandom))
+        return error(Code::kInvalidModel, "the input '%s' has shape %s: too large",
+                     input.name.c_str(), to_string(t.shape).c_str());
       for (int64_t k = t.size(); k > 0; --k) {
         state = state * 1664525 + 1013904223;
         const float real = static_cast<float>(state >> 8) / 8388608.0f - 1;

@@ -106,6 +106,15 @@ class Placer {
            });
   }
 
+  // One value, or one for each output column or channel.
+  bool is_column_bias(const Node& n, const Dims& w) const {
+    const Tensor* bias = model_.constant(n.inputs[2]);
+    if (!bias || n.op != "Gemm") return bias != nullptr;
+    const int64_t columns = w[n.integer("transB", 0) != 0 ? 0 : 1];
+    return bias->size() == 1 ||
+           (!bias->shape.empty() && bias->size() == columns && bias->shape.back() == columns);
+  }
+
   void find_layers() {
     for (size_t i = 0; i < roles_.size(); ++i) {
       const Node& n = node(i);
@@ -123,8 +132,8 @@ class Placer {
       if (n.op == "MatMul" && rank == 2) layer.axis = 1;
       if (n.op != "MatMul") {
         layer.bias_input = 2;
-        if (n.has_input(2) && model_.constant(n.inputs[2])) layer.bias = n.inputs[2];
-        // A bias that is computed is none that could be corrected.
+        if (n.has_input(2) && is_column_bias(n, w)) layer.bias = n.inputs[2];
+        // A bias that is computed, or differs from row to row, is none that could be corrected.
         if (n.has_input(2) && layer.bias.empty()) layer.bias_input = -1;
       } else {
         layer.channel_dim = -1;
@@ -141,7 +150,8 @@ class Placer {
     const int at = add.inputs[0] == layer->output ? 1 : 0;
     const Tensor* constant = model_.constant(add.inputs[static_cast<size_t>(at)]);
     const Dims& w = model_.constant(layer->weights)->shape;
-    if (!constant || w.size() != 2 || constant->size() != w[1] || constant->shape.back() != w[1])
+    if (!constant || w.size() != 2 || constant->shape.empty() || constant->size() != w[1] ||
+        constant->shape.back() != w[1])
       return;
     layer->bias_node = *reader;
     layer->bias_input = at;

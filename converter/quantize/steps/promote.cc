@@ -56,8 +56,11 @@ Status promote_one(Work* work, const std::string& root) {
       std::set<std::string> forced = work->forced;
       for (const Value& v : work->model.outputs) forced.insert(v.name);
       placement = placed(*work, forced);
-      for (const Value& v : work->model.outputs)
-        changed.codings[placement.coded[v.name]] = wide_coding(*work, v.name);
+      for (const Value& v : work->model.outputs) {
+        const auto coded = placement.coded.find(v.name);
+        if (coded != placement.coded.end())
+          changed.codings[coded->second] = wide_coding(*work, coded->second);
+      }
     }
     changed.codings[root] = wide_coding(*work, root);
     std::string qdq;
@@ -81,6 +84,10 @@ Status promote(Work* work) {
   which.insert(which.end(), work->used.begin(), work->used.end());
   Comparison now;
   QRT_TRY(judge(work, work->parameters, which, &now));
+  if (!now.is_classes() && !now.has_labels())
+    return error(Code::kInvalidArgument,
+                 "--max-drop counts classes: the model's first output, '%s', is no row of classes",
+                 work->output().c_str());
   if (drop(now) <= work->settings.max_drop) return {};
   const double before = now.noise();
   std::vector<std::string> roots;

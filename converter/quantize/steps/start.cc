@@ -12,17 +12,26 @@ constexpr size_t kMostAlike = 8;
 // A model whose output is the same for all samples has nothing to be quantised.
 Status check_outputs(Work* work) {
   Values first, other;
-  for (size_t i = 0; i < std::min(work->used.size(), kMostAlike); ++i) {
+  const size_t n = std::min(work->used.size(), kMostAlike);
+  for (size_t i = 0; i < n; ++i) {
     Values feeds;
-    QRT_TRY(work->samples->read(work->used[i], &feeds));
+    QRT_TRY(work->samples->read(work->used[i * work->used.size() / n], &feeds));
     QRT_TRY(work->interpreter.run(feeds, nullptr, i == 0 ? &first : &other));
     for (const auto& [name, y] : other)
       if (y.reals != first[name].reals || y.integers != first[name].integers) return {};
   }
   if (work->used.size() < 2) return {};
   return error(Code::kInvalidModel,
-               "the model's output does not depend on its input: it is the same for the first "
-               "samples (are they prepared as in training?)");
+               "the model's output does not depend on its input: it is the same for %zu "
+               "samples (are they prepared as in training?)",
+               n);
+}
+
+// Masks may hold infinities, weights that become integers may not.
+Status check_finite(const std::string& name, const Tensor& weights) {
+  for (const float v : weights.reals)
+    QRT_MODEL_CHECK(std::isfinite(v), "the weights '%s' hold an infinity", name.c_str());
+  return {};
 }
 
 }  // namespace
@@ -60,6 +69,9 @@ Status start(Work* work, const std::vector<size_t>& which) {
   }
   for (const std::string& name : work->placement.constants)
     p.constants[name] = constant_coding(*work, name);
+  for (const Layer& layer : work->placement.layers)
+    for (const std::string& name : {layer.weights, layer.bias})
+      if (!name.empty()) QRT_TRY(check_finite(name, *work->model.constant(name)));
   quantise_layers(work->model, work->placement, work->scheme, &p);
   return {};
 }

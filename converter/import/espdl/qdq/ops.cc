@@ -67,6 +67,12 @@ const Handler* find_handler(const NodeView& n) {
   return nullptr;
 }
 
+bool is_known(const NodeView& n) {
+  if (n.domain().empty() || n.domain() == "ai.onnx") return true;
+  return n.domain() == "com.microsoft" &&
+         (n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear");
+}
+
 bool keeps_quantisation(const std::string& op) {
   for (const char* name : kKeeping)
     if (op == name) return true;

@@ -94,7 +94,8 @@ void Translator::conclude(const Report& of_espdl) {
 Status Translator::visit_constants() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
-    bool all = n.op() == "Constant" || n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear";
+    bool all = is_known(n) &&
+               (n.op() == "Constant" || n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear");
     for (int k = 0; all && k < n.input_count(); ++k)
       all = !n.has_input(k) || load_constant(n.input(k)) || !problem_.ok();
     if (all) QRT_TRY(visit(n).at("node " + n.label()));
@@ -125,10 +126,9 @@ Status Translator::visit(const NodeView& n) {
   if (outcomes_.is_refused(n.index()) || outcomes_.is_skipped(n.index())) return Status();
   if (terms_.count(n.output(0)) != 0) return Status();  // taken into another operator
   const std::string& op = n.op();
-  const bool is_plain = n.domain().empty() || n.domain() == "ai.onnx";
-  const bool is_edge = op == "QuantizeLinear" || op == "DequantizeLinear";
-  const Handler* handler = is_plain ? find_handler(n) : nullptr;
-  if (op == "Constant" && is_plain) {
+  const bool is_edge = is_known(n) && (op == "QuantizeLinear" || op == "DequantizeLinear");
+  const Handler* handler = is_known(n) ? find_handler(n) : nullptr;
+  if (op == "Constant" && is_known(n)) {
     Term term;
     term.kind = Term::Kind::kConstant;
     term.constant = read_constant(n.output(0));
@@ -186,7 +186,8 @@ void Translator::fused(const NodeView& n, const NodeView& into) {
 const NodeView* Translator::sole_reader(const std::string& tensor) const {
   const std::vector<int>& readers = model_.readers(tensor);
   if (model_.uses(tensor) != 1 || readers.size() != 1) return nullptr;
-  return nodes_[static_cast<size_t>(readers[0])].get();
+  const NodeView& reader = node(readers[0]);
+  return is_known(reader) ? &reader : nullptr;
 }
 
 const Term& Translator::input(const NodeView& n, int i) const {
@@ -237,14 +238,18 @@ std::optional<Format> Translator::quantized_as(const std::string& tensor) {
   for (const int i : readers) {
     const NodeView& reader = node(i);
     std::optional<Format> one;
-    if (reader.op() == "QuantizeLinear" && reader.input(0) == tensor) {
+    if (!is_known(reader)) {
+      one = std::nullopt;
+    } else if (reader.op() == "QuantizeLinear" && reader.input(0) == tensor) {
       const auto scales = scales_.find(i);
       if (scales != scales_.end() && scales->second.per_tensor())
         one = Format{scales->second.type, static_cast<int>(scales->second.exponents[0])};
     } else if (keeps_quantisation(reader.op())) {
       one = quantized_as(reader.output(0));
+      for (int k = 1; one && k < reader.output_count(); ++k)  // Split
+        if (quantized_as(reader.output(k)) != one) one = std::nullopt;
     }
-    const bool agrees = one && (!all || (all->type == one->type && all->exponent == one->exponent));
+    const bool agrees = one && (!all || all == one);
     all = agrees ? one : std::nullopt;
     if (!agrees) break;
   }

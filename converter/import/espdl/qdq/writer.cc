@@ -11,8 +11,8 @@ Writer::Writer(const std::string& name, uint64_t most_bytes) : most_bytes_(most_
 
 std::string Writer::fresh(const std::string& stem) {
   std::string name = stem;
-  for (int i = 2; name.empty() || !names_.insert(name).second; ++i)
-    name = stem + "/" + std::to_string(i);
+  int& next = next_.emplace(stem, 2).first->second;
+  while (name.empty() || !names_.insert(name).second) name = stem + "/" + std::to_string(next++);
   return name;
 }
 

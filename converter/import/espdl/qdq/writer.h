@@ -58,6 +58,7 @@ class Writer {
 
   espdl::ModelT model_;
   std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> next_;  // number of a stem that is tried next
   const uint64_t most_bytes_;
   uint64_t bytes_ = 0;
 };

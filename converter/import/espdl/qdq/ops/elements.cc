@@ -11,9 +11,17 @@ int rank_of(const Term& x) {
   return x.kind == Term::Kind::kConstant ? x.constant->shape.rank() : x.rank;
 }
 
-// Operands of which one at least is no constant, and the type they are computed in. False: refused.
-bool read_operands(Translator& t, const NodeView& n, std::vector<Term>* operands, DataType* type,
-                   int* rank) {
+// An operator on elements of broadcast operands, of which one at least is no constant.
+struct Elements {
+  Format out, made;  // of the output, and of what is computed: of 16 bits where an operand is
+  std::vector<Term> operands;
+  int rank = 0;
+};
+
+// False: refused.
+bool read_elements(Translator& t, const NodeView& n, Elements* e) {
+  if (!t.read_format(n, 0, &e->out)) return false;
+  e->made = e->out;
   int constants = 0;
   for (int i = 0; i < n.input_count(); ++i) {
     Term x = t.input(n, i);
@@ -25,9 +33,9 @@ bool read_operands(Translator& t, const NodeView& n, std::vector<Term>* operands
     } else if (x.kind != Term::Kind::kGate && !t.read_activation(n, i, &x)) {
       return false;
     }
-    if (x.format.type == DataType::INT16) *type = DataType::INT16;
-    *rank = std::max(*rank, rank_of(x));
-    operands->push_back(std::move(x));
+    if (x.format.type == DataType::INT16) e->made.type = DataType::INT16;
+    e->rank = std::max(e->rank, rank_of(x));
+    e->operands.push_back(std::move(x));
   }
   if (constants < n.input_count()) return true;
   (void)t.refuse(n, "all its inputs are constants", n.output(0), "fold the model's constants");
@@ -43,72 +51,57 @@ std::string operand(Translator& t, const NodeView& n, int i, const Term& x, cons
 // ESP-DL adds the integers as they are: operands get the output's exponent first. One of a greater exponent might saturate where
 // the sum does not.
 Status translate_sum(Translator& t, const NodeView& n) {
-  Format out;
-  if (!t.read_format(n, 0, &out)) return Status();
-  std::vector<Term> operands;
-  DataType type = out.type;
-  int rank = 0;
-  if (!read_operands(t, n, &operands, &type, &rank)) return Status();
-  const Format made{type, out.exponent};
+  Elements e;
+  if (!read_elements(t, n, &e)) return Status();
   std::vector<std::string> inputs;
   for (int i = 0; i < 2; ++i) {
-    const Term& x = operands[static_cast<size_t>(i)];
-    if (x.kind == Term::Kind::kGate || x.format.exponent > out.exponent)
+    const Term& x = e.operands[static_cast<size_t>(i)];
+    if (x.kind == Term::Kind::kGate || x.format.exponent > e.out.exponent)
       return t.refuse(n,
                       "input '" + n.input(i) + "' has the scale 2^" +
                           std::to_string(x.format.exponent) + ", greater than the output's 2^" +
-                          std::to_string(out.exponent) + ": ESP-DL adds integers of one scale",
+                          std::to_string(e.out.exponent) + ": ESP-DL adds integers of one scale",
                       n.input(i), "give the inputs and the output of a sum one scale");
-    inputs.push_back(operand(t, n, i, x, made));
+    inputs.push_back(operand(t, n, i, x, e.made));
   }
   std::string y;
-  t.add(n, n.op(), inputs, made, &y);
-  t.finish(n, y, made, out, rank);
+  t.add(n, n.op(), inputs, e.made, &y);
+  t.finish(n, y, e.made, e.out, e.rank);
   return Status();
 }
 
 Status translate_product(Translator& t, const NodeView& n) {
-  Format out;
-  if (!t.read_format(n, 0, &out)) return Status();
-  std::vector<Term> operands;
-  DataType type = out.type;
-  int rank = 0;
-  if (!read_operands(t, n, &operands, &type, &rank)) return Status();
-  const Format made{type, out.exponent};
+  Elements e;
+  if (!read_elements(t, n, &e)) return Status();
   std::string y;
-  const bool gates[] = {operands[0].kind == Term::Kind::kGate,
-                        operands[1].kind == Term::Kind::kGate};
+  const bool gates[] = {e.operands[0].kind == Term::Kind::kGate,
+                        e.operands[1].kind == Term::Kind::kGate};
   if (gates[0] || gates[1]) {
-    const Term& gate = operands[gates[0] ? 0 : 1];
-    t.add(n, gate.gate, {t.in_type(n, gate, type)}, made, &y);
-    t.finish(n, y, made, out, rank);
+    const Term& gate = e.operands[gates[0] ? 0 : 1];
+    t.add(n, gate.gate, {t.in_type(n, gate, e.made.type)}, e.made, &y);
+    t.finish(n, y, e.made, e.out, e.rank);
     return Status();
   }
   std::vector<std::string> inputs;
   for (int i = 0; i < 2; ++i) {
-    const Term& x = operands[static_cast<size_t>(i)];
-    inputs.push_back(operand(t, n, i, x, {type, x.format.exponent}));
+    const Term& x = e.operands[static_cast<size_t>(i)];
+    inputs.push_back(operand(t, n, i, x, {e.made.type, x.format.exponent}));
   }
-  t.add(n, n.op(), inputs, made, &y);
-  t.finish(n, y, made, out, rank);
+  t.add(n, n.op(), inputs, e.made, &y);
+  t.finish(n, y, e.made, e.out, e.rank);
   return Status();
 }
 
 // Max and Min of any number of tensors, in turn, with the output's exponent: rounding keeps the order.
 Status translate_extreme(Translator& t, const NodeView& n) {
-  Format out;
-  if (!t.read_format(n, 0, &out)) return Status();
-  std::vector<Term> operands;
-  DataType type = out.type;
-  int rank = 0;
-  if (!read_operands(t, n, &operands, &type, &rank)) return Status();
-  const Format made{type, out.exponent};
-  std::string y = operand(t, n, 0, operands[0], made);
+  Elements e;
+  if (!read_elements(t, n, &e)) return Status();
+  std::string y = operand(t, n, 0, e.operands[0], e.made);
   for (int i = 1; i < n.input_count(); ++i) {
-    const std::string x = operand(t, n, i, operands[static_cast<size_t>(i)], made);
-    t.add(n, n.op(), {y, x}, made, &y);
+    const std::string x = operand(t, n, i, e.operands[static_cast<size_t>(i)], e.made);
+    t.add(n, n.op(), {y, x}, e.made, &y);
   }
-  t.finish(n, y, made, out, rank);
+  t.finish(n, y, e.made, e.out, e.rank);
   return Status();
 }
 

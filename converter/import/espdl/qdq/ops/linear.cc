@@ -80,6 +80,8 @@ bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string
     return no("has " + std::to_string(c.elements()) + " elements for " + std::to_string(channels) +
                   " output channels",
               "use one value per output channel");
+  if (c.elements() > 1 && c.shape[c.shape.rank() - 1] != channels)
+    return no("differs from row to row", "use one value per output channel");
   const bool is_int16 = layer->type == DataType::INT16;
   Numbers numbers{is_int16 ? DataType::INT64 : DataType::INT32, {channels}, {}, {}};
   numbers.exponents = b.scales ? b.scales->exponents : layer->exponents;
