@@ -55,7 +55,7 @@ Status Importer::import_inputs() {
   for (int i : model_.inputs()) {
     const Tensor& tensor = model_.tensors()[static_cast<size_t>(i)];
     State& state = states_[static_cast<size_t>(i)];
-    DType dtype;
+    DType dtype = DType::kInt8;
     std::string problem = tensor.problem, remedy = tensor.remedy;
     if (problem.empty() && !graph_type(tensor.type, &dtype)) {
       problem = std::string("has the type ") + type_name(tensor.type);
