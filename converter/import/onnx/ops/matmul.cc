@@ -116,11 +116,16 @@ bool all_usable(const std::vector<float>& scales) {
   return std::all_of(scales.begin(), scales.end(), is_usable_scale);
 }
 
+// Whether ONNX Runtime makes one product of integers of it, which takes a bias as it is. Other types
+// and a limit that stays behind it leave it in float.
+bool is_qgemm(const Product& p, const Quant& out, Limits limits) {
+  const bool known_types = p.x_quant.type != DType::kInt8 || p.w_quant.type == DType::kInt8;
+  return known_types && out.type == p.x_quant.type && !limits.cut(out);
+}
+
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                       const Quant& out, Limits limits, ValueId* result) {
-  using FloatBias = Product::FloatBias;
-  if (p.float_bias == FloatBias::kTaken && (limits.cut(out) || out.type != p.x_quant.type))
-    add_in_sum(&p);
+  if (p.float_bias == Product::FloatBias::kTaken && !is_qgemm(p, out, limits)) add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded && all_usable(p.products);
   if (added && !is_int16(p) && !out.is_int16()) {
     *result = quantize_within(importer, node, emit_added(importer, node, ops, p), out, limits);
