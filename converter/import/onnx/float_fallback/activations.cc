@@ -91,7 +91,10 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
     const float a = alpha(1);
     made = e.binary(F::MUL, x, e.unary(F::SIGMOID, a == 1 ? x : e.times(x, a)));
   }
-  if (op == "LeakyRelu") made = e.bent(x, e.number(alpha(0.01f)));
+  if (op == "LeakyRelu") {  // the same numbers as of its two branches, NaN included
+    const float slope = alpha(0.01f);
+    made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
+  }
   if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_part(x), alpha(1)));
   if (op == "Celu") {
     const float a = alpha(1);

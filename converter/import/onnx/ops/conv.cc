@@ -237,7 +237,9 @@ Status import_conv(Importer& importer, const NodeView& node) {
   conv.bias_has_other_scale =
       node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
   const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
-  conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
+  bool rounded;
+  QRT_TRY(is_bias_rounded(importer, node, importer.input(node, 2), &rounded));
+  conv.bias_is_float = has_floats && !rounded;
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
   // One channel of another scale, and no convolution of integers has any of them.
