@@ -29,7 +29,8 @@ const typed = (type, bytes) => new (Object.values(types).find(([t]) => t === typ
 
 // The least distance of two different numbers of an output: its scale, where it was quantised. 0: it was not, its numbers are as
 // dense as floats.
-function step(values) {
+function step(type, values) {
+  if (type !== 'float32') return 1;
   const sorted = [...new Set(Array.from(values, Number))].sort((x, y) => x - y);
   let least = Infinity;
   for (let i = 1; i < sorted.length; ++i) least = Math.min(least, sorted[i] - sorted[i - 1]);
@@ -48,7 +49,7 @@ function difference(want, got, record) {
     const d = Math.abs(Number(a[i]) - Number(b[i]));
     if (!(d <= worst)) worst = d;
   }
-  const unit = bad ? step(a) : 0;
+  const unit = bad ? step(want.type, a) : 0;
   const inSteps = unit && Math.round(worst / unit) ? `${Math.round(worst / unit)} steps` : 'a part of a float';
   return bad ? `${inSteps}: ${bad} of ${a.length} differ, worst by ${worst}; [${at}] is ${b[at]} instead of ${a[at]}` : null;
 }
@@ -64,6 +65,7 @@ async function judge(stem) {
     return { verdict: 'not run', why: String(e.message) };
   }
   const float = floatOperators(readModel(readFileSync(optimised)));
+  const order = new Map(readModel(readFileSync(`${stem}.onnx`)).nodes.flatMap((n) => n.outputs).map((name, i) => [name, i]));
   const named = (verdict, why) => ({ verdict, why, float });
   try {
     let ran = 0, whyNot = '';
@@ -83,7 +85,7 @@ async function judge(stem) {
       ++ran;
       if (record.status !== 'ok') return named(record.status, record.op ? `${record.op}: ${record.message}` : record.message);
       if (!run.outputs) return named(run.status === 'internal' ? 'internal error' : run.batch > 1 ? 'batch refused' : 'failed', `batch ${run.batch}: ${run.message}`);
-      for (const got of run.outputs) {
+      for (const got of run.outputs.sort((x, y) => (order.get(x.name) ?? -1) - (order.get(y.name) ?? -1))) {
         const why = difference(outputs[got.name], got, record);
         if (why) return named('differs', `batch ${run.batch}, output ${got.name}: ${why}`);
       }

@@ -1,4 +1,5 @@
-// random_graphs DIR SEED FIRST COUNT [--allow-float]
+// random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized]
+// --quantized: what every QuantizeLinear makes is an output as well, to see where a graph parts.
 // Writes for each graph DIR/<index>.onnx and DIR/<index>.run: a line of JSON, what qrt made of the
 // model, then the bytes of the inputs and of qrt's outputs that it speaks of. compare.mjs reads
 // them.
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,10 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::Bytes;
+
+struct Options {
+  bool allow_float = false, quantized = false;
+};
 
 struct Record {
   Json json;
@@ -92,6 +98,14 @@ Status convert_file(const std::string& path, bool allow_float, Json* json,
   return s;
 }
 
+void add_quantized_outputs(OnnxBuilder* builder) {
+  std::set<std::string> known;
+  for (const auto& output : builder->graph().output()) known.insert(output.name());
+  for (const auto& node : builder->graph().node())
+    if (node.op_type() == "QuantizeLinear" && known.insert(node.output(0)).second)
+      builder->output(node.output(0));
+}
+
 // One run at one batch: the inputs, and what qrt made of them.
 Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_model* model,
             int64_t batch, Dice* dice, Record* record) {
@@ -133,15 +147,16 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
   return run;
 }
 
-void make_one(const std::string& stem, uint64_t seed, bool allow_float) {
+void make_one(const std::string& stem, uint64_t seed, const Options& options) {
   GraphMaker maker(seed, GraphOptions());
-  const OnnxBuilder& builder = maker.make();
+  OnnxBuilder builder = maker.make();
+  if (options.quantized) add_quantized_outputs(&builder);
   const std::string path = stem + ".onnx";
   std::ofstream(path, std::ios::binary) << builder.bytes();
   Record record;
   record.json["opset"] = builder.model.opset_import(0).version();
   std::vector<uint8_t> bytes;
-  const Status status = convert_file(path, allow_float, &record.json, &bytes);
+  const Status status = convert_file(path, options.allow_float, &record.json, &bytes);
   record.json["status"] = name_of(status.code());
   if (!record.json.contains("message"))
     record.json["message"] = status.ok() ? "" : status.message();
@@ -164,14 +179,18 @@ void make_one(const std::string& stem, uint64_t seed, bool allow_float) {
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: random_graphs DIR SEED FIRST COUNT [--allow-float]\n");
+    fprintf(stderr, "usage: random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized]\n");
     return 2;
   }
   const uint64_t seed = strtoull(argv[2], nullptr, 0), first = strtoull(argv[3], nullptr, 0);
   const uint64_t count = strtoull(argv[4], nullptr, 0);
-  const bool allow_float = argc > 5 && strcmp(argv[5], "--allow-float") == 0;
+  qrt::random_onnx::Options options;
+  for (int i = 5; i < argc; ++i) {
+    options.allow_float = options.allow_float || strcmp(argv[i], "--allow-float") == 0;
+    options.quantized = options.quantized || strcmp(argv[i], "--quantized") == 0;
+  }
   for (uint64_t i = first; i < first + count; ++i)
     qrt::random_onnx::make_one(std::string(argv[1]) + "/" + std::to_string(i),
-                               seed * 1000003 + i * 7919, allow_float);
+                               seed * 1000003 + i * 7919, options);
   return 0;
 }

@@ -28,6 +28,9 @@ class Outcomes {
   // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
   void refuse(int node, const std::string& rule, const std::string& tensor,
               const std::string& remedy);
+  // Of a refused node: nor is there a form of it in float that has the source's numbers.
+  void refuse_float_form(int node) { at(node).float_form_refused = true; }
+  bool is_float_form_refused(int node) const { return at(node).float_form_refused; }
   // Not assessed, as its input comes from `origin`: a refused node or input as messages name it.
   void depends_on(int node, const std::string& origin);
   // Not assessed for another reason.
@@ -70,6 +73,7 @@ class Outcomes {
     std::string result, level = "I0";  // result "": folded
     std::string rule, tensor, remedy;  // rule not empty: refused
     std::string skipped;               // why it was not assessed
+    bool float_form_refused = false;
   };
   NodeOutcome& at(int node) { return nodes_[static_cast<size_t>(node)]; }
   const NodeOutcome& at(int node) const { return nodes_[static_cast<size_t>(node)]; }

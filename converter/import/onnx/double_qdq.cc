@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "converter/import/onnx/no_op.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -62,60 +64,6 @@ int DoubleQdq::passed_input(const NodeView& node) const {
   return found == passed_.end() ? -1 : found->second;
 }
 
-// Null: the input is no plain constant.
-Status DoubleQdq::read_constant(const NodeView& node, int i, const Constant** constant) const {
-  *constant = nullptr;
-  if (!node.has_input(i)) return Status();
-  QRT_TRY(tensors_->load_initializer(node.input(i)));
-  const Tensor& t = tensors_->input(node, i);
-  if (t.is_plain_constant()) *constant = t.constant.get();
-  return Status();
-}
-
-// Whether an input is a constant of one element, of this value.
-Status DoubleQdq::is_one(const NodeView& node, int i, float value, bool* result) const {
-  const Constant* c;
-  QRT_TRY(read_constant(node, i, &c));
-  *result = c && c->shape.rank() <= 1 && c->elements() == 1 && c->is_real() && c->real(0) == value;
-  return Status();
-}
-
-// Whether all elements of a constant input are this integer.
-Status DoubleQdq::are_all(const NodeView& node, int i, int64_t value, bool* result) const {
-  const Constant* c;
-  QRT_TRY(read_constant(node, i, &c));
-  *result = c && c->is_integer();
-  for (int64_t at = 0; *result && at < c->elements(); ++at) *result = c->integer(at) == value;
-  return Status();
-}
-
-// Whether ONNX Runtime takes the node out where it reads `tensor`, floats of this shape.
-Status DoubleQdq::changes_nothing(const NodeView& node, const std::string& tensor,
-                                  const Shape& shape, bool* result) const {
-  const std::string& op = node.op();
-  const bool first = node.input(0) == tensor;
-  *result = op == "Identity" || (op == "Cast" && node.integer("to", 0) == kFloat) ||
-            (op == "Dropout" && (!node.has_output(1) || model_.uses(node.output(1)) == 0));
-  if (*result) return Status();
-  if (op == "Mul" || (op == "Div" && first)) return is_one(node, first ? 1 : 0, 1.0f, result);
-  if (op == "Add" || (op == "Sub" && first)) return is_one(node, first ? 1 : 0, 0.0f, result);
-  if (op == "Slice" && first) {  // of everything
-    bool ends, steps = true;
-    QRT_TRY(are_all(node, 1, 0, result));
-    QRT_TRY(are_all(node, 2, std::numeric_limits<int64_t>::max(), &ends));
-    if (node.has_input(4)) QRT_TRY(are_all(node, 4, 1, &steps));
-    *result = *result && ends && steps;
-  }
-  if (op != "Expand" || !first) return Status();
-  const Constant* to;
-  QRT_TRY(read_constant(node, 1, &to));
-  if (!to || !to->is_integer() || to->elements() > kMaxTensorRank) return Status();
-  Shape wanted, made;
-  for (int64_t i = 0; i < to->elements(); ++i) wanted.push_back(to->integer(i));
-  *result = broadcast(shape, wanted, &made) && made == shape;
-  return Status();
-}
-
 Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
                                std::vector<const NodeView*>* found, Passed* passed,
                                bool* all) const {
@@ -127,7 +75,7 @@ Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
   for (size_t i = 0; *all && i < readers.size(); ++i) {
     const NodeView& node = *nodes_[static_cast<size_t>(readers[i])];
     bool nothing;
-    QRT_TRY(changes_nothing(node, tensor, shape, &nothing));
+    QRT_TRY(changes_nothing(node, tensor, shape, model_, tensors_, &nothing));
     if (nothing) {
       passed->emplace_back(node.index(), node.input(0) == tensor ? 0 : 1);
       QRT_TRY(find_readers(node.output(0), shape, found, passed, all));

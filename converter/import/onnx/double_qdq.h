@@ -35,11 +35,6 @@ class DoubleQdq {
   // Nodes that were passed, each with the input that is its output.
   using Passed = std::vector<std::pair<int, int>>;
 
-  Status read_constant(const NodeView& node, int i, const Constant** constant) const;
-  Status is_one(const NodeView& node, int i, float value, bool* result) const;
-  Status are_all(const NodeView& node, int i, int64_t value, bool* result) const;
-  Status changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape,
-                         bool* result) const;
   // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
   // reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,

@@ -32,6 +32,9 @@ Movement gathered(IndexMaps maps, int64_t fill = 0);
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements,
             int output = 0);
 
+// Output 0 of the node is input i as it is.
+void pass_on(Importer& importer, const NodeView& node, int i);
+
 // The same for a Gather with a real fill of an input that is a table. Where none of its bytes
 // stands for the fill, the output's quantisation decides what it becomes.
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill);

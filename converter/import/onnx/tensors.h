@@ -88,6 +88,8 @@ struct Pending {
   std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
   // Makes a float result where no QuantizeLinear follows; null: there is none.
   std::function<Status(ValueId* result)> emit_float;
+  // Makes it of float operators, where those are allowed; null: `node` in float is all of it.
+  std::function<Status(ValueId* result)> make_float;
   // The same float result, without `lo` and `hi`, as a function of bytes: for readers that cannot
   // take the operator over. Null: there is none.
   std::shared_ptr<const PairFunction> pair_function;

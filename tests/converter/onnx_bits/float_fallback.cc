@@ -124,6 +124,73 @@ void batch_normalization_of_16_bits(BitsModel& m) {
        m.floats({6}, 0.3f), m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
 }
 
+// A product whose floats something else reads keeps its bias, and one of integers takes those of a
+// bias of another scale.
+void products_before_activations(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.image({3, 4}), w = m.weights({4, 6});
+  const auto other_scale = [&] {
+    return m.b.node("DequantizeLinear",
+                    {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                     m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+  };
+  for (const bool of_floats : {true, false}) {
+    const auto bias = [&] { return of_floats ? m.floats({6}) : other_scale(); };
+    m.b.output(m.b.node("Neg", {m.b.node("Add", {m.b.node("MatMul", {x, w}), bias()})}));
+    m.b.output(m.b.node("LeakyRelu", {m.b.node("Gemm", {x, w, bias()})}, {{"alpha", 0.1f}}));
+    m.b.output(m.b.node("Softmax", {m.b.node("Gemm", {x, w, bias()})}, {{"axis", 1}}));
+  }
+  m.stored(m.b.node("Div", {m.b.node("Gemm", {x, w, other_scale()}), m.b.scalar(1.0f)}));
+}
+
+// ONNX Runtime flattens these and puts a Reshape between product and limit.
+void limits_behind_matrices_of_three_dimensions(BitsModel& m) {
+  const std::string x = m.image({2, 3, 4}), w = m.weights({4, 6});
+  for (const char* limit : {"Relu", "Clip"}) {
+    const std::string bias =
+        m.b.node("DequantizeLinear", {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                                      m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+    const std::string y = m.b.node("Add", {m.b.node("MatMul", {x, w}), bias});
+    m.stored(m.b.node(
+        limit, *limit == 'R' ? std::vector<std::string>{y}
+                             : std::vector<std::string>{y, m.b.scalar(-0.5f), m.b.scalar(1.5f)}));
+  }
+}
+
+// A bias of floats is rounded to x * w only where its QuantizeLinear comes to stand at the Conv.
+void float_bias_before_results(BitsModel& m) {
+  in_float(m);
+  const std::string y =
+      m.b.node("Conv", {m.image({1, 2, 4, 4}, 0.8f), m.weights({3, 2, 3, 3}, 0.7f), m.floats({3})});
+  const std::string turned = m.b.node("Transpose", {y}, {{"perm", Dims{0, 2, 3, 1}}});
+  m.b.output(turned);
+  m.stored(turned, 7.3f);
+}
+
+// Bounds within an epsilon of the type's range; between such a Clip and its QuantizeLinear a move,
+// and a Relu that changes nothing.
+void clips_of_tiny_scales_behind_moves(BitsModel& m) {
+  const std::string x = m.b.dq<uint8_t>(m.pixels({2, 3, 4}), 1e-12f, 20);
+  const auto clipped = [&] {
+    return m.b.node("Clip", {x, m.b.scalar(-5e-12f), m.b.scalar(1e-10f)});
+  };
+  m.b.output(
+      m.b.q<uint8_t>(m.b.node("Transpose", {clipped()}, {{"perm", Dims{1, 0, 2}}}), 9e-13f, 7));
+  m.b.output(m.b.q<uint8_t>(m.b.node("Relu", {clipped()}), 9e-13f, 0));
+}
+
+void softmax_of_one_element_of_two_types(BitsModel& m) {
+  const std::string x = m.b.qdq<int8_t>(m.real({5, 1}), 1.0f / 64, 3);
+  m.stored(m.b.node("Softmax", {x}, {{"axis", 1}}), 1.0f / 256, 200);
+}
+
+void leaky_relu_of_no_number(BitsModel& m) {
+  in_float(m);
+  const std::string root = m.b.node("Pow", {m.image({3, 5}), m.b.scalar(0.5f)});
+  const std::string sum = m.b.node("Add", {root, m.image({3, 5}, 0.01f)});
+  m.stored(m.b.node("LeakyRelu", {sum}, {{"alpha", 0.1f}}), 1.0f / 64, 100);
+}
+
 }  // namespace
 
 std::vector<BitsCase> float_fallback_cases() {
@@ -140,6 +207,12 @@ std::vector<BitsCase> float_fallback_cases() {
       {"ActivationsOfFloats", activations_of_floats, 2e-6f},
       {"PoolsOfFloats", pools_of_floats, 2e-6f},
       {"ResultsThatStayFloat", results_that_stay_float, 4e-6f},
+      {"ProductsBeforeActivations", products_before_activations, 2e-6f},
+      {"LimitsBehindMatricesOfThreeDimensions", limits_behind_matrices_of_three_dimensions},
+      {"FloatBiasBeforeResults", float_bias_before_results, 4e-6f},
+      {"ClipsOfTinyScalesBehindMoves", clips_of_tiny_scales_behind_moves},
+      {"SoftmaxOfOneElementOfTwoTypes", softmax_of_one_element_of_two_types},
+      {"LeakyReluOfNoNumber", leaky_relu_of_no_number},
       {"BatchNormalizationOf16Bits", batch_normalization_of_16_bits, 2e-6f},
   };
 }

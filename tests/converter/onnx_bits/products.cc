@@ -74,6 +74,21 @@ void integer_bias_of_another_scale(BitsModel& m) {
   m.b.output(m.b.node("Gemm", {x, w, bias()}));
 }
 
+// ONNX Runtime's integer products take int8 weights alone beside int8 activations.
+void integer_bias_of_another_scale_beside_mixed_types(BitsModel& m) {
+  const std::string x = m.b.dq<int8_t>(m.b.q<int8_t>(m.real({3, 4}), 1.0f / 64, 3), 1.0f / 64, 3);
+  for (const bool is_signed : {false, true}) {
+    const std::string w =
+        is_signed ? m.b.dq<int8_t>(m.b.constant<int8_t>({4, 6}, codes<int8_t>(24)), 0.01f, 0)
+                  : m.b.dq<uint8_t>(m.b.constant<uint8_t>({4, 6}, codes<uint8_t>(24)), 0.01f, 128);
+    const std::string bias =
+        m.b.node("DequantizeLinear", {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                                      m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+    const std::string y = m.b.node("Add", {m.b.node("MatMul", {x, w}), bias});
+    m.b.output(m.b.dq<int8_t>(m.b.q<int8_t>(y, 1.0f / 32, 0), 1.0f / 32, 0));
+  }
+}
+
 // As an int32 bias that is close to the scale of x * w only in absolute terms.
 void conv_bias_of_another_scale(BitsModel& m) {
   const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
@@ -140,6 +155,8 @@ std::vector<BitsCase> product_cases() {
       {"ConvBiasBeforeLimits", conv_bias_before_limits},
       {"ConvBiasBeforeTranspose", conv_bias_before_transpose},
       {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
+      {"IntegerBiasOfAnotherScaleBesideMixedTypes",
+       integer_bias_of_another_scale_beside_mixed_types},
       {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
       {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},

@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "converter/import/onnx/no_op.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -181,20 +183,37 @@ std::vector<int32_t> rounded_bias(const std::vector<double>& real,
   return bias;
 }
 
-bool leads_to_quantize(const Importer& importer, const NodeView& node) {
+Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) {
   static const std::unordered_set<std::string> limits = {"Relu", "Clip"},
                                                movers = {"Reshape", "Transpose", "Squeeze",
                                                          "Unsqueeze", "MaxPool"};
   bool has_moved = false;
   for (const NodeView* reader = &node;;) {
     const std::vector<int>& readers = importer.model().readers(reader->output(0));
-    if (readers.size() != 1) return false;
+    *leads = readers.size() == 1;
+    if (!*leads) return Status();
+    const std::string& tensor = reader->output(0);
     reader = &importer.node(readers[0]);
-    if (reader->op() == "QuantizeLinear") return true;
-    has_moved = has_moved || movers.count(reader->op()) != 0;
-    if (movers.count(reader->op()) == 0 && (has_moved || limits.count(reader->op()) == 0))
-      return false;
+    if (reader->op() == "QuantizeLinear") return Status();
+    // It moves the QuantizeLinear to the product, unless a result of the graph lies between.
+    const std::string& y = reader->output(0);
+    const auto is_result = [&](const std::string& t) {
+      return importer.uses(t) != static_cast<int>(importer.model().readers(t).size());
+    };
+    const bool moves = movers.count(reader->op()) != 0 && !is_result(tensor) && !is_result(y);
+    bool nothing;
+    QRT_TRY(
+        changes_nothing(*reader, tensor, Shape(), importer.model(), &importer.tensors(), &nothing));
+    has_moved = has_moved || moves;
+    *leads = nothing || moves || (!has_moved && limits.count(reader->op()) != 0);
+    if (!*leads) return Status();
   }
+}
+
+Status is_bias_rounded(Importer& importer, const NodeView& node, const Tensor& bias,
+                       bool* rounded) {
+  *rounded = false;
+  return bias.shape.rank() == 1 ? leads_to_quantize(importer, node, rounded) : Status();
 }
 
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,

@@ -55,13 +55,11 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
                  std::optional<std::vector<int32_t>>* bias);
 
 // Whether one reader of the node's output, not counting the graph, leads to a QuantizeLinear: only
-// Relus and Clips and then data movement stand between the two.
-bool leads_to_quantize(const Importer& importer, const NodeView& node);
+// Relus and Clips and then data movement stand between the two, and what changes nothing.
+Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads);
 
 // Whether ONNX Runtime rounds a bias of floats to integers of x * w before anything else.
-inline bool is_bias_rounded(const Importer& importer, const NodeView& node, const Tensor& bias) {
-  return bias.shape.rank() == 1 && leads_to_quantize(importer, node);
-}
+Status is_bias_rounded(Importer& importer, const NodeView& node, const Tensor& bias, bool* rounded);
 
 // Whether a bias of integers has other scales than these.
 bool has_other_scale(const Tensor& bias, const std::vector<float>& products);

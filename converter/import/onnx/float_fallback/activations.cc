@@ -25,11 +25,12 @@ class Expression {
   }
   ValueId add(ValueId a, float b) { return binary(F::ADD, a, number(b)); }
   ValueId times(ValueId a, float b) { return binary(F::MUL, a, number(b)); }
-  ValueId positive(ValueId a) { return binary(F::MAXIMUM, a, number(0)); }
-  ValueId negative(ValueId a) { return binary(F::MINIMUM, a, number(0)); }
+  // The limit stands first: NaN stays NaN (kernels/float_fallback).
+  ValueId positive(ValueId a) { return binary(F::MAXIMUM, number(0), a); }
+  ValueId negative(ValueId a) { return binary(F::MINIMUM, number(0), a); }
   ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, times(a, -1)); }
   ValueId within(ValueId a, float lo, float hi) {
-    return binary(F::MINIMUM, binary(F::MAXIMUM, a, number(lo)), number(hi));
+    return binary(F::MINIMUM, number(hi), binary(F::MAXIMUM, number(lo), a));
   }
   // max(x, 0) + slope * min(x, 0)
   ValueId bent(ValueId x, ValueId slope) {
@@ -91,7 +92,10 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
     const float a = alpha(1);
     made = e.binary(F::MUL, x, e.unary(F::SIGMOID, a == 1 ? x : e.times(x, a)));
   }
-  if (op == "LeakyRelu") made = e.bent(x, e.number(alpha(0.01f)));
+  if (op == "LeakyRelu") {  // the same numbers as of its two branches, NaN included
+    const float slope = alpha(0.01f);
+    made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
+  }
   if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_part(x), alpha(1)));
   if (op == "Celu") {
     const float a = alpha(1);

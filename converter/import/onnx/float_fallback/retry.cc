@@ -55,16 +55,25 @@ namespace {
 Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y) {
   FloatGraph f(importer, *pending.node);
   ValueId made = kNoValue;
-  QRT_TRY(make_float(importer, *pending.node, &made));
+  // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
+  // the floats, the operator itself is shorter.
+  const bool of_integers = pending.emit_float && !pending.pair_function;
+  if (of_integers)
+    QRT_TRY(pending.emit_float(&made));
+  else if (pending.make_float)
+    QRT_TRY(pending.make_float(&made));
+  else
+    QRT_TRY(make_float(importer, *pending.node, &made));
   if (made == kNoValue) return Status();
+  const char* level = of_integers ? "I0" : "F";
+  if (!of_integers) importer.became(*pending.node, "Float", level);
   if (pending.lo > -std::numeric_limits<float>::infinity())
-    QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, made, f.constant({}, {pending.lo}), &made));
+    QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, f.constant({}, {pending.lo}), made, &made));
   if (pending.hi < std::numeric_limits<float>::infinity())
-    QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, made, f.constant({}, {pending.hi}), &made));
+    QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, f.constant({}, {pending.hi}), made, &made));
   for (const auto& move : pending.moves) QRT_TRY(move(&made));
-  importer.became(*pending.node, "Float", "F");
   for (int follower : pending.followers)
-    importer.outcomes().became(follower, "fused into " + pending.node->op(), "F");
+    importer.outcomes().became(follower, "fused into " + pending.node->op(), level);
   *y = made;
   return Status();
 }
@@ -76,15 +85,17 @@ bool make_producer_float(Importer& importer, const std::string& tensor, ValueId*
   const Tensor t = importer.tensors().at(tensor);
   ValueId made = kNoValue;
   if (t.is_pending()) {
-    if (!has_float_form(*t.pending->node) ||
-        !make_pending_float(importer, *t.pending, &made).ok() || made == kNoValue)
+    const bool has_form = t.pending->emit_float || has_float_form(*t.pending->node);
+    if (!has_form || !make_pending_float(importer, *t.pending, &made).ok() || made == kNoValue)
       return false;
     importer.tensors().at(tensor) = float_tensor(importer, made);
     *y = made;
     return true;
   }
   const int at = importer.model().producer(tensor);
-  if (at < 0 || !t.is_refused() || !importer.outcomes().is_refused(at)) return false;
+  if (at < 0 || !t.is_refused() || !importer.outcomes().is_refused(at) ||
+      importer.outcomes().is_float_form_refused(at))
+    return false;
   const NodeView& maker = importer.node(at);
   if (maker.output(0) != tensor || !has_float_form(maker) ||
       !make_float(importer, maker, &made).ok() || made == kNoValue)
@@ -104,7 +115,9 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
     outcomes.set_origin(node.output(0), "");
     return importer.assess(node);
   }
-  if (!outcomes.is_refused(node.index()) || !has_float_form(node)) return Status();
+  if (!outcomes.is_refused(node.index()) || !has_float_form(node) ||
+      outcomes.is_float_form_refused(node.index()))
+    return Status();
   const bool is_dynamic = scales_dynamically(importer, node);
   if (!importer.allows_float() && !is_dynamic) {
     outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");

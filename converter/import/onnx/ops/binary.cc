@@ -6,6 +6,8 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/no_op.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/sum_product.h"
 
@@ -227,6 +229,13 @@ Status import_binary(Importer& importer, const NodeView& node) {
     return importer.refuse(node, "it has " + std::to_string(node.input_count()) + " inputs",
                            node.output(0), "use operators of two inputs");
   const Tensor &a = importer.input(node, 0), &b = importer.input(node, 1);
+  int same;
+  QRT_TRY(neutral_operand(node, &importer.tensors(), &same));
+  if (same >= 0 &&
+      importer.input(node, same).shape.rank() >= importer.input(node, 1 - same).shape.rank()) {
+    pass_on(importer, node, same);
+    return Status();
+  }
   for (int product = 0; op == "Add" && product < 2; ++product) {
     QRT_TRY(import_matmul_add(importer, node, product, &taken));
     if (taken) return Status();

@@ -233,11 +233,18 @@ Status import_conv(Importer& importer, const NodeView& node) {
   QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   conv.bias = std::move(*bias);
-  conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
   conv.bias_has_other_scale =
       node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
+  bool leads;
+  QRT_TRY(leads_to_quantize(importer, node, &leads));
+  // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
+  const bool in_float = !leads || importer.uses(node.output(0)) > 1;
+  conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
+                                               (conv.bias_has_other_scale && in_float));
   const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
-  conv.bias_is_float = has_floats && !is_bias_rounded(importer, node, importer.input(node, 2));
+  bool rounded;
+  QRT_TRY(is_bias_rounded(importer, node, importer.input(node, 2), &rounded));
+  conv.bias_is_float = has_floats && !rounded;
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
   // One channel of another scale, and no convolution of integers has any of them.

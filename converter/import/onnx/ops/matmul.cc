@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -82,18 +83,23 @@ Int16Source int16_source(const Product& p) {
   return s;
 }
 
+// The accumulators, bias and all, as floats.
+ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::string& ops,
+                          const Product& p) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId acc = emit(importer, node, ops, p,
+                           byte_constants(importer, p, std::make_unique<fb::RequantT>()), nullptr);
+  const int axis = p.products.size() == 1 ? -1 : builder.shape_of(acc).rank() - 1;
+  return builder.dequantize_accumulators(node, acc, p.products, axis);
+}
+
 // The accumulators without the bias as floats, and the bias added to those.
 ValueId emit_added(Importer& importer, const NodeView& node, const std::string& ops,
                    const Product& p) {
   Product unbiased = p;
   std::fill(unbiased.bias.begin(), unbiased.bias.end(), 0);
-  const ValueId acc =
-      emit(importer, node, ops, unbiased,
-           byte_constants(importer, unbiased, std::make_unique<fb::RequantT>()), nullptr);
-  const int last = importer.builder().shape_of(acc).rank() - 1;
-  const ValueId y = importer.builder().dequantize_accumulators(node, acc, p.products,
-                                                               p.products.size() == 1 ? -1 : last);
-  return add_float_bias(importer, node, y, p.real_bias, last);
+  const ValueId y = emit_accumulators(importer, node, ops, unbiased);
+  return add_float_bias(importer, node, y, p.real_bias, importer.builder().shape_of(y).rank() - 1);
 }
 
 // Where a bias rounded to x * w moves the output by more than this part of a step, weights and bias
@@ -118,12 +124,16 @@ bool all_usable(const std::vector<float>& scales) {
 
 Status emit_quantized(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                       const Quant& out, Limits limits, ValueId* result) {
-  using FloatBias = Product::FloatBias;
-  if (p.float_bias == FloatBias::kTaken && (limits.cut(out) || out.type != p.x_quant.type))
-    add_in_sum(&p);
-  const bool added = p.float_bias == Product::FloatBias::kAdded && all_usable(p.products);
-  if (added && !is_int16(p) && !out.is_int16()) {
-    *result = quantize_within(importer, node, emit_added(importer, node, ops, p), out, limits);
+  const bool taken = p.float_bias == Product::FloatBias::kTaken;
+  // The Reshape that ONNX Runtime puts behind matrices of more dimensions keeps its product one of
+  // integers; a limit right behind a product, or another type, keeps it in float.
+  const bool limited_behind = taken && limits.cut(out) && p.result.rank() > 2;
+  if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);
+  const bool added = p.float_bias == Product::FloatBias::kAdded || limited_behind;
+  if (added && all_usable(p.products) && !is_int16(p) && !out.is_int16()) {
+    const ValueId y = limited_behind ? emit_accumulators(importer, node, ops, p)
+                                     : emit_added(importer, node, ops, p);
+    *result = quantize_within(importer, node, y, out, limits);
     importer.became(node, "FullyConnected", "I1");
   } else if (is_int16(p) || out.is_int16() || is_coarse(p, out)) {
     auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
@@ -146,16 +156,10 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
       return importer.refuse(node, "the product of its scales is not a normal positive number",
                              node.output(0), "quantise the model with scales of usual size");
   GraphBuilder& builder = importer.builder();
-  ValueId y;
   using FloatBias = Product::FloatBias;
-  if (p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded) {
-    y = emit_added(importer, node, ops, p);
-  } else {
-    y = emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
-             nullptr);
-    const int axis = p.products.size() == 1 ? -1 : builder.shape_of(y).rank() - 1;
-    y = builder.dequantize_accumulators(node, y, p.products, axis);
-  }
+  const bool added = p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded;
+  const ValueId y =
+      added ? emit_added(importer, node, ops, p) : emit_accumulators(importer, node, ops, p);
   *result = builder.shape_of(y) == p.result ? y : builder.reshape(node, y, p.result);
   return Status();
 }
@@ -208,6 +212,8 @@ Status check_weights_axis(Importer& importer, const NodeView& node, const Produc
   const int columns = p.out_first ? 0 : p.weights->shape.rank() - 1;
   *fits = p.w_quant.per_tensor() || (p.w_quant.axis == columns && p.weights->shape.rank() > 1);
   if (*fits) return Status();
+  // Where there are as many rows as columns ONNX Runtime takes the scales for those of columns.
+  if (p.in == p.out) importer.outcomes().refuse_float_form(node.index());
   return importer.refuse(node,
                          "the weights are quantised along axis " + std::to_string(p.w_quant.axis) +
                              ", not per output column",
@@ -275,13 +281,29 @@ Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w
   return Status();
 }
 
-Product::FloatBias float_bias_of(const Importer& importer, const NodeView& node, const Tensor& bias,
-                                 const std::vector<float>& products) {
+// What ONNX Runtime makes of the bias of this node, a product that `p` describes. Its operator of
+// integers takes int8 weights alone beside int8 activations.
+Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& bias, Product* p) {
   using FloatBias = Product::FloatBias;
-  if (bias.type == kFloat)
-    return is_bias_rounded(importer, node, bias) ? FloatBias::kRounded : FloatBias::kInSum;
-  const bool is_taken = has_other_scale(bias, products) && leads_to_quantize(importer, node);
-  return is_taken ? FloatBias::kTaken : FloatBias::kNone;
+  bool is_so;
+  if (bias.type == kFloat) {
+    QRT_TRY(is_bias_rounded(importer, node, bias, &is_so));
+    p->float_bias = is_so ? FloatBias::kRounded : FloatBias::kInSum;
+  } else if (has_other_scale(bias, p->products)) {
+    const bool mixed = p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8;
+    const std::string& y = node.output(0);
+    const std::vector<int>& readers = importer.model().readers(y);
+    // One of several readers that is a QuantizeLinear keeps the product in float.
+    const bool is_shared =
+        importer.uses(y) > 1 && std::any_of(readers.begin(), readers.end(), [&](int reader) {
+          return importer.node(reader).op() == "QuantizeLinear";
+        });
+    QRT_TRY(leads_to_quantize(importer, node, &is_so));
+    p->float_bias = mixed || is_shared ? FloatBias::kInSum
+                    : is_so            ? FloatBias::kTaken
+                                       : FloatBias::kNone;
+  }
+  return Status();
 }
 
 }  // namespace
@@ -295,9 +317,14 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
   if (!known) return Status();
   const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
-  if (is_row_bias(node, 2, importer))
+  if (is_row_bias(node, 2, importer)) {
+    // ONNX Runtime takes integers of another scale as they are.
+    const Tensor& bias = importer.input(node, 2);
+    if (has_other_scale(bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant)))
+      importer.outcomes().refuse_float_form(node.index());
     return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
                            node.input(2), "use a bias of one value per output column");
+  }
   std::optional<std::vector<int32_t>> bias;
   QRT_TRY(read_bias(importer, node, 2, p.out, product_scales(1.0f, p.x_quant.scale[0], p.w_quant),
                     BiasScale::kIgnored, &bias));
@@ -307,7 +334,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.alpha = alpha;
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   if (node.has_input(2)) {
-    p.float_bias = float_bias_of(importer, node, importer.input(node, 2), p.products);
+    QRT_TRY(read_float_bias(importer, node, importer.input(node, 2), &p));
     if (p.float_bias == Product::FloatBias::kRounded)
       p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
     for (double& b : p.real_bias) b *= static_cast<double>(beta);
@@ -340,6 +367,10 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   return Status();
 }
 
+bool is_one_row(const Shape& shape) {
+  return shape.rank() == 1 || (shape.rank() == 2 && shape[0] == 1);
+}
+
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken) {
   const Tensor &x = importer.input(add, product), &bias = importer.input(add, 1 - product);
   *taken = false;
@@ -347,8 +378,9 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   const NodeView& matmul = *x.pending->node;
   const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
                      importer.input(matmul, 0).shape.rank() >= 1 &&
-                     importer.input(matmul, 1).shape.rank() == 2 && bias.shape.rank() == 1 &&
-                     bias.shape[0] == x.shape[x.shape.rank() - 1];
+                     importer.input(matmul, 1).shape.rank() == 2 && is_one_row(bias.shape) &&
+                     bias.shape.rank() <= x.shape.rank() - (x.shape.rank() > 2) &&
+                     bias.shape[bias.shape.rank() - 1] == x.shape[x.shape.rank() - 1];
   if (!plain) return Status();
   *taken = true;
   Product p;
@@ -366,11 +398,19 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   if (importer.input(matmul, 0).shape.rank() > 2 && importer.graph().batch_is_symbolic)
     p.float_bias = Product::FloatBias::kAdded;
   else
-    p.float_bias = float_bias_of(importer, add, bias, p.products);
+    QRT_TRY(read_float_bias(importer, add, bias, &p));
   if (p.float_bias == Product::FloatBias::kRounded)
     p.real_bias = bias_of_integers(p.bias, p.products);
   if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);
+  const auto in_float = [&importer, &matmul, &add, bias = p.real_bias](ValueId* result) {
+    QRT_TRY(make_float(importer, matmul, result));
+    if (*result == kNoValue) return Status();
+    const int last = importer.builder().shape_of(*result).rank() - 1;
+    *result = add_float_bias(importer, add, *result, bias, last);
+    return Status();
+  };
   const auto pending = defer_product(importer, add, matmul, std::move(p));
+  pending->make_float = in_float;
   pending->ops = "MatMul+Add";
   pending->followers.push_back(add.index());
   return Status();

@@ -30,13 +30,17 @@ Status import_identity(Importer& importer, const NodeView& node) {
                                "export for inference");
     }
   }
-  Tensor y = importer.input(node, 0);
+  pass_on(importer, node, 0);
+  return Status();
+}
+
+void pass_on(Importer& importer, const NodeView& node, int i) {
+  Tensor y = importer.input(node, i);
   if (y.is_pending()) {
-    y.pending = own_pending(importer, node, 0);
+    y.pending = own_pending(importer, node, i);
     y.pending->followers.push_back(node.index());
   }
   importer.set_output(node, 0, std::move(y));
-  return Status();
 }
 
 Status import_reshape(Importer& importer, const NodeView& node) {

@@ -30,7 +30,8 @@ bool takes_logarithm(float scale, float output_scale, int64_t length, bool is_in
 // ONNX Runtime's exponential of a row's only element is so great that k times it is infinite: of the
 // quotient, NaN, it makes INT32_MIN, to which it adds the zero point without regard to overflow. (A
 // k of 0 makes 0.)
-int of_one_element(const Quant& out, float k) {
+int of_one_element(const Quant& in, const Quant& out, float k) {
+  if (in.type != out.type) return quantized(1.0f, out) - out.offset();  // it computes in float
   const int zero = out.zero_point[0];
   if (out.type == DType::kUInt8 || k < 1.0f) return zero;
   return zero < 0 ? 127 : -128;
@@ -58,8 +59,8 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
     ort_softmax_table(in.scale[0], length, table.data());
   }
   if (length == 1 && !logarithm && !is_int16 && scales &&
-      !(k >= 1.0f && std::isfinite(table[255] * k))) {
-    const int stored = out.offset() + of_one_element(out, k);
+      (in.type != out.type || !(k >= 1.0f && std::isfinite(table[255] * k)))) {
+    const int stored = out.offset() + of_one_element(in, out, k);
     *result = importer.builder().lut(
         node, x, std::vector<uint8_t>(256, static_cast<uint8_t>(stored)), false, "", &out);
     importer.became(node, "Lut", "I0");
@@ -69,7 +70,9 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
       length > 0 && scales &&
       (logarithm ? takes_logarithm(in.scale[0], out.scale[0], length, is_int16)
                  : is_int16 || (k >= 1.0f && std::isfinite(table[255] * k) && table[255] > 0.0f));
-  if (!usable)
+  if (!usable) {
+    // ONNX Runtime's sums overflow there: its numbers are far from those of floats.
+    if (!logarithm && !is_int16) importer.outcomes().refuse_float_form(node.index());
     return importer.refuse(node,
                            "rows of " + std::to_string(length) + " elements with input scale " +
                                std::to_string(in.scale[0]) + " and output scale " +
@@ -77,6 +80,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
                            node.output(0),
                            logarithm ? "quantise the output with a greater scale"
                                      : "quantise the output with scale 1/256");
+  }
   std::vector<int> perm, back(static_cast<size_t>(rank));
   for (int i = 0; i < rank; ++i)
     if (i != at) perm.push_back(i);
