@@ -74,7 +74,7 @@ void run(const Step& step, const RunContext& context) {
   args.c = context.out(step, 0);
   if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
   for_gemm_parts(p.gemm, *context.parallel,
-                 [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+                 [&](size_t, size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
   if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.n);
 }
 

@@ -97,6 +97,9 @@ struct GemmOperands {
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.
   void* c = nullptr;
   size_t c_stride = 0;
+  // Instead, if not null: where the first row and channel of the range stands.
+  uint8_t* piece = nullptr;
+  size_t piece_stride = 0;
 
   const int8_t* ahead = nullptr;
   size_t ahead_bytes = 0;
@@ -116,15 +119,18 @@ inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, si
 // in the cache. `image` counts the products of m rows before this one in the output.
 // A part fetches its share of what the step fetches ahead.
 void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
-                      const GemmOperands& operands, size_t image, size_t group, size_t part);
+                      const GemmOperands& operands, size_t task, size_t image, size_t group,
+                      size_t part);
+// Sets piece_tasks and piece_bytes of a step that runs such parts, if it makes accumulators.
+void offer_pieces(const GemmCall& gemm, PlannedStep* step);
 
-// f(outer index, part) for every part of every product.
+// f(task, outer index, part) for every part of every product.
 template <class F>
 void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
   const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
   const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
   parallel.run(tasks, [&](size_t t) {
-    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(i / parts, i % parts);
+    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(t, i / parts, i % parts);
   });
 }
 

@@ -56,8 +56,10 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
           parallel.custom = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
             for (size_t i = 0; i < count; ++i) task(argument, i);
           };
-          for_gemm_parts(g, parallel,
-                         [&](size_t o, size_t part) { ++seen[o * g.m_parts * g.n_parts + part]; });
+          for_gemm_parts(g, parallel, [&](size_t task, size_t o, size_t part) {
+            ASSERT_LT(task, g.tasks);
+            ++seen[o * g.m_parts * g.n_parts + part];
+          });
           for (int s : seen) ASSERT_EQ(s, 1);
         }
       }
