@@ -1,4 +1,6 @@
 // The pool family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/select.h"
+
 #include "kernels/pool/pool.h"
 
 namespace qrt {
@@ -23,15 +25,7 @@ constexpr PoolKernel kKernels[] = {
 
 }  // namespace
 
-const PoolKernel* pool_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const PoolKernel* select_pool(IsaSet isas) {
-  const PoolKernel* kernel = kKernels;
-  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
-  return kernel;
-}
+const PoolKernel* pool_kernels(size_t* count) { return all_rows(kKernels, count); }
+const PoolKernel* select_pool(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

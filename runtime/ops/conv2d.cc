@@ -336,7 +336,7 @@ bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedSt
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   const RequantParams requant = make_requant(*options->requant(), g.out_c);
   const std::vector<int32_t> bias =
-      fold_bias(context.inputs[2].data, options->weight_sum(), g.out_c, g.out_c, false);
+      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), g.out_c, false);
   XnnpackConv c{};
   c.images = g.images;
   c.in_h = g.in_h, c.in_w = g.in_w, c.in_c = g.in_c;

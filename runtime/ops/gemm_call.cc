@@ -95,16 +95,21 @@ size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
   return requant == nullptr ? bias : bias + gemm_requant_bytes(*requant, groups, n);
 }
 
-std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
-                               size_t channels, size_t group, bool signed_lhs) {
-  std::vector<int32_t> folded(channels);
-  memcpy(folded.data(), bias, channels * sizeof(int32_t));
-  for (size_t c = 0; signed_lhs && c < channels; ++c) {
+std::vector<int32_t> read_bias(const OpInput& bias) {
+  std::vector<int32_t> values(bias.data_bytes / sizeof(int32_t));
+  memcpy(values.data(), bias.data, values.size() * sizeof(int32_t));
+  return values;
+}
+
+std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
+                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                               bool signed_lhs) {
+  for (size_t c = 0; signed_lhs && c < bias.size(); ++c) {
     const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
-    folded[c] = static_cast<int32_t>(static_cast<uint32_t>(folded[c]) + 128 * sum);
+    bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);
   }
-  spread(channels, group, &folded);
-  return folded;
+  spread(bias.size(), group, &bias);
+  return bias;
 }
 
 void spread_groups(size_t channels, size_t group, RequantParams* params) {
@@ -128,12 +133,13 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
 }
 
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm) {
+               GemmCall* gemm, std::vector<int32_t>* bias) {
   size_t channels = gemm->groups * gemm->n, group = gemm->n;
   if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
     channels = group = gemm->requant_channels = kTensorRequantChannels;
   if (requant) gemm->requant = make_requant(*requant, channels);
-  find_float_form(channels, &gemm->requant);
+  const Sums sums = {bias, gemm->taps * gemm->kc};
+  find_float_form(channels, &gemm->requant, bias == nullptr ? nullptr : &sums);
   if (gemm->taps * gemm->kc <= kShortSums)
     find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
   spread_groups(channels, group, &gemm->requant);
@@ -144,10 +150,11 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
 }
 
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
-  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm);
+  std::vector<int32_t> bias(gemm->groups * gemm->n);
+  memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
+  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm, &bias);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
-  gemm->bias = fold_bias(constants.bias, constants.weight_sum, gemm->groups * gemm->n, gemm->n,
-                         gemm->kernel->signed_lhs);
+  gemm->bias = fold_bias(std::move(bias), constants.weight_sum, gemm->n, gemm->kernel->signed_lhs);
 }
 
 size_t spare_bytes(const GemmCall& gemm) {

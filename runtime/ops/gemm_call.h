@@ -13,11 +13,15 @@
 
 namespace qrt {
 
+// A constant bias of int32.
+std::vector<int32_t> read_bias(const OpInput& bias);
+
 // bias[c] + 128 * weight_sum[c] (modulo 2^32) where the kernel reads x - 128, else bias[c]; with
 // `group` channels per group each group starts at a multiple of channel_stride(group). Readable up
 // to 64 channels beyond the last.
-std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
-                               size_t channels, size_t group, bool signed_lhs);
+std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
+                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                               bool signed_lhs);
 
 // Channels between the groups in bias and requantisation arrays.
 constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
@@ -57,10 +61,11 @@ struct GemmConstants {
   bool pair_safe;
 };
 
-// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. REQUIRES as for
+// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. `bias`: that of
+// every channel, which the requantisation may change, or null if only a run knows it. REQUIRES as for
 // make_gemm().
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm);
+               GemmCall* gemm, std::vector<int32_t>* bias = nullptr);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);

@@ -107,9 +107,7 @@ TEST(GemmCall, OneThreadIsNotCut) {
 }
 
 TEST(GemmCall, GroupsStandApart) {
-  const std::vector<int32_t> bias = {1, 2, 3, 4, 5, 6};
-  const auto folded =
-      fold_bias(reinterpret_cast<const uint8_t*>(bias.data()), nullptr, 6, 3, /*signed_lhs=*/false);
+  const auto folded = fold_bias({1, 2, 3, 4, 5, 6}, nullptr, 3, /*signed_lhs=*/false);
   ASSERT_EQ(folded.size(), 2 * channel_stride(3) + 64);
   EXPECT_EQ(folded[2], 3);
   EXPECT_EQ(folded[channel_stride(3)], 4);
