@@ -7,7 +7,7 @@
 #include "bench/measure.h"
 #include "bench/report.h"
 #include "qrt/qrt.hpp"
-#include "runtime/tools/files.h"
+#include "runtime/tools/model_file.h"
 #include "runtime/tools/options.h"
 #include "runtime/tools/terminal.h"
 
@@ -62,7 +62,7 @@ int bench_main(int argc, char** argv) {
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
   options.profile |= options.roofline;
-  Status status = tool::check_readable(options.model);
+  Status status = tool::check_model_file(options.model);
   OldRun old_run;
   if (status.ok() && !options.compare.empty()) status = read_old_run(options.compare, &old_run);
   if (status.ok() && !options.cpu_mask.empty()) status = pin(options.cpu_mask);

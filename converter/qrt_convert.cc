@@ -5,6 +5,7 @@
 #include <map>
 
 #include "converter/convert.h"
+#include "converter/digests.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
 #include "runtime/text.h"
@@ -23,6 +24,7 @@ using convert::Report;
 
 struct Options {
   std::string input, output, from, explain, lint, require_level;
+  std::vector<std::string> digests;
   convert::ImportOptions format;
   bool verbose = false, list = false, check = false, keep_test_values = false;
 };
@@ -190,6 +192,8 @@ int convert_model(const Options& options) {
   if (status.ok()) status = read_tests(options, *format, &tests);
   if (status.ok())
     status = convert::write_model(graph, &bytes, {options.keep_test_values ? &tests : nullptr, {}});
+  if (status.ok() && !options.digests.empty())
+    status = convert::add_digests(graph, options.digests, &bytes);
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
   if (graph.batch_is_symbolic && !graph.batch_is_open)
@@ -218,7 +222,8 @@ int convert_main(int argc, char** argv) {
       "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
       "  qrt_convert model.onnx --explain              what each node becomes\n"
       "  qrt_convert model.onnx --lint                 what its quantisation may have spoilt\n"
-      "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1");
+      "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1\n"
+      "  qrt_convert model.onnx -o model.qrt --digests image.npy     for qrt_run --check");
   Options options;
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,
@@ -240,6 +245,9 @@ int convert_main(int argc, char** argv) {
             "they differ by more than an exporter's rounding");
   line.flag("--keep-test-values", &options.keep_test_values,
             "Keep these values in the .qrt file, for qrt_run --check");
+  line.texts("--digests", &options.digests,
+             "[NAME=]FILE.npy, an input to run: it goes into the .qrt file with the outputs and a "
+             "digest of every operator, for qrt_run --check; for more inputs repeated");
   line.flag("--list", &options.list, "List the models of a pack (ESP-DL) and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
@@ -251,6 +259,10 @@ int convert_main(int argc, char** argv) {
   }
   if (!options.lint.empty() && options.lint != "text" && options.lint != "json") {
     tool::complain("--lint is text or json, not '" + options.lint + "' (see --help)");
+    return tool::kUsage;
+  }
+  if (options.keep_test_values && !options.digests.empty()) {
+    tool::complain("--digests and --keep-test-values exclude each other (see --help)");
     return tool::kUsage;
   }
   if (options.list) return list_models(options);

@@ -19,37 +19,17 @@ using quantize::Quantised;
 using quantize::Settings;
 
 struct Options {
-  std::string output, onnx, scheme = "ort-u8", report, ladder = "fast", layout, mean, std, max_drop;
-  double scale = 1.0 / 255;
+  std::string output, onnx, scheme = "ort-u8", report, ladder = "fast", max_drop;
+  tool::PictureArguments images;
   size_t threads = 1;
-  bool force = false, is_bgr = false, is_rgb = false, nodes = false;
+  bool force = false, nodes = false;
 };
-
-// "0.485,0.456,0.406"
-bool read_numbers(const std::string& text, std::vector<float>* numbers) {
-  const char* at = text.c_str();
-  while (*at) {
-    char* end;
-    numbers->push_back(strtof(at, &end));
-    if (end == at || (*end && *end != ',')) return false;
-    at = *end ? end + 1 : end;
-  }
-  return true;
-}
 
 Status complete(const Options& options, Settings* settings) {
   settings->scheme = quantize::find_scheme(options.scheme);
   settings->ladder = options.ladder == "none" ? quantize::Ladder::kNone : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
-  settings->images.layout = options.layout;
-  settings->images.is_bgr = options.is_bgr;
-  settings->images.scale = static_cast<float>(options.scale);
-  if (!read_numbers(options.mean, &settings->images.mean) ||
-      !read_numbers(options.std, &settings->images.std))
-    return error(Code::kInvalidArgument,
-                 "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
-  if (options.is_rgb && options.is_bgr)
-    return error(Code::kInvalidArgument, "--rgb and --bgr exclude each other");
+  QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.report.empty())
     return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx or --report");
   if (!options.max_drop.empty()) {
@@ -155,19 +135,7 @@ int quantize_main(int argc, char** argv) {
   line.text("--report", &options.report, "File for the whole report: .html, or .json");
   line.choice("--ladder", &options.ladder, {"none", "fast"},
               "Rungs to try for accuracy: none, or equalisation, ranges, rounding and biases");
-  line.text("--mean", &options.mean,
-            "Images: subtracted from pixel * scale; one number or one for each channel");
-  line.text("--std", &options.std, "Images: divides what is left");
-  line.number("--scale", &options.scale, 1e-9, 1e9,
-              "Images: factor of the pixels, 1/255 if not given");
-  line.text("--resize", &settings.images.resize,
-            "Images: the shorter side, or HEIGHTxWIDTH; if not given, the input's size");
-  line.text("--crop", &settings.images.crop,
-            "Images: centre of the resized one, SIZE or HEIGHTxWIDTH");
-  line.choice("--layout", &options.layout, {"nchw", "nhwc"},
-              "Images: order of the input's dimensions");
-  line.flag("--rgb", &options.is_rgb, "Images: red first (if nothing is said)");
-  line.flag("--bgr", &options.is_bgr, "Images: blue first");
+  options.images.add_to(&line);
   line.number("--threads", &options.threads, 1, 64, "The result does not depend on it");
   line.flag("--nodes", &options.nodes,
             "Print what every node will be, before the first sample is read");

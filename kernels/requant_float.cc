@@ -56,4 +56,16 @@ bool requant_float(const Requant& r, size_t c, float* scale) {
   return false;
 }
 
+bool moved_zero_point(const Requant& r, size_t c, int32_t* addend) {
+  if (r.kind != RequantKind::kInt || r.stage_count != 1 || r.zero_point < 0) return false;
+  const RequantStage& s = r.stages[0];
+  // Of a tie's two neighbours the even one stays even.
+  const bool moves =
+      s.round == Round::kHalfUp || (s.round == Round::kHalfEven && r.zero_point % 2 == 0);
+  if (!moves || s.multiplier[c] <= 0 || s.shift[c] > kMaxShift) return false;
+  const int64_t whole = r.zero_point * (int64_t{1} << s.shift[c]), moved = whole / s.multiplier[c];
+  *addend = static_cast<int32_t>(moved);
+  return whole % s.multiplier[c] == 0 && moved <= INT32_MAX;
+}
+
 }  // namespace qrt

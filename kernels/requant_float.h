@@ -13,6 +13,12 @@ namespace qrt {
 // stage that clips nothing, a multiplier that float32 holds.
 bool requant_float(const Requant& r, size_t c, float* scale);
 
+// What sums of channel c take so that the zero point can be 0: requantize(r, acc, c) is then that of
+// acc + *addend. Outputs then have ties above 0 only, which a scale just above the factor lifts as half
+// up does. False: no integer has this effect, or this is not tried: kind kInt, one stage, half up or
+// half to even.
+bool moved_zero_point(const Requant& r, size_t c, int32_t* addend);
+
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_REQUANT_FLOAT_H_

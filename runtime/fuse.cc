@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/ops/transpose.h"
 
@@ -23,6 +24,18 @@ uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& pro
   for (uint32_t t : step.inputs)
     if (producer[t] != kNone && (last == kNone || producer[t] > last)) last = producer[t];
   return last;
+}
+
+// Room for the pieces of a leader whose follower is of another type. False: there is none.
+bool make_pieces(const PlannedStep& follower, PlannedStep* leader) {
+  size_t all, at, total;
+  if (follower.run_piece == nullptr || leader->piece_tasks == 0 ||
+      !checked_mul(leader->piece_tasks, leader->piece_bytes, &all) ||
+      !checked_align(leader->scratch_bytes, kAlignment, &at) || !checked_add(at, all, &total))
+    return false;
+  leader->pieces_at = at;
+  leader->scratch_bytes = total;
+  return true;
 }
 
 }  // namespace
@@ -54,7 +67,9 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
     PlannedStep& leader = (*steps)[last];
     if (!leader.can_lead || leader.follower != nullptr) continue;
     const uint32_t between = leader.outputs[0], output = step.outputs[0];
-    if (readers[between] != 1 || types[between].dtype != types[output].dtype) continue;
+    if (readers[between] != 1 || types[between].shape.elements() != types[output].shape.elements())
+      continue;
+    if (types[between].dtype != types[output].dtype && !make_pieces(step, &leader)) continue;
     leader.follower = &step;
     step.leader = &leader;
     step.run = nullptr;

@@ -81,6 +81,16 @@ struct Step {
   const Step* follower = nullptr;
   void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
                        size_t count) = nullptr;
+  // The same where the leader's output, tensor `between`, is of another type than this step's and
+  // has no memory of its own: its elements from `begin` on stand at `piece`.
+  void (*run_piece)(const Step& step, const RunContext& context, uint32_t between,
+                    const uint8_t* piece, size_t begin, size_t count) = nullptr;
+  // Of a leader with such a follower: where in the scratch memory its tasks have their pieces.
+  static constexpr size_t kNoPieces = SIZE_MAX;
+  size_t pieces_at = kNoPieces;
+  size_t piece_bytes = 0;  // of one task
+
+  bool has_pieces() const { return pieces_at != kNoPieces; }
 
   // Constants of a later step, to be fetched into the second-level cache meanwhile.
   const uint8_t* ahead = nullptr;
@@ -119,6 +129,9 @@ struct PlannedStep : Step {
   // that makes element i of its output from the elements i of its inputs can follow: it has
   // run_elements().
   bool can_lead = false;
+  // Of a step that can lead one of another type: how many tasks it has at most, each of which fills
+  // piece_bytes at a time. 0: it cannot.
+  size_t piece_tasks = 0;
   const PlannedStep* leader = nullptr;  // does this step's work
 
   // Fetching ahead (fuse.h). Constants that this step reads once, in order and no slower than
@@ -150,6 +163,21 @@ inline void follow(const Step& leader, const RunContext& context, size_t begin, 
   const Step& step = *leader.follower;
   if (count == stride) count *= rows, rows = 1;
   for (; rows > 0; --rows, begin += stride) step.run_elements(step, context, begin, count);
+}
+
+// The same where the leader has written them, densely, to a piece of its scratch memory.
+inline void follow_piece(const Step& leader, const RunContext& context, const uint8_t* piece,
+                         size_t element_bytes, size_t begin, size_t rows, size_t count,
+                         size_t stride) {
+  const Step& step = *leader.follower;
+  if (count == stride) count *= rows, rows = 1;
+  for (; rows > 0; --rows, begin += stride, piece += count * element_bytes)
+    step.run_piece(step, context, leader.outputs[0], piece, begin, count);
+}
+// Of task `task`.
+inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t task) {
+  return leader.has_pieces() ? context.scratch + leader.pieces_at + task * leader.piece_bytes
+                             : nullptr;
 }
 
 // Whose kernels a session runs: our own; those of XNNPACK (kernels/xnnpack) where they give the

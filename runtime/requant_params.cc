@@ -114,6 +114,33 @@ float float_of(uint32_t bits) {
   return f;
 }
 
+// requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.
+bool float_scales(const Requant& r, std::vector<float>* scale) {
+  for (size_t c = 0; c < scale->size(); ++c) {
+    if (c > 0 && is_repeated(r, c))
+      (*scale)[c] = (*scale)[c - 1];
+    else if (!requant_float(r, c, &(*scale)[c]))
+      return false;
+  }
+  return true;
+}
+
+// moved_zero_point() of every channel's sums, none of which may leave int32.
+bool moved_biases(const Requant& r, size_t channels, const Sums& sums,
+                  std::vector<int32_t>* moved) {
+  constexpr size_t kMostTerms = size_t{1} << 16;  // of at most 255 * 128: beyond, sums leave int32
+  if (sums.terms >= kMostTerms) return false;
+  const int64_t reach = static_cast<int64_t>(sums.terms) * 255 * 128;
+  for (size_t i = 0; i < sums.bias->size(); ++i) {
+    const int64_t bias = (*sums.bias)[i];
+    int32_t addend;
+    if (!moved_zero_point(r, i % channels, &addend)) return false;
+    if (bias - reach < INT32_MIN || bias + reach + addend > INT32_MAX) return false;
+    moved->push_back(static_cast<int32_t>(bias + addend));
+  }
+  return true;
+}
+
 }  // namespace
 
 Status check_stages(const char* what, const StageVector* stages, size_t channels) {
@@ -224,7 +251,7 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
   return p;
 }
 
-void find_float_form(size_t channels, RequantParams* params) {
+void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   Requant& r = params->requant;
   if (r.kind != RequantKind::kInt) return;
   RequantStage& last = r.stages[r.stage_count - 1];
@@ -234,12 +261,14 @@ void find_float_form(size_t channels, RequantParams* params) {
   last.clip_lo = INT32_MIN;
   last.clip_hi = INT32_MAX;
   std::vector<float> scale(padded(channels));
-  for (size_t c = 0; c < scale.size(); ++c) {
-    if (c > 0 && is_repeated(r, c)) {
-      scale[c] = scale[c - 1];
-    } else if (!requant_float(r, c, &scale[c])) {
-      return;
-    }
+  if (!float_scales(r, &scale)) {
+    std::vector<int32_t> moved;
+    if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return;
+    Requant from_zero = r;
+    from_zero.zero_point = 0;
+    if (!float_scales(from_zero, &scale)) return;
+    *sums->bias = std::move(moved);
+    r.zero_point = 0;
   }
   r.kind = RequantKind::kF32;
   r.round = Round::kHalfEven;

@@ -65,10 +65,18 @@ size_t requant_bytes(const fb::Requant& requant, size_t channels);
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);
 
+// Accumulators that begin at a bias for each channel, to which `terms` products of a byte and an int8
+// are added.
+struct Sums {
+  std::vector<int32_t>* bias;
+  size_t terms;
+};
+
 // The same function of the accumulators in the forms that every instruction set has in registers: a
 // last stage's clip becomes part of the limits, and all of it RQ_F32 (kernels/requant_float.h) where
-// every channel has such a scale.
-void find_float_form(size_t channels, RequantParams* params);
+// every channel has such a scale; with `sums`, if need be, by moving the zero point into their bias. A
+// requantisation of fewer channels than sums stands for all of them.
+void find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
 
 // Sets the affine fits (kernels/requant_affine.h) of the Requant's channels where all of them have
 // one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a

@@ -82,7 +82,8 @@ void Sharing::share(bool keep_all, std::vector<PlannedStep>* steps) {
 size_t Sharing::output_rows(const PlannedStep& step) const {
   if (step.follower != nullptr) return 0;
   if (step.leader == nullptr) return step.output_rows;
-  if (step.leader->follower != &step || step.inputs.size() != 1) return 0;
+  if (step.leader->follower != &step || step.leader->has_pieces() || step.inputs.size() != 1)
+    return 0;
   const size_t rows = step.leader->output_rows;
   return rows != 0 && bytes(step.outputs[0]) / rows >= kMinFollowedRow ? rows : 0;
 }

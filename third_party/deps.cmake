@@ -97,10 +97,14 @@ if(QRT_BUILD_CONVERTER)
   endif()
   target_compile_definitions(qrt_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
   target_link_libraries(qrt_onnx_proto INTERFACE protobuf::libprotobuf)
-  # qrt_quantize reads its samples with these.
+endif()
+
+# Pictures as inputs, of qrt_quantize and qrt_run, and .npz files. The converter needs them all; the tools alone, in a
+# cross build, do without what is not there.
+if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   foreach(library PNG JPEG ZLIB)
     find_package(${library} QUIET)
-    if(NOT ${library}_FOUND)
+    if(QRT_BUILD_CONVERTER AND NOT ${library}_FOUND)
       message(FATAL_ERROR "${library} not found: install libpng-dev libjpeg-dev zlib1g-dev (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
     endif()
   endforeach()

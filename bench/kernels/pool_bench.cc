@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/kernels/measure.h"
-#include "kernels/pool/pool.h"
+#include "kernels/pool/pool_int16.h"
 
 namespace qrt {
 namespace {
@@ -27,6 +27,17 @@ void max(benchmark::State& state, const PoolKernel& kernel) {
   std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
   bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
     kernel.max({s, x.data(), y.data(), 0, s.out_h});
+    benchmark::ClobberMemory();
+  });
+}
+
+void max_int16(benchmark::State& state, const PoolKernel& kernel) {
+  const PoolShape s = shape_of(state);
+  const std::vector<int16_t> x(s.in_h * s.in_w * s.c + 32, 5);
+  std::vector<int16_t> y(s.out_h * s.out_w * s.c);
+  const size_t moved = (x.size() + y.size()) * sizeof(int16_t);
+  bench::measure(state, {0, static_cast<double>(moved), nullptr}, [&] {
+    kernel.max_int16({s, 0, 0, x.data(), y.data(), 0, s.out_h});
     benchmark::ClobberMemory();
   });
 }
@@ -79,7 +90,8 @@ int register_all() {
       bench::register_skipped(name);
       continue;
     }
-    for (const Case& c : {Case{"/max", max}, Case{"/average", average}}) {
+    for (const Case& c :
+         {Case{"/max", max}, Case{"/max_int16", max_int16}, Case{"/average", average}}) {
       bench::register_measured(name + c.name, c.run, kernel)
           ->Args({112, 64, 3, 2, 1})
           ->Args({56, 128, 2, 2, 0})

@@ -21,7 +21,7 @@ enum class Ladder { kNone, kFast };
 struct Settings {
   std::string model;
   std::vector<std::string> calibration;
-  ImageOptions images;
+  tool::PictureOptions images;
   std::string labels;  // .npy or .txt; empty: none
   const Scheme* scheme = &schemes()[0];
   Ladder ladder = Ladder::kFast;

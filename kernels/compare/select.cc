@@ -1,4 +1,6 @@
 // The table of the compare family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/compare/entry.h"
 
 namespace qrt {
@@ -12,15 +14,7 @@ constexpr MinMaxKernel kKernels[] = {
 
 }  // namespace
 
-const MinMaxKernel* min_max_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const MinMaxKernel* select_min_max(IsaSet isas) {
-  const MinMaxKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const MinMaxKernel* min_max_kernels(size_t* count) { return all_rows(kKernels, count); }
+const MinMaxKernel* select_min_max(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

@@ -1,4 +1,6 @@
 // The copy family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/select.h"
+
 #include "kernels/copy/copy.h"
 #include "kernels/copy/transpose.h"
 
@@ -18,15 +20,7 @@ constexpr CopyKernel kKernels[] = {
 
 }  // namespace
 
-const CopyKernel* copy_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const CopyKernel* select_copy(IsaSet isas) {
-  const CopyKernel* kernel = kKernels;
-  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
-  return kernel;
-}
+const CopyKernel* copy_kernels(size_t* count) { return all_rows(kKernels, count); }
+const CopyKernel* select_copy(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

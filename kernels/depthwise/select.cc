@@ -1,4 +1,6 @@
 // The table of depthwise kernels, and the choice from it.
+#include "kernels/select.h"
+
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/depthwise/plan.h"
 
@@ -30,10 +32,7 @@ constexpr size_t kCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
 }  // namespace
 
-const DepthwiseKernel* depthwise_kernels(size_t* count) {
-  *count = kCount;
-  return kKernels;
-}
+const DepthwiseKernel* depthwise_kernels(size_t* count) { return all_rows(kKernels, count); }
 
 const DepthwiseKernel* select_depthwise(IsaSet isas, const DepthwiseShape& shape) {
   for (const DepthwiseKernel& k : kKernels)

@@ -1,5 +1,6 @@
 // The table of depthwise_int16.h and the choice from it: the first row the CPU can run.
 #include "kernels/depthwise/int16_entry.h"
+#include "kernels/select.h"
 
 namespace qrt {
 namespace {
@@ -13,14 +14,10 @@ constexpr DepthwiseInt16Kernel kKernels[] = {
 }  // namespace
 
 const DepthwiseInt16Kernel* depthwise_int16_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
+  return all_rows(kKernels, count);
 }
-
 const DepthwiseInt16Kernel* select_depthwise_int16(IsaSet isas) {
-  const DepthwiseInt16Kernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
+  return first_row(kKernels, isas);
 }
 
 }  // namespace qrt

@@ -1,4 +1,6 @@
 // The table of the edge family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/edge/entry.h"
 
 namespace qrt {
@@ -28,15 +30,7 @@ constexpr EdgeKernel kKernels[] = {
 
 }  // namespace
 
-const EdgeKernel* edge_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const EdgeKernel* select_edge(IsaSet isas) {
-  const EdgeKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const EdgeKernel* edge_kernels(size_t* count) { return all_rows(kKernels, count); }
+const EdgeKernel* select_edge(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

@@ -1,4 +1,6 @@
 // The table of the elementwise family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/elementwise/entry.h"
 
 namespace qrt {
@@ -14,15 +16,7 @@ constexpr ElementwiseKernel kKernels[] = {
 
 }  // namespace
 
-const ElementwiseKernel* elementwise_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const ElementwiseKernel* select_elementwise(IsaSet isas) {
-  const ElementwiseKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const ElementwiseKernel* elementwise_kernels(size_t* count) { return all_rows(kKernels, count); }
+const ElementwiseKernel* select_elementwise(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

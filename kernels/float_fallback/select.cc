@@ -1,4 +1,6 @@
 // The table of the family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/float_fallback/entry.h"
 
 namespace qrt {
@@ -20,16 +22,8 @@ constexpr FloatKernel kKernels[] = {
 
 }  // namespace
 
-const FloatKernel* float_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const FloatKernel* select_float(IsaSet isas) {
-  const FloatKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const FloatKernel* float_kernels(size_t* count) { return all_rows(kKernels, count); }
+const FloatKernel* select_float(IsaSet isas) { return first_row(kKernels, isas); }
 
 void float_table(const float table[256], const uint8_t* x, float* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = table[x[i]];

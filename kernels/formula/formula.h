@@ -1,6 +1,5 @@
-// Contract of the formula family: chains of int32 arithmetic on runs of elements. A run is done in
-// pieces that stay in the first-level cache, a pass over the piece for each step; the passes are
-// portable loops, which compilers turn into vectors for each instruction set.
+// Contract of the formula family: chains of int32 arithmetic on runs of elements, a block of them at a
+// time, which stays in registers through all steps.
 //
 // All arithmetic is modulo 2^32, so that any list of steps is defined for any values. Exactly the
 // elements asked for are read and stored. Thread-safe.
@@ -24,9 +23,14 @@ enum class FormulaFunction : uint8_t {
   kNegate,
   kAbs,
   kBits,
-  kNotZero
+  kNotZero,
+  // Not in files: what bounds.h makes of others, where it gives the same and takes less time.
+  kAtLeast,          // max(x, value)
+  kAtMost,           // min(x, high)
+  kMultiply16,       // x and value are within int16
+  kAddAndShiftRight  // (x + high) >> value, no sum leaves int32
 };
-constexpr int kFormulaFunctions = 9;
+constexpr int kFormulaFunctions = 9;  // that files may have
 
 enum class FormulaPair : uint8_t { kAdd, kSubtract, kMultiply, kMaximum, kDivide, kGreater };
 constexpr int kFormulaPairs = 6;

@@ -1,171 +1,245 @@
-// The passes of a formula as loops that compilers turn into vectors: formula_<isa>.cc instantiates
-// them for its instruction set.
+// A formula on blocks of elements that stay in registers through all its steps, for a policy V:
+//
+//   V::Ints                     a register of int32, of the compilers' vectors: operators work on all
+//                               lanes, comparisons give 0 or -1 in each
+//   V::kLanes                   of a register
+//   V::widen(p)                 kLanes elements from p, bytes or int16, as int32
+//   V::multiply16(v, k)         v * k, all of them within int16
+//   V::narrow(v, zero_point, y) a block + zero point, saturated, as bytes or int16
 #ifndef QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_
 #define QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_
 
+#include <string.h>
+
 #include "kernels/formula/entry.h"
+#include "kernels/isa/inline.h"
 
 namespace qrt {
 namespace {
 
-// Elements of a piece: two buffers of int32 take a fifth of a first-level cache.
-constexpr size_t kPiece = 1024;
+constexpr int kRegisters = 8;
 
-inline int32_t wrapped(uint32_t v) { return static_cast<int32_t>(v); }
-inline uint32_t raw(int32_t v) { return static_cast<uint32_t>(v); }
+template <class V>
+struct FormulaLoops {
+  using Ints = typename V::Ints;
+  typedef uint32_t Bits __attribute__((vector_size(sizeof(Ints))));  // arithmetic modulo 2^32
+  using Block = Ints[kRegisters];
 
-// In place on n values.
-template <class F>
-inline void each(int32_t* v, size_t n, const F& f) {
-  for (size_t i = 0; i < n; ++i) v[i] = f(v[i]);
-}
+  static constexpr size_t kBlock = kRegisters * V::kLanes;  // elements
 
-inline int32_t bits_of(int32_t v) {
-  uint32_t u = v < 0 ? 0 - raw(v) : raw(v);
-  int32_t n = 1;
-  while (u >>= 1) ++n;
-  return n;
-}
+  QRT_INLINE Bits raw(Ints v) { return reinterpret_cast<Bits>(v); }
+  QRT_INLINE Ints wrapped(Bits v) { return reinterpret_cast<Ints>(v); }
 
-inline void apply(const FormulaStep& step, int32_t* v, size_t n) {
-  const int32_t k = step.value, high = step.high;
-  switch (step.function) {
-    case FormulaFunction::kAdd:
-      return each(v, n, [=](int32_t x) { return wrapped(raw(x) + raw(k)); });
-    case FormulaFunction::kMultiply:
-      return each(v, n, [=](int32_t x) { return wrapped(raw(x) * raw(k)); });
-    case FormulaFunction::kShiftRight:
-      return each(v, n, [=](int32_t x) { return wrapped(raw(x >> (k - 1)) + 1) >> 1; });
-    case FormulaFunction::kShiftLeft:
-      return each(v, n, [=](int32_t x) { return wrapped(raw(x) << k); });
-    case FormulaFunction::kClamp:
-      return each(v, n, [=](int32_t x) { return x < k ? k : x > high ? high : x; });
-    case FormulaFunction::kNegate: return each(v, n, [](int32_t x) { return wrapped(0 - raw(x)); });
-    case FormulaFunction::kAbs:
-      return each(v, n, [](int32_t x) { return x < 0 ? wrapped(0 - raw(x)) : x; });
-    case FormulaFunction::kBits: return each(v, n, bits_of);
-    case FormulaFunction::kNotZero: return each(v, n, [](int32_t x) { return x != 0 ? 1 : 0; });
+  template <class F>
+  QRT_INLINE void each(Block& v, const F& f) {
+    QRT_UNROLL
+    for (int i = 0; i < kRegisters; ++i) v[i] = f(v[i]);
   }
-}
 
-// a[i] = f(a[i], b[i]), b one value or as many.
-template <class F>
-inline void both(int32_t* a, const int32_t* b, bool b_is_scalar, size_t n, const F& f) {
-  if (b_is_scalar) {
-    const int32_t k = *b;
-    for (size_t i = 0; i < n; ++i) a[i] = f(a[i], k);
-  } else {
-    for (size_t i = 0; i < n; ++i) a[i] = f(a[i], b[i]);
+  // Digits of |x|, at least 1: by halves, the upper one where there is something in it.
+  QRT_INLINE Ints bits_of(Ints x) {
+    Bits u = raw(x < 0 ? wrapped(0u - raw(x)) : x);
+    Ints n = x - x + 1;
+    for (int half = 16; half > 0; half /= 2) {
+      const Bits upper = u >> half;
+      const Ints is_long = upper != 0;
+      n += is_long & half;
+      u = is_long ? upper : u;
+    }
+    return n;
   }
-}
 
-inline int32_t quotient(int32_t a, int32_t b) {
-  if (b == 0) return 0;
-  return b == -1 ? wrapped(0 - raw(a)) : a / b;
-}
-
-inline void combine(FormulaPair pair, int32_t* a, const int32_t* b, bool b_is_scalar, size_t n) {
-  using I = int32_t;
-  switch (pair) {
-    case FormulaPair::kAdd:
-      return both(a, b, b_is_scalar, n, [](I x, I y) { return wrapped(raw(x) + raw(y)); });
-    case FormulaPair::kSubtract:
-      return both(a, b, b_is_scalar, n, [](I x, I y) { return wrapped(raw(x) - raw(y)); });
-    case FormulaPair::kMultiply:
-      return both(a, b, b_is_scalar, n, [](I x, I y) { return wrapped(raw(x) * raw(y)); });
-    case FormulaPair::kMaximum:
-      return both(a, b, b_is_scalar, n, [](I x, I y) { return x < y ? y : x; });
-    case FormulaPair::kDivide: return both(a, b, b_is_scalar, n, quotient);
-    case FormulaPair::kGreater:
-      return both(a, b, b_is_scalar, n, [](I x, I y) { return x > y ? 1 : 0; });
-  }
-}
-
-template <class T>
-inline void widen(const void* from, int32_t zero_point, int32_t* to, size_t n) {
-  const T* x = static_cast<const T*>(from);
-  for (size_t i = 0; i < n; ++i) to[i] = wrapped(raw(x[i]) - raw(zero_point));
-}
-
-// n elements from `at` on, less the zero point, through the steps.
-inline void load(const FormulaOperand& p, const void* from, size_t at, size_t n, int32_t* to) {
-  switch (p.element) {
-    case FormulaElement::kUInt8:
-      widen<uint8_t>(static_cast<const uint8_t*>(from) + at, p.zero_point, to, n);
-      break;
-    case FormulaElement::kInt16:
-      widen<int16_t>(static_cast<const int16_t*>(from) + at, p.zero_point, to, n);
-      break;
-    case FormulaElement::kInt32:
-      widen<int32_t>(static_cast<const int32_t*>(from) + at, p.zero_point, to, n);
-      break;
-  }
-  for (size_t i = 0; i < p.count; ++i) apply(p.steps[i], to, n);
-}
-
-// lo .. hi are the limits of T less the zero point, so that nothing is added to what saturates.
-template <class T>
-inline void narrow(const int32_t* from, int32_t zero_point, int32_t lo, int32_t hi, void* to,
-                   size_t n) {
-  T* y = static_cast<T*>(to);
-  const int32_t least = lo - zero_point, most = hi - zero_point;
-  for (size_t i = 0; i < n; ++i) {
-    const int32_t v = from[i] < least ? least : from[i] > most ? most : from[i];
-    y[i] = static_cast<T>(v + zero_point);
-  }
-}
-
-inline int32_t saturated_sum(int32_t v, int32_t zero_point) {
-  const int64_t sum = int64_t{v} + zero_point;
-  return static_cast<int32_t>(sum < INT32_MIN ? INT32_MIN : sum > INT32_MAX ? INT32_MAX : sum);
-}
-
-inline void store(const FormulaOperand& p, const int32_t* from, void* to, size_t at, size_t n) {
-  const int32_t zero_point = p.zero_point;
-  switch (p.element) {
-    case FormulaElement::kUInt8:
-      return narrow<uint8_t>(from, zero_point, 0, 255, static_cast<uint8_t*>(to) + at, n);
-    case FormulaElement::kInt16:
-      return narrow<int16_t>(from, zero_point, INT16_MIN, INT16_MAX, static_cast<int16_t*>(to) + at,
-                             n);
-    case FormulaElement::kInt32: {
-      int32_t* y = static_cast<int32_t*>(to) + at;
-      if (zero_point == 0) {
-        for (size_t i = 0; i < n; ++i) y[i] = from[i];
-      } else {
-        for (size_t i = 0; i < n; ++i) y[i] = saturated_sum(from[i], zero_point);
-      }
+  QRT_INLINE void apply(const FormulaStep& step, Block& v) {
+    const int32_t k = step.value, high = step.high;
+    const uint32_t bits = static_cast<uint32_t>(k);
+    switch (step.function) {
+      case FormulaFunction::kAdd:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA { return wrapped(raw(x) + bits); });
+      case FormulaFunction::kMultiply:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA { return wrapped(raw(x) * bits); });
+      case FormulaFunction::kShiftRight:
+        return each(v,
+                    [=](Ints x) QRT_INLINE_LAMBDA { return wrapped(raw(x >> (k - 1)) + 1u) >> 1; });
+      case FormulaFunction::kShiftLeft:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA { return wrapped(raw(x) << k); });
+      case FormulaFunction::kClamp:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA {
+          const Ints lo = k - Ints{}, hi = high - Ints{};
+          x = x < lo ? lo : x;
+          return x > hi ? hi : x;
+        });
+      case FormulaFunction::kNegate:
+        return each(v, [](Ints x) QRT_INLINE_LAMBDA { return wrapped(0u - raw(x)); });
+      case FormulaFunction::kAbs:
+        return each(v, [](Ints x) QRT_INLINE_LAMBDA { return x < 0 ? wrapped(0u - raw(x)) : x; });
+      case FormulaFunction::kBits:
+        return each(v, [](Ints x) QRT_INLINE_LAMBDA { return bits_of(x); });
+      case FormulaFunction::kNotZero:
+        return each(v, [](Ints x) QRT_INLINE_LAMBDA { return (x != 0) & 1; });
+      case FormulaFunction::kAtLeast:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA {
+          const Ints lo = k - Ints{};
+          return x < lo ? lo : x;
+        });
+      case FormulaFunction::kAtMost:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA {
+          const Ints hi = high - Ints{};
+          return x > hi ? hi : x;
+        });
+      case FormulaFunction::kMultiply16:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA { return V::multiply16(x, k); });
+      case FormulaFunction::kAddAndShiftRight:
+        return each(v, [=](Ints x) QRT_INLINE_LAMBDA { return (x + high) >> k; });
     }
   }
-}
 
-inline void formula(const FormulaParams& params, const FormulaRun& run) {
-  int32_t a[kPiece], b[kPiece];
-  if (params.has_b && run.b_is_scalar) load(params.b, run.b, 0, 1, b);
-  for (size_t at = 0; at < run.n; at += kPiece) {
-    const size_t n = run.n - at < kPiece ? run.n - at : kPiece;
-    if (run.a_is_scalar) {
-      int32_t v;
-      load(params.a, run.a, 0, 1, &v);
-      for (size_t i = 0; i < n; ++i) a[i] = v;
+  template <class F>
+  QRT_INLINE void both(Block& a, const Block& b, const F& f) {
+    QRT_UNROLL
+    for (int i = 0; i < kRegisters; ++i) a[i] = f(a[i], b[i]);
+  }
+
+  // No instruction set has it for vectors.
+  static __attribute__((noinline)) Ints quotient(const Ints& a, const Ints& b) {
+    Ints q = {};
+    for (size_t i = 0; i < V::kLanes; ++i)
+      q[i] = b[i] == 0 ? 0 : b[i] == -1 ? static_cast<int32_t>(0 - raw(a)[i]) : a[i] / b[i];
+    return q;
+  }
+
+  QRT_INLINE void combine(FormulaPair pair, Block& a, const Block& b) {
+    switch (pair) {
+      case FormulaPair::kAdd:
+        return both(a, b,
+                    [](Ints x, Ints y) QRT_INLINE_LAMBDA { return wrapped(raw(x) + raw(y)); });
+      case FormulaPair::kSubtract:
+        return both(a, b,
+                    [](Ints x, Ints y) QRT_INLINE_LAMBDA { return wrapped(raw(x) - raw(y)); });
+      case FormulaPair::kMultiply:
+        return both(a, b,
+                    [](Ints x, Ints y) QRT_INLINE_LAMBDA { return wrapped(raw(x) * raw(y)); });
+      case FormulaPair::kMaximum:
+        return both(a, b, [](Ints x, Ints y) QRT_INLINE_LAMBDA { return x < y ? y : x; });
+      case FormulaPair::kDivide:
+        return both(a, b, [](Ints x, Ints y) QRT_INLINE_LAMBDA { return quotient(x, y); });
+      case FormulaPair::kGreater:
+        return both(a, b, [](Ints x, Ints y) QRT_INLINE_LAMBDA { return (x > y) & 1; });
+    }
+  }
+
+  template <class T>
+  QRT_INLINE void widen(const void* from, Block& v) {
+    QRT_UNROLL
+    for (int i = 0; i < kRegisters; ++i)
+      v[i] = V::widen(static_cast<const T*>(from) + static_cast<size_t>(i) * V::kLanes);
+  }
+
+  // A block of an operand, less its zero point, through its steps.
+  QRT_INLINE void read(const FormulaOperand& p, const void* from, Block& v) {
+    switch (p.element) {
+      case FormulaElement::kUInt8: widen<uint8_t>(from, v); break;
+      case FormulaElement::kInt16: widen<int16_t>(from, v); break;
+      case FormulaElement::kInt32:
+        QRT_UNROLL
+        for (int i = 0; i < kRegisters; ++i)
+          memcpy(&v[i], static_cast<const uint8_t*>(from) + static_cast<size_t>(i) * sizeof(Ints),
+                 sizeof(Ints));
+        break;
+    }
+    if (p.zero_point != 0) apply({FormulaFunction::kAdd, negated(p.zero_point), 0}, v);
+    for (size_t i = 0; i < p.count; ++i) apply(p.steps[i], v);
+  }
+  QRT_INLINE int32_t negated(int32_t v) {
+    return static_cast<int32_t>(0 - static_cast<uint32_t>(v));
+  }
+
+  // Sums of two numbers of one sign have the other only where they left int32.
+  QRT_INLINE Ints saturated_sum(Ints x, int32_t k) {
+    const Ints sum = wrapped(raw(x) + static_cast<uint32_t>(k));
+    if (k >= 0) return sum < x ? INT32_MAX - Ints{} : sum;
+    return sum > x ? INT32_MIN - Ints{} : sum;
+  }
+
+  QRT_INLINE void write(const FormulaOperand& p, Block& v, void* to) {
+    const int32_t zero_point = p.zero_point;
+    switch (p.element) {
+      case FormulaElement::kUInt8: return V::narrow(v, zero_point, static_cast<uint8_t*>(to));
+      case FormulaElement::kInt16: return V::narrow(v, zero_point, static_cast<int16_t*>(to));
+      case FormulaElement::kInt32:
+        if (zero_point != 0)
+          each(v, [=](Ints x) QRT_INLINE_LAMBDA { return saturated_sum(x, zero_point); });
+        QRT_UNROLL
+        for (int i = 0; i < kRegisters; ++i)
+          memcpy(static_cast<uint8_t*>(to) + static_cast<size_t>(i) * sizeof(Ints), &v[i],
+                 sizeof(Ints));
+    }
+  }
+
+  static constexpr size_t bytes_of(FormulaElement e) {
+    return e == FormulaElement::kUInt8 ? 1 : e == FormulaElement::kInt16 ? 2 : 4;
+  }
+
+  // A block of elements of which fewer, or one for all, are there.
+  struct Copy {
+    alignas(64) uint8_t bytes[kBlock * sizeof(int32_t)];
+
+    const uint8_t* fill(const uint8_t* from, size_t element_bytes, size_t n) {
+      memset(bytes, 0, sizeof bytes);
+      memcpy(bytes, from, n * element_bytes);
+      return bytes;
+    }
+    const uint8_t* repeat(const uint8_t* element, size_t element_bytes) {
+      for (size_t i = 0; i < kBlock; ++i) memcpy(bytes + i * element_bytes, element, element_bytes);
+      return bytes;
+    }
+  };
+
+  QRT_INLINE void run_block(const FormulaParams& p, const void* a, const void* b, void* y) {
+    Block v;
+    if (p.has_b) {
+      Block w;
+      read(p.b, b, w);
+      read(p.a, a, v);
+      combine(p.pair, v, w);
+      for (size_t i = 0; i < p.y.count; ++i) apply(p.y.steps[i], v);
     } else {
-      load(params.a, run.a, at, n, a);
+      read(p.a, a, v);
     }
-    if (params.has_b) {
-      if (!run.b_is_scalar) load(params.b, run.b, at, n, b);
-      combine(params.pair, a, b, run.b_is_scalar, n);
-      for (size_t i = 0; i < params.y.count; ++i) apply(params.y.steps[i], a, n);
-    }
-    store(params.y, a, run.y, at, n);
+    write(p.y, v, y);
   }
-}
+
+  QRT_INLINE void run(const FormulaParams& p, const FormulaRun& run) {
+    const size_t a_bytes = bytes_of(p.a.element), b_bytes = bytes_of(p.b.element),
+                 y_bytes = bytes_of(p.y.element);
+    Copy a_copy, b_copy, y_copy;
+    const uint8_t* a = static_cast<const uint8_t*>(run.a);
+    const uint8_t* b = static_cast<const uint8_t*>(run.b);
+    uint8_t* y = static_cast<uint8_t*>(run.y);
+    if (run.a_is_scalar) a = a_copy.repeat(a, a_bytes);
+    if (p.has_b && run.b_is_scalar) b = b_copy.repeat(b, b_bytes);
+    for (size_t left = run.n; left > 0;) {
+      const size_t n = left < kBlock ? left : kBlock;
+      uint8_t* to = y;
+      if (n < kBlock) {
+        if (!run.a_is_scalar) a = a_copy.fill(a, a_bytes, n);
+        if (p.has_b && !run.b_is_scalar) b = b_copy.fill(b, b_bytes, n);
+        to = y_copy.bytes;
+      }
+      run_block(p, a, b, to);
+      if (n < kBlock) memcpy(y, to, n * y_bytes);
+      left -= n, y += n * y_bytes;
+      if (!run.a_is_scalar) a += n * a_bytes;
+      if (p.has_b && !run.b_is_scalar) b += n * b_bytes;
+    }
+  }
+};
 
 }  // namespace
 }  // namespace qrt
 
-#define QRT_FORMULA_LOOPS(suffix)                                                            \
+#define QRT_FORMULA_LOOPS(suffix, Vectors)                                                   \
   void qrt::formula_##suffix(const qrt::FormulaParams& params, const qrt::FormulaRun& run) { \
-    qrt::formula(params, run);                                                               \
+    qrt::FormulaLoops<Vectors>::run(params, run);                                            \
   }
 
 #endif  // QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_

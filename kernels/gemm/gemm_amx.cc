@@ -162,15 +162,19 @@ struct Sums {
   alignas(64) int32_t rows[2 * kTileRows][kBlockChannels];
 };
 
-// Adds the products of a part to the accumulators, which start from `start` (one row) or from what `sums` holds;
+// Where the accumulators of two tiles of rows stand, or are to stand.
+struct Place {
+  int32_t* upper;
+  int32_t* lower;
+  size_t pitch;  // bytes
+};
+
+// Adds the products of a part to the accumulators, which start from `start` (one row) or from what stands at `sums`;
 // kTiles: of channels.
 template <int kTiles>
 QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps],
                          const int8_t* weights, const int8_t (*padded)[kTileBytes],
-                         const int32_t* start, Sums* sums) {
-  int32_t* const upper = sums->rows[0];
-  int32_t* const lower = sums->rows[p.rows];
-  const size_t pitch = Sums::kPitchBytes;
+                         const int32_t* start, const Place& sums, const Place& results) {
   if (start != nullptr) {
     const size_t same = 0;  // every row
     QRT_TILE_LOAD(0, start, same);
@@ -180,11 +184,11 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
       QRT_TILE_LOAD(3, start + kTileChannels, same);
     }
   } else {
-    QRT_TILE_LOAD(0, upper, pitch);
-    QRT_TILE_LOAD(2, lower, pitch);
+    QRT_TILE_LOAD(0, sums.upper, sums.pitch);
+    QRT_TILE_LOAD(2, sums.lower, sums.pitch);
     if constexpr (kTiles == 2) {
-      QRT_TILE_LOAD(1, upper + kTileChannels, pitch);
-      QRT_TILE_LOAD(3, lower + kTileChannels, pitch);
+      QRT_TILE_LOAD(1, sums.upper + kTileChannels, sums.pitch);
+      QRT_TILE_LOAD(3, sums.lower + kTileChannels, sums.pitch);
     }
   }
   const size_t line = 64, block_bytes = p.k * kBlock;
@@ -205,11 +209,11 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
       QRT_TILE_DOT(3, 5, 7);
     }
   }
-  QRT_TILE_STORE(0, upper, pitch);
-  QRT_TILE_STORE(2, lower, pitch);
+  QRT_TILE_STORE(0, results.upper, results.pitch);
+  QRT_TILE_STORE(2, results.lower, results.pitch);
   if constexpr (kTiles == 2) {
-    QRT_TILE_STORE(1, upper + kTileChannels, pitch);
-    QRT_TILE_STORE(3, lower + kTileChannels, pitch);
+    QRT_TILE_STORE(1, results.upper + kTileChannels, results.pitch);
+    QRT_TILE_STORE(3, results.lower + kTileChannels, results.pitch);
   }
 }
 
@@ -258,6 +262,13 @@ QRT_INLINE void store(const Product& p, const Output<Avx512Vnni>& output, size_t
   }
 }
 
+QRT_INLINE Place place_in_output(const Product& p, size_t block, size_t channel) {
+  const GemmArgs& g = p.g;
+  uint8_t* const c = static_cast<uint8_t*>(g.c) + channel * sizeof(int32_t);
+  return {reinterpret_cast<int32_t*>(c + p.first_row(2 * block) * g.c_stride),
+          reinterpret_cast<int32_t*>(c + p.first_row(2 * block + 1) * g.c_stride), g.c_stride};
+}
+
 // Two tiles of rows against channels [begin, end), at most kGroup of them.
 void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin,
                size_t end, uint8_t (*buffer)[kTileRows * kPitch], Sums* sums,
@@ -289,13 +300,18 @@ void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block,
         }
       }
       const int32_t* const from = i == 0 ? start : nullptr;
+      const size_t columns = end - j < kBlockChannels ? end - j : kBlockChannels;
+      const Place waiting = {s->rows[0], s->rows[p.rows], Sums::kPitchBytes};
+      // Whole tiles of sums that are the output need no copy.
+      const bool is_output = is_last && g.requant.kind == RequantKind::kAcc &&
+                             columns == (is_pair ? 2 : 1) * kTileChannels;
+      const Place results = is_output ? place_in_output(p, block, j) : waiting;
       if (is_pair) {
-        multiply<2>(p, part, lhs, weights, padded, from, s);
-        if (is_last)
-          store<2>(p, output, j, end - j < kBlockChannels ? end - j : kBlockChannels, block, s);
+        multiply<2>(p, part, lhs, weights, padded, from, waiting, results);
+        if (is_last && !is_output) store<2>(p, output, j, columns, block, s);
       } else {
-        multiply<1>(p, part, lhs, weights, padded, from, s);
-        if (is_last) store<1>(p, output, j, end - j, block, s);
+        multiply<1>(p, part, lhs, weights, padded, from, waiting, results);
+        if (is_last && !is_output) store<1>(p, output, j, columns, block, s);
       }
     }
   }

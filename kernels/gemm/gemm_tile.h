@@ -138,6 +138,15 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output,
                                      size_t columns, const typename P::Acc (&acc)[MR][NV],
                                      uint8_t* c, size_t rows = MR) {
   constexpr size_t kColumns = static_cast<size_t>(NV) * P::kLanes;
+  if (g.requant.kind == RequantKind::kAcc && rows == MR && columns == kColumns) {
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i, c += g.c_stride) {
+      int32_t* const y = reinterpret_cast<int32_t*>(c) + channel;
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) P::spill(acc[i][v], y + v * P::kLanes);
+    }
+    return;
+  }
   alignas(64) int32_t memory[MR * kColumns];
   QRT_UNROLL
   for (int i = 0; i < MR; ++i) {

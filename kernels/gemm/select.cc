@@ -1,4 +1,6 @@
 // The table of gemm kernels and the choice among them.
+#include "kernels/select.h"
+
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/kernels.h"
 
@@ -25,10 +27,7 @@ bool suits_tiles(const GemmShape& shape) {
 
 }  // namespace
 
-const GemmKernel* gemm_kernels(size_t* count) {
-  *count = kCount;
-  return kKernels;
-}
+const GemmKernel* gemm_kernels(size_t* count) { return all_rows(kKernels, count); }
 
 const GemmKernel* select_gemm(IsaSet isas, const GemmShape& shape) {
   for (const GemmKernel& kernel : kKernels) {

@@ -1,5 +1,6 @@
 // The table of digits.h and the choice from it: the first row the CPU can run.
 #include "kernels/gemm/digits_entry.h"
+#include "kernels/select.h"
 
 namespace qrt {
 namespace {
@@ -12,15 +13,7 @@ constexpr DigitsKernel kKernels[] = {
 
 }  // namespace
 
-const DigitsKernel* digits_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const DigitsKernel* select_digits(IsaSet isas) {
-  const DigitsKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const DigitsKernel* digits_kernels(size_t* count) { return all_rows(kKernels, count); }
+const DigitsKernel* select_digits(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

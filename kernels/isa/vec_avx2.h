@@ -92,6 +92,10 @@ struct Vec {
   QRT_INLINE Int widen(__m128i bytes) {
     return kSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes);
   }
+  // An int16 of every lane.
+  QRT_INLINE Int widen16(const int16_t* p) {
+    return _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
   // The low byte of every lane.
   QRT_INLINE void store_low_bytes(uint8_t* p, Int v) {
     const Int low = _mm256_and_si256(v, splat32(255));
@@ -122,11 +126,13 @@ struct Vec {
   QRT_INLINE Int add8(Int a, Int b) { return _mm256_add_epi8(a, b); }
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm256_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm256_max_epu8(a, b); }
+  QRT_INLINE Int max_s16(Int a, Int b) { return _mm256_max_epi16(a, b); }
   QRT_INLINE Int add16(Int a, Int b) { return _mm256_add_epi16(a, b); }
   QRT_INLINE Int adds16(Int a, Int b) { return _mm256_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm256_sub_epi16(a, b); }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm256_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm256_mulhi_epi16(a, b); }
+  QRT_INLINE Int madd16(Int a, Int b) { return _mm256_madd_epi16(a, b); }  // sums of two products
   QRT_INLINE Int add32(Int a, Int b) { return _mm256_add_epi32(a, b); }
   QRT_INLINE Int sub32(Int a, Int b) { return _mm256_sub_epi32(a, b); }
 
@@ -142,6 +148,8 @@ struct Vec {
   QRT_INLINE Int in_order(Int bytes, Int order) {
     return _mm256_permutevar8x32_epi32(bytes, order);
   }
+  // Words that were packed from two registers of lanes, in the order of these.
+  QRT_INLINE Int in_order16(Int words) { return _mm256_permute4x64_epi64(words, 0xd8); }
 
   QRT_INLINE Float to_float(Int v) { return _mm256_cvtepi32_ps(v); }
   // INT32_MIN where there is no int32.

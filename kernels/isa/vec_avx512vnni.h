@@ -50,6 +50,9 @@ struct Vec {
   QRT_INLINE Int widen(__m128i bytes) {
     return kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
   }
+  QRT_INLINE Int widen16(const int16_t* p) {
+    return _mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
   QRT_INLINE void store_low_bytes(uint8_t* p, Int v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
   }
@@ -70,11 +73,13 @@ struct Vec {
   QRT_INLINE Int add8(Int a, Int b) { return _mm512_add_epi8(a, b); }
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm512_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm512_max_epu8(a, b); }
+  QRT_INLINE Int max_s16(Int a, Int b) { return _mm512_max_epi16(a, b); }
   QRT_INLINE Int add16(Int a, Int b) { return _mm512_add_epi16(a, b); }
   QRT_INLINE Int adds16(Int a, Int b) { return _mm512_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm512_sub_epi16(a, b); }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm512_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm512_mulhi_epi16(a, b); }
+  QRT_INLINE Int madd16(Int a, Int b) { return _mm512_madd_epi16(a, b); }
   QRT_INLINE Int add32(Int a, Int b) { return _mm512_add_epi32(a, b); }
   QRT_INLINE Int sub32(Int a, Int b) { return _mm512_sub_epi32(a, b); }
 
@@ -88,6 +93,9 @@ struct Vec {
     return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   }
   QRT_INLINE Int in_order(Int bytes, Int order) { return _mm512_permutexvar_epi32(order, bytes); }
+  QRT_INLINE Int in_order16(Int words) {
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), words);
+  }
 
   QRT_INLINE Float to_float(Int v) { return _mm512_cvtepi32_ps(v); }
   QRT_INLINE Int round(Float v) { return _mm512_cvtps_epi32(v); }

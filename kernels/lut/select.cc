@@ -1,4 +1,6 @@
 // The table of the lut family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/lut/entry.h"
 
 namespace qrt {
@@ -12,15 +14,7 @@ constexpr LutKernel kKernels[] = {
 
 }  // namespace
 
-const LutKernel* lut_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const LutKernel* select_lut(IsaSet isas) {
-  const LutKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const LutKernel* lut_kernels(size_t* count) { return all_rows(kKernels, count); }
+const LutKernel* select_lut(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

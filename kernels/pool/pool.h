@@ -1,5 +1,5 @@
 // Contract of the pool family on NHWC uint8 images: max, average (ordered float sum) and global sum
-// with requantisation. One image per call, a range of output rows (max, average) or of channels
+// with requantisation; and max on int16 ones (pool_int16.h). One image per call, a range of output rows (max, average) or of channels
 // (global). Inputs may be over-read by up to 64 bytes; exactly the outputs asked for are stored.
 // Thread-safe. Formulas: schema/qrt_model.fbs.
 #ifndef QRT_KERNELS_POOL_POOL_H_
@@ -69,12 +69,16 @@ struct GlobalSumArgs {
   size_t channel_begin, channel_end;  // multiples of 64, but for the end of c
 };
 
+struct PoolInt16Args;
+
 struct PoolKernel {
   const char* name;  // "pool_u8_avx2"
   Isa isa;
   void (*max)(const MaxPoolArgs& args);
   void (*average)(const AveragePoolArgs& args);
   void (*global_sum)(const GlobalSumArgs& args);
+  const char* name_int16;  // "pool_s16_avx2"
+  void (*max_int16)(const PoolInt16Args& args);
 };
 
 // One form for every instruction set.

@@ -1,5 +1,4 @@
-// Pools of int16 images for every instruction set: blocks of channels in loops that compilers make
-// vectors of.
+// Pools of int16 images for every CPU: blocks of channels in loops that compilers make vectors of.
 #include "kernels/pool/pool_int16.h"
 
 #include <string.h>
@@ -30,7 +29,7 @@ inline void for_blocks(const PoolInt16Args& p, const F& f) {
 
 }  // namespace
 
-void max_pool_int16(const PoolInt16Args& p) {
+void max_pool_int16_scalar(const PoolInt16Args& p) {
   const PoolShape& s = p.shape;
   for_blocks(p, [&](const int16_t* x, int16_t* y, size_t rows, size_t cols, size_t n) {
     memcpy(y, x, n * sizeof *y);

@@ -1,5 +1,6 @@
-// Pools of int16 images, NHWC; one form for every instruction set. One image per call. Stores
-// exactly the outputs asked for; thread-safe.
+// Pools of int16 images, NHWC: max is in the rows of pool.h, the others have one form for every
+// instruction set. One image per call. Max may over-read its input by up to 64 bytes; exactly the
+// outputs asked for are stored; thread-safe.
 #ifndef QRT_KERNELS_POOL_POOL_INT16_H_
 #define QRT_KERNELS_POOL_POOL_INT16_H_
 
@@ -17,7 +18,6 @@ struct PoolInt16Args {
   int16_t* output;  // the whole output image
   size_t row_begin, row_end;
 };
-void max_pool_int16(const PoolInt16Args& args);
 void average_pool_int16(const PoolInt16Args& args);
 
 // y[ch] = requantize(sum over pixels of (x - input_zero_point)), per tensor; pixels < 2^15

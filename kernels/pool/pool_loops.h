@@ -2,6 +2,7 @@
 //
 //   V::kBytes                   channels of a vector of bytes (16, 32 or 64)
 //   V::Bytes zero() load(p) max(a, b); store(p, v); store_part(p, v, n)       n < kBytes
+//   V::Words                    the same for int16: kBytes of them, zero() is the lowest
 //   V::Sums16 zero16(); add16(sums, p)     kBytes 16-bit sums, in an order of the policy's own
 //   V::Sums32 zero32(); flush(sums32, sums16)
 //   V::to_bytes(sums32, SumScale) -> Bytes; spill(sums32, int32_t[kBytes])    in channel order
@@ -18,6 +19,7 @@
 
 #include "kernels/isa/stage_sequence.h"
 #include "kernels/pool/pool.h"
+#include "kernels/pool/pool_int16.h"
 #include "kernels/pool/requantize_sums.h"
 #include "kernels/pool/window.h"
 
@@ -118,6 +120,15 @@ inline void max_pool(const MaxPoolArgs& args) {
       max_window<V>(s, x, rows, cols, y + col * s.c);
     }
   }
+}
+
+// Two bytes of every channel.
+template <class V>
+inline void max_pool_int16(const PoolInt16Args& args) {
+  MaxPoolArgs bytes = {args.shape, reinterpret_cast<const uint8_t*>(args.input),
+                       reinterpret_cast<uint8_t*>(args.output), args.row_begin, args.row_end};
+  bytes.shape.c *= sizeof(int16_t);
+  max_pool<typename V::Words>(bytes);
 }
 
 // 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.

@@ -8,7 +8,42 @@
 namespace qrt {
 namespace {
 
+// The first n < 16 bytes.
+void store_some(uint8_t* p, uint8x16_t v, size_t n) {
+  uint64_t rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 0);
+  if (n & 8) {
+    memcpy(p, &rest, 8);
+    rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 1);
+    p += 8;
+  }
+  if (n & 4) {
+    memcpy(p, &rest, 4);
+    rest >>= 32;
+    p += 4;
+  }
+  if (n & 2) {
+    memcpy(p, &rest, 2);
+    rest >>= 16;
+    p += 2;
+  }
+  if (n & 1) *p = static_cast<uint8_t>(rest);
+}
+
+struct NeonWords {
+  static constexpr size_t kBytes = 16;
+  using Bytes = uint8x16_t;
+
+  static Bytes zero() { return vreinterpretq_u8_s16(vdupq_n_s16(INT16_MIN)); }
+  static Bytes load(const uint8_t* p) { return vld1q_u8(p); }
+  static Bytes max(Bytes a, Bytes b) {
+    return vreinterpretq_u8_s16(vmaxq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)));
+  }
+  static void store(uint8_t* p, Bytes v) { vst1q_u8(p, v); }
+  static void store_part(uint8_t* p, Bytes v, size_t n) { store_some(p, v, n); }
+};
+
 struct Neon {
+  using Words = NeonWords;
   using Lanes = neon::Lanes;
   static constexpr size_t kBytes = 16;
   using Bytes = uint8x16_t;
@@ -17,25 +52,7 @@ struct Neon {
   static Bytes load(const uint8_t* p) { return vld1q_u8(p); }
   static Bytes max(Bytes a, Bytes b) { return vmaxq_u8(a, b); }
   static void store(uint8_t* p, Bytes v) { vst1q_u8(p, v); }
-  static void store_part(uint8_t* p, Bytes v, size_t n) {
-    uint64_t rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 0);
-    if (n & 8) {
-      memcpy(p, &rest, 8);
-      rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 1);
-      p += 8;
-    }
-    if (n & 4) {
-      memcpy(p, &rest, 4);
-      rest >>= 32;
-      p += 4;
-    }
-    if (n & 2) {
-      memcpy(p, &rest, 2);
-      rest >>= 16;
-      p += 2;
-    }
-    if (n & 1) *p = static_cast<uint8_t>(rest);
-  }
+  static void store_part(uint8_t* p, Bytes v, size_t n) { store_some(p, v, n); }
 
   struct Sums16 {
     uint16x8_t lo, hi;
@@ -140,5 +157,6 @@ struct Neon {
 void max_pool_neon(const MaxPoolArgs& args) { max_pool<Neon>(args); }
 void average_pool_neon(const AveragePoolArgs& args) { average_pool<Neon>(args); }
 void global_sum_neon(const GlobalSumArgs& args) { global_sum<Neon>(args); }
+void max_pool_int16_neon(const PoolInt16Args& args) { max_pool_int16<Neon>(args); }
 
 }  // namespace qrt

@@ -1,4 +1,6 @@
 // The pool family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/select.h"
+
 #include "kernels/pool/pool.h"
 
 namespace qrt {
@@ -6,28 +8,24 @@ namespace qrt {
 #define QRT_POOL(isa, suffix)                              \
   void max_pool_##suffix(const MaxPoolArgs& args);         \
   void average_pool_##suffix(const AveragePoolArgs& args); \
-  void global_sum_##suffix(const GlobalSumArgs& args);
+  void global_sum_##suffix(const GlobalSumArgs& args);     \
+  void max_pool_int16_##suffix(const PoolInt16Args& args);
 #include "kernels/pool/pool.inc"
 
 namespace {
 
 constexpr PoolKernel kKernels[] = {
-#define QRT_POOL(isa, suffix) \
-  {"pool_u8_" #suffix, Isa::isa, max_pool_##suffix, average_pool_##suffix, global_sum_##suffix},
+#define QRT_POOL(isa, suffix)                     \
+  {"pool_u8_" #suffix,     Isa::isa,              \
+   max_pool_##suffix,      average_pool_##suffix, \
+   global_sum_##suffix,    "pool_s16_" #suffix,   \
+   max_pool_int16_##suffix},
 #include "kernels/pool/pool.inc"
 };
 
 }  // namespace
 
-const PoolKernel* pool_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const PoolKernel* select_pool(IsaSet isas) {
-  const PoolKernel* kernel = kKernels;
-  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
-  return kernel;
-}
+const PoolKernel* pool_kernels(size_t* count) { return all_rows(kKernels, count); }
+const PoolKernel* select_pool(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

@@ -8,8 +8,21 @@
 namespace qrt {
 namespace {
 
+template <class Vec>
+struct WordsX86 {
+  static constexpr size_t kBytes = Vec::kBytes;
+  using Bytes = typename Vec::Int;
+
+  static Bytes zero() { return Vec::splat16(INT16_MIN); }
+  static Bytes load(const uint8_t* p) { return Vec::load(p); }
+  static Bytes max(Bytes a, Bytes b) { return Vec::max_s16(a, b); }
+  static void store(uint8_t* p, Bytes v) { Vec::store(p, v); }
+  static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
+};
+
 template <class Vec, class LanesPolicy>
 struct VectorsX86 {
+  using Words = WordsX86<Vec>;
   using Lanes = LanesPolicy;
   using Int = typename Vec::Int;
   using Float = typename Vec::Float;
@@ -118,6 +131,11 @@ struct VectorsX86 {
   void average_pool_##suffix(const AveragePoolArgs& args) {                                   \
     average_pool<VectorsX86<Vec, Lanes>>(args);                                               \
   }                                                                                           \
-  void global_sum_##suffix(const GlobalSumArgs& args) { global_sum<VectorsX86<Vec, Lanes>>(args); }
+  void global_sum_##suffix(const GlobalSumArgs& args) {                                       \
+    global_sum<VectorsX86<Vec, Lanes>>(args);                                                 \
+  }                                                                                           \
+  void max_pool_int16_##suffix(const PoolInt16Args& args) {                                   \
+    max_pool_int16<VectorsX86<Vec, Lanes>>(args);                                             \
+  }
 
 #endif  // QRT_KERNELS_POOL_VECTORS_X86_H_

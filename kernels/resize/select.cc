@@ -1,4 +1,6 @@
 // The resize family's table, and the choice of a row: the best one the caller's sets allow.
+#include "kernels/select.h"
+
 #include "kernels/resize/resize.h"
 
 namespace qrt {
@@ -29,15 +31,7 @@ constexpr ResizeKernel kKernels[] = {
 
 }  // namespace
 
-const ResizeKernel* resize_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
-
-const ResizeKernel* select_resize(IsaSet isas) {
-  const ResizeKernel* kernel = kKernels;
-  while (!has(isas, kernel->isa) && kernel->isa != Isa::kScalar) ++kernel;
-  return kernel;
-}
+const ResizeKernel* resize_kernels(size_t* count) { return all_rows(kKernels, count); }
+const ResizeKernel* select_resize(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

@@ -157,7 +157,7 @@ void pack(const Step& step, const RunContext& context) {
 void multiply(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   uint8_t* area = packed_area(p, context);
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t, size_t outer, size_t part) {
     const Pair pair = p.leading.at(outer);
     GemmOperands args{};
     args.a = context.in(step, 0) + pair.a * p.gemm.m * p.k;

@@ -119,10 +119,10 @@ void run_dense(const Step& step, const RunContext& context) {
   args.c = context.out(step, 0);
   args.c_stride = step.output_pitch;
   if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t group, size_t part) {
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t group, size_t part) {
     GemmOperands a = args;
     a.a = x + group * p.geometry.k;
-    run_leading_part(step, context, p.gemm, a, 0, group, part);
+    run_leading_part(step, context, p.gemm, a, task, 0, group, part);
   });
   if (p.dynamic.is_used())
     p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.groups * p.gemm.n);
@@ -166,12 +166,12 @@ void run_indirect(const Step& step, const RunContext& context) {
     p.dynamic.start(step, context, p.gemm, &args);
   }
   const size_t image_bytes = g.in_h * g.in_w * input_pitch(step, 0, g.in_c);
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t outer, size_t part) {
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
     const size_t image = outer / g.groups, group = outer % g.groups;
     GemmOperands a = args;
     a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
     a.c = y + image * p.gemm.m * args.c_stride;
-    run_leading_part(step, context, p.gemm, a, image, group, part);
+    run_leading_part(step, context, p.gemm, a, task, image, group, part);
   });
   if (p.dynamic.is_used())
     p.dynamic.finish(step, context, args, p.gemm.outer * p.gemm.m * p.gemm.n);
@@ -194,6 +194,8 @@ void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t i
 
 // What the tasks of the form "rows" share.
 struct RowsJob {
+  const Step& step;
+  const RunContext& context;
   const Params& p;
   const uint8_t* x;
   uint8_t* y;
@@ -201,29 +203,46 @@ struct RowsJob {
   GemmOperands args;  // of a dynamic layer: bias and requantisation
 };
 
-// Output rows [begin, end) of all images' rows, read from the image itself: nothing to pad.
-void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end) {
+// Output row `row` of all images' rows, and the follower's work on it.
+void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
+  const Geometry& g = job.p.geometry;
+  args->c = job.y + row * g.out_w * job.p.gemm.c_stride();
+  run_gemm_part(job.p.gemm, *args, 0, 0);
+  if (job.step.follower == nullptr) return;
+  const size_t count = g.out_w * g.out_c, at = row * count;
+  if (args->piece != nullptr)
+    follow_piece(job.step, job.context, args->piece, job.p.gemm.element_bytes, at, 1, count, count);
+  else
+    follow(job.step, job.context, at, 1, count, count);
+}
+
+// Output rows [begin, end), read from the image itself: nothing to pad. `piece`: piece_of() the task.
+void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* piece) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = g.in_w * g.in_c;
   GemmOperands args = job.args;
+  args.piece = piece;
+  args.piece_stride = p.gemm.c_stride();
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = row_bytes * g.dilation_h;
   for (size_t row = begin; row < end; ++row) {
     const size_t image = row / g.out_h, out_y = row % g.out_h;
     args.a = job.x + (image * g.in_h + out_y * g.stride_h) * row_bytes;
-    args.c = job.y + row * g.out_w * p.gemm.c_stride();
-    run_gemm_part(p.gemm, args, 0, 0);
+    run_row(job, &args, row);
   }
 }
 
 // The same from padded copies in `scratch`. With one term: the input rows of strip_rows output
 // rows. With more: the kernel's rows of one output row, once per term, as the taps stand.
-void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch) {
+void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch,
+                     uint8_t* piece) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = p.padded_w * g.in_c;
   GemmOperands args = job.args;
+  args.piece = piece;
+  args.piece_stride = p.gemm.c_stride();
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = g.terms == 1 ? row_bytes * g.dilation_h : row_bytes;
   for (size_t row = begin; row < end;) {
@@ -242,8 +261,7 @@ void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scra
     }
     for (size_t i = 0; i < rows; ++i, ++row) {
       args.a = scratch + i * g.stride_h * row_bytes;
-      args.c = job.y + row * g.out_w * p.gemm.c_stride();
-      run_gemm_part(p.gemm, args, 0, 0);
+      run_row(job, &args, row);
     }
   }
 }
@@ -251,17 +269,19 @@ void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scra
 void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
-  RowsJob job = {p, context.in(step, 0), context.out(step, 0), p.input_zero_point, {}};
+  RowsJob job = {step, context, p, context.in(step, 0), context.out(step, 0), p.input_zero_point,
+                 {}};
   if (p.dynamic.is_used()) {
     job.zero_point = p.dynamic.zero_point(step, context);
     p.dynamic.start(step, context, p.gemm, &job.args);
   }
   for_pieces(*context.parallel, p.row_tasks, g.images * g.out_h, 1,
              [&](size_t task, size_t begin, size_t end) {
+               uint8_t* const piece = piece_of(step, context, task);
                if (p.task_scratch == 0) {
-                 run_rows_unpadded(job, begin, end);
+                 run_rows_unpadded(job, begin, end, piece);
                } else {
-                 run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch);
+                 run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, piece);
                }
              });
   if (p.dynamic.is_used())
@@ -316,7 +336,7 @@ bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedSt
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   const RequantParams requant = make_requant(*options->requant(), g.out_c);
   const std::vector<int32_t> bias =
-      fold_bias(context.inputs[2].data, options->weight_sum(), g.out_c, g.out_c, false);
+      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), g.out_c, false);
   XnnpackConv c{};
   c.images = g.images;
   c.in_h = g.in_h, c.in_w = g.in_w, c.in_c = g.in_c;
@@ -366,7 +386,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
   step->kernel = gemm.kernel->name;
-  step->can_lead = !as_rows && !is_dynamic_layer(context);
+  step->can_lead = !is_dynamic_layer(context);
   if (!as_rows) {
     step->spare_bytes = spare_bytes(gemm);
     step->input_rows = g.images * g.in_h * g.in_w;
@@ -378,6 +398,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     QRT_TRY(prepare_rows(context.threads, params.get(), step));
   } else {
     QRT_TRY(prepare_indirect(params.get(), step));
+  }
+  if (as_rows && gemm.element_bytes > 1) {
+    step->piece_tasks = params->row_tasks;
+    step->piece_bytes = round_up(g.out_w * g.out_c * gemm.element_bytes + kSlack, kAlignment);
+  } else if (!as_rows) {
+    offer_pieces(gemm, step);
   }
   QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
   step->params = std::move(params);

@@ -171,7 +171,7 @@ bool prepare_xnnpack(const PrepareContext& context, size_t images, const Depthwi
   const size_t channels = s.in_c * s.multiplier;
   const RequantParams requant = make_requant(*options->requant(), channels);
   const std::vector<int32_t> bias =
-      fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels, false);
+      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), channels, false);
   XnnpackConv c{};
   c.images = images;
   c.in_h = s.in_h, c.in_w = s.in_w, c.in_c = s.in_c;
@@ -205,10 +205,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  params->bias = fold_bias(context.inputs[2].data, options->weight_sum(), channels, channels,
-                           params->kernel->signed_lhs);
   params->requant = make_requant(*options->requant(), channels);
-  find_float_form(channels, &params->requant);
+  std::vector<int32_t> bias = read_bias(context.inputs[2]);
+  const Sums sums = {&bias, s.kernel_h * s.kernel_w};
+  find_float_form(channels, &params->requant, &sums);
+  params->bias =
+      fold_bias(std::move(bias), options->weight_sum(), channels, params->kernel->signed_lhs);
   find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
   spread_groups(channels, channels, &params->requant);
 

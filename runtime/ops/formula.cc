@@ -1,7 +1,6 @@
 // Formula: chains of int32 arithmetic on the elements of one tensor, or of two broadcast as in
 // numpy, in 8, 16 or 32 bits each.
-#include "kernels/formula/formula.h"
-
+#include "kernels/formula/bounds.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
@@ -106,6 +105,22 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
   run_one(step.as<Params>(), step, context, begin, count);
 }
 
+void run_piece(const Step& step, const RunContext& context, uint32_t between, const uint8_t* piece,
+               size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  const Broadcast& b = p.broadcast;
+  const auto operand = [&](size_t i, size_t element_bytes) {
+    return step.inputs[i] == between ? piece : context.in(step, i) + begin * element_bytes;
+  };
+  FormulaRun r{};
+  r.a = operand(0, b.a_bytes);
+  if (p.formula.has_b) r.b = operand(1, b.b_is_scalar ? 0 : b.b_bytes);
+  r.b_is_scalar = b.b_is_scalar;
+  r.y = context.out(step, 0) + begin * b.output_bytes;
+  r.n = count;
+  p.kernel->run(p.formula, r);
+}
+
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   if (p.formula.has_b) {
@@ -118,8 +133,9 @@ void run(const Step& step, const RunContext& context) {
       [&](size_t, size_t begin, size_t end) { run_one(p, step, context, begin, end - begin); });
 }
 
+// The steps, as cheap as the bounds before them allow; *bounds becomes those behind.
 FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVector* steps,
-                       std::vector<FormulaStep>* storage) {
+                       FormulaBounds* bounds, std::vector<FormulaStep>* storage) {
   for (uint32_t i = 0; steps != nullptr && i < steps->size(); ++i) {
     const fb::FormulaStep& s = *steps->Get(i);
     FormulaStep step{static_cast<FormulaFunction>(s.function()), s.value(), s.high()};
@@ -128,6 +144,7 @@ FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVec
       step = {FormulaFunction::kMultiply, 0, 0};
     storage->push_back(step);
   }
+  *bounds = simplify_formula(*bounds, storage);
   return {element, zero_point, storage->data(), storage->size()};
 }
 
@@ -142,22 +159,29 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   FormulaParams& f = params->formula;
   f.has_b = context.inputs.size() == 2;
   f.pair = static_cast<FormulaPair>(o->pair());
-  f.a = operand(elements.a, o->a_zero_point(), o->a_steps(), &params->a_steps);
-  f.b = operand(elements.b, o->b_zero_point(), f.has_b ? o->b_steps() : nullptr, &params->b_steps);
-  f.y = operand(elements.y, o->zero_point(), f.has_b ? o->steps() : nullptr, &params->steps);
+  FormulaBounds a = formula_bounds(elements.a, o->a_zero_point());
+  FormulaBounds b = formula_bounds(elements.b, o->b_zero_point());
+  f.a = operand(elements.a, o->a_zero_point(), o->a_steps(), &a, &params->a_steps);
+  f.b = operand(elements.b, o->b_zero_point(), f.has_b ? o->b_steps() : nullptr, &b,
+                &params->b_steps);
+  FormulaBounds y = formula_bounds(f.pair, a, b);
+  f.y = operand(elements.y, o->zero_point(), f.has_b ? o->steps() : nullptr, &y, &params->steps);
   const double passes = static_cast<double>(3 + f.a.count + f.b.count + f.y.count);
   const double ns = 4 * passes / speed_of(params->kernel->isa).elements / 4;
   if (f.has_b) {
     params->broadcast = plan_broadcast(context, ns);
   } else {
-    Broadcast& b = params->broadcast;
-    b.run = static_cast<size_t>(shape.elements());
-    b.a_bytes = dtype_bytes(context.inputs[0].type.dtype);
-    b.output_bytes = dtype_bytes(output);
-    b.tasks = task_count(ns * static_cast<double>(b.run), b.run, context.threads);
+    Broadcast& one = params->broadcast;
+    one.run = static_cast<size_t>(shape.elements());
+    one.a_bytes = dtype_bytes(context.inputs[0].type.dtype);
+    one.output_bytes = dtype_bytes(output);
+    one.tasks = task_count(ns * static_cast<double>(one.run), one.run, context.threads);
   }
-  const Broadcast& b = params->broadcast;
-  if (b.rank == 0 && !b.a_is_scalar) step->run_elements = run_elements;
+  const Broadcast& broadcast = params->broadcast;
+  if (broadcast.rank == 0 && !broadcast.a_is_scalar) {
+    step->run_elements = run_elements;
+    step->run_piece = run_piece;
+  }
   step->kernel = params->kernel->name;
   step->run = run;
   step->params = std::move(params);

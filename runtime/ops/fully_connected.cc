@@ -74,7 +74,7 @@ void run(const Step& step, const RunContext& context) {
   args.c = context.out(step, 0);
   if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
   for_gemm_parts(p.gemm, *context.parallel,
-                 [&](size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+                 [&](size_t, size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
   if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.n);
 }
 
@@ -133,7 +133,7 @@ bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k
     return false;
   const RequantParams requant = make_requant(*options->requant(), n);
   const std::vector<int32_t> bias =
-      fold_bias(context.inputs[2].data, options->weight_sum(), n, n, false);
+      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), n, false);
   XnnpackConv c{};
   c.images = m, c.in_c = k, c.out_c = n;
   c.in_h = c.in_w = c.out_h = c.out_w = c.groups = 1;

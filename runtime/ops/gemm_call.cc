@@ -23,7 +23,8 @@ constexpr double kMovedBytesPerNs = 15;
 // second level, are read once.
 constexpr size_t kFollowBytes = 24 << 10;
 constexpr size_t kFollowTiles = 4;
-constexpr size_t kFollowWeights = 512 << 10;
+// Then sums of 32 bits may take kFollowSums of it.
+constexpr size_t kFollowWeights = 512 << 10, kFollowSums = 256 << 10;
 
 // Sums of more products take so long that a cheaper requantisation does not show.
 constexpr size_t kShortSums = 256;
@@ -94,16 +95,21 @@ size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
   return requant == nullptr ? bias : bias + gemm_requant_bytes(*requant, groups, n);
 }
 
-std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
-                               size_t channels, size_t group, bool signed_lhs) {
-  std::vector<int32_t> folded(channels);
-  memcpy(folded.data(), bias, channels * sizeof(int32_t));
-  for (size_t c = 0; signed_lhs && c < channels; ++c) {
+std::vector<int32_t> read_bias(const OpInput& bias) {
+  std::vector<int32_t> values(bias.data_bytes / sizeof(int32_t));
+  memcpy(values.data(), bias.data, values.size() * sizeof(int32_t));
+  return values;
+}
+
+std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
+                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                               bool signed_lhs) {
+  for (size_t c = 0; signed_lhs && c < bias.size(); ++c) {
     const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
-    folded[c] = static_cast<int32_t>(static_cast<uint32_t>(folded[c]) + 128 * sum);
+    bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);
   }
-  spread(channels, group, &folded);
-  return folded;
+  spread(bias.size(), group, &bias);
+  return bias;
 }
 
 void spread_groups(size_t channels, size_t group, RequantParams* params) {
@@ -127,12 +133,13 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
 }
 
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm) {
+               GemmCall* gemm, std::vector<int32_t>* bias) {
   size_t channels = gemm->groups * gemm->n, group = gemm->n;
   if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
     channels = group = gemm->requant_channels = kTensorRequantChannels;
   if (requant) gemm->requant = make_requant(*requant, channels);
-  find_float_form(channels, &gemm->requant);
+  const Sums sums = {bias, gemm->taps * gemm->kc};
+  find_float_form(channels, &gemm->requant, bias == nullptr ? nullptr : &sums);
   if (gemm->taps * gemm->kc <= kShortSums)
     find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
   spread_groups(channels, group, &gemm->requant);
@@ -143,10 +150,11 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
 }
 
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
-  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm);
+  std::vector<int32_t> bias(gemm->groups * gemm->n);
+  memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
+  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm, &bias);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
-  gemm->bias = fold_bias(constants.bias, constants.weight_sum, gemm->groups * gemm->n, gemm->n,
-                         gemm->kernel->signed_lhs);
+  gemm->bias = fold_bias(std::move(bias), constants.weight_sum, gemm->n, gemm->kernel->signed_lhs);
 }
 
 size_t spare_bytes(const GemmCall& gemm) {
@@ -173,9 +181,13 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
   if (range.n_end - range.n_begin > left) {
     GemmRange part = range;
+    GemmOperands of_part = operands;
     for (part.n_end = range.n_begin + left; part.n_begin < range.n_end; part.n_begin = part.n_end,
-        part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end))
-      run_gemm_range(gemm, operands, group, part);
+        part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end)) {
+      if (operands.piece != nullptr)
+        of_part.piece = operands.piece + (part.n_begin - range.n_begin) * gemm.element_bytes;
+      run_gemm_range(gemm, of_part, group, part);
+    }
     return;
   }
   const size_t block_bytes = gemm.taps * gemm.kc * 16;  // 16 channels of packed weights
@@ -203,13 +215,43 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;
+  if (operands.piece != nullptr) {
+    args.c = operands.piece;
+    args.c_stride = operands.piece_stride;
+  }
   args.ahead = operands.ahead;
   args.ahead_bytes = operands.ahead_bytes;
   gemm.kernel->fn(args);
 }
 
+namespace {
+
+// Rows of a follower's piece, of `all_rows`.
+size_t rows_of_piece(const GemmCall& gemm, size_t all_rows, size_t columns) {
+  const size_t mr = gemm.kernel->mr, row_bytes = columns * gemm.element_bytes;
+  const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights &&
+                        (gemm.element_bytes == 1 || all_rows * row_bytes <= kFollowSums);
+  const size_t rows = std::max(kFollowBytes / row_bytes / mr, kFollowTiles) * mr;
+  return is_whole ? all_rows : std::min(rows, all_rows);
+}
+
+}  // namespace
+
+void offer_pieces(const GemmCall& gemm, PlannedStep* step) {
+  if (gemm.element_bytes == 1) return;
+  size_t bytes = 0;
+  for (size_t part = 0; part < gemm.m_parts * gemm.n_parts; ++part) {
+    const GemmRange range = gemm_range(gemm, part);
+    const size_t n = range.n_end - range.n_begin, m = range.m_end - range.m_begin;
+    bytes = std::max(bytes, rows_of_piece(gemm, m, n) * n * gemm.element_bytes);
+  }
+  step->piece_tasks = std::min(gemm.tasks, gemm.outer * gemm.m_parts * gemm.n_parts);
+  step->piece_bytes = round_up(bytes + kSlack, kAlignment);
+}
+
 void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
-                      const GemmOperands& operands, size_t image, size_t group, size_t part) {
+                      const GemmOperands& operands, size_t task, size_t image, size_t group,
+                      size_t part) {
   const GemmRange range = gemm_range(gemm, part);
   const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
   const size_t index = (image * gemm.groups + group) * parts + part;
@@ -221,10 +263,11 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
   block_operands.ahead_bytes = ahead_bytes;
   if (step.follower == nullptr) return run_gemm_range(gemm, block_operands, group, range);
   const size_t all_rows = range.m_end - range.m_begin;
-  const size_t mr = gemm.kernel->mr, columns = range.n_end - range.n_begin;
-  const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights;
-  const size_t rows =
-      is_whole ? all_rows : std::max(kFollowBytes / columns / mr, kFollowTiles) * mr;
+  const size_t columns = range.n_end - range.n_begin;
+  const size_t rows = rows_of_piece(gemm, all_rows, columns);
+  uint8_t* const piece = piece_of(step, context, task);
+  block_operands.piece = piece;
+  block_operands.piece_stride = columns * gemm.element_bytes;
   GemmRange block = range;
   for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
     block.m_end = std::min(block.m_begin + rows, range.m_end);
@@ -233,9 +276,16 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
     block_operands.ahead_bytes = ahead_bytes * (block.m_end - range.m_begin) / all_rows - first;
     run_gemm_range(gemm, block_operands, group, block);
     const size_t row = image * gemm.m + block.m_begin;
+    const size_t block_rows = block.m_end - block.m_begin;
+    if (piece != nullptr) {
+      const size_t stride = gemm.groups * gemm.n;
+      follow_piece(step, context, piece, gemm.element_bytes,
+                   row * stride + group * gemm.n + range.n_begin, block_rows, columns, stride);
+      continue;
+    }
     const size_t stride = output_pitch(step, gemm.c_stride()) / gemm.element_bytes;
-    follow(step, context, row * stride + group * gemm.n + range.n_begin,
-           block.m_end - block.m_begin, columns, stride);
+    follow(step, context, row * stride + group * gemm.n + range.n_begin, block_rows, columns,
+           stride);
   }
 }
 

@@ -13,11 +13,15 @@
 
 namespace qrt {
 
+// A constant bias of int32.
+std::vector<int32_t> read_bias(const OpInput& bias);
+
 // bias[c] + 128 * weight_sum[c] (modulo 2^32) where the kernel reads x - 128, else bias[c]; with
 // `group` channels per group each group starts at a multiple of channel_stride(group). Readable up
 // to 64 channels beyond the last.
-std::vector<int32_t> fold_bias(const uint8_t* bias, const flatbuffers::Vector<int32_t>* weight_sum,
-                               size_t channels, size_t group, bool signed_lhs);
+std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
+                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                               bool signed_lhs);
 
 // Channels between the groups in bias and requantisation arrays.
 constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
@@ -57,10 +61,11 @@ struct GemmConstants {
   bool pair_safe;
 };
 
-// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. REQUIRES as for
+// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. `bias`: that of
+// every channel, which the requantisation may change, or null if only a run knows it. REQUIRES as for
 // make_gemm().
 void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm);
+               GemmCall* gemm, std::vector<int32_t>* bias = nullptr);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
@@ -97,6 +102,9 @@ struct GemmOperands {
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.
   void* c = nullptr;
   size_t c_stride = 0;
+  // Instead, if not null: where the first row and channel of the range stands.
+  uint8_t* piece = nullptr;
+  size_t piece_stride = 0;
 
   const int8_t* ahead = nullptr;
   size_t ahead_bytes = 0;
@@ -116,15 +124,18 @@ inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, si
 // in the cache. `image` counts the products of m rows before this one in the output.
 // A part fetches its share of what the step fetches ahead.
 void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
-                      const GemmOperands& operands, size_t image, size_t group, size_t part);
+                      const GemmOperands& operands, size_t task, size_t image, size_t group,
+                      size_t part);
+// Sets piece_tasks and piece_bytes of a step that runs such parts, if it makes accumulators.
+void offer_pieces(const GemmCall& gemm, PlannedStep* step);
 
-// f(outer index, part) for every part of every product.
+// f(task, outer index, part) for every part of every product.
 template <class F>
 void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
   const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
   const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
   parallel.run(tasks, [&](size_t t) {
-    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(i / parts, i % parts);
+    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(t, i / parts, i % parts);
   });
 }
 

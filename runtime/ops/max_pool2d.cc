@@ -39,7 +39,7 @@ void run(const Step& step, const RunContext& context) {
 void run_int16(const Step& step, const RunContext& context) {
   const PoolStep& pool = step.as<PoolStep>();
   run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), PoolInt16Args{},
-           max_pool_int16);
+           pool.kernel->max_int16);
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
@@ -47,7 +47,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
   if (context.inputs[0].type.dtype == DType::kInt16) {
-    step->kernel = "max_pool_s16";
+    step->kernel = pool->kernel->name_int16;
     step->run = run_int16;
     step->params = std::move(pool);
     return Status();

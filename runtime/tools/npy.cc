@@ -204,14 +204,42 @@ Status NpyFile::read(size_t offset, size_t bytes, void* data) const {
   return {};
 }
 
+namespace {
+
+Status read_all(const NpyFile& file, NpyArray* array) {
+  array->dtype = file.dtype();
+  array->shape = file.shape();
+  array->data.resize(static_cast<size_t>(array->shape.elements()) * dtype_bytes(array->dtype));
+  return file.read(0, array->data.size(), array->data.data());
+}
+
+}  // namespace
+
 Status read_npy(const std::string& path, NpyArray* array) {
   *array = NpyArray();
   NpyFile file;
   QRT_TRY(file.open(path));
-  array->dtype = file.dtype();
-  array->shape = file.shape();
-  array->data.resize(static_cast<size_t>(array->shape.elements()) * dtype_bytes(array->dtype));
-  return file.read(0, array->data.size(), array->data.data()).at(path);
+  return read_all(file, array).at(path);
+}
+
+Status read_npy_of_stdin(NpyArray* array) {
+  *array = NpyArray();
+  // Sizes are checked against a whole file: one is made of what comes.
+  const std::shared_ptr<FILE> copy(tmpfile(), [](FILE* f) {
+    if (f) fclose(f);
+  });
+  if (!copy) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  char block[1 << 16];
+  size_t bytes = 0;
+  while (const size_t n = fread(block, 1, sizeof block, stdin)) {
+    if (fwrite(block, 1, n, copy.get()) != n)
+      return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+    bytes += n;
+  }
+  if (ferror(stdin)) return error(Code::kIoError, "standard input cannot be read");
+  NpyFile file;
+  QRT_TRY(file.open(copy, 0, bytes).at("standard input"));
+  return read_all(file, array).at("standard input");
 }
 
 DType npy_dtype(DType dtype) {
@@ -248,23 +276,29 @@ Status from_npy_form(DType dtype, NpyArray* array) {
   return {};
 }
 
-Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
-                 size_t bytes) {
-  std::vector<uint8_t> codes;
-  if (is_packed(dtype)) {
-    codes.resize(static_cast<size_t>(shape.elements()));
-    unpack_codes(dtype_bits(dtype), npy_dtype(dtype) == DType::kInt8,
-                 static_cast<const uint8_t*>(data), codes.size(), codes.data());
-    data = codes.data();
-    bytes = codes.size();
+NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t bytes) {
+  NpyArray array;
+  array.dtype = npy_dtype(dtype);
+  array.shape = shape;
+  const auto* from = static_cast<const uint8_t*>(data);
+  if (!is_packed(dtype)) {
+    array.data.assign(from, from + bytes);
+    return array;
   }
-  dtype = npy_dtype(dtype);
+  array.data.resize(static_cast<size_t>(shape.elements()));
+  unpack_codes(dtype_bits(dtype), array.dtype == DType::kInt8, from, array.data.size(),
+               array.data.data());
+  return array;
+}
+
+std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes) {
+  const NpyArray array = to_npy_form(dtype, shape, data, bytes);
   std::string dims;
   for (int64_t d : shape) dims += std::to_string(d) + ", ";
   if (shape.rank() > 1) dims.resize(dims.size() - 2);
   std::string header = "{'descr': '";
   for (const TypeName& t : kTypes)
-    if (t.dtype == dtype) header += t.name;
+    if (t.dtype == array.dtype) header += t.name;
   header += "', 'fortran_order': False, 'shape': (" + dims + "), }";
   constexpr size_t kStart = 10, kAlign = 64;
   header.append((kAlign - (kStart + header.size() + 1) % kAlign) % kAlign, ' ');
@@ -273,7 +307,13 @@ Status write_npy(const std::string& path, DType dtype, const Shape& shape, const
   content += static_cast<char>(header.size() & 255);
   content += static_cast<char>(header.size() >> 8);
   content += header;
-  content.append(static_cast<const char*>(data), bytes);
+  content.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+  return content;
+}
+
+Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
+                 size_t bytes) {
+  const std::string content = npy_content(dtype, shape, data, bytes);
   return write_file(path, content.data(), content.size());
 }
 

@@ -44,6 +44,8 @@ class NpyFile {
 // kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element
 // types, orders and ranks that qrt does not have. The message names the file.
 Status read_npy(const std::string& path, NpyArray* array);
+// As read_npy(), from standard input to its end.
+Status read_npy_of_stdin(NpyArray* array);
 
 // The type as which elements of `dtype` travel.
 DType npy_dtype(DType dtype);
@@ -52,7 +54,11 @@ DType npy_dtype(DType dtype);
 // value is none of the type.
 Status from_npy_form(DType dtype, NpyArray* array);
 
-// Version 1, data aligned to 64. `bytes`: the elements' size, packed where the type is.
+// Elements of `dtype` in the form in which they travel. `bytes`: their size, packed where the type is.
+NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t bytes);
+
+// Version 1, data aligned to 64. `bytes` as above.
+std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes);
 Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
                  size_t bytes);
 

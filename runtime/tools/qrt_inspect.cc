@@ -5,14 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/infer.h"
-#include "runtime/model_bytes.h"
 #include "runtime/plan.h"
 #include "runtime/session.h"
 #include "runtime/text.h"
-#include "runtime/tools/files.h"
+#include "runtime/tools/model_file.h"
 #include "runtime/tools/options.h"
 #include "runtime/tools/terminal.h"
-#include "runtime/verify.h"
 
 namespace qrt {
 namespace {
@@ -326,13 +324,10 @@ void print_dot(const ordered_json& all) {
 }
 
 Status inspect(const Options& options) {
-  QRT_TRY(tool::check_readable(options.model));
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
   QRT_TRY(std::move(isas.status()));
-  auto bytes = ModelBytes::map_file(options.model.c_str());
-  QRT_TRY(std::move(bytes.status()).at(options.model));
-  auto model = verify(std::move(*bytes));
-  QRT_TRY(std::move(model.status()).at(options.model));
+  auto model = tool::load_verified(options.model);
+  QRT_TRY(std::move(model.status()));
   PlanOptions plan_options;
   plan_options.batch = options.batch;
   plan_options.isas = *isas;

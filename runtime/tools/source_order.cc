@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "runtime/tools/metadata.h"
+
 namespace qrt::tool {
 namespace {
 
@@ -31,12 +33,9 @@ bool is_on_images(fb::OpOptions type) {
 }
 
 std::string told_orders(const fb::Model& model) {
-  if (model.metadata() != nullptr)
-    for (const fb::KeyValue* entry : *model.metadata())
-      if (entry->key() != nullptr && entry->key()->str() == kSourceOrderKey &&
-          entry->value() != nullptr)
-        return entry->value()->str();
-  return "";
+  std::string text;
+  find_metadata(model, kSourceOrderKey, &text);
+  return text;
 }
 
 // Of text_of(); a file may hold anything.

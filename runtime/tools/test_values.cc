@@ -3,42 +3,14 @@
 #include <cstring>
 #include <sstream>
 
+#include "runtime/tools/metadata.h"
+
 namespace qrt::tool {
 namespace {
 
 std::string list_of(const std::vector<uint32_t>& indices) {
   std::string text;
   for (const uint32_t i : indices) text += (text.empty() ? "" : " ") + std::to_string(i);
-  return text;
-}
-
-// A number as it is read, or bytes.
-std::string text_of(DType dtype, const uint8_t* element, size_t bytes) {
-  const auto number = [&](auto value) {
-    memcpy(&value, element, sizeof value);
-    std::ostringstream text;
-    text.precision(9);
-    text << +value;
-    return text.str();
-  };
-  switch (dtype) {
-    case DType::kInt8: return number(int8_t{});
-    case DType::kUInt8:
-    case DType::kBool: return number(uint8_t{});
-    case DType::kInt16: return number(int16_t{});
-    case DType::kUInt16: return number(uint16_t{});
-    case DType::kInt32: return number(int32_t{});
-    case DType::kUInt32: return number(uint32_t{});
-    case DType::kInt64: return number(int64_t{});
-    case DType::kFloat32: return number(float{});
-    default: break;
-  }
-  std::string text = "0x";
-  for (size_t i = bytes; i-- > 0;) {
-    char digits[3];
-    snprintf(digits, sizeof digits, "%02x", element[i]);
-    text += digits;
-  }
   return text;
 }
 
@@ -49,18 +21,11 @@ std::string text_of(const TestBuffers& buffers) {
 }
 
 Status find_test_buffers(const fb::Model& model, TestBuffers* buffers) {
-  const std::string* told = nullptr;
   std::string text;
-  if (model.metadata() != nullptr)
-    for (const fb::KeyValue* entry : *model.metadata())
-      if (told == nullptr && entry->key() != nullptr && entry->key()->str() == kTestValuesKey &&
-          entry->value() != nullptr) {
-        text = entry->value()->str();
-        told = &text;
-      }
-  if (told == nullptr)
+  if (!find_metadata(model, kTestValuesKey, &text))
     return error(Code::kInvalidArgument,
-                 "the file holds no test values (qrt_convert --keep-test-values puts them there)");
+                 "the file holds no test values (qrt_convert --digests, or "
+                 "--keep-test-values for those of an ESP-DL file, puts them there)");
   std::istringstream words(text);
   std::vector<uint32_t>* to = &buffers->inputs;
   for (std::string word; words >> word;) {
@@ -81,21 +46,6 @@ Status find_test_buffers(const fb::Model& model, TestBuffers* buffers) {
                   buffers->inputs.size(), buffers->outputs.size(), model.inputs()->size(),
                   model.outputs()->size());
   return {};
-}
-
-Difference compare(DType dtype, const void* got, const void* expected, size_t bytes) {
-  const auto *a = static_cast<const uint8_t*>(got), *b = static_cast<const uint8_t*>(expected);
-  const size_t element = dtype_bytes(dtype) == 0 ? 1 : dtype_bytes(dtype);
-  Difference result;
-  result.elements = bytes / element;
-  for (size_t i = 0; i < result.elements; ++i) {
-    if (memcmp(a + i * element, b + i * element, element) == 0) continue;
-    if (result.different++ > 0) continue;
-    result.first = i;
-    result.got = text_of(dtype, a + i * element, element);
-    result.expected = text_of(dtype, b + i * element, element);
-  }
-  return result;
 }
 
 }  // namespace qrt::tool

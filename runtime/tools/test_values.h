@@ -9,7 +9,6 @@
 
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
-#include "runtime/tensor.h"
 
 namespace qrt::tool {
 
@@ -24,14 +23,6 @@ std::string text_of(const TestBuffers& buffers);
 
 // Of a verified model. kInvalidArgument: it holds none; kInvalidModel: what it tells is wrong.
 Status find_test_buffers(const fb::Model& model, TestBuffers* buffers);
-
-// How two tensors of one type differ: by their bytes.
-struct Difference {
-  size_t elements = 0, different = 0;
-  size_t first = 0;           // the first element that differs
-  std::string got, expected;  // there
-};
-Difference compare(DType dtype, const void* got, const void* expected, size_t bytes);
 
 }  // namespace qrt::tool
 

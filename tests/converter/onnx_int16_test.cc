@@ -167,6 +167,10 @@ TEST(OnnxInt16, CoarseBiasesOfBytesAreAddedInFinerUnits) {
     check_coarse_bias(4, 6, 2, 3, product);
     check_coarse_bias(7, 33, 1, 1, product);
     check_coarse_bias(1, 1, 1, 1, product);
+    for (const int64_t channels : {2, 5, 16, 17, 24, 48}) {  // depthwise, in groups of 16 or less
+      check_coarse_bias(channels, channels, channels, 3, product);
+      check_coarse_bias(channels, 2 * channels, channels, 1, product);
+    }
   }
 }
 

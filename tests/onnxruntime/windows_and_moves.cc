@@ -18,7 +18,6 @@ bool GraphMaker::pool(const char* op) {
   const std::string r = read(x);
   const std::string y = b_.node(op, {r}, w.attributes);
   const Quant same = live_[x].quant;
-  // SAME with dilation: ONNX Runtime's shape is its own.
   if (dice_.coin())
     quantise(y, made, live_[x].amplitude, live_[x].has_batch, &same);
   else

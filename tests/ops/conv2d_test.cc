@@ -13,7 +13,7 @@ namespace {
 
 using testing::Bytes;
 
-enum class Kind { kF32, kInt, kAcc, kZeroPointBefore };
+enum class Kind { kF32, kInt, kAcc, kShiftUp, kZeroPointBefore };
 
 struct ConvTester {
   int64_t h = 1, w = 1, c = 1, out = 1, kh = 1, kw = 1;
@@ -81,6 +81,15 @@ struct ConvTester {
         for (int64_t o = 0; o < out; ++o)
           r->stages[0]->multiplier.push_back(
               static_cast<int32_t>(random->integer(1 << 29, (1u << 31) - 1)));
+        return r;
+      }
+      case Kind::kShiftUp: {  // a shift for each channel, ties above and below the zero point
+        auto r = testing::requant_int(1, 0, 128);
+        r->stages[0]->rounding = fb::Rounding::HALF_UP;
+        r->stages[0]->multiplier.assign(static_cast<size_t>(out), 1);
+        r->stages[0]->shift.clear();
+        for (int64_t o = 0; o < out; ++o)
+          r->stages[0]->shift.push_back(static_cast<uint8_t>(random->integer(4, 13)));
         return r;
       }
       case Kind::kZeroPointBefore: {
@@ -251,7 +260,7 @@ TEST(Conv2D, RowTapsOverSeveralStripsOfRows) {
 }
 
 TEST(Conv2D, Requantisations) {
-  for (const Kind kind : {Kind::kInt, Kind::kAcc, Kind::kZeroPointBefore}) {
+  for (const Kind kind : {Kind::kInt, Kind::kAcc, Kind::kShiftUp, Kind::kZeroPointBefore}) {
     ConvTester().image(5, 5, 11).kernel(35, 1, 1).requant(kind).test();
     ConvTester().image(5, 5, 6).kernel(38, 3, 3).pad(1, 1, 1, 1).in_groups(2).requant(kind).test();
     ConvTester().image(8, 8, 3).kernel(20, 3, 3).pad(1, 1, 1, 1).as_rows().requant(kind).test();

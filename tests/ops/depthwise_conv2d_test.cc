@@ -17,7 +17,7 @@ struct DepthwiseTester {
   int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
-  bool is_int = false;
+  bool is_int = false, shifts_up = false;
 
   DepthwiseTester& image(int64_t height, int64_t width, int64_t channels) {
     h = height, w = width, c = channels;
@@ -45,6 +45,12 @@ struct DepthwiseTester {
   }
   DepthwiseTester& integer() {
     is_int = true;
+    return *this;
+  }
+
+  // A shift for each channel, half up: ties above and below the zero point.
+  DepthwiseTester& shift_up() {
+    shifts_up = true;
     return *this;
   }
 
@@ -80,6 +86,15 @@ struct DepthwiseTester {
     for (size_t i = 0; i < channels; ++i) scale.push_back(random.scale(exponent));
     o.requant = is_int ? testing::requant_int(1 << 30, static_cast<uint8_t>(30 - exponent), 99)
                        : testing::requant_f32(scale, 120);
+    if (shifts_up) {
+      o.requant = testing::requant_int(1, 0, 128);
+      fb::RequantStageT& stage = *o.requant->stages[0];
+      stage.rounding = fb::Rounding::HALF_UP;
+      stage.multiplier.assign(channels, 1);
+      stage.shift.clear();
+      for (size_t i = 0; i < channels; ++i)
+        stage.shift.push_back(static_cast<uint8_t>(random.integer(3, 11)));
+    }
     const testing::RequantOracle requant(*o.requant, channels);
     m.op(std::move(o), {x, wt, b}, {y});
 
@@ -145,6 +160,9 @@ TEST(DepthwiseConv2D, Multipliers) {
 
 TEST(DepthwiseConv2D, IntegerRequantisation) {
   DepthwiseTester().image(6, 6, 37).kernel(3, 3).pad(1, 1, 1, 1).integer().test();
+  for (const int64_t c : {3, 16, 37, 64, 67})
+    DepthwiseTester().image(6, 6, c).kernel(3, 3).pad(1, 1, 1, 1).shift_up().test();
+  DepthwiseTester().image(7, 7, 24).kernel(5, 5).pad(2, 2, 2, 2).stride(2, 2).shift_up().test();
 }
 
 // Large enough to be cut on every instruction set.

@@ -56,8 +56,10 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
           parallel.custom = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
             for (size_t i = 0; i < count; ++i) task(argument, i);
           };
-          for_gemm_parts(g, parallel,
-                         [&](size_t o, size_t part) { ++seen[o * g.m_parts * g.n_parts + part]; });
+          for_gemm_parts(g, parallel, [&](size_t task, size_t o, size_t part) {
+            ASSERT_LT(task, g.tasks);
+            ++seen[o * g.m_parts * g.n_parts + part];
+          });
           for (int s : seen) ASSERT_EQ(s, 1);
         }
       }
@@ -105,9 +107,7 @@ TEST(GemmCall, OneThreadIsNotCut) {
 }
 
 TEST(GemmCall, GroupsStandApart) {
-  const std::vector<int32_t> bias = {1, 2, 3, 4, 5, 6};
-  const auto folded =
-      fold_bias(reinterpret_cast<const uint8_t*>(bias.data()), nullptr, 6, 3, /*signed_lhs=*/false);
+  const auto folded = fold_bias({1, 2, 3, 4, 5, 6}, nullptr, 3, /*signed_lhs=*/false);
   ASSERT_EQ(folded.size(), 2 * channel_stride(3) + 64);
   EXPECT_EQ(folded[2], 3);
   EXPECT_EQ(folded[channel_stride(3)], 4);

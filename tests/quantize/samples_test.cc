@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "converter/quantize/samples/images.h"
 #include "converter/quantize/samples/labels.h"
+#include "runtime/tools/images/images.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::quantize {
@@ -52,7 +52,7 @@ class SamplesTest : public ::testing::Test {
     return m;
   }
   Status open(const std::vector<std::string>& sources, const FloatModel& m,
-              const ImageOptions& options = {}) {
+              const tool::PictureOptions& options = {}) {
     return open_samples(sources, options, m, &samples_);
   }
   std::vector<float> sample(size_t i, const std::string& input = "x") {
@@ -199,7 +199,7 @@ const char kPpm[] = "P6\n# colours\n2 2\n255\n\xff\0\0\0\xff\0\0\0\xff\xff\xff\x
 
 TEST_F(SamplesTest, OfImagesAreLaidOutAndScaled) {
   const std::string file = write("a.ppm", std::string(kPpm, sizeof kPpm - 1));
-  ImageOptions options;
+  tool::PictureOptions options;
   options.mean = {0.5f};
   options.std = {0.5f};
   ASSERT_TRUE(open({file}, model({-1, 3, 2, 2}), options).ok());
@@ -215,7 +215,7 @@ TEST_F(SamplesTest, OfImagesAreResizedAndCropped) {
   std::string pixels;
   for (int i = 0; i < 8 * 4; ++i) pixels += static_cast<char>(i % 8 * 10);
   const std::string file = write("a.pgm", "P5 8 4 255\n" + pixels);
-  ImageOptions options;
+  tool::PictureOptions options;
   options.scale = 1;
   ASSERT_TRUE(open({file}, model({-1, 1, 2, 4}), options).ok());
   const std::vector<float> halved = sample(0);
@@ -236,12 +236,12 @@ TEST_F(SamplesTest, OfImagesAreResizedAndCropped) {
 
 TEST_F(SamplesTest, OfDamagedImagesAreRefused) {
   const std::string ppm(kPpm, sizeof kPpm - 1);
-  Image image;
+  tool::Image image;
   for (size_t n = 0; n < ppm.size(); ++n)
-    EXPECT_FALSE(read_image(write("a.ppm", ppm.substr(0, n)), &image).ok()) << n;
+    EXPECT_FALSE(tool::read_image(write("a.ppm", ppm.substr(0, n)), &image).ok()) << n;
   for (const char* other : {"\xff\xd8\xff\xe0 no jpeg", "\x89PNG\r\n\x1a\n no png",
                             "P6 99999999 99999999 255\n", "GIF89a"})
-    EXPECT_FALSE(read_image(write("a.png", other), &image).ok()) << other;
+    EXPECT_FALSE(tool::read_image(write("a.png", other), &image).ok()) << other;
 }
 
 TEST_F(SamplesTest, LabelsAreOneForEachSample) {

@@ -83,6 +83,62 @@ TEST(FloatForm, ShiftsHalfUpBehindARelu) {
   }
 }
 
+// With the zero point moved into the sums' bias no tie lies below 0. Returns whether that was done; the
+// same bytes either way.
+bool check_moved(const Case& c, int32_t bias, size_t terms) {
+  flatbuffers::FlatBufferBuilder builder, other;
+  const RequantParams exact = make(c, &builder);
+  RequantParams fast = make(c, &other);
+  std::vector<int32_t> biases = {bias};
+  const Sums sums = {&biases, terms};
+  find_float_form(1, &fast, &sums);
+  const int64_t addend = int64_t{biases[0]} - bias;
+  const int64_t reach = static_cast<int64_t>(terms) * 255 * 128;
+  const auto same = [&](int64_t acc) {  // of all that sums can be
+    if (acc < bias - reach || acc > bias + reach) return;
+    EXPECT_LE(acc + addend, INT32_MAX);
+    EXPECT_EQ(requantize(fast.requant, static_cast<int32_t>(acc + addend), 0),
+              requantize(exact.requant, static_cast<int32_t>(acc), 0))
+        << acc << " >> " << c.shift << " * " << c.multiplier;
+  };
+  for (int64_t step = -260; step <= 260; ++step)
+    for (int64_t half = 0; half <= 1; ++half)
+      for (int64_t around = -2; around <= 2; ++around)
+        same((step * 2 + half) * (int64_t{1} << c.shift) / 2 / c.multiplier + around);
+  Random random;
+  for (int i = 0; i < 2000; ++i)
+    same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
+  for (const int64_t edge : {bias - reach, bias + reach})
+    for (int64_t around = -2; around <= 2; ++around) same(edge + around);
+  return fast.requant.kind == RequantKind::kF32 && addend != 0;
+}
+
+TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
+  const fb::Rounding up = fb::Rounding::HALF_UP;
+  for (int shift = 1; shift <= 14; ++shift)
+    for (const Case& c : {Case{shift, 1, 128, 0, 255, up}, Case{shift, 1, 255, 0, 255, up},
+                          Case{shift, 1, 128, 7, 200, up}, Case{shift, 1, 3, 0, 255, up},
+                          Case{shift, 1, 128, 0, 255, up, -100, 90}})
+      EXPECT_EQ(check_moved(c, 12345, 65000), !is_integer_build()) << shift;
+  // Left shifts and other multipliers where the zero point is a number of sums.
+  EXPECT_FALSE(check_moved({0, 4, 128, 0, 255, up}, 0, 9));  // without: nothing is rounded
+  EXPECT_EQ(check_moved({5, 4, 128, 0, 255, up}, 7, 9), !is_integer_build());
+  EXPECT_FALSE(check_moved({3, 5, 128, 0, 255, up}, 7, 9));
+}
+
+// Sums that would leave int32 stay as they are, as do those that no scale serves.
+TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
+  const fb::Rounding up = fb::Rounding::HALF_UP;
+  const Case c = {10, 1, 128, 0, 255, up};
+  const int32_t room = INT32_MAX - 128 * 1024 - 9 * 255 * 128;
+  EXPECT_EQ(check_moved(c, room, 9), !is_integer_build());
+  EXPECT_FALSE(check_moved(c, room + 1, 9));
+  EXPECT_EQ(check_moved(c, INT32_MIN + 9 * 255 * 128, 9), !is_integer_build());
+  EXPECT_FALSE(check_moved(c, INT32_MIN + 9 * 255 * 128 - 1, 9));
+  EXPECT_FALSE(check_moved(c, 0, size_t{1} << 16));
+  EXPECT_FALSE(check_moved({22, 1, 128, 0, 255, up}, 0, 9));
+}
+
 // Whatever the rounding and the limits, what becomes float is the same function.
 TEST(FloatForm, RandomMultipliers) {
   Random random;

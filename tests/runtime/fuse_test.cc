@@ -21,7 +21,22 @@ namespace {
 using testing::Bytes;
 using testing::ModelBuilder;
 
-enum class Follower { kAdd, kAddSwapped, kAddTwice, kMul, kLut };
+// The formulas are behind sums of 32 bits, and make int16 or bytes of them.
+enum class Follower {
+  kAdd,
+  kAddSwapped,
+  kAddTwice,
+  kMul,
+  kLut,
+  kFormula,
+  kFormulaSum,
+  kFormulaTwice
+};
+
+bool is_formula(Follower f) { return f >= Follower::kFormula; }
+DType output_type(Follower f) {
+  return f == Follower::kFormula || f == Follower::kFormulaTwice ? DType::kInt16 : DType::kUInt8;
+}
 
 struct Case {
   Shape image;  // [n, h, w, c]
@@ -45,6 +60,15 @@ fb::LutOptionsT lut_options(ModelBuilder* m) {
   return o;
 }
 
+fb::FormulaOptionsT formula_options(int shift, int zero_point) {
+  fb::FormulaOptionsT o;
+  o.a_steps.push_back(std::make_unique<fb::FormulaStepT>());
+  o.a_steps[0]->function = fb::FormulaFunction::SHIFT_RIGHT;
+  o.a_steps[0]->value = shift;
+  o.zero_point = zero_point;
+  return o;
+}
+
 // A convolution of `x` that keeps its height and width; the tensor it writes.
 uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* random) {
   const Shape& s = c.image;
@@ -63,8 +87,9 @@ uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* r
     o.weight_sum.push_back(sum);
     bias.push_back(static_cast<int32_t>(random->integer(-2000, 2000)) - 131 * sum);
   }
-  o.requant = testing::requant_f32({0.004f}, 120);
-  const uint32_t y = m->tensor({s[0], s[1], s[2], c.channels});
+  o.requant = is_formula(c.follower) ? testing::requant_acc() : testing::requant_f32({0.004f}, 120);
+  const uint32_t y = m->tensor({s[0], s[1], s[2], c.channels},
+                               is_formula(c.follower) ? DType::kInt32 : DType::kUInt8);
   const Shape shape{c.channels, c.kernel, c.kernel, in};
   m->op(std::move(o), {x, m->gemm_weights(shape, weights, c.groups), m->bias(bias)}, {y});
   return y;
@@ -78,12 +103,15 @@ ModelBuilder model_of(const Case& c, bool apart) {
   const Shape shape{c.image[0], c.image[1], c.image[2], c.channels};
   const uint32_t x = m.input(c.image), other = m.input(shape);
   const uint32_t between = convolve(&m, x, c, &random);
-  const uint32_t y = m.output(shape);
+  const uint32_t y = m.output(shape, output_type(c.follower));
   switch (c.follower) {
     case Follower::kAdd: m.op(add_options(), {between, other}, {y}); break;
     case Follower::kAddSwapped: m.op(add_options(), {other, between}, {y}); break;
     case Follower::kAddTwice: m.op(add_options(), {between, between}, {y}); break;
     case Follower::kLut: m.op(lut_options(&m), {between}, {y}); break;
+    case Follower::kFormula: m.op(formula_options(3, 7), {between}, {y}); break;
+    case Follower::kFormulaSum: m.op(formula_options(9, 128), {between, other}, {y}); break;
+    case Follower::kFormulaTwice: m.op(formula_options(2, 0), {between, between}, {y}); break;
     case Follower::kMul:
       fb::MulOptionsT mul;
       mul.a_zero_point = 5;
@@ -174,6 +202,17 @@ ModelBuilder planes_to_pixels(const Shape& image, bool apart) {
   m.op(std::move(transpose), {planes}, {y});
   if (apart) m.mark_output(planes);
   return m;
+}
+
+// Their sums stand in pieces of scratch memory.
+TEST(Fuse, FormulasOfSumsThatAreNarrower) {
+  for (const Follower f : {Follower::kFormula, Follower::kFormulaSum, Follower::kFormulaTwice}) {
+    check({{1, 40, 40, 16}, 64, 1, 1, f});   // several pieces
+    check({{2, 11, 13, 8}, 17, 3, 1, f});    // rows and channels off every tile
+    check({{1, 9, 9, 12}, 30, 3, 3, f});     // groups
+    check({{1, 4, 5, 512}, 1040, 1, 1, f});  // weights that crowd the cache
+    check({{1, 1, 1, 4}, 1, 1, 1, f});
+  }
 }
 
 TEST(Fuse, QuantizeInsideTheTransposeToPixels) {

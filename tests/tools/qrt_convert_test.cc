@@ -236,7 +236,9 @@ TEST_F(Convert, EspdlModels) {
       0);
   const CommandResult differs = run("qrt_run", {other, "--check", "--isa", "scalar"});
   EXPECT_EQ(differs.status, 1);
-  EXPECT_EQ(differs.out, "check output 0 'y': 1 of 4 differ, the first at 3: 4, expected 9\n");
+  EXPECT_EQ(differs.out,
+            "check output 0 'y': 1 of 4 differ, the first at 3: 4, expected 9; greatest "
+            "difference 5\n");
   ASSERT_EQ(run("qrt_convert", {one, "--target", "c", "-o", path("none.qrt")}).status, 0);
   expect_failure("qrt_run", {path("none.qrt"), "--check"}, 2, "holds no test values");
   expect_failure("qrt_run", {kept, "--check", "x.npy"}, 2, "takes its inputs from the model");

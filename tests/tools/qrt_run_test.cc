@@ -176,12 +176,18 @@ TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
   EXPECT_EQ(output("out/tensor_0002_told.npy").shape, (Shape{1, 1, 3, 2}));
   EXPECT_EQ(output("out/tensor_0003_y.npy").shape, (Shape{1, 1, 2, 3})) << "as the model's output";
   EXPECT_EQ(output("out/tensor_0003_y.npy").data, output("out/output_0.npy").data);
-  const auto list = nlohmann::json::parse(read(path("out/tensors.json")));
-  ASSERT_EQ(list.size(), 4u);
+  auto list = nlohmann::json::parse(read(path("out/index.json")));
+  ASSERT_EQ(list.size(), 5u);
+  EXPECT_EQ(list[0]["name"], "x");
+  EXPECT_EQ(list[0]["input"], 0);
+  EXPECT_EQ(output("out/" + list[0]["file"].get<std::string>()).data,
+            (std::vector<uint8_t>{1, 10}));
+  list.erase(0);
   EXPECT_EQ(list[0]["file"], "tensor_0000_conv_1.npy");
   EXPECT_EQ(list[0]["name"], "conv/1");
   EXPECT_EQ(list[0]["source_op"], "Conv");
   EXPECT_EQ(list[0]["operator"], "Conv2D");
+  EXPECT_EQ(list[0]["operator_index"], 0);
   EXPECT_EQ(list[0]["dtype"], "uint8");
   EXPECT_EQ(list[0]["shape"], (std::vector<int>{1, 3, 1, 2}));
   EXPECT_EQ(list[0]["order"], (std::vector<int>{0, 3, 1, 2}));

@@ -291,16 +291,29 @@ std::shared_ptr<Chain> Importer::take_chain(EntryId e) {
   return chain;
 }
 
+// Limits that hold already are no step, and two limitations are one.
+void Importer::add_link(Link link, Chain* chain) {
+  if (link.function == F::CLAMP) {
+    if (chain->range().within(link.value, link.high)) return;
+    if (!chain->links.empty() && chain->links.back().function == F::CLAMP) {
+      const Link& last = chain->links.back();
+      link = clamp_to(std::clamp(last.value, link.value, link.high),
+                      std::clamp(last.high, link.value, link.high));
+      chain->links.pop_back();
+      chain->ranges.pop_back();
+    }
+  }
+  chain->ranges.push_back(range_after(link, chain->range(), &chain->wraps));
+  chain->links.push_back(std::move(link));
+}
+
 void Importer::extend(const Op& op, int i, Link link) {
   extend(op, i, std::vector<Link>{std::move(link)});
 }
 
 void Importer::extend(const Op& op, int i, std::vector<Link> links) {
   std::shared_ptr<Chain> chain = take_chain(op.input(i));
-  for (Link& link : links) {
-    chain->ranges.push_back(range_after(link, chain->range(), &chain->wraps));
-    chain->links.push_back(std::move(link));
-  }
+  for (Link& link : links) add_link(std::move(link), chain.get());
   chain->nodes.push_back(op.index);
   states_[op.output()].chain = std::move(chain);
 }
@@ -336,21 +349,29 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   return true;
 }
 
+// A chain that the one operator that reads it may take over. Accumulators are to be read as they
+// are, but for what fits a byte, which the product itself writes.
+bool Importer::may_be_joined(EntryId e) const {
+  const State& state = states_[same_as(e)];
+  return state.chain && state.readers == 1 && !state.chain->pair &&
+         is_scalar_chain(state.chain->links) &&
+         !(state.chain->product && storage_for(state.chain->range()).dtype == DType::kUInt8);
+}
+
+bool Importer::gives_sums(EntryId e) const {
+  return may_be_joined(e) && states_[same_as(e)].chain->product;
+}
+
 Stored Importer::operand(EntryId e, std::vector<Link>* links) {
   const EntryId entry = same_as(e);
+  if (!may_be_joined(entry)) return stored(entry);
   const State& state = states_[entry];
-  if (!state.chain || state.readers != 1 || state.chain->pair ||
-      !is_scalar_chain(state.chain->links))
-    return stored(entry);
   Chain& chain = *state.chain;
   if (!chain.product) {
     *links = chain.links;
     report_chain(chain, "steps of a Formula");
     return chain.from;
   }
-  // Accumulators go to the Formula as they are, but for what fits a byte, which the product
-  // itself writes.
-  if (storage_for(chain.range()).dtype == DType::kUInt8) return stored(entry);
   *links = chain.links;
   const ValueId sums = chain.product->emit(nullptr, {DType::kInt32, 0});
   report_chain(chain, chain.product->name + ", int32 sums; steps of a Formula");
@@ -362,11 +383,17 @@ void Importer::join(const Op& op, fb::FormulaPair function) {
   const Range x = range(op.input(0)), y = range(op.input(1));
   auto pair = std::make_shared<Pair>();
   pair->function = function;
-  pair->a = operand(op.input(0), &pair->a_links);
+  // The runtime joins within the product whose sums are made last: those of one operand at most,
+  // behind the other.
+  const bool a_is_last = gives_sums(op.input(0)) && !gives_sums(op.input(1));
   if (same_as(op.input(0)) == same_as(op.input(1))) {
-    pair->b = pair->a;
+    pair->a = pair->b = operand(op.input(0), &pair->a_links);
     pair->b_links = pair->a_links;
+  } else if (a_is_last) {
+    pair->b = operand(op.input(1), &pair->b_links);
+    pair->a = operand(op.input(0), &pair->a_links);
   } else {
+    pair->a = gives_sums(op.input(0)) ? stored(op.input(0)) : operand(op.input(0), &pair->a_links);
     pair->b = operand(op.input(1), &pair->b_links);
   }
   const auto chain = std::make_shared<Chain>();

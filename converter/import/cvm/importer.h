@@ -133,6 +133,7 @@ class Importer {
   Status visit(size_t index);
   Status export_outputs();
   std::shared_ptr<Chain> take_chain(EntryId entry);
+  static void add_link(Link link, Chain* chain);
   Stored write(EntryId entry, const Chain& chain, const Storage* wanted);
   Stored write_product(const Op& op, const Chain& chain, const Storage* wanted);
   Stored write_formula(const Op& op, const Stored& from, const std::vector<Link>& links,
@@ -143,6 +144,8 @@ class Importer {
   ValueId add_parameter(EntryId entry, Storage storage);
   // An operand of a pair: a value, and steps that can be done on the way.
   Stored operand(EntryId entry, std::vector<Link>* links);
+  bool may_be_joined(EntryId entry) const;
+  bool gives_sums(EntryId entry) const;
   void report_chain(const Chain& chain, const std::string& became);
   Op op_of(EntryId entry) const;
 

@@ -3,44 +3,16 @@
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_IMPORTER_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "converter/import/common/index_maps.h"
-#include "converter/import/common/quant.h"
-#include "converter/import/espdl/arithmetic.h"
+#include "converter/import/common/outcomes.h"
+#include "converter/import/espdl/builder.h"
 #include "converter/import/espdl/model.h"
 #include "converter/ir.h"
 #include "converter/report.h"
 
 namespace qrt::convert::from_espdl {
-
-// The type of an activation and what its integers mean: real = q * 2^exponent.
-struct Format {
-  DataType type = DataType::INT8;
-  int exponent = 0;
-
-  bool is_integer() const { return type == DataType::INT8 || type == DataType::INT16; }
-  bool is_int16() const { return type == DataType::INT16; }
-  // Added to the file's integer to give the stored one.
-  int offset() const { return type == DataType::INT8 ? 128 : 0; }
-  Limits limits() const { return is_int16() ? kInt16Limits : kInt8Limits; }
-  bool operator==(const Format& f) const { return type == f.type && exponent == f.exponent; }
-  bool operator!=(const Format& f) const { return !(*this == f); }
-  DType stored_type() const;
-};
-
-// Floats divided by `divisor` to integers of this format, and back with its power of two.
-void set_quantize(const Format& format, Target target, float divisor,
-                  fb::QuantizeOptionsT* options);
-void set_dequantize(const Format& format, fb::DequantizeOptionsT* options);
-
-// A tensor on its way through the graph: the graph's value, whose shape is that of the runtime's tensor.
-struct Activation {
-  Format format;
-  ValueId value = kNoValue;
-};
 
 class Importer {
  public:
@@ -51,7 +23,6 @@ class Importer {
 
   Target target() const { return target_; }
   bool is_plain() const { return model_.is_plain(); }
-  fb::Rounding rounding() const { return rounding_of(target_); }
   // Whether images have no batch and value_info is that of NCHW (files of August 2024).
   bool without_batch() const { return without_batch_; }
 
@@ -83,39 +54,8 @@ class Importer {
   void note_s3(bool is_proven) { ++(is_proven ? s3_proven_ : s3_unproven_); }
 
   // --- the graph
-  Graph& graph() { return *graph_; }
-  // By value: adding to the graph moves its values.
-  Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
-  ValueId new_value(const std::string& name, DType dtype, const Shape& shape);
-  ValueId new_value(const std::string& name, const Format& format, const Shape& shape);
-  template <class Options>
-  Options& add_node(const Node& node, std::vector<ValueId> inputs, ValueId y) {
-    graph_->nodes.push_back(make_node<Options>(label(node), node.op, std::move(inputs), {y}));
-    return options<Options>(graph_->nodes.back());
-  }
-  ValueId reshape(const Node& node, ValueId x, const Shape& shape);
-  ValueId transpose(const Node& node, ValueId x, const std::vector<uint8_t>& perm);
-  // Where a map gives -1: a zero.
-  ValueId gather(const Node& node, ValueId x, const IndexMaps& maps, int64_t fill);
-  // f(q) for every integer of x, in the output's format. One table, whatever the two types.
-  ValueId table(const Node& node, const Activation& x, const std::vector<int16_t>& values,
-                const Format& out);
-  // q * 2^(e_in - e_out), rounded by the target.
-  ValueId rescale(const Node& node, const Activation& x, const Format& out);
-  // Its integers as floats: q * 2^exponent.
-  ValueId to_float(const Node& node, const Activation& x);
-  // Floats as integers, rounded by the target; divided by `divisor` first.
-  ValueId from_float(const Node& node, ValueId x, float divisor, const Format& out);
-  ValueId float_function(const Node& node, fb::FloatFunction function, std::vector<ValueId> inputs,
-                         const Shape& shape);
-  ValueId float_constant(float value);
-  // y = limits(v / 2^shift): shifts of one or of every channel.
-  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
-                                        const Format& out, Limits limits);
-  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
-                                        const Format& out) {
-    return requant(shifts, most_left, out, out.limits());
-  }
+  Builder& builder() { return builder_; }
+  Graph& graph() { return builder_.graph(); }
   // Output i of the operator is this value.
   void finish(const Node& node, ValueId value, const Format& format, int i = 0);
   // A value that keeps its content between runs: `next`, of its shape, after each.
@@ -125,8 +65,8 @@ class Importer {
  private:
   struct State {
     Activation activation;
-    bool refused = false;
-    std::string origin;  // the refused operator or input it depends on, as messages name it
+    std::string
+        origin;  // the refused operator or input it depends on, as messages name it; or empty
   };
   struct Variable {
     ValueId value, next;
@@ -137,19 +77,19 @@ class Importer {
                          const std::string& remedy);
   bool format_of(const Node& node, const Tensor& tensor, Format* format);
   Status import_inputs(bool float_io);
+  // *visited counts the operators that were judged.
+  Status visit_all(size_t* visited);
   Status visit(const Node& node);
   Status export_outputs(bool float_io);
-  ValueId at_edge(const std::string& name, const char* source_op, ValueId x, DType dtype);
-  std::string label(const Node& node) const;
-  ValueId constant(const Tensor& tensor, const Format& format);
+  void export_variables();
 
   const Model& model_;
   const Target target_;
-  Graph* graph_;
-  Report* report_;
-  bool without_batch_ = false;
-  std::vector<State> states_;   // by tensor
-  std::vector<bool> reported_;  // by operator
+  Report* report_;  // for warnings; the rest is outcomes_'s
+  Builder builder_;
+  Outcomes outcomes_;
+  const bool without_batch_;
+  std::vector<State> states_;  // by tensor
   std::vector<Variable> variables_;
   int s3_proven_ = 0, s3_unproven_ = 0;  // layers
 };

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "converter/import/common/graph_builder.h"
 #include "converter/import/espdl/package.h"
 #include "espdl_generated.h"
 #include "runtime/status.h"
@@ -44,6 +45,9 @@ struct Node {
   std::vector<int> inputs, outputs;  // tensors
   const espdl::Node* table = nullptr;
 
+  // As messages and tools name it.
+  std::string label() const;
+  operator SourceNode() const { return {label(), op}; }
   bool has_input(int i) const {
     return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
   }

@@ -165,18 +165,18 @@ Status read_window(const Node& node, const std::vector<int64_t>& sizes,
 }
 
 Status as_image(Importer& importer, const Node& node, ValueId* x) {
-  const Shape shape = importer.shape_of(*x);
+  const Shape shape = importer.builder().shape_of(*x);
   if (shape.rank() == 4) return Status();
   if (shape.rank() != 3)
     return error(Code::kUnsupported, "the input has shape %s, expected [n, h, w, c] or [n, w, c]",
                  shape.to_string().c_str());
-  *x = importer.reshape(node, *x, {shape[0], 1, shape[1], shape[2]});
+  *x = importer.builder().reshaped(node, *x, {shape[0], 1, shape[1], shape[2]});
   return Status();
 }
 
 ValueId from_image(Importer& importer, const Node& node, ValueId y, int rank) {
-  const Shape shape = importer.shape_of(y);
-  return rank == 4 ? y : importer.reshape(node, y, {shape[0], shape[2], shape[3]});
+  const Shape shape = importer.builder().shape_of(y);
+  return rank == 4 ? y : importer.builder().reshaped(node, y, {shape[0], shape[2], shape[3]});
 }
 
 }  // namespace qrt::convert::from_espdl

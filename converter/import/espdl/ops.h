@@ -43,8 +43,9 @@ inline void set_zero_point(const Format& format, uint8_t* field, int16_t* field_
     *field = static_cast<uint8_t>(format.offset());
 }
 
-// ops/linear.cc
+// ops/conv.cc
 Status import_conv(Importer& importer, const Node& node);
+// ops/matmul.cc
 Status import_gemm(Importer& importer, const Node& node);
 Status import_matmul(Importer& importer, const Node& node);
 // ops/binary.cc

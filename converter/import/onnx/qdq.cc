@@ -40,7 +40,23 @@ bool is_looked_through(const NodeView& node, const Quant& out) {
          (op == "Relu" && out.zero_point[0] == Limits::of_source(out).lo);
 }
 
-// Lets a QuantizeLinear read what a table was before a Clip that ONNX Runtime drops.
+// Whether the node is a Clip that ONNX Runtime drops in front of this quantisation.
+bool is_dropped_clip(const Importer& importer, const NodeView& clip, const Quant& out) {
+  if (clip.op() != "Clip") return false;
+  float limits[] = {clip.real("min", -std::numeric_limits<float>::infinity()),
+                    clip.real("max", std::numeric_limits<float>::infinity())};
+  for (int i = 0; i < 2; ++i) {
+    const Tensor& limit = importer.input(clip, i + 1);
+    std::vector<float> real;
+    if (!clip.has_input(i + 1)) continue;
+    if (!limit.is_plain_constant() || !constant_floats(limit, &real) || real.size() != 1)
+      return false;
+    limits[i] = real[0];
+  }
+  return is_clip_dropped(out, limits[0], limits[1]);
+}
+
+// Lets a QuantizeLinear read what a table was before Clips that ONNX Runtime drops.
 void drop_clip(Importer& importer, const NodeView& quantize) {
   const std::string& name = quantize.input(0);
   const Tensor &s = importer.input(quantize, 1), &z = importer.input(quantize, 2);
@@ -52,25 +68,18 @@ void drop_clip(Importer& importer, const NodeView& quantize) {
     return;
   const Quant out =
       tensor_quant(type, s.constant->real(0), static_cast<int32_t>(z.constant->integer(0)));
-  int at = importer.model().producer(name);
-  while (at >= 0 && is_looked_through(importer.node(at), out) &&
-         importer.is_sole_reader(importer.node(at), 0))
-    at = importer.model().producer(importer.node(at).input(0));
-  if (at < 0 || importer.node(at).op() != "Clip") return;
-  const NodeView& clip = importer.node(at);
-  float limits[] = {clip.real("min", -std::numeric_limits<float>::infinity()),
-                    clip.real("max", std::numeric_limits<float>::infinity())};
-  for (int i = 0; i < 2; ++i) {
-    const Tensor& limit = importer.input(clip, i + 1);
-    std::vector<float> real;
-    if (!clip.has_input(i + 1)) continue;
-    if (!limit.is_plain_constant() || !constant_floats(limit, &real) || real.size() != 1) return;
-    limits[i] = real[0];
+  const NodeView* clip = nullptr;  // the first of all that are dropped
+  for (int at = importer.model().producer(name); at >= 0;
+       at = importer.model().producer(importer.node(at).input(0))) {
+    const NodeView& node = importer.node(at);
+    if (is_dropped_clip(importer, node, out)) clip = &node;
+    if ((clip != &node && !is_looked_through(node, out)) || !importer.is_sole_reader(node, 0))
+      break;
   }
-  const Tensor& before = importer.input(clip, 0);
+  if (!clip) return;
+  const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  if (!is_clip_dropped(out, limits[0], limits[1]) || !before.is_table()) return;
-  if (before.table_axis >= 0 || !before.quant->per_tensor()) return;
+  if (!before.is_table() || before.table_axis >= 0 || !before.quant->per_tensor()) return;
   moved.table = before.table;
   moved.table_axis = -1;
 }

@@ -128,7 +128,7 @@ std::unique_ptr<Samples> random_samples(const FloatModel& model) {
   return std::make_unique<RandomSamples>(model);
 }
 
-Status open_samples(const std::vector<std::string>& sources, const ImageOptions& images,
+Status open_samples(const std::vector<std::string>& sources, const tool::PictureOptions& images,
                     const FloatModel& model, std::unique_ptr<Samples>* samples) {
   if (sources.size() == 1 && sources[0] == "random") {
     *samples = random_samples(model);

@@ -9,6 +9,7 @@
 
 #include "converter/quantize/float/float_model.h"
 #include "runtime/status.h"
+#include "runtime/tools/images/pictures.h"
 
 namespace qrt::quantize {
 
@@ -22,19 +23,10 @@ class Samples {
   virtual Status read(size_t i, Values* feeds) = 0;
 };
 
-// How pixels become the model's input: x = (pixel * scale - mean) / std.
-struct ImageOptions {
-  std::vector<float> mean, std;  // one, or one for each channel; empty: 0, 1
-  float scale = 1.0f / 255;
-  std::string resize, crop;  // "256": the shorter side; "224x320": height and width
-  std::string layout;        // "nchw", "nhwc", or "": by the input's shape
-  bool is_bgr = false;
-};
-
 // `sources`: "random"; .npy or NAME=FILE.npy for each input; .npz; a folder of these or of images;
 // a .txt that lists images; images. kInvalidArgument, kInvalidModel, kUnsupported or kIoError, with
 // what would be accepted.
-Status open_samples(const std::vector<std::string>& sources, const ImageOptions& images,
+Status open_samples(const std::vector<std::string>& sources, const tool::PictureOptions& images,
                     const FloatModel& model, std::unique_ptr<Samples>* samples);
 
 // A file of arrays for one input or several: the parts open_samples() is made of.
@@ -45,7 +37,7 @@ struct ArrayFile {
 Status open_arrays(const std::vector<ArrayFile>& files, const FloatModel& model,
                    std::unique_ptr<Samples>* samples);
 // image_samples.cc: each file one sample of a model with one input.
-Status open_images(const std::vector<std::string>& files, const ImageOptions& options,
+Status open_images(const std::vector<std::string>& files, const tool::PictureOptions& options,
                    const FloatModel& model, std::unique_ptr<Samples>* samples);
 // samples.cc: numbers for models that are only to be timed.
 std::unique_ptr<Samples> random_samples(const FloatModel& model);

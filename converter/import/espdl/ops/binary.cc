@@ -34,15 +34,17 @@ Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair
     return importer.refuse(node, "its activation is '" + activation + "'",
                            importer.output(node).name,
                            "keep the activation an operator of its own");
-  QRT_TRY(broadcast_shape(importer.shape_of(p->a.value), importer.shape_of(p->b.value), &p->shape));
+  QRT_TRY(broadcast_shape(importer.builder().shape_of(p->a.value),
+                          importer.builder().shape_of(p->b.value), &p->shape));
   *known = true;
   return Status();
 }
 
 Status finish_floats(Importer& importer, const Node& node, const Pair& p,
                      fb::FloatFunction function) {
-  importer.finish(node, importer.float_function(node, function, {p.a.value, p.b.value}, p.shape),
-                  p.out);
+  importer.finish(
+      node, importer.builder().float_function(node, function, {p.a.value, p.b.value}, p.shape),
+      p.out);
   importer.became(node, "Float", "I1");
   return Status();
 }
@@ -63,13 +65,13 @@ Status import_sum(Importer& importer, const Node& node, bool subtract) {
                       " and an output of " + std::to_string(e) +
                       ": the runtime adds the integers as they are",
                   "export the model with an ESP-PPQ that gives the three one exponent");
-  const ValueId y = importer.new_value("", p.out, p.shape);
-  auto& o = importer.add_node<fb::AddOptionsT>(node, {p.a.value, p.b.value}, y);
+  const ValueId y = importer.builder().new_value("", p.out, p.shape);
+  auto& o = importer.builder().add<fb::AddOptionsT>(node, {p.a.value, p.b.value}, y);
   o.kind = fb::AddKind::INT;
   set_zero_point(p.out, &o.a_zero_point, &o.a_zero_point_16);
   set_zero_point(p.out, &o.b_zero_point, &o.b_zero_point_16);
   o.subtract = subtract;
-  o.requant = importer.requant({0}, 0, p.out);
+  o.requant = importer.builder().requant({0}, 0, p.out);
   importer.finish(node, y, p.out);
   importer.became(node, "Add", "I0");
   return Status();
@@ -95,19 +97,22 @@ Status import_mul(Importer& importer, const Node& node) {
   if (importer.target() == Target::kC && p.out.is_int16() && shift >= kFirstInexact) {
     const auto raw = [&](Activation x) {
       x.format.exponent = 0;
-      return importer.to_float(node, x);
+      return importer.builder().to_float(node, x);
     };
     const ValueId a = raw(p.a), b = raw(p.b),
-                  product = importer.float_function(node, fb::FloatFunction::MUL, {a, b}, p.shape);
-    importer.finish(node, importer.from_float(node, product, power_of_two(shift), p.out), p.out);
+                  product = importer.builder().float_function(node, fb::FloatFunction::MUL, {a, b},
+                                                              p.shape);
+    importer.finish(node, importer.builder().from_float(node, product, power_of_two(shift), p.out),
+                    p.out);
     importer.became(node, "Float, Quantize", "I1");
     return Status();
   }
-  const ValueId y = importer.new_value("", p.out, p.shape);
-  auto& o = importer.add_node<fb::MulOptionsT>(node, {p.a.value, p.b.value}, y);
+  const ValueId y = importer.builder().new_value("", p.out, p.shape);
+  auto& o = importer.builder().add<fb::MulOptionsT>(node, {p.a.value, p.b.value}, y);
   set_zero_point(p.out, &o.a_zero_point, &o.a_zero_point_16);
   set_zero_point(p.out, &o.b_zero_point, &o.b_zero_point_16);
-  o.requant = importer.requant({shift}, p.out.is_int16() ? kMostLeft64 : kMostLeft32, p.out);
+  o.requant =
+      importer.builder().requant({shift}, p.out.is_int16() ? kMostLeft64 : kMostLeft32, p.out);
   importer.finish(node, y, p.out);
   importer.became(node, "Mul", "I0");
   return Status();
@@ -131,9 +136,10 @@ ValueId divisor_of(Importer& importer, const Node& node, const Activation& b) {
   std::vector<float> table;
   for (int q = kInt16Limits.lo; q <= kInt16Limits.hi; ++q)
     table.push_back(q == 0 ? 0x1p-120f : static_cast<float>(q));
-  const ValueId y = importer.new_value("", DType::kFloat32, importer.shape_of(b.value));
+  const ValueId y =
+      importer.builder().new_value("", DType::kFloat32, importer.builder().shape_of(b.value));
   const ValueId constant = importer.graph().add_constant("", DType::kFloat32, {65536}, table);
-  importer.add_node<fb::LutOptionsT>(node, {b.value, constant}, y).to_float = true;
+  importer.builder().add<fb::LutOptionsT>(node, {b.value, constant}, y).to_float = true;
   return y;
 }
 
@@ -150,7 +156,8 @@ Status import_div(Importer& importer, const Node& node) {
     return importer.refuse(node, "the exponents make a factor of 2^" + std::to_string(exponent),
                            importer.output(node).name, "quantise the model with usual exponents");
   const float r = power_of_two(exponent);
-  const Shape &sa = importer.shape_of(p.a.value), &sb = importer.shape_of(p.b.value);
+  const Shape &sa = importer.builder().shape_of(p.a.value),
+              &sb = importer.builder().shape_of(p.b.value);
   const bool a_is_one = sa.elements() == 1, b_is_one = sb.elements() == 1;
   if (!p.out.is_int16()) {
     std::vector<uint8_t> table;
@@ -159,8 +166,8 @@ Status import_div(Importer& importer, const Node& node) {
         table.push_back(
             static_cast<uint8_t>(divided(importer.target(), a, b, r, a_is_one, b_is_one) + 128));
     const ValueId constant = importer.graph().add_constant("", DType::kUInt8, {65536}, table);
-    const ValueId y = importer.new_value("", p.out, p.shape);
-    importer.add_node<fb::PairLutOptionsT>(node, {p.a.value, p.b.value, constant}, y);
+    const ValueId y = importer.builder().new_value("", p.out, p.shape);
+    importer.builder().add<fb::PairLutOptionsT>(node, {p.a.value, p.b.value, constant}, y);
     importer.finish(node, y, p.out);
     importer.became(node, "PairLut", "I0");
     return Status();
@@ -170,17 +177,18 @@ Status import_div(Importer& importer, const Node& node) {
   ValueId quotient;
   if (b_is_one && !a_is_one) {
     scaled.format.exponent = 0;
-    const ValueId a = importer.to_float(node, scaled);
-    const ValueId factor =
-        importer.float_function(node, fb::FloatFunction::DIV, {importer.float_constant(r), b},
-                                sb.rank() == 0 ? Shape{1} : importer.shape_of(b));
-    quotient = importer.float_function(node, fb::FloatFunction::MUL, {a, factor}, p.shape);
+    const ValueId a = importer.builder().to_float(node, scaled);
+    const ValueId factor = importer.builder().float_function(
+        node, fb::FloatFunction::DIV, {importer.builder().float_constant(r), b},
+        sb.rank() == 0 ? Shape{1} : importer.builder().shape_of(b));
+    quotient =
+        importer.builder().float_function(node, fb::FloatFunction::MUL, {a, factor}, p.shape);
   } else {
     scaled.format.exponent = exponent;
-    const ValueId a = importer.to_float(node, scaled);
-    quotient = importer.float_function(node, fb::FloatFunction::DIV, {a, b}, p.shape);
+    const ValueId a = importer.builder().to_float(node, scaled);
+    quotient = importer.builder().float_function(node, fb::FloatFunction::DIV, {a, b}, p.shape);
   }
-  importer.finish(node, importer.from_float(node, quotient, 1.0f, p.out), p.out);
+  importer.finish(node, importer.builder().from_float(node, quotient, 1.0f, p.out), p.out);
   importer.became(node, "Float, Quantize", "I1");
   return Status();
 }
@@ -195,8 +203,9 @@ Status import_min_max(Importer& importer, const Node& node) {
       p.b.format.exponent != p.out.exponent)
     return importer.refuse(node, "its tensors are no integers of one exponent",
                            importer.output(node).name, "give the three one exponent");
-  const ValueId y = importer.new_value("", p.out, p.shape);
-  importer.add_node<fb::MinMaxOptionsT>(node, {p.a.value, p.b.value}, y).maximum = node.op == "Max";
+  const ValueId y = importer.builder().new_value("", p.out, p.shape);
+  importer.builder().add<fb::MinMaxOptionsT>(node, {p.a.value, p.b.value}, y).maximum =
+      node.op == "Max";
   importer.finish(node, y, p.out);
   importer.became(node, "MinMax", "I0");
   return Status();
@@ -219,8 +228,8 @@ Status import_comparison(Importer& importer, const Node& node) {
                         std::to_string(p.b.format.exponent) +
                         ": the runtime compares the integers as they are",
                     "export the model with an ESP-PPQ that gives both one exponent");
-    y = importer.new_value("", DType::kUInt8, p.shape);
-    importer.add_node<fb::IntegerOptionsT>(node, {p.a.value, p.b.value}, y).function =
+    y = importer.builder().new_value("", DType::kUInt8, p.shape);
+    importer.builder().add<fb::IntegerOptionsT>(node, {p.a.value, p.b.value}, y).function =
         is_equal   ? fb::IntegerFunction::EQUAL
         : or_equal ? fb::IntegerFunction::LESS_OR_EQUAL
                    : fb::IntegerFunction::LESS;
@@ -229,10 +238,11 @@ Status import_comparison(Importer& importer, const Node& node) {
     const auto function = is_equal   ? fb::FloatFunction::EQUAL
                           : or_equal ? fb::FloatFunction::LESS_OR_EQUAL
                                      : fb::FloatFunction::LESS;
-    const ValueId real = importer.float_function(node, function, {p.a.value, p.b.value}, p.shape);
-    y = importer.new_value("", DType::kUInt8, p.shape);
+    const ValueId real =
+        importer.builder().float_function(node, function, {p.a.value, p.b.value}, p.shape);
+    y = importer.builder().new_value("", DType::kUInt8, p.shape);
     set_quantize(p.out, Target::kEsp32P4, 1.0f,
-                 &importer.add_node<fb::QuantizeOptionsT>(node, {real}, y));
+                 &importer.builder().add<fb::QuantizeOptionsT>(node, {real}, y));
     importer.became(node, "Float, Quantize", "I1");
   }
   importer.finish(node, y, p.out);

@@ -28,7 +28,7 @@ Status read_moved(Importer& importer, const Node& node, Activation* x, std::vect
 Status finish_gather(Importer& importer, const Node& node, const Activation& x,
                      const IndexMaps& maps, int64_t fill, const Format& out, int output = 0) {
   if (maps.to().elements() <= 0) return error(Code::kUnsupported, "its output has no elements");
-  importer.finish(node, importer.gather(node, x.value, maps, fill), out, output);
+  importer.finish(node, importer.builder().gathered(node, x.value, maps, fill), out, output);
   importer.became(node, "Gather", "I0");
   return Status();
 }
@@ -57,7 +57,7 @@ Status import_concat(Importer& importer, const Node& node) {
                         std::to_string(out.exponent) +
                         ": the runtime copies the integers as they are",
                     "export the model with an ESP-PPQ that gives all of them one exponent");
-    const Shape& from = importer.shape_of(x.value);
+    const Shape& from = importer.builder().shape_of(x.value);
     if (parts.empty()) {
       shape = from;
       int64_t given = node.integer("axis", 1);
@@ -77,8 +77,8 @@ Status import_concat(Importer& importer, const Node& node) {
     }
     parts.push_back(x.value);
   }
-  const ValueId y = importer.new_value("", out, shape);
-  importer.add_node<fb::ConcatOptionsT>(node, parts, y).axis = static_cast<uint32_t>(axis);
+  const ValueId y = importer.builder().new_value("", out, shape);
+  importer.builder().add<fb::ConcatOptionsT>(node, parts, y).axis = static_cast<uint32_t>(axis);
   importer.finish(node, y, out);
   importer.became(node, "Concat", "I0");
   return Status();
@@ -90,7 +90,7 @@ Status import_split(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_moved(importer, node, &x, &out, &known));
   if (!known) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   int axis;
   QRT_TRY(place_axis(node.integer("axis", 0), from.rank(), &axis));
   const auto parts = static_cast<int64_t>(out.size());
@@ -128,7 +128,7 @@ Status import_slice(Importer& importer, const Node& node) {
       (node.has_input(3) && !importer.read_integers(node, 3, &axes)) ||
       (node.has_input(4) && !importer.read_integers(node, 4, &steps)))
     return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   if (!node.has_input(3))
     for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   if (!node.has_input(4)) steps.assign(starts.size(), 1);
@@ -163,7 +163,7 @@ Status import_gather(Importer& importer, const Node& node) {
   QRT_TRY(read_moved(importer, node, &x, &out, &known));
   std::vector<int64_t> given;
   if (!known || !importer.read_integers(node, 1, &given)) return Status();
-  const Shape from = importer.shape_of(x.value), index = importer.input(node, 1).shape;
+  const Shape from = importer.builder().shape_of(x.value), index = importer.input(node, 1).shape;
   int axis;
   QRT_TRY(place_axis(node.integer("axis", 0), from.rank(), &axis));
   QRT_TRY(check_index_count(static_cast<int64_t>(given.size())));
@@ -186,8 +186,10 @@ Status import_gather(Importer& importer, const Node& node) {
   IndexMaps maps(from);
   maps.set(axis, std::move(indices));
   if (maps.to().elements() <= 0) return error(Code::kUnsupported, "its output has no elements");
-  importer.finish(node, importer.reshape(node, importer.gather(node, x.value, maps, 0), to),
-                  out[0]);
+  importer.finish(
+      node,
+      importer.builder().reshaped(node, importer.builder().gathered(node, x.value, maps, 0), to),
+      out[0]);
   importer.became(node, "Gather", "I0");
   return Status();
 }
@@ -220,7 +222,7 @@ Status import_pad(Importer& importer, const Node& node) {
     __builtin_memcpy(&fill, t.data, t.bytes);
     if (x.format.type == DataType::INT8) fill ^= 128;
   }
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   const auto rank = static_cast<size_t>(from.rank());
   QRT_MODEL_CHECK(pads.size() == 2 * rank, "%zu pads for %zu dimensions", pads.size(), rank);
   IndexMaps maps(from);
@@ -246,7 +248,7 @@ Status import_insert_zeros(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_moved(importer, node, &x, &out, &known));
   if (!known) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   std::vector<int64_t> strides = node.integers("stride"), behind = node.integers("output_padding");
   if (strides.empty()) strides = node.integers("strides");
   const int axes = from.rank() - 2;
@@ -278,7 +280,7 @@ Status import_streaming_cache(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_moved(importer, node, &x, &out, &known));
   if (!known) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   int axis;
   QRT_TRY(place_axis(node.integer("frame_axis", 1), from.rank(), &axis));
   const int64_t kept = node.integer("window_size", 1) - 1;
@@ -302,12 +304,12 @@ Status import_streaming_cache(Importer& importer, const Node& node) {
   QRT_TRY(check_index_count(to[axis]));
   const ValueId before =
       importer.new_variable(importer.output(node).name + ".state", x.format, state);
-  const ValueId y = importer.new_value("", out[0], to);
-  importer.add_node<fb::ConcatOptionsT>(node, {before, x.value}, y).axis =
+  const ValueId y = importer.builder().new_value("", out[0], to);
+  importer.builder().add<fb::ConcatOptionsT>(node, {before, x.value}, y).axis =
       static_cast<uint32_t>(axis);
   IndexMaps last(to);
   last.set(axis, stepped(to[axis] - kept, kept, 1));
-  importer.set_next(before, importer.gather(node, y, last, 0));
+  importer.set_next(before, importer.builder().gathered(node, y, last, 0));
   importer.graph().batch_closed =
       "node '" + node.name + "' (StreamingCache) keeps the state of one sequence";
   importer.finish(node, y, out[0]);

@@ -47,13 +47,13 @@ bool is_product(const Average& a, Target target) {
 // The requantisation of the sums where one operator can do it, else null.
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
   if (is_power_of_two(a.area))
-    return importer.requant({a.out.exponent - a.in.exponent + log2_of(a.area)},
-                            a.in.is_int16() ? kMostLeft64 : kMostLeft32, a.out);
+    return importer.builder().requant({a.out.exponent - a.in.exponent + log2_of(a.area)},
+                                      a.in.is_int16() ? kMostLeft64 : kMostLeft32, a.out);
   if (a.in.is_int16() || !is_product(a, importer.target())) return nullptr;
   auto r = std::make_unique<fb::RequantT>();
   r->kind = fb::RequantKind::F32;
   r->scale = {float_bits(a.factor())};
-  r->rounding = importer.rounding();
+  r->rounding = rounding_of(importer.target());
   r->zero_point = a.out.offset();
   return r;
 }
@@ -63,7 +63,7 @@ const char* level_of(const Average& a) { return is_power_of_two(a.area) ? "I0" :
 // Sums over windows as a convolution with weights of 1, a filter for each channel. x: an image.
 Status import_sums(Importer& importer, const Node& node, ValueId x, const Window& window,
                    const Average& a, ValueId* y) {
-  const Shape in = importer.shape_of(x);
+  const Shape in = importer.builder().shape_of(x);
   const int64_t channels = in[3];
   const WindowAxis rows = window.axis(0), columns = window.axis(1);
   if (a.area > kMaxArea)
@@ -85,26 +85,26 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
   const ValueId bias = a.in.is_int16() && is_direct ? zeros(int64_t{0}, DType::kInt64)
                                                     : zeros(int32_t{0}, DType::kInt32);
   const Shape made{in[0], rows.output, columns.output, channels};
-  *y =
-      is_direct ? importer.new_value("", a.out, made) : importer.new_value("", DType::kInt32, made);
+  *y = is_direct ? importer.builder().new_value("", a.out, made)
+                 : importer.builder().new_value("", DType::kInt32, made);
   const auto fill_in = [&](auto& conv) {
     set_window(window, &conv);
     set_zero_point(a.in, &conv.input_zero_point, &conv.input_zero_point_16);
     conv.requant = std::move(requant);
   };
   if (is_direct) {
-    fill_in(importer.add_node<fb::DepthwiseConv2DOptionsT>(node, {x, weights, bias}, *y));
+    fill_in(importer.builder().add<fb::DepthwiseConv2DOptionsT>(node, {x, weights, bias}, *y));
     return Status();
   }
-  auto& conv = importer.add_node<fb::Conv2DOptionsT>(node, {x, weights, bias}, *y);
+  auto& conv = importer.builder().add<fb::Conv2DOptionsT>(node, {x, weights, bias}, *y);
   fill_in(conv);
   conv.groups = static_cast<uint32_t>(channels);
-  const ValueId real = importer.new_value("", DType::kFloat32, made);
-  auto& o = importer.add_node<fb::DequantizeOptionsT>(node, {*y}, real);
+  const ValueId real = importer.builder().new_value("", DType::kFloat32, made);
+  auto& o = importer.builder().add<fb::DequantizeOptionsT>(node, {*y}, real);
   o.scale = {float_bits(a.divides ? 1.0f : a.factor())};
   o.zero_point = {0};
-  *y = importer.from_float(node, real, a.divides ? static_cast<float>(a.area) / a.scale() : 1.0f,
-                           a.out);
+  *y = importer.builder().from_float(
+      node, real, a.divides ? static_cast<float>(a.area) / a.scale() : 1.0f, a.out);
   return Status();
 }
 
@@ -123,9 +123,9 @@ Status read_pool(Importer& importer, const Node& node, Activation* x, Format* ou
                  Window* window, bool* known) {
   *known = false;
   if (!importer.read_pair(node, x, out)) return Status();
-  *rank = importer.shape_of(x->value).rank();
+  *rank = importer.builder().shape_of(x->value).rank();
   QRT_TRY(as_image(importer, node, &x->value));
-  const std::vector<int64_t> sizes = sizes_of(importer.shape_of(x->value), *rank);
+  const std::vector<int64_t> sizes = sizes_of(importer.builder().shape_of(x->value), *rank);
   QRT_TRY(read_window(node, sizes, node.integers("kernel_shape"), window));
   if (node.integer("ceil_mode", 0) != 0) {
     const auto leaves = [](int64_t in, const WindowAxis& a) {
@@ -177,9 +177,10 @@ Status import_max_pool(Importer& importer, const Node& node) {
   QRT_TRY(read_pool(importer, node, &x, &out, &rank, &window, &known));
   if (!known) return Status();
   const WindowAxis rows = window.axis(0), columns = window.axis(1);
-  const Shape in = importer.shape_of(x.value);
-  const ValueId y = importer.new_value("", out, {in[0], rows.output, columns.output, in[3]});
-  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(node, {x.value}, y);
+  const Shape in = importer.builder().shape_of(x.value);
+  const ValueId y =
+      importer.builder().new_value("", out, {in[0], rows.output, columns.output, in[3]});
+  auto& o = importer.builder().add<fb::MaxPool2DOptionsT>(node, {x.value}, y);
   set_kernel(window, &o);
   set_window(window, &o);
   set_dilation(window, &o);
@@ -203,24 +204,25 @@ struct Reduction {
 
 Status arrange(Importer& importer, const Node& node, const std::vector<bool>& reduced, bool keep,
                Reduction* r) {
-  const Shape x = importer.shape_of(r->x.value);
+  const Shape x = importer.builder().shape_of(r->x.value);
   int runs = 0;
-  std::vector<uint8_t> before, among, behind;
+  std::vector<int> before, among, behind;
   for (int d = 0; d < x.rank(); ++d) {
     const bool here = reduced[static_cast<size_t>(d)];
     if (here && (d == 0 || !reduced[static_cast<size_t>(d - 1)])) ++runs;
     (here ? r->n : runs == 0 ? r->outer : r->inner) *= x[d];
-    (here ? among : runs == 0 ? before : behind).push_back(static_cast<uint8_t>(d));
+    (here ? among : runs == 0 ? before : behind).push_back(d);
     if (!here || keep) r->to.push_back(here ? 1 : x[d]);
   }
   if (r->to.rank() == 0) r->to.push_back(1);
   if (runs > 1) {
     before.insert(before.end(), among.begin(), among.end());
     before.insert(before.end(), behind.begin(), behind.end());
-    r->x.value = importer.transpose(node, r->x.value, before);
+    r->x.value = importer.builder().transpose(node, r->x.value, before);
   }
   const bool is_image = runs == 1 && x.rank() == 4 && x[0] == r->outer && x[1] * x[2] == r->n;
-  if (!is_image) r->x.value = importer.reshape(node, r->x.value, {r->outer, r->n, 1, r->inner});
+  if (!is_image)
+    r->x.value = importer.builder().reshaped(node, r->x.value, {r->outer, r->n, 1, r->inner});
   return Status();
 }
 
@@ -229,7 +231,7 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
   std::vector<int64_t> axes = node.integers("axes");
   if (!importer.read_pair(node, &r->x, &r->out)) return Status();
   if (node.has_input(1) && !importer.read_integers(node, 1, &axes)) return Status();
-  const Shape& x = importer.shape_of(r->x.value);
+  const Shape& x = importer.builder().shape_of(r->x.value);
   QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() > 0, "the input has shape %s",
                   x.to_string().c_str());
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
@@ -252,19 +254,19 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
   const bool is_short = r.n < (r.x.format.is_int16() ? 1 << 15 : 1 << 17);
   std::unique_ptr<fb::RequantT> requant = is_short ? requant_of(importer, average) : nullptr;
   if (requant) {
-    y = importer.new_value("", r.out, r.made());
-    auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
+    y = importer.builder().new_value("", r.out, r.made());
+    auto& o = importer.builder().add<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
     set_zero_point(r.x.format, &o.input_zero_point, &o.input_zero_point_16);
     o.requant = std::move(requant);
     importer.became(node, "GlobalAveragePool2D", level_of(average));
   } else {
-    const ValueId image = importer.reshape(node, r.x.value, {r.outer, r.n, 1, r.inner});
+    const ValueId image = importer.builder().reshaped(node, r.x.value, {r.outer, r.n, 1, r.inner});
     Window window;
     window.kernel[0] = r.n;
     QRT_TRY(import_sums(importer, node, image, window, average, &y));
     importer.became(node, result_of_sums(importer), level_of(average));
   }
-  importer.finish(node, importer.reshape(node, y, r.to), r.out);
+  importer.finish(node, importer.builder().reshaped(node, y, r.to), r.out);
   return Status();
 }
 
@@ -273,7 +275,7 @@ ValueId complemented(Importer& importer, const Node& node, ValueId x, const Form
   std::vector<int16_t> table;
   for (int q = format.limits().lo; q <= format.limits().hi; ++q)
     table.push_back(static_cast<int16_t>(-1 - q));
-  return importer.table(node, {format, x}, table, format);
+  return importer.builder().table(node, {format, x}, table, format);
 }
 
 // The least is the greatest of the complements.
@@ -283,11 +285,11 @@ Status import_extreme(Importer& importer, const Node& node, bool least) {
   QRT_TRY(read_reduction(importer, node, &r, &known));
   if (!known) return Status();
   ValueId x = least ? complemented(importer, node, r.x.value, r.x.format) : r.x.value;
-  ValueId y = importer.new_value("", r.out, r.made());
-  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(node, {x}, y);
+  ValueId y = importer.builder().new_value("", r.out, r.made());
+  auto& o = importer.builder().add<fb::MaxPool2DOptionsT>(node, {x}, y);
   o.kernel_h = o.kernel_w = 0;  // the whole image
   if (least) y = complemented(importer, node, y, r.out);
-  importer.finish(node, importer.reshape(node, y, r.to), r.out);
+  importer.finish(node, importer.builder().reshaped(node, y, r.to), r.out);
   importer.became(node, "MaxPool2D", "I0");
   return Status();
 }
@@ -298,7 +300,7 @@ Status import_extreme(Importer& importer, const Node& node, bool least) {
 Status import_global_average_pool(Importer& importer, const Node& node) {
   Reduction r;
   if (!importer.read_pair(node, &r.x, &r.out)) return Status();
-  const Shape& x = importer.shape_of(r.x.value);
+  const Shape& x = importer.builder().shape_of(r.x.value);
   if (x.rank() < 3 || x.elements() <= 0)
     return importer.refuse(
         node, "the input has shape " + x.to_string() + ", expected [n, h, w, c] or [n, w, c]",
@@ -324,11 +326,12 @@ Status import_reduce_sum(Importer& importer, const Node& node) {
   if (r.n >= 1 << 15)
     return importer.refuse(node, "it sums " + std::to_string(r.n) + " values, the limit is 2^15",
                            importer.input(node, 0).name, "sum in two steps");
-  const ValueId y = importer.new_value("", r.out, r.made());
-  auto& o = importer.add_node<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
+  const ValueId y = importer.builder().new_value("", r.out, r.made());
+  auto& o = importer.builder().add<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
   set_zero_point(r.x.format, &o.input_zero_point, &o.input_zero_point_16);
-  o.requant = importer.requant({r.out.exponent - r.x.format.exponent}, kMostLeft64, r.out);
-  importer.finish(node, importer.reshape(node, y, r.to), r.out);
+  o.requant =
+      importer.builder().requant({r.out.exponent - r.x.format.exponent}, kMostLeft64, r.out);
+  importer.finish(node, importer.builder().reshaped(node, y, r.to), r.out);
   importer.became(node, "GlobalAveragePool2D", "I0");
   return Status();
 }

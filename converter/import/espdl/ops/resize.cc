@@ -71,7 +71,7 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
 
 Status resize_nearest(Importer& importer, const Node& node, const Activation& x, const Format& out,
                       const std::vector<ResizeAxis>& axes) {
-  IndexMaps maps(importer.shape_of(x.value));
+  IndexMaps maps(importer.builder().shape_of(x.value));
   for (const ResizeAxis& a : axes) {
     if (!a.is_changed()) continue;
     const float step = 1.0f / a.scale;
@@ -86,9 +86,9 @@ Status resize_nearest(Importer& importer, const Node& node, const Activation& x,
     maps.set(a.axis, std::move(indices));
   }
   Activation y = x;
-  y.value = importer.gather(node, x.value, maps, 0);
+  y.value = importer.builder().gathered(node, x.value, maps, 0);
   // R(q * 2^(e_in - e_out)), the shift of RequantizeLinear.
-  importer.finish(node, importer.rescale(node, y, out), out);
+  importer.finish(node, importer.builder().rescale(node, y, out), out);
   importer.became(node, "Gather", "I0");
   return Status();
 }
@@ -153,9 +153,9 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
   if (!in_float && x.format.exponent != out.exponent) return false;
   if (!std::all_of(axes.begin(), axes.end(), is_exact)) return false;
   ValueId image = x.value;
-  const int rank = importer.shape_of(image).rank();
+  const int rank = importer.builder().shape_of(image).rank();
   if (!as_image(importer, node, &image).ok()) return false;
-  const Shape from = importer.shape_of(image);
+  const Shape from = importer.builder().shape_of(image);
   fb::ResizeLinearOptionsT o;
   o.h = options_of(rank == 4 ? axes[0] : unchanged(1), in_float);
   o.w = options_of(axes.back(), in_float);
@@ -166,9 +166,9 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
     o.output_scale = float_bits(power_of_two(out.exponent));
     o.input_zero_point = o.output_zero_point = 128;
   }
-  const ValueId y =
-      importer.new_value("", out, {from[0], rank == 4 ? axes[0].out : 1, axes.back().out, from[3]});
-  importer.add_node<fb::ResizeLinearOptionsT>(node, {image}, y) = std::move(o);
+  const ValueId y = importer.builder().new_value(
+      "", out, {from[0], rank == 4 ? axes[0].out : 1, axes.back().out, from[3]});
+  importer.builder().add<fb::ResizeLinearOptionsT>(node, {image}, y) = std::move(o);
   importer.finish(node, from_image(importer, node, y, rank), out);
   importer.became(node, "ResizeLinear", in_float ? "I1" : "I0");
   return true;
@@ -177,24 +177,24 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
 // a * (1 - f) + b * f of neighbours along one axis.
 ValueId blend(Importer& importer, const Node& node, const ResizeAxis& a, const Format& format,
               ValueId x) {
-  Shape to = importer.shape_of(x);
+  Shape to = importer.builder().shape_of(x);
   to[a.axis] = a.out;
   const auto side = [&](int64_t offset, bool is_low) {
-    IndexMaps maps(importer.shape_of(x));
+    IndexMaps maps(importer.builder().shape_of(x));
     maps.set(a.axis, indices_of(a, offset));
-    const ValueId moved = importer.gather(node, x, maps, 0);
+    const ValueId moved = importer.builder().gathered(node, x, maps, 0);
     const ValueId real = importer.graph().values[moved].type.dtype == DType::kFloat32
                              ? moved
-                             : importer.to_float(node, {format, moved});
+                             : importer.builder().to_float(node, {format, moved});
     std::vector<float> weights;
     for (const float f : a.f) weights.push_back(is_low ? 1.0f - f : f);
     Shape along{a.out};
     for (int d = a.axis + 1; d < to.rank(); ++d) along.push_back(1);
     const ValueId constant = importer.graph().add_constant("", DType::kFloat32, along, weights);
-    return importer.float_function(node, fb::FloatFunction::MUL, {real, constant}, to);
+    return importer.builder().float_function(node, fb::FloatFunction::MUL, {real, constant}, to);
   };
   const ValueId low = side(0, true), high = side(1, false);
-  return importer.float_function(node, fb::FloatFunction::ADD, {low, high}, to);
+  return importer.builder().float_function(node, fb::FloatFunction::ADD, {low, high}, to);
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ Status import_resize(Importer& importer, const Node& node) {
                            importer.output(node).name, "resize so");
   std::vector<ResizeAxis> axes;
   bool known;
-  QRT_TRY(read_axes(importer, node, importer.shape_of(x.value), &axes, &known));
+  QRT_TRY(read_axes(importer, node, importer.builder().shape_of(x.value), &axes, &known));
   if (!known) return Status();
   if (mode == "nearest") return resize_nearest(importer, node, x, out, axes);
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
@@ -224,7 +224,8 @@ Status import_resize(Importer& importer, const Node& node) {
   if (resize_at_once(importer, node, x, out, axes)) return Status();
   ValueId y = x.value;
   for (size_t i = axes.size(); i-- > 0;) y = blend(importer, node, axes[i], x.format, y);
-  importer.finish(node, importer.from_float(node, y, power_of_two(out.exponent), out), out);
+  importer.finish(node, importer.builder().from_float(node, y, power_of_two(out.exponent), out),
+                  out);
   importer.became(node, "Float, Quantize", "I1");
   return Status();
 }

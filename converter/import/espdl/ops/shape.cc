@@ -17,10 +17,10 @@ bool read_one(Importer& importer, const Node& node, Activation* x, Format* out) 
 
 Status finish_shape(Importer& importer, const Node& node, const Activation& x, const Format& out,
                     const Shape& to) {
-  const Shape& from = importer.shape_of(x.value);
+  const Shape& from = importer.builder().shape_of(x.value);
   QRT_MODEL_CHECK(from.elements() == to.elements(), "shape %s cannot become %s",
                   from.to_string().c_str(), to.to_string().c_str());
-  importer.finish(node, importer.reshape(node, x.value, to), out);
+  importer.finish(node, importer.builder().reshaped(node, x.value, to), out);
   importer.became(node, "Reshape", "I0");
   return Status();
 }
@@ -45,23 +45,23 @@ Status import_transpose(Importer& importer, const Node& node) {
   Activation x;
   Format out;
   if (!read_one(importer, node, &x, &out)) return Status();
-  const int rank = importer.shape_of(x.value).rank();
+  const int rank = importer.builder().shape_of(x.value).rank();
   std::vector<int64_t> given = node.integers("perm");
   if (given.empty())
     for (int d = rank; d-- > 0;) given.push_back(d);
   QRT_MODEL_CHECK(given.size() == static_cast<size_t>(rank), "%zu indices permute %d dimensions",
                   given.size(), rank);
   std::vector<bool> used(static_cast<size_t>(rank));
-  std::vector<uint8_t> perm;
+  std::vector<int> perm;
   for (const int64_t p : given) {
     int d;
     QRT_TRY(place_axis(p, rank, &d));
     QRT_MODEL_CHECK(!used[static_cast<size_t>(d)],
                     "its indices are not a permutation of %d dimensions", rank);
     used[static_cast<size_t>(d)] = true;
-    perm.push_back(static_cast<uint8_t>(d));
+    perm.push_back(d);
   }
-  importer.finish(node, importer.transpose(node, x.value, perm), out);
+  importer.finish(node, importer.builder().transpose(node, x.value, perm), out);
   importer.became(node, "Transpose", "I0");
   return Status();
 }
@@ -72,7 +72,7 @@ Status import_reshape(Importer& importer, const Node& node) {
   std::vector<int64_t> given;
   if (!read_one(importer, node, &x, &out) || !importer.read_integers(node, 1, &given))
     return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   if (given.size() > static_cast<size_t>(kMaxTensorRank))
     return error(Code::kUnsupported, "%zu dimensions, the limit is 6", given.size());
   Shape to;
@@ -104,7 +104,7 @@ Status import_flatten(Importer& importer, const Node& node) {
   Activation x;
   Format out;
   if (!read_one(importer, node, &x, &out)) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   int64_t axis = node.integer("axis", 1);
   if (axis < 0) axis += from.rank();
   QRT_MODEL_CHECK(axis >= 0 && axis <= from.rank(), "axis %lld of %d dimensions",
@@ -119,7 +119,7 @@ Status import_squeeze(Importer& importer, const Node& node) {
   Format out;
   std::vector<int64_t> axes;
   if (!read_one(importer, node, &x, &out) || !read_axes(importer, node, &axes)) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   std::vector<bool> gone(static_cast<size_t>(from.rank()));
   for (int d = 0; axes.empty() && d < from.rank(); ++d) gone[static_cast<size_t>(d)] = from[d] == 1;
   for (const int64_t axis : axes) {
@@ -139,7 +139,7 @@ Status import_unsqueeze(Importer& importer, const Node& node) {
   Format out;
   std::vector<int64_t> axes;
   if (!read_one(importer, node, &x, &out) || !read_axes(importer, node, &axes)) return Status();
-  const Shape from = importer.shape_of(x.value);
+  const Shape from = importer.builder().shape_of(x.value);
   const size_t negative =
       static_cast<size_t>(std::count_if(axes.begin(), axes.end(), [](int64_t a) { return a < 0; }));
   if (negative > 0 && negative < axes.size())
@@ -171,7 +171,7 @@ Status read_blocks(Importer& importer, const Node& node, Activation* x, Format* 
   *known = false;
   if (!read_one(importer, node, x, out)) return Status();
   *k = node.integer("blocksize", 0);
-  const Shape& from = importer.shape_of(x->value);
+  const Shape& from = importer.builder().shape_of(x->value);
   QRT_MODEL_CHECK(from.rank() == 4 && *k >= 1 && *k <= 65535,
                   "blocks of %lld on an input of shape %s", static_cast<long long>(*k),
                   from.to_string().c_str());
@@ -180,8 +180,10 @@ Status read_blocks(Importer& importer, const Node& node, Activation* x, Format* 
 }
 
 Status finish_blocks(Importer& importer, const Node& node, ValueId parts,
-                     const std::vector<uint8_t>& perm, const Shape& to, const Format& out) {
-  importer.finish(node, importer.reshape(node, importer.transpose(node, parts, perm), to), out);
+                     const std::vector<int>& perm, const Shape& to, const Format& out) {
+  importer.finish(
+      node, importer.builder().reshaped(node, importer.builder().transpose(node, parts, perm), to),
+      out);
   importer.became(node, "Transpose", "I0");
   return Status();
 }
@@ -195,7 +197,7 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_blocks(importer, node, &x, &out, &k, &known));
   if (!known) return Status();
-  const Shape s = importer.shape_of(x.value);
+  const Shape s = importer.builder().shape_of(x.value);
   QRT_MODEL_CHECK(s[3] % (k * k) == 0, "%lld channels in blocks of %lld",
                   static_cast<long long>(s[3]), static_cast<long long>(k * k));
   const int64_t c = s[3] / (k * k);
@@ -205,11 +207,11 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
                              "its mode is DCR, which the runtime computes wrongly for other "
                              "channels than the blocks' size",
                              importer.output(node).name, "use mode CRD");
-    const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1], s[2], k, k, c});
+    const ValueId parts = importer.builder().reshaped(node, x.value, {s[0] * s[1], s[2], k, k, c});
     return finish_blocks(importer, node, parts, {0, 2, 1, 3, 4}, {s[0], s[1] * k, s[2] * k, c},
                          out);
   }
-  const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1], s[2], c, k, k});
+  const ValueId parts = importer.builder().reshaped(node, x.value, {s[0] * s[1], s[2], c, k, k});
   return finish_blocks(importer, node, parts, {0, 3, 1, 4, 2}, {s[0], s[1] * k, s[2] * k, c}, out);
 }
 
@@ -220,11 +222,12 @@ Status import_space_to_depth(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_blocks(importer, node, &x, &out, &k, &known));
   if (!known) return Status();
-  const Shape s = importer.shape_of(x.value);
+  const Shape s = importer.builder().shape_of(x.value);
   QRT_MODEL_CHECK(s[1] % k == 0 && s[2] % k == 0, "an image of shape %s in blocks of %lld",
                   s.to_string().c_str(), static_cast<long long>(k));
-  const ValueId parts = importer.reshape(node, x.value, {s[0] * s[1] / k, k, s[2] / k, k, s[3]});
-  const std::vector<uint8_t> channel_first = {0, 2, 4, 1, 3}, channel_last = {0, 2, 1, 3, 4};
+  const ValueId parts =
+      importer.builder().reshaped(node, x.value, {s[0] * s[1] / k, k, s[2] / k, k, s[3]});
+  const std::vector<int> channel_first = {0, 2, 4, 1, 3}, channel_last = {0, 2, 1, 3, 4};
   return finish_blocks(importer, node, parts, importer.is_plain() ? channel_last : channel_first,
                        {s[0], s[1] / k, s[2] / k, s[3] * k * k}, out);
 }

@@ -18,7 +18,7 @@ int16_t element(const Tensor& t, size_t i) {
 // The operator as a table.
 Status finish_table(Importer& importer, const Node& node, const Activation& x,
                     const std::vector<int16_t>& values, const Format& out) {
-  importer.finish(node, importer.table(node, x, values, out), out);
+  importer.finish(node, importer.builder().table(node, x, values, out), out);
   importer.became(node, "Lut", "I0");
   return Status();
 }
@@ -73,8 +73,10 @@ Status import_function(Importer& importer, const Node& node) {
     const auto function = is_sqrt            ? fb::FloatFunction::SQRT
                           : node.op == "Exp" ? fb::FloatFunction::EXP
                                              : fb::FloatFunction::LOG;
-    importer.finish(
-        node, importer.float_function(node, function, {x.value}, importer.shape_of(x.value)), out);
+    importer.finish(node,
+                    importer.builder().float_function(node, function, {x.value},
+                                                      importer.builder().shape_of(x.value)),
+                    out);
     importer.became(node, "Float", is_sqrt ? "I1" : "F");
     return Status();
   }
@@ -110,9 +112,9 @@ namespace {
 // limits(q) of int16 without a table.
 Status finish_limits(Importer& importer, const Node& node, const Activation& x, const Format& out,
                      Limits limits) {
-  const ValueId y = importer.new_value("", out, importer.shape_of(x.value));
-  importer.add_node<fb::RequantizeOptionsT>(node, {x.value}, y).requant =
-      importer.requant({0}, 0, out, limits);
+  const ValueId y = importer.builder().new_value("", out, importer.builder().shape_of(x.value));
+  importer.builder().add<fb::RequantizeOptionsT>(node, {x.value}, y).requant =
+      importer.builder().requant({0}, 0, out, limits);
   importer.finish(node, y, out);
   importer.became(node, "Requantize", "I0");
   return Status();
@@ -135,11 +137,12 @@ Status import_relu(Importer& importer, const Node& node) {
   Format out;
   if (!importer.read(node, 0, &x) || !importer.read_format(node, 0, &out)) return Status();
   if (x.format.type == DataType::FLOAT && out.type == DataType::FLOAT) {
-    const ValueId zero = importer.float_constant(0);
-    importer.finish(node,
-                    importer.float_function(node, fb::FloatFunction::MAXIMUM, {x.value, zero},
-                                            importer.shape_of(x.value)),
-                    out);
+    const ValueId zero = importer.builder().float_constant(0);
+    importer.finish(
+        node,
+        importer.builder().float_function(node, fb::FloatFunction::MAXIMUM, {x.value, zero},
+                                          importer.builder().shape_of(x.value)),
+        out);
     importer.became(node, "Float", "I1");
     return Status();
   }
@@ -205,7 +208,7 @@ Status import_prelu(Importer& importer, const Node& node) {
   QRT_TRY(read_lut(importer, node, x.format, out, &values, &has_lut));
   if (has_lut) return finish_table(importer, node, x, values, out);
   const Tensor& alpha = importer.input(node, 1);
-  const Shape& shape = importer.shape_of(x.value);
+  const Shape& shape = importer.builder().shape_of(x.value);
   if (!alpha.is_constant || alpha.type != x.format.type || !alpha.problem.empty() ||
       alpha.exponents.size() != 1)
     return importer.refuse(
@@ -234,9 +237,9 @@ Status import_prelu(Importer& importer, const Node& node) {
     for (size_t c = 0; c < channels; ++c) slopes.push_back(element(alpha, is_one ? 0 : c));
     const ValueId slope = importer.graph().add_constant(alpha.name, DType::kInt16,
                                                         {static_cast<int64_t>(channels)}, slopes);
-    const ValueId y = importer.new_value("", out, shape);
-    auto& o = importer.add_node<fb::RequantizeOptionsT>(node, {x.value, slope}, y);
-    o.requant = importer.requant({0}, 0, out);
+    const ValueId y = importer.builder().new_value("", out, shape);
+    auto& o = importer.builder().add<fb::RequantizeOptionsT>(node, {x.value, slope}, y);
+    o.requant = importer.builder().requant({0}, 0, out);
     o.negative.push_back(shift_stage({shift}, fb::Rounding::FLOOR, kMostLeft64));
     importer.finish(node, y, out);
     importer.became(node, "Requantize", "I0");
@@ -253,8 +256,8 @@ Status import_prelu(Importer& importer, const Node& node) {
     }
   const Shape tables = channels > 1 ? Shape{static_cast<int64_t>(channels), 256} : Shape{256};
   const ValueId constant = importer.graph().add_constant("", DType::kUInt8, tables, table);
-  const ValueId y = importer.new_value("", out, shape);
-  importer.add_node<fb::LutOptionsT>(node, {x.value, constant}, y).per_channel = channels > 1;
+  const ValueId y = importer.builder().new_value("", out, shape);
+  importer.builder().add<fb::LutOptionsT>(node, {x.value, constant}, y).per_channel = channels > 1;
   importer.finish(node, y, out);
   importer.became(node, "Lut", "I0");
   return Status();
@@ -270,11 +273,11 @@ Status import_requantize(Importer& importer, const Node& node) {
     return importer.refuse(
         node, std::string("it makes ") + type_name(out.type) + " of " + type_name(x.format.type),
         importer.output(node).name, "quantise int8, int16 and float32 only");
-  const ValueId y = from_float && to_float ? x.value
-                    : from_float
-                        ? importer.from_float(node, x.value, power_of_two(out.exponent), out)
-                    : to_float ? importer.to_float(node, x)
-                               : importer.rescale(node, x, out);
+  const ValueId y =
+      from_float && to_float ? x.value
+      : from_float ? importer.builder().from_float(node, x.value, power_of_two(out.exponent), out)
+      : to_float   ? importer.builder().to_float(node, x)
+                   : importer.builder().rescale(node, x, out);
   importer.finish(node, y, out);
   importer.became(node,
                   from_float && to_float ? "nothing"
@@ -294,14 +297,14 @@ Status import_softmax(Importer& importer, const Node& node) {
     return importer.refuse(
         node, std::string("its output is ") + type_name(out.type) + ", the runtime makes float32",
         importer.output(node).name, "export the model again");
-  const int rank = importer.shape_of(x.value).rank();
+  const int rank = importer.builder().shape_of(x.value).rank();
   int axis;
   QRT_TRY(place_axis(node.integer("axis", -1), rank, &axis));
-  std::vector<uint8_t> perm;
-  for (int d = 0; d < rank; ++d) perm.push_back(static_cast<uint8_t>(d));
+  std::vector<int> perm;
+  for (int d = 0; d < rank; ++d) perm.push_back(d);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
-  if (axis != rank - 1) x.value = importer.transpose(node, x.value, perm);
-  const Shape shape = importer.shape_of(x.value);
+  if (axis != rank - 1) x.value = importer.builder().transpose(node, x.value, perm);
+  const Shape shape = importer.builder().shape_of(x.value);
   Shape row = shape;
   row[rank - 1] = 1;
   ValueId z;
@@ -311,17 +314,20 @@ Status import_softmax(Importer& importer, const Node& node) {
     std::vector<float> table;
     for (int q = -128; q < 128; ++q) table.push_back(exp(static_cast<float>(q) * step));
     const ValueId constant = importer.graph().add_constant("", DType::kFloat32, {256}, table);
-    z = importer.new_value("", DType::kFloat32, shape);
-    importer.add_node<fb::LutOptionsT>(node, {x.value, constant}, z).to_float = true;
+    z = importer.builder().new_value("", DType::kFloat32, shape);
+    importer.builder().add<fb::LutOptionsT>(node, {x.value, constant}, z).to_float = true;
   } else {
-    const ValueId t = importer.to_float(node, x);
-    const ValueId most = importer.float_function(node, fb::FloatFunction::REDUCE_MAX, {t}, row);
-    const ValueId less = importer.float_function(node, fb::FloatFunction::SUB, {t, most}, shape);
-    z = importer.float_function(node, fb::FloatFunction::EXP, {less}, shape);
+    const ValueId t = importer.builder().to_float(node, x);
+    const ValueId most =
+        importer.builder().float_function(node, fb::FloatFunction::REDUCE_MAX, {t}, row);
+    const ValueId less =
+        importer.builder().float_function(node, fb::FloatFunction::SUB, {t, most}, shape);
+    z = importer.builder().float_function(node, fb::FloatFunction::EXP, {less}, shape);
   }
-  const ValueId sum = importer.float_function(node, fb::FloatFunction::REDUCE_SUM, {z}, row);
-  ValueId y = importer.float_function(node, fb::FloatFunction::DIV, {z, sum}, shape);
-  if (axis != rank - 1) y = importer.transpose(node, y, perm);
+  const ValueId sum =
+      importer.builder().float_function(node, fb::FloatFunction::REDUCE_SUM, {z}, row);
+  ValueId y = importer.builder().float_function(node, fb::FloatFunction::DIV, {z, sum}, shape);
+  if (axis != rank - 1) y = importer.builder().transpose(node, y, perm);
   importer.finish(node, y, out);
   importer.became(node, "Float", "F");
   return Status();

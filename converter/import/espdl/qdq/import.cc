@@ -1,5 +1,6 @@
 // import_onnx_as_espdl(): read, write down as an ESP-DL model, import that.
 #include "converter/convert.h"
+#include "converter/import/espdl/importer.h"
 #include "converter/import/espdl/qdq/translator.h"
 #include "onnx/onnx_pb.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "converter/import/espdl/importer.h"
+#include "converter/import/espdl/format.h"
 #include "espdl_generated.h"
 
 namespace qrt::convert::from_qdq {

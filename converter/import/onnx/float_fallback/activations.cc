@@ -25,11 +25,12 @@ class Expression {
   }
   ValueId add(ValueId a, float b) { return binary(F::ADD, a, number(b)); }
   ValueId times(ValueId a, float b) { return binary(F::MUL, a, number(b)); }
-  ValueId positive(ValueId a) { return binary(F::MAXIMUM, a, number(0)); }
-  ValueId negative(ValueId a) { return binary(F::MINIMUM, a, number(0)); }
+  // The limit stands first: NaN stays NaN (kernels/float_fallback).
+  ValueId positive(ValueId a) { return binary(F::MAXIMUM, number(0), a); }
+  ValueId negative(ValueId a) { return binary(F::MINIMUM, number(0), a); }
   ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, times(a, -1)); }
   ValueId within(ValueId a, float lo, float hi) {
-    return binary(F::MINIMUM, binary(F::MAXIMUM, a, number(lo)), number(hi));
+    return binary(F::MINIMUM, number(hi), binary(F::MAXIMUM, number(lo), a));
   }
   // max(x, 0) + slope * min(x, 0)
   ValueId bent(ValueId x, ValueId slope) {

@@ -68,9 +68,9 @@ Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y
   const char* level = of_integers ? "I0" : "F";
   if (!of_integers) importer.became(*pending.node, "Float", level);
   if (pending.lo > -std::numeric_limits<float>::infinity())
-    QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, made, f.constant({}, {pending.lo}), &made));
+    QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, f.constant({}, {pending.lo}), made, &made));
   if (pending.hi < std::numeric_limits<float>::infinity())
-    QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, made, f.constant({}, {pending.hi}), &made));
+    QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, f.constant({}, {pending.hi}), made, &made));
   for (const auto& move : pending.moves) QRT_TRY(move(&made));
   for (int follower : pending.followers)
     importer.outcomes().became(follower, "fused into " + pending.node->op(), level);

@@ -78,14 +78,43 @@ ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::stri
 // Whether it runs as DepthwiseConv2D, which gives no accumulators.
 bool is_depthwise(const Convolution& c) { return c.image.c == c.groups && c.groups > 1; }
 
+// A depthwise layer as a convolution in fewer groups, of up to 16 input channels each and with zeros
+// for those that an output does not see: a product of one channel would leave most of a register
+// unused.
+struct Blocks {
+  int64_t groups, in;  // input channels of a group
+  std::vector<int16_t> weights;
+};
+
+Blocks in_blocks(const Convolution& c, const std::vector<int16_t>& weights) {
+  constexpr int64_t kMostChannels = 16;
+  int64_t in = kMostChannels;
+  while (c.groups % in != 0) --in;
+  const int64_t taps = c.window.kernel[0] * c.window.kernel[1], multiplier = c.out / c.groups;
+  Blocks blocks = {c.groups / in, in,
+                   std::vector<int16_t>(weights.size() * static_cast<size_t>(in))};
+  for (int64_t o = 0; o < c.out; ++o)
+    for (int64_t t = 0; t < taps; ++t)
+      blocks.weights[static_cast<size_t>((o * taps + t) * in + o / multiplier % in)] =
+          weights[static_cast<size_t>(o * taps + t)];
+  return blocks;
+}
+
 // The accumulators without `out`.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
-  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
+  int64_t groups = c.groups, in = c.image.c / c.groups;
+  const int64_t taps = c.window.kernel[0] * c.window.kernel[1];
   const bool gives_sums = out == nullptr || constants.fine_bias.has_value();
   const bool depthwise = !gives_sums && is_depthwise(c);
   std::vector<int16_t> centred = std::move(constants.weights);
+  if (gives_sums && is_depthwise(c)) {
+    Blocks blocks = in_blocks(c, centred);
+    groups = blocks.groups;
+    in = blocks.in;
+    centred = std::move(blocks.weights);
+  }
   Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
   if (depthwise) {
     weights_shape = {c.window.kernel[0], c.window.kernel[1], c.out};
@@ -125,7 +154,7 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     auto& o = options<fb::Conv2DOptionsT>(n);
     set_window(c.window, &o);
     set_dilation(c.window, &o);
-    o.groups = static_cast<uint32_t>(c.groups);
+    o.groups = static_cast<uint32_t>(groups);
     set_zero_point_of(&o);
     o.requant = std::move(constants.requant);
   }
@@ -167,7 +196,7 @@ Status emit_int16(Importer& importer, const NodeView& node, const std::string& o
   const Int16Source source = int16_source(c);
   auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
-  if (!is_int16(c) && !out.is_int16() && !is_depthwise(c)) {
+  if (!is_int16(c) && !out.is_int16()) {
     auto bytes = as_byte_sums(importer, source, *layer);
     if (bytes) layer = std::move(bytes);
   }
@@ -233,9 +262,14 @@ Status import_conv(Importer& importer, const NodeView& node) {
   QRT_TRY(read_bias(importer, node, 2, conv.out, conv.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   conv.bias = std::move(*bias);
-  conv.bias_is_rounded = node.has_input(2) && is_rounded(importer.input(node, 2), conv.products);
   conv.bias_has_other_scale =
       node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
+  bool leads;
+  QRT_TRY(leads_to_quantize(importer, node, &leads));
+  // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
+  const bool in_float = !leads || importer.uses(node.output(0)) > 1;
+  conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
+                                               (conv.bias_has_other_scale && in_float));
   const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
   bool rounded;
   QRT_TRY(is_bias_rounded(importer, node, importer.input(node, 2), &rounded));

@@ -1,6 +1,6 @@
 // Pictures in files as pixels: PNG (libpng), JPEG (libjpeg), PPM and PGM.
-#ifndef QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_
-#define QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_
+#ifndef QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_
+#define QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "runtime/status.h"
 
-namespace qrt::quantize {
+namespace qrt::tool {
 
 // Pixels of more than these are not read: a small file may claim any size.
 constexpr size_t kMostPixels = size_t{1} << 26;
@@ -30,6 +30,6 @@ struct Picture {
 Picture resized(const Image& image, size_t height, size_t width);
 Picture cropped(const Picture& picture, size_t height, size_t width);  // its centre
 
-}  // namespace qrt::quantize
+}  // namespace qrt::tool
 
-#endif  // QRT_CONVERTER_QUANTIZE_SAMPLES_IMAGES_H_
+#endif  // QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_

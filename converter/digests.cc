@@ -1,0 +1,61 @@
+#include "converter/digests.h"
+
+#include "converter/convert.h"
+#include "qrt/qrt.hpp"
+#include "runtime/tools/digests.h"
+#include "runtime/tools/inputs.h"
+#include "runtime/tools/model_file.h"
+
+namespace qrt::convert {
+namespace {
+
+TestTensor test_tensor(const qrt_tensor_info& info, const void* data) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  return {info.name, tool::dtype_of(info), tool::shape_of(info), {bytes, bytes + info.bytes}};
+}
+
+Status read_inputs(const Model& model, const std::vector<std::string>& given,
+                   tool::Inputs* inputs) {
+  std::vector<std::string> files, named;
+  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
+  for (const std::string& text : given) {
+    std::string file;
+    const size_t i = tool::find_named(text, model.input_count(), name, &file);
+    (i < model.input_count() ? named : files).push_back(text);
+  }
+  QRT_TRY(inputs->read(model, files, named));
+  if (inputs->steps() > 0)
+    return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
+                 inputs->steps());
+  if (inputs->batch() != 0 && inputs->batch() != model.default_batch())
+    return error(Code::kInvalidArgument,
+                 "the inputs are a batch of %zu, expected the model's own, %zu", inputs->batch(),
+                 model.default_batch());
+  return {};
+}
+
+}  // namespace
+
+Status add_digests(const Graph& graph, const std::vector<std::string>& inputs,
+                   std::vector<uint8_t>* bytes) {
+  const Model model = Model::load_memory(bytes->data(), bytes->size(), QRT_LOAD_COPY);
+  tool::Inputs given;
+  QRT_TRY(read_inputs(model, inputs, &given).at("--digests"));
+  SessionOptions options;
+  options.keep_all = true;
+  Session session(model, options);
+  QRT_TRY(given.put(0, &session));
+  session.run();
+  TestValues tests;
+  for (size_t i = 0; i < model.input_count(); ++i)
+    tests.inputs.push_back(
+        test_tensor(session.input_info(i), qrt_session_input_data(session.get(), i)));
+  for (size_t i = 0; i < model.output_count(); ++i)
+    tests.outputs.push_back(
+        test_tensor(session.output_info(i), qrt_session_output_data(session.get(), i)));
+  const std::string digests =
+      tool::text_of(tool::operator_digests(*fb::GetModel(bytes->data()), session));
+  return write_model(graph, bytes, {&tests, {{tool::kDigestsKey, digests}}});
+}
+
+}  // namespace qrt::convert

@@ -1,0 +1,63 @@
+// What handlers add to the graph: the operators of every source format (common/graph_builder.h), with
+// ESP-DL's formats and its rounding.
+#ifndef QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
+#define QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/import/common/graph_builder.h"
+#include "converter/import/espdl/format.h"
+
+namespace qrt::convert::from_espdl {
+
+// A tensor on its way through the graph: the graph's value, whose shape is that of the runtime's tensor.
+struct Activation {
+  Format format;
+  ValueId value = kNoValue;
+};
+
+class Builder : public GraphBuilder {
+ public:
+  Builder(Graph* graph, Target target) : GraphBuilder(graph), target_(target) {}
+
+  using GraphBuilder::new_value;
+  ValueId new_value(const std::string& name, const Format& format, const Shape& shape);
+  // A constant of the file.
+  ValueId constant(const Tensor& tensor, const Format& format);
+  ValueId float_constant(float value);
+
+  // The value itself where it has the shape, and where no map changes anything.
+  ValueId reshaped(const SourceNode& node, ValueId x, const Shape& shape) {
+    return shape_of(x) == shape ? x : reshape(node, x, shape);
+  }
+  ValueId gathered(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill) {
+    return maps.is_identity() ? x : gather(node, x, maps, fill);
+  }
+  // f(q) for every integer of x, in the output's format. One table, whatever the two types.
+  ValueId table(const SourceNode& node, const Activation& x, const std::vector<int16_t>& values,
+                const Format& out);
+  // q * 2^(e_in - e_out), rounded by the target.
+  ValueId rescale(const SourceNode& node, const Activation& x, const Format& out);
+  // Its integers as floats: q * 2^exponent.
+  ValueId to_float(const SourceNode& node, const Activation& x);
+  // Floats as integers, rounded by the target; divided by `divisor` first.
+  ValueId from_float(const SourceNode& node, ValueId x, float divisor, const Format& out);
+  ValueId float_function(const SourceNode& node, fb::FloatFunction function,
+                         std::vector<ValueId> inputs, const Shape& shape);
+  // y = limits(v / 2^shift): shifts of one or of every channel.
+  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
+                                        const Format& out, Limits limits) const;
+  std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
+                                        const Format& out) const {
+    return requant(shifts, most_left, out, out.limits());
+  }
+
+ private:
+  Target target_;
+};
+
+}  // namespace qrt::convert::from_espdl
+
+#endif  // QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_

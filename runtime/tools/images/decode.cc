@@ -1,0 +1,94 @@
+// Pictures in files as pixels: which format a file is of, and the formats that need no library.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "runtime/tools/files.h"
+#include "runtime/tools/images/decoders.h"
+#include "runtime/tools/images/images.h"
+
+namespace qrt::tool {
+
+Status check_size(size_t height, size_t width) {
+  if (height == 0 || width == 0 || width > kMostPixels / height)
+    return error(Code::kInvalidModel, "is %zu x %zu pixels: expected 1 to %zu in all", height,
+                 width, kMostPixels);
+  return {};
+}
+
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 29;  // of a file
+
+Status read_bytes(const std::string& path, std::vector<uint8_t>* bytes) {
+  QRT_TRY(check_readable(path));
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "rb"), fclose);
+  if (!file || fseek(file.get(), 0, SEEK_END) != 0) return error(Code::kIoError, "cannot be read");
+  const long end = ftell(file.get());
+  rewind(file.get());
+  if (end <= 0 || static_cast<size_t>(end) > kMostBytes)
+    return error(Code::kInvalidModel, "has %ld bytes, expected 1 to %zu", end, kMostBytes);
+  bytes->resize(static_cast<size_t>(end));
+  if (fread(bytes->data(), 1, bytes->size(), file.get()) != bytes->size())
+    return error(Code::kIoError, "cannot be read");
+  return {};
+}
+
+// P5 (grey) and P6 (colour) of 8 bits.
+Status read_pnm(const std::vector<uint8_t>& bytes, Image* image) {
+  size_t at = 2, numbers[3] = {};
+  for (size_t& number : numbers) {
+    for (bool comment = false; at < bytes.size(); ++at) {
+      if (bytes[at] == '#') comment = true;
+      if (bytes[at] == '\n') comment = false;
+      if (!comment && bytes[at] >= '0' && bytes[at] <= '9') break;
+    }
+    for (; at < bytes.size() && bytes[at] >= '0' && bytes[at] <= '9' && number < kMostPixels; ++at)
+      number = number * 10 + (bytes[at] - '0');
+  }
+  ++at;
+  image->width = numbers[0];
+  image->height = numbers[1];
+  QRT_TRY(check_size(image->height, image->width));
+  const size_t channels = bytes[1] == '6' ? 3 : 1, pixels = image->height * image->width;
+  if (numbers[2] != 255)
+    return error(Code::kUnsupported, "has values up to %zu, expected 255", numbers[2]);
+  if (at > bytes.size() || bytes.size() - at < pixels * channels)
+    return error(Code::kInvalidModel, "is cut short");
+  image->rgb.resize(pixels * 3);
+  for (size_t i = 0; i < image->rgb.size(); ++i)
+    image->rgb[i] = bytes[at + (channels == 3 ? i : i / 3)];
+  return {};
+}
+
+Status decode(const std::vector<uint8_t>& bytes, Image* image) {
+  const auto starts_with = [&](const char* magic, size_t n) {
+    return bytes.size() > n && memcmp(bytes.data(), magic, n) == 0;
+  };
+  if (starts_with("\x89PNG", 4)) {
+#ifdef QRT_HAS_PNG
+    return read_png(bytes, image);
+#else
+    return error(Code::kUnsupported, "is a PNG, which this build cannot read (no libpng)");
+#endif
+  }
+  if (starts_with("\xff\xd8", 2)) {
+#ifdef QRT_HAS_JPEG
+    return read_jpeg(bytes, image);
+#else
+    return error(Code::kUnsupported, "is a JPEG, which this build cannot read (no libjpeg)");
+#endif
+  }
+  if (starts_with("P5", 2) || starts_with("P6", 2)) return read_pnm(bytes, image);
+  return error(Code::kInvalidModel, "is no PNG, JPEG, PPM (P6) or PGM (P5) file");
+}
+
+}  // namespace
+
+Status read_image(const std::string& path, Image* image) {
+  std::vector<uint8_t> bytes;
+  QRT_TRY(read_bytes(path, &bytes).at(path));
+  return decode(bytes, image).at(path);
+}
+
+}  // namespace qrt::tool

@@ -1,0 +1,177 @@
+#include "runtime/tools/images/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace qrt::tool {
+namespace {
+
+constexpr size_t kMostSide = 1 << 14;
+
+// "256" or "224x320"; one number stands in both.
+Status read_size(const char* option, const std::string& text, size_t* height, size_t* width) {
+  char* end = nullptr;
+  *height = *width = strtoul(text.c_str(), &end, 10);
+  if (*end == 'x') *width = strtoul(end + 1, &end, 10);
+  if (*end || *height == 0 || *width == 0 || *height > kMostSide || *width > kMostSide)
+    return error(Code::kInvalidArgument,
+                 "%s %s: expected a size such as 256 or 224x320 (height x width)", option,
+                 text.c_str());
+  return {};
+}
+
+// "0.485,0.456,0.406"
+bool read_numbers(const std::string& text, std::vector<float>* numbers) {
+  const char* at = text.c_str();
+  while (*at) {
+    char* end;
+    numbers->push_back(strtof(at, &end));
+    if (end == at || (*end && *end != ',')) return false;
+    at = *end ? end + 1 : end;
+  }
+  return true;
+}
+
+float number(const std::vector<float>& of, size_t channel, float otherwise) {
+  return of.empty() ? otherwise : of[of.size() > 1 ? channel : 0];
+}
+
+}  // namespace
+
+void PictureArguments::add_to(CommandLine* line) {
+  line->text("--mean", &mean_,
+             "Images: subtracted from pixel * scale; one number or one for each channel");
+  line->text("--std", &std_, "Images: divides what is left");
+  line->number("--scale", &scale_, 1e-9, 1e9, "Images: factor of the pixels, 1/255 if not given");
+  line->text("--resize", &resize_,
+             "Images: the shorter side, or HEIGHTxWIDTH; if not given, the input's size");
+  line->text("--crop", &crop_, "Images: centre of the resized one, SIZE or HEIGHTxWIDTH");
+  line->choice("--layout", &layout_, {"nchw", "nhwc"}, "Images: order of the input's dimensions");
+  line->flag("--rgb", &is_rgb_, "Images: red first (if nothing is said)");
+  line->flag("--bgr", &is_bgr_, "Images: blue first");
+}
+
+Status PictureArguments::complete(PictureOptions* options) const {
+  options->resize = resize_;
+  options->crop = crop_;
+  options->layout = layout_;
+  options->is_bgr = is_bgr_;
+  options->scale = static_cast<float>(scale_);
+  if (!read_numbers(mean_, &options->mean) || !read_numbers(std_, &options->std))
+    return error(Code::kInvalidArgument,
+                 "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
+  if (is_rgb_ && is_bgr_)
+    return error(Code::kInvalidArgument, "--rgb and --bgr exclude each other");
+  return {};
+}
+
+bool PictureArguments::any() const {
+  for (const std::string* text : {&mean_, &std_, &resize_, &crop_, &layout_})
+    if (!text->empty()) return true;
+  return is_bgr_ || is_rgb_ || scale_ != PictureArguments().scale_;
+}
+
+Status PictureReader::prepare(const PictureOptions& options, const PictureInput& input) {
+  options_ = options;
+  input_ = input;
+  const std::vector<int64_t>& s = input.dims;
+  if (s.size() != 4)
+    return error(Code::kInvalidArgument, "images are for inputs of 4 dimensions, '%s' is %s",
+                 input.name.c_str(), input.text.c_str());
+  const auto is_channels = [](int64_t n) { return n == 1 || n == 3; };
+  is_nhwc_ = options_.layout == "nhwc" ||
+             (options_.layout.empty() && !is_channels(s[1]) && is_channels(s[3]));
+  channels_ = s[is_nhwc_ ? 3 : 1];
+  if (!is_channels(channels_))
+    return error(Code::kInvalidArgument,
+                 "images are for inputs of 1 or 3 channels, '%s' is %s (--layout?)",
+                 input.name.c_str(), input.text.c_str());
+  for (const auto* numbers : {&options_.mean, &options_.std})
+    if (!numbers->empty() && numbers->size() != 1 &&
+        numbers->size() != static_cast<size_t>(channels_))
+      return error(Code::kInvalidArgument,
+                   "--mean and --std take 1 number or %lld, one for each channel",
+                   static_cast<long long>(channels_));
+  height_ = s[is_nhwc_ ? 1 : 2];
+  width_ = s[is_nhwc_ ? 2 : 3];
+  const bool is_fixed = height_ > 0 && width_ > 0;
+  if (!options_.crop.empty()) QRT_TRY(read_size("--crop", options_.crop, &crop_h_, &crop_w_));
+  if (!options_.resize.empty()) {
+    QRT_TRY(read_size("--resize", options_.resize, &resize_h_, &resize_w_));
+    keeps_ratio_ = options_.resize.find('x') == std::string::npos;
+  } else if (is_fixed && options_.crop.empty()) {
+    resize_h_ = static_cast<size_t>(height_);
+    resize_w_ = static_cast<size_t>(width_);
+  }
+  if (keeps_ratio_ && crop_h_ == 0 && is_fixed) {
+    crop_h_ = static_cast<size_t>(height_);
+    crop_w_ = static_cast<size_t>(width_);
+  }
+  return {};
+}
+
+// Messages without the file's name.
+Status PictureReader::fit(const Image& image, Picture* picture) const {
+  size_t h = resize_h_ ? resize_h_ : image.height, w = resize_h_ ? resize_w_ : image.width;
+  if (keeps_ratio_) {
+    // The shorter side becomes the size that was given.
+    const double ratio =
+        static_cast<double>(resize_h_) / static_cast<double>(std::min(image.height, image.width));
+    const auto scaled = [&](size_t side) {
+      return std::max(static_cast<size_t>(std::nearbyint(static_cast<double>(side) * ratio)),
+                      resize_h_);
+    };
+    h = scaled(image.height);
+    w = scaled(image.width);
+  }
+  if (w > kMostPixels / h || w > kMostPixels / image.height)
+    return error(Code::kInvalidModel, "would have %zu x %zu pixels after --resize", h, w);
+  *picture = resized(image, h, w);
+  if (crop_h_ > 0) {
+    if (crop_h_ > h || crop_w_ > w)
+      return error(Code::kInvalidModel,
+                   "is %zu x %zu after --resize, smaller than the crop of %zu x %zu", h, w, crop_h_,
+                   crop_w_);
+    *picture = cropped(*picture, crop_h_, crop_w_);
+  }
+  if ((height_ > 0 && picture->height != static_cast<size_t>(height_)) ||
+      (width_ > 0 && picture->width != static_cast<size_t>(width_)))
+    return error(Code::kInvalidArgument,
+                 "is %zu x %zu, the input '%s' takes %lld x %lld: correct --resize or --crop",
+                 picture->height, picture->width, input_.name.c_str(),
+                 static_cast<long long>(height_), static_cast<long long>(width_));
+  return {};
+}
+
+void PictureReader::lay_out(const Picture& picture, std::vector<float>* values) const {
+  const auto channels = static_cast<size_t>(channels_);
+  const size_t pixels = picture.height * picture.width;
+  values->resize(pixels * channels);
+  for (size_t p = 0; p < pixels; ++p)
+    for (size_t c = 0; c < channels; ++c) {
+      const float* rgb = &picture.rgb[p * 3];
+      // Grey as PIL's "L".
+      const float v = channels == 1 ? 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]
+                                    : rgb[options_.is_bgr ? 2 - c : c];
+      (*values)[is_nhwc_ ? p * channels + c : c * pixels + p] =
+          input_.takes_pixels
+              ? std::nearbyint(v)
+              : (v * options_.scale - number(options_.mean, c, 0)) / number(options_.std, c, 1);
+    }
+}
+
+Status PictureReader::read(const std::string& file, std::vector<float>* values,
+                           std::vector<int64_t>* shape) const {
+  Image image;
+  QRT_TRY(read_image(file, &image));
+  Picture picture;
+  QRT_TRY(fit(image, &picture).at(file));
+  lay_out(picture, values);
+  const auto h = static_cast<int64_t>(picture.height), w = static_cast<int64_t>(picture.width);
+  *shape = is_nhwc_ ? std::vector<int64_t>{1, h, w, channels_}
+                    : std::vector<int64_t>{1, channels_, h, w};
+  return {};
+}
+
+}  // namespace qrt::tool

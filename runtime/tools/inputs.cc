@@ -1,0 +1,137 @@
+#include "runtime/tools/inputs.h"
+
+#include <utility>
+
+#include "runtime/tools/model_file.h"
+
+namespace qrt::tool {
+namespace {
+
+// "input 0 'data' (float32 [-1, 3, 224, 224])"
+std::string describe_input(const Model& model, size_t i) {
+  const qrt_tensor_info info = model.input_info(i);
+  return "input " + std::to_string(i) + " '" + info.name + "' (" + type_text(info) + ")";
+}
+
+Status assign_files(const Model& model, const std::vector<std::string>& files,
+                    const std::vector<std::string>& named, std::vector<std::string>* assigned) {
+  const size_t count = model.input_count();
+  assigned->assign(count, "");
+  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
+  for (const std::string& text : named) {
+    std::string file;
+    const size_t i = find_named(text, count, name, &file);
+    if (i == count)
+      return error(Code::kInvalidArgument, "--input %s: no input of the model has this name",
+                   text.c_str());
+    if (!(*assigned)[i].empty())
+      return error(Code::kInvalidArgument, "--input %s: given twice", text.c_str());
+    (*assigned)[i] = file;
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!(*assigned)[i].empty()) continue;
+    if (next == files.size())
+      return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
+    (*assigned)[i] = files[next++];
+  }
+  if (next != files.size())
+    return error(Code::kInvalidArgument, "%zu input files are left over, the model has %zu inputs",
+                 files.size() - next, count);
+  return {};
+}
+
+// Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
+// then. Where the model leaves the batch open, the array says it.
+Status check_input(const Model& model, size_t i, const NpyArray& array, size_t* batch,
+                   bool* is_sequence) {
+  const qrt_tensor_info info = model.input_info(i);
+  *is_sequence = array.shape.rank() == info.rank + 1 && array.shape[0] >= 1;
+  bool fits =
+      array.dtype == npy_dtype(dtype_of(info)) && (*is_sequence || array.shape.rank() == info.rank);
+  for (int d = 0; fits && d < info.rank; ++d) {
+    const int64_t n = array.shape[d + (*is_sequence ? 1 : 0)];
+    if (info.dims[d] >= 0)
+      fits = n == info.dims[d];
+    else if (n < 1)
+      return error(Code::kInvalidModel, "it has a batch of %lld, expected 1 or more",
+                   static_cast<long long>(n));
+    else if (*batch != 0 && static_cast<size_t>(n) != *batch)
+      return error(Code::kInvalidModel, "it has a batch of %lld, other inputs have %zu",
+                   static_cast<long long>(n), *batch);
+    else
+      *batch = static_cast<size_t>(n);
+  }
+  if (fits) return {};
+  return error(Code::kInvalidModel, "it holds %s %s, expected %s", dtype_name(array.dtype),
+               array.shape.to_string().c_str(), describe_input(model, i).c_str());
+}
+
+// Index `step` of a sequence of `steps`.
+NpyArray part_of(const NpyArray& array, size_t step, size_t steps) {
+  NpyArray part;
+  part.dtype = array.dtype;
+  for (int d = 1; d < array.shape.rank(); ++d) part.shape.push_back(array.shape[d]);
+  const size_t bytes = array.data.size() / steps;
+  const auto begin = array.data.begin() + static_cast<ptrdiff_t>(step * bytes);
+  part.data.assign(begin, begin + static_cast<ptrdiff_t>(bytes));
+  return part;
+}
+
+}  // namespace
+
+size_t find_named(const std::string& text, size_t count,
+                  const std::function<std::string(size_t)>& name, std::string* file) {
+  size_t best = count, best_length = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string start = name(i) + "=";
+    if (text.compare(0, start.size(), start) == 0 && start.size() > best_length) {
+      best = i;
+      best_length = start.size();
+    }
+  }
+  if (best != count) *file = text.substr(best_length);
+  return best;
+}
+
+Status Inputs::read(const Model& model, const std::vector<std::string>& files,
+                    const std::vector<std::string>& named) {
+  QRT_TRY(assign_files(model, files, named, &names_));
+  arrays_.resize(names_.size());
+  for (size_t i = 0; i < names_.size(); ++i) {
+    QRT_TRY(names_[i] == "-" ? read_npy_of_stdin(&arrays_[i]) : read_npy(names_[i], &arrays_[i]));
+    if (names_[i] == "-") names_[i] = "standard input";
+  }
+  return check(model);
+}
+
+Status Inputs::take(const Model& model, std::vector<NpyArray> arrays,
+                    std::vector<std::string> names) {
+  arrays_ = std::move(arrays);
+  names_ = std::move(names);
+  return check(model);
+}
+
+Status Inputs::check(const Model& model) {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    bool is_sequence;
+    QRT_TRY(check_input(model, i, arrays_[i], &batch_, &is_sequence).at(names_[i]));
+    const size_t length = is_sequence ? static_cast<size_t>(arrays_[i].shape[0]) : 0;
+    if (i > 0 && length != steps_)
+      return error(Code::kInvalidModel, "%s: inputs of %zu and of %zu runs (0: no sequence)",
+                   names_[i].c_str(), steps_, length);
+    steps_ = length;
+  }
+  return {};
+}
+
+Status Inputs::put(size_t step, Session* session) const {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    NpyArray array = steps_ > 0 ? part_of(arrays_[i], step, steps_) : arrays_[i];
+    QRT_TRY(from_npy_form(dtype_of(session->input_info(i)), &array).at(names_[i]));
+    session->set_input(i, array.data.data(), array.data.size());
+  }
+  return {};
+}
+
+}  // namespace qrt::tool

@@ -1,0 +1,29 @@
+// .qrt files as the tools open them.
+#ifndef QRT_RUNTIME_TOOLS_MODEL_FILE_H_
+#define QRT_RUNTIME_TOOLS_MODEL_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "qrt/qrt.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+#include "runtime/verify.h"
+
+namespace qrt::tool {
+
+// check_readable(), and where the file is a model of another format than qrt's, kInvalidModel with the
+// command that converts it.
+Status check_model_file(const std::string& path);
+
+// Mapped and verified; messages name the file.
+Result<std::shared_ptr<const VerifiedModel>> load_verified(const std::string& path);
+
+DType dtype_of(const qrt_tensor_info& info);
+Shape shape_of(const qrt_tensor_info& info);
+// "float32 [1, 3, 224, 224]"
+std::string type_text(const qrt_tensor_info& info);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_MODEL_FILE_H_

@@ -1,0 +1,17 @@
+// qrt_run --dump-all: every tensor that an operator wrote.
+#ifndef QRT_RUNTIME_TOOLS_RUN_DUMP_H_
+#define QRT_RUNTIME_TOOLS_RUN_DUMP_H_
+
+#include "qrt/qrt.hpp"
+#include "runtime/status.h"
+#include "runtime/tools/run/options.h"
+
+namespace qrt::tool {
+
+// As they are after the last run, under the names and in the order of dimensions that they have in
+// the source model; with --output-dir the inputs, too, and a list of all, index.json.
+Status dump_tensors(const RunOptions& options, const Model& model, const Session& session);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_RUN_DUMP_H_

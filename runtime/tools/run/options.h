@@ -1,0 +1,34 @@
+// What qrt_run is asked for.
+#ifndef QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_
+#define QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "qrt/qrt.hpp"
+#include "runtime/tools/images/pictures.h"
+
+namespace qrt::tool {
+
+struct RunOptions {
+  std::string model, output_dir, isa, kernels, labels;
+  std::vector<std::string> files, named, images, expected;
+  PictureArguments pictures;
+  size_t threads = 1, max_memory = 0, print = 0, top = 0;
+  bool dump_all = false, check = false, sha256 = false, time = false;
+
+  bool to_stdout() const { return output_dir == "-"; }
+  SessionOptions session() const {
+    SessionOptions session;
+    session.threads = threads;
+    session.isa = isa.empty() ? nullptr : isa.c_str();
+    session.kernels = kernels.empty() ? nullptr : kernels.c_str();
+    session.max_memory = max_memory;
+    return session;
+  }
+};
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_

@@ -1,0 +1,132 @@
+#include "runtime/tools/run/outputs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runtime/text.h"
+#include "runtime/tools/elements.h"
+#include "runtime/tools/inputs.h"
+#include "runtime/tools/model_file.h"
+#include "runtime/tools/npy.h"
+#include "runtime/tools/run/show.h"
+
+namespace qrt::tool {
+namespace {
+
+// Of the last dimension: the classes, where an output has some.
+size_t row_size(const qrt_tensor_info& info) {
+  return info.rank == 0 ? 1 : static_cast<size_t>(info.dims[info.rank - 1]);
+}
+
+Status read_labels(const RunOptions& options, const std::vector<Output>& outputs,
+                   std::vector<std::string>* labels) {
+  if (options.labels.empty()) return {};
+  QRT_TRY(read_lines(options.labels, labels));
+  for (const Output& o : outputs)
+    if (row_size(o.info) == labels->size()) return {};
+  return error(Code::kInvalidModel,
+               "%s: holds %zu labels, but no output has as many classes: output 0 '%s' is %s",
+               options.labels.c_str(), labels->size(), outputs[0].info.name,
+               shape_of(outputs[0].info).to_string().c_str());
+}
+
+}  // namespace
+
+Status Outputs::keep(const Session& session) {
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const qrt_tensor_info info = session.output_info(i);
+    if (info.rank == QRT_MAX_RANK || is_packed(dtype_of(info)))
+      return error(Code::kUnsupported,
+                   "output %zu '%s' has 6 dimensions or packed elements, which a sequence cannot "
+                   "have",
+                   i, info.name);
+    const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session.get(), i));
+    runs_[i].insert(runs_[i].end(), data, data + info.bytes);
+  }
+  return {};
+}
+
+std::vector<Output> Outputs::collect(const Session& session) const {
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < count_; ++i) {
+    Output o = {session.output_info(i), qrt_session_output_data(session.get(), i)};
+    if (!runs_.empty()) {
+      const size_t steps = runs_[i].size() / o.info.bytes;
+      for (int d = o.info.rank++; d > 0; --d) o.info.dims[d] = o.info.dims[d - 1];
+      o.info.dims[0] = static_cast<int64_t>(steps);
+      o.info.bytes = runs_[i].size();
+      o.data = runs_[i].data();
+    }
+    outputs.push_back(o);
+  }
+  return outputs;
+}
+
+Status deliver(const RunOptions& options, const std::string& stem, const qrt_tensor_info& info,
+               const void* data) {
+  if (options.to_stdout()) {
+    const std::string content = npy_content(dtype_of(info), shape_of(info), data, info.bytes);
+    if (fwrite(content.data(), 1, content.size(), stdout) == content.size()) return {};
+    return error(Code::kIoError, "standard output: %s", strerror(errno));
+  }
+  if (options.output_dir.empty() || options.sha256) print_digest(stem, info, data, options.sha256);
+  if (options.output_dir.empty()) return {};
+  return write_npy(options.output_dir + "/" + stem + ".npy", dtype_of(info), shape_of(info), data,
+                   info.bytes);
+}
+
+Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs) {
+  std::vector<std::string> labels;
+  QRT_TRY(read_labels(options, outputs, &labels));
+  const bool shows = options.print > 0 || options.top > 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Output& o = outputs[i];
+    const std::string stem = "output_" + std::to_string(i);
+    QRT_TRY(deliver(options, stem, o.info, o.data));
+    if (shows && !options.output_dir.empty() && !options.sha256)
+      printf("%s '%s' %s\n", stem.c_str(), escaped(o.info.name).c_str(), type_text(o.info).c_str());
+    if (options.print > 0) print_elements(o.info, o.data, options.print);
+    // Of several outputs those have labels whose rows are as long as the list.
+    if (options.top > 0)
+      print_greatest(o.info, o.data, options.top,
+                     row_size(o.info) == labels.size() ? labels : std::vector<std::string>());
+  }
+  return {};
+}
+
+Status compare_outputs(const RunOptions& options, const std::vector<Output>& outputs, bool* equal) {
+  std::vector<bool> seen(outputs.size());
+  size_t next = 0;  // of the outputs that no name was given for
+  const auto name = [&](size_t i) { return std::string(outputs[i].info.name); };
+  for (const std::string& text : options.expected) {
+    std::string file = text;
+    size_t i = find_named(text, outputs.size(), name, &file);
+    if (i == outputs.size()) {
+      while (next < outputs.size() && seen[next]) ++next;
+      i = next;
+    }
+    if (i == outputs.size() || seen[i])
+      return error(Code::kInvalidArgument, "--expect %s: %s", text.c_str(),
+                   i < outputs.size() ? "the output was given twice" : "all outputs have a file");
+    seen[i] = true;
+    const qrt_tensor_info& info = outputs[i].info;
+    const DType dtype = dtype_of(info);
+    NpyArray expected;
+    QRT_TRY(read_npy(file, &expected));
+    if (expected.dtype != npy_dtype(dtype) || expected.shape != shape_of(info))
+      return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s", file.c_str(),
+                   dtype_name(expected.dtype), expected.shape.to_string().c_str(), i, info.name,
+                   type_text(info).c_str());
+    QRT_TRY(from_npy_form(dtype, &expected).at(file));
+    const Difference d = compare(dtype, outputs[i].data, expected.data.data(),
+                                 static_cast<size_t>(expected.shape.elements()));
+    printf("expect output_%zu '%s': %s\n", i, escaped(info.name).c_str(), describe(d).c_str());
+    *equal &= d.different == 0;
+  }
+  return {};
+}
+
+}  // namespace qrt::tool

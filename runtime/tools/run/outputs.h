@@ -1,0 +1,48 @@
+// What qrt_run does with a model's outputs: writes, shows and compares them.
+#ifndef QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_
+#define QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qrt/qrt.hpp"
+#include "runtime/status.h"
+#include "runtime/tools/run/options.h"
+
+namespace qrt::tool {
+
+struct Output {
+  qrt_tensor_info info;
+  const void* data;
+};
+
+// The outputs of all runs of a sequence, or of one run.
+class Outputs {
+ public:
+  Outputs(const Model& model, bool is_sequence)
+      : runs_(is_sequence ? model.output_count() : 0), count_(model.output_count()) {}
+  // After a run. kUnsupported where a sequence of this output cannot be told.
+  Status keep(const Session& session);
+  // After the last run. Of a sequence: the runs of each output stand along a dimension in front. They
+  // live as long as this and the session.
+  std::vector<Output> collect(const Session& session) const;
+
+ private:
+  std::vector<std::vector<uint8_t>> runs_;
+  size_t count_;
+};
+
+// With --output-dir as DIR/`stem`.npy, else a line on stdout; with --sha256 that too.
+Status deliver(const RunOptions& options, const std::string& stem, const qrt_tensor_info& info,
+               const void* data);
+
+// All outputs, with what --print, --top and --labels ask for.
+Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs);
+
+// Compares outputs with the files of --expect: a line for each; *equal becomes false if bits differ.
+Status compare_outputs(const RunOptions& options, const std::vector<Output>& outputs, bool* equal);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_

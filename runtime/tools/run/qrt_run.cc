@@ -1,0 +1,166 @@
+// qrt_run: a .qrt model on .npy files or pictures; outputs as .npy files, or what a user asks to see
+// of them.
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "qrt/qrt.hpp"
+#include "runtime/tools/images/picture_inputs.h"
+#include "runtime/tools/inputs.h"
+#include "runtime/tools/model_file.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/run/dump.h"
+#include "runtime/tools/run/options.h"
+#include "runtime/tools/run/outputs.h"
+#include "runtime/tools/run/self_check.h"
+#include "runtime/tools/terminal.h"
+
+namespace qrt::tool {
+namespace {
+
+constexpr size_t kMostShown = 1000000;
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Times {
+  double load = 0, session = 0;  // ms
+  std::vector<double> runs;
+};
+
+void print_times(Times times) {
+  printf("time load %.3f ms, session %.3f ms, first run %.3f ms", times.load, times.session,
+         times.runs[0]);
+  std::sort(times.runs.begin(), times.runs.end());
+  if (times.runs.size() > 1)
+    printf(", median of %zu %.3f ms", times.runs.size(), times.runs[times.runs.size() / 2]);
+  puts("");
+}
+
+Status run_model(const RunOptions& options, bool* equal) {
+  QRT_TRY(check_model_file(options.model));
+  Times times;
+  auto start = Clock::now();
+  const Model model = Model::load_file(options.model);
+  times.load = ms_since(start);
+  Inputs inputs;
+  QRT_TRY(options.images.empty() ? inputs.read(model, options.files, options.named)
+                                 : read_pictures(model, options.images, options.pictures, &inputs));
+  SessionOptions session_options = options.session();
+  session_options.batch = inputs.batch();
+  session_options.keep_all = options.dump_all;
+  start = Clock::now();
+  Session session(model, session_options);
+  times.session = ms_since(start);
+  Outputs kept(model, inputs.steps() > 0);
+  for (size_t step = 0; step < inputs.runs(); ++step) {
+    QRT_TRY(inputs.put(step, &session));
+    start = Clock::now();
+    session.run();
+    times.runs.push_back(ms_since(start));
+    QRT_TRY(kept.keep(session));
+  }
+  if (!options.output_dir.empty() && !options.to_stdout() &&
+      mkdir(options.output_dir.c_str(), 0777) != 0 && errno != EEXIST)
+    return error(Code::kIoError, "%s: %s", options.output_dir.c_str(), strerror(errno));
+  const std::vector<Output> outputs = kept.collect(session);
+  QRT_TRY(deliver_outputs(options, outputs));
+  if (options.dump_all) QRT_TRY(dump_tensors(options, model, session));
+  if (options.time) print_times(times);
+  return compare_outputs(options, outputs, equal);
+}
+
+// What cannot be asked for at once, "" if nothing.
+std::string contradiction(const RunOptions& options) {
+  const bool has_files = !options.files.empty() || !options.named.empty();
+  const bool shows = options.print > 0 || options.top > 0 || options.sha256 || options.time ||
+                     !options.expected.empty();
+  if (options.check && (has_files || !options.images.empty() || !options.output_dir.empty() ||
+                        options.dump_all || shows))
+    return "--check takes its inputs from the model and writes no files";
+  const auto is_stdin = [](const std::string& text) {
+    return text == "-" || (text.size() > 2 && text.compare(text.size() - 2, 2, "=-") == 0);
+  };
+  if (std::count_if(options.files.begin(), options.files.end(), is_stdin) +
+          std::count_if(options.named.begin(), options.named.end(), is_stdin) >
+      1)
+    return "one input can come from standard input, not two";
+  if (options.to_stdout() && (options.dump_all || shows))
+    return "--output-dir - writes arrays to standard output and nothing else";
+  if (!options.labels.empty() && options.top == 0) return "--labels needs --top";
+  if (!options.images.empty() && has_files) return "inputs are either files or --image";
+  if (options.images.empty() && options.pictures.any())
+    return "--mean, --std, --scale, --resize, --crop, --layout, --rgb and --bgr need --image";
+  return "";
+}
+
+int run_main(int argc, char** argv) {
+  CommandLine line(
+      "Runs a .qrt model once, or once for each index of one more dimension in front of its "
+      "inputs.",
+      "  qrt_run model.qrt image.npy                   digests of the outputs\n"
+      "  qrt_run model.qrt image.npy --output-dir out  writes out/output_0.npy ...\n"
+      "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2\n"
+      "  qrt_run model.qrt --image cat.jpg --mean 0.485,0.456,0.406 \\\n"
+      "      --std 0.229,0.224,0.225 --top 5 --labels labels.txt\n"
+      "  qrt_run model.qrt image.npy --expect ref.npy  status 1 if a bit differs\n"
+      "  qrt_run model.qrt - --output-dir - <x.npy >y.npy\n"
+      "  qrt_run model.qrt --check                     needs no other file");
+  RunOptions options;
+  line.argument("MODEL", &options.model, "A .qrt file");
+  line.arguments("INPUTS", &options.files,
+                 "Inputs as .npy files, in the model's order; - is standard input");
+  line.texts("--input", &options.named, "NAME=FILE.npy, an input by name; may be repeated");
+  line.texts("--image", &options.images,
+             "PNG, JPEG, PPM or PGM file as the model's input; repeated: a batch");
+  options.pictures.add_to(&line);
+  line.text("--output-dir", &options.output_dir,
+            "Directory for the outputs, made if missing; - writes them to standard output, one "
+            "array after the other");
+  line.texts("--expect", &options.expected,
+             "[NAME=]FILE.npy, what an output must be, bit for bit, in the model's order or by "
+             "name; exit status 1 if it is not; may be repeated");
+  line.number("--print", &options.print, 1, kMostShown, "The first N elements of each output");
+  line.number("--top", &options.top, 1, kMostShown,
+              "The N greatest elements of each output, of each row of its last dimension");
+  line.text("--labels", &options.labels, "Text file with a line per class, for --top");
+  line.flag("--sha256", &options.sha256, "Digests by SHA-256, of files that are written too");
+  line.flag(
+      "--time", &options.time,
+      "Time of loading, of preparing and of the run, which is the first (qrt_bench measures)");
+  line.flag("--dump-all", &options.dump_all,
+            "Every tensor that an operator writes, too, in the source model's order of "
+            "dimensions; with --output-dir a list of them, index.json (for qrt_diff)");
+  line.flag("--check", &options.check,
+            "Run the test values that the model holds (qrt_convert --digests, "
+            "--keep-test-values) and compare outputs and operators; exit status 1 if a byte "
+            "differs");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--kernels", &options.kernels,
+            "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
+  line.number("--threads", &options.threads, 1, 1024, "Threads");
+  line.number("--max-memory", &options.max_memory, 1, SIZE_MAX,
+              "Bytes that the session may take (default: 2 GiB and 64 times the file, an image)");
+  int exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
+  if (const std::string wrong = contradiction(options); !wrong.empty()) {
+    complain(wrong + " (see --help)");
+    return kUsage;
+  }
+  bool equal = true;
+  const Status status = options.check ? self_check(options, &equal) : run_model(options, &equal);
+  if (!status.ok()) return fail(status);
+  return equal ? kDone : kCheckFailed;
+}
+
+}  // namespace
+}  // namespace qrt::tool
+
+int main(int argc, char** argv) { return qrt::tool::guarded(qrt::tool::run_main, argc, argv); }

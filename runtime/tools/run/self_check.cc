@@ -1,0 +1,105 @@
+#include "runtime/tools/run/self_check.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "runtime/text.h"
+#include "runtime/tools/digests.h"
+#include "runtime/tools/elements.h"
+#include "runtime/tools/model_file.h"
+#include "runtime/tools/test_values.h"
+
+namespace qrt::tool {
+namespace {
+
+// The bytes of a test value, which must be as many as the tensor takes.
+Status find_values(const RunOptions& options, const fb::Model& file, uint32_t buffer,
+                   const qrt_tensor_info& info, const uint8_t** data) {
+  const auto* found = file.buffers()->Get(buffer)->data();
+  const size_t size = found == nullptr ? 0 : found->size();
+  *data = found == nullptr ? nullptr : found->data();
+  if (size == info.bytes) return {};
+  return error(Code::kInvalidModel, "%s: %zu bytes of test values for '%s', which takes %zu",
+               options.model.c_str(), size, info.name, info.bytes);
+}
+
+Status put_inputs(const RunOptions& options, const fb::Model& file, const TestBuffers& tests,
+                  Session* session) {
+  for (size_t i = 0; i < tests.inputs.size(); ++i) {
+    const qrt_tensor_info info = session->input_info(i);
+    const uint8_t* data;
+    QRT_TRY(find_values(options, file, tests.inputs[i], info, &data));
+    session->set_input(i, data, info.bytes);
+  }
+  return {};
+}
+
+Status check_outputs(const RunOptions& options, const fb::Model& file, const TestBuffers& tests,
+                     const Session& session, bool* equal) {
+  for (size_t i = 0; i < tests.outputs.size(); ++i) {
+    const qrt_tensor_info info = session.output_info(i);
+    const uint8_t* data;
+    QRT_TRY(find_values(options, file, tests.outputs[i], info, &data));
+    const Difference d = compare(dtype_of(info), qrt_session_output_data(session.get(), i), data,
+                                 static_cast<size_t>(shape_of(info).elements()));
+    printf("check output %zu '%s': %s\n", i, escaped(info.name).c_str(), describe(d).c_str());
+    *equal &= d.different == 0;
+  }
+  return {};
+}
+
+// "12 'conv' (Conv2D, from Conv+Relu)"
+std::string describe_operator(const fb::Operator& op, size_t index) {
+  const auto text = [](const flatbuffers::String* s) {
+    return s != nullptr ? escaped(s->str()) : std::string();
+  };
+  const std::string source = text(op.source_op());
+  return std::to_string(index) + " '" + text(op.name()) + "' (" +
+         fb::EnumNameOpOptions(op.options_type()) + (source.empty() ? "" : ", from " + source) +
+         ")";
+}
+
+// Of operators that all ran on the same inputs the first that differs is the one that is wrong: what
+// is different behind it may follow from that.
+Status check_operators(const RunOptions& options, const Model& model, const fb::Model& file,
+                       const TestBuffers& tests, bool* equal) {
+  std::vector<OperatorDigest> told;
+  QRT_TRY(find_digests(file, &told).at(options.model));
+  if (told.empty()) return {};
+  SessionOptions session_options = options.session();
+  session_options.keep_all = true;
+  Session session(model, session_options);
+  QRT_TRY(put_inputs(options, file, tests, &session));
+  session.run();
+  const std::vector<OperatorDigest> got = operator_digests(file, session);
+  for (size_t i = 0; i < told.size(); ++i) {
+    const bool is_damaged = got[i].constants != told[i].constants;
+    if (!is_damaged && got[i].outputs == told[i].outputs) continue;
+    printf("check operators: the first of %zu that differs is %s: %s\n", told.size(),
+           describe_operator(*file.operators()->Get(static_cast<uint32_t>(i)), i).c_str(),
+           is_damaged ? "its constants are not those that were converted: the file is damaged"
+                      : "its constants are right, its output is not");
+    *equal = false;
+    return {};
+  }
+  printf("check operators: all %zu equal\n", told.size());
+  return {};
+}
+
+}  // namespace
+
+Status self_check(const RunOptions& options, bool* equal) {
+  auto verified = load_verified(options.model);
+  if (!verified.ok()) return std::move(verified.status());
+  const fb::Model& file = (*verified)->file();
+  TestBuffers tests;
+  QRT_TRY(find_test_buffers(file, &tests).at(options.model));
+  const Model model = Model::load_file(options.model);
+  Session session(model, options.session());
+  QRT_TRY(put_inputs(options, file, tests, &session));
+  session.run();
+  QRT_TRY(check_outputs(options, file, tests, session, equal));
+  return check_operators(options, model, file, tests, equal);
+}
+
+}  // namespace qrt::tool

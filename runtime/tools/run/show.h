@@ -1,0 +1,30 @@
+// What qrt_run prints of its outputs.
+#ifndef QRT_RUNTIME_TOOLS_RUN_SHOW_H_
+#define QRT_RUNTIME_TOOLS_RUN_SHOW_H_
+
+#include <string>
+#include <vector>
+
+#include "qrt/qrt.h"
+#include "runtime/status.h"
+
+namespace qrt::tool {
+
+// A line: "output_0 'logits' float32 [1, 10] fnv1a:0123456789abcdef", or sha256:...
+void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data,
+                  bool with_sha256);
+
+// The first `count` elements, in lines of at most 80 columns.
+void print_elements(const qrt_tensor_info& info, const void* data, size_t count);
+
+// The `count` greatest elements of each row, a row being the last dimension: index, label where
+// there are any, value; equal ones in the order of their indices.
+void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
+                    const std::vector<std::string>& labels);
+
+// The lines of a text file.
+Status read_lines(const std::string& path, std::vector<std::string>* lines);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_RUN_SHOW_H_

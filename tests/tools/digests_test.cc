@@ -1,0 +1,130 @@
+// qrt_convert --digests and qrt_run --check: the first operator that differs has a name.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "qrt_model_generated.h"
+#include "runtime/tools/npy.h"
+#include "tests/support/command.h"
+#include "tests/support/onnx_builder.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+
+constexpr int kLayers = 24, kWidth = 16;
+
+// Fully connected layers, one behind the other, each of other weights.
+std::string layers() {
+  testing::OnnxBuilder b;
+  std::mt19937 random(1);
+  std::string x = b.integer_input<uint8_t>({-1, kWidth}, 0.05f, 128);
+  for (int layer = 0; layer < kLayers; ++layer) {
+    std::vector<int8_t> weights(kWidth * kWidth);
+    for (int8_t& w : weights) w = static_cast<int8_t>(static_cast<int>(random() % 255) - 127);
+    const std::string w = b.dq<int8_t>(b.constant<int8_t>({kWidth, kWidth}, weights), 0.0035f, 0);
+    x = b.qdq<uint8_t>(b.node("MatMul", {x, w}), 0.05f, 128);
+  }
+  b.integer_output<uint8_t>(x, 0.05f, 128);
+  return b.bytes();
+}
+
+class Digests : public testing::CommandTest {
+ protected:
+  Digests() {
+    onnx_ = write("model.onnx", layers());
+    std::vector<uint8_t> x(kWidth);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(37 * i + 11);
+    x_ = npy("x.npy", 1, x);
+  }
+
+  std::string npy(const std::string& name, int64_t batch, const std::vector<uint8_t>& data) {
+    EXPECT_TRUE(
+        tool::write_npy(path(name), DType::kUInt8, {batch, kWidth}, data.data(), data.size()).ok());
+    return path(name);
+  }
+  std::string convert() {
+    const CommandResult r = run("qrt_convert", {onnx_, "-o", path("m.qrt"), "--digests", x_});
+    EXPECT_EQ(r.status, 0) << r.err;
+    return path("m.qrt");
+  }
+
+  std::string onnx_, x_;
+};
+
+TEST_F(Digests, AreTheSameOnEveryInstructionSet) {
+  const std::string model = convert();
+  for (const char* isa : {"scalar", "avx2", ""}) {
+    std::vector<std::string> arguments = {model, "--check", "--threads", "2"};
+    if (*isa) arguments.insert(arguments.end(), {"--isa", isa});
+    const CommandResult r = run("qrt_run", arguments);
+    if (r.status == 2) continue;  // not an instruction set of this machine
+    EXPECT_EQ(r.status, 0) << r.out << r.err;
+    EXPECT_NE(r.out.find("all 16 equal\ncheck operators: all 24 equal\n"), std::string::npos)
+        << r.out;
+  }
+}
+
+// A byte of a weight, in a copy of the file, of 20 operators chosen at random.
+TEST_F(Digests, ADamagedWeightNamesItsOperator) {
+  const std::string bytes = read(convert());
+  const fb::Model& model = *fb::GetModel(bytes.data());
+  ASSERT_EQ(model.operators()->size(), static_cast<size_t>(kLayers));
+  std::mt19937 random(7);
+  std::set<uint32_t> seen;
+  while (seen.size() < 20) {
+    const uint32_t op = static_cast<uint32_t>(random()) % kLayers;
+    if (!seen.insert(op).second) continue;
+    SCOPED_TRACE(op);
+    const uint32_t weights = model.operators()->Get(op)->inputs()->Get(1);
+    const auto* data = model.buffers()->Get(model.tensors()->Get(weights)->buffer())->data();
+    std::string damaged = bytes;
+    const auto at = reinterpret_cast<const char*>(data->data()) - bytes.data() +
+                    static_cast<ptrdiff_t>(random() % data->size());
+    damaged[static_cast<size_t>(at)] = static_cast<char>(damaged[static_cast<size_t>(at)] ^ 0x40);
+    const CommandResult r = run("qrt_run", {write("damaged.qrt", damaged), "--check"});
+    EXPECT_EQ(r.status, 1) << r.err;
+    EXPECT_NE(r.out.find("the first of 24 that differs is " + std::to_string(op) + " '" +
+                         model.operators()->Get(op)->name()->str() + "' (FullyConnected"),
+              std::string::npos)
+        << r.out;
+    EXPECT_NE(r.out.find("the file is damaged"), std::string::npos) << r.out;
+  }
+}
+
+// As a device whose kernels compute something else would: here the digest of an output is another.
+TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
+  std::string bytes = read(convert());
+  const fb::Model& model = *fb::GetModel(bytes.data());
+  std::string digests;
+  for (const fb::KeyValue* entry : *model.metadata())
+    if (entry->key()->str() == "digests") digests = entry->value()->str();
+  const size_t at = bytes.find(digests) + 5 * 34 + 20;  // of operator 5
+  bytes[at] = bytes[at] == '0' ? '1' : '0';
+  CommandResult r = run("qrt_run", {write("other.qrt", bytes), "--check"});
+  EXPECT_EQ(r.status, 1);
+  EXPECT_NE(r.out.find("the first of 24 that differs is 5 '"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("its constants are right, its output is not"), std::string::npos) << r.out;
+  bytes[at] = 'x';
+  r = run("qrt_run", {write("bad.qrt", bytes), "--check"});
+  EXPECT_EQ(r.status, 3);
+  EXPECT_NE(r.err.find("the metadata 'digests' holds"), std::string::npos) << r.err;
+}
+
+TEST_F(Digests, InputsMustFit) {
+  const std::string out = path("none.qrt");
+  const std::vector<uint8_t> two(2 * kWidth);
+  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", npy("two.npy", 2, two)}, 2,
+                 "--digests: the inputs are a batch of 2, expected the model's own, 1");
+  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", path("no.npy")}, 5, "no.npy");
+  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", x_, "--digests", x_}, 2,
+                 "1 input files are left over");
+  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", x_, "--keep-test-values"}, 2,
+                 "exclude each other");
+  EXPECT_EQ(read(out), "");
+}
+
+}  // namespace
+}  // namespace qrt

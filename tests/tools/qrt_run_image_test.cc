@@ -1,0 +1,99 @@
+// qrt_run --image: pictures as inputs.
+#include <gtest/gtest.h>
+#include <png.h>
+
+#include "runtime/tools/npy.h"
+#include "tests/support/command.h"
+#include "tests/support/model_builder.h"
+
+namespace qrt {
+namespace {
+
+// 2 x 2: red, green / blue, white.
+const std::string kPpm("P6\n2 2\n255\n\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 23);
+
+class RunImage : public testing::CommandTest {
+ protected:
+  // y = 255 - x, of an input of this shape and scale (0: none).
+  std::string model(const std::vector<int>& dims, float scale = 0, int zero_point = 0) {
+    testing::ModelBuilder m;
+    Shape shape;
+    for (const int d : dims) shape.push_back(d);
+    const uint32_t x = m.input(shape, DType::kUInt8, "x");
+    const uint32_t y = m.output(shape, DType::kUInt8, "y");
+    if (scale > 0) {
+      auto q = std::make_unique<fb::QuantizationT>();
+      q->scale = {scale};
+      q->zero_point = {zero_point};
+      m.model().tensors[x]->quantization = std::move(q);
+    }
+    std::vector<uint8_t> table(256);
+    for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+    fb::LutOptionsT lut;
+    lut.table = m.buffer(table);
+    m.op(std::move(lut), {x}, {y});
+    return write("model.qrt", m.build());
+  }
+
+  // What the model was given: 255 less what it made of it.
+  std::vector<int> input(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--output-dir", path("out")});
+    const testing::CommandResult r = run("qrt_run", arguments);
+    EXPECT_EQ(r.status, 0) << r.err;
+    tool::NpyArray array;
+    EXPECT_TRUE(tool::read_npy(path("out/output_0.npy"), &array).ok());
+    std::vector<int> values;
+    for (const uint8_t v : array.data) values.push_back(255 - v);
+    return values;
+  }
+};
+
+TEST_F(RunImage, PixelsGoToInputsWithoutAScale) {
+  const std::string ppm = write("a.ppm", kPpm);
+  const std::vector<int> rows = {255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255};
+  EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm}), rows);
+  EXPECT_EQ(input({model({-1, 3, 2, 2}), "--image", ppm}),
+            (std::vector<int>{255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255}));
+  EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm, "--bgr"}),
+            (std::vector<int>{0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255}));
+  // A batch of two.
+  std::vector<int> two = rows;
+  two.insert(two.end(), rows.begin(), rows.end());
+  EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm, "--image", ppm}), two);
+  EXPECT_EQ(input({model({-1, 1, 1, 3}), "--image", ppm, "--resize", "1", "--layout", "nhwc"}),
+            (std::vector<int>{128, 128, 128}));
+}
+
+// (pixel / 255 - 0.5) / 0.5 is -1 or 1, at a scale of 1/127 and a zero point of 128: 1 or 255.
+TEST_F(RunImage, RealNumbersAreQuantisedByTheInputsScale) {
+  EXPECT_EQ(input({model({-1, 2, 2, 3}, 1.0f / 127, 128), "--image", write("a.ppm", kPpm), "--mean",
+                   "0.5", "--std", "0.5,0.5,0.5"}),
+            (std::vector<int>{255, 1, 1, 1, 255, 1, 1, 1, 255, 255, 255, 255}));
+}
+
+TEST_F(RunImage, ReadsPng) {
+  const uint8_t rgb[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  png_image png = {};
+  png.version = PNG_IMAGE_VERSION;
+  png.width = png.height = 2;
+  png.format = PNG_FORMAT_RGB;
+  ASSERT_TRUE(png_image_write_to_file(&png, path("a.png").c_str(), 0, rgb, 0, nullptr));
+  EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", path("a.png")}),
+            (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+}
+
+TEST_F(RunImage, SaysWhatDoesNotFit) {
+  const std::string ppm = write("a.ppm", kPpm), nhwc = model({-1, 2, 2, 3});
+  expect_failure("qrt_run", {nhwc, "--image", ppm, "--input", "x=a.npy"}, 2, "either files or");
+  expect_failure("qrt_run", {nhwc, "a.npy", "--mean", "0.5"}, 2, "need --image");
+  expect_failure("qrt_run", {nhwc, "--image", ppm, "--mean", "1,2"}, 2, "one for each channel");
+  expect_failure("qrt_run", {nhwc, "--image", ppm, "--crop", "5"}, 3, "smaller than the crop");
+  expect_failure("qrt_run", {nhwc, "--image", write("b.png", "GIF89a")}, 3, "b.png: is no PNG");
+  expect_failure("qrt_run", {nhwc, "--image", path("none.png")}, 5, "none.png");
+  expect_failure("qrt_run", {model({-1, 4}), "--image", ppm}, 2, "4 dimensions, 'x' is uint8");
+  expect_failure("qrt_run", {model({1, 2, 2, 3}), "--image", ppm, "--image", ppm}, 3,
+                 "it holds uint8 [2, 2, 2, 3]");
+}
+
+}  // namespace
+}  // namespace qrt
