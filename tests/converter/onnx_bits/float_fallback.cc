@@ -202,6 +202,19 @@ void conv_transpose_of_16_bits(BitsModel& m) {
   }
 }
 
+void channels_that_several_read(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.b.node(
+      "DequantizeLinear",
+      {m.pixels({1, 4, 3, 5}), m.b.constant<float>({4}, {0.0131f, 0.0277f, 0.00913f, 0.0457f}),
+       m.b.constant<uint8_t>({4}, {3, 120, 7, 55})},
+      {{"axis", 1}});
+  m.b.output(m.b.node("Mul", {x, m.b.scalar(1.37f)}));
+  m.b.output(m.b.node("Add", {x, m.floats({4, 1, 1})}));
+  m.b.output(m.b.node("ReduceSum", {x, m.ints({1})}, {{"keepdims", 0}}));
+  m.b.output(x);
+}
+
 void leaky_relu_of_no_number(BitsModel& m) {
   in_float(m);
   const std::string root = m.b.node("Pow", {m.image({3, 5}), m.b.scalar(0.5f)});
@@ -231,6 +244,7 @@ std::vector<BitsCase> float_fallback_cases() {
       {"ClipsOfTinyScalesBehindMoves", clips_of_tiny_scales_behind_moves},
       {"SoftmaxOfOneElementOfTwoTypes", softmax_of_one_element_of_two_types},
       {"ConvTransposeOf16Bits", conv_transpose_of_16_bits},
+      {"ChannelsThatSeveralRead", channels_that_several_read},
       {"LeakyReluOfNoNumber", leaky_relu_of_no_number},
       {"BatchNormalizationOf16Bits", batch_normalization_of_16_bits, 2e-6f},
   };
