@@ -293,11 +293,12 @@ Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& b
     const bool mixed = p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8;
     const std::string& y = node.output(0);
     const std::vector<int>& readers = importer.model().readers(y);
-    // One of several readers that is a QuantizeLinear keeps the product in float.
-    const bool is_shared =
-        importer.uses(y) > 1 && std::any_of(readers.begin(), readers.end(), [&](int reader) {
-          return importer.node(reader).op() == "QuantizeLinear";
-        });
+    // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
+    // stands between.
+    const bool is_shared = importer.uses(y) > 1 && p->result.rank() <= 2 &&
+                           std::any_of(readers.begin(), readers.end(), [&](int reader) {
+                             return importer.node(reader).op() == "QuantizeLinear";
+                           });
     QRT_TRY(leads_to_quantize(importer, node, &is_so));
     p->float_bias = mixed || is_shared ? FloatBias::kInSum
                     : is_so            ? FloatBias::kTaken
@@ -367,9 +368,7 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   return Status();
 }
 
-bool is_one_row(const Shape& shape) {
-  return shape.rank() == 1 || (shape.rank() == 2 && shape[0] == 1);
-}
+bool is_row(const Shape& shape) { return shape.rank() == 2 && shape[0] == 1; }
 
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken) {
   const Tensor &x = importer.input(add, product), &bias = importer.input(add, 1 - product);
@@ -378,8 +377,8 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   const NodeView& matmul = *x.pending->node;
   const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
                      importer.input(matmul, 0).shape.rank() >= 1 &&
-                     importer.input(matmul, 1).shape.rank() == 2 && is_one_row(bias.shape) &&
-                     bias.shape.rank() <= x.shape.rank() - (x.shape.rank() > 2) &&
+                     importer.input(matmul, 1).shape.rank() == 2 &&
+                     (bias.shape.rank() == 1 || (x.shape.rank() == 2 && is_row(bias.shape))) &&
                      bias.shape[bias.shape.rank() - 1] == x.shape[x.shape.rank() - 1];
   if (!plain) return Status();
   *taken = true;
