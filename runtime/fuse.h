@@ -1,8 +1,8 @@
 // Fusion that keeps the bytes: an elementwise step runs inside the step that writes its last input,
 // on every piece of that while it is in the cache. Its arithmetic is its own, after the other's
 // requantisation; the tensor between them has no memory of its own. Where their types differ, each
-// task of the first writes a piece of scratch memory that the other reads. And a Transpose of planes into
-// pixels quantises them by itself, a block at a time.
+// task of the first writes a piece of scratch memory that the other reads. And a Transpose of
+// planes into pixels quantises them by itself, a block at a time.
 #ifndef QRT_RUNTIME_FUSE_H_
 #define QRT_RUNTIME_FUSE_H_
 

@@ -35,7 +35,6 @@ struct Cvm {
     find("CVMAPILoadModel", &load);
     find("CVMAPIInference", &infer);
     find("CVMAPIGetOutputLength", &output_length);
-    find("CVMAPIGetOutputTypeSize", &output_size);
   }
   template <class F>
   void find(const char* name, F* function) {
@@ -47,8 +46,7 @@ struct Cvm {
   int (*load)(const char* symbol, int symbol_bytes, const char* params, int params_bytes,
               void** net, int device_type, int device);
   int (*infer)(void* net, char* input, int bytes, char* output);
-  int (*output_length)(void* net, unsigned long long* elements);
-  int (*output_size)(void* net, unsigned long long* bytes);
+  int (*output_length)(void* net, unsigned long long* bytes);
 };
 
 void check(int status, const char* what) {
@@ -68,9 +66,8 @@ int compare(int argc, char** argv) {
   check(cvm.load(symbol.data(), static_cast<int>(symbol.size()), params.data(),
                  static_cast<int>(params.size()), &net, 0, 0),
         "loading");
-  unsigned long long outputs = 0, element = 0;
-  check(cvm.output_length(net, &outputs), "output length");
-  check(cvm.output_size(net, &element), "output type");
+  unsigned long long output_bytes = 0;
+  check(cvm.output_length(net, &output_bytes), "output length");
 
   const qrt::Model model = qrt::Model::load_file(argv[4]);
   qrt::Session session(model);
@@ -82,7 +79,7 @@ int compare(int argc, char** argv) {
     c = static_cast<char>(static_cast<int>(state >> 24) - 128);
   }
   session.set_input(0, input.data(), input.size());
-  std::vector<char> theirs(outputs * element), ours(out.bytes);
+  std::vector<char> theirs(output_bytes), ours(out.bytes);
 
   double least_cvm = 0, least_qrt = 0;
   for (int round = 0; round < rounds; ++round) {

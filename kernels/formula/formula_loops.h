@@ -4,7 +4,7 @@
 //                               lanes, comparisons give 0 or -1 in each
 //   V::kLanes                   of a register
 //   V::widen(p)                 kLanes elements from p, bytes or int16, as int32
-//   V::multiply16(v, k)         v * k, all of them within int16
+//   V::multiply16(v, k)         v * k; both are within int16
 //   V::narrow(v, zero_point, y) a block + zero point, saturated, as bytes or int16
 #ifndef QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_
 #define QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_

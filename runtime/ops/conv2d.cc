@@ -216,7 +216,8 @@ void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
     follow(job.step, job.context, at, 1, count, count);
 }
 
-// Output rows [begin, end), read from the image itself: nothing to pad. `piece`: piece_of() the task.
+// Output rows [begin, end), read from the image itself: nothing to pad. `piece`: of the task, see
+// piece_of().
 void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* piece) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <regex>
 
 #include "converter/convert.h"
 #include "converter/import/cvm/chain.h"
@@ -100,6 +101,34 @@ TEST(Cvm, SpellingsOfAttributes) {
   EXPECT_EQ(refusal(one_op("relu_28", "", {1, 2, 4, 4})), "");
 }
 
+// What compilers of 2019 wrote: operators with numbers behind their names, type codes instead of type
+// names, no version, precisions within the nodes, memory that entries share, the tail of a longer
+// file behind the params.
+TEST(Cvm, FilesOf2019) {
+  const CvmModel model = testing::sample_cvm_model();
+  CvmModel old = model;
+  const auto change = [&](const char* pattern, const std::string& to) {
+    const std::string changed = std::regex_replace(old.symbol, std::regex(pattern), to);
+    EXPECT_NE(changed, old.symbol) << pattern;
+    old.symbol = changed;
+  };
+  change(R"re("func_name": "([a-z_0-9]+)")re",
+         "\"func_name\": \"$1_28\", \"num_inputs\": \"1\", \"num_outputs\": \"1\", "
+         "\"flatten_data\": \"0\"");
+  change(R"re(\["list_str", \[("int32"(, )?)+\]\])re", "[\"list_int\", [0, 0, 0]]");
+  change("dltype", "dtype");
+  change(R"re(, "version": "cvm_1.0.0")re", "");
+  change(R"re("name": "relu)re", "\"precision\": 17, \"name\": \"relu");
+  change(R"re(("storage_id": \["list_int", )\[[^\]]*\])re",
+         "$1[0, 1, 2, 3, 3, 3, 4, 5, 3, 6, 3, 3, 7, 3, 8, 9]");
+  old.params.insert(old.params.end(), {9, 8, 7});
+  std::vector<int32_t> data(144);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int32_t>(i * 71 % 256) - 128;
+  const auto expected = testing::run_cvm(model, data, 8);
+  ASSERT_EQ(expected.size(), 1u);
+  EXPECT_EQ(testing::run_cvm(old, data, 8), expected);
+}
+
 TEST(Cvm, DamagedFilesAreRefused) {
   const CvmModel good = testing::sample_cvm_model();
   for (size_t n = 0; n < good.params.size(); n += 3) {
@@ -193,6 +222,65 @@ TEST(Cvm, TheReportSaysHowEveryTensorIsStored) {
   ASSERT_EQ(wide.outcomes().size(), 1u);
   EXPECT_NE(wide.outcomes()[0].find("int32"), std::string::npos) << wide.outcomes()[0];
   EXPECT_NE(wide.outcomes()[0].find("values -635 to 635"), std::string::npos) << wide.outcomes()[0];
+}
+
+std::string shifted(const std::string& precision, const std::string& bits) {
+  return "\"precision\": \"" + precision + "\", \"shift_bit\": \"" + bits + "\"";
+}
+
+// The Formulas of a graph: dtypes of their operands, "int32", "int16 + int32".
+std::vector<std::string> formulas(const Graph& graph) {
+  std::vector<std::string> found;
+  for (const Node& node : graph.nodes) {
+    if (node.options.AsFormula() == nullptr) continue;
+    std::string text;
+    for (ValueId v : node.inputs)
+      text += (text.empty() ? "" : " + ") + std::string(dtype_name(graph.values[v].type.dtype));
+    found.push_back(text);
+  }
+  return found;
+}
+
+// The runtime adds within the second convolution; the first one's sums would stay in memory.
+TEST(Cvm, OfTwoSumsThatAreJoinedTheFirstIsNarrowed) {
+  CvmBuilder b;
+  const CvmBuilder::Dims shape = {1, 2, 4, 4};
+  const int x = b.data(shape, 8);
+  const auto layer = [&](const char* name, int32_t factor) {
+    const int w = b.param(name, {2, 2, 1, 1}, 8, {factor, 3, -2, factor});
+    const int y = b.op("conv2d", {x, w}, shape,
+                       "\"channels\": \"2\", \"kernel_size\": \"(1, 1)\", \"use_bias\": \"False\"");
+    return b.op("cvm_right_shift", {y}, shape, shifted("15", "1"));
+  };
+  const int first = layer("v", 100), second = layer("w", 90);
+  const CvmModel model = b.build({b.op("elemwise_add", {first, second}, shape)});
+  const testing::Imported imported = testing::import_cvm_model(model);
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  EXPECT_EQ(formulas(imported.graph), (std::vector<std::string>{"int32", "int16 + int32"}));
+  std::vector<int32_t> data(32), expected;
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int32_t>(i * 37 % 255) - 127;
+  const auto half = [](int32_t v) { return (v + 1) >> 1; };
+  for (size_t i = 0; i < 32; ++i) {
+    const int32_t own = data[i], other = data[(i + 16) % 32], k = i < 16 ? 3 : -2;
+    expected.push_back(half(100 * own + k * other) + half(90 * own + k * other));
+  }
+  EXPECT_EQ(testing::run_cvm(model, data, 8)[0], expected);
+}
+
+TEST(Cvm, LimitsThatHoldAreNoSteps) {
+  CvmBuilder b;
+  const CvmBuilder::Dims shape = {1, 2, 4, 4};
+  int x = b.data(shape, 16);
+  x = b.op("cvm_clip", {x}, shape, "\"precision\": \"12\"");
+  x = b.op("relu", {x}, shape);
+  x = b.op("cvm_clip", {x}, shape, "\"precision\": \"14\"");
+  const testing::Imported imported = testing::import_cvm_model(b.build({x}));
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  ASSERT_EQ(imported.graph.nodes.size(), 1u);
+  const auto& steps = imported.graph.nodes[0].options.AsFormula()->a_steps;
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0]->value, 0);
+  EXPECT_EQ(steps[0]->high, 2047);
 }
 
 TEST(Cvm, LintFindsChannelsWithoutUse) {

@@ -184,6 +184,37 @@ void softmax_of_one_element_of_two_types(BitsModel& m) {
   m.stored(m.b.node("Softmax", {x}, {{"axis", 1}}), 1.0f / 256, 200);
 }
 
+// Scales are powers of two: ONNX Runtime's sums of floats are exact.
+void conv_transpose_of_16_bits(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.b.qdq<int16_t>(m.real({2, 4, 4, 5}), 1.0f / 4096, 0);
+  for (const int64_t groups : {1, 2, 4}) {
+    const std::string w =
+        m.b.dq<int8_t>(m.b.constant<int8_t>({4, 2, 3, 3}, codes<int8_t>(72)), 1.0f / 64, 0);
+    const std::string y =
+        m.b.node("ConvTranspose",
+                 {x, w,
+                  m.b.constant<float>({2 * groups},
+                                      std::vector<float>(static_cast<size_t>(2 * groups), 0.125f))},
+                 {{"strides", Dims{2, groups}}, {"group", groups}, {"pads", Dims{1, 0, 0, 1}}});
+    m.b.output(m.b.dq<int16_t>(m.b.q<int16_t>(y, 1.0f / 512, 0), 1.0f / 512, 0));
+    m.stored(y, 0.25f);
+  }
+}
+
+void channels_that_several_read(BitsModel& m) {
+  in_float(m);
+  const std::string x = m.b.node(
+      "DequantizeLinear",
+      {m.pixels({1, 4, 3, 5}), m.b.constant<float>({4}, {0.0131f, 0.0277f, 0.00913f, 0.0457f}),
+       m.b.constant<uint8_t>({4}, {3, 120, 7, 55})},
+      {{"axis", 1}});
+  m.b.output(m.b.node("Mul", {x, m.b.scalar(1.37f)}));
+  m.b.output(m.b.node("Add", {x, m.floats({4, 1, 1})}));
+  m.b.output(m.b.node("ReduceSum", {x, m.ints({1})}, {{"keepdims", 0}}));
+  m.b.output(x);
+}
+
 void leaky_relu_of_no_number(BitsModel& m) {
   in_float(m);
   const std::string root = m.b.node("Pow", {m.image({3, 5}), m.b.scalar(0.5f)});
@@ -212,6 +243,8 @@ std::vector<BitsCase> float_fallback_cases() {
       {"FloatBiasBeforeResults", float_bias_before_results, 4e-6f},
       {"ClipsOfTinyScalesBehindMoves", clips_of_tiny_scales_behind_moves},
       {"SoftmaxOfOneElementOfTwoTypes", softmax_of_one_element_of_two_types},
+      {"ConvTransposeOf16Bits", conv_transpose_of_16_bits},
+      {"ChannelsThatSeveralRead", channels_that_several_read},
       {"LeakyReluOfNoNumber", leaky_relu_of_no_number},
       {"BatchNormalizationOf16Bits", batch_normalization_of_16_bits, 2e-6f},
   };

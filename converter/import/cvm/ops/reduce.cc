@@ -44,9 +44,8 @@ Status read_reduction(const Attributes& a, const Shape& x, Reduction* r) {
   return Status();
 }
 
-// x with the reduced axes as one: INT32 results, of the operator's shape.
-Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum) {
-  Stored x = importer.stored(op.input());
+// x with the reduced axes as one, the last: [results, terms].
+ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Stored& x) {
   const Shape& from = importer.shape(op.input());
   std::vector<uint8_t> perm;
   int64_t outer = 1;
@@ -59,15 +58,34 @@ Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum
       if (!gone) outer *= from[d];
     }
   for (size_t i = 0; i < perm.size(); ++i) in_order &= perm[i] == i;
-  ValueId value = in_order ? x.value : importer.transposed(op, x.value, x.storage, perm);
-  value = importer.reshaped(op, value, x.storage, {outer, r.terms});
+  const ValueId value = in_order ? x.value : importer.transposed(op, x.value, x.storage, perm);
+  return importer.reshaped(op, value, x.storage, {outer, r.terms});
+}
+
+// INT32 results, of the operator's shape.
+Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum) {
+  const Stored x = importer.stored(op.input());
+  const ValueId lines = in_lines(importer, op, r, x);
   const Storage sums{DType::kInt32, 0};
-  const ValueId made = importer.new_value("", sums, {outer, 1});
-  auto& o = importer.add_node<fb::ReduceOptionsT>(op, {value}, made);
+  const ValueId made =
+      importer.new_value("", sums, {importer.graph().values[lines].type.shape[0], 1});
+  auto& o = importer.add_node<fb::ReduceOptionsT>(op, {lines}, made);
   o.axis = 1;
   o.zero_point = x.storage.zero_point;
   o.maximum = maximum;
   return {importer.reshaped(op, made, sums, r.shape), sums, x.range};
+}
+
+// Maxima of bytes and int16, which stay such: every line is an image of one column.
+Stored greatest(Importer& importer, const Op& op, const Reduction& r) {
+  const Stored x = importer.stored(op.input());
+  const ValueId lines = in_lines(importer, op, r, x);
+  const int64_t results = importer.graph().values[lines].type.shape[0];
+  const ValueId images = importer.reshaped(op, lines, x.storage, {results, r.terms, 1, 1});
+  const ValueId made = importer.new_value("", x.storage, {results, 1, 1, 1});
+  auto& o = importer.add_node<fb::MaxPool2DOptionsT>(op, {images}, made);
+  o.kernel_h = o.kernel_w = 0;  // the whole image
+  return {importer.reshaped(op, made, x.storage, r.shape), x.storage, x.range};
 }
 
 }  // namespace
@@ -123,12 +141,15 @@ Status infer_max(Inference* inference) {
 Status import_max(Importer& importer, const Op& op) {
   Reduction r;
   QRT_TRY(read_reduction(Attributes(op.node.attributes), importer.shape(op.input()), &r));
-  const Stored made = reduce(importer, op, r, /*maximum=*/true);
+  const bool is_wide = importer.stored(op.input()).storage.dtype == DType::kInt32;
+  const std::string name = is_wide ? "Reduce" : "MaxPool2D";
+  const Stored made =
+      is_wide ? reduce(importer, op, r, /*maximum=*/true) : greatest(importer, op, r);
   if (!r.all_by_default) {
-    importer.set_output(op, made, "Reduce");
+    importer.set_output(op, made, name);
     return Status();
   }
-  importer.set_output(op, importer.limited(op, made, clamp_to(0, INT32_MAX)), "Reduce, Formula");
+  importer.set_output(op, importer.limited(op, made, clamp_to(0, INT32_MAX)), name + ", limited");
   return Status();
 }
 

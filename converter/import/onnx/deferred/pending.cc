@@ -64,7 +64,8 @@ Status resolve(Importer& importer, const NodeView& quantize,
     return skip();
   }
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
-  const bool clips = !p.followers.empty() && importer.node(p.followers.back()).op() == "Clip";
+  const NodeView& last = p.followers.empty() ? *p.node : importer.node(p.followers.back());
+  const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
   if (clips && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
   if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {

@@ -267,7 +267,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
   // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
-  const bool in_float = !leads || importer.uses(node.output(0)) > 1;
+  const bool in_float = !leads || importer.uses(node.output(0)) > 1 ||
+                        (conv.x_quant.type == DType::kInt8 && conv.w_quant.type != DType::kInt8);
   conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
                                                (conv.bias_has_other_scale && in_float));
   const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;

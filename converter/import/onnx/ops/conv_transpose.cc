@@ -22,8 +22,10 @@ struct TransposedConvolution {
   int64_t groups = 1, out = 0;
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, output[2] = {1, 1};
-  std::vector<float> products;  // one, or one per output channel
+  std::vector<float> products;         // one, or one per output channel
+  std::vector<double> int16_products;  // the same of 16 bits
   std::vector<int32_t> bias;
+  std::vector<double> real_bias;
 };
 
 // Padding and output size, as the operator's text has them.
@@ -85,7 +87,7 @@ ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const in
     o.axes.push_back(std::move(axis));
   }
   if (o.axes.empty()) return y;
-  const ValueId cropped = importer.builder().new_value("", DType::kUInt8, shape);
+  const ValueId cropped = importer.builder().new_value("", importer.builder().type_of(y), shape);
   n.outputs = {cropped};
   importer.graph().nodes.push_back(std::move(n));
   return cropped;
@@ -128,13 +130,8 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
             values[static_cast<size_t>(o)];
     return spread_values;
   };
-  std::vector<int32_t> bias = spread(c.bias);
-  bias.resize(static_cast<size_t>(channels), c.bias[0]);
-  auto requant = byte_requant(importer, node, spread(c.products), out, limits);
-  if (!requant) return Status();
-
   const bool depthwise = in == 1 && c.groups > 1;
-  std::vector<int16_t> weights(static_cast<size_t>(weights_shape.elements()), 0);
+  std::vector<int32_t> weights(static_cast<size_t>(weights_shape.elements()), 0);
   for (int64_t o = 0; o < c.out; ++o) {
     const int64_t group = o / out_of_group, j = o % out_of_group;
     const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
@@ -148,20 +145,52 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
             for (int64_t i = 0; i < in; ++i) {
               const int64_t from =
                   (((group * in + i) * out_of_group + j) * c.kernel[0] + kh) * c.kernel[1] + kw;
-              const int64_t to = depthwise ? (th * w.kernel + tw) * channels + channel
-                                           : ((channel * h.kernel + th) * w.kernel + tw) * in + i;
+              const int64_t to = ((channel * h.kernel + th) * w.kernel + tw) * in + i;
               weights[static_cast<size_t>(to)] =
-                  static_cast<int16_t>(c.weights->integer(from) - zero);
+                  static_cast<int32_t>(c.weights->integer(from)) - zero;
             }
           }
   }
-  if (depthwise) weights_shape = {h.kernel, w.kernel, channels};
+  LayerConstants constants;
+  if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
+    Int16Source sums;
+    sums.weights = std::move(weights);
+    sums.out = channels;
+    sums.padded_in = h.kernel * w.kernel * ((in + 3) / 4 * 4);
+    sums.products = spread(c.int16_products);
+    sums.bias = spread(c.real_bias);
+    sums.bias.resize(static_cast<size_t>(channels), c.real_bias[0]);
+    sums.x_zero_point = c.x_quant.stored_zero_point();
+    auto layer = make_int16_layer(importer, node, sums, out, limits);
+    if (!layer) return Status();
+    constants = std::move(*layer);
+  } else {
+    std::vector<int32_t> bias = spread(c.bias);
+    bias.resize(static_cast<size_t>(channels), c.bias[0]);
+    auto requant = byte_requant(importer, node, spread(c.products), out, limits);
+    if (!requant) return Status();
+    constants = byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()), bias,
+                               std::move(requant));
+  }
+  const bool is_int16 = constants.type == DType::kInt16;
+  if (depthwise) {
+    weights_shape = {h.kernel, w.kernel, channels};
+    std::vector<int16_t> by_tap(constants.weights.size());
+    const int64_t taps = h.kernel * w.kernel;
+    for (int64_t o = 0; o < channels; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        by_tap[static_cast<size_t>(t * channels + o)] =
+            constants.weights[static_cast<size_t>(o * taps + t)];
+    constants.weights = std::move(by_tap);
+  }
   Graph& graph = importer.graph();
-  const ValueId w_value = graph.add_constant(node.input(1), DType::kInt16, weights_shape, weights);
+  const ValueId w_value =
+      graph.add_constant(node.input(1), DType::kInt16, weights_shape, constants.weights);
   graph.values[w_value].weight_bits = packed_bits(c.weights->type);
-  const ValueId b_value = graph.add_constant("", DType::kInt32, {channels}, bias);
-  const ValueId x = image_to_nhwc(importer, node, c.image, c.x);
-  ValueId y = importer.builder().new_value("", DType::kUInt8,
+  const ValueId b_value = constants.bias;
+  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
+  if (is_int16) x = importer.builder().widened(node, x);
+  ValueId y = importer.builder().new_value("", constants.type,
                                            {c.image.n, h.steps, w.steps, channels}, &out);
   Window window;
   window.before[0] = h.pad_before, window.before[1] = w.pad_before;
@@ -169,8 +198,10 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   Node n;
   const auto fill = [&](auto* o) {
     set_window(window, o);
-    o->input_zero_point = static_cast<uint8_t>(c.x_quant.stored_zero_point());
-    o->requant = std::move(requant);
+    const int zero = c.x_quant.stored_zero_point();
+    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
+    o->requant = std::move(constants.requant);
   };
   if (depthwise) {
     n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
@@ -184,7 +215,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
     o.groups = static_cast<uint32_t>(c.groups);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", "I1");
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
   if (phases > 1) {
     const bool outer = c.groups == 1;
     const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
@@ -195,6 +226,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
     y = importer.builder().reshape(node, y, made);
   }
   y = crop_image(importer, node, y, c.output);
+  if (is_int16 && !out.is_int16()) y = importer.builder().narrowed(node, y, &out);
   y = importer.builder().with_quant(node, y, out);
   *result = image_from_nhwc(importer, node, c.image, y);
   importer.builder().mark(*result);
@@ -246,12 +278,16 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   const std::vector<float> of_group = product_scales(1.0f, c.x_quant.scale[0], c.w_quant);
   for (int64_t g = 0; g < (of_group.size() == 1 ? 1 : c.groups); ++g)
     c.products.insert(c.products.end(), of_group.begin(), of_group.end());
+  const std::vector<double> int16_of_group = int16_products(1.0f, c.x_quant, c.w_quant);
+  for (int64_t g = 0; g < (int16_of_group.size() == 1 ? 1 : c.groups); ++g)
+    c.int16_products.insert(c.int16_products.end(), int16_of_group.begin(), int16_of_group.end());
+  c.real_bias = real_bias(importer, node, 2, c.out);
   std::optional<std::vector<int32_t>> bias;
   QRT_TRY(read_bias(importer, node, 2, c.out, c.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   c.bias = std::move(*bias);
   if (node.has_input(2) && has_other_scale(importer.input(node, 2), c.products))
-    c.bias = rounded_bias(real_bias(importer, node, 2, c.out), c.products);
+    c.bias = rounded_bias(c.real_bias, c.products);
   const auto pending = defer(importer, node, c.image.shape(c.out, c.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {

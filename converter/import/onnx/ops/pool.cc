@@ -288,6 +288,22 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
   return true;
 }
 
+// Whether ONNX Runtime pools the floats: between a DequantizeLinear and a QuantizeLinear of other
+// parameters. Elsewhere it moves the DequantizeLinear behind the pool.
+bool is_pooled_in_float(const Importer& importer, const NodeView& node, const Tensor& x) {
+  const std::vector<int>& readers = importer.model().readers(node.output(0));
+  if (x.is_value() || readers.size() != 1) return false;
+  const NodeView& reader = importer.node(readers[0]);
+  if (reader.op() != "QuantizeLinear" || !reader.has_input(2)) return false;
+  const Tensor &scale = importer.input(reader, 1), &zero = importer.input(reader, 2);
+  const bool alike = x.is_dequantized() && x.quant->per_tensor() && scale.is_plain_constant() &&
+                     scale.constant->is_real() && scale.constant->elements() == 1 &&
+                     scale.constant->real(0) == x.quant->scale[0] && zero.is_plain_constant() &&
+                     zero.constant->elements() == 1 &&
+                     zero.constant->integer(0) == x.quant->zero_point[0];
+  return !alike;
+}
+
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
   const Tensor& x = importer.input(node, 0);
   const std::shared_ptr<Pending> waits = own_pending(importer, node, 0);
@@ -300,6 +316,11 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!global) {
     QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
+    if ((misses_image(window, image, 0) || misses_image(window, image, 1)) &&
+        is_pooled_in_float(importer, node, x))
+      return importer.refuse(node,
+                             "a window reads nothing of the image, of which the least float comes",
+                             node.output(0), "pad by less than the window reaches");
   }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
     return importer.refuse(node, "its indices are used", node.output(1),

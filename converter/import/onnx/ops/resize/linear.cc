@@ -172,6 +172,10 @@ bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   const int at = builder.graph().producer(x);
   if (at < 0) return false;
   const Node& node = builder.graph().nodes[static_cast<size_t>(at)];
+  // Tables of what it computes in float, which it does in the source's layout.
+  const bool has_integer_form = node.source_op == "Sigmoid" || node.source_op == "LeakyRelu" ||
+                                node.source_op == "QuantizeLinear";
+  if (node.options.AsPairLut() || (node.options.AsLut() && !has_integer_form)) return false;
   if (!node.options.AsAdd() && !node.options.AsMul()) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
     return builder.graph().values[input].is_constant || is_nhwc(builder, input, depth + 1);
