@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runtime/tools/files.h"
 
@@ -19,29 +21,63 @@ std::string without_mark(const std::string& message) {
                                                                      : message;
 }
 
+OldRun old_run_of(const nlohmann::json& root) {
+  OldRun run;
+  const auto& latency = root.at("latency_ms");
+  run.model = root.value("model", "");
+  run.isa = root.at("isa").get<std::string>();
+  run.threads = root.at("threads").get<size_t>();
+  run.batch = root.at("batch").get<size_t>();
+  run.macs = root.at("macs").get<uint64_t>();
+  run.median = latency.at("median").get<double>();
+  run.least = root.value("cpu_ms", latency).at("min").get<double>();
+  run.min_noise = root.at("noise").at("min").get<double>();
+  return run;
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 }  // namespace
 
-Status read_old_run(const std::string& path, OldRun* run) {
+Status read_old_runs(const std::string& path, std::vector<OldRun>* runs) {
   QRT_TRY(tool::check_readable(path));
   std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   try {
-    const auto root = nlohmann::json::parse(file);
-    const auto& latency = root.at("latency_ms");
-    run->isa = root.at("isa").get<std::string>();
-    run->threads = root.at("threads").get<size_t>();
-    run->batch = root.at("batch").get<size_t>();
-    run->macs = root.at("macs").get<uint64_t>();
-    run->median = latency.at("median").get<double>();
-    run->least = root.value("cpu_ms", latency).at("min").get<double>();
-    run->min_noise = root.at("noise").at("min").get<double>();
+    if (nlohmann::json::accept(text)) {
+      const auto root = nlohmann::json::parse(text);
+      if (root.is_array() && !root.empty())
+        for (const auto& run : root) runs->push_back(old_run_of(run));
+      else
+        runs->push_back(old_run_of(root));
+    } else {  // a run a line
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);)
+        runs->push_back(old_run_of(nlohmann::json::parse(line)));
+    }
   } catch (const nlohmann::json::exception& e) {
     return error(Code::kInvalidModel, "%s: not what qrt_bench --format json writes: %s",
                  path.c_str(), without_mark(e.what()).c_str());
   }
-  if (!(run->median > 0 && run->least > 0 && run->min_noise >= 0)) {
-    return error(Code::kInvalidModel, "%s: its times are not positive", path.c_str());
-  }
+  for (const OldRun& run : *runs)
+    if (!(run.median > 0 && run.least > 0 && run.min_noise >= 0))
+      return error(Code::kInvalidModel, "%s: its times are not positive", path.c_str());
+  if (runs->empty()) return error(Code::kInvalidModel, "%s: holds no run", path.c_str());
   return {};
+}
+
+Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, size_t threads,
+                    size_t batch, OldRun* run) {
+  *run = runs[0];
+  if (runs.size() == 1) return {};
+  for (const OldRun& old : runs)
+    if (file_name(old.model) == file_name(model) && old.threads == threads && old.batch == batch) {
+      *run = old;
+      return {};
+    }
+  return error(Code::kInvalidArgument,
+               "--compare: the earlier runs hold none of '%s' with %zu threads and batch %zu",
+               model.c_str(), threads, batch);
 }
 
 Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result) {

@@ -3,6 +3,7 @@
 #define QRT_BENCH_COMPARE_H_
 
 #include <string>
+#include <vector>
 
 #include "bench/measurement.h"
 #include "runtime/status.h"
@@ -11,7 +12,7 @@ namespace qrt::bench {
 
 // What compare() reads of an earlier run's json.
 struct OldRun {
-  std::string isa;
+  std::string model, isa;
   size_t threads = 0, batch = 0;
   uint64_t macs = 0;
   double median = 0, least = 0, min_noise = 0;
@@ -24,8 +25,14 @@ struct Comparison {
   bool is_regression = false;
 };
 
-// Reads what `qrt_bench --format json` wrote. kIoError, or kInvalidModel for something else.
-Status read_old_run(const std::string& path, OldRun* run);
+// Reads what `qrt_bench --format json` or jsonl wrote: one run or more. kIoError, or kInvalidModel for
+// something else.
+Status read_old_runs(const std::string& path, std::vector<OldRun>* runs);
+
+// The earlier run that a new one is to be compared with: the only one, or of several that of the same
+// model (by its file's name), threads and batch. kInvalidArgument: there is none.
+Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, size_t threads,
+                    size_t batch, OldRun* run);
 
 // A regression is a least time that grew by more than the tolerance: the sum of both runs'
 // min_noise, but at least 2 %. The least time, because other programs add to every other number:

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "bench/interrupt.h"
+#include "bench/machine.h"
 #include "bench/roofline.h"
 #include "kernels/isa.h"
+#include "runtime/tools/inputs.h"
 
 namespace qrt::bench {
 namespace {
@@ -46,18 +50,47 @@ void fill_input(Session* session, size_t i) {
   for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
 }
 
-void fill_inputs(const Model& model, Session* session) {
-  for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
+// From options.inputs, else made up.
+Status fill_inputs(const Model& model, const Options& options, Session* session) {
+  if (options.inputs.empty()) {
+    for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
+    return {};
+  }
+  tool::Inputs inputs;
+  QRT_TRY(inputs.read_any(model, options.inputs));
+  const size_t batch = options.batch != 0 ? options.batch : model.default_batch();
+  if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
+    return error(Code::kInvalidArgument,
+                 "--input: the files hold a batch of %zu%s, expected one run of batch %zu",
+                 inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
+  return inputs.put(0, session);
 }
 
 struct Times {
   std::vector<double> wall, cpu;  // ms, positive
 };
 
-// Runs until `seconds` have passed, at least `least` times.
-void run_for(Session* session, double seconds, size_t least, Times* times) {
+// How long to run: until `seconds` have passed and at least `least` times, or exactly `runs` times
+// where that is not 0.
+struct Extent {
+  double seconds;
+  size_t least, runs = 0;
+};
+
+void run_for(Session* session, const Extent& extent, const char* step, const Progress& progress,
+             Times* times) {
   const auto start = Clock::now();
-  for (size_t n = 0; n < least || ms_since(start) < seconds * 1e3; ++n) {
+  const auto part = [&](size_t n) {
+    return extent.runs > 0 ? static_cast<double>(n) / static_cast<double>(extent.runs)
+                           : ms_since(start) / (extent.seconds * 1e3 + 1e-3);
+  };
+  const auto goes_on = [&](size_t n) {
+    if (interrupted()) return false;
+    if (extent.runs > 0) return n < extent.runs;
+    return n < extent.least || ms_since(start) < extent.seconds * 1e3;
+  };
+  for (size_t n = 0; goes_on(n); ++n) {
+    if (progress) progress(step, part(n));
     const double cpu_begin = thread_ns();
     const auto begin = Clock::now();
     session->run();
@@ -155,22 +188,61 @@ std::vector<OpTime> list_ops(const Session& session) {
   return ops;
 }
 
+// What makes the figures worth less than they look.
+void add_warnings(const Options& options, Measurement* m) {
+  constexpr double kMuchNoise = 0.25;
+  char text[200];
+  const size_t cpus = this_machine().cpus;
+  if (options.threads > cpus) {
+    snprintf(text, sizeof text,
+             "%zu threads on %zu CPUs (affinity and cgroup): they wait for each other",
+             options.threads, cpus);
+    m->warnings.push_back(text);
+  }
+  if (m->runs > 0 && m->median_noise > kMuchNoise) {
+    snprintf(
+        text, sizeof text,
+        "the median moved by %.0f %% while measuring: the machine was busy or throttled, trust "
+        "the least time only",
+        m->median_noise * 100);
+    m->warnings.push_back(text);
+  }
+}
+
 }  // namespace
 
-void profile(const Model& model, const Options& options, Measurement* m) {
+double Measurement::sustained_of_peak() const {
+  if (sustained.empty()) return 0;
+  double best = sustained[0].median;
+  std::vector<double> last;
+  for (size_t i = 0; i < sustained.size(); ++i) {
+    best = std::min(best, sustained[i].median);
+    if (4 * i >= 3 * (sustained.size() - 1)) last.push_back(sustained[i].median);
+  }
+  return best / qrt::bench::median(last);
+}
+
+Status profile(const Model& model, const Options& options, const Progress& progress,
+               Measurement* m) {
+  constexpr size_t kMostTraced = 20;
   Session session = make_session(model, options, options.batch, true);
-  fill_inputs(model, &session);
-  run_for(&session, options.seconds * 0.1, 2, nullptr);
+  QRT_TRY(fill_inputs(model, options, &session));
+  run_for(&session, {options.seconds * 0.1, 2}, "warm-up", nullptr, nullptr);
   m->ops = list_ops(session);
   if (options.roofline) m->peaks = loops_of(*m);
   std::vector<std::vector<double>> times(m->ops.size()), rates(m->peaks.size());
   const auto start = Clock::now();
-  for (size_t n = 0; n < 3 || ms_since(start) < options.seconds * 1e3; ++n) {
+  for (size_t n = 0; n < 3 || (ms_since(start) < options.seconds * 1e3 && !interrupted()); ++n) {
+    if (progress) progress("profile", ms_since(start) / (options.seconds * 1e3 + 1e-3));
     for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
     session.profile_reset();
+    TracedRun traced = {ms_since(start) * 1e3, {}};
     session.run();
-    for (size_t i = 0; i < times.size(); ++i)
+    for (size_t i = 0; i < times.size(); ++i) {
       times[i].push_back(static_cast<double>(session.op_info(i).total_ns) * 1e-6);
+      traced.op_us.push_back(times[i].back() * 1e3);
+    }
+    if (options.traces && n < kMostTraced) m->traced.push_back(std::move(traced));
   }
   for (size_t i = 0; i < rates.size(); ++i) m->peaks[i].gmacs = median(rates[i]);
   for (size_t i = 0; i < times.size(); ++i) m->ops[i].ms = median(times[i]);
@@ -179,28 +251,59 @@ void profile(const Model& model, const Options& options, Measurement* m) {
     op.share = total > 0 ? op.ms / total : 0;
     op.gmacs = op.ms > 0 ? static_cast<double>(op.macs) / op.ms * 1e-6 : 0;
   }
-  if (!options.roofline) return;
+  if (!options.roofline) return {};
   m->memory = measure_memory();
   set_limits(options.threads, m);
+  return {};
 }
 
-Measurement measure(const Model& model, const Options& options, double load_ms) {
-  Measurement m;
-  m.load_ms = load_ms;
-  m.isa = best_isa(options.isa);
+Status measure(const Model& model, const Options& options, const Progress& progress,
+               Measurement* m) {
+  m->isa = best_isa(options.isa);
   const auto start = Clock::now();
   Session session = make_session(model, options, options.batch, false);
-  m.session_ms = ms_since(start);
-  m.session_memory = session.memory();
-  m.batch = options.batch != 0 ? options.batch : model.default_batch();
-  fill_inputs(model, &session);
-  run_for(&session, options.seconds * 0.1, 2, nullptr);  // warm-up
+  m->session_ms = ms_since(start);
+  m->session_memory = session.memory();
+  m->batch = options.batch != 0 ? options.batch : model.default_batch();
+  for (size_t i = 0; i < session.op_count(); ++i) m->macs += session.op_info(i).macs;
+  QRT_TRY(fill_inputs(model, options, &session));
+  for (double* ms : {&m->first_ms, &m->second_ms}) {
+    const auto begin = Clock::now();
+    session.run();
+    *ms = ms_since(begin);
+  }
+  if (!options.is_warmed_by_runs)
+    run_for(&session, {options.seconds * 0.1, 2}, "warm-up", progress, nullptr);
+  else if (options.warmup > 0)
+    run_for(&session, {0, 0, options.warmup}, "warm-up", progress, nullptr);
   Times times;
-  run_for(&session, options.seconds, 5, &times);
-  m.peak_memory = peak_memory_bytes();
-  summarise(times, options.threads, &m);
-  for (size_t i = 0; i < session.op_count(); ++i) m.macs += session.op_info(i).macs;
-  return m;
+  run_for(&session, {options.seconds, 5, options.runs}, "runs", progress, &times);
+  m->peak_memory = peak_memory_bytes();
+  m->is_interrupted = interrupted();
+  if (!times.wall.empty()) summarise(times, options.threads, m);
+  add_warnings(options, m);
+  return {};
+}
+
+Status measure_sustained(const Model& model, const Options& options, const Progress& progress,
+                         Measurement* m) {
+  constexpr double kIntervals = 20;
+  Session session = make_session(model, options, options.batch, false);
+  QRT_TRY(fill_inputs(model, options, &session));
+  const double seconds = options.sustained_minutes * 60;
+  const double interval = std::min(seconds, std::max(1.0, seconds / kIntervals));
+  const auto start = Clock::now();
+  while (!interrupted() && ms_since(start) < seconds * 1e3) {
+    Times times;
+    run_for(&session, {interval, 1}, "", nullptr, &times);
+    if (times.wall.empty()) break;
+    std::sort(times.wall.begin(), times.wall.end());
+    m->sustained.push_back({ms_since(start) * 1e-3, median(times.wall),
+                            percentile(times.wall, 0.90), frequency_mhz(), temperature_celsius()});
+    if (progress) progress("sustained", m->sustained.back().end_s / seconds);
+  }
+  m->is_interrupted |= interrupted();
+  return {};
 }
 
 void measure_scaling(const Model& model, const Options& options, Measurement* m) {
@@ -208,14 +311,14 @@ void measure_scaling(const Model& model, const Options& options, Measurement* m)
   std::vector<std::vector<double>> times, ratios;
   for (size_t batch = 1; batch <= options.scaling; batch *= 2) {
     sessions.push_back(make_session(model, options, batch, false));
-    fill_inputs(model, &sessions.back());
+    for (size_t i = 0; i < model.input_count(); ++i) fill_input(&sessions.back(), i);
     m->scaling.push_back({batch, 0, 0});
   }
   const size_t images = m->scaling.back().batch;
   times.resize(sessions.size());
   ratios.resize(sessions.size());
   const auto start = Clock::now();
-  for (size_t n = 0; n < 3 || ms_since(start) < options.seconds * 1e3; ++n)
+  for (size_t n = 0; n < 3 || (ms_since(start) < options.seconds * 1e3 && !interrupted()); ++n)
     for (size_t i = 0; i < sessions.size(); ++i) {
       sessions[i].run();  // what the others left in the caches
       const auto begin = Clock::now();

@@ -11,12 +11,17 @@
 
 namespace qrt::bench {
 
+// Of one measurement: a model at one number of threads and one batch.
 struct Options {
-  std::string model, isa, format = "text", compare, cpu_mask, kernels;
+  std::string model, isa, kernels;
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy; none: values of a fixed random sequence
   size_t threads = 1, batch = 0;
-  size_t scaling = 0;  // the greatest batch of measure_scaling(); 0: none
-  double seconds = 1.0;
-  bool profile = false, roofline = false;
+  size_t scaling = 0;              // the greatest batch of measure_scaling(); 0: none
+  double seconds = 1.0;            // how long, unless `runs` says how often
+  size_t runs = 0, warmup = 0;     // 0: by time; warm-up a tenth of it
+  bool is_warmed_by_runs = false;  // --warmup was given
+  double sustained_minutes = 0;    // of measure_sustained(); 0: none
+  bool profile = false, roofline = false, traces = false;
 };
 
 // The least time an operator could take.
@@ -49,8 +54,24 @@ struct BatchTime {
   double of_first;  // over that at batch 1, in the same turn: median
 };
 
+// A part of a long measurement.
+struct Interval {
+  double end_s, median, p90;  // seconds since the start; ms
+  double mhz, celsius;        // at its end; 0: cannot be read
+};
+
+// One run of the profile: when it began, and the time of every operator, one after the other.
+struct TracedRun {
+  double start_us;
+  std::vector<double> op_us;
+};
+
 struct Measurement {
-  std::string isa;
+  std::string isa, date, model_sha256;
+  std::vector<std::string> warnings;
+  bool is_interrupted = false;  // there are fewer runs than were asked for
+  double first_ms = 0,
+         second_ms = 0;  // the first two runs of the session; the rest is steady state
   size_t batch = 0;
   double load_ms = 0, session_ms = 0;
   double median = 0, min = 0, mean = 0, p90 = 0, p99 = 0;  // ms
@@ -64,11 +85,16 @@ struct Measurement {
   uint64_t macs = 0;                             // of one run
   std::vector<OpTime> ops;
 
-  std::vector<BatchTime> scaling;  // with --scaling
+  std::vector<BatchTime> scaling;   // with --scaling
+  std::vector<Interval> sustained;  // with --sustained
+  std::vector<TracedRun> traced;    // with --trace
 
   // With --roofline.
   std::vector<PeakRate> peaks;  // of the loops that some operator's limit uses
   std::vector<MemoryLevel> memory;
+
+  // Of --sustained: the best median over the median of the last quarter; 1: nothing is lost.
+  double sustained_of_peak() const;
 
   // What comparisons go by.
   double least_ms() const { return cpu_min > 0 ? cpu_min : min; }

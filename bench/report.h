@@ -1,17 +1,41 @@
-// What qrt_bench prints: text for people, json and csv for programs (keys are stable).
+// What qrt_bench prints: text for people, json, jsonl and csv for programs (keys are stable), md for
+// documents.
 #ifndef QRT_BENCH_REPORT_H_
 #define QRT_BENCH_REPORT_H_
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "bench/compare.h"
+#include "bench/machine.h"
 #include "bench/measurement.h"
 
 namespace qrt::bench {
 
-// To stdout, in options.format. `comparison` may be null; csv leaves it out.
-void print(const Options& options, const Measurement& m, const Comparison* comparison);
+// A model at one number of threads and one batch.
+struct Run {
+  Options options;
+  Measurement m;
+  std::optional<Comparison> comparison;  // with --compare
+};
+
+// To stdout. json: an object for one run, else a list of them; jsonl: an object a line.
+void print(const std::string& format, const Machine& machine, const std::vector<Run>& runs);
+
+// Of the formats, one file each: report_text.cc, report_json.cc, report_tables.cc (csv and md).
+void print_text(const Machine& machine, const std::vector<Run>& runs);
+void print_json(const Machine& machine, const std::vector<Run>& runs, bool as_lines);
+void print_csv(const std::vector<Run>& runs);
+void print_markdown(const Machine& machine, const std::vector<Run>& runs);
 
 // "least 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %, median -0.5 %: no regression"
 std::string describe(const Comparison& comparison, const Measurement& m);
+
+// "I0", "I1", "F", "edge"
+const char* level_name(int level);
+// 100 * part / whole; 0 of nothing.
+double percent(double part, double whole);
 
 }  // namespace qrt::bench
 

@@ -16,14 +16,7 @@ TestTensor test_tensor(const qrt_tensor_info& info, const void* data) {
 
 Status read_inputs(const Model& model, const std::vector<std::string>& given,
                    tool::Inputs* inputs) {
-  std::vector<std::string> files, named;
-  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
-  for (const std::string& text : given) {
-    std::string file;
-    const size_t i = tool::find_named(text, model.input_count(), name, &file);
-    (i < model.input_count() ? named : files).push_back(text);
-  }
-  QRT_TRY(inputs->read(model, files, named));
+  QRT_TRY(inputs->read_any(model, given));
   if (inputs->steps() > 0)
     return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
                  inputs->steps());

@@ -1,9 +1,8 @@
 // qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
 // in convert.h.
 #include <cstdio>
-#include <cstring>
-#include <map>
 
+#include "converter/command_line.h"
 #include "converter/convert.h"
 #include "converter/digests.h"
 #include "converter/import/frontend.h"
@@ -23,68 +22,11 @@ using convert::Outcome;
 using convert::Report;
 
 struct Options {
-  std::string input, output, from, explain, lint, require_level;
+  std::string input, output, explain, lint, require_level;
   std::vector<std::string> digests;
-  convert::ImportOptions format;
+  convert::FormatOptions format;
   bool verbose = false, list = false, check = false, keep_test_values = false;
 };
-
-// The options that source formats have (import/frontend.h). Formats may share one: then it is told
-// once, with the values and the help of all.
-class FormatOptions {
- public:
-  void add_to(tool::CommandLine* line) {
-    for (const convert::Frontend& f : convert::frontends())
-      for (const convert::ImportOption& o : f.options) {
-        Given& given = given_[o.name];
-        given.is_flag = o.is_flag;
-        given.choices.insert(given.choices.end(), o.choices.begin(), o.choices.end());
-        given.help += (given.help.empty() ? "" : ". ") + std::string(o.help);
-      }
-    for (auto& [name, given] : given_) {
-      if (given.is_flag)
-        line->flag("--" + name, &given.is_on, given.help);
-      else if (given.choices.empty())
-        line->text("--" + name, &given.value, given.help);
-      else
-        line->choice("--" + name, &given.value, given.choices, given.help);
-    }
-  }
-  convert::ImportOptions given() const {
-    convert::ImportOptions options;
-    for (const auto& [name, given] : given_) {
-      if (given.is_on) options[name] = "on";
-      if (!given.value.empty()) options[name] = given.value;
-    }
-    return options;
-  }
-
- private:
-  struct Given {
-    bool is_flag = false, is_on = false;
-    std::string value, help;
-    std::vector<std::string> choices;
-  };
-  std::map<std::string, Given> given_;
-};
-
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const convert::Frontend& f : convert::frontends()) names.push_back(f.name);
-  return names;
-}
-
-Status find_format(const Options& options, const convert::Frontend** format) {
-  QRT_TRY(tool::check_readable(options.input));
-  std::vector<uint8_t> head;
-  QRT_TRY(tool::read_head(options.input, convert::kHeadBytes, &head));
-  const char* file = options.input.c_str();
-  if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
-  if (head.size() >= 8 && memcmp(head.data() + 4, "QRT1", 4) == 0)
-    return error(Code::kInvalidModel, "%s: is a .qrt file already", file);
-  *format = options.from.empty() ? &convert::recognise(head) : convert::find_frontend(options.from);
-  return {};
-}
 
 // kInvalidArgument if writing the output would destroy one of the files that the model comes from.
 Status check_output(const Options& options, const std::vector<std::string>& source_files) {
@@ -125,7 +67,7 @@ void print_report(const Options& options, const Report& report, bool refused) {
 int list_models(const Options& options) {
   const convert::Frontend* format = nullptr;
   std::vector<std::string> models = {"0"};
-  Status status = find_format(options, &format);
+  Status status = options.format.find_format(options.input, &format);
   if (status.ok() && format->list) {
     models.clear();
     status = format->list(options.input, &models);
@@ -139,7 +81,7 @@ int list_models(const Options& options) {
 Status read_tests(const Options& options, const convert::Frontend& format,
                   convert::TestValues* values) {
   if (!options.check && !options.keep_test_values) return {};
-  if (format.read_tests) QRT_TRY(format.read_tests(options.input, options.format, values));
+  if (format.read_tests) QRT_TRY(format.read_tests(options.input, options.format.given(), values));
   if (!values->outputs.empty()) return {};
   return error(Code::kInvalidArgument, "%s: %s holds no test values",
                options.check ? "--check" : "--keep-test-values", options.input.c_str());
@@ -171,9 +113,9 @@ int convert_model(const Options& options) {
   Status status = check_output(options, {options.input});
   if (!status.ok()) return tool::fail(status);
   const convert::Frontend* format = nullptr;
-  status = find_format(options, &format);
+  status = options.format.find_format(options.input, &format);
   if (!status.ok()) return tool::fail(status);
-  status = convert::import_model(*format, options.input, options.format, &graph, &report);
+  status = convert::import_model(*format, options.input, options.format.given(), &graph, &report);
   if (!options.lint.empty() && (status.ok() || report.has_refusals())) lint(graph, &report);
   if (!status.ok()) {
     if (report.has_refusals()) print_report(options, report, true);
@@ -228,11 +170,11 @@ int convert_main(int argc, char** argv) {
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,
             "File to write; may be left out with --explain and --lint");
-  line.choice("--from", &options.from, format_names(), "Source format, instead of recognising it");
-  FormatOptions format_options;
-  format_options.add_to(&line);
-  line.flag_or_text("--explain", "text", &options.explain,
-                    "Report every node: what it became, or why not; --explain=json for programs");
+  options.format.add_to(&line);
+  line.flag_or_text(
+      "--explain", "text", &options.explain,
+      "Report the nodes: what each became, or why not, and counts; --explain=json for programs, "
+      "with those that were merely folded, too");
   line.flag_or_text(
       "--lint", "text", &options.lint,
       "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
@@ -252,7 +194,6 @@ int convert_main(int argc, char** argv) {
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
-  options.format = format_options.given();
   if (!options.explain.empty() && options.explain != "text" && options.explain != "json") {
     tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
     return tool::kUsage;

@@ -2,6 +2,7 @@
 #include "converter/report.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/text.h"
@@ -53,6 +54,28 @@ const char* outcome_name(Outcome outcome) {
   return "";
 }
 
+constexpr char kFolded[] = "folded";
+
+// What the converted nodes became, by operator and level: "count    Conv2D [I1]: 12". What was merely
+// folded into others stands here alone, as a number.
+std::string counts_text(const std::vector<Finding>& findings) {
+  std::map<std::string, size_t> counts;
+  size_t folded = 0;
+  for (const Finding& f : findings) {
+    if (f.outcome != Outcome::kConverted) continue;
+    if (f.result == kFolded)
+      ++folded;
+    else
+      ++counts[f.result + (f.level.empty() ? "" : " [" + f.level + "]")];
+  }
+  std::string s;
+  for (const auto& [what, n] : counts) s += "count    " + what + ": " + std::to_string(n) + "\n";
+  if (folded > 0)
+    s +=
+        "count    folded into others: " + std::to_string(folded) + " (--explain=json lists them)\n";
+  return s;
+}
+
 }  // namespace
 
 std::string Report::text(bool all) const {
@@ -64,12 +87,13 @@ std::string Report::text(bool all) const {
       if (!f.remedy.empty()) s += "         remedy: " + f.remedy + "\n";
     } else if (f.outcome == Outcome::kNotAssessed) {
       s += "unknown  " + label(f) + ": not assessed: " + escaped(f.rule) + "\n";
-    } else if (all) {
+    } else if (all && f.result != kFolded) {
       s += "ok       " + label(f) + " -> " + f.result;
       if (!f.level.empty()) s += " [" + f.level + "]";
       s += "\n";
     }
   }
+  if (all) s += counts_text(findings_);
   if (all && batch_.is_open)
     s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
   if (all && !batch_.is_open && batch_.size > 0)

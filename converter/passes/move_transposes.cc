@@ -77,6 +77,9 @@ class Mover {
   ValueId transposed_operand(ValueId constant, const Perm& perm);
   void write_outputs(std::vector<Node>* nodes);
   void note_source_orders();
+  bool is_output(ValueId id) const {
+    return std::find(graph_->outputs.begin(), graph_->outputs.end(), id) != graph_->outputs.end();
+  }
 
   Graph* graph_;
   std::vector<View> views_;             // by value
@@ -395,14 +398,17 @@ void Mover::write() {
 }
 
 // Values with a name are the source's tensors, as they lay there when the pass began. What is left
-// of one is its root in the root's new layout, and copies of that.
+// of one is its root in the root's new layout, and copies of that. A root without a name
+// takes that of its first view.
 void Mover::note_source_orders() {
   for (ValueId id = 0; id < views_.size(); ++id) {
     const View& v = view(id);
     Value& root = graph_->values[v.root];
-    const bool is_named = !graph_->values[id].name.empty() && !root.is_constant;
-    if (is_named && (id == v.root || root.source_order.empty()))
-      root.source_order = compose(inverse(made_as(v.root)), v.perm);
+    if (graph_->values[id].name.empty() || root.is_constant) continue;
+    if (id != v.root && !root.source_order.empty()) continue;
+    const Perm told = root.source_order.empty() ? v.perm : Perm(root.source_order);
+    root.source_order = compose(inverse(made_as(v.root)), told);
+    if (root.name.empty() && !is_output(id)) root.name = graph_->values[id].name;
   }
   for (const auto& [from, id] : written_) {
     const auto& [root, perm] = from;

@@ -1,6 +1,7 @@
 // Reading and writing of whole files.
 #include "runtime/tools/files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -66,6 +67,21 @@ Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* by
   }
   bytes->resize(have);
   return {};
+}
+
+Status read_file(const std::string& path, std::vector<uint8_t>* bytes) {
+  QRT_TRY(check_readable(path));
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return io_error(path);
+  return read_head(path, static_cast<size_t>(info.st_size), bytes);
+}
+
+std::string file_part(const std::string& name) {
+  std::string part = name.substr(0, 100);
+  for (char& c : part)
+    if (!isalnum(static_cast<unsigned char>(c)) && (c == '\0' || strchr("._-", c) == nullptr))
+      c = '_';
+  return part;
 }
 
 Status write_file(const std::string& path, const void* data, size_t bytes) {

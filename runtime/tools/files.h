@@ -17,6 +17,12 @@ Status check_readable(const std::string& path);
 // The first bytes of a file, at most `count`.
 Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes);
 
+// All bytes of a file, as check_readable() and read_head().
+Status read_file(const std::string& path, std::vector<uint8_t>* bytes);
+
+// A tensor's name as part of a file's: letters, digits and "._-", at most 100.
+std::string file_part(const std::string& name);
+
 // Replaces `path` in one step: readers see the old content or all of the new. Pipes and devices are
 // written directly.
 Status write_file(const std::string& path, const void* data, size_t bytes);

@@ -105,6 +105,17 @@ Status Inputs::read(const Model& model, const std::vector<std::string>& files,
   return check(model);
 }
 
+Status Inputs::read_any(const Model& model, const std::vector<std::string>& given) {
+  std::vector<std::string> files, named;
+  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
+  for (const std::string& text : given) {
+    std::string file;
+    const bool is_named = find_named(text, model.input_count(), name, &file) < model.input_count();
+    (is_named ? named : files).push_back(text);
+  }
+  return read(model, files, named);
+}
+
 Status Inputs::take(const Model& model, std::vector<NpyArray> arrays,
                     std::vector<std::string> names) {
   arrays_ = std::move(arrays);

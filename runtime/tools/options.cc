@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <sstream>
 
 #include "qrt/qrt.hpp"
 #include "runtime/tools/terminal.h"
@@ -16,6 +18,28 @@ std::string version_text() {
                      "\ninstruction sets of this machine:";
   for (size_t i = 0; qrt_isa(i) != nullptr; ++i) text += std::string(" ") + qrt_isa(i);
   return text;
+}
+
+// Lines longer than `width` go on below themselves: an option's help under its help. Commands, which
+// the examples are, stay as they are.
+std::string wrapped(const std::string& text, size_t width) {
+  constexpr size_t kHelpColumn = 30;  // of CLI11's formatter
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t start = line.find_first_not_of(' ');
+    const bool is_command = line.find(program_invocation_short_name) == 2;
+    const bool is_option = start != std::string::npos && start >= 2 && !is_command;
+    while (line.size() > width && !is_command) {
+      size_t cut = line.rfind(' ', width);
+      const size_t indent = is_option ? kHelpColumn : 0;
+      if (cut == std::string::npos || cut <= indent) cut = width;
+      result += line.substr(0, cut) + "\n";
+      line = std::string(indent, ' ') + line.substr(line[cut] == ' ' ? cut + 1 : cut);
+    }
+    result += line + "\n";
+  }
+  return result;
 }
 
 }  // namespace
@@ -53,6 +77,11 @@ void CommandLine::argument(const std::string& name, std::string* value, const st
 void CommandLine::arguments(const std::string& name, std::vector<std::string>* values,
                             const std::string& help) {
   app_->cli.add_option(name, *values, help);
+}
+
+void CommandLine::some_arguments(const std::string& name, std::vector<std::string>* values,
+                                 const std::string& help) {
+  app_->cli.add_option(name, *values, help)->required();
 }
 
 void CommandLine::flag(const std::string& name, bool* value, const std::string& help) {
@@ -100,7 +129,9 @@ bool CommandLine::parse(int argc, char** argv, int* exit) {
     return true;
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) {  // --help, --version
-      app_->cli.exit(e);
+      std::ostringstream text;
+      app_->cli.exit(e, text, text);
+      fputs(wrapped(text.str(), columns()).c_str(), stdout);
       *exit = kDone;
     } else {
       complain(std::string(e.what()) + " (see --help)");

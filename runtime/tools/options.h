@@ -27,6 +27,9 @@ class CommandLine {
   // All further ones by their places, any number.
   void arguments(const std::string& name, std::vector<std::string>* values,
                  const std::string& help);
+  // The same, one at least.
+  void some_arguments(const std::string& name, std::vector<std::string>* values,
+                      const std::string& help);
 
   void flag(const std::string& name, bool* value, const std::string& help);
   // A flag that may be given a text: `value` is `bare` after --name, and "json" after --name=json.

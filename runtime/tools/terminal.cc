@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -33,6 +36,25 @@ bool is_terminal() { return isatty(STDERR_FILENO) != 0; }
 bool wants_color() {
   const char* no_color = getenv("NO_COLOR");
   return is_terminal() && (no_color == nullptr || no_color[0] == '\0');
+}
+
+size_t columns() {
+  constexpr size_t kLeast = 40, kUsual = 80, kMost = 1000;
+  const char* text = getenv("COLUMNS");
+  size_t told = text == nullptr ? 0 : strtoul(text, nullptr, 10);
+  winsize size{};
+  if (told == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) told = size.ws_col;
+  return told == 0 ? kUsual : std::clamp(told, kLeast, kMost);
+}
+
+std::string fitted(const std::string& text, size_t width) {
+  size_t characters = 0, kept = 0;  // `kept`: bytes of the first width - 1 characters
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;  // within a character
+    if (characters++ + 1 == width) kept = i;
+  }
+  if (characters > width) return text.substr(0, kept) + "~";
+  return text + std::string(width - characters, ' ');
 }
 
 void complain(const std::string& message) {

@@ -2,6 +2,7 @@
 #ifndef QRT_RUNTIME_TOOLS_TERMINAL_H_
 #define QRT_RUNTIME_TOOLS_TERMINAL_H_
 
+#include <cstddef>
 #include <string>
 
 #include "runtime/status.h"
@@ -29,6 +30,13 @@ int fail(const Status& status);
 // True if stderr is a terminal; the same and colours are wanted (NO_COLOR is not set).
 bool is_terminal();
 bool wants_color();
+
+// How wide a line of text may be: COLUMNS of the environment, else the terminal's, else 80; at least
+// 40.
+size_t columns();
+// The text in exactly `width` columns: padded, or cut with "~" at its end. Counts characters, not
+// bytes.
+std::string fitted(const std::string& text, size_t width);
 
 // main() of a tool: calls body(), turning what it throws (qrt::Error, memory) into a message and a
 // status.

@@ -453,6 +453,19 @@ TEST(EspdlPool, AveragesDivideByTheWindow) {
 }
 
 // Over both pixels' axes; means divide in float32, sums shift, extremes are moves.
+// Whether a product rounds like the quotient is found from where outputs begin, not from every sum: a
+// small file may have a thousand pools over images of 100,000 pixels.
+TEST(EspdlPool, ManyLargeAveragesTakeLittleTime) {
+  EspdlBuilder b("esp32p4");
+  const std::string x = b.input("x", EspdlType::INT8, {1, 350, 370, 1}, -4);
+  for (int i = 0; i < 1000; ++i)
+    b.op("GlobalAveragePool", {x},
+         {b.output("y" + std::to_string(i), EspdlType::INT8, {1, 1, 1, 1}, -5 - i % 7)});
+  const Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  EXPECT_EQ(imported.graph.outputs.size(), 1000u);
+}
+
 TEST(EspdlPool, Reductions) {
   Random random;
   for_all([&](const std::string& target, EspdlType type) {

@@ -32,6 +32,22 @@ TEST(Report, TextNamesNodeRuleTensorAndRemedy) {
   EXPECT_NE(sample().text(true).find("ok       conv1 (Conv) -> Conv2D [I1]\n"), std::string::npos);
 }
 
+TEST(Report, TextCountsOperatorsAndHidesWhatWasFolded) {
+  Report r;
+  r.converted("conv1", "Conv", "Conv2D", "I1");
+  r.converted("q1", "QuantizeLinear", "folded", "I0");
+  r.converted("conv2", "Conv", "Conv2D", "I1");
+  r.converted("relu", "Relu", "Lut", "I0");
+  EXPECT_EQ(r.text(true),
+            "ok       conv1 (Conv) -> Conv2D [I1]\n"
+            "ok       conv2 (Conv) -> Conv2D [I1]\n"
+            "ok       relu (Relu) -> Lut [I0]\n"
+            "count    Conv2D [I1]: 2\n"
+            "count    Lut [I0]: 1\n"
+            "count    folded into others: 1 (--explain=json lists them)\n"
+            "0 of 4 nodes refused\n");
+}
+
 TEST(Report, NamesWhatCouldNotBeAssessed) {
   Report r = sample();
   r.not_assessed("conv2", "Conv", "depends on refused node #7 (Erf)");

@@ -1,8 +1,10 @@
 // Comparison with an earlier run, the roofline and the provider of kernels, as scripts meet them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 
@@ -164,7 +166,141 @@ TEST_F(Bench, ScalingGivesTheTimeOfAnImageAtEveryBatch) {
   ASSERT_EQ(csv.out.rfind("batch,image_ms,of_batch_1\n1,", 0), 0u) << csv.out;
 }
 
+TEST_F(Bench, MeasuresEveryModelThreadCountAndBatch) {
+  const std::vector<std::string> all = {model_, "--seconds", "0.01", "--threads",
+                                        "1,2",  "--batch",   "1,3",  "--format"};
+  const auto bench_as = [&](const char* format) {
+    std::vector<std::string> arguments = all;
+    arguments.push_back(format);
+    arguments.insert(arguments.begin(), write("other.qrt", read(model_)));
+    const CommandResult r = run("qrt_bench", arguments);
+    EXPECT_EQ(r.status, 0) << r.err;
+    return r.out;
+  };
+  const json list = json::parse(bench_as("json"));
+  ASSERT_EQ(list.size(), 8u);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(list[i]["model"], i < 4 ? path("other.qrt") : model_);
+    EXPECT_EQ(list[i]["threads"], i % 4 < 2 ? 1 : 2);
+    EXPECT_EQ(list[i]["batch"], i % 2 == 0 ? 1 : 3);
+    EXPECT_EQ(list[i]["macs"], (i % 2 == 0 ? 1 : 3) * 32 * 64);
+  }
+  const std::string lines = bench_as("jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 8) << lines;
+  EXPECT_EQ(json::parse(lines.substr(0, lines.find('\n')))["batch"], 1);
+  const std::string csv = bench_as("csv"), md = bench_as("md"), text = bench_as("text");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 9) << csv;
+  EXPECT_NE(md.find("|---|"), std::string::npos) << md;
+  EXPECT_EQ(std::count(md.begin(), md.end(), '\n'), 12) << md;
+  EXPECT_NE(text.find("model                                threads"), std::string::npos) << text;
+  // The same again, each compared with its own.
+  const std::string old = write("old.jsonl", lines);
+  for (const char* format : {"json", "jsonl", "md", "csv", "text"}) {
+    std::vector<std::string> arguments = all;
+    arguments.insert(arguments.end(), {format, "--compare", old});
+    const CommandResult r = run("qrt_bench", arguments);
+    EXPECT_LE(r.status, 1) << r.err;
+    const bool is_told =
+        r.out.find("regression") != std::string::npos || r.out.find("change") != std::string::npos;
+    EXPECT_TRUE(is_told) << format << r.out;
+  }
+  expect_failure("qrt_bench",
+                 {model_, "--seconds", "0", "--threads", "2", "--batch", "5", "--compare", old}, 2,
+                 "the earlier runs hold none of");
+}
+
+TEST_F(Bench, TellsTheMachineTheModelAndTheFirstRuns) {
+  const json root = json::parse(bench({"--format", "json"}).out);
+  EXPECT_NE(root["machine"]["cpu"], "");
+  EXPECT_EQ(root["machine"]["os"].get<std::string>().rfind("Linux ", 0), 0u);
+  EXPECT_GE(root["machine"]["cpus"], 1);
+  EXPECT_EQ(root["model_sha256"].get<std::string>().size(), 64u);
+  EXPECT_EQ(root["date"].get<std::string>().size(), 20u);
+  EXPECT_NE(root["commit"], "");
+  EXPECT_GT(root["first_ms"].get<double>(), 0);
+  EXPECT_GT(root["second_ms"].get<double>(), 0);
+}
+
+TEST_F(Bench, RunsAsOftenAsAsked) {
+  const CommandResult r =
+      run("qrt_bench", {model_, "--runs", "17", "--warmup", "0", "--format", "json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(json::parse(r.out)["runs"], 17);
+}
+
+TEST_F(Bench, TakesInputs) {
+  const std::vector<uint8_t> x(128);
+  ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kUInt8, {2, 64}, x.data(), x.size()).ok());
+  EXPECT_EQ(bench({"--input", path("x.npy"), "--batch", "2"}).status, 0);
+  expect_failure("qrt_bench", {model_, "--input", path("x.npy")}, 2, "expected one run of batch 1");
+}
+
+TEST_F(Bench, SustainedRunsAreToldByInterval) {
+  const CommandResult r = bench({"--sustained", "0.001", "--format", "json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const json sustained = json::parse(r.out)["sustained"];
+  ASSERT_GE(sustained["intervals"].size(), 1u);
+  EXPECT_GT(sustained["of_peak"].get<double>(), 0);
+  EXPECT_LE(sustained["of_peak"].get<double>(), 1);
+  EXPECT_GE(sustained["intervals"][0]["p90_ms"], sustained["intervals"][0]["median_ms"]);
+}
+
+TEST_F(Bench, WritesATrace) {
+  const CommandResult r = bench({"--trace", path("trace.json")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const json events = json::parse(read(path("trace.json")))["traceEvents"];
+  ASSERT_GE(events.size(), 4u);
+  EXPECT_EQ(events[0]["ph"], "M");
+  EXPECT_EQ(events[1]["ph"], "X");
+  EXPECT_EQ(events[1]["cat"], "FullyConnected");
+  double end = 0;
+  for (size_t i = 1; i < events.size(); ++i) {
+    EXPECT_GE(events[i]["ts"].get<double>(), end - 1e-6);
+    end = events[i]["ts"].get<double>() + events[i]["dur"].get<double>();
+  }
+}
+
+TEST_F(Bench, WarnsOfMoreThreadsThanCpus) {
+  const CommandResult r = bench({"--affinity", "0", "--threads", "2"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.err.find("warning: " + model_ + ": 2 threads on 1 CPU"), std::string::npos) << r.err;
+  expect_failure("qrt_bench", {model_, "--affinity", "0-"}, 2, "expected big, little or a list");
+  expect_failure("qrt_bench", {model_, "--affinity", "1000"}, 2, "names no CPU");
+}
+
+TEST_F(Bench, PrintsWhatWasMeasuredWhenInterrupted) {
+  const std::string command = "timeout --preserve-status -s INT 2 " + std::string(QRT_BIN_DIR) +
+                              "/qrt_bench " + model_ +
+                              " --runs 1000000000 --warmup 0 --format json >" + path("out.json");
+  const int status = system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const json root = json::parse(read(path("out.json")));
+  EXPECT_EQ(root["interrupted"], true);
+  EXPECT_GT(root["runs"], 0);
+}
+
+// Lines of 80 columns, or as many as COLUMNS says; help, too.
+TEST_F(Bench, TextFitsItsLines) {
+  const auto longest = [](const std::string& text) {
+    size_t most = 0, begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+      most = std::max(most, end - begin);
+    return most;
+  };
+  const std::string shown = "cp " + model_ + " m.qrt && " + std::string(QRT_BIN_DIR) +
+                            "/qrt_bench m.qrt --seconds 0.01 --profile >out";
+  ASSERT_EQ(system(("cd " + path("") + " && " + shown).c_str()), 0);
+  EXPECT_LE(longest(read(path("out"))), 80u) << read(path("out"));
+  ASSERT_EQ(system(("cd " + path("") + " && export COLUMNS=200 && " + shown).c_str()), 0);
+  EXPECT_NE(read(path("out")).find("kernel"), std::string::npos);
+  for (const char* tool : {"qrt_bench", "qrt_run", "qrt_inspect", "qrt_convert"})
+    EXPECT_LE(longest(run(tool, {"--help"}).out), 80u) << tool;
+}
+
 TEST_F(Bench, ChecksItsOptions) {
+  for (const char* counts : {"0", "1,", "1,x", "-1", ",2"})
+    expect_failure("qrt_bench", {model_, "--threads", counts}, 2, "is no number of 1 to 1024");
+
   expect_failure("qrt_bench", {model_, "--cpu-mask", "5x"}, 2, "'5x' is not a hexadecimal number");
   expect_failure("qrt_bench", {model_, "--cpu-mask", "0"}, 2, "names no CPU");
   expect_failure("qrt_bench", {model_, "--kernels", "fast"}, 2, "unknown provider 'fast'");

@@ -1,6 +1,7 @@
 // qrt_run, qrt_bench and qrt_inspect as a user or a script meets them.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "runtime/tools/npy.h"
@@ -312,9 +313,29 @@ TEST_F(Tools, InspectReportsTensorsOperatorsAndMemory) {
   EXPECT_EQ(json["operators"][2]["arithmetic"], "RQ_F32, half even");
   EXPECT_EQ(json["tensors"][0]["shape"], (std::vector<int>{2, 3}));
   EXPECT_EQ(json["tensors"][5]["packing"], "GEMM");
-  const CommandResult text = run("qrt_inspect", {model_});
+  const CommandResult text = run("qrt_inspect", {model_, "--tensors"});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_NE(text.out.find("constant (GEMM)"), std::string::npos) << text.out;
+}
+
+// What a user asks first; the long tables only if asked for.
+TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
+  const std::string text = run("qrt_inspect", {model_}).out;
+  size_t at = 0;
+  for (const char* line :
+       {"file             ", "\ninput            a: uint8 [1, 3]\n",
+        "\ninput            b=2: uint8 [1, 3]\n", "\noutput           y \"quoted\": uint8 [1, 3]\n",
+        "\noutput           z: uint8 [1, 2]\n", "\nreference        ort-x64-fma\n",
+        "\nlevel            I1\n", "\nsize             ", "\nmemory           arena ",
+        "\nwork             6 MACs, 3 operators\n",
+        "\nFullyConnected                1              6  I1\n"}) {
+    const size_t found = text.find(line, at == 0 ? 0 : at - 1);
+    EXPECT_NE(found, std::string::npos) << line << text;
+    if (found != std::string::npos) at = found + strlen(line);
+  }
+  EXPECT_EQ(text.find("constant (GEMM)"), std::string::npos) << text;
+  const std::string ops = run("qrt_inspect", {model_, "--ops"}).out;
+  EXPECT_NE(ops.find("EW_F32, fma"), std::string::npos) << ops;
 }
 
 TEST_F(Tools, InspectDrawsTheGraph) {

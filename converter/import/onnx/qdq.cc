@@ -140,6 +140,19 @@ ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, cons
   return y;
 }
 
+// The name of a tensor of the source. Where an image's operator ends in a Transpose, what that reads
+// stands for the tensor, too: mostly nobody reads anything else.
+void set_name(Graph* graph, ValueId x, const std::string& name) {
+  graph->values[x].name = name;
+  if (graph->nodes.empty() || graph->nodes.back().outputs[0] != x) return;
+  const auto* transpose = graph->nodes.back().options.AsTranspose();
+  if (transpose == nullptr) return;
+  Value& before = graph->values[graph->nodes.back().inputs[0]];
+  if (!before.name.empty()) return;
+  before.name = name;
+  before.source_order = transpose->perm;
+}
+
 }  // namespace
 
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
@@ -267,7 +280,7 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     return importer.refuse_float(node, 0);
   }
   if (y.value == kNoValue) return Status();
-  if (y.value >= known) importer.graph().values[y.value].name = node.output(0);
+  if (y.value >= known) set_name(&importer.graph(), y.value, node.output(0));
   y.kind = Tensor::Kind::kValue;
   importer.set_output(node, 0, std::move(y));
   return Status();

@@ -1,7 +1,5 @@
 #include "runtime/tools/run/dump.h"
 
-#include <cctype>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,14 +13,6 @@ namespace qrt::tool {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Letters, digits and "._-" of a tensor's name, for a file's name.
-std::string file_part(const char* name) {
-  std::string s;
-  for (; *name != '\0' && s.size() < 100; ++name)
-    s += isalnum(static_cast<unsigned char>(*name)) || strchr("._-", *name) ? *name : '_';
-  return s;
-}
 
 std::string text_of(const flatbuffers::String* s) { return s != nullptr ? s->str() : ""; }
 

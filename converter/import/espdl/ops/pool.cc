@@ -30,17 +30,35 @@ struct Average {
 bool is_power_of_two(int64_t v) { return (v & (v - 1)) == 0; }
 int log2_of(int64_t v) { return 63 - __builtin_clzll(static_cast<uint64_t>(v)); }
 
+// The least sum of bytes whose value f(sum), which rises with it, is at least k; one more than the
+// greatest if there is none.
+template <class F>
+int64_t first_sum(int64_t area, int k, const F& f) {
+  int64_t lo = -128 * area, hi = 127 * area + 1;
+  while (lo < hi) {
+    const int64_t middle = lo + (hi - lo) / 2;
+    if (f(middle) >= k)
+      hi = middle;
+    else
+      lo = middle + 1;
+  }
+  return lo;
+}
+
 // Whether round(fl32(sum * factor)), as a Requant of kind F32 has it, gives the same for every sum of bytes: quotients are not
-// products, and half up is floor(fl32(x + 0.5)) on the chips, 1 for the number below one half.
+// products, and half up is floor(fl32(x + 0.5)) on the chips, 1 for the number below one half. Both rise with the sum: they are
+// the same if every output begins at the same one.
 bool is_product(const Average& a, Target target) {
   const float factor = a.factor();
   if (a.area * 128 >= 1 << 24 || !std::isnormal(factor)) return false;
-  for (int64_t sum = -128 * a.area; sum <= 127 * a.area; ++sum) {
+  const auto product = [&](int64_t sum) {
     const double v = static_cast<double>(static_cast<float>(sum) * factor);
-    const double r = std::clamp(
-        target == Target::kEsp32P4 ? std::nearbyint(v) : std::floor(v + 0.5), -128.0, 127.0);
-    if (static_cast<int>(r) != round_to(target, a.real(sum), kInt8Limits)) return false;
-  }
+    return static_cast<int>(std::clamp(
+        target == Target::kEsp32P4 ? std::nearbyint(v) : std::floor(v + 0.5), -128.0, 127.0));
+  };
+  const auto exact = [&](int64_t sum) { return round_to(target, a.real(sum), kInt8Limits); };
+  for (int k = kInt8Limits.lo + 1; k <= kInt8Limits.hi; ++k)
+    if (first_sum(a.area, k, product) != first_sum(a.area, k, exact)) return false;
   return true;
 }
 

@@ -1,0 +1,126 @@
+// csv and md: a row for each run, or for each operator of each run.
+#include <cinttypes>
+#include <cstdio>
+
+#include "bench/report.h"
+#include "runtime/text.h"
+
+namespace qrt::bench {
+namespace {
+
+// A field of csv (RFC 4180).
+std::string quoted(const std::string& text) {
+  std::string s = "\"";
+  for (char c : text) s += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return s + "\"";
+}
+
+// A cell of a table in Markdown.
+std::string cell(const std::string& text) {
+  std::string s;
+  for (char c : escaped(text)) s += c == '|' ? std::string("\\|") : std::string(1, c);
+  return s;
+}
+
+// Where there are several runs, their rows begin with what tells them apart.
+std::string start_of_row(const Run& run, bool is_one_of_many) {
+  if (!is_one_of_many) return "";
+  return quoted(run.options.model) + "," + std::to_string(run.options.threads) + "," +
+         std::to_string(run.m.batch) + ",";
+}
+const char* start_of_header(bool is_one_of_many) {
+  return is_one_of_many ? "model,threads,batch," : "";
+}
+
+void print_scaling_csv(const std::vector<Run>& runs) {
+  const bool many = runs.size() > 1;
+  printf("%s%s\n", many ? "model,threads," : "", "batch,image_ms,of_batch_1");
+  for (const Run& run : runs)
+    for (const BatchTime& b : run.m.scaling)
+      printf("%s%zu,%.6f,%.4f\n",
+             many ? (quoted(run.options.model) + "," + std::to_string(run.options.threads) + ",")
+                        .c_str()
+                  : "",
+             b.batch, b.image_ms, b.of_first);
+}
+
+void print_ops_csv(const std::vector<Run>& runs) {
+  const bool many = runs.size() > 1, roofline = runs[0].options.roofline;
+  printf("%sindex,name,type,kernel,level,time_ms,share,macs,gmacs_per_second,bytes%s\n",
+         start_of_header(many),
+         roofline ? ",compute_ms,memory_ms,memory_level,bound,of_limit" : "");
+  for (const Run& run : runs)
+    for (size_t i = 0; i < run.m.ops.size(); ++i) {
+      const OpTime& op = run.m.ops[i];
+      printf("%s%zu,%s,%s,%s,%s,%.6f,%.6f,%" PRIu64 ",%.3f,%" PRIu64,
+             start_of_row(run, many).c_str(), i, quoted(escaped(op.name)).c_str(), op.type.c_str(),
+             op.kernel.c_str(), level_name(op.level), op.ms, op.share, op.macs, op.gmacs, op.bytes);
+      if (roofline)
+        printf(",%.6f,%.6f,%s,%s,%.4f", op.limit.compute_ms, op.limit.memory_ms,
+               op.limit.memory_level, op.limit.bound(), percent(op.limit.ms(), op.ms) / 100);
+      puts("");
+    }
+}
+
+}  // namespace
+
+// With --scaling a row for every batch instead, with --profile one for every operator.
+void print_csv(const std::vector<Run>& runs) {
+  if (runs.empty()) return;
+  if (runs[0].options.scaling != 0) return print_scaling_csv(runs);
+  if (runs[0].options.profile) return print_ops_csv(runs);
+  const bool compares = runs[0].comparison.has_value();
+  printf(
+      "model,isa,threads,batch,runs,median_ms,min_ms,mean_ms,p90_ms,p99_ms,load_ms,session_ms,"
+      "peak_memory_bytes,session_memory_bytes,macs,gmacs_per_second,first_ms,second_ms,"
+      "median_noise,min_noise%s\n",
+      compares ? ",old_least_ms,least_change,tolerance,regression" : "");
+  for (const Run& run : runs) {
+    const Measurement& m = run.m;
+    printf("%s,%s,%zu,%zu,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+           ",%.3f,%.6f,%.6f,%.4f,%.4f",
+           quoted(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.runs,
+           m.median, m.min, m.mean, m.p90, m.p99, m.load_ms, m.session_ms, m.peak_memory,
+           m.session_memory, m.macs, m.gmacs(), m.first_ms, m.second_ms, m.median_noise,
+           m.min_noise);
+    if (run.comparison)
+      printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_run.least, run.comparison->least_change,
+             run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");
+    puts("");
+  }
+}
+
+void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
+  if (runs.empty()) return;
+  const bool compares = runs[0].comparison.has_value();
+  printf("%s, %s, %s\n\n", cell(machine.cpu).c_str(), cell(machine.os).c_str(),
+         runs[0].m.date.c_str());
+  printf("| model | isa | threads | batch | median ms | least ms | p90 ms | GMAC/s | noise |%s\n",
+         compares ? " before ms | change |" : "");
+  printf("|---|---|---|---|---|---|---|---|---|%s\n", compares ? "---|---|" : "");
+  for (const Run& run : runs) {
+    const Measurement& m = run.m;
+    printf("| %s | %s | %zu | %zu | %.3f | %.3f | %.3f | %.1f | %.1f %% |",
+           cell(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.median,
+           m.min, m.p90, m.gmacs(), m.median_noise * 100);
+    if (run.comparison)
+      printf(" %.3f | %+.1f %%%s |", run.comparison->old_run.least,
+             run.comparison->least_change * 100,
+             run.comparison->is_regression ? " (regression)" : "");
+    puts("");
+  }
+  for (const Run& run : runs) {
+    if (run.m.ops.empty()) continue;
+    printf("\n%s, %zu threads, batch %zu\n\n", cell(run.options.model).c_str(), run.options.threads,
+           run.m.batch);
+    puts(
+        "| us | share | GMAC/s | level | operator | kernel | name "
+        "|\n|---|---|---|---|---|---|---|");
+    for (const OpTime& op : run.m.ops)
+      printf("| %.1f | %.1f %% | %.1f | %s | %s | %s | %s |\n", op.ms * 1e3, op.share * 100,
+             op.gmacs, level_name(op.level), op.type.c_str(), cell(op.kernel).c_str(),
+             cell(op.name).c_str());
+  }
+}
+
+}  // namespace qrt::bench

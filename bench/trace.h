@@ -1,0 +1,19 @@
+// --trace: the profile as chrome://tracing and Perfetto read it.
+#ifndef QRT_BENCH_TRACE_H_
+#define QRT_BENCH_TRACE_H_
+
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "runtime/status.h"
+
+namespace qrt::bench {
+
+// Each run of the measurement a process, each traced run of its model a row of operators, one after
+// the other. kIoError.
+Status write_trace(const std::string& path, const std::vector<Run>& runs);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_TRACE_H_

@@ -1,0 +1,40 @@
+// What the command lines of qrt_convert and qrt_diff share: the options of the source formats, and
+// which format a file is of.
+#ifndef QRT_CONVERTER_COMMAND_LINE_H_
+#define QRT_CONVERTER_COMMAND_LINE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/import/frontend.h"
+#include "runtime/status.h"
+#include "runtime/tools/options.h"
+
+namespace qrt::convert {
+
+// The options that source formats have (import/frontend.h), and --from. Formats may share one: then
+// it is told once, with the values and the help of all.
+class FormatOptions {
+ public:
+  void add_to(tool::CommandLine* line);
+  ImportOptions given() const;
+  // By --from, or the file's content. kIoError; kInvalidModel for empty files and .qrt files.
+  Status find_format(const std::string& input, const Frontend** format) const;
+
+ private:
+  struct Given {
+    bool is_flag = false, is_on = false;
+    std::string value, help;
+    std::vector<std::string> choices;
+  };
+  std::string from_;
+  std::map<std::string, Given> given_;
+};
+
+// Whether a file is a .qrt file, by its first bytes; false where it cannot be read.
+bool is_qrt_file(const std::string& path);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_COMMAND_LINE_H_

@@ -1,0 +1,47 @@
+#include "converter/diff/reference.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/tools/files.h"
+
+namespace qrt::diff {
+
+namespace fs = std::filesystem;
+
+Status Reference::open(const std::string& folder) {
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed))
+    return error(Code::kIoError, "%s: is no folder", folder.c_str());
+  const std::string index = folder + "/index.json";
+  is_indexed_ = fs::exists(index, failed);
+  if (!is_indexed_) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed))
+      if (entry.path().extension() == ".npy")
+        files_[entry.path().stem().string()].push_back(entry.path().string());
+    if (!files_.empty()) return {};
+    return error(Code::kInvalidModel, "%s: holds neither an index.json nor .npy files",
+                 folder.c_str());
+  }
+  QRT_TRY(tool::check_readable(index));
+  std::ifstream file(index);
+  try {
+    for (const auto& entry : nlohmann::json::parse(file)) {
+      const std::string name = entry.at("file").get<std::string>();
+      files_[entry.at("name").get<std::string>()].push_back(folder + "/" + name);
+    }
+  } catch (const nlohmann::json::exception& e) {
+    return error(Code::kInvalidModel,
+                 "%s: expected a list of objects with \"name\" and \"file\": %s", index.c_str(),
+                 e.what());
+  }
+  return {};
+}
+
+std::vector<std::string> Reference::find(const std::string& name) const {
+  const auto found = files_.find(is_indexed_ ? name : tool::file_part(name));
+  return found == files_.end() ? std::vector<std::string>() : found->second;
+}
+
+}  // namespace qrt::diff

@@ -1,0 +1,31 @@
+// A folder of tensors that another system, or another device, made of a model.
+#ifndef QRT_CONVERTER_DIFF_REFERENCE_H_
+#define QRT_CONVERTER_DIFF_REFERENCE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace qrt::diff {
+
+// With an index.json, as qrt_run --dump-all writes it, that tells what is in it: a list of objects
+// with "name" and "file", the rest may be missing. Without one: every NAME.npy, where characters that
+// no file name should hold stand as '_'.
+class Reference {
+ public:
+  // kIoError, kInvalidModel: nothing to be found there.
+  Status open(const std::string& folder);
+
+  // The files of the tensors of a name, in the index's order; none: it is not there.
+  std::vector<std::string> find(const std::string& name) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;  // by name
+  bool is_indexed_ = false;
+};
+
+}  // namespace qrt::diff
+
+#endif  // QRT_CONVERTER_DIFF_REFERENCE_H_

@@ -1,0 +1,198 @@
+#include "converter/import/onnx/arithmetic/product.h"
+
+#include <algorithm>
+
+#include "converter/import/onnx/arithmetic/int16.h"
+#include "converter/import/onnx/deferred/pending.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+template <class T>
+std::vector<T> centred(const Product& p) {
+  return centred_weights<T>(*p.weights, p.w_quant, p.out, p.in, [&](int64_t o, int64_t i) {
+    return p.out_first ? o * p.in + i : i * p.out + o;
+  });
+}
+
+LayerConstants byte_constants(Importer& importer, const Product& p,
+                              std::unique_ptr<fb::RequantT> requant) {
+  return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
+}
+
+// The node, or without `out` its accumulators.
+ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
+             LayerConstants constants, const Quant* out) {
+  Graph& graph = importer.graph();
+  const int weights_input = node.op().rfind("Q", 0) == 0 ? 3 : 1;
+  const ValueId weights = graph.add_constant(node.input(weights_input), DType::kInt16,
+                                             {p.out, p.in}, constants.weights);
+  graph.values[weights].weight_bits = packed_bits(p.weights->type);
+  graph.values[weights].quantization = centred_quantization(p.w_quant, 0);
+  const bool is_int16 = constants.type == DType::kInt16;
+  const DType dtype = out ? constants.type : DType::kInt32;
+  ValueId x = is_int16 ? importer.builder().widened(node, p.x) : p.x;
+  if (p.transpose_x) x = importer.builder().transpose(node, x, {1, 0});
+  if (importer.builder().shape_of(x) != p.x_shape)
+    x = importer.builder().reshape(node, x, p.x_shape);
+  Shape shape = p.x_shape;
+  shape[shape.rank() - 1] = p.out;
+  const ValueId y = importer.builder().new_value("", dtype, shape, out);
+  Node n =
+      make_node<fb::FullyConnectedOptionsT>(node.name(), ops, {x, weights, constants.bias}, {y});
+  if (p.x_zero_point != kNoValue) n.inputs.push_back(p.x_zero_point);
+  options<fb::FullyConnectedOptionsT>(n).requant = std::move(constants.requant);
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, "FullyConnected", dtype == DType::kUInt8 ? "I1" : "I0");
+  return is_int16 ? as_output(importer, node, y, *out) : y;
+}
+
+}  // namespace
+
+ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Product& p) {
+  return emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
+              nullptr);
+}
+
+namespace {
+
+bool is_int16(const Product& p) { return p.x_quant.is_int16() || p.w_quant.is_int16(); }
+
+Int16Source int16_source(const Product& p) {
+  Int16Source s;
+  s.weights = centred<int32_t>(p);
+  s.out = p.out;
+  s.padded_in = (p.in + 3) / 4 * 4;
+  s.products = int16_products(p.alpha, p.x_quant, p.w_quant);
+  s.bias = p.real_bias;
+  s.x_zero_point = p.x_quant.stored_zero_point();
+  return s;
+}
+
+// The accumulators, bias and all, as floats.
+ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::string& ops,
+                          const Product& p) {
+  GraphBuilder& builder = importer.builder();
+  const ValueId acc = emit_sums(importer, node, ops, p);
+  const int axis = p.products.size() == 1 ? -1 : builder.shape_of(acc).rank() - 1;
+  return builder.dequantize_accumulators(node, acc, p.products, axis);
+}
+
+// The accumulators without the bias as floats, and the bias added to those.
+ValueId emit_added(Importer& importer, const NodeView& node, const std::string& ops,
+                   const Product& p) {
+  Product unbiased = p;
+  std::fill(unbiased.bias.begin(), unbiased.bias.end(), 0);
+  const ValueId y = emit_accumulators(importer, node, ops, unbiased);
+  return add_float_bias(importer, node, y, p.real_bias, importer.builder().shape_of(y).rank() - 1);
+}
+
+// Where a bias rounded to x * w moves the output by more than this part of a step, weights and bias
+// count in finer units.
+constexpr float kBiasError = 0.25f;
+
+bool is_coarse(const Product& p, const Quant& out) {
+  return p.float_bias == Product::FloatBias::kInSum &&
+         std::any_of(p.products.begin(), p.products.end(),
+                     [&](float product) { return product * 0.5f > kBiasError * out.scale[0]; });
+}
+
+bool all_usable(const std::vector<float>& scales) {
+  return std::all_of(scales.begin(), scales.end(), is_usable_scale);
+}
+
+}  // namespace
+
+// The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
+void add_in_sum(Product* p) {
+  p->float_bias = Product::FloatBias::kInSum;
+  p->bias = rounded_bias(p->real_bias, p->products);
+}
+
+// What ONNX Runtime makes of the bias of this node, a product that `p` describes. Its operator of
+// integers takes int8 weights alone beside int8 activations.
+Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& bias, Product* p) {
+  using FloatBias = Product::FloatBias;
+  bool is_so;
+  if (bias.type == kFloat) {
+    QRT_TRY(is_bias_rounded(importer, node, bias, &is_so));
+    p->float_bias = is_so ? FloatBias::kRounded : FloatBias::kInSum;
+  } else if (has_other_scale(bias, p->products)) {
+    const bool mixed = p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8;
+    const std::string& y = node.output(0);
+    const std::vector<int>& readers = importer.model().readers(y);
+    // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
+    // stands between.
+    const bool is_shared = importer.uses(y) > 1 && p->result.rank() <= 2 &&
+                           std::any_of(readers.begin(), readers.end(), [&](int reader) {
+                             return importer.node(reader).op() == "QuantizeLinear";
+                           });
+    QRT_TRY(leads_to_quantize(importer, node, &is_so));
+    p->float_bias = mixed || is_shared ? FloatBias::kInSum
+                    : is_so            ? FloatBias::kTaken
+                                       : FloatBias::kNone;
+  }
+  return Status();
+}
+
+Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
+                    const Quant& out, Limits limits, ValueId* result) {
+  const bool taken = p.float_bias == Product::FloatBias::kTaken;
+  // The Reshape that ONNX Runtime puts behind matrices of more dimensions keeps its product one of
+  // integers; a limit right behind a product, or another type, keeps it in float.
+  const bool limited_behind = taken && limits.cut(out) && p.result.rank() > 2;
+  if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);
+  const bool added = p.float_bias == Product::FloatBias::kAdded || limited_behind;
+  if (added && all_usable(p.products) && !is_int16(p) && !out.is_int16()) {
+    const ValueId y = limited_behind ? emit_accumulators(importer, node, ops, p)
+                                     : emit_added(importer, node, ops, p);
+    *result = quantize_within(importer, node, y, out, limits);
+    importer.became(node, "FullyConnected", "I1");
+  } else if (is_int16(p) || out.is_int16() || is_coarse(p, out)) {
+    auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
+    if (!layer) return Status();
+    *result = emit(importer, node, ops, p, std::move(*layer), &out);
+  } else {
+    auto requant = byte_requant(importer, node, p.products, out, limits);
+    if (!requant) return Status();
+    *result = emit(importer, node, ops, p, byte_constants(importer, p, std::move(requant)), &out);
+  }
+  if (importer.builder().shape_of(*result) != p.result)
+    *result = importer.builder().reshape(node, *result, p.result);
+  return Status();
+}
+
+Status emit_product_float(Importer& importer, const NodeView& node, const std::string& ops,
+                          const Product& p, ValueId* result) {
+  for (float s : p.products)
+    if (!is_usable_scale(s))
+      return importer.refuse(node, "the product of its scales is not a normal positive number",
+                             node.output(0), "quantise the model with scales of usual size");
+  GraphBuilder& builder = importer.builder();
+  using FloatBias = Product::FloatBias;
+  const bool added = p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded;
+  const ValueId y =
+      added ? emit_added(importer, node, ops, p) : emit_accumulators(importer, node, ops, p);
+  *result = builder.shape_of(y) == p.result ? y : builder.reshape(node, y, p.result);
+  return Status();
+}
+
+// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
+std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
+                                       const NodeView& owner, Product p) {
+  const auto pending = defer(importer, node, p.result);
+  pending->node = &owner;
+  const std::string* ops = &pending->ops;
+  if (!is_int16(p))
+    pending->emit_float = [&importer, &owner, p, ops](ValueId* result) {
+      return emit_product_float(importer, owner, *ops, p, result);
+    };
+  pending->emit = [&importer, &owner, p = std::move(p), ops](const Quant& out, Limits limits,
+                                                             ValueId* result) {
+    return emit_product(importer, owner, *ops, p, out, limits, result);
+  };
+  return pending;
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,170 @@
+// qrt_diff: the first layer at which a model in qrt differs from tensors that another system, or
+// another device, made of it. Command line only; the work is in diff/ and runtime/tools/.
+#include <cstdio>
+#include <utility>
+
+#include "converter/command_line.h"
+#include "converter/convert.h"
+#include "converter/diff/compare.h"
+#include "converter/diff/reference.h"
+#include "qrt/qrt.hpp"
+#include "runtime/text.h"
+#include "runtime/tools/files.h"
+#include "runtime/tools/inputs.h"
+#include "runtime/tools/options.h"
+#include "runtime/tools/terminal.h"
+
+namespace qrt {
+namespace {
+
+struct Options {
+  std::string model, reference, isa;
+  std::vector<std::string> inputs;
+  convert::FormatOptions format;
+  size_t threads = 1;
+  bool all = false;
+};
+
+// The bytes of a .qrt file, or what the converter makes of another.
+Status read_model(const Options& options, std::vector<uint8_t>* bytes) {
+  if (convert::is_qrt_file(options.model)) return tool::read_file(options.model, bytes);
+  const convert::Frontend* format = nullptr;
+  QRT_TRY(options.format.find_format(options.model, &format));
+  convert::Graph graph;
+  convert::Report report;
+  const Status imported =
+      convert::import_model(*format, options.model, options.format.given(), &graph, &report);
+  if (report.has_refusals()) fputs(report.text(false).c_str(), stderr);
+  if (!imported.ok()) return error(imported.code(), "%s", imported.message());
+  QRT_TRY(convert::run_passes(&graph, nullptr).at(options.model));
+  return convert::write_model(graph, bytes).at(options.model);
+}
+
+// From --input, by name or in order; the others from the reference, by name.
+Status read_inputs(const Options& options, const Model& model, const diff::Reference& reference,
+                   tool::Inputs* inputs) {
+  std::vector<std::string> files, named;
+  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
+  std::vector<bool> is_given(model.input_count());
+  for (const std::string& text : options.inputs) {
+    std::string file;
+    const size_t i = tool::find_named(text, model.input_count(), name, &file);
+    if (i < model.input_count()) is_given[i] = true;
+    (i < model.input_count() ? named : files).push_back(text);
+  }
+  for (size_t i = 0; i < model.input_count() && files.empty(); ++i) {
+    if (is_given[i]) continue;
+    const std::vector<std::string> found = reference.find(name(i));
+    if (found.empty())
+      return error(Code::kInvalidArgument,
+                   "%s: holds no tensor '%s', an input of the model: give it by --input",
+                   options.reference.c_str(), name(i).c_str());
+    named.push_back(name(i) + "=" + found[0]);
+  }
+  return inputs->read(model, files, named);
+}
+
+struct Counts {
+  size_t tensors = 0, compared = 0, different = 0;
+};
+
+// "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)"
+std::string describe(const fb::Model& file, const tool::SourceTensor& t) {
+  const fb::Operator& op = *file.operators()->Get(static_cast<uint32_t>(t.op));
+  const auto text = [](const flatbuffers::String* s) {
+    return s != nullptr ? escaped(s->str()) : std::string();
+  };
+  const std::string source = text(op.source_op());
+  return "'" + escaped(t.name) + "' of operator " + std::to_string(t.op) + " '" + text(op.name()) +
+         "' (" + fb::EnumNameOpOptions(op.options_type()) +
+         (source.empty() ? "" : ", from " + source) + ")";
+}
+
+// The reference that a tensor can be compared with: of several of one name the first that fits.
+Status compare_tensor(const diff::Reference& reference, const tool::SourceTensor& t,
+                      bool* is_compared, tool::Difference* difference, std::string* why) {
+  *is_compared = false;
+  *why = "no reference of this name";
+  for (const std::string& file : reference.find(t.name)) {
+    tool::NpyArray array;
+    QRT_TRY(tool::read_npy(file, &array));
+    *is_compared = diff::compare(t, array, difference, why);
+    if (*is_compared) return {};
+  }
+  return {};
+}
+
+Status run(const Options& options, bool* equal) {
+  diff::Reference reference;
+  QRT_TRY(reference.open(options.reference));
+  std::vector<uint8_t> bytes;
+  QRT_TRY(read_model(options, &bytes));
+  const Model model = Model::load_memory(bytes.data(), bytes.size(), QRT_LOAD_COPY);
+  tool::Inputs inputs;
+  QRT_TRY(read_inputs(options, model, reference, &inputs));
+  if (inputs.steps() > 0)
+    return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
+                 inputs.steps());
+  SessionOptions session_options;
+  session_options.batch = inputs.batch();
+  session_options.threads = options.threads;
+  session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
+  session_options.keep_all = true;
+  Session session(model, session_options);
+  QRT_TRY(inputs.put(0, &session));
+  session.run();
+  const fb::Model& file = *fb::GetModel(bytes.data());
+  Counts n;
+  const auto use = [&](const tool::SourceTensor& t) -> Status {
+    bool is_compared;
+    tool::Difference d;
+    std::string why;
+    QRT_TRY(compare_tensor(reference, t, &is_compared, &d, &why));
+    ++n.tensors;
+    n.compared += is_compared;
+    n.different += is_compared && d.different > 0;
+    const bool is_first = is_compared && d.different > 0 && n.different == 1;
+    if (is_first || options.all)
+      printf("%s%s:\n    %s\n", is_first ? "first difference: " : "", describe(file, t).c_str(),
+             is_compared ? tool::describe(d).c_str() : escaped(why).c_str());
+    return {};
+  };
+  QRT_TRY(tool::each_source_tensor(file, session, use));
+  if (n.compared == 0)
+    return error(Code::kInvalidModel,
+                 "%s: none of the model's %zu tensors has a reference of its name, shape and type "
+                 "(--all tells why)",
+                 options.reference.c_str(), n.tensors);
+  printf("%zu of %zu tensors compared, %zu differ\n", n.compared, n.tensors, n.different);
+  *equal = n.different == 0;
+  return {};
+}
+
+int diff_main(int argc, char** argv) {
+  tool::CommandLine line(
+      "Names the first layer at which a model differs from a folder of reference tensors.",
+      "  qrt_diff model.onnx dump          tensors of ONNX Runtime, NAME.npy\n"
+      "  qrt_diff model.qrt dump --all     of another device's qrt_run --dump-all\n"
+      "  qrt_diff model.tflite dump --input image.npy");
+  Options options;
+  line.argument("MODEL", &options.model, "ONNX, TFLite, ESP-DL, CVM or .qrt, by content");
+  line.argument("REFERENCE_DIR", &options.reference,
+                "Folder with an index.json (qrt_run --dump-all --output-dir), or NAME.npy files");
+  line.texts("--input", &options.inputs,
+             "[NAME=]FILE.npy, instead of the input that the folder holds; may be repeated");
+  line.flag("--all", &options.all, "A line for each tensor, not only for the first that differs");
+  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.number("--threads", &options.threads, 1, 1024, "Threads");
+  options.format.add_to(&line);
+  int exit;
+  if (!line.parse(argc, argv, &exit)) return exit;
+  bool equal = false;
+  const Status status = run(options, &equal);
+  if (!status.ok()) return tool::fail(status);
+  return equal ? tool::kDone : tool::kCheckFailed;
+}
+
+}  // namespace
+}  // namespace qrt
+
+int main(int argc, char** argv) { return qrt::tool::guarded(qrt::diff_main, argc, argv); }

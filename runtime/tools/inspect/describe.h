@@ -1,0 +1,30 @@
+// Everything that the formats of qrt_inspect show, gathered once.
+#ifndef QRT_RUNTIME_TOOLS_INSPECT_DESCRIBE_H_
+#define QRT_RUNTIME_TOOLS_INSPECT_DESCRIBE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "runtime/plan.h"
+
+namespace qrt::tool {
+
+// {"model": {}, "memory": {}, "inputs": [INDEX], "outputs": [INDEX], "tensors": [{}],
+// "operators": [{}]}: what --format json prints.
+nlohmann::ordered_json describe(const Plan& plan, const std::string& path);
+
+// The arithmetic of an operator: how its output's bytes come about.
+std::string arithmetic(const fb::Operator& op);
+
+// Parts of a description as they are read.
+std::string string_of(const nlohmann::ordered_json& j);
+// A name from the file, for the terminal or a graph.
+std::string shown(const nlohmann::ordered_json& j);
+// "float32 [1, 3, 224, 224]"
+std::string type_of(const nlohmann::ordered_json& tensor);
+// "0.0235, 128", scale and zero point; "" where it has none.
+std::string quantization_of(const nlohmann::ordered_json& tensor);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_INSPECT_DESCRIBE_H_

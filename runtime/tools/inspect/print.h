@@ -1,0 +1,16 @@
+// What qrt_inspect prints of a description.
+#ifndef QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_
+#define QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_
+
+#include "runtime/tools/inspect/describe.h"
+
+namespace qrt::tool {
+
+// What a user asks first, in lines of columns() (terminal.h); behind it the long tables.
+void print_text(const nlohmann::ordered_json& all, bool with_operators, bool with_tensors);
+// For Graphviz.
+void print_dot(const nlohmann::ordered_json& all);
+
+}  // namespace qrt::tool
+
+#endif  // QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_

@@ -1,0 +1,130 @@
+// qrt_diff: which layer differs from a folder of tensors.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/tools/npy.h"
+#include "tests/support/command.h"
+#include "tests/support/onnx_builder.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+
+constexpr int kLayers = 4;
+
+// Convolutions one behind the other: [1, 3, 4, 4] in the source, [1, 4, 4, 3] in qrt.
+std::string layers() {
+  testing::OnnxBuilder b;
+  std::string x = b.dq<uint8_t>(b.input<uint8_t>({1, 3, 4, 4}, "image"), 0.05f, 128);
+  for (int layer = 0; layer < kLayers; ++layer) {
+    std::vector<int8_t> weights;
+    for (int i = 0; i < 9; ++i) weights.push_back(static_cast<int8_t>(i * 37 % 100 + layer - 40));
+    const std::string w = b.dq<int8_t>(b.constant<int8_t>({3, 3, 1, 1}, weights), 0.01f, 0);
+    x = b.qdq<uint8_t>(b.node("Conv", {x, w}), 0.05f, 128);
+  }
+  b.integer_output<uint8_t>(x, 0.05f, 128);
+  return b.bytes();
+}
+
+class Diff : public testing::CommandTest {
+ protected:
+  Diff() {
+    onnx_ = write("model.onnx", layers());
+    std::vector<uint8_t> image(48);
+    for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint8_t>(41 * i + 3);
+    image_ = path("image.npy");
+    EXPECT_TRUE(
+        tool::write_npy(image_, DType::kUInt8, {1, 3, 4, 4}, image.data(), image.size()).ok());
+    EXPECT_EQ(run("qrt_convert", {onnx_, "-o", path("m.qrt")}).status, 0);
+    EXPECT_EQ(
+        run("qrt_run", {path("m.qrt"), image_, "--dump-all", "--output-dir", path("dump")}).status,
+        0);
+    index_ = nlohmann::json::parse(read(path("dump/index.json")));
+  }
+
+  // What the dump tells of the tensor that convolution i wrote.
+  const nlohmann::json& entry(int i) const {
+    for (const auto& e : index_)
+      if (e.value("operator", "") == "Conv2D" && i-- == 0) return e;
+    return index_[0];
+  }
+  tool::NpyArray tensor(int i) const {
+    tool::NpyArray array;
+    EXPECT_TRUE(tool::read_npy(path("dump/" + entry(i)["file"].get<std::string>()), &array).ok());
+    return array;
+  }
+
+  std::string onnx_, image_;
+  nlohmann::json index_;
+};
+
+TEST_F(Diff, EqualDumpsHaveNoDifference) {
+  for (const std::string& model : {onnx_, path("m.qrt")}) {
+    const CommandResult r = run("qrt_diff", {model, path("dump"), "--isa", "scalar"});
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(r.out, "6 of 6 tensors compared, 0 differ\n");
+  }
+}
+
+TEST_F(Diff, NamesTheFirstLayerThatDiffers) {
+  for (int layer : {2, 1}) {
+    tool::NpyArray array = tensor(layer);
+    array.data[5] ^= 4;
+    ASSERT_TRUE(tool::write_npy(path("dump/" + entry(layer)["file"].get<std::string>()),
+                                array.dtype, array.shape, array.data.data(), array.data.size())
+                    .ok());
+    const CommandResult r = run("qrt_diff", {onnx_, path("dump")});
+    EXPECT_EQ(r.status, 1) << r.err;
+    const std::string first = "first difference: '" + entry(layer)["name"].get<std::string>() +
+                              "' of operator " + entry(layer)["operator_index"].dump() + " '";
+    EXPECT_EQ(r.out.rfind(first, 0), 0u) << r.out;
+    EXPECT_NE(r.out.find("1 of 48 differ, the first at 5: "), std::string::npos) << r.out;
+    EXPECT_NE(r.out.find("6 of 6 tensors compared, " + std::to_string(3 - layer) + " differ\n"),
+              std::string::npos)
+        << r.out;
+  }
+}
+
+// As a script dumps them from another runtime: no index; real numbers, or int8 where qrt has uint8.
+TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
+  std::filesystem::create_directory(path("other"));
+  const auto save = [&](int layer, DType dtype, const void* data, size_t bytes) {
+    std::string name = entry(layer)["name"].get<std::string>();
+    ASSERT_TRUE(
+        tool::write_npy(path("other/" + name + ".npy"), dtype, {1, 3, 4, 4}, data, bytes).ok());
+  };
+  std::vector<float> real;
+  for (const uint8_t q : tensor(0).data)
+    real.push_back(static_cast<float>(static_cast<int>(q) - 128) * 0.05f);
+  save(0, DType::kFloat32, real.data(), real.size() * 4);
+  std::vector<uint8_t> shifted = tensor(1).data;
+  for (uint8_t& q : shifted) q = static_cast<uint8_t>(q - 128);
+  save(1, DType::kInt8, shifted.data(), shifted.size());
+  CommandResult r = run("qrt_diff", {onnx_, path("other"), "--input", image_, "--all"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("2 of 6 tensors compared, 0 differ\n"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("    no reference of this name\n"), std::string::npos) << r.out;
+  real[7] += 0.05f;
+  save(0, DType::kFloat32, real.data(), real.size() * 4);
+  r = run("qrt_diff", {onnx_, path("other"), "--input", image_});
+  EXPECT_EQ(r.status, 1);
+  EXPECT_NE(r.out.find("1 of 48 differ, the first at 7: "), std::string::npos) << r.out;
+}
+
+TEST_F(Diff, SaysWhatIsMissing) {
+  expect_failure("qrt_diff", {onnx_, path("none")}, 5, "none: is no folder");
+  std::filesystem::create_directory(path("empty"));
+  expect_failure("qrt_diff", {onnx_, path("empty")}, 3, "neither an index.json nor .npy files");
+  ASSERT_TRUE(tool::write_npy(path("empty/a.npy"), DType::kUInt8, {1}, "x", 1).ok());
+  expect_failure("qrt_diff", {onnx_, path("empty")}, 2, "holds no tensor 'image', an input");
+  expect_failure("qrt_diff", {onnx_, path("empty"), "--input", image_}, 3,
+                 "none of the model's 6 tensors has a reference");
+  write("empty/index.json", "[{\"name\": \"x\"}]");
+  expect_failure("qrt_diff", {onnx_, path("empty")}, 3, "\"name\" and \"file\"");
+}
+
+}  // namespace
+}  // namespace qrt
