@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/gemm/pack.h"
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/random.h"
@@ -44,6 +45,7 @@ struct Case {
   int kernel = 1;
   size_t groups = 1;
   Follower follower = Follower::kAdd;
+  bool row_taps = false;  // TapLayout ROW: by rows of the image
 };
 
 fb::AddOptionsT add_options() {
@@ -91,7 +93,17 @@ uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* r
   const uint32_t y = m->tensor({s[0], s[1], s[2], c.channels},
                                is_formula(c.follower) ? DType::kInt32 : DType::kUInt8);
   const Shape shape{c.channels, c.kernel, c.kernel, in};
-  m->op(std::move(o), {x, m->gemm_weights(shape, weights, c.groups), m->bias(bias)}, {y});
+  uint32_t w;
+  if (c.row_taps) {
+    o.tap_layout = fb::TapLayout::ROW;
+    const size_t channels = static_cast<size_t>(c.channels), taps = static_cast<size_t>(c.kernel);
+    std::vector<int8_t> packed(gemm_packed_bytes(channels, taps, terms / taps));
+    gemm_pack(weights.data(), channels, taps, terms / taps, packed.data());
+    w = m->packed(shape, fb::Packing::GEMM, packed);
+  } else {
+    w = m->gemm_weights(shape, weights, c.groups);
+  }
+  m->op(std::move(o), {x, w, m->bias(bias)}, {y});
   return y;
 }
 
@@ -170,6 +182,14 @@ TEST(Fuse, AddInsideADenseConvolution) {
 TEST(Fuse, AddInsideAnIndirectConvolution) {
   check({{1, 28, 28, 8}, 96, 3});
   check({{2, 9, 7, 12}, 40, 3});
+}
+
+TEST(Fuse, InsideAConvolutionByRows) {
+  for (const Follower f : {Follower::kAdd, Follower::kLut, Follower::kFormula,
+                           Follower::kFormulaSum, Follower::kFormulaTwice}) {
+    check({{1, 20, 33, 3}, 24, 3, 1, f, true});  // padded copies of rows
+    check({{2, 9, 7, 4}, 17, 5, 1, f, true});
+  }
 }
 
 TEST(Fuse, AddInsideAGroupedConvolution) {
