@@ -162,10 +162,10 @@ int convert_main(int argc, char** argv) {
   tool::CommandLine line(
       "Converts a quantised model into a .qrt file.",
       "  qrt_convert mobilenet.onnx -o mobilenet.qrt\n"
-      "  qrt_convert model.onnx --explain              what each node becomes\n"
-      "  qrt_convert model.onnx --lint                 what its quantisation may have spoilt\n"
+      "  qrt_convert model.onnx --explain        what each node becomes\n"
+      "  qrt_convert model.onnx --lint           what its quantisation may have spoilt\n"
       "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1\n"
-      "  qrt_convert model.onnx -o model.qrt --digests image.npy     for qrt_run --check");
+      "  qrt_convert model.onnx -o model.qrt --digests x.npy   for qrt_run --check");
   Options options;
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,

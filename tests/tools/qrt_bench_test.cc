@@ -269,8 +269,8 @@ TEST_F(Bench, WarnsOfMoreThreadsThanCpus) {
 }
 
 TEST_F(Bench, PrintsWhatWasMeasuredWhenInterrupted) {
-  const std::string command = "timeout --preserve-status -s INT 2 " + std::string(QRT_BIN_DIR) +
-                              "/qrt_bench " + model_ +
+  const std::string command = "timeout --foreground --preserve-status -s INT 2 " +
+                              std::string(QRT_BIN_DIR) + "/qrt_bench " + model_ +
                               " --runs 1000000000 --warmup 0 --format json >" + path("out.json");
   const int status = system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 130);
