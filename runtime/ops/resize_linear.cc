@@ -1,6 +1,6 @@
 // ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input, or a
 // volume [n, d, h, w, c], from eight. In float32 (ONNX Runtime) two input rows of each plane are
-// dequantised, weighed and quantised; in integers (TFLite, and WIDE) the products are exact.
+// dequantised, weighed and quantised; in integers (TFLite, and INT16_SUM) the products are exact.
 #include <cstdlib>
 
 #include "kernels/edge/edge.h"
@@ -25,7 +25,7 @@ Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t 
                     static_cast<double>(real));
   }
   if (is_float(kind)) return Status();
-  if (kind == fb::ResizeKind::WIDE) {
+  if (kind == fb::ResizeKind::INT16_SUM) {
     QRT_MODEL_CHECK(low >= 0 && high >= 0 && int64_t{low} + high <= kMaxFineResizeWeight,
                     "weights %u of %s are %d and %d, expected 0 or more, at most %d together", i,
                     name, low, high, kMaxFineResizeWeight);
@@ -67,10 +67,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "kind is %d, expected %d to %d", static_cast<int>(o->kind()),
                   static_cast<int>(fb::ResizeKind::MIN), static_cast<int>(fb::ResizeKind::MAX));
   const bool in_float = is_float(o->kind());
-  const bool is_int16 = o->kind() == fb::ResizeKind::WIDE;
+  const bool is_int16 = o->kind() == fb::ResizeKind::INT16_SUM;
   QRT_MODEL_CHECK(
       (x.dtype == DType::kUInt8 && !is_int16) || (x.dtype == DType::kInt16 && !in_float),
-      "input 0 (x) is %s, expected uint8 unless WIDE, or int16 with an integer kind",
+      "input 0 (x) is %s, expected uint8 unless INT16_SUM, or int16 with an integer kind",
       dtype_name(x.dtype));
   QRT_MODEL_CHECK(in_float || is_int16 || !is_volume, "has d, which INT kinds have not");
   if (is_int16)
@@ -233,7 +233,7 @@ void run(const Step& step, const RunContext& context) {
           [&](const auto* planes, size_t count, const ResizeRow<float>& row, uint8_t* y) {
             rows.make(planes, count, row, y);
           });
-    } else if (p.kind == fb::ResizeKind::WIDE) {
+    } else if (p.kind == fb::ResizeKind::INT16_SUM) {
       auto* sums = reinterpret_cast<int32_t*>(scratch);
       for_rows<int16_t, int32_t, int32_t>(
           p, step, context, begin, end,
@@ -308,7 +308,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (is_float(p.kind)) {
     p.task_scratch =
         (2 * FloatRows::stride(p.in_row) + FloatRows::stride(p.out_row)) * sizeof(float);
-  } else if (p.kind == fb::ResizeKind::WIDE && p.d != nullptr) {
+  } else if (p.kind == fb::ResizeKind::INT16_SUM && p.d != nullptr) {
     p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
   }
   step->scratch_bytes = p.tasks * p.task_scratch;

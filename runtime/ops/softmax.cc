@@ -62,8 +62,8 @@ Status check_16(const InferContext& context, const Shape& x) {
   return Status();
 }
 
-// What INT_WIDE and LOG_F32 of int16 have in common.
-Status check_wide(const InferContext& context, const Shape& x) {
+// What INT16_ANY_SCALE and LOG_F32 of int16 have in common.
+Status check_int16_row(const InferContext& context, const Shape& x) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int64_t n = x[x.rank() - 1];
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxTableRow),
@@ -97,21 +97,21 @@ Status check_log_scales(const InferContext& context, int reach) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT_WIDE, "kind is %d, expected 0 to 5",
-                  static_cast<int>(options->kind()));
-  const bool is_wide = options->kind() == fb::SoftmaxKind::INT_WIDE;
-  const bool is_wide_log =
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT16_ANY_SCALE,
+                  "kind is %d, expected 0 to 5", static_cast<int>(options->kind()));
+  const bool is_any_scale = options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE;
+  const bool is_int16_log =
       options->kind() == fb::SoftmaxKind::LOG_F32 && context.inputs[0].type.dtype == DType::kInt16;
-  const bool is_16 = is_wide || is_wide_log || options->kind() == fb::SoftmaxKind::INT16;
+  const bool is_16 = is_any_scale || is_int16_log || options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(x.rank() >= 1, "x has rank 0, expected at least 1");
   if (is_16) {
-    QRT_TRY(is_wide || is_wide_log ? check_wide(context, x) : check_16(context, x));
-    // Stages of INT16 scale differences, of which the greatest is 0; those of INT_WIDE the output.
-    QRT_TRY(is_wide_log ? check_log_scales(context, UINT16_MAX)
-            : is_wide   ? check_tensor_stages("stages", options->stages())
-                        : check_stages_keep_zero("stages", options->stages()));
+    QRT_TRY(is_any_scale || is_int16_log ? check_int16_row(context, x) : check_16(context, x));
+    // Stages of INT16 scale differences, of which the greatest is 0; those of INT16_ANY_SCALE the output.
+    QRT_TRY(is_int16_log   ? check_log_scales(context, UINT16_MAX)
+            : is_any_scale ? check_tensor_stages("stages", options->stages())
+                           : check_stages_keep_zero("stages", options->stages()));
     return add_output(DType::kInt16, x, outputs);
   }
   const bool to_16 = options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16;
@@ -259,16 +259,16 @@ Status prepare_16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-struct WideParams {
-  explicit WideParams(const StageVector* source) : stages(source) {}
+struct AnyScaleParams {
+  explicit AnyScaleParams(const StageVector* source) : stages(source) {}
 
   StageParams stages;
   SoftmaxInt16TableParams softmax{};
   size_t rows, n, tasks;
 };
 
-void run_int_wide(const Step& step, const RunContext& context) {
-  const WideParams& p = step.as<WideParams>();
+void run_any_scale(const Step& step, const RunContext& context) {
+  const AnyScaleParams& p = step.as<AnyScaleParams>();
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
@@ -276,10 +276,10 @@ void run_int_wide(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_int_wide(const PrepareContext& context, PlannedStep* step) {
+Status prepare_any_scale(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
-  auto params = std::make_shared<WideParams>(options->stages());
+  auto params = std::make_shared<AnyScaleParams>(options->stages());
   SoftmaxInt16TableParams& p = params->softmax;
   QRT_TRY(find_table(context, kSoftmaxTableEntries, &p.table));
   p.stage_count = params->stages.count;
@@ -290,18 +290,18 @@ Status prepare_int_wide(const PrepareContext& context, PlannedStep* step) {
   params->tasks =
       task_count(10 * static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "softmax_table_s16";
-  step->run = run_int_wide;
+  step->run = run_any_scale;
   step->params = std::move(params);
   return Status();
 }
 
-struct WideLogParams {
+struct Int16LogParams {
   LogSoftmaxInt16Params softmax{};
   size_t rows, n, tasks;
 };
 
-void run_wide_log(const Step& step, const RunContext& context) {
-  const WideLogParams& p = step.as<WideLogParams>();
+void run_int16_log(const Step& step, const RunContext& context) {
+  const Int16LogParams& p = step.as<Int16LogParams>();
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
@@ -309,10 +309,10 @@ void run_wide_log(const Step& step, const RunContext& context) {
   });
 }
 
-Status prepare_wide_log(const PrepareContext& context, PlannedStep* step) {
+Status prepare_int16_log(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
-  auto params = std::make_shared<WideLogParams>();
+  auto params = std::make_shared<Int16LogParams>();
   const int32_t* table;
   QRT_TRY(find_table(context, kSoftmaxTableEntries, &table));
   params->softmax = {table, float_of(options->k()), float_of(options->output_scale()),
@@ -322,7 +322,7 @@ Status prepare_wide_log(const PrepareContext& context, PlannedStep* step) {
   // About 1 ns per element.
   params->tasks = task_count(static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "log_softmax_s16";
-  step->run = run_wide_log;
+  step->run = run_int16_log;
   step->params = std::move(params);
   return Status();
 }
@@ -331,12 +331,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
-  if (options->kind() == fb::SoftmaxKind::INT_WIDE) return prepare_int_wide(context, step);
+  if (options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE) return prepare_any_scale(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);
   if (options->kind() == fb::SoftmaxKind::LOG_F32)
-    return context.outputs[0].dtype == DType::kInt16 ? prepare_wide_log(context, step)
+    return context.outputs[0].dtype == DType::kInt16 ? prepare_int16_log(context, step)
                                                      : prepare_log(context, step);
   auto params = std::make_shared<Params>();
   const float* table;

@@ -51,7 +51,7 @@ void Generator::append_global_average_pool2d() {
 
 std::unique_ptr<fb::ResizeAxisT> Generator::resize_axis(int64_t in, fb::ResizeKind kind) {
   const bool in_float = kind <= fb::ResizeKind::F32_TRUNCATED;
-  const int one = kind == fb::ResizeKind::WIDE ? 1 << 20 : 1024;
+  const int one = kind == fb::ResizeKind::INT16_SUM ? 1 << 20 : 1024;
   auto a = std::make_unique<fb::ResizeAxisT>();
   for (int n = choose_.dimension(20); n > 0; --n) {
     a->low.push_back(choose_.integer(0, static_cast<int>(in) - 1));
@@ -69,7 +69,7 @@ void Generator::append_resize_linear() {
   Live x = image();
   fb::ResizeLinearOptionsT o;
   o.kind = static_cast<fb::ResizeKind>(choose_.integer(x.is_int16() ? 2 : 0, x.is_int16() ? 5 : 4));
-  const bool is_sum = o.kind == fb::ResizeKind::WIDE;
+  const bool is_sum = o.kind == fb::ResizeKind::INT16_SUM;
   Shape shape = x.shape;
   int d = 1;
   if ((is_sum || o.kind <= fb::ResizeKind::F32_TRUNCATED) && choose_.coin()) {

@@ -34,7 +34,7 @@ std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, ResizeKind kind) 
         (static_cast<float>(i) + 0.5f) * static_cast<float>(in) / static_cast<float>(out) - 0.5f;
     const int64_t low = std::clamp<int64_t>(static_cast<int64_t>(std::floor(at)), 0, in - 1);
     const float part = std::clamp(at - static_cast<float>(low), 0.0f, 1.0f);
-    const int32_t one = kind == ResizeKind::WIDE ? 1 << 20 : 1024;
+    const int32_t one = kind == ResizeKind::INT16_SUM ? 1 << 20 : 1024;
     const auto fine = static_cast<int32_t>(part * static_cast<float>(one));
     a->low.push_back(static_cast<int32_t>(low));
     a->high.push_back(static_cast<int32_t>(std::min(low + 1, in - 1)));
@@ -84,7 +84,7 @@ int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64
 
 // The integer kinds' sum over one plane, its neighbours from p on.
 int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_t y, size_t x) {
-  const bool is_int16 = o.kind == ResizeKind::WIDE;
+  const bool is_int16 = o.kind == ResizeKind::INT16_SUM;
   const int32_t vl = o.h->low_weight[y], vh = o.h->high_weight[y];
   const int32_t wl = o.w->low_weight[x], wh = o.w->high_weight[x];
   int64_t sum = 0;
@@ -155,7 +155,7 @@ void check(Shape from, Shape to, ResizeKind kind, int32_t offset) {
 
 TEST(ResizeLinear, EveryKind) {
   for (const ResizeKind kind : fb::EnumValuesResizeKind()) {
-    if (kind == ResizeKind::WIDE) continue;
+    if (kind == ResizeKind::INT16_SUM) continue;
     for (const int32_t offset : {0, 128}) {
       check<uint8_t>({1, 5, 4, 3}, {1, 9, 11, 3}, kind, offset);
       check<uint8_t>({1, 6, 7, 16}, {1, 3, 2, 16}, kind, offset);
@@ -166,9 +166,9 @@ TEST(ResizeLinear, EveryKind) {
 }
 
 TEST(ResizeLinear, FineSums) {
-  check<int16_t, int32_t>({1, 5, 4, 9}, {1, 8, 7, 9}, ResizeKind::WIDE, 0);
-  check<int16_t, int32_t>({1, 6, 7, 16}, {1, 3, 2, 16}, ResizeKind::WIDE, 0);
-  check<int16_t, int32_t>({1, 1, 1, 1}, {1, 2, 3, 1}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 5, 4, 9}, {1, 8, 7, 9}, ResizeKind::INT16_SUM, 0);
+  check<int16_t, int32_t>({1, 6, 7, 16}, {1, 3, 2, 16}, ResizeKind::INT16_SUM, 0);
+  check<int16_t, int32_t>({1, 1, 1, 1}, {1, 2, 3, 1}, ResizeKind::INT16_SUM, 0);
 }
 
 TEST(ResizeLinear, Volumes) {
@@ -178,17 +178,17 @@ TEST(ResizeLinear, Volumes) {
     check<uint8_t>({1, 1, 1, 1, 1}, {1, 3, 2, 5, 1}, kind, 128);
     check<uint8_t>({1, 3, 5, 4, 2}, {1, 3, 5, 4, 2}, kind, 0);  // planes of weight 0
   }
-  check<int16_t, int32_t>({1, 3, 5, 4, 3}, {1, 7, 9, 11, 3}, ResizeKind::WIDE, 0);
-  check<int16_t, int32_t>({1, 4, 6, 7, 17}, {1, 4, 3, 2, 17}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 3, 5, 4, 3}, {1, 7, 9, 11, 3}, ResizeKind::INT16_SUM, 0);
+  check<int16_t, int32_t>({1, 4, 6, 7, 17}, {1, 4, 3, 2, 17}, ResizeKind::INT16_SUM, 0);
 }
 
 // Large enough to be cut.
 TEST(ResizeLinear, ManyTasks) {
   check<uint8_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::F32, 128);
   check<uint8_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::INT_HALF_AWAY, 128);
-  check<int16_t, int32_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 30, 30, 17}, {1, 70, 65, 17}, ResizeKind::INT16_SUM, 0);
   check<uint8_t>({1, 6, 12, 30, 17}, {1, 9, 25, 65, 17}, ResizeKind::F32, 128);
-  check<int16_t, int32_t>({1, 6, 12, 30, 17}, {1, 9, 25, 65, 17}, ResizeKind::WIDE, 0);
+  check<int16_t, int32_t>({1, 6, 12, 30, 17}, {1, 9, 25, 65, 17}, ResizeKind::INT16_SUM, 0);
 }
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::ResizeLinearOptionsT&)>;
@@ -196,7 +196,7 @@ using Damage = std::function<void(testing::ModelBuilder&, fb::ResizeLinearOption
 void reject(const std::string& part, ResizeKind kind, const Damage& damage) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;
-  const bool is_int16 = kind == ResizeKind::WIDE;
+  const bool is_int16 = kind == ResizeKind::INT16_SUM;
   const uint32_t x = m.input({-1, 4, 4, 3}, is_int16 ? DType::kInt16 : DType::kUInt8);
   const uint32_t y = m.output({-1, 6, 5, 3}, is_int16 ? DType::kInt32 : DType::kUInt8);
   fb::OperatorT& op = m.op(resize_options({1, 4, 4, 3}, {1, 6, 5, 3}, kind, 0), {x}, {y});
@@ -210,7 +210,7 @@ TEST(ResizeLinear, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::ResizeLinearOptionsT;
   const ResizeKind real = ResizeKind::F32, integer = ResizeKind::INT_HALF_AWAY;
-  const ResizeKind wide = ResizeKind::WIDE;
+  const ResizeKind int16 = ResizeKind::INT16_SUM;
   reject("index 2 of h is 4, expected 0 to 3", real, [](M&, O& o) { o.h->low[2] = 4; });
   reject("index 0 of w is -1, expected 0 to 3", real, [](M&, O& o) { o.w->high[0] = -1; });
   reject("w has 5 and 5 indices and 4 and 5 weights", real,
@@ -231,12 +231,12 @@ TEST(ResizeLinear, RejectsBadModels) {
   reject("expected 4 [n, h, w, c]", real, [](M& m, O&) { m.at(0).shape = {-1, 16, 3}; });
   reject("has the shape [1, 6, 5, 3], expected [1, 6, 6, 3]", real,
          [](M&, O& o) { o.w = axis(4, 6, ResizeKind::F32); });
-  reject("weights 1 of w are -1 and 5, expected 0 or more", wide,
+  reject("weights 1 of w are -1 and 5, expected 0 or more", int16,
          [](M&, O& o) { o.w->low_weight[1] = -1, o.w->high_weight[1] = 5; });
-  reject("weights 1 of w are 2147483647 and 5, expected 0 or more, at most 1048576 together", wide,
+  reject("weights 1 of w are 2147483647 and 5, expected 0 or more, at most 1048576 together", int16,
          [](M&, O& o) { o.w->low_weight[1] = INT32_MAX, o.w->high_weight[1] = 5; });
-  reject("input_zero_point is 32768", wide, [](M&, O& o) { o.input_zero_point = 32768; });
-  reject("input 0 (x) is uint8", wide, [](M& m, O&) { m.at(0).dtype = fb::DType::UINT8; });
+  reject("input_zero_point is 32768", int16, [](M&, O& o) { o.input_zero_point = 32768; });
+  reject("input 0 (x) is uint8", int16, [](M& m, O&) { m.at(0).dtype = fb::DType::UINT8; });
   reject("expected 5 [n, d, h, w, c]", real, [](M&, O& o) { o.d = axis(4, 6, ResizeKind::F32); });
   const auto volume = [](M& m, O& o) {
     m.at(0).shape = {-1, 4, 4, 4, 3}, m.at(1).shape = {-1, 6, 6, 5, 3};

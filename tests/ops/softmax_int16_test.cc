@@ -45,11 +45,11 @@ ModelBuilder softmax(const std::vector<int16_t>& tables, size_t stages = 1) {
 }
 
 // Exponentials that halve with every step.
-ModelBuilder wide_softmax(const std::vector<int32_t>& table, int64_t n, size_t stages = 1) {
+ModelBuilder any_scale_softmax(const std::vector<int32_t>& table, int64_t n, size_t stages = 1) {
   ModelBuilder m;
   const uint32_t in = m.input({-1, n}, DType::kInt16), out = m.output({-1, n}, DType::kInt16);
   fb::SoftmaxOptionsT o;
-  o.kind = fb::SoftmaxKind::INT_WIDE;
+  o.kind = fb::SoftmaxKind::INT16_ANY_SCALE;
   o.table = m.buffer(table);
   o.zero_point = -32768;
   for (size_t i = 0; i < stages; ++i) {
@@ -68,7 +68,7 @@ std::vector<int32_t> halving_table() {
   return table;
 }
 
-TEST(SoftmaxInt16, WideSoftmax) {
+TEST(SoftmaxInt16, AnyScale) {
   Random random;
   SCOPED_TRACE(random.trace());
   for (const int64_t n : {1, 2, 3, 64, 1000}) {
@@ -93,20 +93,20 @@ TEST(SoftmaxInt16, WideSoftmax) {
         y.push_back(static_cast<int16_t>(q - 32768));
       }
     }
-    testing::expect_outputs(wide_softmax(halving_table(), n), 3, {bytes_of(x)}, {bytes_of(y)});
+    testing::expect_outputs(any_scale_softmax(halving_table(), n), 3, {bytes_of(x)}, {bytes_of(y)});
   }
 }
 
-TEST(SoftmaxInt16, WideSoftmaxRefusesBadTables) {
+TEST(SoftmaxInt16, AnyScaleRefusesBadTables) {
   std::vector<int32_t> table = halving_table();
-  testing::expect_rejected(wide_softmax(table, 4, 0), "stages has no stages");
+  testing::expect_rejected(any_scale_softmax(table, 4, 0), "stages has no stages");
   table[9] = -1;
-  testing::expect_rejected(wide_softmax(table, 4), "table[9] is -1, expected 0 to 2^30");
+  testing::expect_rejected(any_scale_softmax(table, 4), "table[9] is -1, expected 0 to 2^30");
   table = halving_table();
   table[65535] = 5;
-  testing::expect_rejected(wide_softmax(table, 4), "table[65535] is 5, expected 2^30");
+  testing::expect_rejected(any_scale_softmax(table, 4), "table[65535] is 5, expected 2^30");
   table.pop_back();
-  testing::expect_rejected(wide_softmax(table, 4), "the table holds 262140 bytes");
+  testing::expect_rejected(any_scale_softmax(table, 4), "the table holds 262140 bytes");
 }
 
 // exp((i - 65535) * scale) as Q1.30.

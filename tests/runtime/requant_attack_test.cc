@@ -74,7 +74,7 @@ ModelBuilder integer_model() {
   softmax.table = m.buffer(tables);
   softmax.stages = testing::double_rounding(1 << 30, 2);
   m.op(fb::SoftmaxOptionsT(softmax), {wide}, {out(s16)});
-  softmax.kind = fb::SoftmaxKind::INT_WIDE;
+  softmax.kind = fb::SoftmaxKind::INT16_ANY_SCALE;
   std::vector<int32_t> table(65536);
   for (size_t i = 0; i < table.size(); ++i)
     table[i] = static_cast<int32_t>(std::exp((static_cast<double>(i) - 65535) / 9000) * (1 << 30));

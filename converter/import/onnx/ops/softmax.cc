@@ -103,7 +103,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
     if (!stage || length > static_cast<int64_t>(kMaxSoftmaxTableRow))
       return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
                              node.output(0), "quantise the output with scale 2^-16");
-    o.kind = fb::SoftmaxKind::INT_WIDE;
+    o.kind = fb::SoftmaxKind::INT16_ANY_SCALE;
     o.stages.push_back(std::move(stage));
   }
   n.inputs.push_back(is_int16 ? importer.graph().add_constant("", DType::kInt32, {65536},

@@ -33,7 +33,7 @@ std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& 
       const float to_high = low == high ? 0.5f : std::fabs(x - static_cast<float>(high));
       of_low = static_cast<int32_t>(float_bits(to_high));
       of_high = static_cast<int32_t>(float_bits(to_low));
-    } else if (kind == fb::ResizeKind::WIDE) {
+    } else if (kind == fb::ResizeKind::INT16_SUM) {
       const float part = std::ldexp(x - static_cast<float>(low), 20);
       of_high = static_cast<int32_t>(std::nearbyint(part));
       of_low = kMaxFineResizeWeight - of_high;
@@ -83,7 +83,7 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
     case Layout::kChannelsFirst: x = importer.builder().to_nhwc(node, x); break;
     case Layout::kVolumes: x = importer.builder().transpose(node, x, {0, 2, 3, 4, 1}); break;
   }
-  const bool is_int16 = o.kind == fb::ResizeKind::WIDE;
+  const bool is_int16 = o.kind == fb::ResizeKind::INT16_SUM;
   const char* level = in_float(o.kind) ? "I1" : "I0";
   // The order of sums depends on where in dimension 0 an image stands.
   if (in_float(o.kind) && (layout == Layout::kPlane || layout == Layout::kVolume))
@@ -119,7 +119,7 @@ Status resize_int16(Importer& importer, const NodeView& node, const Resize& r, c
       int16_requant(importer, node, {std::ldexp(ratio, -14)}, {int64_t{1} << 30}, out, limits);
   if (!requant) return Status();
   fb::ResizeLinearOptionsT o;
-  o.kind = fb::ResizeKind::WIDE;
+  o.kind = fb::ResizeKind::INT16_SUM;
   o.input_zero_point = x.quant->stored_zero_point();
   const ValueId sums =
       resize_value(importer, node, r, importer.builder().widened(node, x.value), std::move(o));
