@@ -2,6 +2,7 @@
 // QuantizeLinear behind it the result is the int32 accumulator, dequantised.
 #include <algorithm>
 
+#include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/product.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
