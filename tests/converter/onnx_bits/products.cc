@@ -89,6 +89,17 @@ void integer_bias_of_another_scale_beside_mixed_types(BitsModel& m) {
   }
 }
 
+// Weights without a zero point keep ONNX Runtime's product in float.
+void integer_bias_of_another_scale_without_zero_points(BitsModel& m) {
+  const std::string x = m.image({3, 4});
+  const std::string w = m.b.node(
+      "DequantizeLinear", {m.b.constant<int8_t>({4, 6}, codes<int8_t>(24)), m.b.scalar(0.01f)});
+  const std::string bias =
+      m.b.node("DequantizeLinear", {m.b.constant<int32_t>({6}, {900, -700, 4000, 0, -3000, 1500}),
+                                    m.b.scalar(1.5f / 6400), m.b.scalar<int32_t>(0)});
+  m.stored(m.b.node("Gemm", {x, w, bias}));
+}
+
 // As an int32 bias that is close to the scale of x * w only in absolute terms.
 void conv_bias_of_another_scale(BitsModel& m) {
   const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
@@ -157,6 +168,8 @@ std::vector<BitsCase> product_cases() {
       {"IntegerBiasOfAnotherScale", integer_bias_of_another_scale},
       {"IntegerBiasOfAnotherScaleBesideMixedTypes",
        integer_bias_of_another_scale_beside_mixed_types},
+      {"IntegerBiasOfAnotherScaleWithoutZeroPoints",
+       integer_bias_of_another_scale_without_zero_points},
       {"ConvBiasOfAnotherScale", conv_bias_of_another_scale},
       {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},

@@ -110,16 +110,32 @@ void add_in_sum(Product* p) {
   p->bias = rounded_bias(p->real_bias, p->products);
 }
 
-// What ONNX Runtime makes of the bias of this node, a product that `p` describes. Its operator of
-// integers takes int8 weights alone beside int8 activations.
-Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& bias, Product* p) {
+namespace {
+
+// Whether a zero point stands at the DequantizeLinear that this tensor comes from, without which
+// ONNX Runtime has no product of integers.
+bool has_zero_point(const Importer& importer, const std::string& tensor) {
+  int most_moves = 64;  // of a hostile file's thousands between the two
+  for (int at = importer.model().producer(tensor); at >= 0 && most_moves-- > 0;
+       at = importer.model().producer(importer.node(at).input(0)))
+    if (importer.node(at).op() == "DequantizeLinear") return importer.node(at).has_input(2);
+  return true;
+}
+
+}  // namespace
+
+// Its operator of integers takes int8 weights alone beside int8 activations.
+Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
+                       const Tensor& bias, Product* p) {
   using FloatBias = Product::FloatBias;
   bool is_so;
   if (bias.type == kFloat) {
     QRT_TRY(is_bias_rounded(importer, node, bias, &is_so));
     p->float_bias = is_so ? FloatBias::kRounded : FloatBias::kInSum;
   } else if (has_other_scale(bias, p->products)) {
-    const bool mixed = p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8;
+    const bool in_float = (p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8) ||
+                          !has_zero_point(importer, product.input(0)) ||
+                          !has_zero_point(importer, product.input(1));
     const std::string& y = node.output(0);
     const std::vector<int>& readers = importer.model().readers(y);
     // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
@@ -129,9 +145,9 @@ Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& b
                              return importer.node(reader).op() == "QuantizeLinear";
                            });
     QRT_TRY(leads_to_quantize(importer, node, &is_so));
-    p->float_bias = mixed || is_shared ? FloatBias::kInSum
-                    : is_so            ? FloatBias::kTaken
-                                       : FloatBias::kNone;
+    p->float_bias = in_float || is_shared ? FloatBias::kInSum
+                    : is_so               ? FloatBias::kTaken
+                                          : FloatBias::kNone;
   }
   return Status();
 }

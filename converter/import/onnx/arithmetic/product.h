@@ -36,8 +36,10 @@ struct Product {
 // The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
 void add_in_sum(Product* p);
 
-// What ONNX Runtime makes of the bias of this node, a product that `p` describes.
-Status read_float_bias(Importer& importer, const NodeView& node, const Tensor& bias, Product* p);
+// What ONNX Runtime makes of the bias of this node, of the product that `p` describes: Gemm, or Add
+// behind the MatMul `product`.
+Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
+                       const Tensor& bias, Product* p);
 
 // The int32 accumulators, bias and all.
 ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,

@@ -138,7 +138,7 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   p.alpha = alpha;
   p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   if (node.has_input(2)) {
-    QRT_TRY(read_float_bias(importer, node, importer.input(node, 2), &p));
+    QRT_TRY(read_float_bias(importer, node, node, importer.input(node, 2), &p));
     if (p.float_bias == Product::FloatBias::kRounded)
       p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
     for (double& b : p.real_bias) b *= static_cast<double>(beta);
@@ -200,7 +200,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   if (importer.input(matmul, 0).shape.rank() > 2 && importer.graph().batch_is_symbolic)
     p.float_bias = Product::FloatBias::kAdded;
   else
-    QRT_TRY(read_float_bias(importer, add, bias, &p));
+    QRT_TRY(read_float_bias(importer, add, matmul, bias, &p));
   if (p.float_bias == Product::FloatBias::kRounded)
     p.real_bias = bias_of_integers(p.bias, p.products);
   if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);
