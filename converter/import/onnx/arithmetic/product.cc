@@ -140,7 +140,7 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
     const std::vector<int>& readers = importer.model().readers(y);
     // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
     // stands between.
-    const bool is_shared = importer.uses(y) > 1 && p->result.rank() <= 2 &&
+    const bool is_shared = importer.uses(y) > 1 && p->result.rank() == 2 &&
                            std::any_of(readers.begin(), readers.end(), [&](int reader) {
                              return importer.node(reader).op() == "QuantizeLinear";
                            });
@@ -155,9 +155,9 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result) {
   const bool taken = p.float_bias == Product::FloatBias::kTaken;
-  // The Reshape that ONNX Runtime puts behind matrices of more dimensions keeps its product one of
+  // The Reshape that ONNX Runtime puts behind what is no matrix keeps its product one of
   // integers; a limit right behind a product, or another type, keeps it in float.
-  const bool limited_behind = taken && limits.cut(out) && p.result.rank() > 2;
+  const bool limited_behind = taken && limits.cut(out) && p.result.rank() != 2;
   if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded || limited_behind;
   if (added && all_usable(p.products) && !is_int16(p) && !out.is_int16()) {
