@@ -443,6 +443,23 @@ TEST(OnnxConvTranspose, RefusesStridesThatLeaveMostWeightsZero) {
   EXPECT_NE(b.import().rule().find("as a convolution of its phases"), std::string::npos);
 }
 
+TEST(OnnxConvTranspose, RefusesABiasThatIsNoneOfItsOwn) {
+  const auto rule_of = [](const auto& bias_of) {
+    OnnxBuilder b;
+    const std::string w =
+        b.dq<int8_t>(b.constant<int8_t>({4, 4, 1, 1}, std::vector<int8_t>(16, 1)), 1.0f, 0);
+    const std::string x = b.integer_input<uint8_t>({1, 4, 2, 2}, 1.0f, 0);
+    b.integer_output<uint8_t>(b.node("ConvTranspose", {x, w, bias_of(&b)}), 1.0f, 0);
+    return b.import().rule();
+  };
+  const std::string short_one =
+      rule_of([](OnnxBuilder* b) { return b->constant<float>({3}, std::vector<float>(3, 0.5f)); });
+  EXPECT_NE(short_one.find("is not one value for each of 4"), std::string::npos) << short_one;
+  const std::string computed =
+      rule_of([](OnnxBuilder* b) { return b->integer_input<uint8_t>({4}, 1.0f, 0); });
+  EXPECT_FALSE(computed.empty());
+}
+
 // --- products of computed tensors
 
 TEST(OnnxMatMul, OfTwoActivations) {

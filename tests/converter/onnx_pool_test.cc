@@ -304,5 +304,17 @@ TEST(OnnxPool, SameOfMaxPoolLeavesDilationsOut) {
             (std::vector<uint8_t>{188, 117, 188}));
 }
 
+// Between pairs of the same parameters it is a pool of integers, whose padding is their least; of
+// other parameters one of floats.
+TEST(OnnxPool, WindowsInThePaddingAreOfIntegersOrRefused) {
+  const std::vector<Attr> around = {Attr("kernel_shape", Dims{2, 2}), Attr("dilations", Dims{2, 2}),
+                                    Attr("pads", Dims{1, 1, 1, 1})};
+  EXPECT_EQ(pool_of_multiples("MaxPool", {1, 1}, around), std::vector<uint8_t>{0});
+  OnnxBuilder b;
+  const std::string in = b.integer_input<uint8_t>({1, 1, 1, 1}, 1.0f, 0);
+  b.integer_output<uint8_t>(b.node("MaxPool", {in}, around), 2.0f, 0);
+  EXPECT_NE(b.import().rule().find("a window reads nothing of the image"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace qrt::testing

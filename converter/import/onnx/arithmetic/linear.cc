@@ -210,10 +210,8 @@ Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) 
   }
 }
 
-Status is_bias_rounded(Importer& importer, const NodeView& node, const Tensor& bias,
-                       bool* rounded) {
-  *rounded = false;
-  return bias.shape.rank() == 1 ? leads_to_quantize(importer, node, rounded) : Status();
+bool has_integer_product(const Quant& x, const Quant& w) {
+  return x.type != DType::kInt8 || w.type == DType::kInt8;
 }
 
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,

@@ -47,16 +47,6 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   return is_int16 ? as_output(importer, node, y, *out) : y;
 }
 
-}  // namespace
-
-ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,
-                  const Product& p) {
-  return emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
-              nullptr);
-}
-
-namespace {
-
 bool is_int16(const Product& p) { return p.x_quant.is_int16() || p.w_quant.is_int16(); }
 
 Int16Source int16_source(const Product& p) {
@@ -102,16 +92,6 @@ bool all_usable(const std::vector<float>& scales) {
   return std::all_of(scales.begin(), scales.end(), is_usable_scale);
 }
 
-}  // namespace
-
-// The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
-void add_in_sum(Product* p) {
-  p->float_bias = Product::FloatBias::kInSum;
-  p->bias = rounded_bias(p->real_bias, p->products);
-}
-
-namespace {
-
 // Whether a zero point stands at the DequantizeLinear that this tensor comes from, without which
 // ONNX Runtime has no product of integers.
 bool has_zero_point(const Importer& importer, const std::string& tensor) {
@@ -124,18 +104,20 @@ bool has_zero_point(const Importer& importer, const std::string& tensor) {
 
 }  // namespace
 
-// Its operator of integers takes int8 weights alone beside int8 activations.
+void add_in_sum(Product* p) {
+  p->float_bias = Product::FloatBias::kInSum;
+  p->bias = rounded_bias(p->real_bias, p->products);
+}
+
 Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
                        const Tensor& bias, Product* p) {
   using FloatBias = Product::FloatBias;
-  bool is_so;
+  bool leads;
+  QRT_TRY(leads_to_quantize(importer, node, &leads));
   if (bias.type == kFloat) {
-    QRT_TRY(is_bias_rounded(importer, node, bias, &is_so));
-    p->float_bias = is_so ? FloatBias::kRounded : FloatBias::kInSum;
+    const bool rounded = leads && bias.shape.rank() == 1;
+    p->float_bias = rounded ? FloatBias::kRounded : FloatBias::kInSum;
   } else if (has_other_scale(bias, p->products)) {
-    const bool in_float = (p->x_quant.type == DType::kInt8 && p->w_quant.type != DType::kInt8) ||
-                          !has_zero_point(importer, product.input(0)) ||
-                          !has_zero_point(importer, product.input(1));
     const std::string& y = node.output(0);
     const std::vector<int>& readers = importer.model().readers(y);
     // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
@@ -144,12 +126,18 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
                            std::any_of(readers.begin(), readers.end(), [&](int reader) {
                              return importer.node(reader).op() == "QuantizeLinear";
                            });
-    QRT_TRY(leads_to_quantize(importer, node, &is_so));
-    p->float_bias = in_float || is_shared ? FloatBias::kInSum
-                    : is_so               ? FloatBias::kTaken
-                                          : FloatBias::kNone;
+    const bool of_integers = has_integer_product(p->x_quant, p->w_quant) && !is_shared &&
+                             has_zero_point(importer, product.input(0)) &&
+                             has_zero_point(importer, product.input(1));
+    p->float_bias = !of_integers ? FloatBias::kInSum : leads ? FloatBias::kTaken : FloatBias::kNone;
   }
   return Status();
+}
+
+ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Product& p) {
+  return emit(importer, node, ops, p, byte_constants(importer, p, std::make_unique<fb::RequantT>()),
+              nullptr);
 }
 
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
@@ -194,7 +182,6 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
-// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p) {
   const auto pending = defer(importer, node, p.result);

@@ -268,13 +268,11 @@ Status import_conv(Importer& importer, const NodeView& node) {
   QRT_TRY(leads_to_quantize(importer, node, &leads));
   // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
   const bool in_float = !leads || importer.uses(node.output(0)) > 1 ||
-                        (conv.x_quant.type == DType::kInt8 && conv.w_quant.type != DType::kInt8);
+                        !has_integer_product(conv.x_quant, conv.w_quant);
   conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
                                                (conv.bias_has_other_scale && in_float));
   const bool has_floats = node.has_input(2) && importer.input(node, 2).type == kFloat;
-  bool rounded;
-  QRT_TRY(is_bias_rounded(importer, node, importer.input(node, 2), &rounded));
-  conv.bias_is_float = has_floats && !rounded;
+  conv.bias_is_float = has_floats && !(leads && importer.input(node, 2).shape.rank() == 1);
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
   // One channel of another scale, and no convolution of integers has any of them.

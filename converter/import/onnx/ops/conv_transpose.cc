@@ -281,11 +281,11 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   const std::vector<double> int16_of_group = int16_products(1.0f, c.x_quant, c.w_quant);
   for (int64_t g = 0; g < (int16_of_group.size() == 1 ? 1 : c.groups); ++g)
     c.int16_products.insert(c.int16_products.end(), int16_of_group.begin(), int16_of_group.end());
-  c.real_bias = real_bias(importer, node, 2, c.out);
   std::optional<std::vector<int32_t>> bias;
   QRT_TRY(read_bias(importer, node, 2, c.out, c.products, BiasScale::kRounded, &bias));
   if (!bias) return Status();
   c.bias = std::move(*bias);
+  c.real_bias = real_bias(importer, node, 2, c.out);
   if (node.has_input(2) && has_other_scale(importer.input(node, 2), c.products))
     c.bias = rounded_bias(c.real_bias, c.products);
   const auto pending = defer(importer, node, c.image.shape(c.out, c.output));

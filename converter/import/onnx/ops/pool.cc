@@ -290,18 +290,22 @@ bool keeps_order(const Importer& importer, const Tensor& t) {
 
 // Whether ONNX Runtime pools the floats: between a DequantizeLinear and a QuantizeLinear of other
 // parameters. Elsewhere it moves the DequantizeLinear behind the pool.
-bool is_pooled_in_float(const Importer& importer, const NodeView& node, const Tensor& x) {
+Status is_pooled_in_float(Importer& importer, const NodeView& node, const Tensor& x,
+                          bool* in_float) {
+  *in_float = false;
   const std::vector<int>& readers = importer.model().readers(node.output(0));
-  if (x.is_value() || readers.size() != 1) return false;
+  if (x.is_value() || readers.size() != 1) return Status();
   const NodeView& reader = importer.node(readers[0]);
-  if (reader.op() != "QuantizeLinear" || !reader.has_input(2)) return false;
+  if (reader.op() != "QuantizeLinear" || !reader.has_input(2)) return Status();
+  for (int i = 1; i <= 2; ++i) QRT_TRY(importer.tensors().load_initializer(reader.input(i)));
   const Tensor &scale = importer.input(reader, 1), &zero = importer.input(reader, 2);
   const bool alike = x.is_dequantized() && x.quant->per_tensor() && scale.is_plain_constant() &&
                      scale.constant->is_real() && scale.constant->elements() == 1 &&
                      scale.constant->real(0) == x.quant->scale[0] && zero.is_plain_constant() &&
                      zero.constant->elements() == 1 &&
                      zero.constant->integer(0) == x.quant->zero_point[0];
-  return !alike;
+  *in_float = !alike;
+  return Status();
 }
 
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
@@ -316,8 +320,10 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!global) {
     QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
-    if ((misses_image(window, image, 0) || misses_image(window, image, 1)) &&
-        is_pooled_in_float(importer, node, x))
+    bool in_float = false;
+    if (misses_image(window, image, 0) || misses_image(window, image, 1))
+      QRT_TRY(is_pooled_in_float(importer, node, x, &in_float));
+    if (in_float)
       return importer.refuse(node,
                              "a window reads nothing of the image, of which the least float comes",
                              node.output(0), "pad by less than the window reaches");

@@ -27,14 +27,14 @@ bool takes_logarithm(float scale, float output_scale, int64_t length, bool is_in
          static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
-// ONNX Runtime's exponential of a row's only element is so great that k times it is infinite: of the
-// quotient, NaN, it makes INT32_MIN, to which it adds the zero point without regard to overflow. (A
-// k of 0 makes 0.)
+// The stored code of a row's only element. ONNX Runtime's exponential of it is so great that k times
+// it is infinite: of the quotient, NaN, it makes INT32_MIN, to which it adds the zero point without
+// regard to overflow. (A k of 0 makes 0.) Of two types it computes in float.
 int of_one_element(const Quant& in, const Quant& out, float k) {
-  if (in.type != out.type) return quantized(1.0f, out) - out.offset();  // it computes in float
+  if (in.type != out.type) return quantized(1.0f, out);
   const int zero = out.zero_point[0];
-  if (out.type == DType::kUInt8 || k < 1.0f) return zero;
-  return zero < 0 ? 127 : -128;
+  if (out.type == DType::kUInt8 || k < 1.0f) return out.offset() + zero;
+  return out.offset() + (zero < 0 ? 127 : -128);
 }
 
 Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in, int64_t opset,
@@ -60,7 +60,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
   }
   if (length == 1 && !logarithm && !is_int16 && scales &&
       (in.type != out.type || !(k >= 1.0f && std::isfinite(table[255] * k)))) {
-    const int stored = out.offset() + of_one_element(in, out, k);
+    const int stored = of_one_element(in, out, k);
     *result = importer.builder().lut(
         node, x, std::vector<uint8_t>(256, static_cast<uint8_t>(stored)), false, "", &out);
     importer.became(node, "Lut", "I0");
