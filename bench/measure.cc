@@ -155,6 +155,9 @@ uint64_t peak_memory_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+// What was held before this measurement does not count, where Linux lets a program say so.
+void restart_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+
 Session make_session(const Model& model, const Options& options, size_t batch, bool profile) {
   SessionOptions o;
   o.batch = batch;
@@ -222,6 +225,11 @@ double Measurement::sustained_of_peak() const {
   return best / qrt::bench::median(last);
 }
 
+// One round at least, for there to be a number; three without an interruption.
+bool goes_on(size_t rounds, Clock::time_point start, double seconds) {
+  return rounds == 0 || (!interrupted() && (rounds < 3 || ms_since(start) < seconds * 1e3));
+}
+
 Status profile(const Model& model, const Options& options, const Progress& progress,
                Measurement* m) {
   constexpr size_t kMostTraced = 20;
@@ -232,7 +240,7 @@ Status profile(const Model& model, const Options& options, const Progress& progr
   if (options.roofline) m->peaks = loops_of(*m);
   std::vector<std::vector<double>> times(m->ops.size()), rates(m->peaks.size());
   const auto start = Clock::now();
-  for (size_t n = 0; n < 3 || (ms_since(start) < options.seconds * 1e3 && !interrupted()); ++n) {
+  for (size_t n = 0; goes_on(n, start, options.seconds); ++n) {
     if (progress) progress("profile", ms_since(start) / (options.seconds * 1e3 + 1e-3));
     for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
     session.profile_reset();
@@ -260,6 +268,7 @@ Status profile(const Model& model, const Options& options, const Progress& progr
 Status measure(const Model& model, const Options& options, const Progress& progress,
                Measurement* m) {
   m->isa = best_isa(options.isa);
+  restart_peak_memory();
   const auto start = Clock::now();
   Session session = make_session(model, options, options.batch, false);
   m->session_ms = ms_since(start);
@@ -279,7 +288,6 @@ Status measure(const Model& model, const Options& options, const Progress& progr
   Times times;
   run_for(&session, {options.seconds, 5, options.runs}, "runs", progress, &times);
   m->peak_memory = peak_memory_bytes();
-  m->is_interrupted = interrupted();
   if (!times.wall.empty()) summarise(times, options.threads, m);
   add_warnings(options, m);
   return {};
@@ -302,7 +310,6 @@ Status measure_sustained(const Model& model, const Options& options, const Progr
                             percentile(times.wall, 0.90), frequency_mhz(), temperature_celsius()});
     if (progress) progress("sustained", m->sustained.back().end_s / seconds);
   }
-  m->is_interrupted |= interrupted();
   return {};
 }
 
@@ -318,7 +325,7 @@ void measure_scaling(const Model& model, const Options& options, Measurement* m)
   times.resize(sessions.size());
   ratios.resize(sessions.size());
   const auto start = Clock::now();
-  for (size_t n = 0; n < 3 || (ms_since(start) < options.seconds * 1e3 && !interrupted()); ++n)
+  for (size_t n = 0; goes_on(n, start, options.seconds); ++n)
     for (size_t i = 0; i < sessions.size(); ++i) {
       sessions[i].run();  // what the others left in the caches
       const auto begin = Clock::now();

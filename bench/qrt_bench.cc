@@ -78,6 +78,7 @@ Status measure_all(const Model& model, const std::vector<OldRun>& old_runs,
   if (run->options.scaling != 0 && !interrupted()) measure_scaling(model, run->options, &run->m);
   if (run->options.sustained_minutes > 0 && !interrupted())
     QRT_TRY(measure_sustained(model, run->options, progress, &run->m));
+  run->m.is_interrupted = interrupted();
   return {};
 }
 
@@ -92,13 +93,13 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
     batches = {0};
   tool::ProgressLine line("qrt_bench");
   for (const std::string& path : request.models) {
+    const auto start = Clock::now();
+    const Model model = Model::load_file(path);
+    const double load_ms = ms_since(start);
     std::vector<uint8_t> bytes;
     QRT_TRY(tool::read_file(path, &bytes));
     const std::string digest = tool::sha256(bytes.data(), bytes.size());
     bytes = {};
-    const auto start = Clock::now();
-    const Model model = Model::load_file(path);
-    const double load_ms = ms_since(start);
     for (const size_t thread_count : threads)
       for (const size_t batch : batches) {
         if (interrupted()) return {};
@@ -112,7 +113,8 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
         Progress progress;
         if (tool::is_terminal())
           progress = [&](const char* step, double part) {
-            line.show(path + ", " + std::to_string(thread_count) + " threads, " + step, part);
+            line.show(escaped(path) + ", " + std::to_string(thread_count) + " threads, " + step,
+                      part);
           };
         QRT_TRY(measure_all(model, old_runs, progress, &run));
         line.clear();
@@ -130,6 +132,8 @@ Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   options.profile |= options.roofline || options.traces;
   options.is_warmed_by_runs = !request->warmup.empty();
   options.warmup = strtoul(request->warmup.c_str(), nullptr, 10);
+  if (options.sustained_minutes > 0 && (request->format == "csv" || request->format == "md"))
+    return error(Code::kInvalidArgument, "--sustained is shown as text, json or jsonl");
   for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
   if (!request->compare.empty()) QRT_TRY(read_old_runs(request->compare, old_runs));
   if (!request->cpu_mask.empty()) QRT_TRY(set_cpu_mask(request->cpu_mask));

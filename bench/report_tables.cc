@@ -54,7 +54,8 @@ void print_ops_csv(const std::vector<Run>& runs) {
       const OpTime& op = run.m.ops[i];
       printf("%s%zu,%s,%s,%s,%s,%.6f,%.6f,%" PRIu64 ",%.3f,%" PRIu64,
              start_of_row(run, many).c_str(), i, quoted(escaped(op.name)).c_str(), op.type.c_str(),
-             op.kernel.c_str(), level_name(op.level), op.ms, op.share, op.macs, op.gmacs, op.bytes);
+             quoted(escaped(op.kernel)).c_str(), level_name(op.level), op.ms, op.share, op.macs,
+             op.gmacs, op.bytes);
       if (roofline)
         printf(",%.6f,%.6f,%s,%s,%.4f", op.limit.compute_ms, op.limit.memory_ms,
                op.limit.memory_level, op.limit.bound(), percent(op.limit.ms(), op.ms) / 100);
@@ -102,7 +103,7 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
     const Measurement& m = run.m;
     printf("| %s | %s | %zu | %zu | %.3f | %.3f | %.3f | %.1f | %.1f %% |",
            cell(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.median,
-           m.min, m.p90, m.gmacs(), m.median_noise * 100);
+           compares ? m.least_ms() : m.min, m.p90, m.gmacs(), m.median_noise * 100);
     if (run.comparison)
       printf(" %.3f | %+.1f %%%s |", run.comparison->old_run.least,
              run.comparison->least_change * 100,

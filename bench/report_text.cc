@@ -24,7 +24,7 @@ std::string end_of_line(const std::string& type, const std::string& kernel, cons
   return text + (name.size() > left ? fitted(name, left) : name);
 }
 std::string end_of_line(const OpTime& op, size_t taken) {
-  return end_of_line(op.type, op.kernel, escaped(op.name), taken);
+  return end_of_line(op.type, escaped(op.kernel), escaped(op.name), taken);
 }
 
 void print_ops(const Measurement& m) {

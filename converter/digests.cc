@@ -46,9 +46,9 @@ Status add_digests(const Graph& graph, const std::vector<std::string>& inputs,
   for (size_t i = 0; i < model.output_count(); ++i)
     tests.outputs.push_back(
         test_tensor(session.output_info(i), qrt_session_output_data(session.get(), i)));
-  const std::string digests =
-      tool::text_of(tool::operator_digests(*fb::GetModel(bytes->data()), session));
-  return write_model(graph, bytes, {&tests, {{tool::kDigestsKey, digests}}});
+  std::vector<tool::OperatorDigest> digests;
+  QRT_TRY(tool::operator_digests(*fb::GetModel(bytes->data()), session, &digests));
+  return write_model(graph, bytes, {&tests, {{tool::kDigestsKey, tool::text_of(digests)}}});
 }
 
 }  // namespace qrt::convert

@@ -52,8 +52,9 @@ Status read_inputs(const Options& options, const Model& model, const diff::Refer
     if (i < model.input_count()) is_given[i] = true;
     (i < model.input_count() ? named : files).push_back(text);
   }
-  for (size_t i = 0; i < model.input_count() && files.empty(); ++i) {
-    if (is_given[i]) continue;
+  size_t taken = 0;  // by files without a name, which come in order
+  for (size_t i = 0; i < model.input_count(); ++i) {
+    if (is_given[i] || taken++ < files.size()) continue;
     const std::vector<std::string> found = reference.find(name(i));
     if (found.empty())
       return error(Code::kInvalidArgument,
@@ -87,7 +88,10 @@ Status compare_tensor(const diff::Reference& reference, const tool::SourceTensor
   *why = "no reference of this name";
   for (const std::string& file : reference.find(t.name)) {
     tool::NpyArray array;
-    QRT_TRY(tool::read_npy(file, &array));
+    if (const Status read = tool::read_npy(file, &array); !read.ok()) {
+      *why = read.message();
+      continue;
+    }
     *is_compared = diff::compare(t, array, difference, why);
     if (*is_compared) return {};
   }

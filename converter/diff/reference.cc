@@ -19,7 +19,7 @@ Status Reference::open(const std::string& folder) {
   if (!is_indexed_) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed))
       if (entry.path().extension() == ".npy")
-        files_[entry.path().stem().string()].push_back(entry.path().string());
+        files_[tool::file_part(entry.path().stem().string())].push_back(entry.path().string());
     if (!files_.empty()) return {};
     return error(Code::kInvalidModel, "%s: holds neither an index.json nor .npy files",
                  folder.c_str());

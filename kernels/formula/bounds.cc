@@ -34,6 +34,10 @@ FormulaBounds clamped(FormulaBounds b, FormulaStep* step) {
 }
 
 FormulaBounds shifted_right(FormulaBounds b, FormulaStep* step) {
+  if (step->value == 32) {  // leaves nothing, and no instruction shifts so far
+    *step = {F::kMultiply, 0, 0};
+    return {0, 0};
+  }
   const int64_t half = int64_t{1} << (step->value - 1);
   if (b.hi + half > INT32_MAX) {
     // Halving INT32_MAX adds 1 to it.

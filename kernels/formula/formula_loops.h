@@ -184,12 +184,14 @@ struct FormulaLoops {
     alignas(64) uint8_t bytes[kBlock * sizeof(int32_t)];
 
     const uint8_t* fill(const uint8_t* from, size_t element_bytes, size_t n) {
-      memset(bytes, 0, sizeof bytes);
       memcpy(bytes, from, n * element_bytes);
+      memset(bytes + n * element_bytes, 0, (kBlock - n) * element_bytes);
       return bytes;
     }
     const uint8_t* repeat(const uint8_t* element, size_t element_bytes) {
-      for (size_t i = 0; i < kBlock; ++i) memcpy(bytes + i * element_bytes, element, element_bytes);
+      memcpy(bytes, element, element_bytes);
+      for (size_t have = 1; have < kBlock; have *= 2)
+        memcpy(bytes + have * element_bytes, bytes, have * element_bytes);
       return bytes;
     }
   };

@@ -1,4 +1,6 @@
 // The table of the formula family and the choice from it: the first row the CPU can run.
+#include "kernels/select.h"
+
 #include "kernels/formula/entry.h"
 
 namespace qrt {
@@ -11,15 +13,8 @@ constexpr FormulaKernel kKernels[] = {
 
 }  // namespace
 
-const FormulaKernel* formula_kernels(size_t* count) {
-  *count = sizeof(kKernels) / sizeof(kKernels[0]);
-  return kKernels;
-}
+const FormulaKernel* formula_kernels(size_t* count) { return all_rows(kKernels, count); }
 
-const FormulaKernel* select_formula(IsaSet isas) {
-  const FormulaKernel* k = kKernels;
-  while (k->isa != Isa::kScalar && !has(isas, k->isa)) ++k;
-  return k;
-}
+const FormulaKernel* select_formula(IsaSet isas) { return first_row(kKernels, isas); }
 
 }  // namespace qrt

@@ -89,28 +89,15 @@ struct Params {
   Broadcast broadcast;
 };
 
-void run_one(const Params& p, const Step& step, const RunContext& context, size_t begin,
-             size_t count) {
-  const Broadcast& b = p.broadcast;
-  FormulaRun r{};
-  r.a = context.in(step, 0) + begin * b.a_bytes;
-  if (p.formula.has_b) r.b = context.in(step, 1) + (b.b_is_scalar ? 0 : begin * b.b_bytes);
-  r.b_is_scalar = b.b_is_scalar;
-  r.y = context.out(step, 0) + begin * b.output_bytes;
-  r.n = count;
-  p.kernel->run(p.formula, r);
-}
-
-void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
-  run_one(step.as<Params>(), step, context, begin, count);
-}
-
+// Elements begin to begin + count; the values `between` are taken from `piece` instead of memory.
 void run_piece(const Step& step, const RunContext& context, uint32_t between, const uint8_t* piece,
                size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   const Broadcast& b = p.broadcast;
   const auto operand = [&](size_t i, size_t element_bytes) {
-    return step.inputs[i] == between ? piece : context.in(step, i) + begin * element_bytes;
+    return piece != nullptr && step.inputs[i] == between
+               ? piece
+               : context.in(step, i) + begin * element_bytes;
   };
   FormulaRun r{};
   r.a = operand(0, b.a_bytes);
@@ -119,6 +106,10 @@ void run_piece(const Step& step, const RunContext& context, uint32_t between, co
   r.y = context.out(step, 0) + begin * b.output_bytes;
   r.n = count;
   p.kernel->run(p.formula, r);
+}
+
+void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  run_piece(step, context, 0, nullptr, begin, count);
 }
 
 void run(const Step& step, const RunContext& context) {
@@ -130,7 +121,7 @@ void run(const Step& step, const RunContext& context) {
   }
   for_pieces(
       *context.parallel, p.broadcast.tasks, p.broadcast.run, kAlignment,
-      [&](size_t, size_t begin, size_t end) { run_one(p, step, context, begin, end - begin); });
+      [&](size_t, size_t begin, size_t end) { run_elements(step, context, begin, end - begin); });
 }
 
 // The steps, as cheap as the bounds before them allow; *bounds becomes those behind.
@@ -138,11 +129,7 @@ FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVec
                        FormulaBounds* bounds, std::vector<FormulaStep>* storage) {
   for (uint32_t i = 0; steps != nullptr && i < steps->size(); ++i) {
     const fb::FormulaStep& s = *steps->Get(i);
-    FormulaStep step{static_cast<FormulaFunction>(s.function()), s.value(), s.high()};
-    // Shifts by 32 bits leave nothing.
-    if (step.function == FormulaFunction::kShiftRight && step.value == 32)
-      step = {FormulaFunction::kMultiply, 0, 0};
-    storage->push_back(step);
+    storage->push_back({static_cast<FormulaFunction>(s.function()), s.value(), s.high()});
   }
   *bounds = simplify_formula(*bounds, storage);
   return {element, zero_point, storage->data(), storage->size()};

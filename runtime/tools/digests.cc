@@ -37,20 +37,25 @@ bool is_digest(const std::string& text) {
 
 }  // namespace
 
-std::vector<OperatorDigest> operator_digests(const fb::Model& file, const Session& session) {
-  std::vector<OperatorDigest> digests;
+Status operator_digests(const fb::Model& file, const Session& session,
+                        std::vector<OperatorDigest>* digests) {
+  digests->clear();
   size_t next = 0;  // of the session's tensors
   for (const fb::Operator* op : *file.operators()) {
     Fnv1a outputs;
     for (size_t i = 0; i < op->outputs()->size(); ++i) {
       qrt_tensor_info info{};
       const void* data = nullptr;
-      if (qrt_session_tensor(session.get(), next++, &info, &data) == QRT_OK)
-        outputs.add(data, info.bytes);
+      const qrt_status status = qrt_session_tensor(session.get(), next, &info, &data);
+      if (status != QRT_OK)
+        return error(Code::kInternal, "tensor %zu of an operator cannot be read: %s", next,
+                     qrt_status_name(status));
+      outputs.add(data, info.bytes);
+      ++next;
     }
-    digests.push_back({digest_of_constants(file, *op), outputs.text()});
+    digests->push_back({digest_of_constants(file, *op), outputs.text()});
   }
-  return digests;
+  return {};
 }
 
 std::string text_of(const std::vector<OperatorDigest>& digests) {

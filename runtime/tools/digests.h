@@ -20,7 +20,8 @@ struct OperatorDigest {
 };
 
 // After a run. REQUIRES: `session` runs this file and keeps all its tensors (keep_all).
-std::vector<OperatorDigest> operator_digests(const fb::Model& file, const Session& session);
+Status operator_digests(const fb::Model& file, const Session& session,
+                        std::vector<OperatorDigest>* digests);
 
 // The file's metadata of this key: "CONSTANTS:OUTPUTS CONSTANTS:OUTPUTS ...".
 constexpr char kDigestsKey[] = "digests";

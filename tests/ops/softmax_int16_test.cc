@@ -110,7 +110,7 @@ TEST(SoftmaxInt16, AnyScaleRefusesBadTables) {
 }
 
 // exp((i - 65535) * scale) as Q1.30.
-std::vector<int32_t> wide_exponentials(float scale) {
+std::vector<int32_t> exponentials(float scale) {
   std::vector<int32_t> table;
   for (int i = 0; i < 65536; ++i)
     table.push_back(static_cast<int32_t>(
@@ -118,8 +118,8 @@ std::vector<int32_t> wide_exponentials(float scale) {
   return table;
 }
 
-ModelBuilder wide_log_softmax(const std::vector<int32_t>& table, int64_t n, float scale,
-                              float output_scale, int32_t zero_point) {
+ModelBuilder log_softmax(const std::vector<int32_t>& table, int64_t n, float scale,
+                         float output_scale, int32_t zero_point) {
   ModelBuilder m;
   const uint32_t in = m.input({-1, n}, DType::kInt16), out = m.output({-1, n}, DType::kInt16);
   fb::SoftmaxOptionsT o;
@@ -161,7 +161,7 @@ std::vector<int16_t> log_softmax_of(const std::vector<int16_t>& row, const std::
   return y;
 }
 
-TEST(SoftmaxInt16, WideLogSoftmax) {
+TEST(SoftmaxInt16, LogSoftmax) {
   Random random;
   SCOPED_TRACE(random.trace());
   struct Case {
@@ -178,7 +178,7 @@ TEST(SoftmaxInt16, WideLogSoftmax) {
                      {1e30f, 1e-30f, 0, -1, 0, 0.52}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.scale);
-    const std::vector<int32_t> table = wide_exponentials(c.scale);
+    const std::vector<int32_t> table = exponentials(c.scale);
     for (const int64_t n : {1, 2, 3, 64, 1000}) {
       std::vector<int16_t> x, y;
       double off = 0;
@@ -193,17 +193,17 @@ TEST(SoftmaxInt16, WideLogSoftmax) {
         y.insert(y.end(), expected.begin(), expected.end());
       }
       EXPECT_LE(off, c.off) << n;
-      testing::expect_outputs(wide_log_softmax(table, n, c.scale, c.output_scale, c.zero_point), 3,
+      testing::expect_outputs(log_softmax(table, n, c.scale, c.output_scale, c.zero_point), 3,
                               {bytes_of(x)}, {bytes_of(y)});
     }
   }
 }
 
-TEST(SoftmaxInt16, WideLogSoftmaxRefusesBadModels) {
+TEST(SoftmaxInt16, LogSoftmaxRefusesBadModels) {
   std::vector<int32_t> table = halving_table();
   const auto reject = [&](const std::string& part, float scale, float output_scale,
                           int32_t zero_point, int64_t n = 4) {
-    testing::expect_rejected(wide_log_softmax(table, n, scale, output_scale, zero_point), part);
+    testing::expect_rejected(log_softmax(table, n, scale, output_scale, zero_point), part);
   };
   reject("k is 0 and output_scale 0.1, expected normal", 0.0f, 0.1f, 0);
   reject("k is 0.1 and output_scale -1, expected normal", 0.1f, -1.0f, 0);

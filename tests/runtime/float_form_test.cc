@@ -33,6 +33,18 @@ RequantParams make(const Case& c, flatbuffers::FlatBufferBuilder* builder) {
   return make_requant(*flatbuffers::GetRoot<fb::Requant>(builder->GetBufferPointer()), 1);
 }
 
+// Sums around the ties of all codes, and random ones.
+template <class F>
+void around_ties(const Case& c, const F& same) {
+  for (int64_t step = -260; step <= 260; ++step)
+    for (int64_t half = 0; half <= 1; ++half)
+      for (int64_t around = -2; around <= 2; ++around)
+        same((step * 2 + half) * (int64_t{1} << c.shift) / 2 / c.multiplier + around);
+  Random random;
+  for (int i = 0; i < 2000; ++i)
+    same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
+}
+
 // Whether it became RQ_F32; the same bytes either way.
 bool check(const Case& c) {
   flatbuffers::FlatBufferBuilder builder, other;
@@ -45,13 +57,7 @@ bool check(const Case& c) {
     EXPECT_EQ(requantize(fast.requant, v, 0), requantize(exact.requant, v, 0))
         << v << " >> " << c.shift << " * " << c.multiplier;
   };
-  for (int64_t step = -260; step <= 260; ++step)
-    for (int64_t half = 0; half <= 1; ++half)
-      for (int64_t around = -2; around <= 2; ++around)
-        same((step * 2 + half) * (int64_t{1} << c.shift) / 2 / c.multiplier + around);
-  Random random;
-  for (int i = 0; i < 2000; ++i)
-    same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
+  around_ties(c, same);
   for (const int64_t acc : {int64_t{INT32_MIN}, int64_t{INT32_MAX}, int64_t{1} << 24}) {
     same(acc);
     same(acc + 1);
@@ -101,13 +107,7 @@ bool check_moved(const Case& c, int32_t bias, size_t terms) {
               requantize(exact.requant, static_cast<int32_t>(acc), 0))
         << acc << " >> " << c.shift << " * " << c.multiplier;
   };
-  for (int64_t step = -260; step <= 260; ++step)
-    for (int64_t half = 0; half <= 1; ++half)
-      for (int64_t around = -2; around <= 2; ++around)
-        same((step * 2 + half) * (int64_t{1} << c.shift) / 2 / c.multiplier + around);
-  Random random;
-  for (int i = 0; i < 2000; ++i)
-    same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
+  around_ties(c, same);
   for (const int64_t edge : {bias - reach, bias + reach})
     for (int64_t around = -2; around <= 2; ++around) same(edge + around);
   return fast.requant.kind == RequantKind::kF32 && addend != 0;

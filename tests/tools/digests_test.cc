@@ -60,7 +60,7 @@ TEST_F(Digests, AreTheSameOnEveryInstructionSet) {
     std::vector<std::string> arguments = {model, "--check", "--threads", "2"};
     if (*isa) arguments.insert(arguments.end(), {"--isa", isa});
     const CommandResult r = run("qrt_run", arguments);
-    if (r.status == 2) continue;  // not an instruction set of this machine
+    if (r.status == 2 && std::string(isa) == "avx2") continue;  // none of this machine's
     EXPECT_EQ(r.status, 0) << r.out << r.err;
     EXPECT_NE(r.out.find("all 16 equal\ncheck operators: all 24 equal\n"), std::string::npos)
         << r.out;

@@ -65,8 +65,8 @@ class Importer {
  private:
   struct State {
     Activation activation;
-    std::string
-        origin;  // the refused operator or input it depends on, as messages name it; or empty
+    // The refused operator or input it depends on, as messages name it; else empty.
+    std::string origin;
   };
   struct Variable {
     ValueId value, next;

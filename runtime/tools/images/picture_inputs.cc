@@ -35,6 +35,7 @@ Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArr
   switch (dtype_of(info)) {
     case DType::kFloat32: append<float>(values, &array->data); return {};
     case DType::kUInt8:
+      if (info.quantization.count > 1) break;
       if (is_quantised) quantise<uint8_t>(info.quantization, &values);
       append<uint8_t>(values, &array->data);
       return {};

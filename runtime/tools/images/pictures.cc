@@ -61,6 +61,13 @@ Status PictureArguments::complete(PictureOptions* options) const {
   if (!read_numbers(mean_, &options->mean) || !read_numbers(std_, &options->std))
     return error(Code::kInvalidArgument,
                  "--mean and --std take numbers, one or one for each channel: 0.5,0.5,0.5");
+  const auto usable = [](const std::vector<float>& numbers, bool divides) {
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [&](float v) { return std::isfinite(v) && !(divides && v == 0); });
+  };
+  if (!usable(options->mean, false) || !usable(options->std, true))
+    return error(Code::kInvalidArgument,
+                 "--mean and --std take finite numbers, --std none that is 0");
   if (is_rgb_ && is_bgr_)
     return error(Code::kInvalidArgument, "--rgb and --bgr exclude each other");
   return {};

@@ -71,7 +71,8 @@ Status check_operators(const RunOptions& options, const Model& model, const fb::
   Session session(model, session_options);
   QRT_TRY(put_inputs(options, file, tests, &session));
   session.run();
-  const std::vector<OperatorDigest> got = operator_digests(file, session);
+  std::vector<OperatorDigest> got;
+  QRT_TRY(operator_digests(file, session, &got));
   for (size_t i = 0; i < told.size(); ++i) {
     const bool is_damaged = got[i].constants != told[i].constants;
     if (!is_damaged && got[i].outputs == told[i].outputs) continue;

@@ -141,10 +141,10 @@ Status infer_max(Inference* inference) {
 Status import_max(Importer& importer, const Op& op) {
   Reduction r;
   QRT_TRY(read_reduction(Attributes(op.node.attributes), importer.shape(op.input()), &r));
-  const bool is_wide = importer.stored(op.input()).storage.dtype == DType::kInt32;
-  const std::string name = is_wide ? "Reduce" : "MaxPool2D";
+  const bool is_int32 = importer.stored(op.input()).storage.dtype == DType::kInt32;
+  const std::string name = is_int32 ? "Reduce" : "MaxPool2D";
   const Stored made =
-      is_wide ? reduce(importer, op, r, /*maximum=*/true) : greatest(importer, op, r);
+      is_int32 ? reduce(importer, op, r, /*maximum=*/true) : greatest(importer, op, r);
   if (!r.all_by_default) {
     importer.set_output(op, made, name);
     return Status();

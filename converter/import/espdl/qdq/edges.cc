@@ -136,7 +136,7 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
 Status Translator::check_scales() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
-    if (!is_known(n) || (n.op() != "QuantizeLinear" && n.op() != "DequantizeLinear")) continue;
+    if (!is_onnx(n) || (n.op() != "QuantizeLinear" && n.op() != "DequantizeLinear")) continue;
     // Behind a QuantizeLinear that was refused the same would be said once more.
     const int producer = model_.producer(n.input(0));
     if (producer >= 0 && outcomes_.is_refused(producer)) continue;

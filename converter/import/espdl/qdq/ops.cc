@@ -67,7 +67,7 @@ const Handler* find_handler(const NodeView& n) {
   return nullptr;
 }
 
-bool is_known(const NodeView& n) {
+bool is_onnx(const NodeView& n) {
   if (n.domain().empty() || n.domain() == "ai.onnx") return true;
   return n.domain() == "com.microsoft" &&
          (n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear");

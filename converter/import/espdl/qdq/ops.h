@@ -16,8 +16,9 @@ struct Handler {
 const Handler* find_handler(const NodeView& n);
 // Operators that only move values or keep their order: the quantisation behind them counts for what stands before.
 bool keeps_quantisation(const std::string& op);
-// An operator of ONNX's, not one of the same name that another domain has.
-bool is_known(const NodeView& n);
+// An operator of ONNX's, or Microsoft's QuantizeLinear or DequantizeLinear, which are the same; not one of the same name
+// that another domain has.
+bool is_onnx(const NodeView& n);
 
 // The type that an operator computes in: int16 where one of its tensors is.
 inline DataType wider(const Format& a, const Format& b) {

@@ -94,7 +94,7 @@ void Translator::conclude(const Report& of_espdl) {
 Status Translator::visit_constants() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
-    bool all = is_known(n) &&
+    bool all = is_onnx(n) &&
                (n.op() == "Constant" || n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear");
     for (int k = 0; all && k < n.input_count(); ++k)
       all = !n.has_input(k) || load_constant(n.input(k)) || !problem_.ok();
@@ -126,9 +126,9 @@ Status Translator::visit(const NodeView& n) {
   if (outcomes_.is_refused(n.index()) || outcomes_.is_skipped(n.index())) return Status();
   if (terms_.count(n.output(0)) != 0) return Status();  // taken into another operator
   const std::string& op = n.op();
-  const bool is_edge = is_known(n) && (op == "QuantizeLinear" || op == "DequantizeLinear");
-  const Handler* handler = is_known(n) ? find_handler(n) : nullptr;
-  if (op == "Constant" && is_known(n)) {
+  const bool is_edge = is_onnx(n) && (op == "QuantizeLinear" || op == "DequantizeLinear");
+  const Handler* handler = is_onnx(n) ? find_handler(n) : nullptr;
+  if (op == "Constant" && is_onnx(n)) {
     Term term;
     term.kind = Term::Kind::kConstant;
     term.constant = read_constant(n.output(0));
@@ -187,7 +187,7 @@ const NodeView* Translator::sole_reader(const std::string& tensor) const {
   const std::vector<int>& readers = model_.readers(tensor);
   if (model_.uses(tensor) != 1 || readers.size() != 1) return nullptr;
   const NodeView& reader = node(readers[0]);
-  return is_known(reader) ? &reader : nullptr;
+  return is_onnx(reader) ? &reader : nullptr;
 }
 
 const Term& Translator::input(const NodeView& n, int i) const {
@@ -238,16 +238,23 @@ std::optional<Format> Translator::quantized_as(const std::string& tensor) {
   for (const int i : readers) {
     const NodeView& reader = node(i);
     std::optional<Format> one;
-    if (!is_known(reader)) {
+    if (!is_onnx(reader)) {
       one = std::nullopt;
     } else if (reader.op() == "QuantizeLinear" && reader.input(0) == tensor) {
       const auto scales = scales_.find(i);
       if (scales != scales_.end() && scales->second.per_tensor())
         one = Format{scales->second.type, static_cast<int>(scales->second.exponents[0])};
     } else if (keeps_quantisation(reader.op())) {
-      one = quantized_as(reader.output(0));
-      for (int k = 1; one && k < reader.output_count(); ++k)  // Split
-        if (quantized_as(reader.output(k)) != one) one = std::nullopt;
+      // All outputs that are read, of a Split, alike; a Dropout's mask is read by nobody.
+      bool any = false, alike = true;
+      for (int k = 0; alike && k < reader.output_count(); ++k) {
+        if (!reader.has_output(k) || model_.uses(reader.output(k)) == 0) continue;
+        const std::optional<Format> part = quantized_as(reader.output(k));
+        alike = part && (!any || part == one);
+        one = part;
+        any = true;
+      }
+      if (!alike) one = std::nullopt;
     }
     const bool agrees = one && (!all || all == one);
     all = agrees ? one : std::nullopt;
