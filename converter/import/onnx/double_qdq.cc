@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "converter/import/onnx/move.h"
 #include "converter/import/onnx/no_op.h"
 
 namespace qrt::convert::from_onnx {
@@ -52,6 +53,26 @@ bool are_inverse(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   return !a.empty();
 }
 
+// What `first` and then `second` do. Empty: not known to be a permutation of as many axes.
+std::vector<int64_t> composed(const std::vector<int64_t>& first,
+                              const std::vector<int64_t>& second) {
+  if (first.empty()) return second;
+  std::vector<int64_t> both;
+  for (int64_t axis : second) {
+    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return {};
+    both.push_back(first[static_cast<size_t>(axis)]);
+  }
+  return both;
+}
+
+Shape turned(const Shape& shape, const std::vector<int64_t>& perm) {
+  if (static_cast<int>(perm.size()) != shape.rank()) return shape;
+  std::vector<int> axes(perm.begin(), perm.end());
+  for (int axis : axes)
+    if (axis < 0 || axis >= shape.rank()) return shape;
+  return transposed(shape, std::move(axes)).to;
+}
+
 }  // namespace
 
 const Quant* DoubleQdq::quant(const NodeView& node) const {
@@ -84,7 +105,9 @@ Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
     const std::string& y = node.output(0);
     if (node.op() == "Transpose" && model_.uses(y) == 1 && model_.readers(y).size() == 1) {
       const NodeView& back = *nodes_[static_cast<size_t>(model_.readers(y)[0])];
-      if (back.op() == "Transpose" && are_inverse(node.integers("perm"), back.integers("perm"))) {
+      const std::vector<int64_t> perm = node.integers("perm");
+      if (back.op() == "Transpose" && !is_identity(perm) &&
+          are_inverse(perm, back.integers("perm"))) {
         passed->emplace_back(node.index(), 0);
         passed->emplace_back(back.index(), 0);
         QRT_TRY(find_readers(back.output(0), shape, found, passed, all));
@@ -120,14 +143,17 @@ bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* o
 }
 
 Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
-  Quant quant, other;
-  if (!is(quantize, "QuantizeLinear") || !read(quantize, &quant)) return Status();
-  std::vector<const NodeView*> dequantizes;
+  Pair pair{quantize, shape, {}, {}, {}};
+  if (!is(quantize, "QuantizeLinear") || !read(quantize, &pair.quant)) return Status();
+  const NodeView* before = producer(quantize.input(0));
+  if (before && before->op() == "Transpose") pair.turn = before->integers("perm");
+  Quant other;
   Passed passed;
   bool all;
-  QRT_TRY(find_readers(quantize.output(0), shape, &dequantizes, &passed, &all));
-  bool goes_on = all && are_one(dequantizes, "DequantizeLinear", &other) && other == quant;
-  while (goes_on) QRT_TRY(merge_next(quantize, shape, &quant, &dequantizes, &goes_on));
+  QRT_TRY(find_readers(quantize.output(0), shape, &pair.dequantizes, &passed, &all));
+  bool goes_on =
+      all && are_one(pair.dequantizes, "DequantizeLinear", &other) && other == pair.quant;
+  while (goes_on) QRT_TRY(merge_next(&pair, &goes_on));
   return Status();
 }
 
@@ -138,11 +164,28 @@ const NodeView* DoubleQdq::sole_reader(const NodeView& node) const {
   return one ? nodes_[static_cast<size_t>(readers[0])].get() : nullptr;
 }
 
+const NodeView* DoubleQdq::producer(const std::string& tensor) const {
+  const int index = model_.producer(tensor);
+  return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
+}
+
+bool DoubleQdq::goes_in_front(const NodeView& node) const {
+  const NodeView* move = producer(node.input(0));
+  if (!move || model_.uses(node.input(0)) != 1) return false;
+  // By what ONNX Runtime's list says of versions.
+  const std::string op = move->op();
+  const bool always = op == "Slice" || (op == "MaxPool" && model_.opset("") >= 12);
+  const bool till_20 = op == "Reshape" || op == "Transpose" || op == "Squeeze" || op == "Unsqueeze";
+  if (!always && !(till_20 && model_.opset("") < 21)) return false;
+  const NodeView* source = producer(move->input(0));
+  return !source || (source->op() != "DequantizeLinear" && model_.uses(move->input(0)) == 1);
+}
+
 // Two forms. DQ, Transpose, Q, DQ, Transpose: the first Transpose moves behind the second pair.
 // DQ, Transpose, Transpose, Q: ONNX Runtime first puts a pair like Q between the two.
-bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
-                             std::vector<const NodeView*>* dequantizes) {
-  const NodeView* first = dequantizes->size() == 1 ? sole_reader(*dequantizes->front()) : nullptr;
+bool DoubleQdq::merge_across(Pair* pair) {
+  const NodeView* d = pair->dequantizes.front();
+  const NodeView* first = pair->dequantizes.size() == 1 ? sole_reader(*d) : nullptr;
   if (!first || first->op() != "Transpose") return false;
   const NodeView* q = sole_reader(*first);
   bool turns_again = false;
@@ -151,12 +194,12 @@ bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
     q = sole_reader(*q);
   }
   Quant second, third, common;
-  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != quant->type ||
-      *quant == second || almost_equal(*quant, second) || !intersect(*quant, second, &common))
+  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != pair->quant.type ||
+      pair->quant == second || almost_equal(pair->quant, second) ||
+      !intersect(pair->quant, second, &common))
     return false;
-  const NodeView* d = dequantizes->front();
   if (turns_again) {
-    merged_[quantize.index()] = common;
+    merged_[pair->quantize.index()] = common;
     merged_[d->index()] = common;
     return false;
   }
@@ -175,26 +218,39 @@ bool DoubleQdq::merge_across(const NodeView& quantize, Quant* quant,
   if (!moves) return false;
   merged_.erase(d->index());
   passed_[d->index()] = passed_[q->index()] = 0;
-  merged_[quantize.index()] = common;
+  merged_[pair->quantize.index()] = common;
   for (const NodeView* node : next) merged_[node->index()] = common;
-  *quant = common;
-  *dequantizes = std::move(next);
+  pair->quant = common;
+  pair->dequantizes = std::move(next);
+  pair->turn = composed(pair->turn, first->integers("perm"));
+  pair->shape = turned(pair->shape, first->integers("perm"));
   return true;
 }
 
-Status DoubleQdq::merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
-                             std::vector<const NodeView*>* dequantizes, bool* merged) {
-  *merged = merge_across(quantize, quant, dequantizes);
+const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
+  const NodeView* behind =
+      pair.dequantizes.size() == 1 ? sole_reader(*pair.dequantizes[0]) : nullptr;
+  const bool undoes =
+      behind && behind->op() == "Transpose" && are_inverse(pair.turn, behind->integers("perm"));
+  return undoes ? behind : nullptr;
+}
+
+Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
+  const NodeView* back = undoes_turn(*pair);
+  *merged = !back && merge_across(pair);
   if (*merged) return Status();
+  const Shape shape = back ? turned(pair->shape, back->integers("perm")) : pair->shape;
   std::vector<const NodeView*> quantizes, next;
   Passed passed;
   bool all;
-  for (const NodeView* d : *dequantizes) {
-    QRT_TRY(find_readers(d->output(0), shape, &quantizes, &passed, &all));
+  for (const NodeView* d : pair->dequantizes) {
+    const std::string& real = back ? back->output(0) : d->output(0);
+    QRT_TRY(find_readers(real, shape, &quantizes, &passed, &all));
     if (!all) return Status();
   }
-  Quant second, third, common = *quant;
-  if (!are_one(quantizes, "QuantizeLinear", &second) || second.type != quant->type) return Status();
+  const Quant quant = pair->quant;
+  Quant second, third, common = quant;
+  if (!are_one(quantizes, "QuantizeLinear", &second) || second.type != quant.type) return Status();
   for (const NodeView* q : quantizes) {
     QRT_TRY(find_readers(q->output(0), shape, &next, &passed, &all));
     if (!all) return Status();
@@ -205,22 +261,33 @@ Status DoubleQdq::merge_next(const NodeView& quantize, const Shape& shape, Quant
     return model_.uses(d->output(0)) > static_cast<int>(model_.readers(d->output(0)).size());
   });
   if (outputs > 1) return Status();
-  const bool stay = *quant != second && almost_equal(*quant, second);
-  if (!stay && *quant != second && !intersect(*quant, second, &common)) {
+  const bool stay = quant != second && almost_equal(quant, second);
+  if (!stay && quant != second && !intersect(quant, second, &common)) {
     if (common.scale[0] > 0.0f) return Status();
     return error(Code::kUnsupported,
                  "it and the pair behind it have only 0 in common: ONNX Runtime makes one pair of "
                  "scale 0 of them");
   }
-  for (const auto* nodes : {dequantizes, &quantizes})
+  // Pairs between which Transposes are taken out meet late.
+  const bool late = back || std::any_of(passed.begin(), passed.end(), [this](const auto& p) {
+                      return nodes_[static_cast<size_t>(p.first)]->op() == "Transpose";
+                    });
+  if (late && !stay && goes_in_front(back ? *producer(pair->quantize.input(0)) : pair->quantize)) {
+    for (const auto* nodes : {&quantizes, &next})
+      for (const NodeView* node : *nodes) merged_[node->index()] = common;
+    return Status();
+  }
+  for (const auto* nodes : {&pair->dequantizes, &quantizes})
     for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);
   for (const auto& [node, input] : passed) passed_[node] = input;
-  for (const NodeView* d : *dequantizes) merged_.erase(d->index());
+  for (const NodeView* d : pair->dequantizes) merged_.erase(d->index());
   if (stay) return Status();
-  merged_[quantize.index()] = common;
+  merged_[pair->quantize.index()] = common;
   for (const NodeView* d : next) merged_[d->index()] = common;
-  *quant = common;
-  *dequantizes = std::move(next);
+  pair->quant = common;
+  pair->dequantizes = std::move(next);
+  pair->shape = shape;
+  if (back) pair->turn.clear();
   *merged = true;
   return Status();
 }

@@ -41,14 +41,27 @@ class DoubleQdq {
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   bool read(const NodeView& node, Quant* quant) const;
   bool are_one(const std::vector<const NodeView*>& nodes, const char* op, Quant* quant) const;
-  // Merges with the pair behind `dequantizes`, which becomes theirs. *merged: there was one.
-  Status merge_next(const NodeView& quantize, const Shape& shape, Quant* quant,
-                    std::vector<const NodeView*>* dequantizes, bool* merged);
 
+  // Pairs that are one by now.
+  struct Pair {
+    const NodeView& quantize;  // the first node
+    Shape shape;               // of what the last nodes make
+    Quant quant;
+    std::vector<const NodeView*> dequantizes;  // the last nodes, equal ones
+    // What the Transposes in front of the pair do that ONNX Runtime moves behind it.
+    std::vector<int64_t> turn;
+  };
+  // Merges with the pair behind, whose last nodes become the pair's. *merged: there was one.
+  Status merge_next(Pair* pair, bool* merged);
   // The same across a Transpose, where ONNX Runtime makes it one with a later Transpose.
-  bool merge_across(const NodeView& quantize, Quant* quant,
-                    std::vector<const NodeView*>* dequantizes);
+  bool merge_across(Pair* pair);
+  // Behind the pair: the Transpose that undoes its turn. Null where there is none.
+  const NodeView* undoes_turn(const Pair& pair) const;
   const NodeView* sole_reader(const NodeView& node) const;
+  const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
+  // ONNX Runtime puts a pair like this node's in front of the node before it, at once; the pair
+  // itself it may merge later.
+  bool goes_in_front(const NodeView& node) const;
 
   const Model& model_;
   const Nodes& nodes_;

@@ -108,6 +108,71 @@ void pair_before_transpose_and_reshape(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
 }
 
+// Inverse Transposes around a pair: ONNX Runtime takes both out, whatever is in front of them.
+void pair_between_inverse_transposes(BitsModel& m) {
+  const auto turned = [&](const std::string& x) {
+    const std::string y = m.b.qdq<uint8_t>(transposed(m, x, {0, 2, 3, 1}), 0.017f, 180);
+    return m.b.qdq<uint8_t>(transposed(m, y, {0, 3, 1, 2}), 0.023f, 2);
+  };
+  m.b.output(turned(m.image({1, 3, 2, 4}, 0.03f, 100)));
+  m.b.output(turned(m.real({1, 3, 2, 4})));
+  m.b.output(turned(m.b.node("Reshape", {m.image({1, 6, 4}, 0.03f, 100), m.ints({1, 3, 2, 4})})));
+  m.b.output(turned(m.b.node("Sigmoid", {m.image({1, 3, 2, 4}, 0.03f, 100)})));
+  m.b.output(turned(turned(m.b.node("Abs", {m.image({1, 3, 2, 4}, 0.03f, 100)}))));
+}
+
+// ONNX Runtime has put a pair in front of the Slice, where there is none, before it takes out the
+// Transposes.
+void pairs_that_meet_behind_a_slice(BitsModel& m) {
+  const auto sliced = [&](const std::string& x) {
+    return m.b.node("Slice", {x, m.ints({1}), m.ints({3}), m.ints({1})});
+  };
+  const auto reshaped = [&](const std::string& x, const Dims& dims) {
+    return m.b.node("Reshape", {x, m.ints(dims)});
+  };
+  const auto other = [&](const std::string& x) {
+    return m.b.qdq<uint8_t>(
+        transposed(m, transposed(m, m.b.qdq<uint8_t>(x, 0.0019f, 0), {0, 2, 1}), {0, 2, 1}),
+        0.0033f, 128);
+  };
+  const auto around = [&](const std::string& x) {
+    const std::string y = m.b.qdq<uint8_t>(transposed(m, x, {0, 2, 1}), 0.0019f, 0);
+    return m.b.qdq<uint8_t>(transposed(m, y, {0, 2, 1}), 0.0033f, 128);
+  };
+  const auto image = [&] { return m.image({2, 4, 3}, 0.001f, 128); };
+  m.b.output(other(sliced(image())));
+  m.b.output(other(sliced(m.real({2, 4, 3}))));
+  m.b.output(other(sliced(m.b.node("Abs", {image()}))));
+  m.b.output(other(sliced(reshaped(m.image({2, 12}, 0.001f, 128), {2, 4, 3}))));
+  m.b.output(other(reshaped(sliced(m.image({2, 8, 3}, 0.001f, 128)), {3, 2, 2})));
+  m.b.output(around(sliced(image())));
+  m.b.output(around(sliced(m.real({2, 4, 3}))));
+  m.b.output(around(sliced(m.b.node("Abs", {image()}))));
+  m.b.output(around(sliced(reshaped(m.image({2, 12}, 0.001f, 128), {2, 4, 3}))));
+}
+
+void pair_before_two_transposes_of_nothing(BitsModel& m) {
+  const auto same = [&](const std::string& x, const Dims& perm) {
+    return m.b.qdq<uint8_t>(transposed(m, transposed(m, x, perm), perm), 0.017f, 90);
+  };
+  m.b.output(same(m.image({7}, 0.03f, 100), {0}));
+  m.b.output(same(m.image({2, 3, 4}, 0.03f, 100), {0, 1, 2}));
+  m.b.output(same(m.b.qdq<uint8_t>(m.b.node("Abs", {m.image({7}, 0.03f, 100)}), 0.025f, 100), {0}));
+}
+
+// Another reader of the pair or of the first Transpose keeps them.
+void pair_between_inverse_transposes_with_other_readers(BitsModel& m) {
+  const std::vector<int64_t> there{0, 2, 3, 1}, back{0, 3, 1, 2};
+  const std::string x = transposed(m, m.image({1, 3, 2, 4}, 0.03f, 100), there);
+  const std::string y = m.b.qdq<uint8_t>(x, 0.017f, 180);
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, y, back), 0.023f, 2));
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {y}), 1.0f / 256, 0));
+  const std::string z = transposed(
+      m, m.b.node("Reshape", {m.image({1, 6, 4}, 0.03f, 100), m.ints({1, 3, 2, 4})}), there);
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, m.b.qdq<uint8_t>(z, 0.017f, 180), back), 0.023f, 2));
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {z}), 1.0f / 256, 0));
+}
+
 }  // namespace
 
 std::vector<BitsCase> pair_cases() {
@@ -121,6 +186,11 @@ std::vector<BitsCase> pair_cases() {
       {"PairsAroundTwoTransposes", pairs_around_two_transposes},
       {"PairsAroundATransposeOfNothing", pairs_around_a_transpose_of_nothing},
       {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
+      {"PairBetweenInverseTransposes", pair_between_inverse_transposes},
+      {"PairBetweenInverseTransposesWithOtherReaders",
+       pair_between_inverse_transposes_with_other_readers},
+      {"PairsThatMeetBehindASlice", pairs_that_meet_behind_a_slice},
+      {"PairBeforeTwoTransposesOfNothing", pair_before_two_transposes_of_nothing},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
   };
