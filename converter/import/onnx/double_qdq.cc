@@ -73,6 +73,13 @@ Shape turned(const Shape& shape, const std::vector<int64_t>& perm) {
   return transposed(shape, std::move(axes)).to;
 }
 
+// Two Transposes, one behind the other, that ONNX Runtime takes out.
+bool cancel(const NodeView& first, const NodeView& second) {
+  const std::vector<int64_t> perm = first.integers("perm");
+  return first.op() == "Transpose" && second.op() == "Transpose" && !is_identity(perm) &&
+         are_inverse(perm, second.integers("perm"));
+}
+
 }  // namespace
 
 const Quant* DoubleQdq::quant(const NodeView& node) const {
@@ -105,9 +112,7 @@ Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
     const std::string& y = node.output(0);
     if (node.op() == "Transpose" && model_.uses(y) == 1 && model_.readers(y).size() == 1) {
       const NodeView& back = *nodes_[static_cast<size_t>(model_.readers(y)[0])];
-      const std::vector<int64_t> perm = node.integers("perm");
-      if (back.op() == "Transpose" && !is_identity(perm) &&
-          are_inverse(perm, back.integers("perm"))) {
+      if (cancel(node, back)) {
         passed->emplace_back(node.index(), 0);
         passed->emplace_back(back.index(), 0);
         QRT_TRY(find_readers(back.output(0), shape, found, passed, all));
@@ -188,6 +193,7 @@ bool DoubleQdq::merge_across(Pair* pair) {
   const NodeView* first = pair->dequantizes.size() == 1 ? sole_reader(*d) : nullptr;
   if (!first || first->op() != "Transpose") return false;
   const NodeView* q = sole_reader(*first);
+  if (q && cancel(*first, *q)) return false;
   bool turns_again = false;
   while (q && (q->op() == "Transpose" || q->op() == "Squeeze" || q->op() == "Unsqueeze")) {
     turns_again = turns_again || q->op() == "Transpose";

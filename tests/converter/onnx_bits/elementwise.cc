@@ -1,4 +1,5 @@
 // Elementwise operators, Softmax and Concat.
+#include <cmath>
 #include <functional>
 
 #include "tests/converter/onnx_bits/case.h"
@@ -59,6 +60,21 @@ void batch_normalization(BitsModel& m) {
                      m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
 }
 
+// Beside a DequantizeLinear and in front of a QuantizeLinear of its type the constant is rounded.
+void where_of_a_constant(BitsModel& m) {
+  const std::string condition =
+      m.b.node("Cast", {m.b.constant<uint8_t>({1, 3, 2}, {1, 0, 0, 1, 1, 0})}, {{"to", 9}});
+  const auto where = [&](const std::string& a, const std::string& b) {
+    return m.b.node("Where", {condition, a, b});
+  };
+  for (const float c : {0.9945331f, -0.3333333f, 0.0f})
+    m.stored(where(m.image({1, 3, 2}), m.b.scalar(c)), c == 0 ? 0.01f : std::fabs(c / 2.5f));
+  m.stored(where(m.b.scalar(0.7777777f), m.image({1, 3, 2})), 0.7777777f / 2.5f, 20);
+  const std::string y = where(m.image({1, 3, 2}), m.b.scalar(0.9945331f));
+  m.b.output(y);
+  m.stored(y);
+}
+
 }  // namespace
 
 std::vector<BitsCase> elementwise_cases() {
@@ -72,6 +88,7 @@ std::vector<BitsCase> elementwise_cases() {
       {"ConstantAlongSeveralAxes", constant_along_several_axes},
       {"IntegersCastToFloat", integers_cast_to_float},
       {"BatchNormalization", batch_normalization},
+      {"WhereOfAConstant", where_of_a_constant},
   };
 }
 

@@ -3,6 +3,8 @@
 #include <limits>
 #include <string>
 
+#include "converter/import/onnx/arithmetic/where_constant.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -63,8 +65,15 @@ Status float_comparison(FloatGraph* f, ValueId* y) {
 // max(min(a, mask), min(b, other mask)): exact for all but NaN, of which it makes infinity.
 Status float_where(FloatGraph* f, ValueId* y) {
   const Tensor condition = f->importer().input(f->node(), 0);
+  const auto read = [f](int i, ValueId* operand) {
+    const Tensor t = where_input(f->importer(), f->node(), i);
+    if (!t.is_plain_constant() || t.type != kFloat || t.shape.rank() != 0)
+      return f->read(i, operand);
+    *operand = f->constant({}, {t.constant->real(0)});
+    return true;
+  };
   ValueId a, b;
-  if (!f->read(1, &a) || !f->read(2, &b)) return Status();
+  if (!read(1, &a) || !read(2, &b)) return Status();
   const ValueId of_a = mask(f, condition, true), of_b = mask(f, condition, false);
   if (of_a == kNoValue) return Status();
   QRT_TRY(f->binary(F::MINIMUM, a, of_a, &a));

@@ -1,4 +1,5 @@
 // Where, and the comparisons that make its conditions: of integers and of quantised tensors.
+#include "converter/import/onnx/arithmetic/where_constant.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
 
@@ -83,7 +84,7 @@ Status import_comparison(Importer& importer, const NodeView& node) {
 Status import_where(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   const Tensor condition = importer.input(node, 0);
-  const Tensor a = importer.input(node, 1), b = importer.input(node, 2);
+  const Tensor a = where_input(importer, node, 1), b = where_input(importer, node, 2);
   if (!is_condition(condition)) return importer.refuse_float(node, 0);
   Shape shape;
   QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
