@@ -236,8 +236,8 @@ bool DoubleQdq::merge_across(Pair* pair) {
 const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
   const NodeView* behind =
       pair.dequantizes.size() == 1 ? sole_reader(*pair.dequantizes[0]) : nullptr;
-  const bool undoes =
-      behind && behind->op() == "Transpose" && are_inverse(pair.turn, behind->integers("perm"));
+  const bool undoes = behind && behind->op() == "Transpose" && !is_identity(pair.turn) &&
+                      are_inverse(pair.turn, behind->integers("perm"));
   return undoes ? behind : nullptr;
 }
 

@@ -158,6 +158,10 @@ void pair_before_two_transposes_of_nothing(BitsModel& m) {
   m.b.output(same(m.image({7}, 0.03f, 100), {0}));
   m.b.output(same(m.image({2, 3, 4}, 0.03f, 100), {0, 1, 2}));
   m.b.output(same(m.b.qdq<uint8_t>(m.b.node("Abs", {m.image({7}, 0.03f, 100)}), 0.025f, 100), {0}));
+  const Dims none{0, 1};
+  const std::string sum = m.b.node("Add", {m.image({2, 3}, 0.03f, 100), m.image({2, 3})});
+  const std::string y = m.b.qdq<uint8_t>(transposed(m, sum, none), 0.03f, 128);
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, y, none), 0.02f, 110));
 }
 
 // Another reader of the pair or of the first Transpose keeps them.
