@@ -120,7 +120,10 @@ bool GraphMaker::concat() {
     }
     made[static_cast<size_t>(axis)] += dims[static_cast<size_t>(axis)];
   }
-  const std::string y = b_.node("Concat", parts, {Attr("axis", dice_.coin() ? axis : axis - rank)});
+  // Below opset 11 an axis from behind leaves ONNX Runtime without the shape, and without the fusions
+  // that ask for it.
+  const bool from_behind = dice_.coin() && opset_ >= 11;
+  const std::string y = b_.node("Concat", parts, {Attr("axis", from_behind ? axis - rank : axis)});
   if (dice_.one_in(6)) {  // detection heads end so
     b_.output(y);
     return true;
