@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "converter/import/espdl/fields.h"
+
 namespace qrt::convert::from_espdl {
 namespace {
 
 constexpr size_t kMark = 4, kWord = 4;
-constexpr size_t kMaxNameBytes = 4096;
 
 bool has_mark(const uint8_t* data, size_t bytes, const char* mark) {
   return bytes >= kMark && memcmp(data, mark, kMark) == 0;

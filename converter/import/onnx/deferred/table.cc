@@ -49,6 +49,16 @@ bool entries(const Tensor& t, std::vector<float>* out) {
   return true;
 }
 
+bool keeps_order(const Tensor& t) {
+  if (t.is_value())
+    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  std::vector<float> real;
+  if (!t.is_table() || !entries(t, &real)) return false;
+  for (size_t i = 0; i < real.size(); ++i)
+    if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
+  return true;
+}
+
 namespace {
 
 // A table that reads or writes 16 bits: one for the whole tensor.

@@ -19,6 +19,8 @@ int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 
 // The entries of a table, made explicit. False: too large, to be refused.
 bool entries(const Tensor& table, std::vector<float>* out);
+// Integers keep the order of the values they stand for where the table behind them never falls.
+bool keeps_order(const Tensor& t);
 // The float reading of a constant. False: it is neither dequantised nor of a float type.
 bool constant_floats(const Tensor& constant, std::vector<float>* out);
 

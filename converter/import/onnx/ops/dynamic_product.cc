@@ -9,15 +9,15 @@ namespace {
 bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 
 // Where the operator has its parameters: input numbers, or -1.
-struct Places {
+struct ProductInputs {
   int a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, bias;
 };
-constexpr Places kQLinear = {0, 1, 2, 3, 4, 5, 6, 7, 8},
-                 kInteger = {0, -1, 2, 1, -1, 3, -1, -1, -1};
+constexpr ProductInputs kQLinear = {0, 1, 2, 3, 4, 5, 6, 7, 8},
+                        kInteger = {0, -1, 2, 1, -1, 3, -1, -1, -1};
 
 // MatMulInteger and ConvInteger with constant weights: layers as any other, which take the zero
 // point of the run.
-bool is_layer(const Importer& importer, const NodeView& node, const Places& at, bool conv) {
+bool is_layer(const Importer& importer, const NodeView& node, const ProductInputs& at, bool conv) {
   const Tensor &a = importer.input(node, at.a), &b = importer.input(node, at.b);
   const bool zero_is_known =
       !node.has_input(at.b_zero) || importer.input(node, at.b_zero).is_plain_constant();
@@ -25,7 +25,8 @@ bool is_layer(const Importer& importer, const NodeView& node, const Places& at, 
          is_eight_bit(b.type) && (conv || b.shape.rank() == 2) && zero_is_known;
 }
 
-bool needs_inputs(const Importer& importer, const NodeView& node, const Places& at, bool conv) {
+bool needs_inputs(const Importer& importer, const NodeView& node, const ProductInputs& at,
+                  bool conv) {
   if (is_layer(importer, node, at, conv)) return false;
   if (conv && importer.input(node, at.b).is_value()) return true;
   for (int i : {at.a_scale, at.a_zero, at.b_scale, at.b_zero, at.y_scale, at.y_zero}) {
@@ -81,7 +82,7 @@ Status matrix_shape(const Shape& a, const Shape& b, Shape* y) {
   return Status();
 }
 
-Status emit(Importer& importer, const NodeView& node, const Places& at, bool conv) {
+Status emit(Importer& importer, const NodeView& node, const ProductInputs& at, bool conv) {
   const Tensor a = importer.input(node, at.a), b = importer.input(node, at.b);
   for (int i : {at.a, at.b}) {
     const Tensor& t = importer.input(node, i);
@@ -140,7 +141,7 @@ Status emit(Importer& importer, const NodeView& node, const Places& at, bool con
 Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken) {
   const std::string& op = node.op();
   const bool conv = op == "QLinearConv" || op == "ConvInteger";
-  const Places& at = op == "QLinearConv" || op == "QLinearMatMul" ? kQLinear : kInteger;
+  const ProductInputs& at = op == "QLinearConv" || op == "QLinearMatMul" ? kQLinear : kInteger;
   *taken = needs_inputs(importer, node, at, conv);
   return *taken ? emit(importer, node, at, conv) : Status();
 }

@@ -277,17 +277,6 @@ ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, c
   return result;
 }
 
-// Integers keep the order of the values they stand for where the table behind them never falls.
-bool keeps_order(const Importer& importer, const Tensor& t) {
-  if (t.is_value())
-    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
-  std::vector<float> real;
-  if (!t.is_table() || !entries(t, &real)) return false;
-  for (size_t i = 0; i < real.size(); ++i)
-    if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
-  return true;
-}
-
 // Whether ONNX Runtime pools the floats: between a DequantizeLinear and a QuantizeLinear of other
 // parameters. Elsewhere it moves the DequantizeLinear behind the pool.
 Status is_pooled_in_float(Importer& importer, const NodeView& node, const Tensor& x,
@@ -311,7 +300,7 @@ Status is_pooled_in_float(Importer& importer, const NodeView& node, const Tensor
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
   const Tensor& x = importer.input(node, 0);
   const std::shared_ptr<Pending> waits = own_pending(importer, node, 0);
-  if (!waits && !keeps_order(importer, x)) return importer.refuse_float(node, 0);
+  if (!waits && !keeps_order(x)) return importer.refuse_float(node, 0);
   Image image;
   bool known;
   QRT_TRY(read_image(importer, node, x.shape, false, &image, &known));

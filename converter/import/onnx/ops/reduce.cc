@@ -48,18 +48,6 @@ Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool 
   return r;
 }
 
-// Tables that keep the order of the integers, and nothing per axis.
-bool keeps_order(const Importer& importer, const Tensor& t) {
-  if (t.is_value())
-    return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
-  std::vector<float> real;
-  if (!t.is_table() || t.table_axis >= 0 || !t.quant->per_tensor() || !entries(t, &real))
-    return false;
-  for (size_t i = 1; i < real.size(); ++i)
-    if (!(real[i - 1] <= real[i])) return false;
-  return true;
-}
-
 // x as [outer, n, 1, inner].
 ValueId arranged(Importer& importer, const NodeView& node, const Reduction& r, ValueId x) {
   if (!r.perm.empty()) x = importer.builder().transpose(node, x, r.perm);
@@ -125,7 +113,8 @@ Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops
 
 Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (!keeps_order(importer, x)) return importer.refuse_float(node, 0);
+  const bool per_axis = x.is_table() && (x.table_axis >= 0 || !x.quant->per_tensor());
+  if (per_axis || !keeps_order(x)) return importer.refuse_float(node, 0);
   std::vector<bool> reduced;
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
