@@ -155,6 +155,7 @@ ModelPtr load(const uint8_t* data, size_t size, Status* status) {
 bool is_small(const Plan& plan) {
   if (plan.memory_bytes() > kSmallMemory) return false;
   uint64_t work = 0;
+  for (uint32_t slot : *plan.model->file().inputs()) work += 8 * plan.slot_bytes(slot);  // random
   for (const PlannedStep& step : plan.steps) {
     work += step.macs;
     for (uint32_t slot : step.outputs) {
