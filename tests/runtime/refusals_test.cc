@@ -21,7 +21,7 @@
 #include "runtime/op.h"
 #include "runtime/verify.h"
 #include "tests/support/fields.h"
-#include "tests/support/integer_model.h"
+#include "tests/support/other_forms_model.h"
 
 namespace qrt {
 namespace {
@@ -30,8 +30,8 @@ using Bytes = std::vector<uint8_t>;
 using Damage = std::function<void(fb::ModelT&)>;
 
 // Between them every operator, in most of its forms.
-constexpr testing::ModelBuilder (*kModels[])() = {&testing::every_op_model,
-                                                  &testing::integer_model};
+constexpr testing::ModelBuilder (*kModels[])() = {&testing::every_op_model, &testing::integer_model,
+                                                  &testing::other_forms_model};
 
 // Every field in the file, defaults included.
 Bytes pack(const fb::ModelT& model) {
