@@ -230,8 +230,8 @@ void damage_alone(const Bytes& file, Refusals* refusals) {
           int64_t{5},          int64_t{16},         int64_t{40},         int64_t{127},
           int64_t{128},        int64_t{-128},       int64_t{255},        int64_t{-1},
           int64_t{256},        int64_t{40000},      int64_t{-60000},     int64_t{0x3f800000},
-          int64_t{0x7f7fffff}, int64_t{0x7f800000}, int64_t{0x7fc00000}, int64_t{INT32_MIN},
-          int64_t{INT32_MAX}}) {
+          int64_t{0xbf800000}, int64_t{0x7f7fffff}, int64_t{0x7f800000}, int64_t{0x7fc00000},
+          int64_t{INT32_MIN},  int64_t{INT32_MAX}}) {
       Bytes changed = file;
       testing::set(&changed, field, value);
       ++(*refusals)[refusal(changed)];

@@ -229,6 +229,29 @@ inline void add_formulas(ModelBuilder* m) {
   m->op(reduce, {wide}, {m->output({1, 4}, DType::kInt32)});
 }
 
+// The INT16 form of every_op_model()'s.
+inline void add_lstm(ModelBuilder* m) {
+  const DType wide = DType::kInt16;
+  fb::LstmOptionsT lstm;
+  for (int g = 0; g < 4; ++g) {
+    lstm.gates.push_back(std::make_unique<fb::LstmGateT>());
+    lstm.gates.back()->input_stages = double_rounding(1 << 30, 2);
+    lstm.gates.back()->recurrent_stages = double_rounding(1 << 30, 3);
+  }
+  lstm.keep_stages = double_rounding(1 << 30, 14);
+  lstm.add_stages = double_rounding(1 << 30, 14);
+  lstm.requant = requant_16(1, 15);
+  const auto bias = [&] {
+    return m->constant({4, 3}, DType::kInt64, pattern<int64_t>(12, -9000, 9000));
+  };
+  m->op(std::move(lstm),
+        {m->input({1, 2, 5}, wide),
+         m->constant({4, 3, 5}, DType::kInt8, pattern<int8_t>(60, -60, 60)), bias(),
+         m->constant({4, 3, 3}, DType::kInt8, pattern<int8_t>(36, -60, 60, 1)), bias(),
+         m->input({1, 3}, wide), m->input({1, 3}, wide)},
+        {m->output({1, 2, 3}, wide), m->output({1, 3}, wide), m->output({1, 3}, wide)});
+}
+
 // Not of an integer build: it has layers in float.
 inline ModelBuilder other_forms_model() {
   ModelBuilder m;
@@ -238,6 +261,7 @@ inline ModelBuilder other_forms_model() {
   add_edges(&m);
   add_tables_and_floats(&m);
   add_formulas(&m);
+  add_lstm(&m);
   return m;
 }
 
