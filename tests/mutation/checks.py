@@ -3,8 +3,8 @@
 A check is the condition of QRT_MODEL_CHECK, of an `if` that returns INVALID_MODEL or UNSUPPORTED or, in a file of
 functions that return whether all is well, false; or a call of a check_* function whose Status is passed on. Its mutants:
 
-  drop     the check never refuses; the call is left out
-  operand  one operand of its && and || is left out
+  drop     the check never refuses; the call's Status is ignored
+  operand  one operand of its && and || counts for nothing
   negate   it refuses what it accepted, and the other way round
 """
 import re
@@ -140,7 +140,7 @@ class Rewriter:
                 is_plain = ';' not in body and not re.match(r'(const )?(auto|\w+)[ *&]+\w+ = ', body)
                 if is_plain and self.refuses.match(text, end + 1):
                     new = self.condition(i, body, True)
-            elif '&' not in body:  # not where it has results, too
+            else:
                 new = self.call(i, body)
             if new is not None:
                 out += [text[done:opening + 1], new]

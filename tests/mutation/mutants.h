@@ -3,6 +3,8 @@
 #ifndef QRT_TESTS_MUTATION_MUTANTS_H_
 #define QRT_TESTS_MUTATION_MUTANTS_H_
 
+#include <utility>
+
 namespace qrt::mutation {
 
 extern int chosen;            // -1: none, the program is as it was written
@@ -32,21 +34,21 @@ inline bool negated(int n, bool value) {
 template <class Status>
 Status unless_error(int n, Status status) {
   if (!status.ok()) mark(n);
-  return status;
+  return is_chosen(n) ? Status() : std::move(status);
 }
 
 }  // namespace qrt::mutation
 
-// Without this operand of &&, or this condition of what is accepted: as if it were true.
+// Each is evaluated as ever, for what else it does; its result counts for nothing.
+// An operand of &&, or a condition of what is accepted: as if it were true.
 #define QRT_MUTANT_AND(n, e) \
-  (::qrt::mutation::is_chosen(n) || ::qrt::mutation::unless_false(n, static_cast<bool>(e)))
-// Without this operand of ||, or this condition of what is refused: as if it were false.
+  (::qrt::mutation::unless_false(n, static_cast<bool>(e)) || ::qrt::mutation::is_chosen(n))
+// An operand of ||, or a condition of what is refused: as if it were false.
 #define QRT_MUTANT_OR(n, e) \
-  (!::qrt::mutation::is_chosen(n) && ::qrt::mutation::unless_true(n, static_cast<bool>(e)))
+  (::qrt::mutation::unless_true(n, static_cast<bool>(e)) && !::qrt::mutation::is_chosen(n))
 // The opposite.
 #define QRT_MUTANT_NOT(n, e) (::qrt::mutation::negated(n, static_cast<bool>(e)))
-// Without this call of a function that returns a Status.
-#define QRT_MUTANT_CALL(n, e) \
-  (::qrt::mutation::is_chosen(n) ? ::qrt::Status() : ::qrt::mutation::unless_error(n, e))
+// The Status of a call.
+#define QRT_MUTANT_CALL(n, e) (::qrt::mutation::unless_error(n, e))
 
 #endif  // QRT_TESTS_MUTATION_MUTANTS_H_

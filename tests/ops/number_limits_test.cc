@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -193,6 +194,54 @@ TEST(NumberLimits, ClippedSumsPerChannel) {
       std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 13)->stages[0]));
   m.op(std::move(o), {x, m.constant({2}, DType::kInt64, std::vector<int64_t>{4, 5})}, {y});
   expect_rejected(m, "requant.stages[0] does more than clip, expected multiplier 1 and shift 0");
+}
+
+TEST(NumberLimits, RequantisationsOfFloats) {
+  fb::RequantizeOptionsT o;
+  o.requant = testing::requant_f32({0.5f});
+  expect_rejected(one(std::move(o), {2, 4}, {2, 4}), "requant.kind is 1");
+}
+
+// The same as none: a vector without elements.
+TEST(NumberLimits, NoStagesOfNegativeSums) {
+  ModelBuilder m;
+  const uint32_t x = m.input({2, 2}, DType::kInt32), y = m.output({2, 2});
+  fb::RequantizeOptionsT o;
+  o.requant = testing::requant_int(1, 0);
+  o.requant->stages[0]->clip_lo = -20000;
+  o.requant->stages[0]->clip_hi = 20000;
+  o.requant->stages.push_back(
+      std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 13)->stages[0]));
+  o.negative.push_back(
+      std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 13)->stages[0]));
+  m.op(std::move(o), {x, m.constant({2}, DType::kInt64, std::vector<int64_t>{4, 5})}, {y});
+  expect_rejected(m, "has both a bias and stages of negative");
+  std::vector<uint8_t> file = m.build();
+  const auto& op = *fb::GetModel(file.data())->operators()->Get(0);
+  const auto* length = reinterpret_cast<const uint8_t*>(op.options_as_Requantize()->negative());
+  memset(file.data() + (length - file.data()), 0, sizeof(uint32_t));
+  auto model = verify(std::move(*ModelBytes::copy(file.data(), file.size())));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+}
+
+TEST(NumberLimits, OffsetsOfNarrowWeights) {
+  const auto dense = [](int bits, int8_t offset) {
+    ModelBuilder m;
+    const uint32_t x = m.input({1, 4}), y = m.output({1, 16});
+    fb::FullyConnectedOptionsT o;
+    o.weight_sum.assign(16, 4 * offset);
+    o.requant = testing::requant_f32({0.5f});
+    const std::vector<int8_t> codes(gemm_packed_bytes(16, 1, 4));
+    m.op(std::move(o),
+         {x, m.narrow({16, 4}, fb::Packing::GEMM, bits, codes, std::vector<int8_t>(16, offset)),
+          m.bias(std::vector<int32_t>(16))},
+         {y});
+    return m;
+  };
+  for (const int offset : {-120, 120}) expect_accepted(dense(4, static_cast<int8_t>(offset)));
+  expect_rejected(dense(4, -121), "a weight_offset is -121, expected -120 to 120");
+  expect_rejected(dense(4, 121), "a weight_offset is 121, expected -120 to 120");
+  expect_rejected(dense(2, -127), "a weight_offset is -127, expected -126 to 126");
 }
 
 TEST(NumberLimits, ReshapesBeyondAllElements) {

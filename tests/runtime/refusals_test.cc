@@ -118,6 +118,11 @@ void damage_constant(std::function<fb::TensorT&(fb::ModelT&)> find, std::vector<
   }
   for (fb::Packing packing : {fb::Packing::NONE, fb::Packing::GEMM, fb::Packing::DEPTHWISE})
     all->push_back([=](fb::ModelT& m) { find(m).packing = packing; });
+  all->push_back([=](fb::ModelT& m) {
+    find(m).packing = fb::Packing::NONE;
+    find(m).dtype = fb::DType::FLOAT32;
+    resize_buffer(m, find(m));
+  });
   for (size_t n : {1, 16, 32})
     all->push_back([=](fb::ModelT& m) { find(m).weight_offset.assign(n, 5); });
 }

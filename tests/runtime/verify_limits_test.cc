@@ -111,6 +111,22 @@ TEST(VerifyLimits, FilesOfMoreThanTwoGigabytes) {
                "2147483648 bytes are too many for a model (limit 2147483647)");
 }
 
+// 2^47 elements: more than a shape can say.
+TEST(VerifyLimits, BatchesBeyondAllElements) {
+  ModelBuilder m;
+  const uint32_t x = m.input({-1, 65536}), y = m.output({-1, 65536});
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {-1, 65536};
+  m.op(reshape, {x}, {y});
+  testing::RunOptions options;
+  options.batch = INT32_MAX;
+  const testing::RunResult result = testing::run_model(m.build(), {}, options);
+  EXPECT_NE(result.status, QRT_OK);
+  EXPECT_NE(result.message.find("has the shape [2147483647, 65536], expected 1 to 2147483647"),
+            std::string::npos)
+      << result.message;
+}
+
 TEST(VerifyLimits, OperandsOfAllOperators) {
   refuses("the operators have more than 1048576 operands", [](Parts& p) {
     const std::vector<uint32_t> inputs(kMaxOperands), outputs = {1};

@@ -184,7 +184,7 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   };
   const uint32_t table = m->constant({256}, DType::kFloat32, std::vector<float>(256, 0.5f));
   real_op(fb::FloatFunction::TABLE, {x, table}, {2, 4});
-  real_op(fb::FloatFunction::ADD, {real, real}, {2, 4});
+  real_op(fb::FloatFunction::ADD, {m->input({1, 4}, DType::kFloat32), real}, {2, 4});
   real_op(fb::FloatFunction::MATMUL, {real, right}, {2, 3});
   real_op(fb::FloatFunction::REDUCE_MAX, {real}, {2, 1});
   real_op(fb::FloatFunction::NORMALIZE, {real}, {2, 4});
