@@ -139,7 +139,7 @@ Status check_edge(const InferContext& context, DType quantized,
   const size_t scales = scale ? scale->size() : 0;
   const size_t zero_points = zero_point ? zero_point->size() : 0;
   const size_t inputs = context.inputs.size();
-  QRT_MODEL_CHECK(inputs >= 1 && inputs <= 3, "has %zu inputs, expected 1 to 3", inputs);
+  QRT_MODEL_CHECK(inputs <= 3, "has %zu inputs, expected 1 to 3", inputs);
   if (inputs > 1) {
     QRT_MODEL_CHECK(scales == 0 && zero_points == 0,
                     "has %zu scales and %zu zero points beside those of its inputs", scales,

@@ -25,7 +25,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (dtype == DType::kInt16) {
     const int64_t product = greatest_product(*options);
     const int64_t multiplier = options->requant()->stages()->Get(0)->multiplier()->Get(0);
-    QRT_MODEL_CHECK(product <= INT32_MAX || product * multiplier < int64_t{1} << 62,
+    QRT_MODEL_CHECK(product * multiplier < int64_t{1} << 62,
                     "products reach %lld, times the multiplier %lld 2^62 or more: zero points %d "
                     "and %d",
                     static_cast<long long>(product), static_cast<long long>(multiplier),

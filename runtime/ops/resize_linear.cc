@@ -63,9 +63,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_rank(context, 0, "x", is_volume ? 5 : 4,
                      is_volume ? "[n, d, h, w, c]" : "[n, h, w, c]"));
   const TensorType& x = context.inputs[0].type;
-  QRT_MODEL_CHECK(o->kind() >= fb::ResizeKind::MIN && o->kind() <= fb::ResizeKind::MAX,
-                  "kind is %d, expected %d to %d", static_cast<int>(o->kind()),
-                  static_cast<int>(fb::ResizeKind::MIN), static_cast<int>(fb::ResizeKind::MAX));
+  QRT_MODEL_CHECK(o->kind() <= fb::ResizeKind::MAX, "kind is %d, expected %d to %d",
+                  static_cast<int>(o->kind()), static_cast<int>(fb::ResizeKind::MIN),
+                  static_cast<int>(fb::ResizeKind::MAX));
   const bool in_float = is_float(o->kind());
   const bool is_int16 = o->kind() == fb::ResizeKind::INT16_SUM;
   QRT_MODEL_CHECK(

@@ -145,8 +145,24 @@ TEST_F(Npy, RefusesDamagedFiles) {
         "{'descr': <f4, 'fortran_order': False, 'shape': (6,), }",
         "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), } x",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'more': 1}"})
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'more': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (6,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'shape': (6,), }",
+        "{'fortran_order': False, 'shape': (6,), }", "{'descr': '<f4', 'shape': (6,), }",
+        "{'descr': '<f4', 'fortran_order': False, }", "{'descr': '<f4', 'shape': (6",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }}"})
     EXPECT_EQ(read(npy(dictionary, 24)), Code::kInvalidModel) << dictionary;
+}
+
+TEST_F(Npy, RefusesVersionsThatDoNotExist) {
+  const std::string good = npy(header("<f4", "(2, 3)"), 24);
+  for (const char version : {0, 4}) {
+    std::string bad = good;
+    bad[6] = version;
+    EXPECT_EQ(read(bad), Code::kInvalidModel);
+    EXPECT_NE(message_.find("version 1 to 3"), std::string::npos) << message_;
+  }
+  EXPECT_EQ(read("not numpy at all"), Code::kInvalidModel);
 }
 
 TEST_F(Npy, SurvivesRandomDamage) {

@@ -1,0 +1,54 @@
+// What tests/mutation/run writes around the checks of its copy of the sources: every mutant has a number, and the
+// environment variable QRT_MUTANT chooses the one that is alive. So one build serves all of them.
+#ifndef QRT_TESTS_MUTATION_MUTANTS_H_
+#define QRT_TESTS_MUTATION_MUTANTS_H_
+
+#include <utility>
+
+namespace qrt::mutation {
+
+extern int chosen;            // -1: none, the program is as it was written
+extern unsigned char* marks;  // null, or a byte per mutant: 1 where it would have changed something
+
+inline bool is_chosen(int n) { return chosen == n; }
+
+inline void mark(int n) {
+  if (marks != nullptr) marks[n] = 1;
+}
+
+// The value itself; marks the mutant where the other value would have been its.
+inline bool unless_false(int n, bool value) {
+  if (!value) mark(n);
+  return value;
+}
+inline bool unless_true(int n, bool value) {
+  if (value) mark(n);
+  return value;
+}
+
+inline bool negated(int n, bool value) {
+  mark(n);
+  return value != is_chosen(n);
+}
+
+template <class Status>
+Status unless_error(int n, Status status) {
+  if (!status.ok()) mark(n);
+  return is_chosen(n) ? Status() : std::move(status);
+}
+
+}  // namespace qrt::mutation
+
+// Each is evaluated as ever, for what else it does; its result counts for nothing.
+// An operand of &&, or a condition of what is accepted: as if it were true.
+#define QRT_MUTANT_AND(n, e) \
+  (::qrt::mutation::unless_false(n, static_cast<bool>(e)) || ::qrt::mutation::is_chosen(n))
+// An operand of ||, or a condition of what is refused: as if it were false.
+#define QRT_MUTANT_OR(n, e) \
+  (::qrt::mutation::unless_true(n, static_cast<bool>(e)) && !::qrt::mutation::is_chosen(n))
+// The opposite.
+#define QRT_MUTANT_NOT(n, e) (::qrt::mutation::negated(n, static_cast<bool>(e)))
+// The Status of a call.
+#define QRT_MUTANT_CALL(n, e) (::qrt::mutation::unless_error(n, e))
+
+#endif  // QRT_TESTS_MUTATION_MUTANTS_H_
