@@ -91,12 +91,16 @@ class ProgramTest : public CommandTest {
   std::string folder_;
 };
 
-// Which of `count` calls fail: all of them if QRT_FAULTS=all or where they are few; else the first, where a program
-// has most to set up, and so many spread evenly.
+// Which of `count` calls fail: where they are few, all of them; else the first, where a program has most to set up,
+// and so many spread evenly over the others: QRT_FAULTS of them, if it is set ("all" or a number).
 inline std::vector<long> chosen(long count, long first, long spread) {
-  const char* all = getenv("QRT_FAULTS");
   std::vector<long> calls;
-  const bool takes_all = count <= first + spread || (all != nullptr && std::string(all) == "all");
+  bool takes_all = false;
+  if (const char* wanted = getenv("QRT_FAULTS")) {
+    takes_all = std::string(wanted) == "all";
+    spread = atol(wanted);
+  }
+  takes_all |= count <= first + spread;
   for (long i = 0; i < (takes_all ? count : first); ++i) calls.push_back(i);
   if (!takes_all)
     for (long i = 0; i < spread; ++i) calls.push_back(first + (count - first) * i / spread);
