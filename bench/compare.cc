@@ -2,8 +2,6 @@
 #include "bench/compare.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -41,8 +39,8 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 Status read_old_runs(const std::string& path, std::vector<OldRun>* runs) {
   QRT_TRY(tool::check_readable(path));
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  QRT_TRY(tool::read_text(path, &text));
   try {
     if (nlohmann::json::accept(text)) {
       const auto root = nlohmann::json::parse(text);

@@ -55,9 +55,12 @@ Status FormatOptions::find_format(const std::string& input, const Frontend** for
   return {};
 }
 
-bool is_qrt_file(const std::string& path) {
+Status look_for_qrt(const std::string& path, bool* found) {
+  QRT_TRY(tool::check_readable(path));
   std::vector<uint8_t> head;
-  return tool::check_readable(path).ok() && tool::read_head(path, 8, &head).ok() && is_qrt(head);
+  QRT_TRY(tool::read_head(path, 8, &head));
+  *found = is_qrt(head);
+  return {};
 }
 
 }  // namespace qrt::convert

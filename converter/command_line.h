@@ -32,8 +32,8 @@ class FormatOptions {
   std::map<std::string, Given> given_;
 };
 
-// Whether a file is a .qrt file, by its first bytes; false where it cannot be read.
-bool is_qrt_file(const std::string& path);
+// Whether a file is a .qrt file, by its first bytes.
+Status look_for_qrt(const std::string& path, bool* found);
 
 }  // namespace qrt::convert
 

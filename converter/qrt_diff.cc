@@ -27,7 +27,9 @@ struct Options {
 
 // The bytes of a .qrt file, or what the converter makes of another.
 Status read_model(const Options& options, std::vector<uint8_t>* bytes) {
-  if (convert::is_qrt_file(options.model)) return tool::read_file(options.model, bytes);
+  bool is_qrt = false;
+  QRT_TRY(convert::look_for_qrt(options.model, &is_qrt));
+  if (is_qrt) return tool::read_file(options.model, bytes);
   const convert::Frontend* format = nullptr;
   QRT_TRY(options.format.find_format(options.model, &format));
   convert::Graph graph;
@@ -88,7 +90,8 @@ Status compare_tensor(const diff::Reference& reference, const tool::SourceTensor
   *why = "no reference of this name";
   for (const std::string& file : reference.find(t.name)) {
     tool::NpyArray array;
-    if (const Status read = tool::read_npy(file, &array); !read.ok()) {
+    if (Status read = tool::read_npy(file, &array); !read.ok()) {
+      if (read.code() == Code::kIoError) return read;
       *why = read.message();
       continue;
     }

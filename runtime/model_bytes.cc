@@ -50,7 +50,8 @@ Result<ModelBytes> ModelBytes::map_file(const char* path) {
   if (info.st_size == 0) return error(Code::kInvalidModel, "the file is empty");
   const size_t size = static_cast<size_t>(info.st_size);
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (data == MAP_FAILED) return error(Code::kIoError, "%s", strerror(errno));
+  if (data == MAP_FAILED)
+    return error(errno == ENOMEM ? Code::kOutOfMemory : Code::kIoError, "%s", strerror(errno));
   ModelBytes bytes;
   bytes.data_ = static_cast<const uint8_t*>(data);
   bytes.size_ = size;

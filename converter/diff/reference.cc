@@ -1,7 +1,6 @@
 #include "converter/diff/reference.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/tools/files.h"
@@ -12,22 +11,28 @@ namespace fs = std::filesystem;
 
 Status Reference::open(const std::string& folder) {
   std::error_code failed;
+  const auto cannot_be_read = [&] {
+    return error(Code::kIoError, "%s: %s", folder.c_str(), failed.message().c_str());
+  };
   if (!fs::is_directory(folder, failed))
     return error(Code::kIoError, "%s: is no folder", folder.c_str());
   const std::string index = folder + "/index.json";
   is_indexed_ = fs::exists(index, failed);
+  if (failed) return cannot_be_read();
   if (!is_indexed_) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed))
       if (entry.path().extension() == ".npy")
         files_[tool::file_part(entry.path().stem().string())].push_back(entry.path().string());
+    if (failed) return cannot_be_read();
     if (!files_.empty()) return {};
     return error(Code::kInvalidModel, "%s: holds neither an index.json nor .npy files",
                  folder.c_str());
   }
   QRT_TRY(tool::check_readable(index));
-  std::ifstream file(index);
+  std::string text;
+  QRT_TRY(tool::read_text(index, &text));
   try {
-    for (const auto& entry : nlohmann::json::parse(file)) {
+    for (const auto& entry : nlohmann::json::parse(text)) {
       const std::string name = entry.at("file").get<std::string>();
       files_[entry.at("name").get<std::string>()].push_back(folder + "/" + name);
     }

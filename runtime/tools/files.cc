@@ -40,6 +40,16 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
+// After a power loss, too, the folder knows the file's new name. Folders that only let files be made, and file systems that
+// sync no folders, have to do without.
+Status sync_folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const File file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.fd >= 0 && fsync(file.fd) != 0 && errno != EINVAL) return io_error(folder);
+  return {};
+}
+
 }  // namespace
 
 Status check_readable(const std::string& path) {
@@ -76,6 +86,20 @@ Status read_file(const std::string& path, std::vector<uint8_t>* bytes) {
   return read_head(path, static_cast<size_t>(info.st_size), bytes);
 }
 
+Status read_text(const std::string& path, std::string* text) {
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) return io_error(path);
+  text->clear();
+  char block[1 << 14];
+  for (;;) {
+    const ssize_t n = read(file.fd, block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(path);
+    if (n == 0) return {};
+    text->append(block, static_cast<size_t>(n));
+  }
+}
+
 std::string file_part(const std::string& name) {
   std::string part = name.substr(0, 100);
   for (char& c : part)
@@ -100,8 +124,11 @@ Status write_file(const std::string& path, const void* data, size_t bytes) {
   if (status.ok() && (fchmod(file.fd, 0666 & ~mask) != 0 || fsync(file.fd) != 0 ||
                       rename(temporary.c_str(), path.c_str()) != 0))
     status = io_error(path);
-  if (!status.ok()) unlink(temporary.c_str());
-  return status;
+  if (!status.ok()) {
+    unlink(temporary.c_str());
+    return status;
+  }
+  return sync_folder_of(path);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

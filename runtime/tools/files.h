@@ -20,6 +20,9 @@ Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* by
 // All bytes of a file, as check_readable() and read_head().
 Status read_file(const std::string& path, std::vector<uint8_t>* bytes);
 
+// All there is to read: of pipes, too.
+Status read_text(const std::string& path, std::string* text);
+
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_part(const std::string& name);
 

@@ -144,6 +144,7 @@ Status read_header(FILE* file, size_t start, size_t bytes, NpyArray* array, size
     return error(Code::kIoError, "%s", strerror(errno));
   uint8_t head[12] = {};
   const size_t got = fread(head, 1, sizeof head, file);
+  if (ferror(file)) return error(Code::kIoError, "cannot be read");
   if (got < 10 || memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
     return error(Code::kInvalidModel, "not an npy file (no '\\x93NUMPY', version 1 to 3)");
   const bool is_long = head[6] >= 2;

@@ -68,7 +68,28 @@ int fail(const Status& status) {
   return exit_status(status.code());
 }
 
+namespace {
+
+std::terminate_handler usual_end;
+
+// Destructors and functions that promise not to throw may need memory all the same, in libraries that we use: nothing
+// can be caught then.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+    _Exit(kSystem);
+  } catch (...) {
+  }
+  usual_end();
+  abort();
+}
+
+}  // namespace
+
 int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
+  usual_end = std::set_terminate(end_without_memory);
   try {
     const int status = body(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -88,23 +88,33 @@ std::string find_difference(const Graph& one, const Graph& many, const std::vect
 
 }  // namespace
 
-std::string why_batch_is_closed(const Graph& graph, const ImportAtBatch& import) {
+Status find_why_batch_is_closed(const Graph& graph, const ImportAtBatch& import, std::string* why) {
   const int64_t batch = choose_batch(graph);
-  if (batch == 0) return "its tensors are too large for more than one image";
+  if (batch == 0) {
+    *why = "its tensors are too large for more than one image";
+    return Status();
+  }
   Graph many;
   Report report;
-  if (!import(batch, &many, &report).ok()) {
+  Status imported = import(batch, &many, &report);
+  if (imported.code() == Code::kUnsupported || imported.code() == Code::kInvalidModel) {
+    *why = "the model cannot be converted at other batches";
     for (const Finding& f : report.findings())
-      if (f.outcome == Outcome::kRefused)
-        return "at other batches, node '" + f.node + "' (" + f.op +
-               ") cannot be converted: " + f.rule;
-    return "the model cannot be converted at other batches";
+      if (f.outcome == Outcome::kRefused) {
+        *why =
+            "at other batches, node '" + f.node + "' (" + f.op + ") cannot be converted: " + f.rule;
+        break;
+      }
+    return Status();
   }
-  if (!many.batch_closed.empty()) return many.batch_closed;
+  QRT_TRY(std::move(imported));  // a file that could not be read says nothing about the model
+  *why = many.batch_closed;
+  if (!why->empty()) return Status();
   keep_one_image(batch, &many);
   std::vector<bool> carries;
-  std::string why = follow_batch(many, batch, &carries);
-  return why.empty() ? find_difference(graph, many, carries) : why;
+  *why = follow_batch(many, batch, &carries);
+  if (why->empty()) *why = find_difference(graph, many, carries);
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -24,7 +24,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   };
   QRT_TRY(import(1, graph, report));
   if (graph->batch_is_symbolic && graph->batch_closed.empty())
-    graph->batch_closed = from_onnx::why_batch_is_closed(*graph, import);
+    return from_onnx::find_why_batch_is_closed(*graph, import, &graph->batch_closed);
   return Status();
 }
 

@@ -101,7 +101,8 @@ Status fold_shapes(FloatModel* model) {
   Status first = measure.run(open ? kBatches[0] : 1, &one);
   if (first.ok() && open) first = measure.run(kBatches[1], &two);
   if (!first.ok()) {
-    if (!open || first.code() == Code::kInvalidArgument) return first;
+    if (!open || first.code() == Code::kInvalidArgument || first.code() == Code::kOutOfMemory)
+      return first;
     for (Value& input : model->inputs)
       if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
     one = two = Measured();

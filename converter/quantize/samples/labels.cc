@@ -1,9 +1,9 @@
 #include "converter/quantize/samples/labels.h"
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
+#include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::quantize {
@@ -34,8 +34,9 @@ Status read_array(const std::string& path, std::vector<int64_t>* labels) {
 }
 
 Status read_text(const std::string& path, std::vector<int64_t>* labels) {
-  std::ifstream file(path);
-  if (!file) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  std::string text;
+  QRT_TRY(tool::read_text(path, &text));
+  std::istringstream file(text);
   for (int64_t label; file >> label;) labels->push_back(label);
   if (!file.eof())
     return error(Code::kInvalidModel, "%s: expected one integer a line", path.c_str());

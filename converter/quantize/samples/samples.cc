@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
+
+#include "runtime/tools/files.h"
 
 namespace qrt::quantize {
 namespace {
@@ -37,11 +39,15 @@ bool is_folder(const std::string& path) {
 Status list_folder(const std::string& path, std::vector<std::string>* files) {
   DIR* folder = opendir(path.c_str());
   if (!folder) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  errno = 0;  // only an error sets it
   while (const dirent* entry = readdir(folder)) {
     const std::string file = path + "/" + entry->d_name;
     if (is_array(file) || is_image(file)) files->push_back(file);
+    errno = 0;
   }
+  const int failure = errno;
   closedir(folder);
+  if (failure != 0) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(failure));
   std::sort(files->begin(), files->end());
   if (files->empty())
     return error(
@@ -53,8 +59,9 @@ Status list_folder(const std::string& path, std::vector<std::string>* files) {
 
 // One file's name a line; relative ones are beside the list.
 Status read_list(const std::string& path, std::vector<std::string>* files) {
-  std::ifstream list(path);
-  if (!list) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  std::string text;
+  QRT_TRY(tool::read_text(path, &text));
+  std::istringstream list(text);
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   for (std::string line; std::getline(list, line);) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include "runtime/text.h"
 #include "runtime/tools/elements.h"
@@ -91,7 +91,9 @@ void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
 
 Status read_lines(const std::string& path, std::vector<std::string>* lines) {
   QRT_TRY(check_readable(path));
-  std::ifstream file(path);
+  std::string text;
+  QRT_TRY(read_text(path, &text));
+  std::istringstream file(text);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     lines->push_back(line);

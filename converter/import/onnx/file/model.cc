@@ -35,6 +35,9 @@ Status parse(const std::string& path, onnx::ModelProto* proto) {
   google::protobuf::io::CodedInputStream stream(&file);
   stream.SetTotalBytesLimit(INT_MAX);
   const bool parsed = proto->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  // To the parser the file just ends there, perhaps where a shorter model could.
+  if (file.GetErrno() != 0)
+    return error(Code::kIoError, "cannot read '%s': %s", path.c_str(), strerror(file.GetErrno()));
   QRT_MODEL_CHECK(
       parsed,
       "'%s' is not an ONNX model: its bytes are not a protobuf ModelProto, or are cut short",
