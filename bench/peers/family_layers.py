@@ -86,12 +86,12 @@ class Layers(Graph):
             e = self.node("Erf", [self.node("Div", [y, self.scalar(math.sqrt(2))])])
             m = self.node("Mul", [y, self.node("Add", [e, self.scalar(1.0)])])
             return self.pair(self.node("Mul", [m, self.scalar(0.5)]), shape)
-        return self.pair(self.node(act, [y]), shape)
+        return self.pair(self.node(act, [self.pair(y, shape)]), shape)
 
     def small(self, shape):
-        """Constants between -0.25 and 0.25, a bias or slopes."""
-        data = self.constant(INT8, shape, self.random.randbytes(math.prod(shape)))
-        return self.node("DequantizeLinear", [data, self.scalar(0.002), self.constant(INT8, [], [0])])
+        """Constants between -0.25 and 0.25, a bias or slopes: of the activations' type."""
+        data = self.constant(UINT8, shape, self.random.randbytes(math.prod(shape)))
+        return self.node("DequantizeLinear", [data, self.scalar(0.002), self.constant(UINT8, [], [128])])
 
     def batch_norm(self, x, act="relu"):
         shape = self.shapes[x]
