@@ -206,11 +206,12 @@ fb::TapLayout choose_tap_layout(const fb::Conv2DOptionsT& conv, size_t kw, size_
   return possible && padded(kw * in) <= kw * padded(in) ? fb::TapLayout::ROW : fb::TapLayout::PIXEL;
 }
 
-// How many groups of n outputs make one of a packed block's channels at most: those of one block
-// take as many steps of a kernel, and as many bytes, as each of them alone, whose other channels
-// are padding. 1 where they stay as they are.
-size_t groups_to_merge(size_t groups, size_t n) {
-  size_t merged = kPackedChannels / n;
+// How many groups of k inputs and n outputs make one of a packed block's channels at most: those of
+// one block take as many steps of a kernel, and as many bytes, as each of them alone, whose other
+// channels are padding. What it saves is the work around few steps: 1 where there are many.
+size_t groups_to_merge(size_t groups, size_t k, size_t n) {
+  constexpr size_t kFew = 256;
+  size_t merged = std::min(kPackedChannels / n, kFew / k);
   while (merged > 1 && groups % merged != 0) --merged;
   return std::max<size_t>(merged, 1);
 }
@@ -232,8 +233,9 @@ void merge_narrow_groups(Graph* graph, Node* node) {
   const Value& weights = graph->values[node->inputs[1]];
   const Shape& shape = weights.type.shape;
   const auto n = static_cast<size_t>(shape[0]) / conv.groups, k = static_cast<size_t>(shape[3]);
-  const size_t merged = groups_to_merge(conv.groups, n);
-  if (merged == 1) return;
+  const size_t merged = groups_to_merge(conv.groups, k, n);
+  // The runtime proves sums of 16-bit activations by the number of their terms.
+  if (merged == 1 || is_int16(*graph, *node)) return;
   Value wide = weights;
   const auto elements_of =
       merge_groups(elements(weights), merged, n, static_cast<size_t>(shape[1] * shape[2]), k);
