@@ -32,6 +32,8 @@ def attribute(name, value):
         return body + number(3, value) + number(20, 2)
     if isinstance(value, float):
         return body + varint(2 << 3 | 5) + struct.pack("<f", value) + number(20, 1)
+    if isinstance(value, str):
+        return body + block(4, value) + number(20, 3)
     return body + b"".join(number(8, v) for v in value) + number(20, 7)
 
 
@@ -50,8 +52,9 @@ class Graph:
         return f"{stem}_{self.count}"
 
     def constant(self, kind, shape, values):
+        """`values`: numbers, or their bytes."""
         name = self.name("c")
-        data = struct.pack(f"<{len(values)}{SIZES[kind]}", *values)
+        data = values if isinstance(values, bytes) else struct.pack(f"<{len(values)}{SIZES[kind]}", *values)
         body = b"".join(number(1, d) for d in shape) + number(2, kind) + block(8, name) + block(9, data)
         self.initializers.append(body)
         return name

@@ -27,6 +27,7 @@ const std::vector<Case>& cases() {
       {"rgb_words_to_nhwc", {1, 3, 224, 224}, {0, 2, 3, 1}, 4},
       {"heads", {1, 197, 12, 64}, {0, 2, 1, 3}, 1},
       {"channel_shuffle", {1, 28, 28, 3, 80}, {0, 1, 2, 4, 3}, 1},
+      {"channel_shuffle_of_two", {1, 28, 28, 2, 58}, {0, 1, 2, 4, 3}, 1},
   };
   return list;
 }

@@ -1,10 +1,11 @@
 // Rows of lut.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those read and
 // written.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "bench/kernels/measure.h"
-#include "kernels/lut/lut.h"
+#include "kernels/lut/channel_lut.h"
 #include "kernels/lut/pair_lut.h"
 
 namespace qrt {
@@ -26,13 +27,20 @@ void map(benchmark::State& state, const LutKernel& kernel) {
   });
 }
 
-void map_channels(benchmark::State& state, const LutKernel& kernel) {
+// By planes, or byte by byte.
+void channels(benchmark::State& state, const LutKernel& kernel, bool by_planes) {
   const size_t rows = static_cast<size_t>(state.range(0));
   const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
-  const std::vector<uint8_t> tables = bytes(256 * channels), x = bytes(n);
+  const std::vector<uint8_t> tables = bytes(256 * channels), x = bytes(n + 64);
   std::vector<uint8_t> y(n);
+  const ChannelPlanes planes =
+      plan_channel_planes(capped(detected_isas(), kernel.isa), rows, channels);
+  std::vector<uint8_t> memory(planes.bytes());
   bench::measure(state, {0, static_cast<double>(2 * n), nullptr}, [&] {
-    kernel.map_channels(tables.data(), x.data(), y.data(), rows, channels);
+    if (!by_planes) map_channels(tables.data(), x.data(), y.data(), rows, channels);
+    for (size_t r = 0; by_planes && r < rows; r += planes.rows)
+      planes.map(tables.data(), x.data() + r * channels, y.data() + r * channels,
+                 std::min(planes.rows, rows - r), memory.data());
     benchmark::ClobberMemory();
   });
 }
@@ -66,9 +74,13 @@ int register_all() {
         ->Arg(4096)
         ->Arg(200704)
         ->Arg(1 << 24);
-    bench::register_measured(name + "/map_channels", map_channels, kernel)
-        ->Args({3136, 64})
-        ->Args({196, 512});
+    for (const bool by_planes : {false, true}) {
+      if (by_planes && kernel.isa == Isa::kScalar) continue;
+      bench::register_measured(name + (by_planes ? "/planes" : "/channels"), channels, kernel,
+                               by_planes)
+          ->Args({3136, 64})
+          ->Args({196, 512});
+    }
     bench::register_measured(name + "/map_pairs", map_pairs, kernel)
         ->Args({65536, 31})
         ->Args({65536, 255});

@@ -8,20 +8,24 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const usage = `usage: vs_onnxruntime.mjs --bin DIR MODEL.onnx [--threads N] [--rounds R] [--seconds S] [--isa NAME] [--at-least RATIO]
+                          [--allow-float]
   --bin DIR        where qrt_convert and qrt_bench are
   --threads N      of both (default 1)
   --rounds R       turns of each (default 7)
   --seconds S      length of a turn (default 0.7)
   --isa NAME       best instruction set of qrt
   --at-least R     exit status 1 where the ratio is below R
+  --allow-float    convert what has no integer form, too
 Environment: ORT_DIR, the folder that onnxruntime-node was installed to (npm install --prefix).`;
 
 function parse(argv) {
-  const options = { bin: '', threads: 1, rounds: 7, seconds: 0.7, isa: '', 'at-least': 0, model: '' };
+  const options = { bin: '', threads: 1, rounds: 7, seconds: 0.7, isa: '', 'at-least': 0, 'allow-float': false, model: '' };
   while (argv.length) {
     const word = argv.shift();
     const key = word.replace(/^--/, '');
-    if (word.startsWith('--') && key in options && key !== 'model' && argv.length) {
+    if (word === '--allow-float') {
+      options['allow-float'] = true;
+    } else if (word.startsWith('--') && key in options && key !== 'model' && argv.length) {
       const value = argv.shift();
       options[key] = typeof options[key] === 'number' ? Number(value) : value;
     } else if (!word.startsWith('-') && !options.model) {
@@ -92,7 +96,7 @@ const options = parse(process.argv.slice(2));
 const folder = mkdtempSync(path.join(tmpdir(), 'vs-'));
 try {
   const converted = path.join(folder, 'model.qrt');
-  tool(options, 'qrt_convert', [options.model, '-o', converted]);
+  tool(options, 'qrt_convert', [options.model, '-o', converted, ...(options['allow-float'] ? ['--allow-float'] : [])]);
   const argv = [converted, '--threads', `${options.threads}`, '--seconds', `${options.seconds}`, '--format', 'json',
     ...(options.isa ? ['--isa', options.isa] : [])];
   const peer = await openOnnxRuntime(options);

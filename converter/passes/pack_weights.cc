@@ -1,6 +1,7 @@
 // Pass: weights into the packed forms of kernels/gemm/gemm.h and kernels/depthwise/depthwise.h, the
 // input's zero point into the bias, and what kernels want to know about the weights beside them.
 #include <algorithm>
+#include <cstring>
 
 #include "converter/import/common/layer_constants.h"
 #include "converter/passes/passes.h"
@@ -14,6 +15,7 @@ namespace qrt::convert {
 namespace {
 
 constexpr int kInt8Min = -128, kInt8Max = 127;
+constexpr size_t kPackedChannels = 16;  // of a block of kernels/gemm/gemm.h
 
 // INT16 activations.
 bool is_int16(const Graph& graph, const Node& node) {
@@ -94,7 +96,7 @@ ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int64_t>& sum,
 // its own where it needs one. False: a channel's weights, with the zeros of the packing, are too
 // far apart.
 bool narrow(const std::vector<int8_t>& packed, size_t blocks, int bits, Value* v) {
-  constexpr size_t kLanes = 16;
+  constexpr size_t kLanes = kPackedChannels;
   const int half = 1 << (bits - 1);
   const auto lane_of = [&](size_t i) {
     return i / (packed.size() / blocks) * kLanes + i % kWeightBlock / 4;
@@ -204,15 +206,57 @@ fb::TapLayout choose_tap_layout(const fb::Conv2DOptionsT& conv, size_t kw, size_
   return possible && padded(kw * in) <= kw * padded(in) ? fb::TapLayout::ROW : fb::TapLayout::PIXEL;
 }
 
+// How many groups of k inputs and n outputs make one of a packed block's channels at most: those of
+// one block take as many steps of a kernel, and as many bytes, as each of them alone, whose other
+// channels are padding. What it saves is the work around few steps: 1 where there are many.
+size_t groups_to_merge(size_t groups, size_t k, size_t n) {
+  constexpr size_t kFew = 256;
+  size_t merged = std::min(kPackedChannels / n, kFew / k);
+  while (merged > 1 && groups % merged != 0) --merged;
+  return std::max<size_t>(merged, 1);
+}
+
+// [out][taps][k] of groups of n outputs -> [out][taps][merged * k]: `merged` groups become one,
+// whose outputs have zeros for the inputs of the others.
+std::vector<int16_t> merge_groups(const std::vector<int16_t>& weights, size_t merged, size_t n,
+                                  size_t taps, size_t k) {
+  std::vector<int16_t> wide(weights.size() * merged, 0);
+  for (size_t row = 0; row < weights.size() / k; ++row) {
+    const size_t place = row / (taps * n) % merged;
+    std::copy_n(weights.data() + row * k, k, wide.data() + (row * merged + place) * k);
+  }
+  return wide;
+}
+
+void merge_narrow_groups(Graph* graph, Node* node) {
+  auto& conv = options<fb::Conv2DOptionsT>(*node);
+  const Value& weights = graph->values[node->inputs[1]];
+  const Shape& shape = weights.type.shape;
+  const auto n = static_cast<size_t>(shape[0]) / conv.groups, k = static_cast<size_t>(shape[3]);
+  const size_t merged = groups_to_merge(conv.groups, k, n);
+  // The runtime proves sums of 16-bit activations by the number of their terms.
+  if (merged == 1 || is_int16(*graph, *node)) return;
+  Value wide = weights;
+  const auto elements_of =
+      merge_groups(elements(weights), merged, n, static_cast<size_t>(shape[1] * shape[2]), k);
+  wide.type.shape[3] = static_cast<int64_t>(merged * k);
+  wide.data.resize(elements_of.size() * sizeof(int16_t));
+  std::memcpy(wide.data.data(), elements_of.data(), wide.data.size());
+  node->inputs[1] = graph->add_value(std::move(wide));
+  conv.groups /= static_cast<uint32_t>(merged);
+}
+
 Status pack_conv(Graph* graph, Node* node) {
   QRT_TRY(check_constants(*graph, *node, 4, 0));
   auto& conv = options<fb::Conv2DOptionsT>(*node);
+  const auto channels = static_cast<size_t>(graph->values[node->inputs[1]].type.shape[0]);
+  if (conv.groups == 0 || channels % conv.groups != 0)
+    return error(Code::kInternal, "Conv2D '%s': %u groups do not divide %zu channels",
+                 node->name.c_str(), conv.groups, channels);
+  merge_narrow_groups(graph, node);
   const Shape& shape = graph->values[node->inputs[1]].type.shape;
   const auto out = static_cast<size_t>(shape[0]), kh = static_cast<size_t>(shape[1]),
              kw = static_cast<size_t>(shape[2]), k = static_cast<size_t>(shape[3]);
-  if (conv.groups == 0 || out % conv.groups != 0)
-    return error(Code::kInternal, "Conv2D '%s': %u groups do not divide %zu channels",
-                 node->name.c_str(), conv.groups, out);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
   conv.tap_layout = choose_tap_layout(conv, kw, k);
   const bool row = conv.tap_layout == fb::TapLayout::ROW;

@@ -39,6 +39,9 @@ void fold_flatten(Graph* graph);
 // Merges Reshapes that follow each other, and equal ones; drops those that keep the shape.
 void simplify_reshapes(Graph* graph);
 
+// Operators on two functions of one tensor's bytes become a Lut of it.
+void fuse_functions(Graph* graph);
+
 // Luts that follow each other become one; a Lut that maps every value to itself goes.
 void fuse_luts(Graph* graph);
 

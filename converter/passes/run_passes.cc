@@ -18,6 +18,7 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"fold_pads", fold_pads},
       {"fold_flatten", fold_flatten},
       {"simplify_reshapes", simplify_reshapes},
+      {"fuse_functions", fuse_functions},
       {"fuse_luts", fuse_luts},
       {"open_batch", open_batch},
   };

@@ -147,6 +147,18 @@ struct Avx2 {
   using SmallWordTile = WordTile4x4;
   static constexpr size_t kPixels = 32;
 
+  static void join_two(const uint8_t* in, size_t plane_stride, uint8_t* out) {
+    const __m128i a = load16(in), b = load16(in + plane_stride);
+    store16(out, _mm_unpacklo_epi8(a, b));
+    store16(out + 16, _mm_unpackhi_epi8(a, b));
+  }
+
+  static void split_two(const uint8_t* in, uint8_t* out, size_t plane_stride) {
+    const __m128i a = load16(in), b = load16(in + 16), even = _mm_set1_epi16(0xff);
+    store16(out, _mm_packus_epi16(_mm_and_si128(a, even), _mm_and_si128(b, even)));
+    store16(out + plane_stride, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
+  }
+
   // 32 pixels of three planes -> 96 interleaved bytes.
   static void join_three(const uint8_t* in, size_t plane_stride, uint8_t* out) {
     __m256i v[3];

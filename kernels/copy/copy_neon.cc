@@ -76,6 +76,16 @@ struct Neon {
   using SmallWordTile = WordTile4x4;
   static constexpr size_t kPixels = 16;
 
+  static void join_two(const uint8_t* in, size_t plane_stride, uint8_t* out) {
+    vst2q_u8(out, {{vld1q_u8(in), vld1q_u8(in + plane_stride)}});
+  }
+
+  static void split_two(const uint8_t* in, uint8_t* out, size_t plane_stride) {
+    const uint8x16x2_t v = vld2q_u8(in);
+    vst1q_u8(out, v.val[0]);
+    vst1q_u8(out + plane_stride, v.val[1]);
+  }
+
   static void join_three(const uint8_t* in, size_t plane_stride, uint8_t* out) {
     vst3q_u8(out, {{vld1q_u8(in), vld1q_u8(in + plane_stride), vld1q_u8(in + 2 * plane_stride)}});
   }

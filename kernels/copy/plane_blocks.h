@@ -81,16 +81,25 @@ inline void transpose_plane(const T* input, size_t input_stride, T* output, size
 // Planes by what an instruction set has:
 //
 //   ByteTile, SmallByteTile, WordTile, SmallWordTile     tiles, see transpose_in_tiles()
+//   join_two, split_two                                  of kPairs pixels, as the following
 //   kPixels                                              of one call of the following
 //   join_three, join_four(in, plane_stride, out)         planes of bytes to interleaved pixels
 //   split_three, split_four(in, out, plane_stride)       and back
+//
+// Pixels of two parts are a shuffle of channels where the parts are those of a pixel: short planes.
+constexpr size_t kPairs = 16;
+
 template <class Set>
 void plane_bytes1(const void* input, size_t input_stride, void* output, size_t output_stride,
                   size_t rows, size_t cols) {
   const uint8_t* in = static_cast<const uint8_t*>(input);
   uint8_t* out = static_cast<uint8_t*>(output);
   constexpr size_t kPixels = Set::kPixels;
-  if (cols == 3 && output_stride == 3 && rows >= kPixels) {
+  if (cols == 2 && output_stride == 2 && rows >= kPairs) {
+    for_pixels<kPairs>(rows, [&](size_t i) { Set::join_two(in + i, input_stride, out + 2 * i); });
+  } else if (rows == 2 && input_stride == 2 && cols >= kPairs) {
+    for_pixels<kPairs>(cols, [&](size_t i) { Set::split_two(in + 2 * i, out + i, output_stride); });
+  } else if (cols == 3 && output_stride == 3 && rows >= kPixels) {
     for_pixels<kPixels>(rows,
                         [&](size_t i) { Set::join_three(in + i, input_stride, out + 3 * i); });
   } else if (cols == 4 && output_stride == 4 && rows >= kPixels) {

@@ -142,15 +142,21 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
   const DepthwiseShape& s = b.args.shape;
   const ptrdiff_t ix =
       static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
-  const size_t count = (area.outputs - 1) * s.stride_w + b.plan.span;
+  // Runs of columns, each `dilation_w` further in the image than the one before.
+  const size_t runs = b.plan.is_apart ? s.kernel_w : 1;
+  const size_t count =
+      (area.outputs - 1) * s.stride_w + 1 + (runs > 1 ? 0 : (s.kernel_w - 1) * s.dilation_w);
   for (size_t g = 0; g < b.plan.groups; ++g) {
     SourceRow<V> source[V::kTile.group_rows];
     find_rows(b, pixels, area, g, source);
     uint8_t* cells = b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes;
-    if (pixels.repeats())
-      interleave_columns<V, true>(b, pixels, source, ix, count, cells);
-    else
-      interleave_columns<V, false>(b, pixels, source, ix, count, cells);
+    for (size_t i = 0; i < runs; ++i, cells += b.plan.kernel_step * b.plan.column_bytes) {
+      const ptrdiff_t from = ix + static_cast<ptrdiff_t>(i * s.dilation_w);
+      if (pixels.repeats())
+        interleave_columns<V, true>(b, pixels, source, from, count, cells);
+      else
+        interleave_columns<V, false>(b, pixels, source, from, count, cells);
+    }
   }
 }
 

@@ -11,13 +11,40 @@ constexpr size_t kStripBudget = 128 * 1024;  // bytes of input rows: half of a s
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
+size_t span_of(const DepthwiseShape& s) { return (s.kernel_w - 1) * s.dilation_w + 1; }
+
+// How columns are laid out in a budget: those from the first kernel column of the first output to
+// the last of the last, or of each kernel column those that the outputs take.
+struct Columns {
+  size_t tile_outputs, kernel_step, count;
+  size_t runs, run_more;  // that are interleaved for a tile, and their columns beyond the outputs'
+
+  // Columns to interleave for an output.
+  double cost(const DepthwiseShape& s) const {
+    const size_t outputs = s.out_w < tile_outputs ? s.out_w : tile_outputs;
+    return static_cast<double>(runs * ((outputs - 1) * s.stride_w + run_more)) /
+           static_cast<double>(outputs);
+  }
+};
+
+Columns together(const DepthwiseShape& s, size_t budget) {
+  const size_t span = span_of(s), least = span + (kDepthwiseMaxOutputs - 1) * s.stride_w;
+  const size_t columns = budget < least ? least : budget;
+  return {(columns - span) / s.stride_w + 1, s.dilation_w, columns, 1, span};
+}
+
+Columns apart(const DepthwiseShape& s, size_t budget) {
+  const size_t least = (kDepthwiseMaxOutputs - 1) * s.stride_w + 1;
+  const size_t columns = budget / s.kernel_w < least ? least : budget / s.kernel_w;
+  return {(columns - 1) / s.stride_w + 1, columns, columns * s.kernel_w, s.kernel_w, 1};
+}
+
 }  // namespace
 
 bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s) {
   if (tile.lanes == 0) return true;
   return s.kernel_h <= kMaxTaps && s.kernel_w <= kMaxSpan && s.kernel_h * s.kernel_w <= kMaxTaps &&
-         s.stride_w <= kMaxStride && s.dilation_w <= kMaxSpan &&
-         (s.kernel_w - 1) * s.dilation_w < kMaxSpan;
+         s.stride_w <= kMaxStride && (s.dilation_w == 1 || s.kernel_w * s.stride_w <= kMaxTaps);
 }
 
 DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s) {
@@ -26,12 +53,13 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   const bool two =
       s.dilation_h == 1 && s.stride_h < 4 && s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
   p.pass_rows = two ? 2 : 1;
-  p.span = (s.kernel_w - 1) * s.dilation_w + 1;
   p.column_bytes = p.groups * 4 * tile.quad_bytes;
-  const size_t least = p.span + (kDepthwiseMaxOutputs - 1) * s.stride_w;
-  size_t columns = kColumnBudget / p.column_bytes;
-  if (columns < least) columns = least;
-  p.tile_outputs = (columns - p.span) / s.stride_w + 1;
+  const size_t budget = kColumnBudget / p.column_bytes;
+  const Columns near = together(s, budget), far = apart(s, budget);
+  p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.cost(s) < near.cost(s));
+  const Columns& columns = p.is_apart ? far : near;
+  p.tile_outputs = columns.tile_outputs;
+  p.kernel_step = columns.kernel_step;
   const size_t row_bytes = s.in_w * s.in_c;
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
   p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
@@ -39,7 +67,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
   p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
-  p.scratch_bytes = p.columns_offset + ceil_div(columns * p.column_bytes, 64) * 64;
+  p.scratch_bytes = p.columns_offset + ceil_div(columns.count * p.column_bytes, 64) * 64;
   return p;
 }
 

@@ -7,8 +7,10 @@
 //
 // where lane l of quad q holds channels 16 * l + 4 * q + 0..3, the order in which in-lane unpacks
 // leave them and in-lane packs take them back. A group is `group_rows` image rows one dilation
-// apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. The weights of the
-// block are copied to the same order,
+// apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. Columns are all from
+// the first to the last that a tile of outputs touches, or, of a kernel dilated so far that most of
+// these are of no use, those of each kernel column by themselves. The weights of the block are
+// copied to the same order,
 //
 //   [row of the pass][kx][group][q][lanes][4 channels][group_rows]
 //
@@ -42,7 +44,8 @@ constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 struct DepthwisePlan {
   size_t groups;
   size_t pass_rows;     // output rows of one pass: 1 or 2
-  size_t span;          // columns one output touches, first to last
+  size_t kernel_step;   // columns from one kernel column to the next: the dilation, or, where they
+  bool is_apart;        // are apart, all that the outputs of a tile take of each
   size_t column_bytes;  // one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
   size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache

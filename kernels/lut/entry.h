@@ -6,12 +6,10 @@
 
 namespace qrt {
 
-#define QRT_LUT(isa, suffix, map, map_channels, map_pairs) \
+#define QRT_LUT(isa, suffix, map, map_pairs) \
   void map(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n);
 #include "kernels/lut/lut.inc"
 
-void lut_map_channels_scalar(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
-                             size_t channels);
 void lut_map_pairs_scalar(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,
                           size_t n);
 void lut_map_pairs_avx512vbmi(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,

@@ -14,9 +14,6 @@ struct LutKernel {
   const char* name;  // "lut_u8_avx512vbmi"
   Isa isa;
   void (*map)(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n);
-  // rows x channels bytes; channel c uses tables + 256 * c.
-  void (*map_channels)(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
-                       size_t channels);
   // y[i] = table[256 * a[i] + b[i]]; 64 bytes are readable behind the table's 65536.
   void (*map_pairs)(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n);
 };

@@ -7,8 +7,7 @@ namespace qrt {
 namespace {
 
 constexpr LutKernel kKernels[] = {
-#define QRT_LUT(isa, suffix, map, map_channels, map_pairs) \
-  {"lut_u8_" #suffix, Isa::isa, map, map_channels, map_pairs},
+#define QRT_LUT(isa, suffix, map, map_pairs) {"lut_u8_" #suffix, Isa::isa, map, map_pairs},
 #include "kernels/lut/lut.inc"
 };
 

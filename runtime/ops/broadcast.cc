@@ -9,6 +9,16 @@
 namespace qrt {
 namespace {
 
+// How many runs to join: both operands advance within a run, and in the innermost loop one is
+// repeated while the other continues where the run ends.
+size_t runs_to_join(const Broadcast& p) {
+  if (p.rank == 0 || p.a_is_scalar || p.b_is_scalar) return 1;
+  const size_t inner = p.rank - 1, a = p.a_stride[inner], b = p.b_stride[inner];
+  if (!(a == 0 && b == p.run) && !(b == 0 && a == p.run)) return 1;
+  const size_t bytes = p.run * (a == 0 ? p.a_bytes : p.b_bytes);
+  return std::max<size_t>(std::min(Joined::kBytes / bytes, p.dims[inner]), 1);
+}
+
 // Dimension i of `shape` right-aligned to `rank` dimensions.
 int64_t aligned_dim(const Shape& shape, int rank, int i) {
   const int j = i - (rank - shape.rank());
@@ -92,6 +102,7 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   std::reverse(p.dims, p.dims + p.rank);
   std::reverse(p.a_stride, p.a_stride + p.rank);
   std::reverse(p.b_stride, p.b_stride + p.rank);
+  p.joined = runs_to_join(p);
   return p;
 }
 

@@ -2,8 +2,10 @@
 #ifndef QRT_RUNTIME_OPS_BROADCAST_H_
 #define QRT_RUNTIME_OPS_BROADCAST_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/op.h"
 #include "runtime/ops/tasks.h"
@@ -24,6 +26,8 @@ struct Broadcast {
   size_t runs = 1;                                                      // product of dims
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
+  size_t joined =
+      1;  // runs of the innermost loop that are one where an operand is repeated: Joined
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
   size_t tasks = 1;                                   // parallel
 
@@ -34,6 +38,25 @@ struct Broadcast {
 // Of a step's inputs 0 and 1 and its output 0; an element of it takes about `ns`.
 // REQUIRES: infer_broadcast() or infer_broadcast_shape() succeeded.
 Broadcast plan_broadcast(const PrepareContext& context, double ns);
+
+// Short runs beside an operand that every index of the innermost loop repeats (the channels of a
+// squeeze-and-excite) are joined: that operand is written out as often as fits.
+class Joined {
+ public:
+  static constexpr size_t kBytes = 1024;
+
+  // `bytes` at `x`, `count` times over; count * bytes <= kBytes.
+  const uint8_t* repeat(const uint8_t* x, size_t bytes, size_t count) {
+    if (x != held_)
+      for (size_t i = 0; i < count; ++i) memcpy(bytes_ + i * bytes, x, bytes);
+    held_ = x;
+    return bytes_;
+  }
+
+ private:
+  const uint8_t* held_ = nullptr;
+  alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
+};
 
 // Runs with index [begin, end), of each the elements [run_begin, run_end): f(Run). Run: as
 // ElementwiseRun, of any pointers.
@@ -48,16 +71,31 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
     a += index[d] * p.a_stride[d] * p.a_bytes;
     b += index[d] * p.b_stride[d] * p.b_bytes;
   }
-  for (size_t i = begin; i < end; ++i) {
-    f(Run{reinterpret_cast<decltype(Run::a)>(p.a_is_scalar ? a : a + run_begin * p.a_bytes),
-          reinterpret_cast<decltype(Run::b)>(p.b_is_scalar ? b : b + run_begin * p.b_bytes),
+  const bool is_whole = run_begin == 0 && run_end == p.run;
+  const size_t joined = is_whole ? p.joined : 1;
+  Joined wide;
+  for (size_t i = begin, runs; i < end; i += runs) {
+    runs = 1;
+    const uint8_t* x = p.a_is_scalar ? a : a + run_begin * p.a_bytes;
+    const uint8_t* z = p.b_is_scalar ? b : b + run_begin * p.b_bytes;
+    if (joined > 1) {
+      const size_t inner = p.rank - 1;
+      runs = std::min({joined, end - i, p.dims[inner] - index[inner]});
+      if (p.a_stride[inner] == 0)
+        x = wide.repeat(a, p.run * p.a_bytes, joined);
+      else
+        z = wide.repeat(b, p.run * p.b_bytes, joined);
+    }
+    f(Run{reinterpret_cast<decltype(Run::a)>(x), reinterpret_cast<decltype(Run::b)>(z),
           p.a_is_scalar, p.b_is_scalar,
           reinterpret_cast<decltype(Run::y)>(y + (i * p.run + run_begin) * p.output_bytes),
-          run_end - run_begin});
-    for (size_t d = p.rank; d-- > 0;) {
-      a += p.a_stride[d] * p.a_bytes;
-      b += p.b_stride[d] * p.b_bytes;
-      if (++index[d] < p.dims[d]) break;
+          (runs - 1) * p.run + run_end - run_begin});
+    size_t steps = runs;
+    for (size_t d = p.rank; d-- > 0; steps = 1) {
+      a += steps * p.a_stride[d] * p.a_bytes;
+      b += steps * p.b_stride[d] * p.b_bytes;
+      index[d] += steps;
+      if (index[d] < p.dims[d]) break;
       a -= index[d] * p.a_stride[d] * p.a_bytes;
       b -= index[d] * p.b_stride[d] * p.b_bytes;
       index[d] = 0;

@@ -2,7 +2,11 @@
 // or to int16, one table of 65536 or 256 elements.
 #include "kernels/lut/lut.h"
 
+#include <algorithm>
+
+#include "kernels/lut/channel_lut.h"
 #include "kernels/lut/pair_lut.h"
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -61,6 +65,7 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
+  ChannelPlanes planes;  // of a table per channel
 };
 
 void run(const Step& step, const RunContext& context) {
@@ -81,10 +86,31 @@ void run_channels(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
              [&](size_t, size_t begin, size_t end) {
-               p.kernel->map_channels(p.table, context.in(step, 0) + begin * p.channels,
-                                      context.out(step, 0) + begin * p.channels, end - begin,
-                                      p.channels);
+               map_channels(p.table, context.in(step, 0) + begin * p.channels,
+                            context.out(step, 0) + begin * p.channels, end - begin, p.channels);
              });
+}
+
+void run_planes(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const ChannelPlanes& planes = p.planes;
+  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, planes.rows,
+             [&](size_t task, size_t begin, size_t end) {
+               uint8_t* const memory =
+                   context.scratch + task * round_up(planes.bytes(), kAlignment);
+               for (size_t row = begin; row < end; row += planes.rows)
+                 planes.map(p.table, context.in(step, 0) + row * p.channels,
+                            context.out(step, 0) + row * p.channels,
+                            std::min(planes.rows, end - row), memory);
+             });
+}
+
+void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
+  p->planes = plan_channel_planes(context.isas, p->elements / p->channels, p->channels);
+  step->run = run_channels;
+  if (p->planes.rows == 0) return;
+  step->run = run_planes;
+  step->scratch_bytes = p->tasks * round_up(p->planes.bytes(), kAlignment);
 }
 
 struct Params16 {
@@ -154,8 +180,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
                  options->per_channel() ? params->elements / params->channels : params->elements,
                  context.threads);
   step->kernel = options->to_float() ? "lut_f32_scalar" : params->kernel->name;
-  step->run = options->to_float() ? run_float : options->per_channel() ? run_channels : run;
-  if (!options->per_channel() && !options->to_float()) step->run_elements = run_elements;
+  if (options->to_float()) {
+    step->run = run_float;
+  } else if (options->per_channel()) {
+    prepare_channels(context, params.get(), step);
+  } else {
+    step->run = run;
+    step->run_elements = run_elements;
+  }
   step->params = std::move(params);
   return Status();
 }

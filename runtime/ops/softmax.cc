@@ -151,14 +151,15 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 
 struct Params {
   SoftmaxParams softmax;
+  const LutKernel* lut;
   size_t rows, n, tasks;
 };
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    softmax_rows(p.softmax, context.in(step, 0) + begin * p.n, context.out(step, 0) + begin * p.n,
-                 end - begin, p.n);
+    softmax_rows(p.softmax, *p.lut, context.in(step, 0) + begin * p.n,
+                 context.out(step, 0) + begin * p.n, end - begin, p.n);
   });
 }
 
@@ -342,12 +343,13 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const float* table;
   QRT_TRY(find_table(context, kTable, &table));
   params->softmax = {table, float_of(options->k()), options->zero_point()};
+  params->lut = select_lut(context.isas);
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   // A chain of float additions and a division per element: about 5 ns.
   params->tasks =
       task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
-  step->kernel = "softmax_u8_scalar";
+  step->kernel = "softmax_u8";
   step->run = run;
   step->params = std::move(params);
   return Status();

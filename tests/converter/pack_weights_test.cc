@@ -86,8 +86,26 @@ TEST(PackWeights, ConvolutionsOfEveryShapeAndWeightRange) {
     check_conv({8, 20, 1, 1, r.lo, r.hi}, r.terms, kPixel);
     check_conv({8, 20, 3, 1, r.lo, r.hi}, r.terms, kPixel);
     check_conv({6, 4, 3, 2, r.lo, r.hi}, r.terms, kPixel);
+    check_conv({32, 32, 3, 8, r.lo, r.hi}, r.terms, kPixel);
+    check_conv({10, 30, 3, 5, r.lo, r.hi}, r.terms, kPixel);
     check_conv({3, 17, 3, 1, r.lo, r.hi}, r.terms, kRow);
     check_conv({1, 5, 5, 1, r.lo, r.hi}, r.terms, kRow);
+  }
+}
+
+// Groups of few outputs share blocks of 16 channels, as many of them as fit and divide their number.
+TEST(PackWeights, NarrowGroupsAreMerged) {
+  const struct {
+    int64_t channels, groups, merged;
+  } cases[] = {{64, 16, 4}, {64, 8, 4}, {64, 4, 4}, {40, 10, 5}, {39, 13, 13}, {34, 2, 2}};
+  for (const auto& c : cases) {
+    GraphBuilder b;
+    b.output(b.conv(b.input({1, 4, 4, c.channels}), c.channels, 3, c.groups));
+    const auto inputs = b.random_inputs();
+    ASSERT_TRUE(pack_weights(&b.graph).ok());
+    const auto& node = b.graph.nodes[0];
+    EXPECT_EQ(convert::options<fb::Conv2DOptionsT>(node).groups, c.merged) << c.channels;
+    EXPECT_EQ(b.graph.values[node.inputs[1]].type.shape[3], c.channels / c.merged);
   }
 }
 

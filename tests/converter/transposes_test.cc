@@ -1,4 +1,4 @@
-// Passes move_transposes, fold_flatten, simplify_reshapes and fuse_luts: how many transposes are
+// Passes move_transposes, fold_flatten, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
 // left of known patterns, and that no byte of any output changes.
 #include <gtest/gtest.h>
 
@@ -49,6 +49,47 @@ TEST(MoveTransposes, FollowsLutConcatAndBroadcastConstants) {
     if (const auto* concat = node.options.AsConcat()) {
       EXPECT_EQ(concat->axis, 3u);
     }
+}
+
+TEST(FuseFunctions, MakesOneTableOfAnOperatorOnFunctionsOfOneTensor) {
+  const auto check = [](auto make, int luts) {
+    GraphBuilder b;
+    b.output(make(&b, b.conv(b.input({1, 9, 15, 2}), 4, 1)));
+    expect_same_outputs(&b);
+    EXPECT_EQ(b.count(fb::OpOptions::Lut), luts) << dump(b.graph);
+    EXPECT_EQ(b.count(fb::OpOptions::Mul) + b.count(fb::OpOptions::Add), 0) << dump(b.graph);
+  };
+  check([](GraphBuilder* b, ValueId x) { return b->mul(x, b->lut(x)); }, 1);
+  check([](GraphBuilder* b, ValueId x) { return b->add(b->lut(b->lut(x)), x); }, 1);
+  check([](GraphBuilder* b, ValueId x) { return b->mul(b->lut(x), b->lut(x)); }, 1);
+  check([](GraphBuilder* b, ValueId x) { return b->add(x, x); }, 1);
+  // A function of a function of a function; and one whose middle is an output, too.
+  check(
+      [](GraphBuilder* b, ValueId x) {
+        const ValueId y = b->mul(b->lut(x), x);
+        return b->lut(b->add(y, b->lut(y)));
+      },
+      1);
+  check(
+      [](GraphBuilder* b, ValueId x) {
+        const ValueId y = b->lut(x);
+        b->output(y);
+        return b->mul(b->lut(y), x);
+      },
+      2);
+}
+
+TEST(FuseFunctions, LeavesOperatorsOnOtherOperands) {
+  const auto check = [](auto make) {
+    GraphBuilder b;
+    const ValueId x = b.conv(b.input({1, 5, 7, 2}), 4, 1), other = b.conv(x, 4, 1);
+    b.output(make(&b, x, other));
+    expect_same_outputs(&b);
+    EXPECT_EQ(b.count(fb::OpOptions::Mul), 1) << dump(b.graph);
+  };
+  check([](GraphBuilder* b, ValueId x, ValueId other) { return b->mul(x, b->lut(other)); });
+  check([](GraphBuilder* b, ValueId x, ValueId) { return b->mul(x, b->lut(x, true)); });
+  check([](GraphBuilder* b, ValueId x, ValueId) { return b->mul(x, b->constant({4})); });
 }
 
 TEST(MoveTransposes, FollowsSqueezeAndExcite) {

@@ -122,6 +122,15 @@ TEST_P(CopyTest, TurnsChannelsLastAndBack) {
   }
 }
 
+TEST_P(CopyTest, ShufflesTheChannelsOfEachPixel) {
+  Random random;
+  for (const int64_t groups : {2, 3, 4, 8})
+    for (const int64_t c : {1, 2, 15, 16, 17, 31, 33, 58, 116}) {
+      ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {5, groups, c}, {0, 2, 1}, 1));
+      ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {5, c, groups}, {0, 2, 1}, 1));
+    }
+}
+
 TEST_P(CopyTest, TransposesEveryPermutationOfUpToFourDimensions) {
   Random random;
   for (size_t rank = 0; rank <= 4; ++rank) {

@@ -295,6 +295,21 @@ TEST_P(DepthwiseTest, StridesDilationsAndPadsIndependently) {
   }
 }
 
+TEST_P(DepthwiseTest, DilatedBeyondATile) {
+  for (const size_t dw : {2, 9, 16, 40, 128, 300, 1000}) {
+    check(make().image(1, 3 * dw + 70, 70).kernel(1, 3).dilation(1, dw).pad(0, dw, 0, dw));
+    check(make().image(2, 2 * dw + 9, 19).kernel(2, 3).stride(1, 3).dilation(1, dw));
+    check(make().image(5, 40, 33).kernel(3, 3).dilation(2, dw).pad(2, dw, 2, dw));
+    check(make()
+              .image(1, dw + 5, 5)
+              .multiplier(3)
+              .kernel(1, 5)
+              .dilation(1, dw)
+              .pad(0, 2 * dw, 0, 2 * dw));
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
   check(make().image(1, 1, 9).kernel(3, 3).pad(4, 4, 5, 6));
   check(make().image(2, 3, 70).kernel(5, 5).stride(2, 2).pad(7, 9, 8, 7));

@@ -1,11 +1,11 @@
 // Every row of lut.inc against y = table[x].
-#include "kernels/lut/lut.h"
-
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "kernels/lut/channel_lut.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
@@ -75,17 +75,30 @@ TEST_P(LutTest, MapsInPlace) {
   }
 }
 
+// Rows of `channels` bytes, mapped byte by byte and by planes in memory without slack behind it.
 TEST_P(LutTest, MapsEachChannelByItsTable) {
   SCOPED_TRACE(random_.trace());
-  for (const size_t channels : {1, 2, 3, 16, 31, 63, 64, 65, 128, 131}) {
-    for (const size_t rows : {0, 1, 2, 7, 64, 67}) {
+  const IsaSet isas = capped(~0u, kernel_.isa);
+  for (const size_t channels : {1, 2, 3, 16, 31, 63, 64, 65, 128, 131, 600}) {
+    for (const size_t rows : {0, 1, 2, 7, 64, 67, 300}) {
       Guarded<uint8_t> tables(256 * channels), x(rows * channels), y(rows * channels);
       for (auto& t : tables) t = static_cast<uint8_t>(random_.integer(0, 255));
       for (auto& v : x) v = static_cast<uint8_t>(random_.integer(0, 255));
-      kernel_.map_channels(tables.data(), x.data(), y.data(), rows, channels);
-      for (size_t i = 0; i < x.size(); ++i)
-        ASSERT_EQ(int{y[i]}, int{tables[256 * (i % channels) + x[i]]})
-            << rows << " rows of " << channels << ", element " << i;
+      const auto check = [&] {
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_EQ(int{y[i]}, int{tables[256 * (i % channels) + x[i]]})
+              << rows << " rows of " << channels << ", element " << i;
+      };
+      map_channels(tables.data(), x.data(), y.data(), rows, channels);
+      check();
+      const ChannelPlanes planes = plan_channel_planes(isas, rows, channels);
+      EXPECT_EQ(planes.rows > 0, rows >= 64 && kernel_.isa != Isa::kScalar);
+      Guarded<uint8_t> memory(planes.bytes());
+      random_.fill(y, 0, 255);
+      for (size_t r = 0; planes.rows > 0 && r < rows; r += planes.rows)
+        planes.map(tables.data(), x.data() + r * channels, y.data() + r * channels,
+                   std::min(planes.rows, rows - r), memory.data());
+      if (planes.rows > 0) check();
     }
   }
 }

@@ -46,9 +46,15 @@ void check(const SoftmaxParams& params, Random& random, size_t rows, size_t n, i
           static_cast<uint8_t>(clamp_int(soft::to_int(v) + params.zero_point, 0, 255));
     }
   }
-  softmax_rows(params, x.data(), y.data(), rows, n);
-  ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
-      << rows << " x " << n << " " << random.trace();
+  size_t count;
+  const LutKernel* luts = lut_kernels(&count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!has(detected_isas(), luts[i].isa)) continue;
+    random.fill(y, 0, 255);
+    softmax_rows(params, luts[i], x.data(), y.data(), rows, n);
+    ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
+        << rows << " x " << n << " by " << luts[i].name << " " << random.trace();
+  }
 }
 
 TEST(Softmax, EqualsItsIntegerDefinition) {

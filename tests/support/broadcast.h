@@ -26,6 +26,11 @@ inline std::vector<std::pair<Shape, Shape>> broadcast_pairs() {
       {{-1, 1, 3, 1, 5, 1}, {2, 1, 4, 1, 6}},
       {{-1, 1, 1}, {1, 1}},
       {{-1, 130}, {-1, 1}},
+      // Runs that are joined: a few, all of a loop, more than fit.
+      {{-1, 20, 9, 33}, {-1, 1, 1, 33}},
+      {{7}, {-1, 400, 7}},
+      {{-1, 3, 512}, {512}},
+      {{-1, 1, 100}, {-1, 25, 100}},
   };
 }
 

@@ -1,0 +1,35 @@
+// A table per channel: y[row][c] = tables[256 * c + x[row][c]], dense rows of `channels` bytes.
+// Exactly the outputs are stored; y may equal x. Thread-safe.
+#ifndef QRT_KERNELS_LUT_CHANNEL_LUT_H_
+#define QRT_KERNELS_LUT_CHANNEL_LUT_H_
+
+#include "kernels/copy/copy.h"
+#include "kernels/lut/lut.h"
+
+namespace qrt {
+
+// Byte by byte, the same on every instruction set.
+void map_channels(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
+                  size_t channels);
+
+// No instruction looks up bytes in as many tables as there are. So a block of rows is transposed to
+// planes of channels, each plane goes through its table in registers, and back.
+struct ChannelPlanes {
+  const LutKernel* lut;
+  const CopyKernel* copy;
+  size_t channels;
+  size_t rows;  // of a block: 0 where map_channels() is the better way
+
+  // Memory that map() needs, the slack of its reads included.
+  size_t bytes() const { return rows * channels + 64; }
+
+  // rows_of_block <= rows
+  void map(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows_of_block,
+           uint8_t* planes) const;
+};
+
+ChannelPlanes plan_channel_planes(IsaSet isas, size_t rows, size_t channels);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_LUT_CHANNEL_LUT_H_
