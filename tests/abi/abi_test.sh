@@ -34,7 +34,7 @@ fi
 # Name and limit in bytes, of the files without debugging information and symbols (x86-64, g++).
 status=0
 for file; do
-  name=$(basename "$file")
+  name=$(basename "$file" | sed 's|[.]so[.].*|.so|')
   limit=$(awk -v name="$name" '$1 == name {print $2}' "$here/sizes.txt")
   [ -n "$limit" ] || { echo "tests/abi/sizes.txt has no limit for $name"; exit 1; }
   "$strip" -o "$out/stripped" "$file"
