@@ -3,6 +3,7 @@
 whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE... >qrt.spdx.json"""
 
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -38,6 +39,7 @@ def paths(file):
     return dict(re.findall(r'^\s*(\S+) => (\S+) ', output('ldd', file), re.M))
 
 
+@functools.lru_cache(None)
 def owner(path):
     """The Debian package that a file belongs to; its name may lead over a folder that is a link by now."""
     for name in (path, os.path.realpath(path), os.path.realpath(path).removeprefix('/usr')):
@@ -80,6 +82,7 @@ def package_entry(name):
     }
 
 
+@functools.lru_cache(None)
 def build_packages():
     """What packages.txt names for building, as far as it is installed."""
     with open(os.path.join(HERE, 'packages.txt'), encoding='utf-8') as f:

@@ -1,10 +1,17 @@
 """The bill of materials names every library that the programs are linked with, each with a version and a licence.
 sbom_test.py SBOM.PY VERSION FILE..."""
 
+import functools
 import json
 import re
 import subprocess
 import sys
+
+
+@functools.lru_cache(None)
+def files_of(package):
+    return subprocess.run(['dpkg-query', '-L', package], check=True, capture_output=True, text=True).stdout
+
 
 text = subprocess.run([sys.executable] + sys.argv[1:], check=True, capture_output=True, text=True).stdout
 bill = json.loads(text)
@@ -32,8 +39,7 @@ for file in sys.argv[3:]:
     assert needed and this['comment'].split()[2:] == needed, file
     linked = links[this['SPDXID']]
     for library in needed:
-        found = [p for p in linked if library in subprocess.run(
-            ['dpkg-query', '-L', p['name']], check=True, capture_output=True, text=True).stdout]
+        found = [p for p in linked if library in files_of(p['name'])]
         assert found, f'{file}: {library} is not in the bill'
         assert found[0]['licenseDeclared'] != 'NOASSERTION', f'{library}: licence of {found[0]["name"]}'
     print(f'{this["name"]}: {len(needed)} libraries of {len(linked)} packages')
