@@ -1,5 +1,6 @@
 #include "kernels/isa.h"
 
+#include <cpuinfo.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -10,8 +11,6 @@
 #endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
-#elif defined(__aarch64__)
-#include <cpuinfo.h>
 #endif
 
 namespace qrt {
@@ -65,13 +64,7 @@ IsaSet compiled_isas() {
 
 #if defined(__x86_64__)
 
-// CPUID leaf 1, ECX bit 29. The compilers' names of features lack it and the next one.
-bool cpuid_has_f16c() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx >> 29 & 1);
-}
-
-// CPUID leaf 7, subleaf 1, EAX bit 4.
+// The 2022 cpuinfo of Debian 12 has no AVX-VNNI query: CPUID leaf 7, subleaf 1, EAX bit 4.
 bool cpuid_has_avx_vnni() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
@@ -104,12 +97,19 @@ struct X86Features {
   bool avx2, avx_vnni, avx512_vnni, avx512_vbmi;
 };
 
-// The compiler's run-time support asks CPUID and XGETBV. cpuinfo reads /proc and /sys besides, and crashes where it can
-// read one half of them and not the other.
 X86Features x86_features() {
+  if (cpuinfo_initialize()) {
+    const bool avx2 = cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c();
+    const bool vnni512 = avx2 && cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() &&
+                         cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl() &&
+                         cpuinfo_has_x86_avx512vnni();
+    return {avx2, avx2 && cpuid_has_avx_vnni(), vnni512, vnni512 && cpuinfo_has_x86_avx512vbmi()};
+  }
+  // cpuinfo fails where /proc or /sys is missing; the compiler's run-time support asks CPUID and
+  // XGETBV itself.
   __builtin_cpu_init();
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && cpuid_has_f16c();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("avx");
   const bool vnni512 = avx2 && __builtin_cpu_supports("avx512f") &&
                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
@@ -136,9 +136,8 @@ IsaSet hardware_isas() {
   // Bits of AT_HWCAP and AT_HWCAP2; the kernel's word needs no /sys, which cpuinfo does.
   dot = (getauxval(AT_HWCAP) >> 20 & 1) != 0;
   i8mm = (getauxval(AT_HWCAP2) >> 13 & 1) != 0;
-#else
-  dot = cpuinfo_initialize() && cpuinfo_has_arm_neon_dot();
 #endif
+  if (cpuinfo_initialize()) dot = dot || cpuinfo_has_arm_neon_dot();
   IsaSet set = static_cast<IsaSet>(Isa::kScalar) | static_cast<IsaSet>(Isa::kNeon);
   if (dot) set |= static_cast<IsaSet>(Isa::kNeonDot);
   if (dot && i8mm) set |= static_cast<IsaSet>(Isa::kI8mm);

@@ -1,0 +1,46 @@
+#!/bin/sh
+# The binary interface of libqrt against that was written down: functions, types, and sizes of the files.
+#   abi_test.sh [--write] CC NM STRIP INCLUDE LIBRARY PROGRAM...
+# --write makes the present interface to keep (baseline.abi); limits of sizes.txt are edited by hand. Status 77
+# without abidiff.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+write=
+[ "$1" != --write ] || { write=yes; shift; }
+cc=$1 nm=$2 strip=$3 include=$4 library=$5
+shift 4
+command -v abidiff >/dev/null || { echo "abidiff is missing: ./dev setup abi"; exit 77; }
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# A library of the header's functions and types alone, with debugging information, which abidw reads: the interface
+# without what is behind it. That libqrt has these functions and no others, runtime/exports_test.sh checks.
+{
+  echo '#include <qrt/qrt.h>'
+  sed -n '/^QRT_API/{:more; /;/!{N; b more}; s/^QRT_API //; s/\(qrt_[a-z_]*\)(/(\1)(/; s/;.*/ { __builtin_trap(); }/; p}' "$include/qrt/qrt.h"
+} >"$out/interface.c"
+"$cc" -g -shared -fPIC -I"$include" -o "$out/libqrt.so" "$out/interface.c"
+abidw --no-corpus-path --no-comp-dir-path --no-elf-needed --no-architecture --no-show-locs --type-id-style hash \
+  "$out/libqrt.so" >"$out/now.abi"
+if [ -n "$write" ]; then
+  cp "$out/now.abi" "$here/baseline.abi"
+elif ! abidiff --no-architecture "$here/baseline.abi" "$out/libqrt.so"; then
+  echo "the interface is another than tests/abi/baseline.abi says; if that is meant: ./dev abi"
+  exit 1
+fi
+[ "$("$nm" -D --defined-only "$library" | wc -l)" = "$("$nm" -D --defined-only "$out/libqrt.so" | grep -c ' T ')" ] ||
+  { echo "$library exports more or less than the header's functions"; exit 1; }
+
+# Name and limit in bytes, of the files without debugging information and symbols (x86-64, g++).
+status=0
+for file; do
+  name=$(basename "$file" | sed 's|[.]so[.].*|.so|')
+  limit=$(awk -v name="$name" '$1 == name {print $2}' "$here/sizes.txt")
+  [ -n "$limit" ] || { echo "tests/abi/sizes.txt has no limit for $name"; exit 1; }
+  "$strip" -o "$out/stripped" "$file"
+  size=$(wc -c <"$out/stripped")
+  echo "$name: $size bytes, limit $limit"
+  [ "$size" -le "$limit" ] || status=1
+done
+[ $status = 0 ] || echo "too large; if there is a reason, raise the limit in tests/abi/sizes.txt"
+exit $status
