@@ -3,7 +3,7 @@
 
   families.py make DIR [NAME...]                    writes DIR/NAME.onnx (all, or those named)
   families.py time DIR --bin BIN [NAME...]          times DIR/NAME.onnx, prints a table (Markdown)
-  families.py operators DIR --bin BIN [NAME...]     operators that take over 2 % of a network, and their share of the limit
+  families.py operators DIR --bin BIN [NAME...]     operators that take over 2 %, and their share of the limit
   families.py list
 
 Options of time: --threads 1,2 (default 1)  --rounds R (default 7)  --seconds S a turn (default 0.7)  --isa NAME
@@ -36,9 +36,10 @@ def make(options):
 
 
 def time_one(options, name, threads):
-    """ONNX Runtime's and qrt's milliseconds (medians of the turns), the ratio of the medians, that of the least times."""
-    command = [os.path.join(HERE, "vs_onnxruntime.mjs"), "--bin", options.bin, path_of(options, name), "--allow-float",
-               "--threads", threads, "--rounds", str(options.rounds), "--seconds", str(options.seconds)]
+    """ONNX Runtime's and qrt's milliseconds (medians of the turns), their ratio, and that of the least times."""
+    command = ["node", os.path.join(HERE, "vs_onnxruntime.mjs"), "--bin", options.bin, path_of(options, name),
+               "--allow-float", "--threads", threads, "--rounds", str(options.rounds),
+               "--seconds", str(options.seconds)]
     text = subprocess.run(command + (["--isa", options.isa] if options.isa else []), check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     theirs, ours, ratio, least = re.search(
@@ -63,8 +64,8 @@ def operators(options):
     for name in options.names:
         with tempfile.TemporaryDirectory() as folder:
             model = os.path.join(folder, name + ".qrt")
-            subprocess.run([os.path.join(options.bin, "qrt_convert"), path_of(options, name), "-o", model, "--allow-float"],
-                           check=True)
+            convert = os.path.join(options.bin, "qrt_convert")
+            subprocess.run([convert, path_of(options, name), "-o", model, "--allow-float"], check=True)
             command = [os.path.join(options.bin, "qrt_bench"), model, "--seconds", str(options.seconds), "--roofline",
                        "--format", "json"] + (["--isa", options.isa] if options.isa else [])
             ops = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["ops"]

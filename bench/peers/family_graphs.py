@@ -64,14 +64,14 @@ def densenet121(n, folded):
 
 def googlenet(n):
     x = n.pool(n.convolution(n.convolution(stem(n), 64), 192, 3), "max", 3, 2, 1)
-    table = [(64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64), (192, 96, 208, 16, 48, 64), (160, 112, 224, 24, 64, 64),
-             (128, 128, 256, 24, 64, 64), (112, 144, 288, 32, 64, 64), (256, 160, 320, 32, 128, 128),
-             (256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)]
+    table = [(64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64), (192, 96, 208, 16, 48, 64),
+             (160, 112, 224, 24, 64, 64), (128, 128, 256, 24, 64, 64), (112, 144, 288, 32, 64, 64),
+             (256, 160, 320, 32, 128, 128), (256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)]
     for i, (a, b, c, d, e, f) in enumerate(table):
         if i in (2, 7):
             x = n.pool(x, "max", 3, 2, 1)
-        x = n.concat([n.convolution(x, a), n.convolution(n.convolution(x, b), c, 3), n.convolution(n.convolution(x, d), e, 3),
-                      n.convolution(n.pool(x, "max", 3, 1, 1), f)])
+        x = n.concat([n.convolution(x, a), n.convolution(n.convolution(x, b), c, 3),
+                      n.convolution(n.convolution(x, d), e, 3), n.convolution(n.pool(x, "max", 3, 1, 1), f)])
     return [n.classify(x)]
 
 
@@ -91,8 +91,8 @@ def inception_v3(n):
     x = n.concat([conv(conv(x, 192), 320, 3, 2, pad=0), y, n.pool(x, "max", 3, 2)])
     for _ in range(2):
         a, b = conv(x, 384), conv(conv(x, 448), 384, 3)
-        x = n.concat([conv(x, 320), conv(a, 384, (1, 3)), conv(a, 384, (3, 1)), conv(b, 384, (1, 3)), conv(b, 384, (3, 1)),
-                      conv(n.pool(x, "average", 3, 1, 1), 192)])
+        x = n.concat([conv(x, 320), conv(a, 384, (1, 3)), conv(a, 384, (3, 1)), conv(b, 384, (1, 3)),
+                      conv(b, 384, (3, 1)), conv(n.pool(x, "average", 3, 1, 1), 192)])
     return [n.classify(x)]
 
 
@@ -110,17 +110,20 @@ def grouped_stages(n, x, stages, ratio=1, excite=0):
 
 
 def resnext50(n):
-    return [n.classify(grouped_stages(n, stem(n), [(256, 128, 32, 3), (512, 256, 32, 4), (1024, 512, 32, 6), (2048, 1024, 32, 3)]))]
+    stages = [(256, 128, 32, 3), (512, 256, 32, 4), (1024, 512, 32, 6), (2048, 1024, 32, 3)]
+    return [n.classify(grouped_stages(n, stem(n), stages))]
 
 
 def regnetx_800(n):
     x = n.convolution(n.input([1, 3, 224, 224]), 32, 3, 2)
-    return [n.classify(grouped_stages(n, x, [(c, c, c // 16, k) for c, k in [(64, 1), (128, 3), (288, 7), (672, 5)]], 2))]
+    stages = [(c, c, c // 16, count) for c, count in [(64, 1), (128, 3), (288, 7), (672, 5)]]
+    return [n.classify(grouped_stages(n, x, stages, 2))]
 
 
 def regnety_400(n):
     x = n.convolution(n.input([1, 3, 224, 224]), 32, 3, 2)
-    return [n.classify(grouped_stages(n, x, [(c, c, c // 8, k) for c, k in [(48, 1), (104, 3), (208, 6), (440, 6)]], 2, 4))]
+    stages = [(c, c, c // 8, count) for c, count in [(48, 1), (104, 3), (208, 6), (440, 6)]]
+    return [n.classify(grouped_stages(n, x, stages, 2, 4))]
 
 
 def shufflenet_v2(n):

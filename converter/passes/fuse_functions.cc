@@ -7,7 +7,8 @@
 #include "converter/convert.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
-#include "qrt/qrt.hpp"
+#include "runtime/session.h"
+#include "runtime/verify.h"
 
 namespace qrt::convert {
 namespace {
@@ -83,12 +84,16 @@ class Evaluator {
     model_.nodes.push_back(std::move(node));
     std::vector<uint8_t> file;
     QRT_TRY(write_model(model_, &file));
-    const Model model = Model::load_memory(file.data(), file.size());
-    Session session(model, SessionOptions());
-    uint8_t* const codes = static_cast<uint8_t*>(qrt_session_input_data(session.get(), 0));
+    auto bytes = ModelBytes::borrow(file.data(), file.size());
+    QRT_TRY(std::move(bytes.status()));
+    auto verified = verify(std::move(*bytes));
+    QRT_TRY(std::move(verified.status()));
+    auto session = Session::create(*verified, SessionOptions{});
+    QRT_TRY(std::move(session.status()));
+    uint8_t* const codes = (*session)->data((*verified)->file().inputs()->Get(0));
     std::iota(codes, codes + kCodes, uint8_t{0});
-    session.run();
-    const auto* y = static_cast<const uint8_t*>(qrt_session_output_data(session.get(), 0));
+    (*session)->run();
+    const uint8_t* y = (*session)->data((*session)->plan().output_slots[0]);
     table->assign(y, y + kCodes);
     return {};
   }

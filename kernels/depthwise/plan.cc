@@ -19,11 +19,18 @@ struct Columns {
   size_t tile_outputs, kernel_step, count;
   size_t runs, run_more;  // that are interleaved for a tile, and their columns beyond the outputs'
 
-  // Columns to interleave for an output.
-  double cost(const DepthwiseShape& s) const {
-    const size_t outputs = s.out_w < tile_outputs ? s.out_w : tile_outputs;
-    return static_cast<double>(runs * ((outputs - 1) * s.stride_w + run_more)) /
-           static_cast<double>(outputs);
+  // Whether fewer columns are interleaved for each output than by `other`.
+  bool is_cheaper(const Columns& other, const DepthwiseShape& s) const {
+    return columns_of_tile(s) * other.outputs_of_tile(s) <
+           other.columns_of_tile(s) * outputs_of_tile(s);
+  }
+
+ private:
+  size_t outputs_of_tile(const DepthwiseShape& s) const {
+    return s.out_w < tile_outputs ? s.out_w : tile_outputs;
+  }
+  size_t columns_of_tile(const DepthwiseShape& s) const {
+    return runs * ((outputs_of_tile(s) - 1) * s.stride_w + run_more);
   }
 };
 
@@ -56,7 +63,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   p.column_bytes = p.groups * 4 * tile.quad_bytes;
   const size_t budget = kColumnBudget / p.column_bytes;
   const Columns near = together(s, budget), far = apart(s, budget);
-  p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.cost(s) < near.cost(s));
+  p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.is_cheaper(near, s));
   const Columns& columns = p.is_apart ? far : near;
   p.tile_outputs = columns.tile_outputs;
   p.kernel_step = columns.kernel_step;

@@ -2,7 +2,9 @@
 // into runs, the others into rows.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "kernels/edge/edge.h"
 #include "kernels/float_fallback/float_fallback.h"
 #include "kernels/integer_build.h"
 #include "runtime/ops/broadcast.h"
@@ -74,8 +76,31 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   return add_output(DType::kFloat32, shape, outputs);
 }
 
+// A table that is fl32((x - zero_point) * scale), what DequantizeLinear leaves behind: nothing has to
+// be looked up.
+struct Line {
+  const EdgeKernel* kernel = nullptr;  // null: the table is another
+  float scale = 0;
+  int32_t zero_point = 0;
+};
+
+Line find_line(const float* table, IsaSet isas) {
+  Line line;
+  const float* const zero = std::find(table, table + 256, 0.0f);
+  line.zero_point = static_cast<int32_t>(zero - table);
+  if (line.zero_point == 256) return line;
+  line.scale = line.zero_point < 255 ? zero[1] : -zero[-1];
+  for (int32_t i = 0; i < 256; ++i) {
+    const float v = static_cast<float>(i - line.zero_point) * line.scale;
+    if (memcmp(&v, &table[i], sizeof v) != 0) return line;
+  }
+  line.kernel = select_edge(isas);
+  return line;
+}
+
 struct Params {
   const FloatKernel* kernel;
+  Line line;  // of a TABLE
   F function;
   float epsilon;
   Broadcast broadcast;
@@ -92,7 +117,10 @@ void run_elements(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.n, 16, [&](size_t, size_t begin, size_t end) {
-    if (p.function == F::TABLE)
+    if (p.line.kernel != nullptr)
+      p.line.kernel->dequantize(context.in(step, 0) + begin, false, end - begin, p.line.scale,
+                                p.line.zero_point, y + begin);
+    else if (p.function == F::TABLE)
       float_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin, end - begin);
     else
       p.kernel->unary(static_cast<FloatUnary>(p.function), floats(context.in(step, 0)) + begin,
@@ -186,6 +214,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;
     step->kernel = p->function == F::TABLE ? "float_table" : p->kernel->unary_name;
+    if (p->function == F::TABLE) p->line = find_line(floats(context.inputs[1].data), context.isas);
+    if (p->line.kernel != nullptr) step->kernel = p->line.kernel->name;
   }
   step->params = std::move(p);
   return Status();

@@ -253,6 +253,36 @@ TEST(Float, TableOfBytes) {
   testing::expect_outputs(m, 1, {{0, 7, 255}}, {bytes_of(std::vector<float>{-3.0f, 0.5f, 124.5f})});
 }
 
+// What DequantizeLinear gives for each byte is computed, any other table looked up.
+TEST(Float, TablesThatAreLines) {
+  const auto check = [](const std::vector<float>& table) {
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, 300}), y = m.output({-1, 300}, DType::kFloat32);
+    fb::FloatOptionsT o;
+    o.function = F::TABLE;
+    m.op(o, {x, m.constant({256}, DType::kFloat32, table)}, {y});
+    std::vector<uint8_t> in(300);
+    std::vector<float> expected;
+    for (size_t i = 0; i < in.size(); ++i) {
+      in[i] = static_cast<uint8_t>(7 * i);
+      expected.push_back(table[in[i]]);
+    }
+    testing::expect_outputs(m, 1, {in}, {bytes_of(expected)});
+  };
+  for (const int zero_point : {0, 1, 117, 254, 255})
+    for (const float scale : {0.0283f, -0.1f, 1e-40f}) {
+      std::vector<float> table(256);
+      for (int i = 0; i < 256; ++i)
+        table[static_cast<size_t>(i)] = static_cast<float>(i - zero_point) * scale;
+      check(table);
+      table[200] = table[201];
+      check(table);
+      table[static_cast<size_t>(zero_point)] = 5;
+      check(table);
+    }
+  check(std::vector<float>(256, 0.0f));
+}
+
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
