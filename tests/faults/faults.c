@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,16 @@ void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offse
 }
 
 /* ---- threads ---- */
+
+/* libcpuinfo reads /sys and ends the process where it can read a part of it only: not ours to mend (SECURITY.md). */
+extern bool cpuinfo_initialize(void);
+bool cpuinfo_initialize(void) {
+  const int was_counting = counting;
+  counting = 0;
+  const bool known = REAL(cpuinfo_initialize)();
+  counting = was_counting;
+  return known;
+}
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                    void* argument) {
