@@ -148,10 +148,13 @@ bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* o
 }
 
 Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
-  Pair pair{quantize, shape, {}, {}, {}};
+  Pair pair{quantize, &quantize, shape, {}, {}, {}};
   if (!is(quantize, "QuantizeLinear") || !read(quantize, &pair.quant)) return Status();
   const NodeView* before = producer(quantize.input(0));
-  if (before && before->op() == "Transpose") pair.turn = before->integers("perm");
+  if (before && before->op() == "Transpose") {
+    pair.front = before;
+    pair.turn = before->integers("perm");
+  }
   Quant other;
   Passed passed;
   bool all;
@@ -278,7 +281,7 @@ Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
   const bool late = back || std::any_of(passed.begin(), passed.end(), [this](const auto& p) {
                       return nodes_[static_cast<size_t>(p.first)]->op() == "Transpose";
                     });
-  if (late && !stay && goes_in_front(back ? *producer(pair->quantize.input(0)) : pair->quantize)) {
+  if (late && !stay && goes_in_front(back ? *pair->front : pair->quantize)) {
     for (const auto* nodes : {&quantizes, &next})
       for (const NodeView* node : *nodes) merged_[node->index()] = common;
     return Status();

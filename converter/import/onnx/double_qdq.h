@@ -45,6 +45,7 @@ class DoubleQdq {
   // Pairs that are one by now.
   struct Pair {
     const NodeView& quantize;  // the first node
+    const NodeView* front;     // that, or the Transpose before it
     Shape shape;               // of what the last nodes make
     Quant quant;
     std::vector<const NodeView*> dequantizes;  // the last nodes, equal ones
