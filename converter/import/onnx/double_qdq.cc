@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "converter/import/onnx/merged_pairs.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/no_op.h"
 
@@ -12,31 +13,6 @@ namespace {
 
 bool is(const NodeView& node, const char* op) {
   return node.op() == op && node.integer("block_size", 0) == 0;
-}
-
-// The pair that stands for both; false where their ranges have nothing in common, or with a scale of
-// 0 nothing but that.
-bool intersect(const Quant& a, const Quant& b, Quant* result) {
-  const auto [lo, hi] = Limits::of_source(a);
-  const auto real = [](const Quant& q, int v) {
-    return static_cast<float>(v - q.zero_point[0]) * q.scale[0];
-  };
-  const float least = std::max(real(a, lo), real(b, lo));
-  const float most = std::min(real(a, hi), real(b, hi));
-  const float scale = (most - least) / static_cast<float>(hi - lo);
-  const float zero = std::round(static_cast<float>(lo) - least / scale);
-  *result = a;
-  if (scale == 0.0f) result->scale[0] = scale;
-  if (!(scale > 0.0f) || !(zero >= static_cast<float>(lo) && zero <= static_cast<float>(hi)))
-    return false;
-  result->scale[0] = scale;
-  result->zero_point[0] = static_cast<int32_t>(zero);
-  return true;
-}
-
-// Equal for ONNX Runtime, which then leaves both as they are.
-bool almost_equal(const Quant& a, const Quant& b) {
-  return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
 }
 
 bool is_identity(const std::vector<int64_t>& perm) {
@@ -148,8 +124,9 @@ bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* o
 }
 
 Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
-  Pair pair{quantize, &quantize, shape, {}, {}, {}};
-  if (!is(quantize, "QuantizeLinear") || !read(quantize, &pair.quant)) return Status();
+  Quant first;
+  if (!is(quantize, "QuantizeLinear") || !read(quantize, &first)) return Status();
+  Pair pair{quantize, &quantize, shape, first, MergedPairs(first), {}, {}};
   const NodeView* before = producer(quantize.input(0));
   if (before && before->op() == "Transpose") {
     pair.front = before;
@@ -224,7 +201,7 @@ bool DoubleQdq::merge_across(Pair* pair) {
     for (int i : model_.readers(node->output(0)))
       moves = moves || (is_identity(first->integers("perm")) &&
                         nodes_[static_cast<size_t>(i)]->op() == "Transpose");
-  if (!moves) return false;
+  if (!moves || !pair->members.add(second, true, &common)) return false;
   merged_.erase(d->index());
   passed_[d->index()] = passed_[q->index()] = 0;
   merged_[pair->quantize.index()] = common;
@@ -286,6 +263,7 @@ Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
       for (const NodeView* node : *nodes) merged_[node->index()] = common;
     return Status();
   }
+  if (!stay && !pair->members.add(second, late, &common)) return Status();
   for (const auto* nodes : {&pair->dequantizes, &quantizes})
     for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);
   for (const auto& [node, input] : passed) passed_[node] = input;

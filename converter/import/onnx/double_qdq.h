@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/import/onnx/merged_pairs.h"
 #include "converter/import/onnx/tensors.h"
 
 namespace qrt::convert::from_onnx {
@@ -48,6 +49,7 @@ class DoubleQdq {
     const NodeView* front;     // that, or the Transpose before it
     Shape shape;               // of what the last nodes make
     Quant quant;
+    MergedPairs members;
     std::vector<const NodeView*> dequantizes;  // the last nodes, equal ones
     // What the Transposes in front of the pair do that ONNX Runtime moves behind it.
     std::vector<int64_t> turn;

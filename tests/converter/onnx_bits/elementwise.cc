@@ -70,9 +70,6 @@ void where_of_a_constant(BitsModel& m) {
   for (const float c : {0.9945331f, -0.3333333f, 0.0f})
     m.stored(where(m.image({1, 3, 2}), m.b.scalar(c)), c == 0 ? 0.01f : std::fabs(c / 2.5f));
   m.stored(where(m.b.scalar(0.7777777f), m.image({1, 3, 2})), 0.7777777f / 2.5f, 20);
-  const std::string y = where(m.image({1, 3, 2}), m.b.scalar(0.9945331f));
-  m.b.output(y);
-  m.stored(y);
 }
 
 }  // namespace

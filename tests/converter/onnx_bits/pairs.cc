@@ -108,6 +108,19 @@ void pair_before_transpose_and_reshape(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
 }
 
+// ONNX Runtime makes one of every two, and again: the order of rounding.
+void pairs_in_rows_of_several(BitsModel& m) {
+  for (const char* row : {"bcb", "bcbc", "bcbcbc", "cbbcbcb", "bcxbcb", "bxcbxc", "bcbxc"}) {
+    std::string x = m.real({2, 4, 3});
+    for (const char* p = row; *p != '\0'; ++p) {
+      if (*p == 'b') x = m.b.qdq<uint8_t>(x, 0.017f, 180);
+      if (*p == 'c') x = m.b.qdq<uint8_t>(x, 0.023f, 2);
+      if (*p == 'x') x = transposed(m, transposed(m, x, {0, 2, 1}), {0, 2, 1});
+    }
+    m.b.output(x);
+  }
+}
+
 // Inverse Transposes around a pair: ONNX Runtime takes both out, whatever is in front of them.
 void pair_between_inverse_transposes(BitsModel& m) {
   const auto turned = [&](const std::string& x) {
@@ -190,6 +203,7 @@ std::vector<BitsCase> pair_cases() {
       {"PairsAroundTwoTransposes", pairs_around_two_transposes},
       {"PairsAroundATransposeOfNothing", pairs_around_a_transpose_of_nothing},
       {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
+      {"PairsInRowsOfSeveral", pairs_in_rows_of_several},
       {"PairBetweenInverseTransposes", pair_between_inverse_transposes},
       {"PairBetweenInverseTransposesWithOtherReaders",
        pair_between_inverse_transposes_with_other_readers},
