@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "google/protobuf/arena.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::quantize {
@@ -280,7 +281,7 @@ class Writer {
       inputs.resize(3);
       inputs[2] = add_bias(*layer, *p);
     }
-    onnx::NodeProto to;
+    onnx::NodeProto& to = *google::protobuf::Arena::CreateMessage<onnx::NodeProto>(&arena_);
     to.set_op_type(n.op);
     to.set_name(n.name);
     to.set_domain(n.domain);
@@ -301,7 +302,9 @@ class Writer {
   const FloatModel& model_;
   const Placement& placement_;
   const Parameters& parameters_;
-  onnx::ModelProto proto_;
+  // On an arena: outside one protobuf's destructors fail where it ran out of memory in the middle.
+  google::protobuf::Arena arena_;
+  onnx::ModelProto& proto_ = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena_);
   onnx::GraphProto& graph_;
   std::set<std::string> outputs_, taken_, used_constants_;
   std::map<std::string, Names> names_;          // of codings
