@@ -220,12 +220,12 @@ size_t groups_to_merge(size_t groups, size_t k, size_t n) {
 // whose outputs have zeros for the inputs of the others.
 std::vector<int16_t> merge_groups(const std::vector<int16_t>& weights, size_t merged, size_t n,
                                   size_t taps, size_t k) {
-  std::vector<int16_t> wide(weights.size() * merged, 0);
+  std::vector<int16_t> y(weights.size() * merged, 0);
   for (size_t row = 0; row < weights.size() / k; ++row) {
     const size_t place = row / (taps * n) % merged;
-    std::copy_n(weights.data() + row * k, k, wide.data() + (row * merged + place) * k);
+    std::copy_n(weights.data() + row * k, k, y.data() + (row * merged + place) * k);
   }
-  return wide;
+  return y;
 }
 
 void merge_narrow_groups(Graph* graph, Node* node) {
@@ -236,13 +236,13 @@ void merge_narrow_groups(Graph* graph, Node* node) {
   const size_t merged = groups_to_merge(conv.groups, k, n);
   // The runtime proves sums of 16-bit activations by the number of their terms.
   if (merged == 1 || is_int16(*graph, *node)) return;
-  Value wide = weights;
-  const auto elements_of =
+  Value blocks = weights;
+  const auto with_zeros =
       merge_groups(elements(weights), merged, n, static_cast<size_t>(shape[1] * shape[2]), k);
-  wide.type.shape[3] = static_cast<int64_t>(merged * k);
-  wide.data.resize(elements_of.size() * sizeof(int16_t));
-  std::memcpy(wide.data.data(), elements_of.data(), wide.data.size());
-  node->inputs[1] = graph->add_value(std::move(wide));
+  blocks.type.shape[3] = static_cast<int64_t>(merged * k);
+  blocks.data.resize(with_zeros.size() * sizeof(int16_t));
+  std::memcpy(blocks.data.data(), with_zeros.data(), blocks.data.size());
+  node->inputs[1] = graph->add_value(std::move(blocks));
   conv.groups /= static_cast<uint32_t>(merged);
 }
 

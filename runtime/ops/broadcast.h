@@ -26,8 +26,8 @@ struct Broadcast {
   size_t runs = 1;                                                      // product of dims
   size_t run = 1;                                                       // elements of a run
   bool a_is_scalar = false, b_is_scalar = false;
-  size_t joined =
-      1;  // runs of the innermost loop that are one where an operand is repeated: Joined
+  // Runs of the innermost loop that are one where an operand is repeated: Joined.
+  size_t joined = 1;
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
   size_t tasks = 1;                                   // parallel
 
@@ -73,7 +73,7 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
   }
   const bool is_whole = run_begin == 0 && run_end == p.run;
   const size_t joined = is_whole ? p.joined : 1;
-  Joined wide;
+  Joined repeated;
   for (size_t i = begin, runs; i < end; i += runs) {
     runs = 1;
     const uint8_t* x = p.a_is_scalar ? a : a + run_begin * p.a_bytes;
@@ -82,9 +82,9 @@ void for_runs(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
       const size_t inner = p.rank - 1;
       runs = std::min({joined, end - i, p.dims[inner] - index[inner]});
       if (p.a_stride[inner] == 0)
-        x = wide.repeat(a, p.run * p.a_bytes, joined);
+        x = repeated.repeat(a, p.run * p.a_bytes, joined);
       else
-        z = wide.repeat(b, p.run * p.b_bytes, joined);
+        z = repeated.repeat(b, p.run * p.b_bytes, joined);
     }
     f(Run{reinterpret_cast<decltype(Run::a)>(x), reinterpret_cast<decltype(Run::b)>(z),
           p.a_is_scalar, p.b_is_scalar,

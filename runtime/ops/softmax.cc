@@ -141,7 +141,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const double product = static_cast<double>(greatest) * k, least = static_cast<double>(table[255]);
   QRT_MODEL_CHECK(std::isnormal(table[255]), "table[255] is %g, expected a normal number > 0",
                   least);
-  QRT_MODEL_CHECK(  // no infinity or NaN is that
+  // Neither infinities nor NaN are less.
+  QRT_MODEL_CHECK(
       k >= 0 && product < 3.4e38 && product / least < 2147483000.0,
       "k is %g, expected a finite number >= 0 with k * %g / %g (greatest over last value "
       "of the table) < 2^31",

@@ -1,5 +1,5 @@
 // random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized]
-// --quantized: what every QuantizeLinear makes is an output as well, to see where a graph parts.
+// --quantized: what every QuantizeLinear makes, and every Resize of that, is an output as well, to see where a graph parts.
 // Writes for each graph DIR/<index>.onnx and DIR/<index>.run: a line of JSON, what qrt made of the
 // model, then the bytes of the inputs and of qrt's outputs that it speaks of. compare.mjs reads
 // them.
@@ -99,11 +99,15 @@ Status convert_file(const std::string& path, bool allow_float, Json* json,
 }
 
 void add_quantized_outputs(OnnxBuilder* builder) {
-  std::set<std::string> known;
+  std::set<std::string> known, quantized;
   for (const auto& output : builder->graph().output()) known.insert(output.name());
-  for (const auto& node : builder->graph().node())
-    if (node.op_type() == "QuantizeLinear" && known.insert(node.output(0)).second)
-      builder->output(node.output(0));
+  for (const auto& node : builder->graph().node()) {
+    // A Resize on integers has steps of its own.
+    const bool resized = node.op_type() == "Resize" && quantized.count(node.input(0)) != 0;
+    if (node.op_type() != "QuantizeLinear" && !resized) continue;
+    quantized.insert(node.output(0));
+    if (known.insert(node.output(0)).second) builder->output(node.output(0));
+  }
 }
 
 // One run at one batch: the inputs, and what qrt made of them.

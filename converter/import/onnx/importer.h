@@ -29,6 +29,11 @@ class Importer {
   const NodeView& node(int index) const { return *nodes_[static_cast<size_t>(index)]; }
   int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
+  // The node that makes a tensor; null for inputs and initialisers.
+  const NodeView* producer(const std::string& tensor) const {
+    const int index = model_.producer(tensor);
+    return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
+  }
   bool is_output(const std::string& tensor) const;
   bool allows_float() const { return allow_float_; }
   // The number that stands for a symbolic batch.

@@ -12,7 +12,7 @@ namespace {
 // 65,025 * kMaxK < 2^31: no accumulator overflows.
 constexpr int64_t kMaxK = 33025;
 
-struct Matrices {
+struct MatrixOperand {
   ValueId value = kNoValue;  // kNoValue: `constant`
   ConstantPtr constant;
   Quant quant;
@@ -20,12 +20,12 @@ struct Matrices {
 };
 
 struct DynamicProduct {
-  Matrices a, b;
+  MatrixOperand a, b;
   Shape a_matrix, b_matrix;  // at least two dimensions
   Shape made, result;        // the result with and without the dimensions that vectors lack
 };
 
-bool as_matrices(const Tensor& t, Matrices* o) {
+bool as_matrix_operand(const Tensor& t, MatrixOperand* o) {
   const bool fits = t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
   if (!t.quant || !t.quant->per_tensor() || !fits) return false;
   if (!t.is_dequantized() && !t.is_constant()) return false;
@@ -65,8 +65,8 @@ Status read_shapes(Importer& importer, const NodeView& node, DynamicProduct* p, 
   return Status();
 }
 
-ValueId matrices_value(Importer& importer, const NodeView& node, const Matrices& o, const Shape& as,
-                       const std::string& name) {
+ValueId matrix_operand_value(Importer& importer, const NodeView& node, const MatrixOperand& o,
+                             const Shape& as, const std::string& name) {
   const ValueId v = o.constant ? stored_constant(importer, *o.constant, o.quant, name) : o.value;
   return importer.builder().shape_of(v) == as ? v : importer.builder().reshape(node, v, as);
 }
@@ -74,8 +74,8 @@ ValueId matrices_value(Importer& importer, const NodeView& node, const Matrices&
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops,
              const DynamicProduct& p, int b_input, std::unique_ptr<fb::RequantT> requant,
              DType dtype, const Quant* out) {
-  const ValueId a = matrices_value(importer, node, p.a, p.a_matrix, node.input(0));
-  const ValueId b = matrices_value(importer, node, p.b, p.b_matrix, node.input(b_input));
+  const ValueId a = matrix_operand_value(importer, node, p.a, p.a_matrix, node.input(0));
+  const ValueId b = matrix_operand_value(importer, node, p.b, p.b_matrix, node.input(b_input));
   const ValueId y = importer.builder().new_value("", dtype, p.made, out);
   Node n = make_node<fb::BatchMatMulOptionsT>(node.name(), ops, {a, b}, {y});
   auto& o = options<fb::BatchMatMulOptionsT>(n);
@@ -100,9 +100,9 @@ Status emit_int16(Importer& importer, const NodeView& node, const std::string& o
       int16_requant(importer, node, {factor}, {k * int16_reach(za) * int16_reach(zb)}, out, limits);
   if (!requant) return Status();
   const ValueId a = importer.builder().widened(
-      node, matrices_value(importer, node, p.a, p.a_matrix, node.input(0)));
+      node, matrix_operand_value(importer, node, p.a, p.a_matrix, node.input(0)));
   const ValueId b = importer.builder().widened(
-      node, matrices_value(importer, node, p.b, p.b_matrix, node.input(1)));
+      node, matrix_operand_value(importer, node, p.b, p.b_matrix, node.input(1)));
   const ValueId y = importer.builder().new_value("", DType::kInt16, p.made, &out);
   Node n = make_node<fb::BatchMatMulOptionsT>(node.name(), ops, {a, b}, {y});
   auto& o = options<fb::BatchMatMulOptionsT>(n);
@@ -178,8 +178,8 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
 
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken) {
   DynamicProduct p;
-  *taken = as_matrices(importer.input(node, 0), &p.a) &&
-           as_matrices(importer.input(node, 1), &p.b) && !(p.a.constant && p.b.constant);
+  *taken = as_matrix_operand(importer.input(node, 0), &p.a) &&
+           as_matrix_operand(importer.input(node, 1), &p.b) && !(p.a.constant && p.b.constant);
   if (!*taken) return Status();
   bool known;
   QRT_TRY(read_shapes(importer, node, &p, &known));
@@ -198,7 +198,7 @@ Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* tak
 
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
   DynamicProduct p;
-  for (Matrices* o : {&p.a, &p.b}) {
+  for (MatrixOperand* o : {&p.a, &p.b}) {
     const int i = o == &p.a ? 0 : 3;
     const Tensor& t = importer.input(node, i);
     if (!t.is_value() && !t.is_plain_constant()) return importer.refuse_float(node, i);
@@ -233,7 +233,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
 Status import_matmul_integer(Importer& importer, const NodeView& node) {
   DynamicProduct p;
   ValueId zero_of_run = kNoValue;
-  for (Matrices* o : {&p.a, &p.b}) {
+  for (MatrixOperand* o : {&p.a, &p.b}) {
     const int i = o == &p.a ? 0 : 1;
     const Tensor& t = importer.input(node, i);
     const bool bytes = t.type == kUint8 || t.type == kInt8;
