@@ -5,6 +5,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/edge_ops.h"
+#include "converter/import/onnx/no_op.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -31,13 +32,22 @@ void make_per_tensor(Quant* q) {
   q->axis = -1;
 }
 
-// Whether ONNX Runtime has taken this node out before it looks for the Clip in front of it, or has
-// moved its QuantizeLinear across.
-bool is_looked_through(const NodeView& node, const Quant& out) {
+// The input behind which ONNX Runtime looks for the Clip in front: it has taken this node out, or
+// has moved its QuantizeLinear across. -1: there is none.
+Status find_looked_through(Importer& importer, const NodeView& node, const Quant& out, int* input) {
   const std::string& op = node.op();
-  return op == "Identity" || op == "Dropout" || op == "Reshape" || op == "Transpose" ||
-         op == "Squeeze" || op == "Unsqueeze" ||
-         (op == "Relu" && out.zero_point[0] == Limits::of_source(out).lo);
+  *input = 0;
+  if (op == "Dropout" || op == "Reshape" || op == "Transpose" || op == "Squeeze" ||
+      op == "Unsqueeze" || (op == "Relu" && out.zero_point[0] == Limits::of_source(out).lo))
+    return Status();
+  for (*input = 0; *input < 2 && node.has_input(*input); ++*input) {
+    bool nothing;
+    QRT_TRY(changes_nothing(node, node.input(*input), importer.input(node, *input).shape,
+                            importer.model(), &importer.tensors(), &nothing));
+    if (nothing) return Status();
+  }
+  *input = -1;
+  return Status();
 }
 
 // Whether the node is a Clip that ONNX Runtime drops in front of this quantisation.
@@ -57,7 +67,7 @@ bool is_dropped_clip(const Importer& importer, const NodeView& clip, const Quant
 }
 
 // Lets a QuantizeLinear read what a table was before Clips that ONNX Runtime drops.
-void drop_clip(Importer& importer, const NodeView& quantize) {
+Status drop_clip(Importer& importer, const NodeView& quantize) {
   const std::string& name = quantize.input(0);
   const Tensor &s = importer.input(quantize, 1), &z = importer.input(quantize, 2);
   DType type;
@@ -65,23 +75,26 @@ void drop_clip(Importer& importer, const NodeView& quantize) {
       !s.is_plain_constant() || s.type != kFloat || s.constant->elements() != 1 ||
       !z.is_plain_constant() || z.constant->elements() != 1 || !is_activation(z.type) ||
       !ir_type(z.type, &type))
-    return;
+    return Status();
   const Quant out =
       tensor_quant(type, s.constant->real(0), static_cast<int32_t>(z.constant->integer(0)));
   const NodeView* clip = nullptr;  // the first of all that are dropped
-  for (int at = importer.model().producer(name); at >= 0;
-       at = importer.model().producer(importer.node(at).input(0))) {
-    const NodeView& node = importer.node(at);
-    if (is_dropped_clip(importer, node, out)) clip = &node;
-    if ((clip != &node && !is_looked_through(node, out)) || !importer.is_sole_reader(node, 0))
-      break;
+  for (const NodeView* node = importer.producer(name); node;) {
+    int input = 0;
+    if (is_dropped_clip(importer, *node, out))
+      clip = node;
+    else
+      QRT_TRY(find_looked_through(importer, *node, out, &input));
+    if (input < 0 || !importer.is_sole_reader(*node, input)) break;
+    node = importer.producer(node->input(input));
   }
-  if (!clip) return;
+  if (!clip) return Status();
   const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  if (!before.is_table() || before.table_axis >= 0 || !before.quant->per_tensor()) return;
+  if (!before.is_table() || before.table_axis >= 0 || !before.quant->per_tensor()) return Status();
   moved.table = before.table;
   moved.table_axis = -1;
+  return Status();
 }
 
 // A constant quantised at conversion, as ONNX Runtime folds it.
@@ -241,7 +254,7 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     return importer.refuse(node, merged.message(), node.output(0),
                            "quantise both to ranges that overlap");
   QRT_TRY(std::move(merged));
-  drop_clip(importer, node);
+  QRT_TRY(drop_clip(importer, node));
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);

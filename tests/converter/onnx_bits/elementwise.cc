@@ -18,6 +18,12 @@ void clip_before_identity_is_dropped(BitsModel& m) {
   m.stored(m.b.node("Identity", {clip_at_tiny_scale(m)}), 1e-10f);
 }
 
+void clip_before_what_changes_nothing_is_dropped(BitsModel& m) {
+  m.stored(m.b.node("Mul", {clip_at_tiny_scale(m), m.b.scalar(1.0f)}), 1e-10f);
+  m.stored(m.b.node("Add", {m.b.scalar(0.0f), clip_at_tiny_scale(m)}), 1e-10f);
+  m.stored(m.b.node("Cast", {clip_at_tiny_scale(m)}, {{"to", 1}}), 1e-10f);
+}
+
 void add_in_float_before_what_is_not_seen_through(BitsModel& m) {
   const Dims dims = {1, 4, 4, 4};
   const std::string x = m.image(dims), y = m.image(dims, 1.0f / 128);
@@ -78,6 +84,7 @@ std::vector<BitsCase> elementwise_cases() {
   return {
       {"ClipAtTinyScalesIsDropped", clip_at_tiny_scales_is_dropped},
       {"ClipBeforeIdentityIsDropped", clip_before_identity_is_dropped},
+      {"ClipBeforeWhatChangesNothingIsDropped", clip_before_what_changes_nothing_is_dropped},
       {"AddInFloatBeforeWhatIsNotSeenThrough", add_in_float_before_what_is_not_seen_through},
       {"ConcatToFloat", concat_to_float},
       {"SoftmaxOfOneElement", softmax_of_one_element},
