@@ -157,23 +157,39 @@ const NodeView* DoubleQdq::producer(const std::string& tensor) const {
 bool DoubleQdq::goes_in_front(const NodeView& node) const {
   const NodeView* move = producer(node.input(0));
   if (!move || model_.uses(node.input(0)) != 1) return false;
-  // By what ONNX Runtime's list says of versions.
-  const std::string op = move->op();
-  const bool always = op == "Slice" || (op == "MaxPool" && model_.opset("") >= 12);
-  const bool till_20 = op == "Reshape" || op == "Transpose" || op == "Squeeze" || op == "Unsqueeze";
-  if (!always && !(till_20 && model_.opset("") < 21)) return false;
+  const std::string& op = move->op();
+  const bool moves = op == "Slice" || op == "Reshape" || op == "Transpose" || op == "Squeeze" ||
+                     op == "Unsqueeze" || (op == "MaxPool" && model_.opset("") >= 12);
+  if (!moves) return false;
   const NodeView* source = producer(move->input(0));
   return !source || (source->op() != "DequantizeLinear" && model_.uses(move->input(0)) == 1);
 }
 
+// A Transpose reads the floats of the pair that begins here.
+bool DoubleQdq::is_turned(const NodeView& quantize) const {
+  for (int i : model_.readers(quantize.output(0))) {
+    const NodeView& d = *nodes_[static_cast<size_t>(i)];
+    const NodeView* reader = is(d, "DequantizeLinear") ? sole_reader(d) : nullptr;
+    if (reader && reader->op() == "Transpose") return true;
+  }
+  return false;
+}
+
 // Two forms. DQ, Transpose, Q, DQ, Transpose: the first Transpose moves behind the second pair.
-// DQ, Transpose, Transpose, Q: ONNX Runtime first puts a pair like Q between the two.
-bool DoubleQdq::merge_across(Pair* pair) {
+// DQ, Transpose, Transpose, Q, and DQ, Transpose, Unsqueeze, Q, DQ, Transpose: ONNX Runtime first
+// puts a pair like Q behind the first Transpose.
+Status DoubleQdq::merge_across(Pair* pair, bool* merged) {
+  *merged = false;
   const NodeView* d = pair->dequantizes.front();
-  const NodeView* first = pair->dequantizes.size() == 1 ? sole_reader(*d) : nullptr;
-  if (!first || first->op() != "Transpose") return false;
+  if (pair->dequantizes.size() != 1) return Status();
+  std::vector<const NodeView*> readers;
+  Passed passed;
+  bool all;
+  QRT_TRY(find_readers(d->output(0), pair->shape, &readers, &passed, &all));
+  const NodeView* first = all && readers.size() == 1 ? readers[0] : nullptr;
+  if (!first || first->op() != "Transpose") return Status();
   const NodeView* q = sole_reader(*first);
-  if (q && cancel(*first, *q)) return false;
+  if (q && cancel(*first, *q)) return Status();
   bool turns_again = false;
   while (q && (q->op() == "Transpose" || q->op() == "Squeeze" || q->op() == "Unsqueeze")) {
     turns_again = turns_again || q->op() == "Transpose";
@@ -183,17 +199,17 @@ bool DoubleQdq::merge_across(Pair* pair) {
   if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != pair->quant.type ||
       pair->quant == second || almost_equal(pair->quant, second) ||
       !intersect(pair->quant, second, &common))
-    return false;
-  if (turns_again) {
+    return Status();
+  if (turns_again || (q != sole_reader(*first) && is_turned(*q))) {
     merged_[pair->quantize.index()] = common;
     merged_[d->index()] = common;
-    return false;
+    return Status();
   }
   std::vector<const NodeView*> next;
   for (int i : model_.readers(q->output(0))) next.push_back(nodes_[static_cast<size_t>(i)].get());
   if (sole_reader(*first) != q || static_cast<int>(next.size()) != model_.uses(q->output(0)) ||
       !are_one(next, "DequantizeLinear", &third) || third != second)
-    return false;
+    return Status();
   // To move it costs a Transpose for every other reader, unless it changes nothing.
   const NodeView* last = next.size() == 1 ? sole_reader(*next[0]) : nullptr;
   bool moves = last && last->op() == "Transpose";
@@ -201,16 +217,18 @@ bool DoubleQdq::merge_across(Pair* pair) {
     for (int i : model_.readers(node->output(0)))
       moves = moves || (is_identity(first->integers("perm")) &&
                         nodes_[static_cast<size_t>(i)]->op() == "Transpose");
-  if (!moves || !pair->members.add(second, true, &common)) return false;
+  if (!moves || !pair->members.add(second, true, &common)) return Status();
   merged_.erase(d->index());
   passed_[d->index()] = passed_[q->index()] = 0;
+  for (const auto& [node, input] : passed) passed_[node] = input;
   merged_[pair->quantize.index()] = common;
   for (const NodeView* node : next) merged_[node->index()] = common;
   pair->quant = common;
   pair->dequantizes = std::move(next);
   pair->turn = composed(pair->turn, first->integers("perm"));
   pair->shape = turned(pair->shape, first->integers("perm"));
-  return true;
+  *merged = true;
+  return Status();
 }
 
 const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
@@ -223,7 +241,8 @@ const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
 
 Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
   const NodeView* back = undoes_turn(*pair);
-  *merged = !back && merge_across(pair);
+  *merged = false;
+  if (!back) QRT_TRY(merge_across(pair, merged));
   if (*merged) return Status();
   const Shape shape = back ? turned(pair->shape, back->integers("perm")) : pair->shape;
   std::vector<const NodeView*> quantizes, next;
@@ -263,6 +282,12 @@ Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
       for (const NodeView* node : *nodes) merged_[node->index()] = common;
     return Status();
   }
+  // Between two Transposes ONNX Runtime puts a pair like the second before it takes them out; found
+  // to count where several nodes read what the second makes.
+  int uses = 0;
+  for (const NodeView* d : next) uses += model_.uses(d->output(0));
+  if (late && !back && !stay && uses > 1 && !pair->members.add(second, true, &common))
+    return Status();
   if (!stay && !pair->members.add(second, late, &common)) return Status();
   for (const auto* nodes : {&pair->dequantizes, &quantizes})
     for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);

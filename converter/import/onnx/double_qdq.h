@@ -57,10 +57,11 @@ class DoubleQdq {
   // Merges with the pair behind, whose last nodes become the pair's. *merged: there was one.
   Status merge_next(Pair* pair, bool* merged);
   // The same across a Transpose, where ONNX Runtime makes it one with a later Transpose.
-  bool merge_across(Pair* pair);
+  Status merge_across(Pair* pair, bool* merged);
   // Behind the pair: the Transpose that undoes its turn. Null where there is none.
   const NodeView* undoes_turn(const Pair& pair) const;
   const NodeView* sole_reader(const NodeView& node) const;
+  bool is_turned(const NodeView& quantize) const;
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
   // ONNX Runtime puts a pair like this node's in front of the node before it, at once; the pair
   // itself it may merge later.

@@ -164,6 +164,38 @@ void pairs_that_meet_behind_a_slice(BitsModel& m) {
   m.b.output(around(sliced(reshaped(m.image({2, 12}, 0.001f, 128), {2, 4, 3}))));
 }
 
+void pairs_that_meet_behind_a_slice_of_opset_21(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(21);
+  pairs_that_meet_behind_a_slice(m);
+}
+
+// A pair like the second comes between the two, which counts where several nodes read the second.
+void pairs_around_inverse_transposes(BitsModel& m) {
+  for (int readers : {1, 2, 3}) {
+    const std::string x = m.b.qdq<uint8_t>(m.real({2, 4, 3}, 20.0f), 0.125f, 167);
+    const std::string y =
+        m.b.qdq<uint8_t>(transposed(m, transposed(m, x, {0, 2, 1}), {0, 2, 1}), 0.0672237f, 25);
+    for (int i = 0; i < readers; ++i)
+      m.b.output(m.b.qdq<uint8_t>(m.b.node("Abs", {y}), 0.051f + 0.01f * static_cast<float>(i), 3));
+  }
+}
+
+// Two nodes that read the second pair's integers and its floats.
+void pair_before_transpose_and_unsqueeze(BitsModel& m) {
+  for (const bool turns : {false, true}) {
+    const std::string same = m.b.node("Cast", {m.image({1, 5, 4}, 0.1f, 106)}, {{"to", 1}});
+    const std::string x = transposed(m, same, {0, 2, 1});
+    const std::string q = m.b.q<uint8_t>(m.b.node("Unsqueeze", {x, m.ints({2})}), 0.0542155f, 3);
+    m.b.output(
+        m.b.node("QLinearAdd",
+                 {q, m.b.scalar(0.0542155f), m.b.scalar(uint8_t{3}), q, m.b.scalar(0.0542155f),
+                  m.b.scalar(uint8_t{3}), m.b.scalar(0.326f), m.b.scalar(uint8_t{128})},
+                 {}, "com.microsoft"));
+    const std::string y = m.b.dq<uint8_t>(q, 0.0542155f, 3);
+    m.b.output(m.b.qdq<uint8_t>(turns ? transposed(m, y, {0, 2, 3, 1}) : y, 0.07f, 147));
+  }
+}
+
 void pair_before_two_transposes_of_nothing(BitsModel& m) {
   const auto same = [&](const std::string& x, const Dims& perm) {
     return m.b.qdq<uint8_t>(transposed(m, transposed(m, x, perm), perm), 0.017f, 90);
@@ -208,6 +240,9 @@ std::vector<BitsCase> pair_cases() {
       {"PairBetweenInverseTransposesWithOtherReaders",
        pair_between_inverse_transposes_with_other_readers},
       {"PairsThatMeetBehindASlice", pairs_that_meet_behind_a_slice},
+      {"PairsThatMeetBehindASliceOfOpset21", pairs_that_meet_behind_a_slice_of_opset_21},
+      {"PairsAroundInverseTransposes", pairs_around_inverse_transposes},
+      {"PairBeforeTransposeAndUnsqueeze", pair_before_transpose_and_unsqueeze},
       {"PairBeforeTwoTransposesOfNothing", pair_before_two_transposes_of_nothing},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
