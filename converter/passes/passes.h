@@ -33,6 +33,9 @@ void simplify_gathers(Graph* graph);
 // pools behind it, where that gives the same bits.
 void fold_pads(Graph* graph);
 
+// Takes out taps of convolutions that meet nothing but padding.
+void drop_taps(Graph* graph);
+
 // Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
 void fold_flatten(Graph* graph);
 

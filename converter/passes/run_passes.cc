@@ -16,6 +16,7 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"move_transposes", move_transposes},
       {"simplify_gathers", simplify_gathers},
       {"fold_pads", fold_pads},
+      {"drop_taps", drop_taps},
       {"fold_flatten", fold_flatten},
       {"simplify_reshapes", simplify_reshapes},
       {"fuse_functions", fuse_functions},
