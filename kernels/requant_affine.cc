@@ -1,5 +1,6 @@
 #include "kernels/requant_affine.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace qrt {
@@ -80,6 +81,49 @@ bool find_intercept(const Thresholds& thresholds, float slope, float* intercept)
   return b >= least[0] && b < most[0];
 }
 
+// The same without the thresholds, for most slopes: with the real factor multiplier / 2^shift,
+// k - factor * T(k) is (addend - rest(k)) / 2^shift, where rest(k) = T(k) * multiplier + addend -
+// k * 2^shift, in 0..multiplier-1, falls by a constant modulo the multiplier; what the slope is
+// beside the factor moves that by at most as much times T(256). False: the intercept's bounds found
+// so leave none. All of it is exact: multiples of 2^-41 below 2.
+bool find_intercept_by_rests(const Exact& exact, float slope, float* intercept) {
+  constexpr int kRests = 16;  // at a time
+  const int32_t m = static_cast<int32_t>(exact.multiplier);
+  const int64_t whole = int64_t{1} << exact.shift;
+  const int32_t fall = static_cast<int32_t>(whole % m);
+  const int32_t falls = static_cast<int32_t>(int64_t{kRests} * fall % m);
+  const auto next = [m](int32_t rest, int32_t by) {
+    rest -= by;
+    return rest + (rest < 0 ? m : 0);
+  };
+  int32_t rest[kRests];
+  float least[kRests], most[kRests];  // rounded: within kRounding
+  constexpr int32_t kRounding = 64;
+  rest[0] = m - 1 - static_cast<int32_t>((whole - exact.addend + m - 1) % m);
+  for (int j = 1; j < kRests; ++j) rest[j] = next(rest[j - 1], fall);
+  for (int j = 0; j < kRests; ++j) least[j] = most[j] = static_cast<float>(rest[j]);
+  for (int i = kRests; i <= kOutputs; i += kRests) {
+    for (int j = 0; j < kRests; ++j) {
+      rest[j] = next(rest[j], falls);
+      const float v = static_cast<float>(rest[j]);
+      least[j] = v < least[j] ? v : least[j];
+      most[j] = v > most[j] ? v : most[j];
+    }
+  }
+  const int64_t smallest =
+      static_cast<int64_t>(*std::min_element(least, least + kRests)) - kRounding;
+  const int64_t greatest = static_cast<int64_t>(*std::max_element(most, most + kRests)) + kRounding;
+  const double unit = 1 / static_cast<double>(whole), a = static_cast<double>(slope);
+  const double last = static_cast<double>((kOutputs + 1) * whole / m + 1);
+  const double drift = (a - static_cast<double>(m) * unit) * last;
+  const double low = static_cast<double>(exact.addend - smallest) * unit + std::max(0.0, -drift);
+  const double high =
+      static_cast<double>(exact.addend - greatest) * unit + std::min(0.0, -drift) + a;
+  *intercept = static_cast<float>((low + high) / 2);
+  const double b = static_cast<double>(*intercept);
+  return b >= low && b < high;
+}
+
 }  // namespace
 
 bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) {
@@ -89,10 +133,14 @@ bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) 
     *slope = *intercept = 0;
     return true;
   }
-  Thresholds thresholds;
-  find_thresholds(exact, &thresholds);
   const float nearest =
       static_cast<float>(exact.multiplier) / static_cast<float>(int64_t{1} << exact.shift);
+  if (find_intercept_by_rests(exact, nearest, intercept)) {
+    *slope = nearest;
+    return true;
+  }
+  Thresholds thresholds;
+  find_thresholds(exact, &thresholds);
   const float slopes[] = {nearest, std::nextafter(nearest, 1.0f), std::nextafter(nearest, 0.0f)};
   for (float a : slopes) {
     if (!find_intercept(thresholds, a, intercept)) continue;

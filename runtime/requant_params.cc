@@ -2,6 +2,8 @@
 #include "runtime/requant_params.h"
 
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "kernels/requant_affine.h"
 #include "kernels/requant_float.h"
@@ -99,6 +101,12 @@ std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
   return values;
 }
 
+float float_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
 // Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
 bool is_repeated(const Requant& r, size_t c) {
   for (int i = 0; i < r.stage_count; ++i) {
@@ -108,19 +116,16 @@ bool is_repeated(const Requant& r, size_t c) {
   return true;
 }
 
-float float_of(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
-}
-
 // requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.
 bool float_scales(const Requant& r, std::vector<float>* scale) {
+  if (r.stage_count != 1) return false;
+  const RequantStage& s = r.stages[0];
+  // Scales that are powers of two are few, and each is looked for at length.
+  std::map<std::pair<int32_t, int>, float> known;
   for (size_t c = 0; c < scale->size(); ++c) {
-    if (c > 0 && is_repeated(r, c))
-      (*scale)[c] = (*scale)[c - 1];
-    else if (!requant_float(r, c, &(*scale)[c]))
-      return false;
+    const auto [found, is_new] = known.try_emplace({s.multiplier[c], s.shift[c]}, 0.0f);
+    if (is_new && !requant_float(r, c, &found->second)) return false;
+    (*scale)[c] = found->second;
   }
   return true;
 }
