@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <chrono>
 #include <new>
 #include <string>
 #include <utility>
@@ -179,15 +180,30 @@ void Session::bind() {
   }
 }
 
+void Session::run_on_threads() {
+  if (team_ == nullptr) return run_calls();
+  team_->open();
+  parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
+  // As many jobs as in this run the next one will have.
+  if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
+}
+
 void Session::run() {
+  using Clock = std::chrono::steady_clock;
   const ScopedFloatEnv env;
-  if (team_ == nullptr) {
-    run_calls();
+  if (parallel_.threads == 1 || plan_->provider != Provider::kOwn) {
+    run_on_threads();
   } else {
-    team_->open();
-    parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
-    // As many jobs as in this run the next one will have.
-    if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
+    const Clock::time_point start = Clock::now();
+    if (choice_.is_alone()) {
+      const size_t threads = parallel_.threads;
+      parallel_.threads = 1;
+      run_calls();
+      parallel_.threads = threads;
+    } else {
+      run_on_threads();
+    }
+    choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   }
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);

@@ -13,6 +13,7 @@
 #include "runtime/profile.h"
 #include "runtime/status.h"
 #include "runtime/team.h"
+#include "runtime/thread_choice.h"
 
 namespace qrt {
 
@@ -92,6 +93,7 @@ class Session {
   void bind();
   RunContext context(uint8_t* state) const;
   void run_calls();
+  void run_on_threads();
 
   std::shared_ptr<const Plan> plan_;
   uint8_t* memory_ = nullptr;      // laid out as Plan says
@@ -100,6 +102,7 @@ class Session {
   Parallel parallel_;
   pthreadpool* own_pool_ = nullptr;
   std::unique_ptr<Team> team_;  // null after a run that had no use for it
+  ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 };
 

@@ -9,10 +9,9 @@ namespace {
 // Job numbers that are none.
 constexpr uint64_t kClosed = 0, kNone = UINT32_MAX;
 
-// A member waits in a loop of some 10 to 50 us, as long as the small steps between two large ones
-// take, then as long again giving its core to whoever needs it, then asleep: where other programs
-// take cores away, the system puts the thread that all wait for on the core that sleeps.
-constexpr int kPauses = 1000, kYields = 200;
+// Waits as long as waits() says so: first in a loop of some 10 to 50 us, as long as the small steps
+// between two large ones take, then giving the core to whoever needs it.
+constexpr int kPauses = 1000;
 
 // How often a leader that is done gives way to helpers which are not gone yet.
 constexpr int kFarewells = 64;
@@ -25,32 +24,17 @@ inline void pause_core() {
 #endif
 }
 
-}  // namespace
-
 template <class F>
-void Team::wait_while(const F& waits) {
-  for (int i = 0; i < kPauses + kYields; ++i) {
-    if (!waits()) return;
+inline void wait_while(const F& waits) {
+  for (int i = 0; waits(); ++i) {
     if (i < kPauses)
       pause_core();
     else
       std::this_thread::yield();
   }
-  std::unique_lock<std::mutex> lock(mutex_);
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  // Either waits() sees the change now or wake_sleepers() sees who sleeps.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  changed_.wait(lock, [&] { return !waits(); });
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Team::wake_sleepers() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_relaxed) == 0) return;
-  // Nobody is between having looked and being asleep.
-  { const std::lock_guard<std::mutex> lock(mutex_); }
-  changed_.notify_all();
-}
+}  // namespace
 
 void Team::open() {
   jobs_ = 0;
@@ -61,7 +45,6 @@ void Team::open() {
 
 void Team::close() {
   for (Share& share : shares_) share.state.store(kClosed << 32, std::memory_order_release);
-  wake_sleepers();
   // The pool waits for its threads next, perhaps for long without giving the core away.
   const size_t helpers = std::min(members_.load(std::memory_order_relaxed), threads_) - 1;
   for (int i = 0; i < kFarewells && gone_.load(std::memory_order_acquire) < helpers; ++i) {
@@ -98,7 +81,6 @@ void Team::run(Task task, void* argument, size_t count) {
     const size_t indices = count * (i + 1) / threads_ - share.first;
     share.state.store(last_job_ << 32 | indices, std::memory_order_release);
   }
-  wake_sleepers();
   work(last_job_, 0);
   wait_while([&] { return finished_.load(std::memory_order_acquire) != given_; });
 }
@@ -114,9 +96,7 @@ void Team::work(uint64_t job, size_t member) {
       ++finished;
       state = share.state.load(std::memory_order_acquire);
     }
-    if (finished == 0) continue;
-    finished_.fetch_add(finished, std::memory_order_acq_rel);
-    if (member != 0) wake_sleepers();
+    if (finished != 0) finished_.fetch_add(finished, std::memory_order_acq_rel);
   }
 }
 

@@ -10,10 +10,8 @@
 #define QRT_RUNTIME_TEAM_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 namespace qrt {
@@ -62,10 +60,6 @@ class Team {
     size_t first = 0;  // index
   };
 
-  // Returns when waits() is false. REQUIRES: who makes it so calls wake_sleepers() then.
-  template <class F>
-  void wait_while(const F& waits);
-  void wake_sleepers();
   void help(size_t member);
   void close();
   void work(uint64_t job, size_t member);
@@ -80,10 +74,6 @@ class Team {
   alignas(64) std::atomic<uint64_t> finished_{0};  // of these
   std::atomic<size_t> members_{0};                 // who came
   std::atomic<size_t> gone_{0};                    // helpers who left
-
-  alignas(64) std::atomic<size_t> sleepers_{0};
-  std::mutex mutex_;  // of who falls asleep
-  std::condition_variable changed_;
 };
 
 }  // namespace qrt

@@ -1,0 +1,69 @@
+// When a session leaves its threads, by made-up times.
+#include "runtime/thread_choice.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+struct Counts {
+  int alone = 0, changes = 0;
+  double seconds = 0;
+};
+
+// `all(i)` and `one(i)`: seconds of run i.
+template <class All, class One>
+Counts run(ThreadChoice* choice, int runs, const All& all, const One& one) {
+  Counts counts;
+  for (int i = 0; i < runs; ++i) {
+    const bool alone = choice->is_alone();
+    const double seconds = alone ? one(i) : all(i);
+    counts.alone += alone;
+    counts.seconds += seconds;
+    choice->ran(seconds);
+    counts.changes += choice->is_alone() != alone;
+  }
+  return counts;
+}
+
+TEST(ThreadChoice, StaysOnThreadsThatAreNotDisturbed) {
+  ThreadChoice choice;
+  testing::Random random;
+  const auto all = [&](int) { return 0.006 + 1e-5 * static_cast<double>(random.integer(0, 100)); };
+  const Counts counts = run(&choice, 2000, all, [](int) { return 0.012; });
+  EXPECT_EQ(counts.alone, 0);
+}
+
+TEST(ThreadChoice, RunsAloneBesideAHog) {
+  ThreadChoice choice;
+  // Every other run waits for a thread that has lost its core.
+  const Counts counts = run(
+      &choice, 2000, [](int i) { return i % 2 ? 0.007 : 0.020; }, [](int) { return 0.010; });
+  EXPECT_GT(counts.alone, 1800);
+  EXPECT_LT(counts.seconds, 2000 * 0.010 * 1.1);
+  EXPECT_GT(counts.changes, 4);  // looks again and again
+}
+
+TEST(ThreadChoice, ReturnsWhenTheHogHasGone) {
+  ThreadChoice choice;
+  run(
+      &choice, 1000, [](int i) { return i % 2 ? 0.007 : 0.020; }, [](int) { return 0.010; });
+  const Counts counts = run(
+      &choice, 1000, [](int) { return 0.006; }, [](int) { return 0.012; });
+  EXPECT_LT(counts.alone, 300);
+  EXPECT_FALSE(choice.is_alone());
+}
+
+TEST(ThreadChoice, TrialsThatDoNotPayBecomeRare) {
+  ThreadChoice choice;
+  // Times of the threads vary by themselves, and one is slower still.
+  const Counts counts = run(
+      &choice, 4000, [](int i) { return i % 4 ? 0.006 : 0.002; }, [](int) { return 0.012; });
+  EXPECT_GT(counts.alone, 0);
+  EXPECT_LT(counts.alone, 20);
+}
+
+}  // namespace
+}  // namespace qrt
