@@ -169,7 +169,8 @@ typedef struct qrt_session_options {
   size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
   size_t batch;       /* 0: the model's default */
   /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make; 0: as
-   * many as the pthreadpool has threads. */
+   * many as the pthreadpool has threads. While other programs take the cores, so that a run of
+   * several threads is slower than one of the calling thread alone, runs take that. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
   const char* isa;
