@@ -19,19 +19,36 @@ using quantize::Quantised;
 using quantize::Settings;
 
 struct Options {
-  std::string output, onnx, scheme = "ort-u8", report, ladder = "fast", max_drop;
+  std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop;
   tool::PictureArguments images;
   size_t threads = 1;
   bool force = false, nodes = false;
 };
+
+// One of the two files of --cvm; "" without it.
+std::string cvm_file(const Options& options, const char* end) {
+  return options.cvm.empty() ? "" : options.cvm + end;
+}
 
 Status complete(const Options& options, Settings* settings) {
   settings->scheme = quantize::find_scheme(options.scheme);
   settings->ladder = options.ladder == "none" ? quantize::Ladder::kNone : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
   QRT_TRY(options.images.complete(&settings->images));
-  if (options.output.empty() && options.onnx.empty() && options.report.empty())
-    return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx or --report");
+  if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
+      options.report.empty())
+    return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx, --cvm or --report");
+  const bool is_cvm = settings->scheme->is_cvm;
+  if (is_cvm && !options.onnx.empty())
+    return error(
+        Code::kInvalidArgument,
+        "--onnx: ONNX has no arithmetic of the scheme cvm; --cvm STEM writes what CVM reads");
+  if (!is_cvm && !options.cvm.empty())
+    return error(Code::kInvalidArgument, "--cvm is for the scheme cvm, and this is %s",
+                 settings->scheme->name);
+  if (is_cvm && !options.max_drop.empty())
+    return error(Code::kInvalidArgument,
+                 "--max-drop gives tensors 16 bits, and CVM's layers read 8: use another scheme");
   if (!options.max_drop.empty()) {
     char* end;
     settings->max_drop = strtod(options.max_drop.c_str(), &end);
@@ -43,7 +60,8 @@ Status complete(const Options& options, Settings* settings) {
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
-  for (const std::string& file : {options.output, options.onnx, options.report})
+  for (const std::string& file : {options.output, options.onnx, options.report,
+                                  cvm_file(options, ".json"), cvm_file(options, ".params")})
     if (!file.empty() && tool::is_same_file(file, settings->model))
       return error(Code::kInvalidArgument, "%s would overwrite the model that is read",
                    file.c_str());
@@ -64,9 +82,21 @@ Status write_results(const Options& options, const Quantised& result) {
   Status status;
   if (!options.output.empty())
     status = tool::write_file(options.output, result.bytes.data(), result.bytes.size());
-  if (status.ok() && !options.onnx.empty()) status = write_text(options.onnx, result.qdq);
+  const quantize::Document& document = result.document;
+  if (status.ok() && !options.onnx.empty()) status = write_text(options.onnx, document.qdq);
+  if (status.ok() && !options.cvm.empty())
+    status = write_text(cvm_file(options, ".json"), document.cvm.symbol);
+  if (status.ok() && !options.cvm.empty())
+    status = write_text(cvm_file(options, ".params"), document.cvm.params);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return status;
+}
+
+// What a CVM runtime's bytes mean: the two files do not say it.
+void print_edges(const quantize::CvmModel& cvm) {
+  printf("input %s: integer = round(real / %.9g)\n", cvm.input.name.c_str(), cvm.input.step);
+  for (const quantize::CvmModel::Edge& y : cvm.outputs)
+    printf("output %s: real = integer * %.9g\n", y.name.c_str(), y.step);
 }
 
 bool is_json(const std::string& path) {
@@ -99,6 +129,7 @@ int quantize_model(const Options& options, const Settings& settings) {
     fprintf(stderr, "qrt_quantize: warning: %s\n", why.c_str());
   }
   status = write_results(options, result);
+  if (status.ok() && !options.cvm.empty()) print_edges(result.document.cvm);
   return status.ok() ? static_cast<int>(tool::kDone) : tool::fail(status);
 }
 
@@ -127,6 +158,9 @@ int quantize_main(int argc, char** argv) {
   line.text("-o,--output", &options.output, "The .qrt file to write");
   line.text("--onnx", &options.onnx,
             "The quantised model as standard ONNX (QuantizeLinear, DequantizeLinear)");
+  line.text(
+      "--cvm", &options.cvm,
+      "Of the scheme cvm: the CVM model, integers at its edges, as STEM.json and STEM.params");
   line.choice("--scheme", &options.scheme, scheme_names(), "Number formats");
   line.text("--labels", &settings.labels,
             "Right classes of the samples, .npy or .txt: accuracy instead of agreement");

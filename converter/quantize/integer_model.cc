@@ -22,7 +22,7 @@ class MemoryFile {
     if (fd_ >= 0) close(fd_);
   }
   Status create(const std::string& bytes) {
-    fd_ = memfd_create("model.qdq.onnx", MFD_CLOEXEC);
+    fd_ = memfd_create("model", MFD_CLOEXEC);
     if (fd_ < 0) return error(Code::kIoError, "a file in memory: %s", strerror(errno));
     for (size_t done = 0; done < bytes.size();) {
       const ssize_t n = write(fd_, bytes.data() + done, bytes.size() - done);
@@ -45,6 +45,65 @@ Status import_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert:
   if (!arithmetic.espdl.empty())
     return convert::import_onnx_as_espdl(file.path(), arithmetic.espdl, graph, report);
   return convert::import_onnx(file.path(), graph, report, arithmetic.allow_float);
+}
+
+uint32_t float_bits(double v) {
+  const auto f = static_cast<float>(v);
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof(bits));
+  return bits;
+}
+
+// Reals at the edges: CVM's own are integers.
+void add_float_input(const CvmModel::Edge& edge, convert::Graph* graph) {
+  const convert::ValueId integers = graph->inputs[0];
+  convert::Value& q = graph->values[integers];
+  q.name = edge.name + "_quantized";
+  convert::Value real;
+  real.name = edge.name;
+  real.type = {DType::kFloat32, q.type.shape};
+  const convert::ValueId x = graph->add_value(std::move(real));
+  convert::Node node =
+      convert::make_node<fb::QuantizeOptionsT>(edge.name, "input", {x}, {integers});
+  auto& o = convert::options<fb::QuantizeOptionsT>(node);
+  o.scale = {float_bits(edge.step)};
+  o.zero_point = {0};
+  o.rounding = fb::Rounding::HALF_AWAY;  // MRT's
+  graph->nodes.insert(graph->nodes.begin(), std::move(node));
+  graph->inputs[0] = x;
+}
+
+void add_float_output(const CvmModel::Edge& edge, convert::ValueId* output, convert::Graph* graph) {
+  convert::Value& q = graph->values[*output];
+  q.name = edge.name + "_quantized";
+  convert::Value real;
+  real.name = edge.name;
+  real.type = {DType::kFloat32, q.type.shape};
+  const convert::ValueId y = graph->add_value(std::move(real));
+  convert::Node node =
+      convert::make_node<fb::DequantizeOptionsT>(edge.name, "output", {*output}, {y});
+  auto& o = convert::options<fb::DequantizeOptionsT>(node);
+  o.scale = {float_bits(edge.step)};
+  o.zero_point = {0};
+  graph->nodes.push_back(std::move(node));
+  *output = y;
+}
+
+Status import_cvm(const CvmModel& cvm, convert::Graph* graph, convert::Report* report) {
+  MemoryFile symbol, params;
+  QRT_TRY(symbol.create(cvm.symbol));
+  QRT_TRY(params.create(cvm.params));
+  QRT_TRY(convert::import_cvm(symbol.path(), params.path(), graph, report));
+  add_float_input(cvm.input, graph);
+  for (size_t i = 0; i < cvm.outputs.size(); ++i)
+    add_float_output(cvm.outputs[i], &graph->outputs[i], graph);
+  return {};
+}
+
+Status import_document(const Document& document, const Arithmetic& arithmetic,
+                       convert::Graph* graph, convert::Report* report) {
+  return document.qdq.empty() ? import_cvm(document.cvm, graph, report)
+                              : import_qdq(document.qdq, arithmetic, graph, report);
 }
 
 template <class From, class To>
@@ -88,19 +147,20 @@ bool load(DType type, size_t n, const uint8_t* data, Tensor* t) {
 
 }  // namespace
 
-Status judge_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Report* report) {
+Status judge_document(const Document& document, const Arithmetic& arithmetic,
+                      convert::Report* report) {
   convert::Graph graph;
   *report = convert::Report();
-  Status status = import_qdq(qdq, arithmetic, &graph, report);
+  Status status = import_document(document, arithmetic, &graph, report);
   // What is refused stands in the report.
   return report->has_refusals() ? Status() : std::move(status);
 }
 
-Status convert_qdq(const std::string& qdq, const Arithmetic& arithmetic,
-                   const std::map<std::string, std::string>& notes, Conversion* conversion) {
+Status convert_document(const Document& document, const Arithmetic& arithmetic,
+                        const std::map<std::string, std::string>& notes, Conversion* conversion) {
   *conversion = Conversion();
   convert::Graph graph;
-  QRT_TRY(import_qdq(qdq, arithmetic, &graph, &conversion->report));
+  QRT_TRY(import_document(document, arithmetic, &graph, &conversion->report));
   graph.source_producer = "qrt_quantize";
   QRT_TRY(convert::run_passes(&graph, nullptr));
   return convert::write_model(graph, &conversion->bytes, {nullptr, notes});

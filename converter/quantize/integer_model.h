@@ -1,4 +1,4 @@
-// The quantised model as it ships: converted from its QDQ form by the converter itself, and run.
+// The quantised model as it ships: converted from its source format by the converter itself, and run.
 #ifndef QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
 #define QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/quantize/cvm/cvm_writer.h"
 #include "converter/quantize/float/float_model.h"
 #include "converter/report.h"
 #include "runtime/session.h"
@@ -15,7 +16,7 @@ namespace qrt::quantize {
 
 using Values = std::map<std::string, Tensor>;  // by name
 
-// What the converter says of every node of a QDQ model, and what came out.
+// What the converter says of every node of a quantised model, and what came out.
 struct Conversion {
   convert::Report report;
   std::vector<uint8_t> bytes;  // of the .qrt file
@@ -28,13 +29,20 @@ struct Arithmetic {
   bool allow_float = true;
 };
 
-// Only the front end: *report has every node's outcome.
-Status judge_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Report* report);
+// A quantised model in the format of the system whose arithmetic it has.
+struct Document {
+  std::string qdq;  // an ONNX file; empty: it is a CVM model
+  CvmModel cvm;
+};
 
-// QDQ bytes -> .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is refused:
+// Only the front end: *report has every node's outcome.
+Status judge_document(const Document& document, const Arithmetic& arithmetic,
+                      convert::Report* report);
+
+// To .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is refused:
 // conversion->report says why.
-Status convert_qdq(const std::string& qdq, const Arithmetic& arithmetic,
-                   const std::map<std::string, std::string>& notes, Conversion* conversion);
+Status convert_document(const Document& document, const Arithmetic& arithmetic,
+                        const std::map<std::string, std::string>& notes, Conversion* conversion);
 
 // Runs .qrt bytes on one sample at a time.
 class IntegerRunner {

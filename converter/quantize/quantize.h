@@ -2,13 +2,15 @@
 //
 //   read, simplify -> place (schemes/) -> judged by the converter's own front end
 //   -> ranges of the samples (ranges/) -> codings, weights -> ladder (ladder/)
-//   -> QDQ ONNX (schemes/qdq_writer) -> import/onnx -> .qrt, run and compared (report/)
+//   -> QDQ ONNX (schemes/qdq_writer) or a CVM model (cvm/) -> import/ -> .qrt, run and compared
+//   (report/)
 #ifndef QRT_CONVERTER_QUANTIZE_QUANTIZE_H_
 #define QRT_CONVERTER_QUANTIZE_QUANTIZE_H_
 
 #include <string>
 #include <vector>
 
+#include "converter/quantize/integer_model.h"
 #include "converter/quantize/ranges/calibration.h"
 #include "converter/quantize/report/findings.h"
 #include "converter/quantize/samples/samples.h"
@@ -30,7 +32,7 @@ struct Settings {
 };
 
 struct Quantised {
-  std::string qdq;             // the bytes of the ONNX model
+  Document document;           // in the scheme's source format
   std::vector<uint8_t> bytes;  // of the .qrt file
   Findings findings;
 };

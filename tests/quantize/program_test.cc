@@ -87,8 +87,11 @@ TEST_F(Quantize, GivesTheSameBytesOnEveryNumberOfThreads) {
 
 TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
   const std::string model = network(), data = samples(40);
-  for (const auto& [scheme, least] :
-       {std::pair{"ort-u8", 25.0}, {"ort-s8", 25.0}, {"espdl-s8", 18.0}, {"espdl-s16", 50.0}}) {
+  for (const auto& [scheme, least] : {std::pair{"ort-u8", 25.0},
+                                      {"ort-s8", 25.0},
+                                      {"espdl-s8", 18.0},
+                                      {"espdl-s16", 50.0},
+                                      {"cvm", 25.0}}) {
     const CommandResult r = run("qrt_quantize", {model, "--calibration", data, "--scheme", scheme,
                                                  "--report", path("out.json")});
     ASSERT_EQ(r.status, 0) << scheme << r.err;

@@ -40,6 +40,15 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
   return best;
 }
 
+// Whole multiples of one unit, none smaller than it was: CVM brings channels together by factors.
+void make_multiples(std::vector<float>* scales) {
+  if (scales->size() < 2) return;
+  const float unit =
+      *std::max_element(scales->begin(), scales->end()) / static_cast<float>(kMostFactor);
+  const auto most = static_cast<float>(kMostFactor);
+  for (float& s : *scales) s = std::clamp(std::ceil(s / unit), 1.0f, most) * unit;
+}
+
 }  // namespace
 
 ChannelOrder channel_order(const Tensor& weights, int axis) {
@@ -88,6 +97,7 @@ std::vector<float> weight_scales(const Scheme& scheme, const Tensor& weights, in
         scales[c] = allowed_scale(scheme, static_cast<float>(needed));
     }
   }
+  if (scheme.is_cvm) make_multiples(&scales);
   return scales;
 }
 

@@ -15,6 +15,10 @@ namespace qrt::quantize {
 // No bias, as an integer of input scale * weight scale, is beyond this.
 constexpr double kMostBias = 0x1p30;
 
+// Scales of the scheme cvm are multiples of a part of a layer's greatest: weights of channels with
+// smaller ones than one of so many parts of the greatest are coarser than they could be.
+constexpr int32_t kMostFactor = 511;
+
 struct LayerParameters {
   std::vector<float> scale;    // of the weights: one, or one for each output channel
   std::vector<int16_t> codes;  // in the order of the weights

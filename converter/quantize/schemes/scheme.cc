@@ -22,10 +22,9 @@ int32_t Coding::code(float x) const {
 
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> rows = {
-      {"ort-u8", 8, false, false, false, true, 8},
-      {"ort-s8", 8, true, false, false, true, 8},
-      {"espdl-s8", 8, true, true, true, false, 8},
-      {"espdl-s16", 16, true, true, true, false, 16},
+      {"ort-u8", 8, false, false, false, true, 8},  {"ort-s8", 8, true, false, false, true, 8},
+      {"espdl-s8", 8, true, true, true, false, 8},  {"espdl-s16", 16, true, true, true, false, 16},
+      {"cvm", 8, true, true, false, true, 8, true},
   };
   return rows;
 }

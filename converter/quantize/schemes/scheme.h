@@ -39,6 +39,7 @@ struct Scheme {
   bool power_of_two;  // every scale is 2^n
   bool per_channel;   // weights have a scale for each output channel
   int weight_bits;
+  bool is_cvm = false;  // MRT's: written as a CVM model, not as ONNX
 };
 
 const std::vector<Scheme>& schemes();

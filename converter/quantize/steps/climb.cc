@@ -42,9 +42,9 @@ Status try_rung(Work* work, const Sweep::Work& what, Comparison* judgement) {
 
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
              Comparison* comparison) {
-  std::string qdq;
+  Document document;
   Conversion conversion;
-  QRT_TRY(convert_parameters(*work, parameters, &qdq, &conversion));
+  QRT_TRY(convert_parameters(*work, parameters, &document, &conversion));
   IntegerRunner integers;
   QRT_TRY(integers.create(conversion.bytes, static_cast<size_t>(work->settings.threads)));
   for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {

@@ -40,18 +40,26 @@ Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* 
 
 }  // namespace
 
-Status convert_parameters(const Work& work, const Parameters& parameters, std::string* qdq,
+Status write_document(const Work& work, const Placement& placement, const Parameters& parameters,
+                      Document* document) {
+  *document = Document();
+  return work.scheme.is_cvm
+             ? write_cvm(work.model, placement, parameters, work.interpreter, &document->cvm)
+             : write_qdq(work.model, placement, parameters, &document->qdq);
+}
+
+Status convert_parameters(const Work& work, const Parameters& parameters, Document* document,
                           Conversion* conversion) {
-  QRT_TRY(write_qdq(work.model, work.placement, parameters, qdq));
+  QRT_TRY(write_document(work, work.placement, parameters, document));
   std::map<std::string, std::string> notes = {
       {"quantized_by", std::string("qrt_quantize ") + work.scheme.name}};
   if (work.is_random()) notes["calibration"] = "random: for timing only";
-  return convert_qdq(*qdq, work.arithmetic, notes, conversion);
+  return convert_document(*document, work.arithmetic, notes, conversion);
 }
 
 Status build(Work* work) {
   Conversion conversion;
-  QRT_TRY(convert_parameters(*work, work->parameters, &work->result.qdq, &conversion));
+  QRT_TRY(convert_parameters(*work, work->parameters, &work->result.document, &conversion));
   work->result.bytes = std::move(conversion.bytes);
   work->findings().nodes = std::move(conversion.report);
   return {};

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "converter/quantize/schemes/espdl.h"
-#include "converter/quantize/schemes/qdq_writer.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -22,9 +21,9 @@ Parameters neutral_parameters(const Work& work) {
 }
 
 Status judge_placement(Work* work) {
-  std::string qdq;
-  QRT_TRY(write_qdq(work->model, work->placement, neutral_parameters(*work), &qdq));
-  return judge_qdq(qdq, work->arithmetic, &work->findings().nodes);
+  Document document;
+  QRT_TRY(write_document(*work, work->placement, neutral_parameters(*work), &document));
+  return judge_document(document, work->arithmetic, &work->findings().nodes);
 }
 
 bool is_refused(const Node& node, const convert::Report& report) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "converter/quantize/schemes/qdq_writer.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -63,10 +62,10 @@ Status promote_one(Work* work, const std::string& root) {
       }
     }
     changed.codings[root] = wide_coding(*work, root);
-    std::string qdq;
+    Document document;
     convert::Report report;
-    QRT_TRY(write_qdq(work->model, placement, changed, &qdq));
-    QRT_TRY(judge_qdq(qdq, work->arithmetic, &report));
+    QRT_TRY(write_document(*work, placement, changed, &document));
+    QRT_TRY(judge_document(document, work->arithmetic, &report));
     if (report.has_refusals()) continue;
     work->parameters = std::move(changed);
     work->placement = std::move(placement);

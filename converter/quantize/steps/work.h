@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "converter/quantize/float/interpreter.h"
-#include "converter/quantize/integer_model.h"
 #include "converter/quantize/ladder/sweep.h"
 #include "converter/quantize/quantize.h"
 
@@ -74,7 +73,9 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
 Status promote(Work* work);
 
 // compare.cc: the model that ships, and what is said of it.
-Status convert_parameters(const Work& work, const Parameters& parameters, std::string* qdq,
+Status write_document(const Work& work, const Placement& placement, const Parameters& parameters,
+                      Document* document);
+Status convert_parameters(const Work& work, const Parameters& parameters, Document* document,
                           Conversion* conversion);
 Status build(Work* work);
 Status find_errors(Work* work);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains a small CNN on scikit-learn's copy of the UCI digits, quantises it after training and writes
-digits.onnx (QDQ, opset 13), images.npy, labels.npy and accuracy.json beside this file. README.md says
-how the results in the repository were made."""
+digits.onnx (QDQ, opset 13), images.npy, labels.npy and accuracy.json beside this file; and, for
+qrt_quantize, the float model as PyTorch exports it and images to calibrate it on: float.onnx,
+calibration.npy. README.md says how the results in the repository were made."""
 
 import json
 import pathlib
@@ -16,6 +17,7 @@ from sklearn.model_selection import train_test_split
 HERE = pathlib.Path(__file__).parent
 SEED = 7
 HELD_OUT = 360
+CALIBRATION = 200
 EPOCHS = 60
 BATCH = 64
 
@@ -204,6 +206,18 @@ def quantise(model, calibration):
     return onnx_model
 
 
+def export_float(model, image):
+    torch.onnx.export(
+        model,
+        image,
+        HERE / "float.onnx",
+        opset_version=13,
+        input_names=["image"],
+        output_names=["logits"],
+        dynamic_axes={"image": {0: "batch"}, "logits": {0: "batch"}},
+    )
+
+
 def main():
     data = load_digits()
     images = data.images.astype(np.float32).reshape(-1, 1, 8, 8)
@@ -217,6 +231,8 @@ def main():
         predicted = model(torch.from_numpy(held_images)).argmax(1).numpy()
     correct = int((predicted == held_labels).sum())
 
+    export_float(model, images[:1])
+    np.save(HERE / "calibration.npy", images[:CALIBRATION].numpy())
     onnx.save(quantise(model, images), HERE / "digits.onnx")
     np.save(HERE / "images.npy", held_images)
     np.save(HERE / "labels.npy", held_labels.astype(np.uint8))

@@ -44,8 +44,10 @@ Status read_reduction(const Attributes& a, const Shape& x, Reduction* r) {
   return Status();
 }
 
-// x with the reduced axes as one, the last: [results, terms].
-ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Stored& x) {
+// x with the reduced axes as one, the last: [results, terms], or with `keeps_batch` and results for
+// every image of their own [images, results, terms], which any batch has.
+ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Stored& x,
+                 bool keeps_batch) {
   const Shape& from = importer.shape(op.input());
   std::vector<uint8_t> perm;
   int64_t outer = 1;
@@ -59,18 +61,22 @@ ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Sto
     }
   for (size_t i = 0; i < perm.size(); ++i) in_order &= perm[i] == i;
   const ValueId value = in_order ? x.value : importer.transposed(op, x.value, x.storage, perm);
+  if (keeps_batch && !r.reduced[0])
+    return importer.reshaped(op, value, x.storage, {from[0], outer / from[0], r.terms});
   return importer.reshaped(op, value, x.storage, {outer, r.terms});
 }
 
 // INT32 results, of the operator's shape.
 Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum) {
   const Stored x = importer.stored(op.input());
-  const ValueId lines = in_lines(importer, op, r, x);
+  const ValueId lines = in_lines(importer, op, r, x, /*keeps_batch=*/true);
   const Storage sums{DType::kInt32, 0};
-  const ValueId made =
-      importer.new_value("", sums, {importer.graph().values[lines].type.shape[0], 1});
+  Shape shape = importer.graph().values[lines].type.shape;
+  const int last = shape.rank() - 1;
+  shape[last] = 1;
+  const ValueId made = importer.new_value("", sums, shape);
   auto& o = importer.add_node<fb::ReduceOptionsT>(op, {lines}, made);
-  o.axis = 1;
+  o.axis = static_cast<uint32_t>(last);
   o.zero_point = x.storage.zero_point;
   o.maximum = maximum;
   return {importer.reshaped(op, made, sums, r.shape), sums, x.range};
@@ -79,7 +85,7 @@ Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum
 // Maxima of bytes and int16, which stay such: every line is an image of one column.
 Stored greatest(Importer& importer, const Op& op, const Reduction& r) {
   const Stored x = importer.stored(op.input());
-  const ValueId lines = in_lines(importer, op, r, x);
+  const ValueId lines = in_lines(importer, op, r, x, /*keeps_batch=*/false);
   const int64_t results = importer.graph().values[lines].type.shape[0];
   const ValueId images = importer.reshaped(op, lines, x.storage, {results, r.terms, 1, 1});
   const ValueId made = importer.new_value("", x.storage, {results, 1, 1, 1});

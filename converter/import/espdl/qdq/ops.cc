@@ -38,7 +38,7 @@ constexpr Handler kHandlers[] = {
     {"ReduceSum", 1, translate_reduce},
     {"Relu", 1, translate_function},
     {"Reshape", 2, translate_reshape},
-    {"Resize", 2, translate_resize},
+    {"Resize", 1, translate_resize},
     {"Sigmoid", 1, translate_gate},
     {"Slice", 3, translate_slice},
     {"Softmax", 1, translate_softmax},

@@ -1,0 +1,75 @@
+// Integers of a CVM model and the reals that they stand for. Every operation adds the operators of
+// CVM that do it, and knows the precision that a runtime infers for them; none can leave int32.
+#ifndef QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
+#define QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/quantize/cvm/symbol.h"
+
+namespace qrt::quantize {
+
+// real = integer * step, or integer * factor[c] * step with c the index of dimension 1.
+struct CvmNumber {
+  int entry = -1;
+  double step = 1;
+  std::vector<int32_t> factor;  // > 0; empty: all 1
+
+  bool has_factors() const { return !factor.empty(); }
+};
+
+// Operands of sums and tables that are not read by layers have so many bits.
+constexpr int kCvmWide = 16;
+constexpr int kCvmByte = 8;
+
+class CvmNumbers {
+ public:
+  explicit CvmNumbers(CvmSymbol* symbol) : symbol_(*symbol) {}
+
+  const Dims& shape(const CvmNumber& x) const { return symbol_.entry(x.entry).shape; }
+  int precision(const CvmNumber& x) const { return symbol_.entry(x.entry).precision; }
+  // No real value is beyond this.
+  double bound(const CvmNumber& x) const;
+
+  // The name of the source's node, for what is added from now on.
+  void set_name(std::string name) { name_ = std::move(name); }
+  CvmSymbol& symbol() { return symbol_; }
+
+  int add(const std::string& function, const std::vector<int>& inputs, const Dims& shape,
+          int precision, const CvmSymbol::Attributes& attributes = {}) {
+    return symbol_.add(function, name_, inputs, shape, precision, attributes);
+  }
+  // Reals as a parameter of at most `precision`, of the step alpha(precision) / the greatest.
+  CvmNumber constant(const Tensor& reals, int precision);
+  // The same of a step that is given.
+  CvmNumber constant(const Tensor& reals, int precision, double step);
+
+  // In steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
+  CvmNumber requantised(const CvmNumber& x, double step, int precision);
+  // One step for all channels, as fine as 32 bits allow.
+  CvmNumber without_factors(const CvmNumber& x);
+
+  CvmNumber clipped(const CvmNumber& x, int precision);  // where it is more
+  CvmNumber relu(const CvmNumber& x);
+  CvmNumber limited(const CvmNumber& x, double lo, double hi);  // REQUIRES: no factors
+  // REQUIRES: no factors; of sum and difference: one step.
+  CvmNumber sum(const CvmNumber& a, const CvmNumber& b, bool is_difference, const Dims& shape);
+  CvmNumber product(const CvmNumber& a, const CvmNumber& b, const Dims& shape);
+  // Data movement: the same integers elsewhere.
+  CvmNumber moved(const std::string& function, const CvmNumber& x, const Dims& shape,
+                  const CvmSymbol::Attributes& attributes);
+  CvmNumber reshaped(const CvmNumber& x, const Dims& shape);
+
+ private:
+  CvmNumber shifted(const CvmNumber& x, int shift, int precision);
+  CvmNumber times(const CvmNumber& x, const std::vector<int32_t>& factors);
+  bool requantised_by_channel(const CvmNumber& x, double step, int precision, CvmNumber* y);
+
+  CvmSymbol& symbol_;
+  std::string name_;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_

@@ -1,0 +1,167 @@
+#include "converter/quantize/cvm/values.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/quantize/mrt.h"
+
+namespace qrt::quantize {
+namespace {
+
+constexpr int kMostCode = 127;  // of a byte
+
+double greatest(const Tensor& t) {
+  double most = 0;
+  for (const float v : t.reals)
+    if (std::isfinite(v)) most = std::max(most, std::fabs(static_cast<double>(v)));
+  return most;
+}
+
+}  // namespace
+
+CvmValues::CvmValues(const FloatModel& model, const Placement& placement,
+                     const Parameters& parameters, const Interpreter& interpreter,
+                     CvmNumbers* numbers)
+    : model_(model),
+      placement_(placement),
+      parameters_(parameters),
+      interpreter_(interpreter),
+      numbers_(*numbers) {
+  for (size_t i = 0; i < model.nodes.size(); ++i)
+    for (const std::string& y : model.nodes[i].outputs) writers_[y] = i;
+}
+
+Status CvmValues::shape(const std::string& value, Dims* shape) const {
+  if (const Tensor* constant = model_.constant(value)) {
+    *shape = constant->shape;
+    return {};
+  }
+  const Value* known = nullptr;
+  for (const Value& v : model_.inputs)
+    if (v.name == value) known = &v;
+  if (const auto v = model_.values.find(value); v != model_.values.end()) known = &v->second;
+  if (!known) return error(Code::kUnsupported, "the shape of '%s' is not known", value.c_str());
+  *shape = known->shape;
+  for (size_t d = 0; d < shape->size(); ++d) {
+    if ((*shape)[d] >= 0) continue;
+    if (d > 0)
+      return error(Code::kUnsupported, "dimension %zu of '%s' is not known", d, value.c_str());
+    (*shape)[d] = 1;
+  }
+  return {};
+}
+
+double CvmValues::step(const std::string& value) const {
+  return static_cast<double>(parameters_.coding(placement_, value).scale);
+}
+
+std::string CvmValues::base(const std::string& value) const {
+  if (is_coded(value)) return value;
+  const auto found = bases_.find(value);
+  return found == bases_.end() ? "" : found->second;
+}
+
+const CvmNumber* CvmValues::number(const std::string& value) const {
+  const auto found = numbers_of_.find(value);
+  return found == numbers_of_.end() ? nullptr : &found->second;
+}
+
+Status CvmValues::compute(const std::string& value, const std::string& base, Tensor* y) {
+  if (value == base) {
+    std::vector<float> reals;
+    for (int q = -kMostCode; q <= kMostCode; ++q)
+      reals.push_back(static_cast<float>(q * step(base)));
+    *y = real_tensor({2 * kMostCode + 1}, std::move(reals));
+    return {};
+  }
+  const Node& node = model_.nodes[writers_.at(value)];
+  std::vector<Tensor> computed(node.inputs.size());
+  std::vector<const Tensor*> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const std::string& x = node.inputs[i];
+    const Tensor* constant = x.empty() ? nullptr : model_.constant(x);
+    if (!x.empty() && !constant) QRT_TRY(compute(x, base, &computed[i]));
+    inputs.push_back(x.empty() ? nullptr : constant ? constant : &computed[i]);
+  }
+  std::vector<Tensor> outputs;
+  QRT_TRY(interpreter_.run_node(node, inputs, &outputs));
+  *y = std::move(outputs[0]);
+  return {};
+}
+
+Status CvmValues::table(const std::string& value, double step, int precision, CvmNumber* y) {
+  const std::string& of = bases_.at(value);
+  Tensor reals;
+  QRT_TRY(compute(value, of, &reals));
+  for (float& v : reals.reals)
+    if (std::isnan(v)) v = 0;
+  reals.shape = {static_cast<int64_t>(reals.reals.size())};
+  CvmNumber x;
+  QRT_TRY(as_byte(of, &x));
+  CvmSymbol& symbol = numbers_.symbol();
+  const Dims shape = numbers_.shape(x);
+  const int most = symbol.add_parameter({1}, kCvmByte, {kMostCode});
+  const int index = numbers_.add("broadcast_add", {x.entry, most}, shape, kCvmByte + 1);
+  const CvmNumber results = numbers_.constant(reals, precision, step);
+  *y = {numbers_.add("cvm_lut", {index, results.entry}, shape, precision,
+                     {{"in_dim", std::to_string(reals.reals.size())}}),
+        step,
+        {}};
+  return {};
+}
+
+Status CvmValues::as(const std::string& value, double step, int precision, CvmNumber* y) {
+  const auto key = std::make_tuple(value, step, precision);
+  if (const auto known = made_.find(key); known != made_.end()) {
+    *y = known->second;
+    return {};
+  }
+  if (const Tensor* constant = model_.constant(value)) {
+    *y = numbers_.constant(*constant, precision, step);
+  } else if (const CvmNumber* x = number(value)) {
+    *y = numbers_.requantised(*x, step, precision);
+  } else if (is_function(value)) {
+    QRT_TRY(table(value, step, precision, y));
+  } else {
+    return error(Code::kUnsupported, "'%s' has no integers", value.c_str());
+  }
+  made_[key] = *y;
+  return {};
+}
+
+Status CvmValues::as_byte(const std::string& value, CvmNumber* y) {
+  if (!is_coded(value)) return error(Code::kUnsupported, "'%s' is not quantised", value.c_str());
+  return as(value, step(value), kCvmByte, y);
+}
+
+Status CvmValues::range(const std::string& value, double* range) {
+  const CvmNumber* x = number(value);
+  if (const Tensor* constant = model_.constant(value)) {
+    *range = greatest(*constant);
+  } else if (is_coded(value)) {
+    *range = kMostCode * step(value);
+  } else if (x) {
+    *range = numbers_.bound(*x);
+  } else {
+    Tensor results;
+    if (!is_function(value))
+      return error(Code::kUnsupported, "'%s' has no integers", value.c_str());
+    QRT_TRY(compute(value, bases_.at(value), &results));
+    *range = greatest(results);
+  }
+  if (!(*range > 0)) *range = 1;
+  return {};
+}
+
+Status CvmValues::as_wide(const std::string& value, CvmNumber* y) {
+  const CvmNumber* x = number(value);
+  if (x && !x->has_factors() && numbers_.precision(*x) <= kCvmWide) {
+    *y = *x;
+    return {};
+  }
+  double most;
+  QRT_TRY(range(value, &most));
+  return as(value, most / static_cast<double>(mrt::alpha(kCvmWide)), kCvmWide, y);
+}
+
+}  // namespace qrt::quantize

@@ -1,0 +1,68 @@
+// What the values of a float model are in the CVM model that grows: integers, or functions of the
+// integers of another value, of which a table is made for whoever reads them.
+#ifndef QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
+#define QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "converter/quantize/cvm/numbers.h"
+#include "converter/quantize/float/interpreter.h"
+#include "converter/quantize/schemes/parameters.h"
+
+namespace qrt::quantize {
+
+class CvmValues {
+ public:
+  CvmValues(const FloatModel& model, const Placement& placement, const Parameters& parameters,
+            const Interpreter& interpreter, CvmNumbers* numbers);
+
+  const FloatModel& model() const { return model_; }
+  const Placement& placement() const { return placement_; }
+  const Parameters& parameters() const { return parameters_; }
+  CvmNumbers& numbers() const { return numbers_; }
+  // Of a value or constant, with batch 1. kUnsupported where another dimension is not known.
+  Status shape(const std::string& value, Dims* shape) const;
+
+  void set(const std::string& value, CvmNumber number) { numbers_of_[value] = std::move(number); }
+  // value = a function of the one value `base`, element by element.
+  void set_function(const std::string& value, const std::string& base) { bases_[value] = base; }
+  // The value that a table of `value` would be read by: itself where it has bytes. "": none.
+  std::string base(const std::string& value) const;
+  bool is_function(const std::string& value) const { return bases_.count(value) != 0; }
+  bool is_coded(const std::string& value) const { return placement_.is_coded(value); }
+  // Of the bytes of a coded value.
+  double step(const std::string& value) const;
+
+  // The integers as they are, where they are some.
+  const CvmNumber* number(const std::string& value) const;
+  // In one step for all, with so many bits.
+  Status as(const std::string& value, double step, int precision, CvmNumber* y);
+  Status as_byte(const std::string& value, CvmNumber* y);  // REQUIRES: coded
+  // For sums, products and averages: 16 bits or fewer, no factors.
+  Status as_wide(const std::string& value, CvmNumber* y);
+  // The greatest real that is kept of it.
+  Status range(const std::string& value, double* range);
+
+ private:
+  Status table(const std::string& value, double step, int precision, CvmNumber* y);
+  // On the reals that the bytes of `base` stand for.
+  Status compute(const std::string& value, const std::string& base, Tensor* y);
+
+  const FloatModel& model_;
+  const Placement& placement_;
+  const Parameters& parameters_;
+  const Interpreter& interpreter_;
+  CvmNumbers& numbers_;
+  std::map<std::string, size_t> writers_;
+  std::map<std::string, CvmNumber> numbers_of_;
+  std::map<std::string, std::string> bases_;
+  // By value, step and precision: what several read is made once.
+  std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_

@@ -1,0 +1,247 @@
+// The scheme cvm: what each operator becomes for MRT's integers, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "runtime/tools/npy.h"
+#include "tests/quantize/network.h"
+#include "tests/support/command.h"
+
+namespace qrt {
+namespace {
+
+using testing::Attr;
+using testing::CommandResult;
+using testing::OnnxBuilder;
+
+const Attr kPads("pads", testing::Dims{1, 1, 1, 1});
+
+class CvmScheme : public testing::CommandTest {
+ protected:
+  std::vector<float> normal(const testing::Dims& dims, float deviation) {
+    size_t n = 1;
+    for (const int64_t d : dims) n *= static_cast<size_t>(d);
+    return testing::normal(&random_, n, deviation);
+  }
+  std::string constant(OnnxBuilder& b, const testing::Dims& dims, float deviation) {
+    return b.constant<float>(dims, normal(dims, deviation));
+  }
+  std::string conv(OnnxBuilder& b, const std::string& x, const testing::Dims& w,
+                   const std::vector<Attr>& attributes) {
+    const float deviation = 1.0f / std::sqrt(static_cast<float>(w[1] * w[2] * w.back()));
+    return b.node("Conv", {x, constant(b, w, deviation), constant(b, {w[0]}, 0.2f)}, attributes);
+  }
+  void write_samples(const Shape& shape) {
+    const std::vector<float> x =
+        testing::normal(&random_, static_cast<size_t>(shape.elements()), 1);
+    ASSERT_TRUE(
+        tool::write_npy(path("x.npy"), DType::kFloat32, shape, x.data(), x.size() * 4).ok());
+  }
+  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {path("m.onnx"), "--calibration", path("x.npy"), "--scheme",
+                                    "cvm",          "--ladder",      "none"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  // Of a model of input [N, 4, 8, 8], or `shape`, that `build` makes behind it.
+  double decibels(const std::function<std::string(OnnxBuilder&, const std::string&)>& build,
+                  const testing::Dims& y, const testing::Dims& shape = {4, 8, 8}) {
+    OnnxBuilder b;
+    testing::Dims input = {-1};
+    Shape samples = {24};
+    for (const int64_t d : shape) {
+      input.push_back(d);
+      samples.push_back(d);
+    }
+    const std::string x = b.input<float>(input, "x");
+    OnnxBuilder::declare(b.graph().add_output(), build(b, x), 1, y);
+    write("m.onnx", b.bytes());
+    write_samples(samples);
+    const CommandResult r = run("qrt_quantize", arguments({"--report", path("r.json")}));
+    EXPECT_EQ(r.status, 0) << r.err;
+    if (r.status != 0) return 0;
+    const auto report = nlohmann::json::parse(read(path("r.json")));
+    EXPECT_EQ(report["float_nodes"], 0);
+    return report["agreement"]["held_out"]["all"]["sqnr_db"];
+  }
+  void expect_refused(const std::vector<std::string>& more, int status,
+                      const std::string& part) const {
+    const CommandResult r = run("qrt_quantize", arguments(more));
+    EXPECT_EQ(r.status, status) << r.err;
+    EXPECT_NE(r.err.find(part), std::string::npos) << r.err;
+  }
+
+  // The elements at the end of an .npy file.
+  template <class T>
+  std::vector<T> array(const std::string& name, size_t n) const {
+    const std::string bytes = read(path(name));
+    std::vector<T> values(n);
+    EXPECT_GE(bytes.size(), n * sizeof(T));
+    if (bytes.size() >= n * sizeof(T))
+      memcpy(values.data(), bytes.data() + bytes.size() - n * sizeof(T), n * sizeof(T));
+    return values;
+  }
+
+  std::mt19937 random_{5};
+};
+
+TEST_F(CvmScheme, ConvolutionsWithAllKindsOfWindows) {
+  EXPECT_GT(decibels(
+                [&](OnnxBuilder& b, const std::string& x) {
+                  const std::string a = b.node("Relu", {conv(b, x, {6, 4, 3, 3}, {kPads})});
+                  // More pads behind than before, and the other way round.
+                  const std::string c = conv(b, a, {6, 1, 3, 3},
+                                             {{"group", 6},
+                                              {"pads", testing::Dims{0, 1, 2, 1}},
+                                              {"strides", testing::Dims{2, 2}}});
+                  return conv(
+                      b, c, {5, 6, 3, 2},
+                      {{"pads", testing::Dims{2, 1, 0, 0}}, {"dilations", testing::Dims{1, 2}}});
+                },
+                {-1, 5, 4, 3}),
+            28);
+}
+
+TEST_F(CvmScheme, AnImageOfOneDimension) {
+  EXPECT_GT(decibels(
+                [&](OnnxBuilder& b, const std::string& x) {
+                  const std::string a =
+                      b.node("Relu", {conv(b, x, {6, 5, 3}, {{"pads", testing::Dims{2, 0}}})});
+                  return conv(b, a, {6, 6, 3}, {{"pads", testing::Dims{1, 1}}});
+                },
+                {-1, 6, 12}, {5, 12}),
+            30);
+}
+
+// Weights of channels that are far apart come together by factors.
+TEST_F(CvmScheme, ChannelsOfUnlikeSize) {
+  EXPECT_GT(decibels(
+                [&](OnnxBuilder& b, const std::string& x) {
+                  std::vector<float> w = normal({6, 4, 1, 1}, 1);
+                  for (size_t i = 0; i < w.size(); ++i) w[i] *= std::pow(5.0f, -(int(i) / 4));
+                  const std::string a = b.node("Conv", {x, b.constant<float>({6, 4, 1, 1}, w)});
+                  std::vector<float> back(36);
+                  for (size_t c = 0; c < 6; ++c) back[c * 7] = std::pow(5.0f, float(c));
+                  // Only the four greatest are above 8 bits' steps of what they share.
+                  for (size_t c = 2; c < 6; ++c) back[c * 7] = 1;
+                  return b.node("Conv", {a, b.constant<float>({6, 6, 1, 1}, back)});
+                },
+                {-1, 6, 8, 8}),
+            25);
+}
+
+TEST_F(CvmScheme, SumsProductsTablesAndLimits) {
+  EXPECT_GT(decibels(
+                [&](OnnxBuilder& b, const std::string& x) {
+                  const std::string a = conv(b, x, {8, 4, 3, 3}, {kPads});
+                  const std::string s = b.node("Mul", {a, b.node("Sigmoid", {a})});
+                  const std::string mean = b.node("GlobalAveragePool", {s});
+                  const std::string gate =
+                      b.node("HardSigmoid", {b.node("Conv", {mean, constant(b, {8, 8, 1, 1}, 2)})});
+                  const std::string gated = b.node("Mul", {s, gate});
+                  const std::string c = b.node(
+                      "Clip", {conv(b, gated, {8, 8, 1, 1}, {}), b.constant<float>({}, {-0.5f}),
+                               b.constant<float>({}, {1.0f})});
+                  const std::string sum = b.node("Sub", {b.node("Add", {c, gated}), s});
+                  const std::string scaled = b.node("Mul", {sum, constant(b, {8, 1, 1}, 1)});
+                  return b.node("Add", {scaled, constant(b, {8, 1, 1}, 1)});
+                },
+                {-1, 8, 8, 8}),
+            28);
+}
+
+TEST_F(CvmScheme, PoolsAndMoves) {
+  EXPECT_GT(
+      decibels(
+          [&](OnnxBuilder& b, const std::string& x) {
+            const Attr two("kernel_shape", testing::Dims{2, 2}),
+                by_two("strides", testing::Dims{2, 2});
+            const std::string greatest = b.node("MaxPool", {x}, {two, by_two});
+            const std::string average = b.node("AveragePool", {x}, {two, by_two});
+            const std::string both = b.node("Concat", {greatest, average}, {{"axis", 1}});
+            const std::string blocks =
+                b.node("DepthToSpace", {both}, {{"blocksize", 2}, {"mode", "CRD"}});
+            const auto resized = [&](const std::string& of, const std::vector<Attr>& how) {
+              return b.node("Resize", {of, "", b.constant<float>({4}, {1, 1, 2, 2})}, how);
+            };
+            const std::string nearest =
+                resized(both, {{"mode", "nearest"},
+                               {"coordinate_transformation_mode", "asymmetric"},
+                               {"nearest_mode", "floor"}});
+            const std::string linear = resized(both, {{"mode", "linear"}});
+            const std::string all = b.node("Concat", {blocks, nearest, linear}, {{"axis", 1}});
+            const std::string part = b.node(
+                "Slice", {all, b.constant<int64_t>({2}, {1, 2}), b.constant<int64_t>({2}, {17, 8}),
+                          b.constant<int64_t>({2}, {1, 3})});
+            return b.node("Transpose", {part}, {{"perm", testing::Dims{0, 2, 3, 1}}});
+          },
+          {-1, 8, 6, 16}),
+      30);
+}
+
+TEST_F(CvmScheme, DenseLayersWithBothKindsOfBias) {
+  EXPECT_GT(decibels(
+                [&](OnnxBuilder& b, const std::string& x) {
+                  const std::string a =
+                      b.node("Relu", {b.node("Gemm",
+                                             {b.node("Flatten", {x}), constant(b, {20, 64}, 0.1f),
+                                              constant(b, {20}, 0.3f)},
+                                             {{"transB", 1}})});
+                  return b.node("Add", {b.node("MatMul", {a, constant(b, {20, 7}, 0.2f)}),
+                                        constant(b, {7}, 1)});
+                },
+                {-1, 7}, {4, 4, 4}),
+            30);
+}
+
+// What a CVM runtime reads is what ships: its integers times their step are the results.
+TEST_F(CvmScheme, WritesTheModelThatACvmRuntimeReads) {
+  write("m.onnx", testing::small_network(&random_));
+  write_samples({40, 3, 8, 8});
+  const CommandResult made =
+      run("qrt_quantize", arguments({"-o", path("m.qrt"), "--cvm", path("m")}));
+  ASSERT_EQ(made.status, 0) << made.err;
+  float in = 0, out = 0;
+  const size_t at = made.out.find("input x: integer = round(real / ");
+  ASSERT_NE(at, std::string::npos) << made.out;
+  ASSERT_EQ(sscanf(made.out.c_str() + at, "input x: integer = round(real / %f)", &in), 1);
+  const size_t times = made.out.find("= integer * ");
+  ASSERT_EQ(sscanf(made.out.c_str() + times, "= integer * %f", &out), 1);
+
+  const CommandResult r = run("qrt_convert", {path("m.json"), "-o", path("c.qrt")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const std::vector<float> x = array<float>("x.npy", 40 * 192);
+  std::vector<int8_t> q;
+  for (const float v : x)
+    q.push_back(static_cast<int8_t>(std::clamp(std::round(v / in), -127.0f, 127.0f)));
+  ASSERT_TRUE(tool::write_npy(path("q.npy"), DType::kInt8, {40, 3, 8, 8}, q.data(), q.size()).ok());
+  for (const char* name : {"m.qrt", "c.qrt"})
+    ASSERT_EQ(run("qrt_run", {path(name), path(name[0] == 'm' ? "x.npy" : "q.npy"), "--output-dir",
+                              path(std::string(name) + ".out")})
+                  .status,
+              0);
+  const std::vector<float> reals = array<float>("m.qrt.out/output_0.npy", 400);
+  const std::vector<int32_t> integers = array<int32_t>("c.qrt.out/output_0.npy", 400);
+  for (size_t i = 0; i < reals.size(); ++i)
+    ASSERT_EQ(reals[i], static_cast<float>(integers[i]) * out) << i;
+}
+
+TEST_F(CvmScheme, RefusesWhatCvmHasNot) {
+  OnnxBuilder b;
+  const std::string x = b.input<float>({-1, 6}, "x");
+  const std::string s = b.node("Softmax", {x}, {{"axis", 1}});
+  OnnxBuilder::declare(b.graph().add_output(), s, 1, {-1, 6});
+  write("m.onnx", b.bytes());
+  write_samples({20, 6});
+  expect_refused({"-o", path("out.qrt")}, 4, "(Softmax) (scheme cvm is for");
+  expect_refused({"--onnx", path("out.onnx")}, 2, "--cvm STEM");
+  expect_refused({"--max-drop", "1", "-o", path("out.qrt")}, 2, "CVM's layers read 8");
+}
+
+}  // namespace
+}  // namespace qrt
