@@ -26,9 +26,9 @@ class ThreadChoice {
 
  private:
   static constexpr size_t kFirstStay = 16, kMostStay = 256;     // runs alone
-  static constexpr size_t kFirstPause = 16, kMostPause = 1024;  // runs before the next trial
+  static constexpr size_t kFirstPause = 8, kMostPause = 1024;  // runs before the next trial
   static constexpr size_t kReturn = 3;  // runs that tell whether several threads are faster again
-  static constexpr double kDisturbed = 1.4, kFaster = 0.9;
+  static constexpr double kDisturbed = 1.2, kFaster = 0.9;
 
   static double mean(double mean, double next) { return mean + (next - mean) / 8; }
 

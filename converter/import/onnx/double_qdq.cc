@@ -123,10 +123,11 @@ bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* o
   return !nodes.empty();
 }
 
-Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
+Status DoubleQdq::begin(const NodeView& quantize, const Shape& shape,
+                        std::optional<Pair>* begun) const {
   Quant first;
   if (!is(quantize, "QuantizeLinear") || !read(quantize, &first)) return Status();
-  Pair pair{quantize, &quantize, shape, first, MergedPairs(first), {}, {}};
+  Pair pair{quantize, &quantize, shape, first, MergedPairs(first), {}, {}, {}};
   const NodeView* before = producer(quantize.input(0));
   if (before && before->op() == "Transpose") {
     pair.front = before;
@@ -136,10 +137,19 @@ Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
   Passed passed;
   bool all;
   QRT_TRY(find_readers(quantize.output(0), shape, &pair.dequantizes, &passed, &all));
-  bool goes_on =
-      all && are_one(pair.dequantizes, "DequantizeLinear", &other) && other == pair.quant;
-  while (goes_on) QRT_TRY(merge_next(&pair, &goes_on));
+  if (!all || !are_one(pair.dequantizes, "DequantizeLinear", &other) || other != pair.quant)
+    return Status();
+  if (pair.dequantizes.size() == 1) pair.row = {{&quantize, pair.dequantizes[0], first}};
+  begun->emplace(std::move(pair));
   return Status();
+}
+
+Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
+  if (settled_.count(quantize.index()) != 0) return Status();
+  std::optional<Pair> pair;
+  QRT_TRY(begin(quantize, shape, &pair));
+  for (bool goes_on = pair.has_value(); goes_on;) QRT_TRY(merge_next(&*pair, false, &goes_on));
+  return pair ? leave_copies(*pair) : Status();
 }
 
 // The only node that reads its output, which is no graph output; null for several.
@@ -154,13 +164,16 @@ const NodeView* DoubleQdq::producer(const std::string& tensor) const {
   return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
 }
 
+bool DoubleQdq::is_move(const NodeView& node) const {
+  const std::string& op = node.op();
+  return op == "Slice" || op == "Reshape" || op == "Transpose" || op == "Squeeze" ||
+         op == "Unsqueeze" || (op == "MaxPool" && model_.opset("") >= 12);
+}
+
 bool DoubleQdq::goes_in_front(const NodeView& node) const {
   const NodeView* move = producer(node.input(0));
   if (!move || model_.uses(node.input(0)) != 1) return false;
-  const std::string& op = move->op();
-  const bool moves = op == "Slice" || op == "Reshape" || op == "Transpose" || op == "Squeeze" ||
-                     op == "Unsqueeze" || (op == "MaxPool" && model_.opset("") >= 12);
-  if (!moves) return false;
+  if (!is_move(*move)) return false;
   const NodeView* source = producer(move->input(0));
   return !source || (source->op() != "DequantizeLinear" && model_.uses(move->input(0)) == 1);
 }
@@ -195,39 +208,108 @@ Status DoubleQdq::merge_across(Pair* pair, bool* merged) {
     turns_again = turns_again || q->op() == "Transpose";
     q = sole_reader(*q);
   }
-  Quant second, third, common;
-  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != pair->quant.type ||
-      pair->quant == second || almost_equal(pair->quant, second) ||
-      !intersect(pair->quant, second, &common))
+  Quant second, common;
+  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != pair->quant.type)
     return Status();
+  const auto narrows = [&] {
+    return pair->quant != second && !almost_equal(pair->quant, second) &&
+           intersect(pair->quant, second, &common);
+  };
+  const auto mark = [&] { merged_[pair->quantize.index()] = merged_[d->index()] = common; };
   if (turns_again || (q != sole_reader(*first) && is_turned(*q))) {
-    merged_[pair->quantize.index()] = common;
-    merged_[d->index()] = common;
+    if (narrows()) mark();
     return Status();
   }
-  std::vector<const NodeView*> next;
-  for (int i : model_.readers(q->output(0))) next.push_back(nodes_[static_cast<size_t>(i)].get());
-  if (sole_reader(*first) != q || static_cast<int>(next.size()) != model_.uses(q->output(0)) ||
-      !are_one(next, "DequantizeLinear", &third) || third != second)
-    return Status();
+  if (q != sole_reader(*first)) return Status();
+  const Shape shape = turned(pair->shape, first->integers("perm"));
+  std::optional<Pair> behind;
+  QRT_TRY(begin(*q, shape, &behind));
+  if (!behind) return Status();
+  for (bool goes_on = true; goes_on;) QRT_TRY(merge_next(&*behind, true, &goes_on));
+  second = behind->quant;
   // To move it costs a Transpose for every other reader, unless it changes nothing.
+  std::vector<const NodeView*>& next = behind->dequantizes;
   const NodeView* last = next.size() == 1 ? sole_reader(*next[0]) : nullptr;
-  bool moves = last && last->op() == "Transpose";
+  const bool turns = last && last->op() == "Transpose";
+  bool moves = turns;
   for (const NodeView* node : next)
     for (int i : model_.readers(node->output(0)))
       moves = moves || (is_identity(first->integers("perm")) &&
                         nodes_[static_cast<size_t>(i)]->op() == "Transpose");
-  if (!moves || !pair->members.add(second, true, &common)) return Status();
+  if (!moves || !narrows()) return Status();
+  bool stays = false;
+  if (turns && !are_inverse(first->integers("perm"), last->integers("perm")))
+    QRT_TRY(is_copied_behind(*last, turned(shape, last->integers("perm")), &stays));
+  if (stays) {
+    mark();
+    return Status();
+  }
+  if (!pair->members.add(second, true, &common)) return Status();
   merged_.erase(d->index());
+  merged_.erase(q->index());
   passed_[d->index()] = passed_[q->index()] = 0;
   for (const auto& [node, input] : passed) passed_[node] = input;
   merged_[pair->quantize.index()] = common;
   for (const NodeView* node : next) merged_[node->index()] = common;
   pair->quant = common;
   pair->dequantizes = std::move(next);
+  pair->row.clear();
   pair->turn = composed(pair->turn, first->integers("perm"));
-  pair->shape = turned(pair->shape, first->integers("perm"));
+  pair->shape = shape;
   *merged = true;
+  return Status();
+}
+
+// Not in front of a QuantizeLinear or of several readers.
+Status DoubleQdq::is_copied_behind(const NodeView& move, const Shape& to, bool* is_copied) const {
+  const NodeView* node = &move;
+  for (const NodeView* reader; (reader = sole_reader(*node));) {
+    bool nothing;
+    QRT_TRY(changes_nothing(*reader, node->output(0), to, model_, tensors_, &nothing));
+    *is_copied = reader->op() != "QuantizeLinear";
+    if (!nothing) return Status();
+    node = reader;
+  }
+  *is_copied = model_.readers(node->output(0)).empty();  // a graph output
+  return Status();
+}
+
+Status DoubleQdq::leave_copies(const Pair& pair) {
+  const std::vector<Pair::Member>& row = pair.row;
+  if (row.size() < 3) return Status();
+  const auto own_pair = [&](const Pair::Member& member, const Quant& quant) {
+    merged_[member.quantize->index()] = merged_[member.dequantize->index()] = quant;
+    passed_.erase(member.quantize->index());
+    passed_.erase(member.dequantize->index());
+  };
+  const auto both = [](const Quant& a, const Quant& b) {
+    Quant common = a;
+    if (a != b) intersect(a, b, &common);
+    return common;
+  };
+  const Pair::Member &first = row[0], &last = row.back();
+  const Quant front = both(first.quant, row[1].quant);
+  if (front != pair.quant && goes_in_front(*first.quantize)) {
+    own_pair(first, front);
+    merged_[row[1].quantize->index()] = pair.quant;
+    passed_.erase(row[1].quantize->index());
+    settled_.insert(row[1].quantize->index());
+  }
+  const Quant back = row.size() % 2 ? last.quant : both(row[row.size() - 2].quant, last.quant);
+  const NodeView* move = sole_reader(*last.dequantize);
+  bool is_copied = false;
+  if (move && is_move(*move)) {
+    const Shape to =
+        move->op() == "Transpose" ? turned(pair.shape, move->integers("perm")) : pair.shape;
+    QRT_TRY(is_copied_behind(*move, to, &is_copied));
+  }
+  if (is_copied && back != pair.quant) {
+    own_pair(last, back);
+    const NodeView* before = row[row.size() - 2].dequantize;
+    merged_[before->index()] = pair.quant;
+    passed_.erase(before->index());
+    settled_.insert(last.quantize->index());
+  }
   return Status();
 }
 
@@ -239,10 +321,10 @@ const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
   return undoes ? behind : nullptr;
 }
 
-Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
-  const NodeView* back = undoes_turn(*pair);
+Status DoubleQdq::merge_next(Pair* pair, bool adjacent_only, bool* merged) {
+  const NodeView* back = adjacent_only ? nullptr : undoes_turn(*pair);
   *merged = false;
-  if (!back) QRT_TRY(merge_across(pair, merged));
+  if (!back && !adjacent_only) QRT_TRY(merge_across(pair, merged));
   if (*merged) return Status();
   const Shape shape = back ? turned(pair->shape, back->integers("perm")) : pair->shape;
   std::vector<const NodeView*> quantizes, next;
@@ -277,6 +359,7 @@ Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
   const bool late = back || std::any_of(passed.begin(), passed.end(), [this](const auto& p) {
                       return nodes_[static_cast<size_t>(p.first)]->op() == "Transpose";
                     });
+  if (late && adjacent_only) return Status();
   if (late && !stay && goes_in_front(back ? *pair->front : pair->quantize)) {
     for (const auto* nodes : {&quantizes, &next})
       for (const NodeView* node : *nodes) merged_[node->index()] = common;
@@ -297,6 +380,10 @@ Status DoubleQdq::merge_next(Pair* pair, bool* merged) {
   merged_[pair->quantize.index()] = common;
   for (const NodeView* d : next) merged_[d->index()] = common;
   pair->quant = common;
+  if (late || quantizes.size() != 1 || next.size() != 1)
+    pair->row.clear();
+  else if (!pair->row.empty())
+    pair->row.push_back({quantizes[0], next[0], second});
   pair->dequantizes = std::move(next);
   pair->shape = shape;
   if (back) pair->turn.clear();

@@ -5,8 +5,10 @@
 #define QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -53,13 +55,28 @@ class DoubleQdq {
     std::vector<const NodeView*> dequantizes;  // the last nodes, equal ones
     // What the Transposes in front of the pair do that ONNX Runtime moves behind it.
     std::vector<int64_t> turn;
+    // Where all that became one were single nodes in a row: those nodes. Else empty.
+    struct Member {
+      const NodeView *quantize, *dequantize;
+      Quant quant;
+    };
+    std::vector<Member> row;
   };
+  // The pair that begins with this QuantizeLinear; nothing where there is none.
+  Status begin(const NodeView& quantize, const Shape& shape, std::optional<Pair>* begun) const;
   // Merges with the pair behind, whose last nodes become the pair's. *merged: there was one.
-  Status merge_next(Pair* pair, bool* merged);
+  // `adjacent_only`: no Transposes have to be taken out or moved before.
+  Status merge_next(Pair* pair, bool adjacent_only, bool* merged);
   // The same across a Transpose, where ONNX Runtime makes it one with a later Transpose.
   Status merge_across(Pair* pair, bool* merged);
   // Behind the pair: the Transpose that undoes its turn. Null where there is none.
   const NodeView* undoes_turn(const Pair& pair) const;
+  // Of three and more pairs ONNX Runtime copies what the first two, or the last, are at first to the
+  // other side of a node that moves data, before it makes all of them one.
+  Status leave_copies(const Pair& pair);
+  // Whether the pair that a node reads, one that moves data to shape `to`, is put behind it, too.
+  Status is_copied_behind(const NodeView& move, const Shape& to, bool* is_copied) const;
+  bool is_move(const NodeView& node) const;
   const NodeView* sole_reader(const NodeView& node) const;
   bool is_turned(const NodeView& quantize) const;
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
@@ -72,6 +89,7 @@ class DoubleQdq {
   Tensors* tensors_;
   std::unordered_map<int, Quant> merged_;  // by node
   std::unordered_map<int, int> passed_;
+  std::unordered_set<int> settled_;  // QuantizeLinears that begin what leave_copies() has left
 };
 
 }  // namespace qrt::convert::from_onnx
