@@ -180,6 +180,24 @@ void pairs_around_inverse_transposes(BitsModel& m) {
   }
 }
 
+// ONNX Runtime copies pairs to the other side of Transposes before it makes one of two pairs, or of
+// two Transposes.
+void pairs_and_transposes_in_rows(BitsModel& m) {
+  for (const char* row : {"bTcU", "bTcI", "bTbU", "bTbcU", "ccbT", "Tbbc", "Tbcb"}) {
+    for (const bool is_last : {true, false}) {
+      std::string x = m.real({2, 4, 3, 5});
+      for (const char* p = row; *p != '\0'; ++p) {
+        if (*p == 'b') x = m.b.qdq<uint8_t>(x, 0.017f, 180);
+        if (*p == 'c') x = m.b.qdq<uint8_t>(x, 0.03f, 100);
+        if (*p == 'T') x = transposed(m, x, {0, 2, 3, 1});
+        if (*p == 'I') x = transposed(m, x, {0, 3, 1, 2});
+        if (*p == 'U') x = transposed(m, x, {1, 0, 2, 3});
+      }
+      m.b.output(is_last ? x : m.b.qdq<uint8_t>(m.b.node("Sigmoid", {x}), 1.0f / 256, 0));
+    }
+  }
+}
+
 // Two nodes that read the second pair's integers and its floats.
 void pair_before_transpose_and_unsqueeze(BitsModel& m) {
   for (const bool turns : {false, true}) {
@@ -236,6 +254,7 @@ std::vector<BitsCase> pair_cases() {
       {"PairsAroundATransposeOfNothing", pairs_around_a_transpose_of_nothing},
       {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
       {"PairsInRowsOfSeveral", pairs_in_rows_of_several},
+      {"PairsAndTransposesInRows", pairs_and_transposes_in_rows},
       {"PairBetweenInverseTransposes", pair_between_inverse_transposes},
       {"PairBetweenInverseTransposesWithOtherReaders",
        pair_between_inverse_transposes_with_other_readers},
