@@ -30,6 +30,8 @@ void fuzz_espdl(const uint8_t* data, size_t size);
 // The same with import_cvm: the symbol's length in the first four bytes, low byte first, then the
 // symbol, then the params.
 void fuzz_cvm(const uint8_t* data, size_t size);
+// Bytes -> the quantiser's reader of float models -> its graph form -> where it would quantise.
+void fuzz_float(const uint8_t* data, size_t size);
 
 struct Target {
   const char* name;
@@ -38,7 +40,7 @@ struct Target {
 constexpr Target kTargets[] = {
     {"fuzz_load", fuzz_load}, {"fuzz_run", fuzz_run},       {"fuzz_graph", fuzz_graph},
     {"fuzz_onnx", fuzz_onnx}, {"fuzz_tflite", fuzz_tflite}, {"fuzz_espdl", fuzz_espdl},
-    {"fuzz_cvm", fuzz_cvm},
+    {"fuzz_cvm", fuzz_cvm},   {"fuzz_float", fuzz_float},
 };
 
 // Prints the message and aborts: a property does not hold.

@@ -5,6 +5,8 @@
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
+#include "converter/quantize/float/float_model.h"
+#include "converter/quantize/schemes/placement.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -86,6 +88,25 @@ void fuzz_espdl(const uint8_t* data, size_t size) {
   // The file does not say what the caller did not say either, or says another thing.
   if (status.code() == Code::kInvalidArgument) return;
   check_import(std::move(status), &graph, &report, size);
+}
+
+void fuzz_float(const uint8_t* data, size_t size) {
+  const MemoryFile file(data, size);
+  quantize::FloatModel model;
+  Status status = quantize::read_float_model(file.path(), &model);
+  if (status.ok()) {
+    // A sample that says the dimensions that the file leaves open.
+    std::map<std::string, quantize::Dims> samples;
+    for (const quantize::Value& input : model.inputs) {
+      quantize::Dims& shape = samples[input.name] = input.shape;
+      for (int64_t& d : shape)
+        if (d < 0) d = 1;
+    }
+    status = quantize::fix_input_shapes(samples, &model);
+  }
+  if (status.ok()) status = quantize::simplify(&model);
+  if (!status.ok()) return check_refusal(status);
+  quantize::place(model, {});
 }
 
 void fuzz_cvm(const uint8_t* data, size_t size) {

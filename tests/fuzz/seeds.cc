@@ -78,6 +78,9 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   if (target == "fuzz_onnx") {
     result = {read_file(kDigits)};
     add_files(".onnx", &result);
+  } else if (target == "fuzz_float") {
+    result = {read_file(QRT_TESTS_DIR "/models/digits/float.onnx")};
+    add_files(".onnx", &result);
   } else if (target == "fuzz_tflite") {
     result = testing::sample_tflite_models();
     add_files(".tflite", &result);

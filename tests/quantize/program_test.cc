@@ -108,6 +108,56 @@ TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
 }
 
+// Of two outputs the second is far: the rungs look at it, the report names it, nothing is written.
+TEST_F(Quantize, EveryOutputCounts) {
+  OnnxBuilder b;
+  const std::string x = b.input<float>({-1, 4}, "x");
+  const auto gemm = [&](const std::string& of, const std::vector<float>& w) {
+    return b.node("Gemm", {of, b.constant<float>({4, 4}, w)});
+  };
+  const std::string y = gemm(x, normal(16, 1));
+  // Differences of what 8 bits make alike.
+  const std::string large = b.node("Relu", {gemm(x, normal(16, 1))});
+  const std::string shifted =
+      b.node("Add", {large, b.constant<float>({4}, {5000, 5000, 5000, 5000})});
+  const std::string z = gemm(shifted, {1, -1, 0, 0, -1, 1, 0, 0, 0, 0, 1, -1, 0, 0, -1, 1});
+  OnnxBuilder::declare(b.graph().add_output(), y, 1, {-1, 4});
+  OnnxBuilder::declare(b.graph().add_output(), z, 1, {-1, 4});
+  const std::string model = write("two.onnx", b.bytes()), data = samples(40, 1, {4});
+  const CommandResult r = run("qrt_quantize", {model, "--calibration", data, "-o", path("out.qrt"),
+                                               "--report", path("r.json")});
+  EXPECT_EQ(r.status, 1) << r.out << r.err;
+  EXPECT_NE(r.err.find("no model was written"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find("--ladder fast"), std::string::npos) << "it was tried: " << r.err;
+  EXPECT_NE(r.out.find("all, " + z), std::string::npos) << r.out;
+  const auto report = nlohmann::json::parse(read(path("r.json")));
+  EXPECT_TRUE(report["agreement"]["held_out"]["other_outputs"].contains(z));
+  for (const auto& t : report["tensors"])
+    EXPECT_EQ(std::string(t["remedy"]).find("--ladder"), std::string::npos);
+}
+
+TEST_F(Quantize, ValuesThatAreNotFiniteSpoilNoNumberOfTheReport) {
+  OnnxBuilder b;
+  const std::string x = b.input<float>({-1, 16, 32}, "x");
+  const std::string w = b.constant<float>({32, 8}, normal(256, 1));
+  OnnxBuilder::declare(b.graph().add_output(), b.node("MatMul", {x, w}), 1, {-1, 16, 8});
+  const std::string model = write("n.onnx", b.bytes());
+  std::vector<float> values = normal(40 * 512, 1);
+  values[5] = NAN;
+  values[777] = INFINITY;
+  ASSERT_TRUE(tool::write_npy(path("n.npy"), DType::kFloat32, {40, 16, 32}, values.data(),
+                              values.size() * 4)
+                  .ok());
+  const CommandResult r = run("qrt_quantize", {model, "--calibration", path("n.npy"), "--force",
+                                               "--report", path("r.json")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto report = nlohmann::json::parse(read(path("r.json")));
+  for (const auto& t : report["tensors"]) {
+    EXPECT_TRUE(t["mean_shift"].is_number()) << t.dump();
+    EXPECT_TRUE(t["name"] != "x" || t["not_finite"] == 2) << t.dump();
+  }
+}
+
 TEST_F(Quantize, RandomSamplesAreMarkedInTheFile) {
   ASSERT_EQ(
       run("qrt_quantize", {network(), "--calibration", "random", "-o", path("out.qrt")}).status, 0);

@@ -199,13 +199,14 @@ Status Sweep::round_layer(const Layer& layer, Parameters* parameters) {
 // The mean of the error over samples and places, of each channel.
 void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
   const ChannelOrder order = channels_of(y->real[0], layer.channel_dim);
-  std::vector<double> sum(order.channels);
-  double n = 0;
+  std::vector<double> sum(order.channels), n(order.channels);
   for (size_t s = 0; s < samples_; ++s) {
     const Tensor &a = y->real[s], &b = y->rounded[s];
-    for (size_t e = 0; e < a.reals.size(); ++e)
+    for (size_t e = 0; e < a.reals.size(); ++e) {
+      if (!std::isfinite(a.reals[e]) || !std::isfinite(b.reals[e])) continue;
       sum[order.of(e)] += static_cast<double>(a.reals[e]) - static_cast<double>(b.reals[e]);
-    n += static_cast<double>(a.reals.size()) / static_cast<double>(order.channels);
+      ++n[order.of(e)];
+    }
   }
   LayerParameters& p = parameters->layers.at(layer.node);
   if (p.bias.empty()) {
@@ -215,7 +216,7 @@ void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
   if (p.bias.size() != order.channels) return;
   std::vector<float> shift(order.channels);
   for (size_t c = 0; c < shift.size(); ++c) {
-    shift[c] = static_cast<float>(sum[c] / n);
+    shift[c] = n[c] > 0 ? static_cast<float>(sum[c] / n[c]) : 0.0f;
     p.bias[c] += shift[c];
   }
   for (Tensor& t : y->rounded)
@@ -309,6 +310,7 @@ Status Sweep::settle(const std::string& name, const Work& work, Parameters* para
     round_tensor(coding, &by_itself);
     const std::vector<float>&a = pair->real[s].reals, &b = pair->rounded[s].reals;
     for (size_t e = 0; e < a.size(); ++e) {
+      if (!std::isfinite(a[e])) continue;  // as in the ranges
       const auto x = static_cast<double>(a[e]), d = static_cast<double>(b[e]) - x;
       const double r = static_cast<double>(by_itself.reals[e]) - x;
       signal += x * x;
@@ -316,8 +318,8 @@ Status Sweep::settle(const std::string& name, const Work& work, Parameters* para
       cumulative += d * d;
       sum += x;
       shift += d;
+      ++n;
     }
-    n += static_cast<double>(a.size());
   }
   TensorError& e = errors_[name];
   const double variance = n > 0 ? signal / n - sum / n * (sum / n) : 0;

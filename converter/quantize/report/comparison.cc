@@ -38,6 +38,19 @@ void Comparison::add(const Tensor& real, const Tensor& got, int64_t label) {
   }
 }
 
+void Judgement::add(const std::vector<Value>& outputs, const std::map<std::string, Tensor>& real,
+                    const std::map<std::string, Tensor>& got, int64_t label) {
+  outputs_.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs_[i].add(real.at(outputs[i].name), got.at(outputs[i].name), i == 0 ? label : -1);
+}
+
+double Judgement::noise() const {
+  double sum = 0;
+  for (const Comparison& c : outputs_) sum += c.noise();
+  return sum / static_cast<double>(outputs_.size());
+}
+
 double Comparison::ratio() const { return noise_ > 0 ? signal_ / noise_ : HUGE_VAL; }
 double Comparison::decibels() const { return noise_ > 0 ? 10 * std::log10(ratio()) : HUGE_VAL; }
 double Comparison::cosine() const {

@@ -3,6 +3,8 @@
 #define QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "converter/quantize/float/float_model.h"
@@ -42,6 +44,22 @@ class Comparison {
          float_right_ = 0;
   int64_t classes_ = 0;
   double signal_ = 0, noise_ = 0, got_ = 0, product_ = 0;
+};
+
+// Of all outputs of a model.
+class Judgement {
+ public:
+  // outputs: of the model, the same each time; real and got: by name.
+  void add(const std::vector<Value>& outputs, const std::map<std::string, Tensor>& real,
+           const std::map<std::string, Tensor>& got, int64_t label);
+
+  // Every output's error counts alike.
+  double noise() const;
+  const Comparison& first() const { return outputs_[0]; }
+  const std::vector<Comparison>& outputs() const { return outputs_; }
+
+ private:
+  std::vector<Comparison> outputs_ = std::vector<Comparison>(1);
 };
 
 }  // namespace qrt::quantize

@@ -3,6 +3,7 @@
 #define QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/quantize/ranges/histogram.h"
@@ -39,15 +40,23 @@ struct RungFinding {
   bool is_kept = false;
 };
 
+// What a remedy may name: not what this run has tried, nor what the scheme has not.
+struct Remedies {
+  bool has_ladder = false;   // was tried
+  bool has_16_bits = false;  // of the scheme
+};
+
 struct Findings {
   std::string model, scheme, samples;
   bool is_random = false;
   std::string why_onnx;  // the model has ONNX's arithmetic, not its scheme's: which node, and why
+  Remedies remedies;
   size_t calibration_samples = 0, held_out_samples = 0;
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;
   struct Set {
-    Comparison weights, activations, all;
+    Comparison weights, activations, all;                    // of the first output
+    std::vector<std::pair<std::string, Comparison>> others;  // `all` of the other outputs, by name
   };
   Set calibration, held_out;  // `all` is the integer model that ships; the others are simulated
   std::vector<TensorFinding> tensors;  // worst first

@@ -71,10 +71,12 @@ std::string row(const char* name, const Comparison& c) {
 }
 
 std::string set(const char* name, const Findings::Set& s) {
-  return format("<tr><th>%s<th>signal : noise<th>agrees<th>in five<th>right<th>samples</tr>\n",
-                name) +
-         row("weights", s.weights) + row("activations", s.activations) +
-         row("all (the integer model)", s.all);
+  std::string text =
+      format("<tr><th>%s<th>signal : noise<th>agrees<th>in five<th>right<th>samples</tr>\n", name) +
+      row("weights", s.weights) + row("activations", s.activations) +
+      row("all (the integer model)", s.all);
+  for (const auto& [output, c] : s.others) text += row(("all, " + escaped(output)).c_str(), c);
+  return text;
 }
 
 }  // namespace

@@ -28,7 +28,10 @@ Json json(const Comparison& c) {
 }
 
 Json json(const Findings::Set& s) {
-  return {{"weights", json(s.weights)}, {"activations", json(s.activations)}, {"all", json(s.all)}};
+  Json j = {
+      {"weights", json(s.weights)}, {"activations", json(s.activations)}, {"all", json(s.all)}};
+  for (const auto& [output, c] : s.others) j["other_outputs"][output] = json(c);
+  return j;
 }
 
 Json json(const TensorFinding& t) {

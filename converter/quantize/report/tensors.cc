@@ -68,11 +68,14 @@ int codes_used(const Histogram& h, const Coding& c) {
   return h.total() == 0 ? 0 : c.code(h.hi()) - c.code(h.lo()) + 1;
 }
 
-std::string remedy(const TensorFinding& t, double median_channel) {
+// Names nothing that this run has tried already, or that the scheme has not.
+std::string remedy(const TensorFinding& t, double median_channel, const Remedies& remedies) {
+  const std::string wider = remedies.has_16_bits ? "16 bits (--max-drop)" : "scheme ort-u8";
   if (t.worst_channel >= 0 && t.worst_channel_noise > kWorstChannelFactor * median_channel)
-    return "equalise (--ladder fast)";
-  if (t.alone > kMuchNoise) return "16 bits (--max-drop)";
-  if (std::fabs(t.mean_shift) > kMuchShift) return "bias correction (--ladder fast)";
+    return remedies.has_ladder ? wider : "equalise (--ladder fast)";
+  if (t.alone > kMuchNoise) return t.is_promoted ? "more samples" : wider;
+  if (std::fabs(t.mean_shift) > kMuchShift)
+    return remedies.has_ladder ? "more samples" : "bias correction (--ladder fast)";
   if (t.clipped > kMuchClipped) return "more samples";
   return "";
 }
@@ -83,7 +86,8 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
                                            const Parameters& parameters,
                                            const Calibration& calibration,
                                            const std::map<std::string, Rule>& rules,
-                                           const std::map<std::string, TensorError>& errors) {
+                                           const std::map<std::string, TensorError>& errors,
+                                           const Remedies& remedies) {
   std::vector<TensorFinding> result;
   for (const auto& [name, error] : errors) {
     const std::string& root = placement.coded.at(name);
@@ -110,7 +114,7 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
       t.bias_headroom = headroom(p, parameters.coding(placement, layer->input).scale);
     }
     t.is_promoted = t.coding.bits == 16;
-    t.remedy = remedy(t, median);
+    t.remedy = remedy(t, median, remedies);
     result.push_back(std::move(t));
   }
   std::stable_sort(

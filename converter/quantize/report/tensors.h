@@ -11,7 +11,8 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
                                            const Parameters& parameters,
                                            const Calibration& calibration,
                                            const std::map<std::string, Rule>& rules,
-                                           const std::map<std::string, TensorError>& errors);
+                                           const std::map<std::string, TensorError>& errors,
+                                           const Remedies& remedies);
 
 }  // namespace qrt::quantize
 

@@ -30,11 +30,17 @@ void add_set(const char* name, const Findings::Set& set, std::string* text) {
       format("%s (%zu samples, %zu simulated)\n", name, set.all.samples(), set.weights.samples());
   *text += row("weights", set.weights) + "\n" + row("activations", set.activations) + "\n" +
            row("all", set.all) + "\n";
+  for (const auto& [output, c] : set.others) *text += row(("all, " + output).c_str(), c) + "\n";
 }
 
 // The end of a long name says more than its start.
 std::string short_name(const std::string& name, size_t most) {
   return name.size() <= most ? name : ".." + name.substr(name.size() - most + 2);
+}
+
+std::string what_to_try(const Remedies& r) {
+  return std::string(r.has_ladder ? "" : "--ladder fast, ") +
+         (r.has_16_bits ? "--max-drop, " : "scheme ort-u8, ") + "or more samples";
 }
 
 }  // namespace
@@ -87,18 +93,20 @@ std::string text_report(const Findings& f) {
 }
 
 std::string why_not_to_ship(const Findings& f) {
-  const Comparison& c = f.held_out.all.samples() > 0 ? f.held_out.all : f.calibration.all;
+  const Findings::Set& set = f.held_out.all.samples() > 0 ? f.held_out : f.calibration;
+  const Comparison& c = set.all;
   if (f.is_random || c.samples() == 0) return "";
   if (c.is_classes() && c.samples() >= 10 && c.agreement() < kLeastAgreement)
     return format(
         "the integer model agrees with the float model on %.1f %% of the held-out samples only, "
-        "expected %.0f %% (try --ladder fast, --max-drop, or more samples)",
-        c.agreement() * 100, kLeastAgreement * 100);
-  if (c.ratio() < kLeastRatio)
-    return format(
-        "the integer model's outputs are %s from the float model's, expected %s (try --ladder "
-        "fast, --max-drop, or more samples)",
-        decibels(c.ratio()).c_str(), decibels(kLeastRatio).c_str());
+        "expected %.0f %% (try %s)",
+        c.agreement() * 100, kLeastAgreement * 100, what_to_try(f.remedies).c_str());
+  double least = c.ratio();
+  for (const auto& [name, other] : set.others) least = std::min(least, other.ratio());
+  if (least < kLeastRatio)
+    return format("the integer model's outputs are %s from the float model's, expected %s (try %s)",
+                  decibels(least).c_str(), decibels(kLeastRatio).c_str(),
+                  what_to_try(f.remedies).c_str());
   return "";
 }
 

@@ -8,6 +8,8 @@ namespace {
 
 // Rungs of the ladder are judged on so many samples at most.
 constexpr size_t kMostJudged = 512;
+// Outputs of the float model that are kept for the next rung, in bytes.
+constexpr size_t kMostKept = 16 << 20;
 // Whether equalised channels are better is told from the ranges of so many samples.
 constexpr size_t kMostTrial = 32;
 // Where every channel of the weights has its own scale, equalisation is for tensors whose channels are
@@ -22,11 +24,11 @@ Status exchange(Work* work, FloatModel* other) {
 }
 
 // Keeps what a walk changes of the parameters if the held-out samples say that it helped.
-Status try_rung(Work* work, const Sweep::Work& what, Comparison* judgement) {
+Status try_rung(Work* work, const Sweep::Work& what, Judgement* judgement) {
   Parameters changed = work->parameters;
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
   QRT_TRY(walk.run(work->samples.get(), work->used, what, work->progress, &changed));
-  Comparison after;
+  Judgement after;
   QRT_TRY(judge(work, changed, work->held_out, &after));
   const RungFinding rung = {what.name, judgement->noise(), after.noise(),
                             after.noise() < judgement->noise()};
@@ -38,10 +40,29 @@ Status try_rung(Work* work, const Sweep::Work& what, Comparison* judgement) {
   return {};
 }
 
+// What the float model makes of a sample: kept for the next time while that is little.
+Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
+                    const Values** outputs) {
+  const auto known = work->judged.find(sample);
+  if (known != work->judged.end()) {
+    *outputs = &known->second;
+    return {};
+  }
+  QRT_TRY(work->interpreter.run(feeds, nullptr, made));
+  *outputs = made;
+  size_t bytes = 0;
+  for (const auto& [name, t] : *made)
+    bytes += t.reals.size() * sizeof(float) + t.integers.size() * sizeof(int64_t);
+  if (work->judged_bytes + bytes > kMostKept) return {};
+  work->judged_bytes += bytes;
+  *outputs = &(work->judged[sample] = std::move(*made));
+  return {};
+}
+
 }  // namespace
 
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Comparison* comparison) {
+             Judgement* judgement) {
   Document document;
   Conversion conversion;
   QRT_TRY(convert_parameters(*work, parameters, &document, &conversion));
@@ -50,14 +71,11 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
   for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {
     Values feeds, got;
     QRT_TRY(work->samples->read(which[i], &feeds));
-    Tensor& real = work->judged[which[i]];
-    if (real.reals.empty()) {
-      Values outputs;
-      QRT_TRY(work->interpreter.run(feeds, nullptr, &outputs));
-      real = std::move(outputs[work->output()]);
-    }
     QRT_TRY(integers.run(feeds, &got));
-    comparison->add(real, got[work->output()], work->label(which[i]));
+    Values made;
+    const Values* real;
+    QRT_TRY(real_outputs(work, which[i], feeds, &made, &real));
+    judgement->add(work->model.outputs, *real, got, work->label(which[i]));
   }
   return {};
 }
@@ -72,7 +90,7 @@ Status try_equalised(Work* work) {
   std::vector<size_t> trial;
   for (size_t i = 0; i < work->used.size() && trial.size() < kMostTrial; i += step)
     trial.push_back(work->used[i]);
-  Comparison before, after;
+  Judgement before, after;
   QRT_TRY(start(work, trial));
   QRT_TRY(judge(work, work->parameters, work->held_out, &before));
   QRT_TRY(exchange(work, &other));
@@ -87,7 +105,7 @@ Status try_equalised(Work* work) {
 
 Status climb(Work* work) {
   if (work->settings.ladder != Ladder::kNone) {
-    Comparison judgement;
+    Judgement judgement;
     QRT_TRY(judge(work, work->parameters, work->held_out, &judgement));
     QRT_TRY(try_rung(work, {"ranges", &work->choices, false, false}, &judgement));
     QRT_TRY(try_rung(work, {"weight rounding", nullptr, true, false}, &judgement));

@@ -29,6 +29,12 @@ Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* 
     const int64_t label = work->label(which[i]);
     QRT_TRY(integers->run(feeds, &got));
     set->all.add(real[output], got[output], label);
+    for (size_t k = 1; k < work->model.outputs.size(); ++k) {
+      const std::string& other = work->model.outputs[k].name;
+      set->others.resize(work->model.outputs.size() - 1);
+      set->others[k - 1].first = other;
+      set->others[k - 1].second.add(real[other], got[other]);
+    }
     if (i >= kMostSimulated) continue;
     QRT_TRY(weights.run(feeds, &got));
     set->weights.add(real[output], got[output], label);
@@ -66,11 +72,14 @@ Status build(Work* work) {
 }
 
 Status find_errors(Work* work) {
+  work->findings().remedies = {work->settings.ladder != Ladder::kNone,
+                               work->scheme.bits == 8 && !work->scheme.is_cvm};
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
   Parameters unchanged = work->parameters;
   QRT_TRY(walk.run(work->samples.get(), work->used, {}, work->progress, &unchanged));
-  work->findings().tensors = tensor_findings(work->model, work->placement, work->parameters,
-                                             work->calibration, work->rules, walk.errors());
+  work->findings().tensors =
+      tensor_findings(work->model, work->placement, work->parameters, work->calibration,
+                      work->rules, walk.errors(), work->findings().remedies);
   return {};
 }
 

@@ -24,13 +24,13 @@ Status rank(Work* work, std::vector<std::string>* roots) {
     work->progress("ranking", static_cast<double>(done++) / static_cast<double>(noise.size()));
     Simulation without(work->model, work->placement, work->parameters, &work->interpreter,
                        {true, true, {root}});
-    Comparison c;
+    Judgement c;
     for (size_t i = 0; i < std::min(work->used.size(), kMostRanked); ++i) {
       Values feeds, real, got;
       QRT_TRY(work->samples->read(work->used[i], &feeds));
       QRT_TRY(work->interpreter.run(feeds, nullptr, &real));
       QRT_TRY(without.run(feeds, &got));
-      c.add(real[work->output()], got[work->output()]);
+      c.add(work->model.outputs, real, got, -1);
     }
     left = c.noise();
     roots->push_back(root);
@@ -81,19 +81,20 @@ Status promote_one(Work* work, const std::string& root) {
 Status promote(Work* work) {
   std::vector<size_t> which = work->held_out;
   which.insert(which.end(), work->used.begin(), work->used.end());
-  Comparison now;
+  Judgement now;
   QRT_TRY(judge(work, work->parameters, which, &now));
-  if (!now.is_classes() && !now.has_labels())
+  if (!now.first().is_classes() && !now.first().has_labels())
     return error(Code::kInvalidArgument,
                  "--max-drop counts classes: the model's first output, '%s', is no row of classes",
                  work->output().c_str());
-  if (drop(now) <= work->settings.max_drop) return {};
+  if (drop(now.first()) <= work->settings.max_drop) return {};
   const double before = now.noise();
   std::vector<std::string> roots;
   QRT_TRY(rank(work, &roots));
-  for (size_t n = 1, done = 0; done < roots.size() && drop(now) > work->settings.max_drop; n *= 2) {
+  for (size_t n = 1, done = 0; done < roots.size() && drop(now.first()) > work->settings.max_drop;
+       n *= 2) {
     for (; done < std::min(n, roots.size()); ++done) QRT_TRY(promote_one(work, roots[done]));
-    now = Comparison();
+    now = Judgement();
     QRT_TRY(judge(work, work->parameters, which, &now));
   }
   work->findings().rungs.push_back({"16 bits", before, now.noise(), true});

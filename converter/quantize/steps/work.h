@@ -38,7 +38,8 @@ struct Work {
   Parameters parameters;
   std::map<std::string, Rule> rules;  // that chose each coding
 
-  std::map<size_t, Tensor> judged;  // the float model's output for samples that are judged by
+  std::map<size_t, Values> judged;  // the float model's outputs for samples that are judged by
+  size_t judged_bytes = 0;
 
   Findings& findings() { return result.findings; }
   const std::string& output() const { return model.outputs[0].name; }
@@ -67,7 +68,7 @@ Status try_equalised(Work* work);
 Status climb(Work* work);
 // How the integer model of some parameters does on some samples.
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Comparison* comparison);
+             Judgement* judgement);
 
 // promote.cc: 16 bits for the worst tensors, until --max-drop is met.
 Status promote(Work* work);

@@ -207,12 +207,13 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
                              "its mode is DCR, which the runtime computes wrongly for other "
                              "channels than the blocks' size",
                              importer.output(node).name, "use mode CRD");
-    const ValueId parts = importer.builder().reshaped(node, x.value, {s[0] * s[1], s[2], k, k, c});
-    return finish_blocks(importer, node, parts, {0, 2, 1, 3, 4}, {s[0], s[1] * k, s[2] * k, c},
+    const ValueId parts = importer.builder().reshaped(node, x.value, {s[0], s[1], s[2], k, k, c});
+    return finish_blocks(importer, node, parts, {0, 1, 3, 2, 4, 5}, {s[0], s[1] * k, s[2] * k, c},
                          out);
   }
-  const ValueId parts = importer.builder().reshaped(node, x.value, {s[0] * s[1], s[2], c, k, k});
-  return finish_blocks(importer, node, parts, {0, 3, 1, 4, 2}, {s[0], s[1] * k, s[2] * k, c}, out);
+  const ValueId parts = importer.builder().reshaped(node, x.value, {s[0], s[1], s[2], c, k, k});
+  return finish_blocks(importer, node, parts, {0, 1, 4, 2, 5, 3}, {s[0], s[1] * k, s[2] * k, c},
+                       out);
 }
 
 Status import_space_to_depth(Importer& importer, const Node& node) {
@@ -226,8 +227,8 @@ Status import_space_to_depth(Importer& importer, const Node& node) {
   QRT_MODEL_CHECK(s[1] % k == 0 && s[2] % k == 0, "an image of shape %s in blocks of %lld",
                   s.to_string().c_str(), static_cast<long long>(k));
   const ValueId parts =
-      importer.builder().reshaped(node, x.value, {s[0] * s[1] / k, k, s[2] / k, k, s[3]});
-  const std::vector<int> channel_first = {0, 2, 4, 1, 3}, channel_last = {0, 2, 1, 3, 4};
+      importer.builder().reshaped(node, x.value, {s[0], s[1] / k, k, s[2] / k, k, s[3]});
+  const std::vector<int> channel_first = {0, 1, 3, 5, 2, 4}, channel_last = {0, 1, 3, 2, 4, 5};
   return finish_blocks(importer, node, parts, importer.is_plain() ? channel_last : channel_first,
                        {s[0], s[1] / k, s[2] / k, s[3] * k * k}, out);
 }
