@@ -25,7 +25,7 @@ std::vector<const fb::Variable*> variables(const fb::Model& model) {
 
 std::string printable(const flatbuffers::String* name) {
   constexpr size_t kLongest = 100;
-  return name != nullptr ? escaped(name->string_view(), kLongest) : "";
+  return escaped(name != nullptr ? name->string_view() : std::string_view(), kLongest);
 }
 
 std::string op_label(const fb::Model& model, uint32_t op) {

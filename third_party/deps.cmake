@@ -123,9 +123,10 @@ if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   endif()
 endif()
 
-# Tests: the system's library, its sources (always when cross-compiling), or fetched ones.
+# Tests: the system's library, its sources (always when cross-compiling, and where all C++ of a process has to be
+# compiled for the memory sanitizer), or fetched ones.
 if(QRT_BUILD_TESTS)
-  if(NOT CMAKE_CROSSCOMPILING)
+  if(NOT CMAKE_CROSSCOMPILING AND NOT QRT_SANITIZE MATCHES "memory")
     find_package(GTest QUIET)
   endif()
   if(NOT TARGET GTest::gtest_main)

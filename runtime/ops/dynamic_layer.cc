@@ -58,7 +58,6 @@ Status check_dynamic_layer(const InferContext& context, size_t channels,
   QRT_MODEL_CHECK(inputs == 3 || inputs == 4 || inputs == 6 || inputs == 7,
                   "has %zu inputs, expected 3, or 4, 6 or 7 with a zero point of the run", inputs);
   if (inputs == 3) return Status();
-  QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
   QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::ACC,
                   "requant.kind is %d, a layer with a zero point of the run takes ACC (0)",
                   static_cast<int>(requant->kind()));

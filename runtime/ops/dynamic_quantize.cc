@@ -14,9 +14,10 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
-  QRT_TRY(add_output(DType::kUInt8, context.inputs[0].type.shape, outputs));
-  QRT_TRY(add_output(DType::kFloat32, Shape(), outputs));
-  return add_output(DType::kUInt8, Shape(), outputs);
+  *outputs = {{DType::kUInt8, context.inputs[0].type.shape},
+              {DType::kFloat32, Shape()},
+              {DType::kUInt8, Shape()}};
+  return Status();
 }
 
 struct Params {

@@ -31,7 +31,6 @@ Status infer_integers(const InferContext& context, Shape* shape) {
 Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype) {
   const auto& outputs = *context.op->outputs();
   const auto at = static_cast<flatbuffers::uoffset_t>(output);
-  QRT_MODEL_CHECK(at < outputs.size(), "has %u outputs, expected %zu", outputs.size(), output + 1);
   *dtype = static_cast<DType>(context.model->tensors()->Get(outputs.Get(at))->dtype());
   QRT_MODEL_CHECK(*dtype == DType::kInt32 || *dtype == DType::kInt64,
                   "output %zu (indices) is %s, expected int32 or int64", output,

@@ -13,7 +13,8 @@ Status check_integer(const InferContext& context, size_t i, const char* what);
 // Two inputs of one integer type; the shape that they broadcast to.
 Status infer_integers(const InferContext& context, Shape* shape);
 
-// The type of an output that holds indices, as the file declares it: INT32 or INT64.
+// The type of an output that holds indices, as the file declares it: INT32 or INT64. REQUIRES: the
+// operator has this output.
 Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype);
 
 }  // namespace qrt

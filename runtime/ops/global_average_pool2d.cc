@@ -21,10 +21,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
   const Shape& x = context.inputs[0].type.shape;
-  int64_t pixels;
+  const int64_t pixels = x[1] * x[2];  // each below 2^31
   const DType dtype = context.inputs[0].type.dtype;
   const int bits = dtype == DType::kInt16 ? 15 : 23;
-  QRT_MODEL_CHECK(!__builtin_mul_overflow(x[1], x[2], &pixels) && pixels < (1 << bits),
+  QRT_MODEL_CHECK(pixels < (1 << bits),
                   "x has images of %lld x %lld pixels, expected fewer than 2^%d pixels",
                   static_cast<long long>(x[1]), static_cast<long long>(x[2]), bits);
   QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));

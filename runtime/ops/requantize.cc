@@ -81,9 +81,8 @@ Status analyse(const InferContext& context, int64_t* bound) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   int64_t bound;
   QRT_TRY(has_fine_bias(context) ? check_requantize_sums(context) : analyse(context, &bound));
-  DType to;
-  QRT_TRY(declared_output_dtype(context, &to));
-  return add_output(to, context.inputs[0].type.shape, outputs);
+  const auto to = context.model->tensors()->Get(context.op->outputs()->Get(0))->dtype();
+  return add_output(static_cast<DType>(to), context.inputs[0].type.shape, outputs);
 }
 
 struct Params {

@@ -38,7 +38,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                     static_cast<long long>(elements), static_cast<long long>(known));
     shape[inferred] = elements / known;
   }
-  QRT_MODEL_CHECK(elements >= 0 && shape.elements() == elements,
+  QRT_MODEL_CHECK(shape.elements() == elements,
                   "x has shape %s and does not fit into %s: both need the same number of elements",
                   x.shape.to_string().c_str(), shape.to_string().c_str());
   return add_output(x.dtype, shape, outputs);

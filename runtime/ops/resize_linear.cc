@@ -242,7 +242,8 @@ void run(const Step& step, const RunContext& context) {
             if (p.d == nullptr) return;
             if (count > 1)
               p.kernel->fine(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
-            p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0, p.out_row, sums, y);
+            p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0, p.out_row,
+                            count > 1 ? sums : y, y);
           });
     } else if (p.dtype == DType::kUInt8) {
       for_rows<uint8_t, int32_t, uint8_t>(

@@ -41,8 +41,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(check_state_limits(*o));
   QRT_TRY(check_tensor_stages("feature_stages", o->feature_stages()));
   QRT_TRY(check_int_requant(o->requant()));
-  QRT_TRY(add_output(DType::kUInt8, {x[0], units}, outputs));
-  return add_output(DType::kInt16, state, outputs);
+  *outputs = {{DType::kUInt8, {x[0], units}}, {DType::kInt16, state}};
+  return Status();
 }
 
 struct Params {

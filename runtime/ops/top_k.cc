@@ -22,8 +22,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   context.op->outputs()->size());
   DType indices;
   QRT_TRY(declared_index_dtype(context, 1, &indices));
-  QRT_TRY(add_output(context.inputs[0].type.dtype, shape, outputs));
-  return add_output(indices, shape, outputs);
+  *outputs = {{context.inputs[0].type.dtype, shape}, {indices, shape}};
+  return Status();
 }
 
 struct Params {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/common/source_limits.h"
 #include "converter/import/tflite/model.h"
 #include "tests/support/tflite_builder.h"
 
@@ -197,6 +198,10 @@ TEST(TfliteReader, OperatorsWithoutNamesOrOperands) {
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(model.ops()[0].name, "builtin operator 9999");
   EXPECT_EQ(model.ops()[1].name, "custom operator ''");
+  b.model.operator_codes[1]->custom_code = "Yours";
+  Model named;
+  ASSERT_TRUE(load(b.build(), &named).ok());
+  EXPECT_EQ(named.ops()[1].name, "custom operator 'Yours'");
   EXPECT_EQ(model.ops()[0].output_name, "");
   b.model.operator_codes[0]->builtin_code = static_cast<BuiltinOperator>(-5);
   b.model.operator_codes[0]->deprecated_builtin_code = -3;
@@ -251,6 +256,25 @@ TEST(TfliteReader, TablesThatAreShared) {
   tflite::FinishModelBuffer(fbb, model.Finish());
   expect_status({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
                 Code::kInvalidModel, "names the same tables again and again");
+}
+
+// One operator more than a model may have.
+TEST(TfliteReader, OperatorsWithoutEnd) {
+  flatbuffers::FlatBufferBuilder fbb;
+  const auto shared = tflite::OperatorBuilder(fbb).Finish();
+  const auto operators = fbb.CreateVector(
+      std::vector<flatbuffers::Offset<tflite::Operator>>(convert::kMaxSourceNodes + 1, shared));
+  tflite::SubGraphBuilder graph(fbb);
+  graph.add_operators(operators);
+  const auto made = graph.Finish();
+  const auto graphs = fbb.CreateVector(&made, 1);
+  tflite::ModelBuilder model(fbb);
+  model.add_version(3);
+  model.add_subgraphs(graphs);
+  tflite::FinishModelBuffer(fbb, model.Finish());
+  expect_status({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
+                Code::kUnsupported,
+                "has " + std::to_string(convert::kMaxSourceNodes + 1) + " nodes");
 }
 
 TEST(TfliteReader, FilesThatAreNone) {

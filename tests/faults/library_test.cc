@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/model_bytes.h"
 #include "tests/faults/faults.h"
 #include "tests/support/every_op_model.h"
 
@@ -136,6 +137,16 @@ TEST_F(Library, Threads) {
 TEST_F(Library, Files) {
   expect_survival("open", 1, QRT_IO_ERROR, 1);
   expect_survival("stat", 1, QRT_IO_ERROR, 1);
+}
+
+TEST_F(Library, CopiesOfModels) {
+  const uint8_t bytes[64] = {};
+  faults_start("alloc:0:once");
+  Result<ModelBytes> copy = ModelBytes::copy(bytes, sizeof bytes);
+  faults_stop();
+  ASSERT_FALSE(copy.ok());
+  EXPECT_EQ(copy.status().code(), Code::kOutOfMemory);
+  EXPECT_STREQ(copy.status().message(), "no memory for 64 model bytes");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Runs the fuzzers' seeds and every input that once was a finding (regressions/TARGET/) through the
-// fuzzers' entry functions.
+// Runs the fuzzers' seeds, the inputs that are kept for what they reach (corpus/TARGET/) and every input that
+// once was a finding (regressions/TARGET/) through the fuzzers' entry functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/generator.h"
+#include "tests/fuzz/mutate_tflite.h"
 #include "tests/fuzz/seeds.h"
 
 namespace qrt::fuzz {
@@ -28,15 +29,25 @@ TEST_P(Replay, NothingAndNoise) {
   GetParam().run(ones.data(), ones.size());
 }
 
-TEST_P(Replay, Regressions) {
+// False: there is no such folder.
+bool replay(const char* kind, const Target& target) {
   const std::filesystem::path folder =
-      std::filesystem::path(QRT_TESTS_DIR) / "fuzz/regressions" / GetParam().name;
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no findings yet";
+      std::filesystem::path(QRT_TESTS_DIR) / "fuzz" / kind / target.name;
+  if (!std::filesystem::exists(folder)) return false;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     fprintf(stderr, "%s\n", entry.path().c_str());  // stands last if it ends the process
     const std::vector<uint8_t> bytes = read_file(entry.path());
-    GetParam().run(bytes.data(), bytes.size());
+    target.run(bytes.data(), bytes.size());
   }
+  return true;
+}
+
+TEST_P(Replay, Corpus) {
+  if (!replay("corpus", GetParam())) GTEST_SKIP() << "none is kept yet";
+}
+
+TEST_P(Replay, Regressions) {
+  if (!replay("regressions", GetParam())) GTEST_SKIP() << "no findings yet";
 }
 
 // The models of fuzz_graph: nearly all load, and no operator is missing.
@@ -61,6 +72,24 @@ TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
   EXPECT_GT(narrow, kModels / 20);
   for (size_t type = 1; type < seen.size(); ++type)
     EXPECT_GT(seen[type], 10) << fb::EnumNameOpOptions(static_cast<fb::OpOptions>(type));
+}
+
+// Files changed again and again: importing any of them ends well, and some still are models.
+TEST(TfliteMutator, ChangesModelsIntoOthers) {
+  constexpr unsigned kChanges = 400;
+  int changed = 0, whole = 0;
+  for (const std::vector<uint8_t>& seed : seeds("fuzz_tflite")) {
+    std::vector<uint8_t> file = seed;
+    for (unsigned n = 0; n < kChanges; ++n) {
+      std::vector<uint8_t> next = mutate_tflite(file, n);
+      changed += next != file;
+      whole += !next.empty();
+      file = next.empty() ? seed : std::move(next);
+      fuzz_tflite(file.data(), file.size());
+    }
+  }
+  EXPECT_GT(whole, changed / 2);
+  EXPECT_GT(changed, static_cast<int>(kChanges) / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, ::testing::ValuesIn(kTargets),

@@ -202,6 +202,8 @@ TEST(Dequantize, RejectsBadModels) {
   });
   reject("input 0 (x) is int4, expected an integer of 8 or 16 bits or int32",
          [](M& m, O&) { m.at(0).dtype = fb::DType::INT4; });
+  reject("input 0 (x) is uint32, expected an integer of 8 or 16 bits or int32",
+         [](M& m, O&) { m.at(0).dtype = fb::DType::UINT32; });
   reject("input 0 (x) is int64, which no Dequantize reads",
          [](M& m, O&) { m.at(0).dtype = fb::DType::INT64; });
   reject("the output is uint8, expected float32, float16 or bfloat16",

@@ -236,6 +236,24 @@ TEST(Lstm, RejectsSumsBeyond64Bits) {
   reject_bias("input 4, element 11 is -9223372036854775808, expected at most 2^61", 0, INT64_MIN);
 }
 
+TEST(Lstm, RejectsSequencesBeyondAllElements) {
+  constexpr int64_t kCells = 520;
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({1, INT32_MAX, 1}), h = m.input({1, kCells});
+  const uint32_t c = m.input({1, kCells}, DType::kInt16);
+  const auto constant = [&](const Shape& shape, DType dtype) {
+    return m.constant(shape, dtype,
+                      Bytes(static_cast<size_t>(shape.elements()) * dtype_bytes(dtype)));
+  };
+  fb::LstmOptionsT o = testing::lstm_options();
+  o.requant = testing::requant_int(1, 23, 128);
+  m.op(std::move(o),
+       {x, constant({4, kCells, 1}, DType::kInt8), constant({4, kCells}, DType::kInt32),
+        constant({4, kCells, kCells}, DType::kInt8), constant({4, kCells}, DType::kInt32), h, c},
+       {m.output({1, 1, kCells}), m.output({1, kCells}), m.output({1, kCells}, DType::kInt16)});
+  testing::expect_rejected(m, "the output has shape [1, 2147483647, 520], more than 2^40 elements");
+}
+
 TEST(Lstm, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::LstmOptionsT;
@@ -249,6 +267,7 @@ TEST(Lstm, RejectsBadModels) {
   });
   reject("input 5 (hidden) has shape", [](M& m, O&) { m.at(1).shape = {-1, 4}; });
   reject("input 6 (cell) is int32", [](M& m, O&) { m.at(2).dtype = fb::DType::INT32; });
+  reject("has 0 gates, expected 4", [](M&, O& o) { o.gates.clear(); });
   reject("has 3 gates, expected 4", [](M&, O& o) { o.gates.pop_back(); });
   reject("gates.input_stages has no stages", [](M&, O& o) { o.gates[2]->input_stages.clear(); });
   reject("gates.recurrent_stages.shift[0] is 63",

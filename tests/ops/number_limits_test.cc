@@ -216,12 +216,27 @@ TEST(NumberLimits, NoStagesOfNegativeSums) {
       std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 13)->stages[0]));
   m.op(std::move(o), {x, m.constant({2}, DType::kInt64, std::vector<int64_t>{4, 5})}, {y});
   expect_rejected(m, "has both a bias and stages of negative");
-  std::vector<uint8_t> file = m.build();
-  const auto& op = *fb::GetModel(file.data())->operators()->Get(0);
-  const auto* length = reinterpret_cast<const uint8_t*>(op.options_as_Requantize()->negative());
-  memset(file.data() + (length - file.data()), 0, sizeof(uint32_t));
-  auto model = verify(std::move(*ModelBytes::copy(file.data(), file.size())));
+  const auto verify_emptied = [](const ModelBuilder& of) {
+    std::vector<uint8_t> file = of.build();
+    const auto& op = *fb::GetModel(file.data())->operators()->Get(0);
+    const auto* length = reinterpret_cast<const uint8_t*>(op.options_as_Requantize()->negative());
+    memset(file.data() + (length - file.data()), 0, sizeof(uint32_t));
+    return verify(std::move(*ModelBytes::copy(file.data(), file.size())));
+  };
+  auto model = verify_emptied(m);
   EXPECT_TRUE(model.ok()) << model.status().message();
+
+  fb::RequantizeOptionsT alone;
+  alone.requant = testing::requant_int(1, 0);
+  alone.negative.push_back(
+      std::make_unique<fb::RequantStageT>(*testing::requant_int(3, 13)->stages[0]));
+  alone.negate_negative = true;
+  model = verify_emptied(one(std::move(alone), {2, 4}, {2, 4}));
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(std::string(model.status().message())
+                .find("negate_negative is set without stages of negative"),
+            std::string::npos)
+      << model.status().message();
 }
 
 TEST(NumberLimits, OffsetsOfNarrowWeights) {

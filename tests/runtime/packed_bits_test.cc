@@ -242,5 +242,18 @@ TEST(Widen, RefusesToUnfoldAFileWithoutBound) {
   testing::expect_rejected(m, "more than 16 times the file");
 }
 
+TEST(Widen, TakesNoMoreMemoryThanItMay) {
+  const Bytes file = small_model().build();
+  const auto load = [&](size_t max_memory) {
+    VerifyOptions options;
+    options.max_memory = max_memory;
+    return verify(std::move(*ModelBytes::borrow(file.data(), file.size())), options);
+  };
+  EXPECT_TRUE(load(128 + file.size()).ok());
+  auto model = load(127);
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().code(), Code::kOutOfMemory) << model.status().message();
+}
+
 }  // namespace
 }  // namespace qrt

@@ -6,29 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/model_builder.h"
+#include "tests/support/counter_model.h"
 #include "tests/support/runner.h"
 
 namespace qrt {
 namespace {
 
 using testing::Bytes;
+using testing::counter_model;
+using testing::kTotal;
+using testing::kX;
+using testing::kY;
 using testing::ModelBuilder;
-
-// total' = total + x, saturating; y = total'. The tensors stand in this order.
-enum : uint32_t { kX, kTotal, kY };
-
-ModelBuilder counter(int32_t initial) {
-  ModelBuilder m;
-  m.input({-1, 4});
-  m.tensor({-1, 4});
-  m.output({-1, 4});
-  fb::AddOptionsT add;
-  add.a_scale = add.b_scale = testing::float_bits(1.0f);
-  m.op(add, {kX, kTotal}, {kY});
-  m.variable(kTotal, kY, initial);
-  return m;
-}
 
 class Counter {
  public:
@@ -50,7 +39,7 @@ class Counter {
 };
 
 TEST(Variables, KeepTheirContentUntilReset) {
-  Counter c(counter(5));
+  Counter c(counter_model(5));
   ASSERT_EQ(c.run({1, 2, 3, 4}), (Bytes{6, 7, 8, 9}));
   ASSERT_EQ(c.run({10, 10, 10, 250}), (Bytes{16, 17, 18, 255}));
   c.session().reset();
@@ -59,7 +48,7 @@ TEST(Variables, KeepTheirContentUntilReset) {
 }
 
 TEST(Variables, BelongToOneSession) {
-  Counter a(counter(0)), b(counter(0));
+  Counter a(counter_model(0)), b(counter_model(0));
   ASSERT_EQ(a.run({1, 1, 1, 1}), (Bytes{1, 1, 1, 1}));
   ASSERT_EQ(b.run({2, 2, 2, 2}), (Bytes{2, 2, 2, 2}));
   ASSERT_EQ(a.run({1, 1, 1, 1}), (Bytes{2, 2, 2, 2}));
@@ -72,14 +61,14 @@ TEST(Variables, EveryRowOfABatchHasItsOwn) {
   api::SessionOptions options;
   options.batch = 2;
   options.keep_all = 1;
-  Counter c(counter(1), options);
+  Counter c(counter_model(1), options);
   c.run({1, 1, 1, 1, 9, 9, 9, 9});
   ASSERT_EQ(c.run({0, 0, 0, 1, 0, 0, 0, 2}), (Bytes{2, 2, 2, 3, 10, 10, 10, 12}));
 }
 
 // An output that is the variable itself shows what the run started with; one that views it, too.
 TEST(Variables, MayBeModelOutputs) {
-  ModelBuilder m = counter(7);
+  ModelBuilder m = counter_model(7);
   m.mark_output(kTotal);
   const uint32_t view = m.output({-1, 2, 2});
   fb::ReshapeOptionsT reshape;
@@ -117,7 +106,7 @@ TEST(Variables, MayTakeTheContentOfEachOther) {
 
 TEST(Variables, RefusesUnsoundOnes) {
   const auto reject = [](const std::string& part, void (*damage)(ModelBuilder&)) {
-    ModelBuilder m = counter(0);
+    ModelBuilder m = counter_model(0);
     damage(m);
     testing::expect_refused(m.build(), QRT_INVALID_MODEL, part);
   };

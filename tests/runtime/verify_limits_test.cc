@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "runtime/verify.h"
+#include "tests/support/counter_model.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
@@ -107,8 +109,11 @@ TEST(VerifyLimits, FilesOfMoreThanTwoGigabytes) {
   alignas(64) static const uint8_t few[64] = {};  // refused before it is looked at
   auto result = verify(std::move(*ModelBytes::borrow(few, kMaxFileBytes + 1)));
   ASSERT_FALSE(result.ok());
-  EXPECT_STREQ(result.status().message(),
-               "2147483648 bytes are too many for a model (limit 2147483647)");
+  const char* const kMessage = "2147483648 bytes are too many for a model (limit 2147483647)";
+  EXPECT_STREQ(result.status().message(), kMessage);
+  auto copied = ModelBytes::copy(few, kMaxFileBytes + 1);
+  ASSERT_FALSE(copied.ok());
+  EXPECT_STREQ(copied.status().message(), kMessage);
 }
 
 // 2^47 elements: more than a shape can say.
@@ -164,22 +169,25 @@ TEST(VerifyLimits, TablesAreReadAtEveryUse) {
   expect_refused(parts.build(), QRT_INVALID_MODEL, "bytes of constants: they share them too often");
 }
 
-// 1000 operators with the same 1900 stages, of which each counts with its 32 bytes and its place in
-// the vector: together just above what may be shared, either by itself below.
+// 1000 operators with the same stages, of which each counts with its 32 bytes and its place in the
+// vector: together just above what may be shared, either by itself below. Which of the two passes the
+// limit depends on their number.
 TEST(VerifyLimits, SharedTablesCountWithTheirPlaces) {
-  Parts parts;
-  const auto stage = fb::CreateRequantStage(parts.fbb);
-  const auto stages = parts.fbb.CreateVector(Tables<fb::RequantStage>(1900, stage));
-  fb::RequantBuilder requant(parts.fbb);
-  requant.add_stages(stages);
-  const auto shared = requant.Finish();
-  fb::MulOptionsBuilder mul(parts.fbb);
-  mul.add_requant(shared);
-  const auto options = mul.Finish().Union();
-  const std::vector<uint32_t> x = {0, 0}, y = {1};
-  parts.operators.assign(
-      1000, fb::CreateOperatorDirect(parts.fbb, "", "", fb::OpOptions::Mul, options, &x, &y));
-  expect_refused(parts.build(), QRT_INVALID_MODEL, "names the same tables again and again");
+  for (size_t stages = 1900; stages < 1930; ++stages) {
+    Parts parts;
+    const auto stage = fb::CreateRequantStage(parts.fbb);
+    const auto all = parts.fbb.CreateVector(Tables<fb::RequantStage>(stages, stage));
+    fb::RequantBuilder requant(parts.fbb);
+    requant.add_stages(all);
+    const auto shared = requant.Finish();
+    fb::MulOptionsBuilder mul(parts.fbb);
+    mul.add_requant(shared);
+    const auto options = mul.Finish().Union();
+    const std::vector<uint32_t> x = {0, 0}, y = {1};
+    parts.operators.assign(
+        1000, fb::CreateOperatorDirect(parts.fbb, "", "", fb::OpOptions::Mul, options, &x, &y));
+    expect_refused(parts.build(), QRT_INVALID_MODEL, "names the same tables again and again");
+  }
 }
 
 TEST(VerifyLimits, QuantizationsOfTensors) {
@@ -231,19 +239,12 @@ TEST(VerifyLimits, QuantizationsOfTensors) {
   }
 }
 
-// total' = total + x; a change of the variable or of what it becomes.
+// A change of the variable or of what it becomes.
 TEST(VerifyLimits, Variables) {
-  enum : uint32_t { kX, kTotal, kY };
+  using testing::kTotal, testing::kX, testing::kY;
   const auto refuse = [](const std::string& part,
                          const std::function<void(ModelBuilder&)>& change) {
-    ModelBuilder m;
-    m.input({-1, 4});
-    m.tensor({-1, 4});
-    m.output({-1, 4});
-    fb::AddOptionsT add;
-    add.a_scale = add.b_scale = testing::float_bits(1.0f);
-    m.op(add, {kX, kTotal}, {kY});
-    m.variable(kTotal, kY);
+    ModelBuilder m = testing::counter_model();
     change(m);
     expect_refused(m.build(), QRT_INVALID_MODEL, part);
   };
@@ -280,6 +281,47 @@ TEST(VerifyLimits, Variables) {
              });
     }
   }
+}
+
+// Every int32 may be its first content.
+TEST(VerifyLimits, VariablesOfInt32) {
+  for (const int32_t initial : {INT32_MIN, INT32_MAX}) {
+    ModelBuilder m;
+    m.input({1});  // a model has one at least
+    const uint32_t state = m.tensor({4}, DType::kInt32), next = m.output({4}, DType::kInt32);
+    fb::ReshapeOptionsT reshape;
+    reshape.shape = {4};
+    m.op(reshape, {state}, {next});
+    m.variable(state, next, initial);
+    const testing::RunResult result = testing::run_model(m.build(), {});
+    ASSERT_EQ(result.status, QRT_OK) << result.message;
+    EXPECT_EQ(memcmp(result.outputs[0].data(), &initial, sizeof initial), 0);
+  }
+}
+
+TEST(VerifyLimits, OptionsThatAreMissing) {
+  const auto with = [](fb::OpOptions type, bool has_options) {
+    return [=](Parts& p) {
+      const auto options = has_options ? fb::CreateLutOptions(p.fbb, 1).Union() : 0;
+      p.operators = {
+          fb::CreateOperatorDirect(p.fbb, "map", "", type, options, &p.inputs, &p.outputs)};
+    };
+  };
+  refuses("op 0 (Lut 'map'): its options are missing", with(fb::OpOptions::Lut, false));
+  refuses("op 0 (unknown 'map'): its options are missing", with(fb::OpOptions::NONE, false));
+  refuses("op 0 (unknown 'map'): its options are missing", with(fb::OpOptions::NONE, true));
+}
+
+// One operator that names one constant of a megabyte 2100 times.
+TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
+  Parts parts(1 << 20);
+  const std::vector<int32_t> shape = {1 << 20};
+  parts.tensors.push_back(fb::CreateTensorDirect(parts.fbb, "c", fb::DType::UINT8, &shape, 1));
+  const std::vector<uint32_t> inputs(2100, 2), outputs = {1};
+  parts.operators = {fb::CreateOperatorDirect(parts.fbb, "join", "", fb::OpOptions::Concat,
+                                              fb::CreateConcatOptions(parts.fbb).Union(), &inputs,
+                                              &outputs)};
+  expect_refused(parts.build(), QRT_INVALID_MODEL, "bytes of constants: they share them too often");
 }
 
 }  // namespace

@@ -550,6 +550,21 @@ TEST(ModelBytes, ReadsFilesAndSaysWhyNot) {
   ASSERT_EQ(std::string(error.message), "/tmp: not a regular file");
 }
 
+// A regular file that says that it has a page, and cannot be mapped.
+TEST(ModelBytes, FilesThatCannotBeMapped) {
+  const char* const kPath = "/sys/kernel/mm/transparent_hugepage/enabled";
+  if (access(kPath, R_OK) != 0) GTEST_SKIP() << "no such file here";
+  Result<ModelBytes> bytes = ModelBytes::map_file(kPath);
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.status().code(), Code::kIoError) << bytes.status().message();
+}
+
+TEST(ModelBytes, CopiesOfNothing) {
+  Result<ModelBytes> none = ModelBytes::copy(nullptr, 0);
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(none->size(), 0u);
+}
+
 TEST(ModelBytes, BorrowsAlignedBytesAndCopiesOthers) {
   alignas(64) static uint8_t data[192];
   Result<ModelBytes> aligned = ModelBytes::borrow(data, 128);

@@ -253,14 +253,7 @@ inline ModelBuilder every_op_model() {
   const uint32_t cell = m.tensor({-1, 6}, DType::kInt16, "cell");
   const uint32_t next_hidden = m.tensor({-1, 6}, DType::kUInt8, "next_hidden");
   const uint32_t next_cell = m.tensor({-1, 6}, DType::kInt16, "next_cell");
-  fb::LstmOptionsT lstm;
-  for (int g = 0; g < 4; ++g) {
-    lstm.gates.push_back(std::make_unique<fb::LstmGateT>());
-    lstm.gates.back()->input_stages = double_rounding(1 << 30, 2);
-    lstm.gates.back()->recurrent_stages = double_rounding(1 << 30, 3);
-  }
-  lstm.keep_stages = double_rounding(1 << 30, 14);
-  lstm.add_stages = double_rounding(1 << 30, 14);
+  fb::LstmOptionsT lstm = lstm_options();
   lstm.requant = requant_int(1, 23, 128);
   m.op(std::move(lstm),
        {flat, m.constant({4, 6, 16}, DType::kInt8, pattern<int8_t>(384, -60, 60)),

@@ -1,4 +1,4 @@
-// Every number and every reference of a .qrt file, found by the types that flatc knows: for tests and
+// Every number and every reference of a .qrt or other flatbuffer file, found by the types that flatc knows: for tests and
 // fuzzers that change a file field by field, or make it name one thing twice, and so reach what bytes
 // changed at random hardly do.
 #ifndef QRT_TESTS_SUPPORT_FIELDS_H_
@@ -42,8 +42,8 @@ class FieldWalk {
  public:
   // REQUIRES: a verified flatbuffer, best built with ForceDefaults(): what a table leaves out is no
   // field of the file.
-  explicit FieldWalk(const std::vector<uint8_t>& file) : file_(file.data()) {
-    table(flatbuffers::GetRoot<uint8_t>(file_), fb_types::ModelTypeTable());
+  FieldWalk(const std::vector<uint8_t>& file, const TypeTable* root) : file_(file.data()) {
+    table(flatbuffers::GetRoot<uint8_t>(file_), root);
   }
   Fields take() { return std::move(fields_); }
 
@@ -76,12 +76,20 @@ class FieldWalk {
     if (code.is_repeating) return vector(value, type, i, element, inner);
     if (element != flatbuffers::ET_SEQUENCE) return number(value, element, type, i);
     if (inner->st == flatbuffers::ST_UNION) {
-      const uint8_t member = before != nullptr ? *before : 0;
-      if (member == 0 || member >= inner->num_elems) return;
-      inner = inner->type_refs[inner->type_codes[member].sequence_ref]();
+      inner = member_of(*inner, before != nullptr ? *before : 0);
+      if (inner == nullptr) return;
     }
     fields_.links.push_back({place(value), place(follow(value)), inner, -1});
     table(follow(value), inner);
+  }
+
+  // Null: none, or one that the schema does not have.
+  static const TypeTable* member_of(const TypeTable& u, uint8_t member) {
+    size_t i = member;
+    if (u.values != nullptr)  // not numbered one after the other
+      for (i = 0; i < u.num_elems && u.values[i] != member;) ++i;
+    if (i >= u.num_elems || u.type_codes[i].sequence_ref < 0) return nullptr;
+    return u.type_refs[u.type_codes[i].sequence_ref]();
   }
 
   void vector(const uint8_t* value, const TypeTable& type, size_t i,
@@ -117,7 +125,10 @@ class FieldWalk {
   Fields fields_;
 };
 
-inline Fields fields_of(const std::vector<uint8_t>& file) { return FieldWalk(file).take(); }
+inline Fields fields_of(const std::vector<uint8_t>& file,
+                        const TypeTable* root = fb_types::ModelTypeTable()) {
+  return FieldWalk(file, root).take();
+}
 
 inline int64_t get(const std::vector<uint8_t>& file, const Field& field) {
   int64_t value = 0;

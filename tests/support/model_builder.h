@@ -76,7 +76,20 @@ inline std::vector<std::unique_ptr<fb::RequantStageT>> double_rounding(int32_t m
   return stages;
 }
 
-// v by them.
+// An Lstm's options, but for how its output is requantised.
+inline fb::LstmOptionsT lstm_options() {
+  fb::LstmOptionsT lstm;
+  for (int g = 0; g < 4; ++g) {
+    lstm.gates.push_back(std::make_unique<fb::LstmGateT>());
+    lstm.gates.back()->input_stages = double_rounding(1 << 30, 2);
+    lstm.gates.back()->recurrent_stages = double_rounding(1 << 30, 3);
+  }
+  lstm.keep_stages = double_rounding(1 << 30, 14);
+  lstm.add_stages = double_rounding(1 << 30, 14);
+  return lstm;
+}
+
+// v by the stages of double_rounding().
 inline int32_t rounded_twice(int64_t v, int32_t multiplier, int shift) {
   const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
   return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));

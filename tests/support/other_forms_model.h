@@ -232,14 +232,7 @@ inline void add_formulas(ModelBuilder* m) {
 // The INT16 form of every_op_model()'s.
 inline void add_lstm(ModelBuilder* m) {
   const DType wide = DType::kInt16;
-  fb::LstmOptionsT lstm;
-  for (int g = 0; g < 4; ++g) {
-    lstm.gates.push_back(std::make_unique<fb::LstmGateT>());
-    lstm.gates.back()->input_stages = double_rounding(1 << 30, 2);
-    lstm.gates.back()->recurrent_stages = double_rounding(1 << 30, 3);
-  }
-  lstm.keep_stages = double_rounding(1 << 30, 14);
-  lstm.add_stages = double_rounding(1 << 30, 14);
+  fb::LstmOptionsT lstm = lstm_options();
   lstm.requant = requant_16(1, 15);
   const auto bias = [&] {
     return m->constant({4, 3}, DType::kInt64, pattern<int64_t>(12, -9000, 9000));

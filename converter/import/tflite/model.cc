@@ -186,9 +186,8 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
 Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
                         Tensor* tensor) const {
   const size_t buffers = root.buffers() ? root.buffers()->size() : 0;
-  QRT_MODEL_CHECK(source.buffer() < buffers || (source.buffer() == 0 && buffers == 0),
-                  "names buffer %u of %zu", source.buffer(), buffers);
   if (source.buffer() == 0) return Status();
+  QRT_MODEL_CHECK(source.buffer() < buffers, "names buffer %u of %zu", source.buffer(), buffers);
   const tflite::Buffer& buffer = *root.buffers()->Get(source.buffer());
   if (buffer.offset() > 1) {
     QRT_MODEL_CHECK(
@@ -227,7 +226,7 @@ Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgra
     QRT_MODEL_CHECK(builtin >= 0, "operator %d has the code %d", op.index, builtin);
     op.code = static_cast<tflite::BuiltinOperator>(builtin);
     if (op.code == tflite::BuiltinOperator::CUSTOM)
-      op.name = "custom operator '" + (code.custom_code() ? code.custom_code()->str() : "") + "'";
+      op.name = "custom operator '" + flatbuffers::GetString(code.custom_code()) + "'";
     else
       op.name = tflite::EnumNameBuiltinOperator(op.code);
     if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
