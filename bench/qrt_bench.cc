@@ -6,6 +6,7 @@
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
+#include "bench/page.h"
 #include "bench/report.h"
 #include "bench/trace.h"
 #include "qrt/qrt.hpp"
@@ -25,7 +26,8 @@ constexpr size_t kMostThreads = 1024, kMostBatch = size_t{1} << 31, kMostRuns = 
 // What the command line asks for: every model at every number of threads and every batch.
 struct Request {
   std::vector<std::string> models;
-  std::string threads = "1", batches, warmup, format = "text", compare, cpu_mask, affinity, trace;
+  std::string threads = "1", batches, warmup, format = "text", compare, cpu_mask, affinity, trace,
+              html;
   Options options;  // the same for all
 };
 
@@ -129,6 +131,7 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
 Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   Options& options = request->options;
   options.traces = !request->trace.empty();
+  options.roofline |= !request->html.empty();
   options.profile |= options.roofline || options.traces;
   options.is_warmed_by_runs = !request->warmup.empty();
   options.warmup = strtoul(request->warmup.c_str(), nullptr, 10);
@@ -178,6 +181,8 @@ void declare(tool::CommandLine* line, Request* request) {
              "--profile, and how far every operator is from the limit of computing or of memory");
   line->text("--trace", &request->trace,
              "File for the profile as chrome://tracing and Perfetto read it");
+  line->text("--html", &request->html,
+             "--roofline, and a page that shows it in a browser: graph, profile, memory");
   line->text("--compare", &request->compare,
              "Result of an earlier --format json or jsonl; exit status 1 on a regression beyond "
              "noise");
@@ -195,6 +200,7 @@ int bench_main(int argc, char** argv) {
       "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
       "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
       "  qrt_bench model.qrt --roofline                  and the least it could be\n"
+      "  qrt_bench model.qrt --html model.html           the same in a browser\n"
       "  qrt_bench model.qrt --sustained 10 --affinity big\n"
       "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
   Request request;
@@ -215,6 +221,7 @@ int bench_main(int argc, char** argv) {
   print(request.format, this_machine(), runs);
   if (!status.ok()) return tool::fail(status);
   if (!request.trace.empty()) status = write_trace(request.trace, runs);
+  if (status.ok() && !request.html.empty()) status = write_page(request.html, this_machine(), runs);
   if (!status.ok()) return tool::fail(status);
   if (interrupted()) end_interrupted();
   return verdict(runs);

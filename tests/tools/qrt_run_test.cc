@@ -346,6 +346,17 @@ TEST_F(Tools, InspectDrawsTheGraph) {
   EXPECT_NE(r.out.find("label=\"y \\\"quoted\\\"\""), std::string::npos) << r.out;
 }
 
+// What it shows in a browser: tests/web.
+TEST_F(Tools, InspectWritesAPage) {
+  ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
+  const std::string page = read(path("m.html"));
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0u);
+  EXPECT_NE(page.find("\"name\":\"y \\\"quoted\\\"\""), std::string::npos);
+  for (const char* outside : {"src=", "@import", "url(http", "fetch(", "@DATA@", "/*SCRIPTS*/"})
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  expect_failure("qrt_inspect", {model_, "--html", path("no/m.html")}, 5, "no/m.html");
+}
+
 TEST_F(Tools, DamagedModelsNeverCrash) {
   const std::string good = read(model_);
   for (size_t size = 0; size + 128 < good.size(); size += 97) {  // 128: the slack at the end
