@@ -84,15 +84,41 @@ Status measure_all(const Model& model, const std::vector<OldRun>& old_runs,
   return {};
 }
 
+// What one model is measured at.
+struct Counts {
+  std::vector<size_t> threads, batches;  // batch 0: the model's
+};
+
+Counts counts_of(const Request& request) {
+  Counts counts;
+  read_counts(request.threads, kMostThreads, &counts.threads);
+  if (!request.batches.empty())
+    read_counts(request.batches, kMostBatch, &counts.batches);
+  else
+    counts.batches = {0};
+  return counts;
+}
+
+// Before minutes are spent: whether the earlier runs hold each that will be measured.
+Status check_old_runs(const Request& request, const std::vector<OldRun>& old_runs) {
+  const Counts counts = counts_of(request);
+  for (const std::string& path : request.models) {
+    const size_t own_batch = Model::load_file(path).default_batch();
+    for (const size_t threads : counts.threads)
+      for (const size_t wanted : counts.batches) {
+        const size_t batch = wanted != 0 ? wanted : own_batch;
+        OldRun old;
+        QRT_TRY(find_old_run(old_runs, path, threads, batch, &old));
+        QRT_TRY(check_same_work(old, threads, batch, old.macs));
+      }
+  }
+  return {};
+}
+
 // Every combination, until it is done or interrupted; *runs holds what was measured.
 Status measure_models(const Request& request, const std::vector<OldRun>& old_runs,
                       std::vector<Run>* runs) {
-  std::vector<size_t> threads, batches;
-  read_counts(request.threads, kMostThreads, &threads);
-  if (!request.batches.empty())
-    read_counts(request.batches, kMostBatch, &batches);
-  else
-    batches = {0};
+  const Counts counts = counts_of(request);
   tool::ProgressLine line("qrt_bench");
   for (const std::string& path : request.models) {
     const auto start = Clock::now();
@@ -102,8 +128,8 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
     QRT_TRY(tool::read_file(path, &bytes));
     const std::string digest = tool::sha256(bytes.data(), bytes.size());
     bytes = {};
-    for (const size_t thread_count : threads)
-      for (const size_t batch : batches) {
+    for (const size_t thread_count : counts.threads)
+      for (const size_t batch : counts.batches) {
         if (interrupted()) return {};
         Run run = {request.options, {}, {}};
         run.options.model = path;
@@ -135,10 +161,16 @@ Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   options.profile |= options.roofline || options.traces;
   options.is_warmed_by_runs = !request->warmup.empty();
   options.warmup = strtoul(request->warmup.c_str(), nullptr, 10);
+  if (options.scaling != 0 && !options.inputs.empty())
+    return error(Code::kInvalidArgument,
+                 "--input holds one batch and --scaling measures several: leave one out");
   if (options.sustained_minutes > 0 && (request->format == "csv" || request->format == "md"))
     return error(Code::kInvalidArgument, "--sustained is shown as text, json or jsonl");
   for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
-  if (!request->compare.empty()) QRT_TRY(read_old_runs(request->compare, old_runs));
+  if (!request->compare.empty()) {
+    QRT_TRY(read_old_runs(request->compare, old_runs));
+    QRT_TRY(check_old_runs(*request, *old_runs));
+  }
   if (!request->cpu_mask.empty()) QRT_TRY(set_cpu_mask(request->cpu_mask));
   if (!request->affinity.empty()) QRT_TRY(set_affinity(request->affinity));
   return {};

@@ -287,6 +287,7 @@ TEST_F(Tools, BenchReportsAsTextAndCsv) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
   const CommandResult csv = run("qrt_bench", {model_, "--seconds", "0", "--format", "csv"});
   EXPECT_EQ(csv.out.rfind("model,isa,threads,", 0), 0u) << csv.out;
+  EXPECT_NE(csv.out.find(",min_noise,least_ms\n"), std::string::npos) << csv.out;
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 2);
   const CommandResult ops =
       run("qrt_bench", {model_, "--seconds", "0", "--format", "csv", "--profile"});
