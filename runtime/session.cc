@@ -179,7 +179,7 @@ void Session::bind() {
   }
 }
 
-void Session::run() {
+bool Session::run() {
   const ScopedFloatEnv env;
   if (team_ == nullptr) {
     run_calls();
@@ -189,21 +189,25 @@ void Session::run() {
     // As many jobs as in this run the next one will have.
     if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
   }
+  if (is_cancelled_.exchange(false)) return false;
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
+  return true;
 }
 
 void Session::run_calls() {
   if (profile_ != nullptr) profile_->start_run();
-  for (size_t slice = 0; slice < plan_->slices; ++slice) {
+  size_t slices = 0;
+  for (; slices < plan_->slices && !is_cancelled_; ++slices) {
     for (const Call& call : calls_) {
+      if (is_cancelled_.load(std::memory_order_relaxed)) break;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
     }
     for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
   }
-  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * plan_->slices;
+  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * slices;
 }
 
 void Session::reset() {
