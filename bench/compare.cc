@@ -78,14 +78,17 @@ Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, s
                model.c_str(), threads, batch);
 }
 
+Status check_same_work(const OldRun& old_run, size_t threads, size_t batch, uint64_t macs) {
+  if (old_run.threads == threads && old_run.batch == batch && old_run.macs == macs) return {};
+  return error(Code::kInvalidArgument,
+               "the earlier run measured something else: %zu threads, batch %zu, %llu MAC, not "
+               "%zu, %zu, %llu",
+               old_run.threads, old_run.batch, static_cast<unsigned long long>(old_run.macs),
+               threads, batch, static_cast<unsigned long long>(macs));
+}
+
 Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result) {
-  if (old_run.threads != threads || old_run.batch != m.batch || old_run.macs != m.macs) {
-    return error(Code::kInvalidArgument,
-                 "the earlier run measured something else: %zu threads, batch %zu, %llu MAC, not "
-                 "%zu, %zu, %llu",
-                 old_run.threads, old_run.batch, static_cast<unsigned long long>(old_run.macs),
-                 threads, m.batch, static_cast<unsigned long long>(m.macs));
-  }
+  QRT_TRY(check_same_work(old_run, threads, m.batch, m.macs));
   result->old_run = old_run;
   result->median_change = m.median / old_run.median - 1;
   result->least_change = m.least_ms() / old_run.least - 1;

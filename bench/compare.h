@@ -34,12 +34,15 @@ Status read_old_runs(const std::string& path, std::vector<OldRun>* runs);
 Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, size_t threads,
                     size_t batch, OldRun* run);
 
+// kInvalidArgument unless a run did the same work: threads, batch, multiply-accumulates; instruction
+// sets may differ.
+Status check_same_work(const OldRun& old_run, size_t threads, size_t batch, uint64_t macs);
+
 // A regression is a least time that grew by more than the tolerance: the sum of both runs'
 // min_noise, but at least 2 %. The least time, because other programs add to every other number:
 // with one thread that of the thread's running time, else of the latency. Five of ten
 // parts of the earlier run came within its noise, so that all of another run stay beyond it by
-// chance in one of 2^10 runs. kInvalidArgument if the runs did not do the same work (threads,
-// batch, multiply-accumulates); instruction sets may differ.
+// chance in one of 2^10 runs. kInvalidArgument as check_same_work().
 Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result);
 
 }  // namespace qrt::bench

@@ -9,6 +9,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+
+#include "bench/cpu_name.h"
 
 namespace qrt::bench {
 namespace {
@@ -45,18 +48,21 @@ std::vector<int> allowed_cpus() {
 
 std::string cpu_folder(int cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
 
-// CPUs that the process's cgroup may keep busy, by its quota of time; infinite without one. The
-// folder of a container's own cgroup is the root that it sees.
+// CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around
+// it; infinite without one. The folder of a container's own cgroup is the root that it sees.
 double cgroup_cpus() {
   std::string own;
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);)
     if (line.rfind("0::", 0) == 0) own = line.substr(3);
-  for (const std::string& folder : {"/sys/fs/cgroup" + own, std::string("/sys/fs/cgroup")}) {
+  double cpus = INFINITY;
+  for (fs::path group = own;; group = group.parent_path()) {
     double quota = 0, period = 0;
-    std::ifstream v2(folder + "/cpu.max");
-    if (v2 >> quota >> period && period > 0) return quota / period;
+    std::ifstream v2("/sys/fs/cgroup" + group.string() + "/cpu.max");
+    if (v2 >> quota >> period && period > 0) cpus = std::min(cpus, quota / period);
+    if (group == group.parent_path()) break;
   }
+  if (cpus < INFINITY) return cpus;
   const double quota = atof(line_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").c_str());
   const double period = atof(line_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str());
   return quota > 0 && period > 0 ? quota / period : INFINITY;
@@ -88,6 +94,7 @@ std::vector<int> parse_list(const std::string& text) {
       return {};
     for (long cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
     at = *end == ',' ? end + 1 : end;
+    if (*end == ',' && *at == '\0') return {};
   }
   return cpus;
 }
@@ -116,9 +123,8 @@ std::vector<int> of_kind(bool big) {
 
 Machine this_machine() {
   Machine machine;
-  for (const char* key : {"model name", "Model", "Hardware", "cpu model", "uarch"})
-    if (machine.cpu.empty()) machine.cpu = cpuinfo(key);
-  if (machine.cpu.empty()) machine.cpu = "unknown";
+  std::ifstream file("/proc/cpuinfo");
+  machine.cpu = cpu_name(std::string(std::istreambuf_iterator<char>(file), {}));
   utsname name;
   if (uname(&name) == 0)
     machine.os = std::string(name.sysname) + " " + name.release + " " + name.machine;

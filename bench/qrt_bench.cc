@@ -6,6 +6,7 @@
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
+#include "bench/page.h"
 #include "bench/report.h"
 #include "bench/trace.h"
 #include "qrt/qrt.hpp"
@@ -25,7 +26,8 @@ constexpr size_t kMostThreads = 1024, kMostBatch = size_t{1} << 31, kMostRuns = 
 // What the command line asks for: every model at every number of threads and every batch.
 struct Request {
   std::vector<std::string> models;
-  std::string threads = "1", batches, warmup, format = "text", compare, cpu_mask, affinity, trace;
+  std::string threads = "1", batches, warmup, format = "text", compare, cpu_mask, affinity, trace,
+              html;
   Options options;  // the same for all
 };
 
@@ -82,15 +84,41 @@ Status measure_all(const Model& model, const std::vector<OldRun>& old_runs,
   return {};
 }
 
+// What one model is measured at.
+struct Counts {
+  std::vector<size_t> threads, batches;  // batch 0: the model's
+};
+
+Counts counts_of(const Request& request) {
+  Counts counts;
+  read_counts(request.threads, kMostThreads, &counts.threads);
+  if (!request.batches.empty())
+    read_counts(request.batches, kMostBatch, &counts.batches);
+  else
+    counts.batches = {0};
+  return counts;
+}
+
+// Before minutes are spent: whether the earlier runs hold each that will be measured.
+Status check_old_runs(const Request& request, const std::vector<OldRun>& old_runs) {
+  const Counts counts = counts_of(request);
+  for (const std::string& path : request.models) {
+    const size_t own_batch = Model::load_file(path).default_batch();
+    for (const size_t threads : counts.threads)
+      for (const size_t wanted : counts.batches) {
+        const size_t batch = wanted != 0 ? wanted : own_batch;
+        OldRun old;
+        QRT_TRY(find_old_run(old_runs, path, threads, batch, &old));
+        QRT_TRY(check_same_work(old, threads, batch, old.macs));
+      }
+  }
+  return {};
+}
+
 // Every combination, until it is done or interrupted; *runs holds what was measured.
 Status measure_models(const Request& request, const std::vector<OldRun>& old_runs,
                       std::vector<Run>* runs) {
-  std::vector<size_t> threads, batches;
-  read_counts(request.threads, kMostThreads, &threads);
-  if (!request.batches.empty())
-    read_counts(request.batches, kMostBatch, &batches);
-  else
-    batches = {0};
+  const Counts counts = counts_of(request);
   tool::ProgressLine line("qrt_bench");
   for (const std::string& path : request.models) {
     const auto start = Clock::now();
@@ -100,8 +128,8 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
     QRT_TRY(tool::read_file(path, &bytes));
     const std::string digest = tool::sha256(bytes.data(), bytes.size());
     bytes = {};
-    for (const size_t thread_count : threads)
-      for (const size_t batch : batches) {
+    for (const size_t thread_count : counts.threads)
+      for (const size_t batch : counts.batches) {
         if (interrupted()) return {};
         Run run = {request.options, {}, {}};
         run.options.model = path;
@@ -129,13 +157,20 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
 Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   Options& options = request->options;
   options.traces = !request->trace.empty();
+  options.roofline |= !request->html.empty();
   options.profile |= options.roofline || options.traces;
   options.is_warmed_by_runs = !request->warmup.empty();
   options.warmup = strtoul(request->warmup.c_str(), nullptr, 10);
+  if (options.scaling != 0 && !options.inputs.empty())
+    return error(Code::kInvalidArgument,
+                 "--input holds one batch and --scaling measures several: leave one out");
   if (options.sustained_minutes > 0 && (request->format == "csv" || request->format == "md"))
     return error(Code::kInvalidArgument, "--sustained is shown as text, json or jsonl");
   for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
-  if (!request->compare.empty()) QRT_TRY(read_old_runs(request->compare, old_runs));
+  if (!request->compare.empty()) {
+    QRT_TRY(read_old_runs(request->compare, old_runs));
+    QRT_TRY(check_old_runs(*request, *old_runs));
+  }
   if (!request->cpu_mask.empty()) QRT_TRY(set_cpu_mask(request->cpu_mask));
   if (!request->affinity.empty()) QRT_TRY(set_affinity(request->affinity));
   return {};
@@ -178,6 +213,8 @@ void declare(tool::CommandLine* line, Request* request) {
              "--profile, and how far every operator is from the limit of computing or of memory");
   line->text("--trace", &request->trace,
              "File for the profile as chrome://tracing and Perfetto read it");
+  line->text("--html", &request->html,
+             "--roofline, and a page that shows it in a browser: graph, profile, memory");
   line->text("--compare", &request->compare,
              "Result of an earlier --format json or jsonl; exit status 1 on a regression beyond "
              "noise");
@@ -195,6 +232,7 @@ int bench_main(int argc, char** argv) {
       "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
       "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
       "  qrt_bench model.qrt --roofline                  and the least it could be\n"
+      "  qrt_bench model.qrt --html model.html           the same in a browser\n"
       "  qrt_bench model.qrt --sustained 10 --affinity big\n"
       "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
   Request request;
@@ -215,6 +253,7 @@ int bench_main(int argc, char** argv) {
   print(request.format, this_machine(), runs);
   if (!status.ok()) return tool::fail(status);
   if (!request.trace.empty()) status = write_trace(request.trace, runs);
+  if (status.ok() && !request.html.empty()) status = write_page(request.html, this_machine(), runs);
   if (!status.ok()) return tool::fail(status);
   if (interrupted()) end_interrupted();
   return verdict(runs);

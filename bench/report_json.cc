@@ -1,8 +1,8 @@
 // json and jsonl.
-#include <cstdio>
-#include <nlohmann/json.hpp>
+#include "bench/report_json.h"
 
-#include "bench/report.h"
+#include <cstdio>
+
 #include "qrt/qrt.hpp"
 
 namespace qrt::bench {
@@ -74,6 +74,12 @@ std::string commit() {
   return version.substr(begin, version.find(',', begin) - begin);
 }
 
+std::string text_of(const ordered_json& root, int indent) {
+  return root.dump(indent, ' ', true, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
 ordered_json run_json(const Machine& machine, const Run& run) {
   const Options& options = run.options;
   const Measurement& m = run.m;
@@ -111,12 +117,6 @@ ordered_json run_json(const Machine& machine, const Run& run) {
   if (run.comparison) root["compare"] = comparison_json(*run.comparison);
   return root;
 }
-
-std::string text_of(const ordered_json& root, int indent) {
-  return root.dump(indent, ' ', true, ordered_json::error_handler_t::replace);
-}
-
-}  // namespace
 
 void print_json(const Machine& machine, const std::vector<Run>& runs, bool as_lines) {
   auto list = ordered_json::array();

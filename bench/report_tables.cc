@@ -74,16 +74,16 @@ void print_csv(const std::vector<Run>& runs) {
   printf(
       "model,isa,threads,batch,runs,median_ms,min_ms,mean_ms,p90_ms,p99_ms,load_ms,session_ms,"
       "peak_memory_bytes,session_memory_bytes,macs,gmacs_per_second,first_ms,second_ms,"
-      "median_noise,min_noise%s\n",
+      "median_noise,min_noise,least_ms%s\n",
       compares ? ",old_least_ms,least_change,tolerance,regression" : "");
   for (const Run& run : runs) {
     const Measurement& m = run.m;
     printf("%s,%s,%zu,%zu,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-           ",%.3f,%.6f,%.6f,%.4f,%.4f",
+           ",%.3f,%.6f,%.6f,%.4f,%.4f,%.6f",
            quoted(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.runs,
            m.median, m.min, m.mean, m.p90, m.p99, m.load_ms, m.session_ms, m.peak_memory,
            m.session_memory, m.macs, m.gmacs(), m.first_ms, m.second_ms, m.median_noise,
-           m.min_noise);
+           m.min_noise, m.least_ms());
     if (run.comparison)
       printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_run.least, run.comparison->least_change,
              run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");

@@ -9,6 +9,11 @@ install(TARGETS qrt EXPORT qrtTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/qrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT qrt FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# What was linked in from pinned sources is installed beside a static libqrt, where the package files find it.
+if(QRT_BUNDLED_DEPS AND NOT BUILD_SHARED_LIBS)
+  install(FILES $<TARGET_FILE:cpuinfo> $<TARGET_FILE:pthreadpool> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qrt)
 install(EXPORT qrtTargets NAMESPACE qrt:: DESTINATION ${package_dir} COMPONENT qrt)
 configure_package_config_file(qrtConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/qrtConfig.cmake

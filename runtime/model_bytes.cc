@@ -29,13 +29,14 @@ struct File {
 
 ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
   std::swap(data_, other.data_);
+  std::swap(before_, other.before_);
   std::swap(size_, other.size_);
   std::swap(owner_, other.owner_);
   return *this;
 }
 
 void ModelBytes::release() {
-  if (owner_ == Owner::kMapping) munmap(const_cast<uint8_t*>(data_), size_);
+  if (owner_ == Owner::kMapping) munmap(const_cast<uint8_t*>(data_) - before_, before_ + size_);
   if (owner_ == Owner::kHeap) {
     ::operator delete (const_cast<uint8_t*>(data_), std::align_val_t{kAlignment}, std::nothrow);
   }
@@ -44,16 +45,32 @@ void ModelBytes::release() {
 Result<ModelBytes> ModelBytes::map_file(const char* path) {
   const File file(path);
   if (file.fd < 0) return error(Code::kIoError, "%s", strerror(errno));
+  return map(file.fd, 0, 0);
+}
+
+Result<ModelBytes> ModelBytes::map(int fd, uint64_t offset, uint64_t length) {
   struct stat info;
-  if (fstat(file.fd, &info) != 0) return error(Code::kIoError, "%s", strerror(errno));
+  if (fstat(fd, &info) != 0) return error(Code::kIoError, "%s", strerror(errno));
   if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "not a regular file");
-  if (info.st_size == 0) return error(Code::kInvalidModel, "the file is empty");
-  const size_t size = static_cast<size_t>(info.st_size);
-  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  const auto file_size = static_cast<uint64_t>(info.st_size);
+  if (file_size == 0) return error(Code::kInvalidModel, "the file is empty");
+  if (offset >= file_size || length > file_size - offset)
+    return error(Code::kInvalidArgument, "the file has %llu bytes, not %llu from offset %llu on",
+                 static_cast<unsigned long long>(file_size),
+                 static_cast<unsigned long long>(length), static_cast<unsigned long long>(offset));
+  if (length == 0) length = file_size - offset;
+  QRT_MODEL_CHECK(length <= kMaxFileBytes, "%llu bytes are too many for a model (limit %zu)",
+                  static_cast<unsigned long long>(length), kMaxFileBytes);
+  // Mappings begin at whole pages.
+  const size_t before = static_cast<size_t>(offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  const size_t size = static_cast<size_t>(length);
+  void* data =
+      mmap(nullptr, before + size, PROT_READ, MAP_PRIVATE, fd, static_cast<off_t>(offset - before));
   if (data == MAP_FAILED)
     return error(errno == ENOMEM ? Code::kOutOfMemory : Code::kIoError, "%s", strerror(errno));
   ModelBytes bytes;
-  bytes.data_ = static_cast<const uint8_t*>(data);
+  bytes.data_ = static_cast<const uint8_t*>(data) + before;
+  bytes.before_ = before;
   bytes.size_ = size;
   bytes.owner_ = Owner::kMapping;
   return bytes;

@@ -23,6 +23,10 @@ class ModelBytes {
   // empty file.
   static Result<ModelBytes> map_file(const char* path);
 
+  // The same of `length` bytes from `offset` on of an open file; length 0: up to its end.
+  // kInvalidArgument where the file does not have them. Aligned as the offset is.
+  static Result<ModelBytes> map(int fd, uint64_t offset, uint64_t length);
+
   // kOutOfMemory; kInvalidModel, before anything is copied, for more bytes than a model may have.
   static Result<ModelBytes> copy(const void* data, size_t size);
 
@@ -43,6 +47,7 @@ class ModelBytes {
   void release();
 
   const uint8_t* data_ = nullptr;
+  size_t before_ = 0;  // bytes of the mapping in front of data_
   size_t size_ = 0;
   Owner owner_ = Owner::kCaller;
 };

@@ -111,6 +111,13 @@ Status read_options(const qrt_load_options* given, qrt_load_options* options) {
   return {};
 }
 
+Result<ModelBytes> copy(const void* data, size_t size, const qrt_load_options& options) {
+  if (size > limit_of(options) && size <= qrt::kMaxFileBytes)
+    return qrt::error(Code::kOutOfMemory, "a copy takes %zu bytes, max_memory allows %zu", size,
+                      limit_of(options));
+  return ModelBytes::copy(data, size);
+}
+
 Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model** model) {
   if (!bytes.ok()) return std::move(bytes.status());
   Result<std::shared_ptr<const VerifiedModel>> verified =
@@ -118,6 +125,13 @@ Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model
   if (!verified.ok()) return std::move(verified.status());
   *model = new qrt_model{std::move(*verified)};
   return {};
+}
+
+size_t find(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
+            const char* name) {
+  for (uint32_t i = 0; i < tensors.size(); ++i)
+    if (strcmp(name, text(model->verified->tensor(tensors.Get(i)).name())) == 0) return i;
+  return SIZE_MAX;
 }
 
 qrt_status model_info(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
@@ -146,6 +160,8 @@ const char* qrt_version(void) {
                          ")";
 }
 
+int qrt_version_number(void) { return QRT_VERSION_NUMBER; }
+
 const char* qrt_status_name(qrt_status status) {
   switch (status) {
     case QRT_OK: return "OK";
@@ -155,6 +171,7 @@ const char* qrt_status_name(qrt_status status) {
     case QRT_OUT_OF_MEMORY: return "OUT_OF_MEMORY";
     case QRT_IO_ERROR: return "IO_ERROR";
     case QRT_INTERNAL: return "INTERNAL";
+    case QRT_CANCELLED: return "CANCELLED";
   }
   return "unknown";
 }
@@ -211,11 +228,21 @@ qrt_status qrt_model_load_memory_with(const void* data, size_t size,
     qrt_load_options o;
     QRT_TRY(read_options(options, &o));
     const bool copies = (o.flags & QRT_LOAD_COPY) != 0 || !ModelBytes::is_usable_in_place(data);
-    if (!copies) return load(ModelBytes::borrow(data, size), o, model);
-    if (size > limit_of(o) && size <= qrt::kMaxFileBytes)
-      return qrt::error(Code::kOutOfMemory, "a copy takes %zu bytes, max_memory allows %zu", size,
-                        limit_of(o));
-    return load(ModelBytes::copy(data, size), o, model);
+    return load(copies ? copy(data, size, o) : ModelBytes::borrow(data, size), o, model);
+  });
+}
+
+qrt_status qrt_model_load_fd(int fd, uint64_t offset, uint64_t length,
+                             const qrt_load_options* options, qrt_model** model, qrt_error* error) {
+  if (model != nullptr) *model = nullptr;
+  return guarded(error, [&]() -> Status {
+    if (model == nullptr) return null_argument("model");
+    qrt_load_options o;
+    QRT_TRY(read_options(options, &o));
+    Result<ModelBytes> bytes = ModelBytes::map(fd, offset, length);
+    if (!bytes.ok()) return std::move(bytes.status());
+    if (ModelBytes::is_usable_in_place(bytes->data())) return load(std::move(bytes), o, model);
+    return load(copy(bytes->data(), bytes->size(), o), o, model);
   });
 }
 
@@ -237,6 +264,16 @@ qrt_status qrt_model_input_info(const qrt_model* model, size_t index, qrt_tensor
 qrt_status qrt_model_output_info(const qrt_model* model, size_t index, qrt_tensor_info* info) {
   if (model == nullptr) return QRT_INVALID_ARGUMENT;
   return model_info(model, *model->verified->file().outputs(), index, info);
+}
+
+size_t qrt_model_find_input(const qrt_model* model, const char* name) {
+  if (model == nullptr || name == nullptr) return SIZE_MAX;
+  return find(model, *model->verified->file().inputs(), name);
+}
+
+size_t qrt_model_find_output(const qrt_model* model, const char* name) {
+  if (model == nullptr || name == nullptr) return SIZE_MAX;
+  return find(model, *model->verified->file().outputs(), name);
 }
 
 size_t qrt_model_default_batch(const qrt_model* model) {
@@ -262,4 +299,19 @@ const char* qrt_model_metadata(const qrt_model* model, const char* key) {
     if (strcmp(key, text(pair->key())) == 0) return text(pair->value());
   }
   return nullptr;
+}
+
+const char* qrt_model_metadata_key(const qrt_model* model, size_t index) {
+  if (model == nullptr) return nullptr;
+  const auto* metadata = model->verified->file().metadata();
+  if (metadata == nullptr || index >= metadata->size()) return nullptr;
+  return text(metadata->Get(static_cast<uint32_t>(index))->key());
+}
+
+int qrt_model_level(const qrt_model* model) {
+  int level = 0;
+  if (model == nullptr) return level;
+  for (const qrt::fb::Operator* op : *model->verified->file().operators())
+    level = std::max(level, qrt::arithmetic_level(*op));
+  return level;
 }

@@ -194,8 +194,11 @@ const void* qrt_session_output_data(const qrt_session* session, size_t index) {
 
 qrt_status qrt_session_run(qrt_session* session) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  session->session->run();
-  return QRT_OK;
+  return session->session->run() ? QRT_OK : QRT_CANCELLED;
+}
+
+void qrt_session_cancel(qrt_session* session) {
+  if (session != nullptr) session->session->cancel();
 }
 
 qrt_status qrt_session_reset(qrt_session* session) {

@@ -185,41 +185,42 @@ void Session::run_on_threads() {
   team_->open();
   parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
   // As many jobs as in this run the next one will have.
-  if (team_->jobs() < kTeamJobs) parallel_.team = nullptr, team_.reset();
+  if (team_->jobs() < kTeamJobs && !is_cancelled_) parallel_.team = nullptr, team_.reset();
 }
 
-void Session::run() {
+bool Session::run() {
   using Clock = std::chrono::steady_clock;
   const ScopedFloatEnv env;
-  if (parallel_.threads == 1 || plan_->provider != Provider::kOwn) {
-    run_on_threads();
+  const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
+  const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
+  if (may_choose && choice_.is_alone()) {
+    const size_t threads = parallel_.threads;
+    parallel_.threads = 1;
+    run_calls();
+    parallel_.threads = threads;
   } else {
-    const Clock::time_point start = Clock::now();
-    if (choice_.is_alone()) {
-      const size_t threads = parallel_.threads;
-      parallel_.threads = 1;
-      run_calls();
-      parallel_.threads = threads;
-    } else {
-      run_on_threads();
-    }
-    choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
+    run_on_threads();
   }
+  if (is_cancelled_.exchange(false)) return false;
+  if (may_choose) choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
+  return true;
 }
 
 void Session::run_calls() {
   if (profile_ != nullptr) profile_->start_run();
-  for (size_t slice = 0; slice < plan_->slices; ++slice) {
+  size_t slices = 0;
+  for (; slices < plan_->slices && !is_cancelled_; ++slices) {
     for (const Call& call : calls_) {
+      if (is_cancelled_.load(std::memory_order_relaxed)) break;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
     }
     for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
   }
-  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * plan_->slices;
+  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * slices;
 }
 
 void Session::reset() {

@@ -2,6 +2,7 @@
 #ifndef QRT_RUNTIME_SESSION_H_
 #define QRT_RUNTIME_SESSION_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +58,11 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Neither allocates nor fails. Gives the same bytes whatever the caller's floating-point state.
-  void run();
+  // False: it was cancelled, and variables keep what they held.
+  bool run();
+
+  // From any thread: ends the run in progress, or else the next one, after the step that it is at.
+  void cancel() { is_cancelled_ = true; }
 
   // Every variable takes its initial value again. Inputs keep what they hold.
   void reset();
@@ -104,6 +109,7 @@ class Session {
   std::unique_ptr<Team> team_;  // null after a run that had no use for it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
+  std::atomic<bool> is_cancelled_{false};
 };
 
 }  // namespace qrt

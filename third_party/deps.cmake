@@ -2,17 +2,23 @@
 # README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)
 option(QRT_FETCH_DEPS "Fetch dependencies that the system lacks" ON)
+option(QRT_BUNDLED_DEPS "Link cpuinfo and pthreadpool in, from their pinned sources (FETCHCONTENT_SOURCE_DIR_CPUINFO, _PTHREADPOOL and _FXDIV name folders to take instead)" ${QRT_STATIC})
+if(QRT_STATIC)  # its programs are linked with nothing else
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
 
 find_package(Threads REQUIRED)
 
 # qrt_fetch(NAME PACKAGE URL COMMIT): makes a source available, or ends with an error naming Debian's package.
 macro(qrt_fetch name package repository commit)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   if(NOT QRT_FETCH_DEPS)
     message(FATAL_ERROR "${name} not found: install ${package} (./dev setup) or set QRT_FETCH_DEPS=ON")
   endif()
-  message(STATUS "${name} not found on this system: fetching ${repository} at ${commit}")
+  message(STATUS "${name}: not the system's; ${repository} at ${commit}")
   FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit})
   FetchContent_MakeAvailable(${name})
+  unset(CMAKE_POSITION_INDEPENDENT_CODE)
 endmacro()
 
 # qrt_find_library(NAME HEADER LIBRARY): interface target qrt_NAME from a header and a library of the system, if both
@@ -48,20 +54,31 @@ else()
   add_executable(qrt_flatc ALIAS flatc)
 endif()
 
-qrt_find_library(cpuinfo cpuinfo.h cpuinfo)
+if(NOT QRT_BUNDLED_DEPS)
+  qrt_find_library(cpuinfo cpuinfo.h cpuinfo)
+endif()
 if(NOT TARGET qrt_cpuinfo)
   set(CPUINFO_BUILD_TOOLS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_BUILD_UNIT_TESTS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_BUILD_MOCK_TESTS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_LIBRARY_TYPE static CACHE STRING "" FORCE)
-  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo d6108819d1d41c749b076e250be454c4559cb771)
+  set(CPUINFO_LOG_LEVEL error CACHE STRING "" FORCE)
+  # Debian's commit, which the tests run with; d6108819 of 2026 crashes on the caches that a foreign /sys tells (under qemu).
+  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo 082deffc80ce517f81dc2f3aebe6ba671fcd09c9)
   add_library(qrt_cpuinfo INTERFACE)
   target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
 endif()
 
-qrt_find_library(pthreadpool pthreadpool.h pthreadpool)
+if(NOT QRT_BUNDLED_DEPS)
+  qrt_find_library(pthreadpool pthreadpool.h pthreadpool)
+endif()
 if(NOT TARGET qrt_pthreadpool)
+  # pthreadpool's headers alone; it would fetch them itself, from no fixed commit.
+  FetchContent_Declare(fxdiv GIT_REPOSITORY https://github.com/Maratyszcza/FXdiv
+                       GIT_TAG 63058eff77e11aa15bf531df5dd34395ec3017c8 SOURCE_SUBDIR include)
+  FetchContent_MakeAvailable(fxdiv)
+  set(FXDIV_SOURCE_DIR ${fxdiv_SOURCE_DIR} CACHE PATH "")
   set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
   set(PTHREADPOOL_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
   set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)

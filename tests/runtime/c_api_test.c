@@ -1,5 +1,6 @@
 /* The C API from C11, on the model of tests/support/every_op_model.h (file named by the argument).
  * Linked against the shared library: every function used here is exported. */
+#define _POSIX_C_SOURCE 200809L /* fileno */
 #include <math.h>
 #include <qrt/qrt.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static void check(int ok, const char* what, int line) {
 static void library(void) {
   CHECK(strncmp(qrt_version(), "0.1.0 (", 7) == 0);
   CHECK(strcmp(qrt_status_name(QRT_OUT_OF_MEMORY), "OUT_OF_MEMORY") == 0);
-  CHECK(strcmp(qrt_status_name((qrt_status)7), "unknown") == 0);
+  CHECK(strcmp(qrt_status_name((qrt_status)8), "unknown") == 0);
   CHECK(strcmp(qrt_dtype_name(QRT_BFLOAT16), "bfloat16") == 0);
   CHECK(qrt_dtype_size(QRT_INT64) == 8);
   CHECK(strcmp(qrt_dtype_name(QRT_FLOAT4E2M1), "float4e2m1") == 0);
@@ -178,6 +179,87 @@ static void memory(const qrt_model* model) {
   qrt_session_destroy(session);
 }
 
+/* A run that is cancelled leaves inputs alone, and the next run does all. */
+static void cancel(const qrt_model* model) {
+  qrt_session* session = NULL;
+  qrt_session_options options;
+  qrt_error error;
+  float before[10];
+  qrt_session_options_init(&options);
+  options.batch = 1;
+  CHECK(qrt_session_create(model, &options, &session, &error) == QRT_OK);
+  CHECK(qrt_session_run(session) == QRT_OK);
+  CHECK(qrt_session_get_output(session, 1, before, sizeof before, &error) == QRT_OK);
+  qrt_session_cancel(session);
+  CHECK(qrt_session_run(session) == QRT_CANCELLED);
+  CHECK(qrt_session_run(session) == QRT_OK);
+  CHECK(memcmp(qrt_session_output_data(session, 1), before, sizeof before) == 0);
+  CHECK(strcmp(qrt_status_name(QRT_CANCELLED), "CANCELLED") == 0);
+  qrt_session_cancel(NULL);
+  qrt_session_destroy(session);
+}
+
+/* The model in the middle of another file, aligned and not. */
+static void descriptor(const char* path) {
+  static const size_t offsets[] = {0, 64, 4096, 8256, 77};
+  static char bytes[1 << 20];
+  qrt_error error;
+  qrt_model* model = NULL;
+  qrt_load_options options;
+  FILE* file = fopen(path, "rb");
+  CHECK(file != NULL);
+  const size_t size = fread(bytes, 1, sizeof bytes, file);
+  CHECK(size > 1000 && size < sizeof bytes);
+  fclose(file);
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; ++i) {
+    file = tmpfile();
+    CHECK(file != NULL);
+    CHECK(fseek(file, (long)offsets[i], SEEK_SET) == 0);
+    CHECK(fwrite(bytes, 1, size, file) == size && fwrite("behind", 1, 6, file) == 6);
+    CHECK(fflush(file) == 0);
+    const int fd = fileno(file);
+    CHECK(qrt_model_load_fd(fd, offsets[i], size + 7, NULL, &model, &error) ==
+          QRT_INVALID_ARGUMENT);
+    CHECK(model == NULL && strstr(error.message, "from offset") != NULL);
+    CHECK(qrt_model_load_fd(fd, offsets[i] + size + 6, 0, NULL, &model, &error) ==
+          QRT_INVALID_ARGUMENT);
+    CHECK(qrt_model_load_fd(fd, UINT64_MAX, UINT64_MAX, NULL, &model, &error) ==
+          QRT_INVALID_ARGUMENT);
+    CHECK(qrt_model_load_fd(fd, offsets[i], size / 2, NULL, &model, &error) == QRT_INVALID_MODEL);
+    /* A copy is made where the offset is not aligned, and counts. */
+    qrt_load_options_init(&options);
+    options.max_memory = size - 1;
+    const qrt_status status = qrt_model_load_fd(fd, offsets[i], size, &options, &model, &error);
+    CHECK(offsets[i] % 64 != 0 ? status == QRT_OUT_OF_MEMORY : status == QRT_OK);
+    qrt_model_destroy(model);
+    CHECK(qrt_model_load_fd(fd, offsets[i], size, NULL, &model, &error) == QRT_OK);
+    fclose(file);
+    cancel(model);
+    qrt_model_destroy(model);
+  }
+  CHECK(qrt_model_load_fd(-1, 0, 0, NULL, &model, &error) == QRT_IO_ERROR);
+  CHECK(qrt_model_load_fd(0, 0, 0, NULL, NULL, &error) == QRT_INVALID_ARGUMENT);
+}
+
+static void names(const qrt_model* model) {
+  qrt_tensor_info info;
+  for (size_t i = 0; i < qrt_model_input_count(model); ++i) {
+    CHECK(qrt_model_input_info(model, i, &info) == QRT_OK);
+    CHECK(qrt_model_find_input(model, info.name) == i);
+    CHECK(qrt_model_find_output(model, info.name) == SIZE_MAX);
+  }
+  CHECK(qrt_model_output_info(model, 1, &info) == QRT_OK);
+  CHECK(qrt_model_find_output(model, info.name) == 1);
+  CHECK(qrt_model_find_input(model, "no such") == SIZE_MAX);
+  CHECK(qrt_model_find_input(NULL, "x") == SIZE_MAX &&
+        qrt_model_find_output(model, NULL) == SIZE_MAX);
+  CHECK(qrt_model_metadata_key(model, 1000) == NULL && qrt_model_metadata_key(NULL, 0) == NULL);
+  for (size_t i = 0; qrt_model_metadata_key(model, i) != NULL; ++i)
+    CHECK(qrt_model_metadata(model, qrt_model_metadata_key(model, i)) != NULL);
+  CHECK(qrt_model_level(model) >= 1 && qrt_model_level(NULL) == 0);
+  CHECK(qrt_version_number() == QRT_VERSION_NUMBER);
+}
+
 int main(int argc, char** argv) {
   qrt_model* model = NULL;
   qrt_error error;
@@ -191,7 +273,10 @@ int main(int argc, char** argv) {
   model_queries(model);
   options_struct(model);
   memory(model);
+  names(model);
+  cancel(model);
   run(model);
+  descriptor(argv[1]);
   puts("c_api_test: passed");
   return 0;
 }

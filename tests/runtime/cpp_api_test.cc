@@ -1,7 +1,9 @@
 // qrt.hpp: ownership, typed access, and errors as exceptions.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <qrt/qrt.hpp>
+#include <thread>
 #include <utility>
 
 #include "tests/support/every_op_model.h"
@@ -21,6 +23,25 @@ qrt::Error error_of(F f) {
     return e;
   }
   return {QRT_OK, ""};
+}
+
+TEST(CppApi, ARunIsCancelledFromAnotherThread) {
+  const qrt::Model model = every_op();
+  for (const size_t threads : {1, 2}) {
+    qrt::SessionOptions options;
+    options.threads = threads;
+    qrt::Session session(model, options);
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      session.cancel();
+    });
+    const qrt::Error error = error_of([&] {
+      for (;;) session.run();
+    });
+    other.join();
+    EXPECT_EQ(error.status(), QRT_CANCELLED);
+    session.run();
+  }
 }
 
 TEST(CppApi, RunsAModelThroughTypedSpans) {

@@ -243,6 +243,10 @@ TEST_F(HostileCosts, NamesOfAModel) {
   const std::string dot = run("qrt_inspect", {file, "--format", "dot"}).out;
   EXPECT_EQ(dot.find('\x1b'), std::string::npos);
   EXPECT_NE(dot.find("\\\\x1b[2J"), std::string::npos) << dot;
+  ASSERT_EQ(run("qrt_inspect", {file, "--html", path("m.html")}).status, 0);
+  const std::string page = read(path("m.html"));
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+  EXPECT_NE(page.find("\\\\x1b[2J"), std::string::npos);
   // The C API's names end at a NUL.
   const std::string missing = run("qrt_run", {file}).err;
   EXPECT_EQ(missing.find('\x1b'), std::string::npos) << missing;

@@ -116,6 +116,9 @@ TEST_F(Bench, RefusesToCompareOtherWork) {
   const std::string old = old_run([](json& root) { root["threads"] = 2; });
   expect_failure("qrt_bench", {model_, "--seconds", "0.01", "--compare", old}, 2,
                  "measured something else: 2 threads");
+  // Before anything is measured.
+  expect_failure("qrt_bench", {model_, "--seconds", "80000", "--compare", old}, 2,
+                 "measured something else: 2 threads");
   for (const char* content : {"no json", "{}", "[1]", "{\"latency_ms\": 1}"}) {
     const CommandResult r = bench({"--compare", write("other.json", content)});
     EXPECT_EQ(r.status, 3) << content;
@@ -233,6 +236,8 @@ TEST_F(Bench, TakesInputs) {
   ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kUInt8, {2, 64}, x.data(), x.size()).ok());
   EXPECT_EQ(bench({"--input", path("x.npy"), "--batch", "2"}).status, 0);
   expect_failure("qrt_bench", {model_, "--input", path("x.npy")}, 2, "expected one run of batch 1");
+  expect_failure("qrt_bench", {model_, "--input", path("x.npy"), "--scaling", "2"}, 2,
+                 "leave one out");
 }
 
 TEST_F(Bench, SustainedRunsAreToldByInterval) {
@@ -264,7 +269,8 @@ TEST_F(Bench, WarnsOfMoreThreadsThanCpus) {
   const CommandResult r = bench({"--affinity", "0", "--threads", "2"});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.err.find("warning: " + model_ + ": 2 threads on 1 CPU"), std::string::npos) << r.err;
-  expect_failure("qrt_bench", {model_, "--affinity", "0-"}, 2, "expected big, little or a list");
+  for (const char* list : {"0-", "0,", ",0", "x"})
+    expect_failure("qrt_bench", {model_, "--affinity", list}, 2, "expected big, little or a list");
   expect_failure("qrt_bench", {model_, "--affinity", "1000"}, 2, "names no CPU");
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/onnx_builder.h"
+#include "tests/support/tflite_models.h"
 
 namespace qrt {
 namespace {
@@ -112,6 +113,40 @@ TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   r = run("qrt_diff", {onnx_, path("other"), "--input", image_});
   EXPECT_EQ(r.status, 1);
   EXPECT_NE(r.out.find("1 of 48 differ, the first at 7: "), std::string::npos) << r.out;
+}
+
+TEST_F(Diff, ReadsTfliteModels) {
+  const std::string model = write("m.tflite", testing::tflite_models::conv().build());
+  std::vector<int8_t> x(144);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int8_t>(41 * i + 3);
+  ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kInt8, {1, 6, 6, 4}, x.data(), x.size()).ok());
+  ASSERT_EQ(run("qrt_convert", {model, "-o", path("t.qrt")}).status, 0);
+  const std::string dump = path("tflite");
+  ASSERT_EQ(
+      run("qrt_run", {path("t.qrt"), path("x.npy"), "--dump-all", "--output-dir", dump}).status, 0);
+  CommandResult r = run("qrt_diff", {model, dump, "--isa", "scalar"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find(" tensors compared, 0 differ\n"), std::string::npos) << r.out;
+
+  // As a script dumps TFLite's interpreter: int8 by name, without an index.
+  std::string file;
+  for (const auto& e : nlohmann::json::parse(read(dump + "/index.json")))
+    if (e["name"] == "t3") file = e["file"];
+  tool::NpyArray array;
+  ASSERT_TRUE(tool::read_npy(dump + "/" + file, &array).ok());
+  if (array.dtype == DType::kUInt8)
+    for (uint8_t& q : array.data) q = static_cast<uint8_t>(q - 128);
+  std::filesystem::create_directory(path("int8"));
+  for (const uint8_t change : {0, 1}) {
+    array.data[5] = static_cast<uint8_t>(array.data[5] + change);
+    ASSERT_TRUE(tool::write_npy(path("int8/t3.npy"), DType::kInt8, {1, 3, 3, 8}, array.data.data(),
+                                array.data.size())
+                    .ok());
+    r = run("qrt_diff", {model, path("int8"), "--input", path("x.npy")});
+    EXPECT_EQ(r.status, change) << r.err << r.out;
+  }
+  EXPECT_EQ(r.out.rfind("first difference: 't3' of operator ", 0), 0u) << r.out;
+  EXPECT_NE(r.out.find("1 of 72 differ, the first at 5: "), std::string::npos) << r.out;
 }
 
 TEST_F(Diff, SaysWhatIsMissing) {

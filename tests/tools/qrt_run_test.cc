@@ -287,6 +287,7 @@ TEST_F(Tools, BenchReportsAsTextAndCsv) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
   const CommandResult csv = run("qrt_bench", {model_, "--seconds", "0", "--format", "csv"});
   EXPECT_EQ(csv.out.rfind("model,isa,threads,", 0), 0u) << csv.out;
+  EXPECT_NE(csv.out.find(",min_noise,least_ms\n"), std::string::npos) << csv.out;
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 2);
   const CommandResult ops =
       run("qrt_bench", {model_, "--seconds", "0", "--format", "csv", "--profile"});
@@ -344,6 +345,17 @@ TEST_F(Tools, InspectDrawsTheGraph) {
   EXPECT_EQ(r.out.rfind("digraph model {", 0), 0u);
   EXPECT_NE(r.out.find("op0 -> op1 [label=\"uint8 [1, 3]\"];"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("label=\"y \\\"quoted\\\"\""), std::string::npos) << r.out;
+}
+
+// What it shows in a browser: tests/web.
+TEST_F(Tools, InspectWritesAPage) {
+  ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
+  const std::string page = read(path("m.html"));
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0u);
+  EXPECT_NE(page.find("\"name\":\"y \\\"quoted\\\"\""), std::string::npos);
+  for (const char* outside : {"src=", "@import", "url(http", "fetch(", "@DATA@", "/*SCRIPTS*/"})
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  expect_failure("qrt_inspect", {model_, "--html", path("no/m.html")}, 5, "no/m.html");
 }
 
 TEST_F(Tools, DamagedModelsNeverCrash) {

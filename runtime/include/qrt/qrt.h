@@ -5,7 +5,7 @@
  *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
  *                        thread at a time.
  * Order:    load a model, create a session, fill its inputs, run, read its outputs. After creation,
- *           qrt_session_run() neither allocates nor fails.
+ *           qrt_session_run() neither allocates nor fails (but where another thread cancels it).
  * Errors:   every function that can fail returns a qrt_status; where `error` is not NULL, a message
  *           is written there. Nothing throws or aborts. On failure output parameters are set to
  *           NULL or left alone.
@@ -30,6 +30,8 @@ extern "C" {
 #define QRT_VERSION_MAJOR 0
 #define QRT_VERSION_MINOR 1
 #define QRT_VERSION_PATCH 0
+/* 10000 * major + 100 * minor + patch, of this header; qrt_version_number() of the library. */
+#define QRT_VERSION_NUMBER (10000 * QRT_VERSION_MAJOR + 100 * QRT_VERSION_MINOR + QRT_VERSION_PATCH)
 
 typedef enum qrt_status {
   QRT_OK = 0,
@@ -38,7 +40,8 @@ typedef enum qrt_status {
   QRT_UNSUPPORTED = 3,      /* valid, but this build cannot run it */
   QRT_OUT_OF_MEMORY = 4,
   QRT_IO_ERROR = 5, /* the file cannot be read */
-  QRT_INTERNAL = 6  /* a bug of qrt */
+  QRT_INTERNAL = 6, /* a bug of qrt */
+  QRT_CANCELLED = 7 /* by qrt_session_cancel() */
 } qrt_status;
 
 /* Owned by the caller. */
@@ -98,6 +101,7 @@ typedef struct qrt_tensor_info {
 
 /* "0.1.0 (commit, compiler)" */
 QRT_API const char* qrt_version(void);
+QRT_API int qrt_version_number(void);
 QRT_API const char* qrt_status_name(qrt_status status);
 QRT_API const char* qrt_dtype_name(qrt_dtype dtype);
 QRT_API size_t qrt_dtype_size(qrt_dtype dtype); /* bytes; 0 of the packed types */
@@ -142,6 +146,14 @@ QRT_API qrt_status qrt_model_load_memory_with(const void* data, size_t size,
                                               const qrt_load_options* options, qrt_model** model,
                                               qrt_error* error);
 
+/* Maps `length` bytes of a file from `offset` on, whatever that is, as of a package that holds models
+ * uncompressed; length 0: to the file's end. Where the offset is no multiple of 64 they are copied.
+ * The descriptor may be closed afterwards. options may be
+ * NULL. */
+QRT_API qrt_status qrt_model_load_fd(int fd, uint64_t offset, uint64_t length,
+                                     const qrt_load_options* options, qrt_model** model,
+                                     qrt_error* error);
+
 /* Sessions keep what they need: a model may be destroyed before its sessions. NULL is allowed. */
 QRT_API void qrt_model_destroy(qrt_model* model);
 
@@ -152,12 +164,19 @@ QRT_API qrt_status qrt_model_input_info(const qrt_model* model, size_t index,
                                         qrt_tensor_info* info);
 QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
                                          qrt_tensor_info* info);
+/* Index of the first input or output of that name; SIZE_MAX if there is none. */
+QRT_API size_t qrt_model_find_input(const qrt_model* model, const char* name);
+QRT_API size_t qrt_model_find_output(const qrt_model* model, const char* name);
 /* Batch used where the caller names none; 0 if the model's shapes hold no batch. */
 QRT_API size_t qrt_model_default_batch(const qrt_model* model);
 /* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
  * metadata; NULL if absent. The reference says whose bits the model gives, "ort-x64-fma"; one that
  * ends in "+float" has operators in floating point, whose last bits may differ from that. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
+/* Keys of the file's metadata by index, for qrt_model_metadata(); NULL past the last. */
+QRT_API const char* qrt_model_metadata_key(const qrt_model* model, size_t index);
+/* The greatest level of its operators, as in qrt_op_info: 0 if all is integers between the edges. */
+QRT_API int qrt_model_level(const qrt_model* model);
 
 /* ---- session ---- */
 
@@ -225,8 +244,13 @@ QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t ind
 QRT_API void* qrt_session_input_data(qrt_session* session, size_t index);
 QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t index);
 
-/* Fails only for session == NULL. */
+/* Fails only for session == NULL, and after qrt_session_cancel(). */
 QRT_API qrt_status qrt_session_run(qrt_session* session);
+
+/* From any thread: the run in progress, or else the next one, ends after the operator that it is at,
+ * with QRT_CANCELLED. Its outputs are of no use; inputs, and what the model keeps between runs, are as
+ * they were before it. The session must outlive the call. NULL is allowed. */
+QRT_API void qrt_session_cancel(qrt_session* session);
 
 /* What the model keeps between runs (the state of recurrent layers) takes its initial value again,
  * as in a new session. Inputs keep their content. Fails only for session == NULL. */
@@ -244,7 +268,7 @@ typedef struct qrt_op_info {
   const char* type;        /* "Conv2D" */
   const char* source_op;   /* "Conv+Relu" */
   const char* kernel;      /* "gemm_u8s8_6x64_k4_avx512vnni"; nothing to do: "view", "in place" */
-  int level;               /* 0: I0, 1: I1, -1: an edge (quantise, dequantise) */
+  int level;               /* 0: I0, 1: I1, 2: F (float), -1: an edge (quantise, dequantise) */
   uint64_t macs;           /* multiply-accumulates of one run */
   uint64_t bytes;          /* read and written by one run: inputs, constants, outputs; views: 0 */
   uint64_t total_ns;       /* with profile: time over all runs since the last reset */

@@ -216,6 +216,9 @@ class Session {
 
   void run() { detail::check(qrt_session_run(get()), nullptr); }
 
+  // From another thread: the run in progress, or the next one, throws Error of QRT_CANCELLED.
+  void cancel() { qrt_session_cancel(get()); }
+
   // What the model keeps between runs takes its initial value again.
   void reset() { detail::check(qrt_session_reset(get()), nullptr); }
 

@@ -8,7 +8,7 @@
 Pure Python over the C API of libqrt. numpy is used where it is installed and not needed.
 """
 from ._convert import convert
-from ._errors import (Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
+from ._errors import (CancelledError, Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
                       OutOfMemoryError, UnsupportedError)
 from ._library import isas, library_path, version
 from ._model import Model
@@ -18,7 +18,7 @@ from ._threads import default_threads
 from ._version import __version__
 
 __all__ = [
-    "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
+    "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
     "OutOfMemoryError", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
     "__version__", "convert", "default_threads", "isas", "library_path", "version"
 ]

@@ -33,6 +33,10 @@ class InternalError(Error, RuntimeError):
     """A bug of qrt."""
 
 
+class CancelledError(Error, RuntimeError):
+    """A run was cancelled from another thread."""
+
+
 # qrt_status of qrt.h.
 _BY_STATUS = {
     1: InvalidArgumentError,
@@ -41,6 +45,7 @@ _BY_STATUS = {
     4: OutOfMemoryError,
     5: FileError,
     6: InternalError,
+    7: CancelledError,
 }
 
 

@@ -78,14 +78,14 @@ FUNCTIONS = {
 }
 LOAD_COPY = 1
 STATUS_NAMES = ("OK", "INVALID_ARGUMENT", "INVALID_MODEL", "UNSUPPORTED", "OUT_OF_MEMORY",
-                "IO_ERROR", "INTERNAL")
+                "IO_ERROR", "INTERNAL", "CANCELLED")
 
 
 def _load() -> tuple[ctypes.CDLL, str]:
     """QRT_LIBRARY names the file; else the one in the wheel, else the system's."""
     given = os.environ.get("QRT_LIBRARY")
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libqrt.so")
-    path = given or (beside if os.path.exists(beside) else "libqrt.so.0")
+    path = given or (beside if os.path.exists(beside) else "libqrt.so.0.1")
     try:
         lib = ctypes.CDLL(path)
     except OSError as error:

@@ -30,6 +30,14 @@ std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
   return exponents;
 }
 
+// What a tensor takes of the arena: all images where it is copied in or out by the caller, else those of
+// a slice.
+size_t arena_bytes(const Plan& plan, uint32_t i) {
+  const bool holds_all = std::any_of(plan.sliced_slots.begin(), plan.sliced_slots.end(),
+                                     [&](const SlicedSlot& s) { return s.slot == i; });
+  return holds_all ? plan.slot_bytes(i) : plan.slot_bytes(i) / plan.slices;
+}
+
 ordered_json describe_tensor(const Plan& plan, uint32_t i) {
   const fb::Tensor& tensor = plan.model->tensor(i);
   std::vector<int64_t> dims(plan.types[i].shape.begin(), plan.types[i].shape.end());
@@ -53,6 +61,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
   } else if (plan.places[i].kind == Place::Kind::kArena) {
     j["place"] = "arena";
     j["offset"] = plan.places[i].offset;
+    j["arena_bytes"] = arena_bytes(plan, i);
   } else {
     j["place"] = "none";
   }
@@ -99,6 +108,9 @@ ordered_json describe(const Plan& plan, const std::string& path) {
   if (!plan.model->has_batch()) batch = nullptr;
   const std::vector<uint32_t> inputs(file.inputs()->begin(), file.inputs()->end());
   const std::vector<uint32_t> outputs(file.outputs()->begin(), file.outputs()->end());
+  auto variables = ordered_json::array();
+  for (const fb::Variable* v : plan.variables)
+    variables.push_back({{"tensor", v->tensor()}, {"next", v->next()}});
   return {{"model",
            {{"file", path},
             {"name", text_of(file.name())},
@@ -120,6 +132,7 @@ ordered_json describe(const Plan& plan, const std::string& path) {
             {"table_bytes", plan.table_bytes}}},
           {"inputs", inputs},
           {"outputs", outputs},
+          {"variables", variables},
           {"tensors", tensors},
           {"operators", operators}};
 }

@@ -1,5 +1,5 @@
-// qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON or a
-// Graphviz graph.
+// qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON, a Graphviz
+// graph or a page for a browser.
 #include <cstdio>
 
 #include "runtime/plan.h"
@@ -7,13 +7,14 @@
 #include "runtime/tools/inspect/print.h"
 #include "runtime/tools/model_file.h"
 #include "runtime/tools/options.h"
+#include "runtime/tools/page/page.h"
 #include "runtime/tools/terminal.h"
 
 namespace qrt::tool {
 namespace {
 
 struct Options {
-  std::string model, isa, format = "text";
+  std::string model, isa, format = "text", html;
   size_t batch = 0;
   bool ops = false, tensors = false;
 };
@@ -28,6 +29,7 @@ Status inspect(const Options& options) {
   plan_options.isas = *isas;
   auto plan = make_plan(*model, plan_options);
   QRT_TRY(std::move(plan.status()).at(options.model));
+  if (!options.html.empty()) return write_page(options.html, {{*plan, options.model, nullptr}});
   const nlohmann::ordered_json all = describe(**plan, options.model);
   if (options.format == "json")
     puts(all.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
@@ -39,14 +41,18 @@ Status inspect(const Options& options) {
 }
 
 int inspect_main(int argc, char** argv) {
-  CommandLine line("Shows what a .qrt model takes, gives and costs.",
-                   "  qrt_inspect model.qrt\n"
-                   "  qrt_inspect model.qrt --ops --tensors       the long tables\n"
-                   "  qrt_inspect model.qrt --format json | jq .memory\n"
-                   "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg");
+  CommandLine line(
+      "Shows what a .qrt model takes, gives and costs.",
+      "  qrt_inspect model.qrt\n"
+      "  qrt_inspect model.qrt --ops --tensors       the long tables\n"
+      "  qrt_inspect model.qrt --format json | jq .memory\n"
+      "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg\n"
+      "  qrt_inspect model.qrt --html model.html     graph and memory, to click through");
   Options options;
   line.argument("MODEL", &options.model, "A .qrt file");
   line.choice("--format", &options.format, {"text", "json", "dot"}, "text, json or dot");
+  line.text("--html", &options.html,
+            "File for a page that shows graph and memory in a browser, instead of text");
   line.flag("--ops", &options.ops, "Text: every operator with its kernel and arithmetic");
   line.flag("--tensors", &options.tensors,
             "Text: every tensor with its place in memory and its quantisation");

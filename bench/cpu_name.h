@@ -1,0 +1,15 @@
+// The name of a machine's CPU, from what Linux tells of it.
+#ifndef QRT_BENCH_CPU_NAME_H_
+#define QRT_BENCH_CPU_NAME_H_
+
+#include <string>
+
+namespace qrt::bench {
+
+// `cpuinfo`: the content of /proc/cpuinfo. x86 and RISC-V have names there, ARM has the numbers of its
+// cores: "4 x Cortex-A55, 4 x Cortex-A76". "unknown" where there is nothing.
+std::string cpu_name(const std::string& cpuinfo);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_CPU_NAME_H_

@@ -1,0 +1,56 @@
+// Writes the models of web_test.py: hostile.qrt, whose names try to be more than names, and
+// large.qrt, 1,000 operators with branches and long edges.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/model_builder.h"
+
+namespace qrt {
+namespace {
+
+using testing::ModelBuilder;
+
+void write(const std::string& path, const ModelBuilder& model) {
+  const std::vector<uint8_t> bytes = model.build();
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+ModelBuilder hostile() {
+  ModelBuilder m;
+  m.model().name = "</script><script>broken()</script>";
+  const uint32_t x = m.input({-1, 8}, DType::kUInt8, "<img src=x onerror=broken()>");
+  const uint32_t y = m.output({-1, 4, 2}, DType::kUInt8, "\"><svg onload=broken()>\x1b[31m\xff");
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {-1, 4, 2};
+  auto& op = m.op(std::move(reshape), {x}, {y});
+  op.name = "<!--</script><b>__proto__ ${broken()} \\u003c";
+  op.source_op = "javascript:broken()";
+  return m;
+}
+
+// Each adds its predecessor's output and that of an operator 1 to 60 steps before.
+ModelBuilder large() {
+  ModelBuilder m;
+  std::vector<uint32_t> values = {m.input({-1, 64})};
+  for (size_t i = 1; i <= 1000; ++i) {
+    const size_t back = i % 10 == 0 ? 60 : 1 + i % 3;
+    const uint32_t y = i == 1000 ? m.output({-1, 64}) : m.tensor({-1, 64});
+    fb::AddOptionsT options;
+    options.a_scale = options.b_scale = testing::float_bits(0.5f);
+    m.op(std::move(options), {values.back(), values[i > back ? i - back : 0]}, {y});
+    values.push_back(y);
+  }
+  return m;
+}
+
+}  // namespace
+}  // namespace qrt
+
+int main(int, char** argv) {
+  const std::string folder = argv[1];
+  qrt::write(folder + "/hostile.qrt", qrt::hostile());
+  qrt::write(folder + "/large.qrt", qrt::large());
+}
