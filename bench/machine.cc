@@ -9,7 +9,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "bench/cpu_name.h"
 
@@ -24,6 +23,14 @@ std::string line_of(const std::string& path) {
   std::ifstream file(path);
   std::getline(file, line);
   return line;
+}
+
+// The lines that can be read.
+std::string text_of(const std::string& path) {
+  std::string text;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) text += line + "\n";
+  return text;
 }
 
 // The value behind "key : " in /proc/cpuinfo, of the first CPU that has it.
@@ -123,8 +130,7 @@ std::vector<int> of_kind(bool big) {
 
 Machine this_machine() {
   Machine machine;
-  std::ifstream file("/proc/cpuinfo");
-  machine.cpu = cpu_name(std::string(std::istreambuf_iterator<char>(file), {}));
+  machine.cpu = cpu_name(text_of("/proc/cpuinfo"));
   utsname name;
   if (uname(&name) == 0)
     machine.os = std::string(name.sysname) + " " + name.release + " " + name.machine;
