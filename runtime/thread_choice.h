@@ -25,7 +25,7 @@ class ThreadChoice {
   }
 
  private:
-  static constexpr size_t kFirstStay = 16, kMostStay = 256;     // runs alone
+  static constexpr size_t kFirstStay = 16, kMostStay = 256;    // runs alone
   static constexpr size_t kFirstPause = 8, kMostPause = 1024;  // runs before the next trial
   static constexpr size_t kReturn = 3;  // runs that tell whether several threads are faster again
   static constexpr double kDisturbed = 1.2, kFaster = 0.9;
