@@ -163,7 +163,10 @@ const char* qrt_version(void) {
 int qrt_version_number(void) { return QRT_VERSION_NUMBER; }
 
 const char* qrt_status_name(qrt_status status) {
-  switch (status) {
+  int code;  // a C caller may pass any
+  static_assert(sizeof code == sizeof status);
+  memcpy(&code, &status, sizeof code);
+  switch (code) {
     case QRT_OK: return "OK";
     case QRT_INVALID_ARGUMENT: return "INVALID_ARGUMENT";
     case QRT_INVALID_MODEL: return "INVALID_MODEL";

@@ -168,6 +168,9 @@ class GraphMutator {
 
 Bytes with_another_graph(const Bytes& file, unsigned seed) {
   const auto model = tflite::UnPackModel(file.data());
+  for (auto& graph : model->subgraphs)  // Pack wants a table where there is a type
+    for (auto& op : graph->operators)
+      if (op->builtin_options.value == nullptr) op->builtin_options.Reset();
   GraphMutator(model.get(), seed).run();
   flatbuffers::FlatBufferBuilder fbb;
   tflite::FinishModelBuffer(fbb, tflite::CreateModel(fbb, model.get()));
