@@ -101,12 +101,6 @@ std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
   return values;
 }
 
-float float_of(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
-}
-
 // Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
 bool is_repeated(const Requant& r, size_t c) {
   for (int i = 0; i < r.stage_count; ++i) {
@@ -114,6 +108,12 @@ bool is_repeated(const Requant& r, size_t c) {
     if (s.multiplier[c] != s.multiplier[c - 1] || s.shift[c] != s.shift[c - 1]) return false;
   }
   return true;
+}
+
+float float_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
 }
 
 // requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.

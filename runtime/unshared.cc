@@ -6,9 +6,18 @@
 #include "qrt_model_types.h"
 
 namespace qrt {
-namespace {
 
 using flatbuffers::TypeTable;
+
+const TypeTable* union_member(const TypeTable& of, uint8_t member) {
+  size_t i = member;
+  if (of.values != nullptr)  // not numbered one after the other
+    for (i = 0; i < of.num_elems && of.values[i] != member;) ++i;
+  if (i >= of.num_elems || of.type_codes[i].sequence_ref < 0) return nullptr;
+  return of.type_refs[of.type_codes[i].sequence_ref]();
+}
+
+namespace {
 
 // Bytes of an element of a vector of numbers.
 size_t scalar_bytes(flatbuffers::ElementaryType type) {
@@ -72,17 +81,8 @@ class Walk {
     if (type == flatbuffers::ET_STRING) return take(target<flatbuffers::String>(value)->size() + 8);
     if (inner->st == flatbuffers::ST_TABLE) return table(target<flatbuffers::Table>(value), inner);
     if (inner->st != flatbuffers::ST_UNION) return take(sizeof(flatbuffers::uoffset_t));
-    const TypeTable* member = member_of(*inner, *before);
+    const TypeTable* member = union_member(*inner, *before);
     return member == nullptr || table(target<flatbuffers::Table>(value), member);
-  }
-
-  // Null for one that this build does not know, which everybody passes over.
-  static const TypeTable* member_of(const TypeTable& u, uint8_t member) {
-    size_t i = member;
-    if (u.values != nullptr)  // not numbered one after the other
-      for (i = 0; i < u.num_elems && u.values[i] != member;) ++i;
-    if (i >= u.num_elems || u.type_codes[i].sequence_ref < 0) return nullptr;
-    return u.type_refs[u.type_codes[i].sequence_ref]();
   }
 
   bool vector(const uint8_t* value, flatbuffers::ElementaryType type, const TypeTable* inner) {

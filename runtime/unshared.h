@@ -6,6 +6,7 @@
 #define QRT_RUNTIME_UNSHARED_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/status.h"
 
@@ -25,6 +26,9 @@ Status check_unshared(const flatbuffers::Table* root, const flatbuffers::TypeTab
 
 // The same for a .qrt file's root. In a file of its own: its tables of types are long.
 Status check_unshared_model(const void* model, size_t file_bytes);
+
+// The type of a union's member; null: none, or one that this build does not know.
+const flatbuffers::TypeTable* union_member(const flatbuffers::TypeTable& of, uint8_t member);
 
 // Generous: what qrt's own converter writes shares nothing, other writers may share small tables.
 constexpr size_t kMaxSharing = 16;

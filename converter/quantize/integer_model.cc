@@ -54,15 +54,19 @@ uint32_t float_bits(double v) {
   return bits;
 }
 
-// Reals at the edges: CVM's own are integers.
-void add_float_input(const CvmModel::Edge& edge, convert::Graph* graph) {
-  const convert::ValueId integers = graph->inputs[0];
+// Reals at an edge, whose own value is integers in CVM.
+convert::ValueId real_of(const CvmModel::Edge& edge, convert::ValueId integers,
+                         convert::Graph* graph) {
   convert::Value& q = graph->values[integers];
   q.name = edge.name + "_quantized";
   convert::Value real;
   real.name = edge.name;
   real.type = {DType::kFloat32, q.type.shape};
-  const convert::ValueId x = graph->add_value(std::move(real));
+  return graph->add_value(std::move(real));
+}
+
+void add_float_input(const CvmModel::Edge& edge, convert::Graph* graph) {
+  const convert::ValueId integers = graph->inputs[0], x = real_of(edge, integers, graph);
   convert::Node node =
       convert::make_node<fb::QuantizeOptionsT>(edge.name, "input", {x}, {integers});
   auto& o = convert::options<fb::QuantizeOptionsT>(node);
@@ -74,12 +78,7 @@ void add_float_input(const CvmModel::Edge& edge, convert::Graph* graph) {
 }
 
 void add_float_output(const CvmModel::Edge& edge, convert::ValueId* output, convert::Graph* graph) {
-  convert::Value& q = graph->values[*output];
-  q.name = edge.name + "_quantized";
-  convert::Value real;
-  real.name = edge.name;
-  real.type = {DType::kFloat32, q.type.shape};
-  const convert::ValueId y = graph->add_value(std::move(real));
+  const convert::ValueId y = real_of(edge, *output, graph);
   convert::Node node =
       convert::make_node<fb::DequantizeOptionsT>(edge.name, "output", {*output}, {y});
   auto& o = convert::options<fb::DequantizeOptionsT>(node);

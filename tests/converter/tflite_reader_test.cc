@@ -237,6 +237,16 @@ TEST(TfliteReader, IndicesOfTheGraph) {
   refuse("a graph output names tensor 1, which nothing wrote", {0}, {1}, {0}, {});
 }
 
+std::vector<uint8_t> model_of(flatbuffers::Offset<tflite::SubGraph> graph,
+                              flatbuffers::FlatBufferBuilder* fbb) {
+  const auto graphs = fbb->CreateVector(&graph, 1);
+  tflite::ModelBuilder model(*fbb);
+  model.add_version(3);
+  model.add_subgraphs(graphs);
+  tflite::FinishModelBuffer(*fbb, model.Finish());
+  return {fbb->GetBufferPointer(), fbb->GetBufferPointer() + fbb->GetSize()};
+}
+
 // 10,000 tensors with one name of 10,000 bytes.
 TEST(TfliteReader, TablesThatAreShared) {
   flatbuffers::FlatBufferBuilder fbb;
@@ -248,14 +258,8 @@ TEST(TfliteReader, TablesThatAreShared) {
       fbb.CreateVector(std::vector<flatbuffers::Offset<tflite::Tensor>>(10000, shared));
   tflite::SubGraphBuilder graph(fbb);
   graph.add_tensors(tensors);
-  const auto made = graph.Finish();
-  const auto graphs = fbb.CreateVector(&made, 1);
-  tflite::ModelBuilder model(fbb);
-  model.add_version(3);
-  model.add_subgraphs(graphs);
-  tflite::FinishModelBuffer(fbb, model.Finish());
-  expect_status({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
-                Code::kInvalidModel, "names the same tables again and again");
+  expect_status(model_of(graph.Finish(), &fbb), Code::kInvalidModel,
+                "names the same tables again and again");
 }
 
 // One operator more than a model may have.
@@ -266,14 +270,7 @@ TEST(TfliteReader, OperatorsWithoutEnd) {
       std::vector<flatbuffers::Offset<tflite::Operator>>(convert::kMaxSourceNodes + 1, shared));
   tflite::SubGraphBuilder graph(fbb);
   graph.add_operators(operators);
-  const auto made = graph.Finish();
-  const auto graphs = fbb.CreateVector(&made, 1);
-  tflite::ModelBuilder model(fbb);
-  model.add_version(3);
-  model.add_subgraphs(graphs);
-  tflite::FinishModelBuffer(fbb, model.Finish());
-  expect_status({fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()},
-                Code::kUnsupported,
+  expect_status(model_of(graph.Finish(), &fbb), Code::kUnsupported,
                 "has " + std::to_string(convert::kMaxSourceNodes + 1) + " nodes");
 }
 

@@ -15,6 +15,8 @@
 // After the types, which it needs.
 #include <flatbuffers/minireflect.h>
 
+#include "runtime/unshared.h"
+
 namespace qrt::testing {
 
 using TypeTable = flatbuffers::TypeTable;
@@ -76,20 +78,11 @@ class FieldWalk {
     if (code.is_repeating) return vector(value, type, i, element, inner);
     if (element != flatbuffers::ET_SEQUENCE) return number(value, element, type, i);
     if (inner->st == flatbuffers::ST_UNION) {
-      inner = member_of(*inner, before != nullptr ? *before : 0);
+      inner = union_member(*inner, before != nullptr ? *before : 0);
       if (inner == nullptr) return;
     }
     fields_.links.push_back({place(value), place(follow(value)), inner, -1});
     table(follow(value), inner);
-  }
-
-  // Null: none, or one that the schema does not have.
-  static const TypeTable* member_of(const TypeTable& u, uint8_t member) {
-    size_t i = member;
-    if (u.values != nullptr)  // not numbered one after the other
-      for (i = 0; i < u.num_elems && u.values[i] != member;) ++i;
-    if (i >= u.num_elems || u.type_codes[i].sequence_ref < 0) return nullptr;
-    return u.type_refs[u.type_codes[i].sequence_ref]();
   }
 
   void vector(const uint8_t* value, const TypeTable& type, size_t i,
