@@ -316,7 +316,7 @@ std::string GraphMaker::floats(const Dims& dims, double amplitude) {
   return b_.constant(dims, v);
 }
 
-std::string GraphMaker::codes(const Dims& dims, const Quant& q) {
+std::string GraphMaker::codes(const Dims& dims, const Quant& q, int most) {
   const size_t n = static_cast<size_t>(elements(dims));
   const int64_t narrow = dice_.one_in(5) ? 3 : 0;
   std::vector<int32_t> v(n);
@@ -326,6 +326,7 @@ std::string GraphMaker::codes(const Dims& dims, const Quant& q) {
             ? std::min<int64_t>(
                   std::max<int64_t>(q.zero_point + dice_.integer(-narrow, narrow), q.lo()), q.hi())
             : dice_.integer(q.lo(), q.hi()));
+  for (int32_t& c : v) c = std::min(std::max(c, -most), most);
   switch (q.type) {
     case kInt8: return b_.constant(dims, std::vector<int8_t>(v.begin(), v.end()));
     case kUint16: return b_.constant(dims, std::vector<uint16_t>(v.begin(), v.end()));
@@ -356,7 +357,8 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
   }
   if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
   q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
-  w.stored = codes(dims, q);
+  constexpr int kMostPairSafe = 32767 / (2 * 255);
+  w.stored = codes(dims, q, options_.pair_safe && q.type == kInt8 ? kMostPairSafe : 65535);
   const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
   w.scale = b_.constant(shape, scales);
   w.zero_point = q.type == kInt8

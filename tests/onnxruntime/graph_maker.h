@@ -44,6 +44,9 @@ struct Live {
 
 struct GraphOptions {
   int layers = 6;  // at most
+  // No two products of a byte and an int8 weight add up to more than 16 bits hold: ONNX Runtime
+  // saturates there on CPUs without VNNI.
+  bool pair_safe = false;
 };
 
 class GraphMaker {
@@ -94,7 +97,8 @@ class GraphMaker {
   std::string integers64(const Dims& values) {
     return b_.constant<int64_t>({static_cast<int64_t>(values.size())}, values);
   }
-  std::string codes(const Dims& dims, const Quant& quant);
+  // Random integers, none of a magnitude beyond `most`.
+  std::string codes(const Dims& dims, const Quant& quant, int most = 65535);
   std::string quantised_constant(const Dims& dims, double amplitude);
   struct Weights {
     std::string stored, scale, zero_point;

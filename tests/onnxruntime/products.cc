@@ -209,6 +209,7 @@ bool GraphMaker::matmul_computed() {
     b = i, transposed = false;
   }
   if (has_batch && da.size() == 2) return false;
+  if (options_.pair_safe && live_[b].quant.type == kInt8) return false;
   Dims dims = da;
   std::string right = read(b);
   if (transposed) {

@@ -23,6 +23,7 @@ using Json = nlohmann::json;
 using testing::Bytes;
 
 struct Options {
+  GraphOptions graph;
   bool allow_float = false, quantized = false;
 };
 
@@ -152,7 +153,7 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
 }
 
 void make_one(const std::string& stem, uint64_t seed, const Options& options) {
-  GraphMaker maker(seed, GraphOptions());
+  GraphMaker maker(seed, options.graph);
   OnnxBuilder builder = maker.make();
   if (options.quantized) add_quantized_outputs(&builder);
   const std::string path = stem + ".onnx";
@@ -183,7 +184,9 @@ void make_one(const std::string& stem, uint64_t seed, const Options& options) {
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized]\n");
+    fprintf(
+        stderr,
+        "usage: random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized] [--pair-safe]\n");
     return 2;
   }
   const uint64_t seed = strtoull(argv[2], nullptr, 0), first = strtoull(argv[3], nullptr, 0);
@@ -192,6 +195,7 @@ int main(int argc, char** argv) {
   for (int i = 5; i < argc; ++i) {
     options.allow_float = options.allow_float || strcmp(argv[i], "--allow-float") == 0;
     options.quantized = options.quantized || strcmp(argv[i], "--quantized") == 0;
+    options.graph.pair_safe = options.graph.pair_safe || strcmp(argv[i], "--pair-safe") == 0;
   }
   for (uint64_t i = first; i < first + count; ++i)
     qrt::random_onnx::make_one(std::string(argv[1]) + "/" + std::to_string(i),

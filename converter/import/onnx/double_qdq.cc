@@ -1,59 +1,129 @@
 #include "converter/import/onnx/double_qdq.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "converter/import/onnx/merged_pairs.h"
-#include "converter/import/onnx/move.h"
 #include "converter/import/onnx/no_op.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 
+using Kind = Link::Kind;
+
+constexpr size_t kMostReaders = 64;  // looked at, of a hostile file's thousands
+
 bool is(const NodeView& node, const char* op) {
   return node.op() == op && node.integer("block_size", 0) == 0;
 }
 
-bool is_identity(const std::vector<int64_t>& perm) {
-  for (size_t i = 0; i < perm.size(); ++i)
-    if (perm[i] != static_cast<int64_t>(i)) return false;
-  return !perm.empty();
+bool is_pair_node(const Link& link) {
+  return link.kind == Kind::kQuantize || link.kind == Kind::kDequantize;
 }
 
-bool are_inverse(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  for (size_t i = 0; i < a.size(); ++i) {
-    const size_t at = static_cast<size_t>(a[i]);
-    if (a.size() != b.size() || at >= b.size() || b[at] != static_cast<int64_t>(i)) return false;
+bool is_permutation(const std::vector<int64_t>& perm) {
+  std::vector<bool> seen(perm.size());
+  for (int64_t axis : perm) {
+    if (axis < 0 || axis >= static_cast<int64_t>(perm.size()) || seen[static_cast<size_t>(axis)])
+      return false;
+    seen[static_cast<size_t>(axis)] = true;
   }
-  return !a.empty();
+  return true;
 }
 
-// What `first` and then `second` do. Empty: not known to be a permutation of as many axes.
-std::vector<int64_t> composed(const std::vector<int64_t>& first,
-                              const std::vector<int64_t>& second) {
-  if (first.empty()) return second;
-  std::vector<int64_t> both;
-  for (int64_t axis : second) {
-    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return {};
-    both.push_back(first[static_cast<size_t>(axis)]);
-  }
-  return both;
+// Operators through which ONNX Runtime moves Transposes.
+bool passes_transposes(const NodeView& node) {
+  static const std::unordered_set<std::string> known = {"Abs",
+                                                        "Acos",
+                                                        "Acosh",
+                                                        "Add",
+                                                        "And",
+                                                        "ArgMax",
+                                                        "ArgMin",
+                                                        "Asin",
+                                                        "Asinh",
+                                                        "Atan",
+                                                        "Atanh",
+                                                        "BitShift",
+                                                        "Cast",
+                                                        "CastLike",
+                                                        "Ceil",
+                                                        "Celu",
+                                                        "Clip",
+                                                        "Concat",
+                                                        "Cos",
+                                                        "Cosh",
+                                                        "DequantizeLinear",
+                                                        "Div",
+                                                        "Equal",
+                                                        "Erf",
+                                                        "Exp",
+                                                        "Floor",
+                                                        "Gelu",
+                                                        "Greater",
+                                                        "GreaterOrEqual",
+                                                        "HardSigmoid",
+                                                        "HardSwish",
+                                                        "Hardmax",
+                                                        "Identity",
+                                                        "IsInf",
+                                                        "IsNaN",
+                                                        "LeakyRelu",
+                                                        "Less",
+                                                        "LessOrEqual",
+                                                        "Log",
+                                                        "LogSoftmax",
+                                                        "Max",
+                                                        "Mean",
+                                                        "Min",
+                                                        "Mod",
+                                                        "Mul",
+                                                        "Neg",
+                                                        "Not",
+                                                        "Or",
+                                                        "PRelu",
+                                                        "Pad",
+                                                        "Pow",
+                                                        "QuantizeLinear",
+                                                        "Reciprocal",
+                                                        "ReduceL1",
+                                                        "ReduceL2",
+                                                        "ReduceLogSum",
+                                                        "ReduceLogSumExp",
+                                                        "ReduceMax",
+                                                        "ReduceMean",
+                                                        "ReduceMin",
+                                                        "ReduceProd",
+                                                        "ReduceSum",
+                                                        "ReduceSumSquare",
+                                                        "Relu",
+                                                        "Round",
+                                                        "Selu",
+                                                        "Shrink",
+                                                        "Sigmoid",
+                                                        "Sign",
+                                                        "Sin",
+                                                        "Sinh",
+                                                        "Slice",
+                                                        "Softmax",
+                                                        "Softplus",
+                                                        "Softsign",
+                                                        "Split",
+                                                        "Sqrt",
+                                                        "Squeeze",
+                                                        "Sub",
+                                                        "Sum",
+                                                        "Tan",
+                                                        "Tanh",
+                                                        "ThresholdedRelu",
+                                                        "Tile",
+                                                        "Unsqueeze",
+                                                        "Where",
+                                                        "Xor"};
+  return node.domain().empty() && known.count(node.op()) != 0;
 }
 
-Shape turned(const Shape& shape, const std::vector<int64_t>& perm) {
-  if (static_cast<int>(perm.size()) != shape.rank()) return shape;
-  std::vector<int> axes(perm.begin(), perm.end());
-  for (int axis : axes)
-    if (axis < 0 || axis >= shape.rank()) return shape;
-  return transposed(shape, std::move(axes)).to;
-}
-
-// Two Transposes, one behind the other, that ONNX Runtime takes out.
-bool cancel(const NodeView& first, const NodeView& second) {
-  const std::vector<int64_t> perm = first.integers("perm");
-  return first.op() == "Transpose" && second.op() == "Transpose" && !is_identity(perm) &&
-         are_inverse(perm, second.integers("perm"));
+// Operators that become one with a Transpose in front.
+bool is_joined(const NodeView& node) {
+  return node.domain().empty() && (node.op() == "Transpose" || node.op() == "Reshape");
 }
 
 }  // namespace
@@ -68,34 +138,28 @@ int DoubleQdq::passed_input(const NodeView& node) const {
   return found == passed_.end() ? -1 : found->second;
 }
 
+const NodeView* DoubleQdq::producer(const std::string& tensor) const {
+  const int index = model_.producer(tensor);
+  return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
+}
+
 Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
                                std::vector<const NodeView*>* found, Passed* passed,
                                bool* all) const {
-  constexpr size_t kMostPassed = 64;  // of a hostile file's thousands
   const std::vector<int>& readers = model_.readers(tensor);
   // Graph outputs and readers within a subgraph count as uses only.
   *all = !readers.empty() && static_cast<int>(readers.size()) == model_.uses(tensor) &&
-         passed->size() <= kMostPassed;
+         passed->size() <= kMostReaders && readers.size() <= kMostReaders;
   for (size_t i = 0; *all && i < readers.size(); ++i) {
     const NodeView& node = *nodes_[static_cast<size_t>(readers[i])];
     bool nothing;
     QRT_TRY(changes_nothing(node, tensor, shape, model_, tensors_, &nothing));
-    if (nothing) {
-      passed->emplace_back(node.index(), node.input(0) == tensor ? 0 : 1);
-      QRT_TRY(find_readers(node.output(0), shape, found, passed, all));
+    if (!nothing) {
+      found->push_back(&node);
       continue;
     }
-    const std::string& y = node.output(0);
-    if (node.op() == "Transpose" && model_.uses(y) == 1 && model_.readers(y).size() == 1) {
-      const NodeView& back = *nodes_[static_cast<size_t>(model_.readers(y)[0])];
-      if (cancel(node, back)) {
-        passed->emplace_back(node.index(), 0);
-        passed->emplace_back(back.index(), 0);
-        QRT_TRY(find_readers(back.output(0), shape, found, passed, all));
-        continue;
-      }
-    }
-    found->push_back(&node);
+    passed->emplace_back(node.index(), node.input(0) == tensor ? 0 : 1);
+    QRT_TRY(find_readers(node.output(0), shape, found, passed, all));
   }
   return Status();
 }
@@ -112,283 +176,248 @@ bool DoubleQdq::read(const NodeView& node, Quant* quant) const {
   return true;
 }
 
-// Whether these are one node to ONNX Runtime: all of one operator and parameters.
-bool DoubleQdq::are_one(const std::vector<const NodeView*>& nodes, const char* op,
-                        Quant* quant) const {
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    Quant q;
-    if (!is(*nodes[i], op) || !read(*nodes[i], &q) || (i > 0 && q != *quant)) return false;
-    *quant = q;
-  }
-  return !nodes.empty();
-}
-
-Status DoubleQdq::begin(const NodeView& quantize, const Shape& shape,
-                        std::optional<Pair>* begun) const {
-  Quant first;
-  if (!is(quantize, "QuantizeLinear") || !read(quantize, &first)) return Status();
-  Pair pair{quantize, &quantize, shape, first, MergedPairs(first), {}, {}, {}};
-  const NodeView* before = producer(quantize.input(0));
-  if (before && before->op() == "Transpose") {
-    pair.front = before;
-    pair.turn = before->integers("perm");
-  }
-  Quant other;
-  Passed passed;
-  bool all;
-  QRT_TRY(find_readers(quantize.output(0), shape, &pair.dequantizes, &passed, &all));
-  if (!all || !are_one(pair.dequantizes, "DequantizeLinear", &other) || other != pair.quant)
-    return Status();
-  if (pair.dequantizes.size() == 1) pair.row = {{&quantize, pair.dequantizes[0], first}};
-  begun->emplace(std::move(pair));
-  return Status();
-}
-
-Status DoubleQdq::merge(const NodeView& quantize, const Shape& shape) {
-  if (settled_.count(quantize.index()) != 0) return Status();
-  std::optional<Pair> pair;
-  QRT_TRY(begin(quantize, shape, &pair));
-  for (bool goes_on = pair.has_value(); goes_on;) QRT_TRY(merge_next(&*pair, false, &goes_on));
-  return pair ? leave_copies(*pair) : Status();
-}
-
-// The only node that reads its output, which is no graph output; null for several.
-const NodeView* DoubleQdq::sole_reader(const NodeView& node) const {
-  const std::vector<int>& readers = model_.readers(node.output(0));
-  const bool one = readers.size() == 1 && model_.uses(node.output(0)) == 1;
-  return one ? nodes_[static_cast<size_t>(readers[0])].get() : nullptr;
-}
-
-const NodeView* DoubleQdq::producer(const std::string& tensor) const {
-  const int index = model_.producer(tensor);
-  return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
-}
-
-bool DoubleQdq::is_move(const NodeView& node) const {
+Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* link,
+                            bool* is_link) const {
+  *is_link = false;
+  if (nodes.empty()) return Status();
+  const NodeView& node = *nodes[0];
   const std::string& op = node.op();
-  return op == "Slice" || op == "Reshape" || op == "Transpose" || op == "Squeeze" ||
-         op == "Unsqueeze" || (op == "MaxPool" && model_.opset("") >= 12);
-}
-
-bool DoubleQdq::goes_in_front(const NodeView& node) const {
-  const NodeView* move = producer(node.input(0));
-  if (!move || model_.uses(node.input(0)) != 1) return false;
-  if (!is_move(*move)) return false;
-  const NodeView* source = producer(move->input(0));
-  return !source || (source->op() != "DequantizeLinear" && model_.uses(move->input(0)) == 1);
-}
-
-// A Transpose reads the floats of the pair that begins here.
-bool DoubleQdq::is_turned(const NodeView& quantize) const {
-  for (int i : model_.readers(quantize.output(0))) {
-    const NodeView& d = *nodes_[static_cast<size_t>(i)];
-    const NodeView* reader = is(d, "DequantizeLinear") ? sole_reader(d) : nullptr;
-    if (reader && reader->op() == "Transpose") return true;
-  }
-  return false;
-}
-
-// Two forms. DQ, Transpose, Q, DQ, Transpose: the first Transpose moves behind the second pair.
-// DQ, Transpose, Transpose, Q, and DQ, Transpose, Unsqueeze, Q, DQ, Transpose: ONNX Runtime first
-// puts a pair like Q behind the first Transpose.
-Status DoubleQdq::merge_across(Pair* pair, bool* merged) {
-  *merged = false;
-  const NodeView* d = pair->dequantizes.front();
-  if (pair->dequantizes.size() != 1) return Status();
-  std::vector<const NodeView*> readers;
-  Passed passed;
-  bool all;
-  QRT_TRY(find_readers(d->output(0), pair->shape, &readers, &passed, &all));
-  const NodeView* first = all && readers.size() == 1 ? readers[0] : nullptr;
-  if (!first || first->op() != "Transpose") return Status();
-  const NodeView* q = sole_reader(*first);
-  if (q && cancel(*first, *q)) return Status();
-  bool turns_again = false;
-  while (q && (q->op() == "Transpose" || q->op() == "Squeeze" || q->op() == "Unsqueeze")) {
-    turns_again = turns_again || q->op() == "Transpose";
-    q = sole_reader(*q);
-  }
-  Quant second, common;
-  if (!q || !are_one({q}, "QuantizeLinear", &second) || second.type != pair->quant.type)
-    return Status();
-  const auto narrows = [&] {
-    return pair->quant != second && !almost_equal(pair->quant, second) &&
-           intersect(pair->quant, second, &common);
-  };
-  const auto mark = [&] { merged_[pair->quantize.index()] = merged_[d->index()] = common; };
-  if (turns_again || (q != sole_reader(*first) && is_turned(*q))) {
-    if (narrows()) mark();
+  if (op == "QuantizeLinear" || op == "DequantizeLinear") {
+    link->kind = op == "QuantizeLinear" ? Kind::kQuantize : Kind::kDequantize;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      Quant quant;
+      if (!is(*nodes[i], op.c_str()) || !read(*nodes[i], &quant) || (i > 0 && quant != link->quant))
+        return Status();
+      link->quant = quant;
+    }
+    *is_link = true;
     return Status();
   }
-  if (q != sole_reader(*first)) return Status();
-  const Shape shape = turned(pair->shape, first->integers("perm"));
-  std::optional<Pair> behind;
-  QRT_TRY(begin(*q, shape, &behind));
-  if (!behind) return Status();
-  for (bool goes_on = true; goes_on;) QRT_TRY(merge_next(&*behind, true, &goes_on));
-  second = behind->quant;
-  // To move it costs a Transpose for every other reader, unless it changes nothing.
-  std::vector<const NodeView*>& next = behind->dequantizes;
-  const NodeView* last = next.size() == 1 ? sole_reader(*next[0]) : nullptr;
-  const bool turns = last && last->op() == "Transpose";
-  bool moves = turns;
-  for (const NodeView* node : next)
-    for (int i : model_.readers(node->output(0)))
-      moves = moves || (is_identity(first->integers("perm")) &&
-                        nodes_[static_cast<size_t>(i)]->op() == "Transpose");
-  if (!moves || !narrows()) return Status();
-  bool stays = false;
-  if (turns && !are_inverse(first->integers("perm"), last->integers("perm")))
-    QRT_TRY(is_copied_behind(*last, turned(shape, last->integers("perm")), &stays));
-  if (stays) {
-    mark();
-    return Status();
-  }
-  if (!pair->members.add(second, true, &common)) return Status();
-  merged_.erase(d->index());
-  merged_.erase(q->index());
-  passed_[d->index()] = passed_[q->index()] = 0;
-  for (const auto& [node, input] : passed) passed_[node] = input;
-  merged_[pair->quantize.index()] = common;
-  for (const NodeView* node : next) merged_[node->index()] = common;
-  pair->quant = common;
-  pair->dequantizes = std::move(next);
-  pair->row.clear();
-  pair->turn = composed(pair->turn, first->integers("perm"));
-  pair->shape = shape;
-  *merged = true;
-  return Status();
-}
-
-// Not in front of a QuantizeLinear or of several readers.
-Status DoubleQdq::is_copied_behind(const NodeView& move, const Shape& to, bool* is_copied) const {
-  const NodeView* node = &move;
-  for (const NodeView* reader; (reader = sole_reader(*node));) {
-    bool nothing;
-    QRT_TRY(changes_nothing(*reader, node->output(0), to, model_, tensors_, &nothing));
-    *is_copied = reader->op() != "QuantizeLinear";
-    if (!nothing) return Status();
-    node = reader;
-  }
-  *is_copied = model_.readers(node->output(0)).empty();  // a graph output
-  return Status();
-}
-
-Status DoubleQdq::leave_copies(const Pair& pair) {
-  const std::vector<Pair::Member>& row = pair.row;
-  if (row.size() < 3) return Status();
-  const auto own_pair = [&](const Pair::Member& member, const Quant& quant) {
-    merged_[member.quantize->index()] = merged_[member.dequantize->index()] = quant;
-    passed_.erase(member.quantize->index());
-    passed_.erase(member.dequantize->index());
-  };
-  const auto both = [](const Quant& a, const Quant& b) {
-    Quant common = a;
-    if (a != b) intersect(a, b, &common);
-    return common;
-  };
-  const Pair::Member &first = row[0], &last = row.back();
-  const Quant front = both(first.quant, row[1].quant);
-  if (front != pair.quant && goes_in_front(*first.quantize)) {
-    own_pair(first, front);
-    merged_[row[1].quantize->index()] = pair.quant;
-    passed_.erase(row[1].quantize->index());
-    settled_.insert(row[1].quantize->index());
-  }
-  const Quant back = row.size() % 2 ? last.quant : both(row[row.size() - 2].quant, last.quant);
-  const NodeView* move = sole_reader(*last.dequantize);
-  bool is_copied = false;
-  if (move && is_move(*move)) {
-    const Shape to =
-        move->op() == "Transpose" ? turned(pair.shape, move->integers("perm")) : pair.shape;
-    QRT_TRY(is_copied_behind(*move, to, &is_copied));
-  }
-  if (is_copied && back != pair.quant) {
-    own_pair(last, back);
-    const NodeView* before = row[row.size() - 2].dequantize;
-    merged_[before->index()] = pair.quant;
-    passed_.erase(before->index());
-    settled_.insert(last.quantize->index());
+  if (nodes.size() != 1 || !node.domain().empty()) return Status();
+  *is_link = true;
+  if (op == "Transpose") {
+    link->kind = Kind::kTranspose;
+    link->numbers = node.integers("perm");
+    if (!is_permutation(link->numbers)) link->numbers.clear();
+  } else if (op == "Squeeze" || op == "Unsqueeze") {
+    link->kind = op == "Squeeze" ? Kind::kSqueeze : Kind::kUnsqueeze;
+    link->numbers = node.integers("axes");
+    if (node.has_input(1)) {
+      QRT_TRY(tensors_->load_initializer(node.input(1)));
+      const Tensor& axes = tensors_->input(node, 1);
+      if (axes.is_plain_constant() && axes.constant->is_integer() &&
+          axes.constant->elements() <= kMaxTensorRank)
+        for (int64_t i = 0; i < axes.constant->elements(); ++i)
+          link->numbers.push_back(axes.constant->integer(i));
+    }
+  } else if (op == "Slice") {
+    link->kind = Kind::kSlice;
+  } else if (op == "Reshape" || (op == "MaxPool" && model_.opset("") >= 12)) {
+    link->kind = Kind::kMove;
+  } else {
+    *is_link = false;
   }
   return Status();
 }
 
-const NodeView* DoubleQdq::undoes_turn(const Pair& pair) const {
-  const NodeView* behind =
-      pair.dequantizes.size() == 1 ? sole_reader(*pair.dequantizes[0]) : nullptr;
-  const bool undoes = behind && behind->op() == "Transpose" && !is_identity(pair.turn) &&
-                      are_inverse(pair.turn, behind->integers("perm"));
-  return undoes ? behind : nullptr;
+// ONNX Runtime moves a Transpose down to one of several readers where it could move it to all.
+bool DoubleQdq::moves_from_all_readers(const NodeView& transpose) const {
+  const std::string& y = transpose.output(0);
+  const size_t readers = model_.readers(y).size();
+  bool all = static_cast<int>(readers) == model_.uses(y) && readers <= kMostReaders;
+  for (int i : model_.readers(y)) {
+    const NodeView& reader = *nodes_[static_cast<size_t>(i)];
+    all = all && (passes_transposes(reader) || is_joined(reader));
+  }
+  return all;
 }
 
-Status DoubleQdq::merge_next(Pair* pair, bool adjacent_only, bool* merged) {
-  const NodeView* back = adjacent_only ? nullptr : undoes_turn(*pair);
-  *merged = false;
-  if (!back && !adjacent_only) QRT_TRY(merge_across(pair, merged));
-  if (*merged) return Status();
-  const Shape shape = back ? turned(pair->shape, back->integers("perm")) : pair->shape;
-  std::vector<const NodeView*> quantizes, next;
-  Passed passed;
-  bool all;
-  for (const NodeView* d : pair->dequantizes) {
-    const std::string& real = back ? back->output(0) : d->output(0);
-    QRT_TRY(find_readers(real, shape, &quantizes, &passed, &all));
-    if (!all) return Status();
+Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
+  *top = {&quantize, quantize.input(0), nullptr};
+  while (const NodeView* node = producer(top->input)) {
+    const bool sole = model_.uses(top->input) == 1;
+    int through = -1;
+    for (int i = 0; sole && through < 0 && i < 2 && node->has_input(i); ++i) {
+      bool nothing;
+      QRT_TRY(changes_nothing(*node, node->input(i), tensors_->input(*node, i).shape, model_,
+                              tensors_, &nothing));
+      if (nothing) through = i;
+    }
+    if (through >= 0) {
+      top->input = node->input(through);
+      continue;
+    }
+    Link link;
+    bool goes_on;
+    QRT_TRY(make_link({node}, &link, &goes_on));
+    if (!goes_on) break;
+    if (!sole && !is_pair_node(link)) {
+      if (link.kind == Kind::kTranspose && moves_from_all_readers(*node)) top->shared = node;
+      break;
+    }
+    if (!sole) {
+      std::vector<const NodeView*> readers;
+      Passed passed;
+      QRT_TRY(find_readers(top->input, tensors_->input(*top->node, 0).shape, &readers, &passed,
+                           &goes_on));
+      if (goes_on) QRT_TRY(make_link(readers, &link, &goes_on));
+      if (!goes_on) {
+        if (node->op() == "DequantizeLinear") top->shared = node;
+        break;
+      }
+    }
+    top->node = node;
+    top->input = node->input(0);
   }
-  const Quant quant = pair->quant;
-  Quant second, third, common = quant;
-  if (!are_one(quantizes, "QuantizeLinear", &second) || second.type != quant.type) return Status();
-  for (const NodeView* q : quantizes) {
-    QRT_TRY(find_readers(q->output(0), shape, &next, &passed, &all));
-    if (!all) return Status();
+  return Status();
+}
+
+Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) const {
+  Shape shape = tensors_->input(*top.node, 0).shape;
+  std::vector<const NodeView*> nodes;
+  if (top.shared) {
+    bool is_link;
+    steps->emplace_back();
+    steps->back().nodes = {top.shared};
+    QRT_TRY(make_link(steps->back().nodes, &steps->back().link, &is_link));
+    steps->back().link.is_shared = true;
   }
-  if (!are_one(next, "DequantizeLinear", &third) || third != second) return Status();
-  // Equal nodes that make several graph outputs stay apart.
-  const auto outputs = std::count_if(next.begin(), next.end(), [this](const NodeView* d) {
-    return model_.uses(d->output(0)) > static_cast<int>(model_.readers(d->output(0)).size());
-  });
-  if (outputs > 1) return Status();
-  const bool stay = quant != second && almost_equal(quant, second);
-  if (!stay && quant != second && !intersect(quant, second, &common)) {
-    if (common.scale[0] > 0.0f) return Status();
+  end->readers = {top.node};
+  for (bool goes_on = true; goes_on;) {
+    Step step;
+    QRT_TRY(make_link(end->readers, &step.link, &goes_on));
+    if (!goes_on) break;
+    step.nodes = end->readers;
+    // The shape counts for what changes nothing; after other nodes it is not known here.
+    if (step.link.kind == Kind::kTranspose &&
+        static_cast<int>(step.link.numbers.size()) == shape.rank()) {
+      const Shape from = shape;
+      for (int i = 0; i < shape.rank(); ++i)
+        shape[i] = from[static_cast<int>(step.link.numbers[static_cast<size_t>(i)])];
+    } else if (!is_pair_node(step.link)) {
+      shape = Shape();
+    }
+    end->readers.clear();
+    for (const NodeView* node : step.nodes) {
+      if (goes_on)
+        QRT_TRY(find_readers(node->output(0), shape, &end->readers, &step.passed, &goes_on));
+    }
+    if (!goes_on) {
+      end->readers.clear();
+      step.passed.clear();
+      for (const NodeView* node : step.nodes) {
+        for (int i : model_.readers(node->output(0)))
+          end->readers.push_back(nodes_[static_cast<size_t>(i)].get());
+        end->outputs +=
+            model_.uses(node->output(0)) - static_cast<int>(model_.readers(node->output(0)).size());
+      }
+    }
+    steps->push_back(std::move(step));
+  }
+  return Status();
+}
+
+// Whether a Transpose moved down to this node would come to another one.
+bool DoubleQdq::leads_to_transpose(const NodeView& node) {
+  const auto lets_come = [this](const NodeView& n) {
+    if (n.op() == "Transpose") return true;
+    if (!passes_transposes(n)) return false;
+    for (int k = 0; k < n.output_count(); ++k)
+      if (leading_.count(n.output(k)) != 0) return true;
+    return false;
+  };
+  if (!leading_known_) {
+    const std::vector<int>& order = model_.execution_order();
+    for (auto i = order.rbegin(); i != order.rend(); ++i) {
+      const NodeView& n = *nodes_[static_cast<size_t>(*i)];
+      if (!lets_come(n)) continue;
+      for (int k = 0; k < n.input_count(); ++k) leading_.insert(n.input(k));
+    }
+    leading_known_ = true;
+  }
+  return lets_come(node);
+}
+
+void DoubleQdq::describe_ends(const Top& top, const End& end, Chain* chain) {
+  const NodeView* made_by = top.shared ? nullptr : producer(top.input);
+  chain->front.is_made = made_by != nullptr;
+  chain->front.has_dequantize = made_by && made_by->op() == "DequantizeLinear";
+  chain->front.takes_pair = !top.shared && (!made_by || model_.uses(top.input) == 1);
+
+  auto& back = chain->back;
+  back.readers = static_cast<int>(end.readers.size());
+  back.outputs = end.outputs;
+  back.all_lead = end.outputs == 0;
+  for (const NodeView* reader : end.readers) {
+    const bool leads = leads_to_transpose(*reader);
+    back.quantizes = back.quantizes || reader->op() == "QuantizeLinear";
+    back.leads_to_transpose = back.leads_to_transpose || leads;
+    back.all_lead = back.all_lead && leads;
+  }
+  if (back.readers != 1 || !back.all_lead) return;
+  // Its other inputs have to be turned, too, which costs nothing for constants.
+  const NodeView& reader = *end.readers[0];
+  back.takes_transpose = reader.op() != "Transpose";
+  for (int i = 1; i < reader.input_count(); ++i)
+    back.takes_transpose = back.takes_transpose &&
+                           (!reader.has_input(i) || model_.initializers().count(reader.input(i)));
+}
+
+// The first of the file's pair nodes become what the rounds have left.
+Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
+  std::vector<Quant> left;
+  for (const Link& link : chain.links) {
+    if (!is_pair_node(link)) continue;
+    // To dequantise and quantise alike has no effect.
+    if (link.kind == Kind::kQuantize && left.size() > 1 && left.back() == link.quant)
+      left.pop_back();
+    else
+      left.push_back(link.quant);
+  }
+  if (left.empty()) left.assign(2, steps[0].link.quant);
+  size_t at = 0;
+  bool passes = false;
+  for (const Step& step : steps) {
+    if (is_pair_node(step.link)) {
+      passes = at >= left.size();
+      for (const NodeView* node : step.nodes) {
+        if (passes)
+          passed_[node->index()] = 0;
+        else if (left[at] != step.link.quant)
+          merged_[node->index()] = left[at];
+      }
+      ++at;
+    }
+    if (passes) passed_.insert(step.passed.begin(), step.passed.end());
+  }
+  if (at >= left.size()) return Status();
+  return error(Code::kUnsupported, "ONNX Runtime makes more pairs of it and those behind it");
+}
+
+Status DoubleQdq::merge(const NodeView& quantize) {
+  if (settled_.count(quantize.index()) != 0) return Status();
+  Top top;
+  QRT_TRY(find_top(quantize, &top));
+  std::vector<Step> steps;
+  End end;
+  QRT_TRY(follow(top, &steps, &end));
+  Chain chain;
+  int pair_nodes = 0;
+  settled_.insert(quantize.index());
+  for (const Step& step : steps) {
+    chain.links.push_back(step.link);
+    pair_nodes += is_pair_node(step.link);
+    for (const NodeView* node : step.nodes) settled_.insert(node->index());
+  }
+  if (pair_nodes < 3) return Status();  // no two pairs can meet
+  describe_ends(top, end, &chain);
+  bool empty;
+  play_rounds(&chain, &empty);
+  if (empty)
     return error(Code::kUnsupported,
-                 "it and the pair behind it have only 0 in common: ONNX Runtime makes one pair of "
+                 "it and a pair behind it have only 0 in common: ONNX Runtime makes one pair of "
                  "scale 0 of them");
-  }
-  // Pairs between which Transposes are taken out meet late.
-  const bool late = back || std::any_of(passed.begin(), passed.end(), [this](const auto& p) {
-                      return nodes_[static_cast<size_t>(p.first)]->op() == "Transpose";
-                    });
-  if (late && adjacent_only) return Status();
-  if (late && !stay && goes_in_front(back ? *pair->front : pair->quantize)) {
-    for (const auto* nodes : {&quantizes, &next})
-      for (const NodeView* node : *nodes) merged_[node->index()] = common;
-    return Status();
-  }
-  // Between two Transposes ONNX Runtime puts a pair like the second before it takes them out; found
-  // to count where several nodes read what the second makes.
-  int uses = 0;
-  for (const NodeView* d : next) uses += model_.uses(d->output(0));
-  if (late && !back && !stay && uses > 1 && !pair->members.add(second, true, &common))
-    return Status();
-  if (!stay && !pair->members.add(second, late, &common)) return Status();
-  for (const auto* nodes : {&pair->dequantizes, &quantizes})
-    for (const NodeView* node : *nodes) passed.emplace_back(node->index(), 0);
-  for (const auto& [node, input] : passed) passed_[node] = input;
-  for (const NodeView* d : pair->dequantizes) merged_.erase(d->index());
-  if (stay) return Status();
-  merged_[pair->quantize.index()] = common;
-  for (const NodeView* d : next) merged_[d->index()] = common;
-  pair->quant = common;
-  if (late || quantizes.size() != 1 || next.size() != 1)
-    pair->row.clear();
-  else if (!pair->row.empty())
-    pair->row.push_back({quantizes[0], next[0], second});
-  pair->dequantizes = std::move(next);
-  pair->shape = shape;
-  if (back) pair->turn.clear();
-  *merged = true;
-  return Status();
+  return apply(chain, steps);
 }
 
 }  // namespace qrt::convert::from_onnx

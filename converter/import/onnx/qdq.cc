@@ -249,11 +249,15 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  Status merged = importer.double_qdq().merge(node, x.shape);
+  Status merged = importer.double_qdq().merge(node);
   if (merged.code() == Code::kUnsupported)
     return importer.refuse(node, merged.message(), node.output(0),
                            "quantise both to ranges that overlap");
   QRT_TRY(std::move(merged));
+  if (importer.double_qdq().passed_input(node) >= 0) {
+    importer.set_output(node, 0, x);
+    return Status();
+  }
   QRT_TRY(drop_clip(importer, node));
   int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {

@@ -1,0 +1,336 @@
+#include "converter/import/onnx/pair_rounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+using Kind = Link::Kind;
+using Perm = std::vector<int64_t>;
+using Place = std::list<Link>::iterator;
+
+bool is_identity(const Perm& perm) {
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// What `first` and then `second` do.
+Perm composed(const Perm& first, const Perm& second) {
+  Perm both;
+  for (int64_t axis : second) both.push_back(first[static_cast<size_t>(axis)]);
+  return both;
+}
+
+// Marks `axes`, which may count from the end, among `rank`. False: they are none of that rank.
+bool mark(const std::vector<int64_t>& axes, size_t rank, std::vector<bool>* marked) {
+  marked->assign(rank, false);
+  for (int64_t axis : axes) {
+    const int64_t at = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+    if (at < 0 || at >= static_cast<int64_t>(rank) || (*marked)[static_cast<size_t>(at)])
+      return false;
+    (*marked)[static_cast<size_t>(at)] = true;
+  }
+  return true;
+}
+
+// The axes that are not marked.
+std::vector<int64_t> unmarked(const std::vector<bool>& marked) {
+  std::vector<int64_t> result;
+  for (size_t i = 0; i < marked.size(); ++i)
+    if (!marked[i]) result.push_back(static_cast<int64_t>(i));
+  return result;
+}
+
+// The permutation behind a Squeeze of what `perm` permuted, and the Squeeze's axes in front of it.
+bool pass_squeeze(Perm* perm, std::vector<int64_t>* axes) {
+  std::vector<bool> behind, before(perm->size());
+  if (!mark(*axes, perm->size(), &behind)) return false;
+  for (size_t i = 0; i < behind.size(); ++i) before[static_cast<size_t>((*perm)[i])] = behind[i];
+  axes->clear();
+  Perm place(perm->size()), left;
+  const std::vector<int64_t> kept = unmarked(before);
+  for (size_t i = 0; i < before.size(); ++i)
+    if (before[i]) axes->push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < kept.size(); ++i)
+    place[static_cast<size_t>(kept[i])] = static_cast<int64_t>(i);
+  for (int64_t axis : *perm)
+    if (!before[static_cast<size_t>(axis)]) left.push_back(place[static_cast<size_t>(axis)]);
+  *perm = left;
+  return true;
+}
+
+// The same for an Unsqueeze, whose axes stay: those it adds are not permuted.
+bool pass_unsqueeze(Perm* perm, const std::vector<int64_t>& axes) {
+  std::vector<bool> added;
+  if (!mark(axes, perm->size() + axes.size(), &added)) return false;
+  const std::vector<int64_t> old = unmarked(added);
+  Perm all;
+  size_t next = 0;
+  for (size_t i = 0; i < added.size(); ++i)
+    all.push_back(added[i] ? static_cast<int64_t>(i) : old[static_cast<size_t>((*perm)[next++])]);
+  *perm = all;
+  return true;
+}
+
+bool propagates(const Link& link) {
+  return link.kind != Kind::kQuantize && link.kind != Kind::kDequantize;
+}
+
+bool is_equal_pair(const Link& first, Kind kind, const Link& second, Kind other) {
+  return first.kind == kind && second.kind == other && first.quant == second.quant;
+}
+
+// Equal for ONNX Runtime, which then leaves both as they are.
+bool almost_equal(const Quant& a, const Quant& b) {
+  return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
+}
+
+// The pair that stands for both; false where their ranges have nothing in common, or, with a scale
+// of 0, nothing but that.
+bool intersect(const Quant& a, const Quant& b, Quant* result) {
+  const auto [lo, hi] = Limits::of_source(a);
+  const auto real = [](const Quant& q, int v) {
+    return static_cast<float>(v - q.zero_point[0]) * q.scale[0];
+  };
+  const float least = std::max(real(a, lo), real(b, lo));
+  const float most = std::min(real(a, hi), real(b, hi));
+  const float scale = (most - least) / static_cast<float>(hi - lo);
+  const float zero = std::round(static_cast<float>(lo) - least / scale);
+  *result = a;
+  if (scale == 0.0f) result->scale[0] = scale;
+  if (!(scale > 0.0f) || !(zero >= static_cast<float>(lo) && zero <= static_cast<float>(hi)))
+    return false;
+  result->scale[0] = scale;
+  result->zero_point[0] = static_cast<int32_t>(zero);
+  return true;
+}
+
+class Rounds {
+ public:
+  explicit Rounds(Chain* chain) : chain_(*chain), links_(chain->links) {}
+
+  void play() {
+    constexpr int kMost = 10;
+    for (int round = 0; round < kMost && !empty_; ++round) {
+      const bool merged = merge_pairs(), copied = copy_pairs(), moved = move_transposes();
+      const bool mended = mend_pairs();
+      if (!merged && !copied && !moved && !mended) break;
+    }
+  }
+  bool empty() const { return empty_; }
+
+ private:
+  bool is_last(Place link) const { return std::next(link) == links_.end(); }
+  // ONNX Runtime gives each reader of a DequantizeLinear one of its own.
+  bool is_split(Place link) const {
+    return is_last(link) && link->kind == Kind::kDequantize &&
+           chain_.back.readers + chain_.back.outputs > 1;
+  }
+  void insert_pair(Place before, const Quant& quant) {
+    links_.insert(before, Link{Kind::kQuantize, quant, {}, false});
+    links_.insert(before, Link{Kind::kDequantize, quant, {}, false});
+  }
+  std::vector<Place> all(Kind kind) {
+    std::vector<Place> result;
+    for (Place link = links_.begin(); link != links_.end(); ++link)
+      if (link->kind == kind) result.push_back(link);
+    return result;
+  }
+
+  bool merge_pairs();
+  bool copy_pairs();
+  bool move_transposes();
+  bool move_behind(Place transpose, Place link);
+  void find_those_that_lead();
+  bool mend_pairs();
+  bool is_empty_pair(Place quantize);
+  bool add_pair_at(Place transpose);
+
+  Chain& chain_;
+  std::list<Link>& links_;
+  std::vector<bool> leads_;  // of each link: its output does, see Chain::back
+  bool empty_ = false;
+};
+
+// One of every two that follow each other; the rest in the next round.
+bool Rounds::merge_pairs() {
+  bool changed = false;
+  for (Place d = links_.begin(); d != links_.end() && !empty_; ++d) {
+    if (d->kind != Kind::kDequantize || d == links_.begin() || is_last(d)) continue;
+    const Place q = std::next(d), first = std::prev(d);
+    if (q->kind != Kind::kQuantize || is_last(q)) continue;
+    const Place last = std::next(q);
+    if (!is_equal_pair(*first, Kind::kQuantize, *d, Kind::kDequantize) ||
+        !is_equal_pair(*q, Kind::kQuantize, *last, Kind::kDequantize) ||
+        d->quant.type != q->quant.type)
+      continue;
+    // Equal nodes that make several graph outputs stay apart.
+    if (is_last(last) && chain_.back.outputs > 1) continue;
+    if (!almost_equal(d->quant, q->quant)) {
+      Quant common;
+      if (!intersect(d->quant, q->quant, &common)) {
+        empty_ = !(common.scale[0] > 0.0f);
+        continue;
+      }
+      first->quant = last->quant = common;
+    }
+    links_.erase(d);
+    links_.erase(q);
+    d = last;
+    changed = true;
+  }
+  return changed;
+}
+
+// First each QuantizeLinear in front of what moves its data, then each DequantizeLinear behind.
+bool Rounds::copy_pairs() {
+  bool changed = false;
+  const std::vector<Place> quantizes = all(Kind::kQuantize), dequantizes = all(Kind::kDequantize);
+  for (Place q : quantizes) {
+    for (Place link = q; link != links_.begin();) {
+      link = std::prev(link);
+      if (!propagates(*link)) break;
+      const bool is_first = link == links_.begin();
+      if (is_first ? chain_.front.has_dequantize || !chain_.front.takes_pair
+                   : std::prev(link)->kind == Kind::kDequantize || std::prev(link)->is_shared)
+        break;
+      insert_pair(link, q->quant);
+      changed = true;
+      if (is_first) break;
+      link = std::prev(link, 2);  // the pair that is new
+    }
+  }
+  for (Place d : dequantizes) {
+    for (Place link = std::next(d); link != links_.end() && propagates(*link);) {
+      const Place next = std::next(link);
+      const auto& back = chain_.back;
+      const bool is_taken = next != links_.end() ? next->kind != Kind::kQuantize
+                            : back.readers == 0  ? back.outputs > 0
+                                                 : back.outputs == 0 && !back.quantizes;
+      if (!is_taken) break;
+      insert_pair(next, d->quant);
+      changed = true;
+      link = next;
+    }
+  }
+  return changed;
+}
+
+// Of each link, as ONNX Runtime finds it before it moves anything: whether a Transpose behind it
+// would come to another one, through nodes that let it pass.
+void Rounds::find_those_that_lead() {
+  leads_.clear();
+  bool leads = chain_.back.leads_to_transpose;
+  for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
+    leads_.push_back(leads);
+    leads = link->kind == Kind::kTranspose || (leads && link->kind != Kind::kMove);
+  }
+  std::reverse(leads_.begin(), leads_.end());
+}
+
+// Each Transpose down to the next, with which it becomes one, or nothing.
+bool Rounds::move_transposes() {
+  find_those_that_lead();
+  bool changed = false;
+  size_t at = 0;
+  for (Place link = links_.begin(); link != links_.end(); ++at) {
+    const Place before = link == links_.begin() ? links_.end() : std::prev(link);
+    const Place next = std::next(link);
+    const bool behind_transpose =
+        before != links_.end() && before->kind == Kind::kTranspose && !before->numbers.empty();
+    if (behind_transpose && link->kind == Kind::kTranspose) {
+      if (link->numbers.size() == before->numbers.size()) {
+        link->numbers = composed(before->numbers, link->numbers);
+        links_.erase(before);
+        if (is_identity(link->numbers)) links_.erase(link);
+        changed = true;
+      }
+    } else if (behind_transpose && link->kind != Kind::kMove && leads_[at] &&
+               !(is_split(link) && !chain_.back.all_lead)) {
+      changed = move_behind(before, link) || changed;
+    }
+    link = next;
+  }
+  if (!links_.empty() && chain_.back.takes_transpose && links_.back().kind == Kind::kTranspose &&
+      !links_.back().numbers.empty()) {
+    links_.pop_back();
+    changed = true;
+  }
+  return changed;
+}
+
+bool Rounds::move_behind(Place transpose, Place link) {
+  Perm perm = transpose->numbers;
+  if (link->kind == Kind::kSqueeze || link->kind == Kind::kUnsqueeze) {
+    if (link->numbers.empty()) return false;
+    const bool passes = link->kind == Kind::kSqueeze ? pass_squeeze(&perm, &link->numbers)
+                                                     : pass_unsqueeze(&perm, link->numbers);
+    if (!passes) return false;
+  }
+  links_.erase(transpose);
+  if (!is_identity(perm)) links_.insert(std::next(link), Link{Kind::kTranspose, {}, perm, false});
+  return true;
+}
+
+// Pairs that lost what was within them go; Transposes that lost a pair around them get one.
+bool Rounds::mend_pairs() {
+  bool changed = false;
+  const std::vector<Place> nodes = [this] {
+    std::vector<Place> result;
+    for (Place link = links_.begin(); link != links_.end(); ++link)
+      if (link->kind == Kind::kQuantize || link->kind == Kind::kTranspose) result.push_back(link);
+    return result;
+  }();
+  for (Place node : nodes) {
+    if (node->kind == Kind::kTranspose) {
+      changed = add_pair_at(node) || changed;
+    } else if (is_empty_pair(node)) {
+      links_.erase(std::prev(node));
+      links_.erase(node);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+// A DequantizeLinear and the QuantizeLinear behind it, alike, with one reader.
+bool Rounds::is_empty_pair(Place quantize) {
+  if (quantize == links_.begin()) return false;
+  const Place d = std::prev(quantize);
+  if (!is_equal_pair(*d, Kind::kDequantize, *quantize, Kind::kQuantize)) return false;
+  if (!is_last(quantize)) return !is_split(std::next(quantize));
+  const auto& back = chain_.back;
+  if (back.readers == 0) return d != links_.begin() || chain_.front.is_made;
+  return back.readers == 1 && back.outputs == 0;
+}
+
+bool Rounds::add_pair_at(Place transpose) {
+  const bool is_first = transpose == links_.begin();
+  const Place next = std::next(transpose);
+  const bool in_front_of_quantize = next != links_.end() && next->kind == Kind::kQuantize;
+  if (!is_first && std::prev(transpose)->kind == Kind::kDequantize) {
+    if (in_front_of_quantize) return false;
+    if (next == links_.end() && (chain_.back.readers > 1 || chain_.back.quantizes)) return false;
+    insert_pair(next, std::prev(transpose)->quant);
+    return true;
+  }
+  if (!in_front_of_quantize || (!is_first && std::prev(transpose)->is_shared)) return false;
+  if (is_first &&
+      (!chain_.front.is_made || !chain_.front.takes_pair || chain_.front.has_dequantize))
+    return false;
+  insert_pair(transpose, next->quant);
+  return true;
+}
+
+}  // namespace
+
+void play_rounds(Chain* chain, bool* empty) {
+  Rounds rounds(chain);
+  rounds.play();
+  *empty = rounds.empty();
+}
+
+}  // namespace qrt::convert::from_onnx

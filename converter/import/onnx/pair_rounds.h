@@ -1,0 +1,61 @@
+// What ONNX Runtime makes of QuantizeLinear and DequantizeLinear nodes in a row, with Transposes and
+// other data movement between them. Before it fuses anything it goes through the graph in rounds:
+// of two pairs that meet it makes one, whose range is what the two have in common; it copies pairs to
+// the other side of nodes that move data; it moves a Transpose down to the next one, and joins them.
+// Where pairs meet, and in which order, decides about the numbers, so the rounds are played here.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
+
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "converter/import/common/quant.h"
+
+namespace qrt::convert::from_onnx {
+
+// A node of a chain; the next one is all that reads it.
+struct Link {
+  enum class Kind {
+    kQuantize,
+    kDequantize,
+    kTranspose,
+    kSqueeze,
+    kUnsqueeze,
+    kSlice,
+    kMove,  // another that pairs are copied across, but Transposes are not moved through
+  };
+  Kind kind;
+  Quant quant;                   // of kQuantize and kDequantize
+  std::vector<int64_t> numbers;  // the permutation, or the axes; empty: not known
+  bool is_shared = false;        // other nodes read it, too
+};
+
+struct Chain {
+  std::list<Link> links;
+
+  // What is in front of the first link.
+  struct {
+    bool is_made = false;         // by a node: no graph input, no constant
+    bool has_dequantize = false;  // that node is a DequantizeLinear
+    bool takes_pair = false;      // a pair may be put between it and the first link
+  } front;
+
+  // What reads the last link.
+  struct {
+    int readers = 0;                  // nodes
+    int outputs = 0;                  // of the graph; several where equal last nodes make them
+    bool quantizes = false;           // one of the readers is a QuantizeLinear
+    bool leads_to_transpose = false;  // one of them, so that a Transpose would come to another one
+    bool all_lead = false;            // all of them do
+    bool takes_transpose = false;     // the reader lets a Transpose through
+  } back;
+};
+
+// Plays the rounds. *empty: two pairs have nothing but 0 in common, of which ONNX Runtime makes a
+// pair of scale 0.
+void play_rounds(Chain* chain, bool* empty);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
