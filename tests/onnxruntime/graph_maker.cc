@@ -358,7 +358,7 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
   if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
   q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
   constexpr int kMostPairSafe = 32767 / (2 * 255);
-  w.stored = codes(dims, q, options_.pair_safe && q.type == kInt8 ? kMostPairSafe : 65535);
+  w.stored = codes(dims, q, options_.pair_safe ? kMostPairSafe : 65535);
   const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
   w.scale = b_.constant(shape, scales);
   w.zero_point = q.type == kInt8

@@ -44,7 +44,7 @@ struct Live {
 
 struct GraphOptions {
   int layers = 6;  // at most
-  // No two products of a byte and an int8 weight add up to more than 16 bits hold: ONNX Runtime
+  // No two products of a byte and a weight add up to more than 16 bits hold: ONNX Runtime
   // saturates there on CPUs without VNNI.
   bool pair_safe = false;
 };

@@ -232,8 +232,22 @@ bool DoubleQdq::moves_from_all_readers(const NodeView& transpose) const {
   return all;
 }
 
+// *one: the readers of these tensors, of the shape that `node` reads, are equal, and nothing else
+// reads them.
+Status DoubleQdq::find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
+                                     std::vector<const NodeView*>* readers, bool* one) const {
+  Passed passed;
+  *one = true;
+  for (size_t i = 0; *one && i < tensors.size(); ++i)
+    QRT_TRY(find_readers(tensors[i], tensors_->input(node, 0).shape, readers, &passed, one));
+  Link link;
+  if (*one) QRT_TRY(make_link(*readers, &link, one));
+  return Status();
+}
+
 Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
   *top = {&quantize, quantize.input(0), nullptr};
+  const NodeView* below = nullptr;  // behind top->node
   while (const NodeView* node = producer(top->input)) {
     const bool sole = model_.uses(top->input) == 1;
     int through = -1;
@@ -256,16 +270,22 @@ Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
       break;
     }
     if (!sole) {
-      std::vector<const NodeView*> readers;
-      Passed passed;
-      QRT_TRY(find_readers(top->input, tensors_->input(*top->node, 0).shape, &readers, &passed,
-                           &goes_on));
-      if (goes_on) QRT_TRY(make_link(readers, &link, &goes_on));
-      if (!goes_on) {
-        if (node->op() == "DequantizeLinear") top->shared = node;
-        break;
+      bool one, one_behind = true;
+      std::vector<const NodeView*> readers, behind;
+      QRT_TRY(find_equal_readers({top->input}, *top->node, &readers, &one));
+      if (one && below) {
+        std::vector<std::string> outputs;
+        for (const NodeView* reader : readers) outputs.push_back(reader->output(0));
+        QRT_TRY(find_equal_readers(outputs, *top->node, &behind, &one_behind));
       }
+      if (!one && node->op() == "DequantizeLinear") top->shared = node;
+      if (one && !one_behind) {
+        if (top->node->op() == "DequantizeLinear") top->shared = top->node;
+        *top = {below, top->node->output(0), top->shared};
+      }
+      if (!one || !one_behind) break;
     }
+    below = top->node;
     top->node = node;
     top->input = node->input(0);
   }

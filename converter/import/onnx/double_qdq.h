@@ -65,6 +65,8 @@ class DoubleQdq {
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   bool moves_from_all_readers(const NodeView& transpose) const;
+  Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
+                            std::vector<const NodeView*>* readers, bool* one) const;
   Status find_top(const NodeView& quantize, Top* top) const;
   Status follow(const Top& top, std::vector<Step>* steps, End* end) const;
   void describe_ends(const Top& top, const End& end, Chain* chain);

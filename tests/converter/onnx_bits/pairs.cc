@@ -198,6 +198,40 @@ void pairs_and_transposes_in_rows(BitsModel& m) {
   }
 }
 
+// Rows that take several rounds. S: a Slice; N: a Transpose of nothing; x: one of the integers.
+void pairs_in_rows_of_many_rounds(BitsModel& m) {
+  const auto row_behind = [&m](std::string x, const char* row) {
+    for (const char* p = row; *p != '\0'; ++p) {
+      if (*p == 'b') x = m.b.qdq<uint8_t>(x, 0.017f, 180);
+      if (*p == 'c') x = m.b.qdq<uint8_t>(x, 0.03f, 100);
+      if (*p == 'S') x = m.b.node("Slice", {x, m.ints({0}), m.ints({2}), m.ints({2})});
+      if (*p == 'N') x = transposed(m, x, {0, 1, 2, 3});
+      if (*p == 'T') x = transposed(m, x, {0, 2, 3, 1});
+      if (*p == 'I') x = transposed(m, x, {0, 3, 1, 2});
+      if (*p == 'U') x = transposed(m, x, {1, 0, 2, 3});
+      if (*p == 'x')
+        x = m.b.dq<uint8_t>(transposed(m, m.b.q<uint8_t>(x, 0.017f, 180), {0, 2, 3, 1}), 0.017f,
+                            180);
+    }
+    return x;
+  };
+  for (const char* row : {"bTcUb", "bcTbU", "TbcTb", "bTbUc", "cTTbc", "bTISc", "xNNc", "bcbTcI"}) {
+    m.b.output(row_behind(m.real({2, 4, 3, 5}), row));
+    const std::string x = row_behind(m.image({2, 4, 3, 5}, 0.03f, 100), row);
+    m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {x}), 1.0f / 256, 0));
+  }
+  // Another reader of the Transpose, of the integers, and of the floats, in front.
+  const std::string turned = transposed(m, m.b.node("Abs", {m.image({2, 4, 3, 5})}), {0, 2, 3, 1});
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {turned}), 1.0f / 256, 0));
+  m.b.output(row_behind(turned, "Tbbc"));
+  const std::string q = m.b.q<uint8_t>(m.real({2, 4, 3, 5}), 0.023f, 40);
+  m.b.output(row_behind(m.b.dq<uint8_t>(q, 0.023f, 40), "bc"));
+  m.b.output(row_behind(m.b.dq<uint8_t>(q, 0.023f, 40), "c"));
+  const std::string pair = row_behind(m.real({2, 4, 3, 5}), "c");
+  m.b.output(row_behind(pair, "TIbc"));
+  m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {pair}), 1.0f / 256, 0));
+}
+
 // Two nodes that read the second pair's integers and its floats.
 void pair_before_transpose_and_unsqueeze(BitsModel& m) {
   for (const bool turns : {false, true}) {
@@ -255,6 +289,7 @@ std::vector<BitsCase> pair_cases() {
       {"PairBeforeTransposeAndReshape", pair_before_transpose_and_reshape},
       {"PairsInRowsOfSeveral", pairs_in_rows_of_several},
       {"PairsAndTransposesInRows", pairs_and_transposes_in_rows},
+      {"PairsInRowsOfManyRounds", pairs_in_rows_of_many_rounds},
       {"PairBetweenInverseTransposes", pair_between_inverse_transposes},
       {"PairBetweenInverseTransposesWithOtherReaders",
        pair_between_inverse_transposes_with_other_readers},
