@@ -121,6 +121,12 @@ bool passes_transposes(const NodeView& node) {
   return node.domain().empty() && known.count(node.op()) != 0;
 }
 
+// Whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for, and
+// reshapes its result.
+bool is_reshaped_product(const Tensor& sum) {
+  return sum.is_pending() && sum.pending->ops == "MatMul+Add" && sum.shape.rank() > 2;
+}
+
 // Operators that become one with a Transpose in front.
 bool is_joined(const NodeView& node) {
   return node.domain().empty() && (node.op() == "Transpose" || node.op() == "Reshape");
@@ -358,11 +364,14 @@ bool DoubleQdq::leads_to_transpose(const NodeView& node) {
   return lets_come(node);
 }
 
-void DoubleQdq::describe_ends(const Top& top, const End& end, Chain* chain) {
+void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Chain* chain) {
   const NodeView* made_by = top.shared ? nullptr : producer(top.input);
   chain->front.is_made = made_by != nullptr;
   chain->front.has_dequantize = made_by && made_by->op() == "DequantizeLinear";
   chain->front.takes_pair = !top.shared && (!made_by || model_.uses(top.input) == 1);
+  if (all_known && made_by && made_by->op() == "Add" &&
+      is_reshaped_product(tensors_->input(*top.node, 0)))
+    chain->links.push_front({Kind::kMove, {}, {}, false});
 
   auto& back = chain->back;
   back.readers = static_cast<int>(end.readers.size());
@@ -414,7 +423,7 @@ Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   return error(Code::kUnsupported, "ONNX Runtime makes more pairs of it and those behind it");
 }
 
-Status DoubleQdq::merge(const NodeView& quantize) {
+Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
   if (settled_.count(quantize.index()) != 0) return Status();
   Top top;
   QRT_TRY(find_top(quantize, &top));
@@ -430,7 +439,7 @@ Status DoubleQdq::merge(const NodeView& quantize) {
     for (const NodeView* node : step.nodes) settled_.insert(node->index());
   }
   if (pair_nodes < 3) return Status();  // no two pairs can meet
-  describe_ends(top, end, &chain);
+  describe_ends(top, end, all_known, &chain);
   bool empty;
   play_rounds(&chain, &empty);
   if (empty)

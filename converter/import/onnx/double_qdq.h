@@ -24,8 +24,9 @@ class DoubleQdq {
       : model_(model), nodes_(nodes), tensors_(tensors) {}
 
   // Settles what becomes of the chain of nodes that this QuantizeLinear of floats is in.
+  // `all_known`: no dimension of the model is symbolic.
   // REQUIRES: the scales and zero points are loaded; what is in front of the node was visited.
-  Status merge(const NodeView& quantize);
+  Status merge(const NodeView& quantize, bool all_known);
 
   // The parameters that stand for a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
@@ -69,7 +70,7 @@ class DoubleQdq {
                             std::vector<const NodeView*>* readers, bool* one) const;
   Status find_top(const NodeView& quantize, Top* top) const;
   Status follow(const Top& top, std::vector<Step>* steps, End* end) const;
-  void describe_ends(const Top& top, const End& end, Chain* chain);
+  void describe_ends(const Top& top, const End& end, bool all_known, Chain* chain);
   bool leads_to_transpose(const NodeView& node);
   Status apply(const Chain& chain, const std::vector<Step>& steps);
 

@@ -249,7 +249,7 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
 
 Status import_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  Status merged = importer.double_qdq().merge(node);
+  Status merged = importer.double_qdq().merge(node, !importer.graph().batch_is_symbolic);
   if (merged.code() == Code::kUnsupported)
     return importer.refuse(node, merged.message(), node.output(0),
                            "quantise both to ranges that overlap");
