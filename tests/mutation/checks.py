@@ -26,10 +26,11 @@ class Mutant:
 def skip(text, i):
     """The index behind the comment or literal that starts at text[i]; i if none does."""
     if text.startswith('//', i):
-        return text.find('\n', i)
+        end = text.find('\n', i)
+        return end if end >= 0 else len(text)
     if text.startswith('/*', i):
         return text.find('*/', i) + 2
-    if text[i] == '"' or (text[i] == "'" and not text[i - 1].isalnum()):
+    if text[i] == '"' or (text[i] == "'" and not text[:i][-1:].isalnum()):
         quote, i = text[i], i + 1
         while text[i] != quote:
             i += 2 if text[i] == '\\' else 1
