@@ -45,8 +45,9 @@ function prepared({ dims, data }) {
 }
 async function run(model, x) {
   const session = await ort.InferenceSession.create(model, { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3,
-    // Without x64quantprecision CPUs without VNNI add up products of bytes in 16 bits, and saturate.
-    extra: { session: { qdqisint8allowed: '1', x64quantprecision: '1' } } });
+    // CPUs without VNNI add up products of uint8 in 16 bits, and saturate, unless x64quantprecision forbids it; those of int8 are exact,
+    // and have no kernel with it.
+    extra: { session: { qdqisint8allowed: '1', x64quantprecision: scheme === 'ort-u8' ? '1' : '0' } } });
   const out = await session.run({ [session.inputNames[0]]: new ort.Tensor('float32', x.data, x.dims) });
   return out[session.outputNames[0]].data;
 }
@@ -132,7 +133,7 @@ for (const name of names.filter((n) => !only || only.split(',').includes(n))) {
   try {
     failures += (await judge(name)) ? 0 : 1;
   } catch (e) {
-    row([name, 'failed:', String(e.stderr ?? e).trim().split('\n').pop()]);
+    row([name, 'failed:', e.stderr ? String(e.stderr).trim().split('\n').pop() : String(e).split('\n')[0]]);
     failures += 1;
   }
 }
