@@ -78,7 +78,7 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
 
 // All rungs of the ladder, 16 bits included where the scheme has them.
 TEST_F(Quantize, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads) {
-  const std::string model = network(), data = samples(30);
+  const std::string model = network(), data = samples(12);
   for (const quantize::Scheme& scheme : quantize::schemes()) {
     std::vector<std::string> all = {model, "--calibration", data, "--scheme", scheme.name,
                                     "-o",  path("out.qrt")};
