@@ -22,7 +22,7 @@ struct Options {
   std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop;
   tool::PictureArguments images;
   size_t threads = 1;
-  bool force = false, nodes = false;
+  bool force = false, nodes = false, per_channel = false;
 };
 
 // One of the two files of --cvm; "" without it.
@@ -31,21 +31,29 @@ std::string cvm_file(const Options& options, const char* end) {
 }
 
 Status complete(const Options& options, Settings* settings) {
-  settings->scheme = quantize::find_scheme(options.scheme);
-  settings->ladder = options.ladder == "none" ? quantize::Ladder::kNone : quantize::Ladder::kFast;
+  settings->scheme = *quantize::find_scheme(options.scheme);
+  settings->ladder = options.ladder == "none"   ? quantize::Ladder::kNone
+                     : options.ladder == "full" ? quantize::Ladder::kFull
+                                                : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
   QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
       options.report.empty())
     return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx, --cvm or --report");
-  const bool is_cvm = settings->scheme->is_cvm;
+  const bool is_cvm = settings->scheme.is_cvm;
+  if (options.per_channel && !settings->scheme.power_of_two)
+    return error(Code::kInvalidArgument,
+                 "--per-channel is for the schemes espdl-s8 and espdl-s16: weights of %s always "
+                 "have a scale for each channel",
+                 settings->scheme.name);
+  settings->scheme.per_channel = settings->scheme.per_channel || options.per_channel;
   if (is_cvm && !options.onnx.empty())
     return error(
         Code::kInvalidArgument,
         "--onnx: ONNX has no arithmetic of the scheme cvm; --cvm STEM writes what CVM reads");
   if (!is_cvm && !options.cvm.empty())
     return error(Code::kInvalidArgument, "--cvm is for the scheme cvm, and this is %s",
-                 settings->scheme->name);
+                 settings->scheme.name);
   if (is_cvm && !options.max_drop.empty())
     return error(Code::kInvalidArgument,
                  "--max-drop gives tensors 16 bits, and CVM's layers read 8: use another scheme");
@@ -162,13 +170,16 @@ int quantize_main(int argc, char** argv) {
       "--cvm", &options.cvm,
       "Of the scheme cvm: the CVM model, integers at its edges, as STEM.json and STEM.params");
   line.choice("--scheme", &options.scheme, scheme_names(), "Number formats");
+  line.flag("--per-channel", &options.per_channel,
+            "Of the schemes espdl-*: weights have an exponent for each channel (ESP32-P4 alone)");
   line.text("--labels", &settings.labels,
             "Right classes of the samples, .npy or .txt: accuracy instead of agreement");
   line.text("--max-drop", &options.max_drop,
             "Give tensors 16 bits, the worst first, until no more points than this are lost");
   line.text("--report", &options.report, "File for the whole report: .html, or .json");
-  line.choice("--ladder", &options.ladder, {"none", "fast"},
-              "Rungs to try for accuracy: none, or equalisation, ranges, rounding and biases");
+  line.choice("--ladder", &options.ladder, {"none", "fast", "full"},
+              "Rungs to try for accuracy: none; equalisation, ranges, rounding and biases; also a "
+              "search of each tensor's scale by the outputs, which takes minutes");
   options.images.add_to(&line);
   line.number("--threads", &options.threads, 1, 64, "The result does not depend on it");
   line.flag("--nodes", &options.nodes,

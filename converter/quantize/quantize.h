@@ -18,14 +18,14 @@
 
 namespace qrt::quantize {
 
-enum class Ladder { kNone, kFast };
+enum class Ladder { kNone, kFast, kFull };
 
 struct Settings {
   std::string model;
   std::vector<std::string> calibration;
   tool::PictureOptions images;
   std::string labels;  // .npy or .txt; empty: none
-  const Scheme* scheme = &schemes()[0];
+  Scheme scheme = schemes()[0];
   Ladder ladder = Ladder::kFast;
   double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
   int threads = 1;

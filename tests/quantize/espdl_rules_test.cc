@@ -36,12 +36,13 @@ class Model {
     memcpy(values.data(), constant(name)->raw_data().data(), values.size() * sizeof(float));
     return values;
   }
-  // The scale behind a float tensor: that of the DequantizeLinear that makes it.
-  float scale_of(const std::string& name) const {
+  // The scales behind a float tensor: those of the DequantizeLinear that makes it.
+  std::vector<float> scales_of(const std::string& name) const {
     const onnx::NodeProto* dq = writer(name);
     EXPECT_TRUE(dq && dq->op_type() == "DequantizeLinear") << name;
-    return dq ? floats(dq->input(1))[0] : 0;
+    return dq ? floats(dq->input(1)) : std::vector<float>(1);
   }
+  float scale_of(const std::string& name) const { return scales_of(name)[0]; }
   // The scale of what a node's result is quantised to, behind a Relu or Clip.
   float scale_behind(std::string name) const {
     for (bool moved = true; moved;) {
@@ -71,15 +72,17 @@ bool is_power_of_two(float x) {
 
 class EspDlRules : public testing::CommandTest {
  protected:
-  std::string quantised(const std::string& scheme) {
+  std::string quantised(const std::string& scheme, bool per_channel = false) {
     const std::string model = write("float.onnx", testing::small_network(&random_));
     const std::vector<float> x = testing::normal(&random_, 40 * 192, 1);
     EXPECT_TRUE(
         tool::write_npy(path("x.npy"), DType::kFloat32, {40, 3, 8, 8}, x.data(), x.size() * 4)
             .ok());
-    const testing::CommandResult r =
-        run("qrt_quantize", {model, "--calibration", path("x.npy"), "--scheme", scheme, "-o",
-                             path("out.qrt"), "--onnx", path("out.onnx")});
+    std::vector<std::string> words = {model,           "--calibration", path("x.npy"),
+                                      "--scheme",      scheme,          "-o",
+                                      path("out.qrt"), "--onnx",        path("out.onnx")};
+    if (per_channel) words.push_back("--per-channel");
+    const testing::CommandResult r = run("qrt_quantize", words);
     EXPECT_EQ(r.status, 0) << r.err;
     EXPECT_EQ(r.out.find("ONNX's arithmetic"), std::string::npos) << r.out;
     return read(path("out.onnx"));
@@ -88,16 +91,23 @@ class EspDlRules : public testing::CommandTest {
 };
 
 TEST_F(EspDlRules, HoldForEveryOperator) {
-  for (const auto& [scheme, type] :
-       {std::pair{"espdl-s8", onnx::TensorProto::INT8}, {"espdl-s16", onnx::TensorProto::INT16}}) {
-    const Model m(quantised(scheme));
-    int layers = 0, sums = 0, edges = 0;
+  for (const auto& [scheme, type, per_channel] :
+       {std::tuple{"espdl-s8", onnx::TensorProto::INT8, false},
+        {"espdl-s8", onnx::TensorProto::INT8, true},
+        {"espdl-s16", onnx::TensorProto::INT16, false},
+        {"espdl-s16", onnx::TensorProto::INT16, true}}) {
+    const Model m(quantised(scheme, per_channel));
+    int layers = 0, sums = 0, edges = 0, lists = 0;
     for (const auto& n : m.nodes()) {
       if (n.op_type() == "QuantizeLinear" || n.op_type() == "DequantizeLinear") {
         ++edges;
         for (const float s : m.floats(n.input(1)))
           EXPECT_TRUE(is_power_of_two(s)) << n.name() << " " << s;
-        EXPECT_EQ(m.floats(n.input(1)).size(), 1u) << n.name() << ": one scale for a tensor";
+        const bool is_constant = m.constant(n.input(0)) != nullptr;
+        if (!per_channel || !is_constant) {
+          EXPECT_EQ(m.floats(n.input(1)).size(), 1u) << n.name() << ": one scale for a tensor";
+        }
+        lists += m.floats(n.input(1)).size() > 1 ? 1 : 0;
         const onnx::TensorProto* zero = m.constant(n.input(2));
         ASSERT_NE(zero, nullptr) << n.name();
         EXPECT_EQ(zero->raw_data().find_first_not_of('\0'), std::string::npos)
@@ -108,8 +118,9 @@ TEST_F(EspDlRules, HoldForEveryOperator) {
       if (n.op_type() == "Conv" || n.op_type() == "Gemm") {
         ++layers;
         if (n.input_size() > 2) {
-          EXPECT_EQ(m.scale_of(n.input(2)), m.scale_of(n.input(0)) * m.scale_of(n.input(1)))
-              << n.name();
+          std::vector<float> products = m.scales_of(n.input(1));
+          for (float& s : products) s *= m.scale_of(n.input(0));
+          EXPECT_EQ(m.scales_of(n.input(2)), products) << n.name();
         }
         EXPECT_GT(m.scale_behind(n.output(0)), 0) << n.name();
       }
@@ -122,6 +133,7 @@ TEST_F(EspDlRules, HoldForEveryOperator) {
     EXPECT_EQ(layers, 3) << scheme;
     EXPECT_EQ(sums, 1) << scheme;
     EXPECT_GT(edges, 10) << scheme;
+    EXPECT_EQ(lists > 0, per_channel) << scheme;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "converter/quantize/schemes/scheme.h"
+#include "kernels/isa.h"
 #include "runtime/tools/npy.h"
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
@@ -74,15 +76,30 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_NE(read(path("out.html")).find("<svg"), std::string::npos);
 }
 
-TEST_F(Quantize, GivesTheSameBytesOnEveryNumberOfThreads) {
-  const std::string model = network(), data = samples(30);
-  for (const char* threads : {"1", "2", "3"})
-    ASSERT_EQ(run("qrt_quantize", {model, "--calibration", data, "--threads", threads, "-o",
-                                   path(std::string("t") + threads)})
-                  .status,
-              0);
-  EXPECT_EQ(read(path("t1")), read(path("t2")));
-  EXPECT_EQ(read(path("t1")), read(path("t3")));
+// All rungs of the ladder, 16 bits included where the scheme has them.
+TEST_F(Quantize, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads) {
+  const std::string model = network(), data = samples(12);
+  for (const quantize::Scheme& scheme : quantize::schemes()) {
+    std::vector<std::string> all = {model, "--calibration", data, "--scheme", scheme.name,
+                                    "-o",  path("out.qrt")};
+    if (!scheme.is_cvm) all.insert(all.end(), {"--max-drop", "0"});
+    ASSERT_EQ(run("qrt_quantize", all).status, 0) << scheme.name;
+    const std::string expected = read(path("out.qrt"));
+    Isa isa;
+    for (int i = 0; isa_at(i, &isa); ++i) {
+      if (!has(detected_isas(), isa)) continue;
+      for (const char* threads : {"1", "2"}) {
+        std::vector<std::string> other = all;
+        other.insert(other.end(), {"--threads", threads});
+        setenv("QRT_ISA", isa_name(isa), 1);
+        const CommandResult r = run("qrt_quantize", other);
+        unsetenv("QRT_ISA");
+        ASSERT_EQ(r.status, 0) << r.err;
+        EXPECT_TRUE(read(path("out.qrt")) == expected)
+            << scheme.name << ", " << isa_name(isa) << ", " << threads << " threads";
+      }
+    }
+  }
 }
 
 TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
@@ -97,6 +114,26 @@ TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
     ASSERT_EQ(r.status, 0) << scheme << r.err;
     const auto report = nlohmann::json::parse(read(path("out.json")));
     EXPECT_GT(report["agreement"]["held_out"]["all"]["sqnr_db"], least) << scheme;
+  }
+}
+
+// Another coding stays only where the outputs are nearer with it.
+TEST_F(Quantize, AFullLadderSearchesCodings) {
+  const std::string model = network(), data = samples(40);
+  for (const char* scheme : {"ort-u8", "espdl-s8"}) {
+    double db[2] = {};
+    bool searched = false;
+    for (const bool is_full : {false, true}) {
+      const CommandResult r =
+          run("qrt_quantize", {model, "--calibration", data, "--scheme", scheme, "--ladder",
+                               is_full ? "full" : "none", "--report", path("out.json")});
+      ASSERT_EQ(r.status, 0) << scheme << r.err;
+      const auto report = nlohmann::json::parse(read(path("out.json")));
+      db[is_full] = report["agreement"]["held_out"]["all"]["sqnr_db"];
+      for (const auto& rung : report["ladder"]) searched = searched || rung["rung"] == "search";
+    }
+    EXPECT_TRUE(searched) << scheme;
+    EXPECT_GE(db[1], db[0]) << scheme;
   }
 }
 
@@ -169,6 +206,7 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   const std::string model = network();
   std::filesystem::create_directories(path("empty"));
   expect_refused({model}, 2, "--calibration is missing");
+  expect_refused({model, "--per-channel"}, 2, "for the schemes espdl-s8 and espdl-s16");
   expect_refused({model, "--calibration", path("empty")}, 3, "holds no samples");
   expect_refused({model, "--calibration", path("missing.npy")}, 5, "No such file");
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");

@@ -12,16 +12,10 @@ namespace {
 
 const Scheme& scheme(const char* name) { return *find_scheme(name); }
 
-struct Known {
-  Extent extent;
-  Histogram histogram;
-};
-Known known(const std::vector<float>& values) {
-  Known k;
-  k.extent.add(values.data(), values.size());
-  k.histogram = Histogram(k.extent);
-  k.histogram.add(values.data(), values.size());
-  return k;
+Histogram known(const std::vector<float>& values) {
+  Histogram h;
+  h.add(values.data(), values.size());
+  return h;
 }
 
 const RangeChoice* find(const std::vector<RangeChoice>& choices, Rule rule) {
@@ -61,44 +55,71 @@ TEST(Extents, AreOfFiniteValuesAndCountTheOthers) {
 }
 
 TEST(Histograms, CountZerosApart) {
-  const Known k = known({0, 0, 1, -1, 0.5f, NAN});
-  EXPECT_EQ(k.histogram.zeros(), 2u);
-  EXPECT_EQ(k.histogram.total(), 5u);
-  EXPECT_EQ(k.histogram.counts().front(), 1u);
-  EXPECT_EQ(k.histogram.counts().back(), 1u);
+  const Histogram h = known({0, 0, 1, -1, 0.5f, NAN});
+  EXPECT_EQ(h.zeros(), 2u);
+  EXPECT_EQ(h.total(), 5u);
+  EXPECT_EQ(h.counts().front(), 1u);
+  EXPECT_EQ(h.counts().back(), 1u);
 }
 
-TEST(Histograms, PartsAddUpToTheWhole) {
-  const std::vector<float> values = normal_with_outliers(1000, 4);
-  const Known whole = known(values);
-  Histogram parts(whole.extent);
-  parts.add(values.data(), 300);
-  parts.add(values.data() + 300, 700);
-  EXPECT_EQ(parts.counts(), whole.histogram.counts());
+// 1 grows to 1,000 times that, and below zero: the bins of the first parts become fewer.
+TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
+  std::vector<float> values = normal_with_outliers(1000, -1000);
+  values[300] = 700;
+  const Histogram whole = known(values);
+  for (const std::vector<size_t>& ends :
+       {std::vector<size_t>{0, 300, 499, 501, 1000}, {0, 1, 2, 1000}}) {
+    for (const bool backwards : {false, true}) {
+      Histogram parts;
+      for (size_t i = 0; i + 1 < ends.size(); ++i) {
+        const size_t k = backwards ? ends.size() - 2 - i : i;
+        parts.add(values.data() + ends[k], ends[k + 1] - ends[k]);
+      }
+      EXPECT_EQ(parts.counts(), whole.counts());
+      EXPECT_EQ(parts.width(), whole.width());
+      EXPECT_EQ(parts.edge(0), -1000);
+      EXPECT_EQ(parts.edge(parts.bins()), 700);
+    }
+  }
+}
+
+// Against a division of each value by itself.
+TEST(Histograms, BinsAreWhatTheySay) {
+  for (const float outlier : {3.0f, -17.0f, 5e8f, 1e-3f}) {
+    const std::vector<float> values = normal_with_outliers(5000, outlier);
+    const Histogram h = known(values);
+    ASSERT_GT(h.bins(), Histogram::kMostBins / 2);
+    ASSERT_LE(h.bins(), Histogram::kMostBins);
+    std::vector<uint64_t> wanted(h.bins());
+    const double first = std::floor(static_cast<double>(h.lo()) / h.width());
+    for (const float v : values)
+      ++wanted[static_cast<size_t>(std::floor(static_cast<double>(v) / h.width()) - first)];
+    EXPECT_EQ(h.counts(), wanted) << outlier;
+  }
 }
 
 TEST(Rules, ErrorOfAHistogramIsThatOfItsValues) {
   const std::vector<float> values = normal_with_outliers(20000, 9);
-  const Known k = known(values);
+  const Histogram h = known(values);
   for (const float end : {2.0f, 4.0f, 9.0f}) {
     const Coding c = coding_for(scheme("ort-u8"), 8, {-end, end});
     const double wanted = mean_square_error(values, c);
-    EXPECT_NEAR(coding_error(k.histogram, c) / wanted, 1, 0.05) << end;
+    EXPECT_NEAR(coding_error(h, c) / wanted, 1, 0.05) << end;
   }
 }
 
 TEST(Rules, MinMaxCoversEverything) {
-  const Known k = known({-1, 3, 0.25f});
-  const auto choices = range_choices(k.histogram, scheme("ort-u8"), 8);
+  const Histogram h = known({-1, 3, 0.25f});
+  const auto choices = range_choices(h, scheme("ort-u8"), 8);
   const RangeChoice* c = find(choices, Rule::kMinMax);
   ASSERT_NE(c, nullptr);
-  EXPECT_EQ(clipped_fraction(k.histogram, c->coding), 0);
+  EXPECT_EQ(clipped_fraction(h, c->coding), 0);
 }
 
 TEST(Rules, SquaresClipAnOutlierThatCostsLessThanCoarseSteps) {
   // One in two million: its square counts less than all steps being eight times as wide.
   const std::vector<float> values = normal_with_outliers(2000000, 40);
-  const auto choices = range_choices(known(values).histogram, scheme("ort-u8"), 8);
+  const auto choices = range_choices(known(values), scheme("ort-u8"), 8);
   const RangeChoice *squares = find(choices, Rule::kSquares), *all = find(choices, Rule::kMinMax);
   ASSERT_NE(squares, nullptr);
   ASSERT_NE(all, nullptr);
@@ -114,22 +135,22 @@ TEST(Rules, SquaresClipAnOutlierThatCostsLessThanCoarseSteps) {
 TEST(Rules, SquaresKeepAHeavyTail) {
   std::vector<float> values(1000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 10 ? 0.1 : 10);
-  const auto choices = range_choices(known(values).histogram, scheme("ort-u8"), 8);
+  const auto choices = range_choices(known(values), scheme("ort-u8"), 8);
   EXPECT_GT(choices.front().coding.high(), 9.9f);
 }
 
 TEST(Rules, PercentilesLeaveTheirShareOutside) {
   std::vector<float> values(100000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 100000;
-  const Known k = known(values);
-  const auto choices = range_choices(k.histogram, scheme("ort-u8"), 8);
+  const Histogram h = known(values);
+  const auto choices = range_choices(h, scheme("ort-u8"), 8);
   const RangeChoice* c = find(choices, Rule::kPercentile999);
   ASSERT_NE(c, nullptr);
   EXPECT_NEAR(static_cast<double>(c->coding.high()), 0.999, 0.002);
 }
 
 TEST(Rules, ATensorOfZerosHasOneChoice) {
-  const auto choices = range_choices(known({0, 0, 0}).histogram, scheme("ort-u8"), 8);
+  const auto choices = range_choices(known({0, 0, 0}), scheme("ort-u8"), 8);
   ASSERT_EQ(choices.size(), 1u);
   EXPECT_EQ(choices[0].coding.rounded(0), 0);
 }

@@ -15,6 +15,9 @@ namespace {
 constexpr double kDamping = 0.01;
 // Positions that are summed in float.
 constexpr size_t kChunk = 4096;
+// Rows of weights that are rounded side by side, and updates of a row that are done at once.
+constexpr int64_t kTogether = 8;
+constexpr size_t kUpdates = 4;
 
 // x [terms, n] times its own transpose, onto doubles.
 void add_products(const GemmKernel& kernel, const std::vector<float>& x, size_t terms, size_t n,
@@ -112,22 +115,45 @@ Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gr
 
 namespace {
 
+// to[m] -= f[u] * rows[u][m] for m < n, one u after the other.
+void subtract(const double* f, const double* const* rows, size_t n, double* to) {
+  static_assert(kUpdates == 4);
+  const double fa = f[0], fb = f[1], fc = f[2], fd = f[3];
+  const double *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+  for (size_t m = 0; m < n; ++m)
+    to[m] = (((to[m] - fa * a[m]) - fb * b[m]) - fc * c[m]) - fd * d[m];
+}
+
+// Row j = end - 1 ... begin of R^T, each taken from the rows begin ... j - 1. Of H, which is symmetric,
+// the lower half of what is left is still whole. False: H is no sum of squares.
+bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
+  for (size_t j = end; j-- > begin;) {
+    double* row = h + j * k;
+    if (!(row[j] > 0) || !std::isfinite(row[j])) return false;
+    const double root = std::sqrt(row[j]);
+    for (size_t i = 0; i < j; ++i) row[i] /= root;
+    row[j] = root;
+    for (size_t i = begin; i < j; ++i)
+      for (size_t m = 0; m <= i; ++m) h[i * k + m] -= row[i] * row[m];
+  }
+  return true;
+}
+
 // R, upper triangular, with H = R R^T, in place; then its inverse. Rows are worked on whole, so that
 // the order of every sum is that of the loops. False: H is no sum of squares.
 bool inverse_factor(std::vector<double>* matrix, size_t k) {
   std::vector<double>& h = *matrix;
-  for (size_t j = k; j-- > 0;) {
-    const double pivot = h[j * k + j];
-    if (!(pivot > 0) || !std::isfinite(pivot)) return false;
-    const double root = std::sqrt(pivot);
-    // The last column of what is left, as a row: H is symmetric, and its lower half is still whole.
-    double* row = &h[j * k];
-    for (size_t i = 0; i < j; ++i) row[i] /= root;
-    row[j] = root;
-    for (size_t i = 0; i < j; ++i) {
-      const double f = row[i];
-      double* to = &h[i * k];
-      for (size_t m = 0; m <= i; ++m) to[m] -= f * row[m];
+  double f[kUpdates];
+  const double* rows[kUpdates];
+  for (size_t begin, end = k; end > 0; end = begin) {
+    begin = end > kUpdates ? end - kUpdates : 0;
+    if (!factor_rows(begin, end, k, h.data())) return false;
+    for (size_t i = 0; i < begin; ++i) {
+      for (size_t u = 0; u < kUpdates; ++u) {
+        rows[u] = &h[(end - 1 - u) * k];
+        f[u] = rows[u][i];
+      }
+      subtract(f, rows, i + 1, &h[i * k]);
     }
   }
   // h holds R^T in its lower half: row j is column j of R. Its inverse L = R^-T, row by row:
@@ -136,11 +162,16 @@ bool inverse_factor(std::vector<double>* matrix, size_t k) {
   for (size_t j = 0; j < k; ++j) {
     double* to = &inverse[j * k];
     to[j] = 1;
-    for (size_t i = 0; i < j; ++i) {
-      const double f = h[j * k + i];
-      const double* from = &inverse[i * k];
-      for (size_t m = 0; m <= i; ++m) to[m] -= f * from[m];
+    size_t i = 0;
+    for (; i + kUpdates <= j; i += kUpdates) {
+      for (size_t u = 0; u < kUpdates; ++u) {
+        rows[u] = &inverse[(i + u) * k];
+        f[u] = h[j * k + i + u];
+      }
+      subtract(f, rows, i + kUpdates, to);  // behind their diagonals rows are 0
     }
+    for (; i < j; ++i)
+      for (size_t m = 0; m <= i; ++m) to[m] -= h[j * k + i] * inverse[i * k + m];
     for (size_t m = 0; m <= j; ++m) to[m] /= h[j * k + j];
   }
   h = std::move(inverse);
@@ -160,21 +191,29 @@ Status round_weights(const float* w, int64_t n, int64_t k, const double* hessian
   for (size_t i = 0; i < size; ++i) h[i * size + i] += mean > 0 ? kDamping * mean : 1.0;
   if (!inverse_factor(&h, size))
     return error(Code::kInvalidArgument, "sums of squares are not those of real inputs");
-  std::vector<double> row(size), by_column(size * size);
+  std::vector<double> by_column(size * size), together(size * kTogether);
   // Row i of U = R^-1, whose transpose h is.
   for (size_t i = 0; i < size; ++i)
     for (size_t j = i; j < size; ++j) by_column[i * size + j] = h[j * size + i];
-  for (int64_t r = 0; r < n; ++r) {
-    const double step = static_cast<double>(scale[r]);
-    std::copy(w + r * k, w + (r + 1) * k, row.begin());
+  for (int64_t first = 0; first < n; first += kTogether) {
+    const auto filled = static_cast<size_t>(std::min<int64_t>(kTogether, n - first));
+    for (size_t r = 0; r < filled; ++r)
+      for (size_t i = 0; i < size; ++i)
+        together[i * kTogether + r] = w[(static_cast<size_t>(first) + r) * size + i];
     for (size_t i = 0; i < size; ++i) {
-      const double rounded = std::nearbyint(row[i] / step);
-      const double kept =
-          std::min(std::max(rounded, static_cast<double>(lo)), static_cast<double>(hi));
-      q[static_cast<size_t>(r) * size + i] = kept == kept ? static_cast<int32_t>(kept) : 0;
       const double* u = &by_column[i * size];
-      const double error_of = (row[i] - kept * step) / u[i];
-      for (size_t j = i + 1; j < size; ++j) row[j] -= error_of * u[j];
+      double error_of[kTogether] = {};
+      for (size_t r = 0; r < filled; ++r) {
+        const auto row = static_cast<size_t>(first) + r;
+        const double step = static_cast<double>(scale[row]), value = together[i * kTogether + r];
+        const double rounded = std::nearbyint(value / step);
+        const double kept =
+            std::min(std::max(rounded, static_cast<double>(lo)), static_cast<double>(hi));
+        q[row * size + i] = kept == kept ? static_cast<int32_t>(kept) : 0;
+        error_of[r] = (value - kept * step) / u[i];
+      }
+      for (size_t j = i + 1; j < size; ++j)
+        for (size_t r = 0; r < kTogether; ++r) together[j * kTogether + r] -= error_of[r] * u[j];
     }
   }
   return Status();

@@ -49,11 +49,9 @@ void exact(Call& call, const Tensor& x, Tensor* y, FloatUnary f) {
 
 // min(max(x, lo), hi); a NaN stays.
 void limit(Call& call, const Tensor& x, float lo, float hi, Tensor* y) {
-  const FloatKernel& math = *call.machine.math;
-  in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
-    math.binary(FloatBinary::kMax, &lo, 0, from, 1, to, n);
-    if (hi < std::numeric_limits<float>::infinity())
-      math.binary(FloatBinary::kMin, &hi, 0, to, 1, to, n);
+  map(call, x, y, [=](float v) {
+    const float above = v < lo ? lo : v;
+    return above > hi ? hi : above;
   });
 }
 

@@ -1,5 +1,4 @@
-// Runs the float model over the calibration samples, twice, and keeps of every tensor only its extent
-// and its histogram.
+// Runs the float model over the calibration samples, once, and keeps of every tensor only its histogram.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
 
@@ -21,11 +20,8 @@ constexpr double kMostBad = 0.01;
 // Hears how far a step is, from 0 to 1.
 using Progress = std::function<void(const char* step, double part)>;
 
-struct Calibration {
-  // By the value whose coding others share; and of the outputs.
-  std::map<std::string, Extent> extents;
-  std::map<std::string, Histogram> histograms;
-};
+// By the value whose coding others share; and of the outputs.
+using Calibration = std::map<std::string, Histogram>;
 
 // `which`: indices of the samples to use.
 Status calibrate(const FloatModel& model, const Placement& placement, Interpreter* interpreter,

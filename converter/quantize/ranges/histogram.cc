@@ -3,14 +3,23 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 namespace qrt::quantize {
 namespace {
 
-// Of a larger tensor's values only so many are counted: the shape of their distribution shows all the
-// same, and its ends are the extent's.
-constexpr size_t kMostCounted = size_t{1} << 16;
+// Of a larger tensor's values only about so many are counted, in runs of neighbours: the shape of their
+// distribution shows all the same, and its ends are the extent's.
+constexpr size_t kMostCounted = size_t{1} << 16, kRun = 16;
+
+// Values that are looked at together.
+constexpr size_t kAtOnce = 1024;
+
+// What is below has no bins of its own: 1 / width stays a float.
+constexpr int kLeastExponent = -120;
+
+bool is_finite(float v) { return std::fabs(v) <= FLT_MAX; }  // false for NaN, without a branch
 
 }  // namespace
 
@@ -18,20 +27,25 @@ void Extent::add(const float* values, size_t n) {
   // Several at a time, which compilers make vectors of.
   constexpr size_t kLanes = 16;
   float low[kLanes], high[kLanes];
-  uint64_t finite[kLanes] = {};
   std::fill_n(low, kLanes, HUGE_VALF);
   std::fill_n(high, kLanes, -HUGE_VALF);
-  const auto see = [&](size_t lane, float v) {
-    const bool ok = std::fabs(v) <= FLT_MAX;  // false for NaN
-    low[lane] = ok && v < low[lane] ? v : low[lane];
-    high[lane] = ok && v > high[lane] ? v : high[lane];
-    finite[lane] += ok ? 1 : 0;
-  };
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (size_t k = 0; k < kLanes; ++k) see(k, values[i + k]);
-  for (; i < n; ++i) see(0, values[i]);
-  const uint64_t good = std::accumulate(finite, finite + kLanes, uint64_t{0});
+  uint64_t good = 0;
+  for (size_t i = 0; i < n; i += kAtOnce) {
+    const size_t end = std::min(i + kAtOnce, n);
+    int32_t finite[kLanes] = {};
+    const auto see = [&](size_t lane, float v) {
+      const bool ok = is_finite(v);
+      const float l = ok ? v : HUGE_VALF, h = ok ? v : -HUGE_VALF;
+      low[lane] = l < low[lane] ? l : low[lane];
+      high[lane] = h > high[lane] ? h : high[lane];
+      finite[lane] += ok ? 1 : 0;
+    };
+    size_t k = i;
+    for (; k + kLanes <= end; k += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane) see(lane, values[k + lane]);
+    for (; k < end; ++k) see(0, values[k]);
+    good += std::accumulate(finite, finite + kLanes, uint64_t{0});
+  }
   if (good > 0) {
     const float lowest = *std::min_element(low, low + kLanes);
     const float highest = *std::max_element(high, high + kLanes);
@@ -45,33 +59,105 @@ void Extent::add(const float* values, size_t n) {
   hi = std::max(most, 0.0f);
 }
 
-Histogram::Histogram(const Extent& extent) : lo_(extent.lo), hi_(extent.hi), counts_(kBins) {
-  width_ = (static_cast<double>(hi_) - static_cast<double>(lo_)) / static_cast<double>(kBins);
-}
-
 void Histogram::add(const float* values, size_t n) {
-  const double per_unit = width_ > 0 ? 1 / width_ : 0;
+  extent_.add(values, n);
+  cover_extent();
+  if (n <= kMostCounted) return count(values, n / kRun + 1, 1, n);
   // An odd step meets every channel and place in the long run.
-  const size_t step = n <= kMostCounted ? 1 : n / kMostCounted | 1;
-  for (size_t i = 0; i < n; i += step) {
-    const float v = values[i];
-    if (!std::isfinite(v)) continue;
-    ++total_;
-    if (v == 0.0f) {
-      ++zeros_;
-      continue;
-    }
-    const double at = (static_cast<double>(v) - static_cast<double>(lo_)) * per_unit;
-    const size_t bin = at <= 0 ? 0 : std::min(static_cast<size_t>(at), kBins - 1);
-    ++counts_[bin];
-  }
+  const size_t step = n / kMostCounted | 1, runs = (n / kRun + step - 1) / step;
+  count(values, runs, step, runs * kRun);
 }
 
-double Histogram::sum_of_squares() const {
-  double sum = 0;
-  for (size_t i = 0; i < counts_.size(); ++i)
-    sum += static_cast<double>(counts_[i]) * middle(i) * middle(i);
-  return sum;
+// A width as wide as the extent needs it, and what is counted already in bins of it.
+void Histogram::cover_extent() {
+  const auto lo = static_cast<double>(extent_.lo), hi = static_cast<double>(extent_.hi);
+  if (!(hi > lo)) return;
+  constexpr int kBits = 12;  // of kMostBins
+  int exponent = std::max(std::ilogb(hi - lo) - kBits, kLeastExponent);
+  double width, first, last;
+  do {
+    width = std::ldexp(1.0, exponent++);
+    first = std::floor(lo / width);
+    last = std::floor(hi / width);
+  } while (last - first >= static_cast<double>(kMostBins));
+  const auto bins = static_cast<size_t>(last - first) + 1;
+  if (width == width_ && first == first_ && bins == counts_.size()) return;
+  std::vector<uint64_t> counts(bins);
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    const double bin = std::floor((first_ + static_cast<double>(i)) * (width_ / width));
+    counts[static_cast<size_t>(bin - first)] += counts_[i];
+  }
+  counts_ = std::move(counts);
+  width_ = width;
+  first_ = first;
+}
+
+namespace {
+
+// The bins of n <= kAtOnce values, behind each other from `first` on, in a form that compilers make
+// vectors of. What has none, zeros and what is not finite, is counted at `none`, in turns: a place that is
+// written again at once waits for itself.
+struct Bins {
+  int32_t of[kAtOnce];
+  size_t zeros = 0, bad = 0;
+
+  Bins(const uint32_t* bits, size_t n, float per_unit, int32_t first, int32_t none) {
+    constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+    uint32_t kept[kAtOnce];
+    int32_t is_zero = 0, is_bad = 0;
+    const auto count = static_cast<int32_t>(n);
+    for (int32_t i = 0; i < count; ++i) {
+      const auto magnitude = static_cast<int32_t>(bits[i] & kMagnitude);
+      const bool ok = magnitude < static_cast<int32_t>(kInfinity);
+      kept[i] = ok ? bits[i] : 0;
+      is_bad += ok ? 0 : 1;
+      is_zero += magnitude == 0 ? 1 : 0;
+    }
+    float x[kAtOnce];
+    memcpy(x, kept, n * sizeof(float));
+    for (int32_t i = 0; i < count; ++i) {
+      const float at = x[i] * per_unit;  // exact: a power of two
+      const auto whole = static_cast<int32_t>(at);
+      of[i] = whole - (static_cast<float>(whole) > at ? 1 : 0) - first;
+    }
+    for (int32_t i = 0; i < count; ++i)
+      of[i] = (kept[i] & kMagnitude) != 0 ? of[i] : none + i % kTurns;
+    zeros = static_cast<size_t>(is_zero);
+    bad = static_cast<size_t>(is_bad);
+  }
+  static constexpr int32_t kTurns = 4;
+};
+
+}  // namespace
+
+// Of `runs` runs, each `step`th; n: values in them.
+void Histogram::count(const float* values, size_t runs, size_t step, size_t n) {
+  constexpr size_t kRuns = kAtOnce / kRun;
+  std::vector<uint32_t> counts(counts_.size() + Bins::kTurns);
+  const float per_unit = counts_.empty() ? 0.0f : static_cast<float>(1 / width_);
+  uint32_t bits[kAtOnce];
+  for (size_t run = 0; run < runs; run += kRuns) {
+    const size_t together = std::min(kRuns, runs - run);
+    const size_t size = std::min(together * kRun, n - run * kRun);
+    if (step == 1) memcpy(bits, values + run * kRun, size * sizeof(float));
+    for (size_t r = 0; step > 1 && r < together; ++r)  // whole runs
+      memcpy(bits + r * kRun, values + (run + r) * step * kRun, kRun * sizeof(float));
+    const Bins bins(bits, size, per_unit, static_cast<int32_t>(first_),
+                    static_cast<int32_t>(counts_.size()));
+    for (size_t i = 0; i < size; ++i) ++counts[static_cast<size_t>(bins.of[i])];
+    zeros_ += bins.zeros;
+    total_ += size - bins.bad;
+  }
+  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[i];
+}
+
+double Histogram::limited(double x) const {
+  return std::clamp(x, static_cast<double>(extent_.lo), static_cast<double>(extent_.hi));
+}
+
+size_t Histogram::nearest_edge(double x) const {
+  const double at = std::nearbyint(x / width_) - first_;
+  return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(bins())));
 }
 
 }  // namespace qrt::quantize

@@ -1,5 +1,5 @@
-// What is known of a tensor's values after two passes over the samples: extent first, then counts
-// in bins between its ends. The memory does not depend on the number of samples.
+// What is known of a tensor's values after one pass over the samples: their extent, and counts in bins
+// that grow with it. The memory does not depend on the number of samples, nor the counts on their order.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_HISTOGRAM_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_HISTOGRAM_H_
 
@@ -9,7 +9,6 @@
 
 namespace qrt::quantize {
 
-// First pass.
 struct Extent {
   float lo = 0, hi = 0;       // of the finite values, zero included
   float least = 0, most = 0;  // the same without zero, where there are any
@@ -19,32 +18,37 @@ struct Extent {
   void add(const float* values, size_t n);
 };
 
-// Second pass.
+// A bin holds x with floor(x / width) = first + bin. The width is the least power of two with which no
+// more than kMostBins hold the extent, so that there are more than half as many. It only grows, and then
+// bins become one without their values: 2^n bins of width w are one of width 2^n w.
 class Histogram {
  public:
-  static constexpr size_t kBins = 2048;
-
-  Histogram() = default;
-  explicit Histogram(const Extent& extent);
+  static constexpr size_t kMostBins = 4096;
 
   void add(const float* values, size_t n);
 
-  bool is_empty() const { return counts_.empty(); }
-  float lo() const { return lo_; }
-  float hi() const { return hi_; }
-  double width() const { return width_; }  // of a bin
-  double middle(size_t bin) const {
-    return static_cast<double>(lo_) + (static_cast<double>(bin) + 0.5) * width_;
-  }
+  const Extent& extent() const { return extent_; }
+  float lo() const { return extent_.lo; }
+  float hi() const { return extent_.hi; }
+  size_t bins() const { return counts_.size(); }  // 0: no value but zeros
+  double width() const { return counts_.empty() ? 0 : width_; }
+  // Of bin `i`, within the extent; edge(bins()) is its end.
+  double edge(size_t i) const { return limited((first_ + static_cast<double>(i)) * width_); }
+  double middle(size_t i) const { return (edge(i) + edge(i + 1)) / 2; }
+  // The edge that is nearest to x.
+  size_t nearest_edge(double x) const;
   // Exact zeros, which every coding keeps, are counted apart.
   const std::vector<uint64_t>& counts() const { return counts_; }
   uint64_t zeros() const { return zeros_; }
   uint64_t total() const { return total_; }  // zeros included
-  double sum_of_squares() const;
 
  private:
-  float lo_ = 0, hi_ = 0;
-  double width_ = 0;
+  double limited(double x) const;
+  void cover_extent();
+  void count(const float* values, size_t runs, size_t step, size_t n);
+
+  Extent extent_;
+  double width_ = 0, first_ = 0;  // first_: a whole number
   std::vector<uint64_t> counts_;
   uint64_t zeros_ = 0, total_ = 0;
 };

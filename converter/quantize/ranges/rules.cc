@@ -8,13 +8,12 @@
 namespace qrt::quantize {
 namespace {
 
-constexpr size_t kBins = Histogram::kBins;
-
 // Sums over the bins below an index, so that the error of an interval takes no loop.
 class Sums {
  public:
-  explicit Sums(const Histogram& h) : h_(h), n_(kBins + 1), x_(kBins + 1), xx_(kBins + 1) {
-    for (size_t i = 0; i < kBins; ++i) {
+  explicit Sums(const Histogram& h)
+      : h_(h), bins_(h.bins()), n_(bins_ + 1), x_(bins_ + 1), xx_(bins_ + 1) {
+    for (size_t i = 0; i < bins_; ++i) {
       const auto c = static_cast<double>(h.counts()[i]);
       n_[i + 1] = n_[i] + c;
       x_[i + 1] = x_[i] + c * h.middle(i);
@@ -28,31 +27,27 @@ class Sums {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
     const double below = xx_[a] - 2 * lo * x_[a] + lo * lo * n_[a];
     const double above =
-        (xx_[kBins] - xx_[b]) - 2 * hi * (x_[kBins] - x_[b]) + hi * hi * (n_[kBins] - n_[b]);
+        (xx_[bins_] - xx_[b]) - 2 * hi * (x_[bins_] - x_[b]) + hi * hi * (n_[bins_] - n_[b]);
     const double inside = (n_[b] - n_[a]) * step * step / 12;
     return std::max(below, 0.0) + std::max(above, 0.0) + inside;
   }
   double outside(double lo, double hi) const {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
-    return n_[a] + n_[kBins] - n_[b];
+    return n_[a] + n_[bins_] - n_[b];
   }
-  // Where the share `part` of the values that are not zero lies below.
-  double quantile(double part) const {
-    const double want = part * n_[kBins];
-    const auto at = std::lower_bound(n_.begin(), n_.end(), want) - n_.begin();
-    return static_cast<double>(h_.lo()) + static_cast<double>(at) * h_.width();
+  // The edge below which the share `part` of the values that are not zero lies.
+  size_t quantile(double part) const {
+    const double want = part * n_[bins_];
+    return static_cast<size_t>(std::lower_bound(n_.begin(), n_.end(), want) - n_.begin());
   }
   double count(size_t from, size_t to) const { return n_[to] - n_[from]; }
 
  private:
-  // The first bin whose middle is not below x.
-  size_t bin(double x) const {
-    if (h_.width() <= 0) return 0;
-    const double at = std::ceil((x - static_cast<double>(h_.lo())) / h_.width() - 0.5);
-    return at <= 0 ? 0 : std::min(static_cast<size_t>(at), kBins);
-  }
+  // Bins whose middle is below x.
+  size_t bin(double x) const { return bins_ == 0 ? 0 : h_.nearest_edge(x); }
 
   const Histogram& h_;
+  size_t bins_;
   std::vector<double> n_, x_, xx_;
 };
 
@@ -62,11 +57,9 @@ double error_of(const Sums& sums, const Coding& c) {
 }
 
 Range percentile(const Histogram& h, const Sums& sums, double part) {
-  Range r;
-  r.lo = static_cast<float>(
-      std::clamp(sums.quantile(1 - part) - h.width(), static_cast<double>(h.lo()), 0.0));
-  r.hi = static_cast<float>(std::clamp(sums.quantile(part), 0.0, static_cast<double>(h.hi())));
-  return r;
+  const size_t below = std::max<size_t>(sums.quantile(1 - part), 1) - 1;
+  return {static_cast<float>(std::min(h.edge(below), 0.0)),
+          static_cast<float>(std::max(h.edge(sums.quantile(part)), 0.0))};
 }
 
 // Both ends, moved in towards zero independently, coarsely first: the least sum of squares.
@@ -95,52 +88,66 @@ Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, 
   return best;
 }
 
+// x log x.
+double times_log(double x) { return x > 0 ? x * convert::portable_log(x) : 0; }
+
 // Kullback and Leibler's divergence between the values, clipped to an interval, and the same in as
 // few steps as there are codes, each step's count spread evenly over those of its bins that are not
-// empty.
-double divergence(const Histogram& h, const Sums& sums, size_t from, size_t to, size_t codes) {
-  const double total = sums.count(0, kBins),
-               per_code = static_cast<double>(to - from) / static_cast<double>(codes);
-  if (total <= 0) return 0;
-  double result = 0;
-  for (size_t k = 0; k < codes; ++k) {
-    const size_t a = from + static_cast<size_t>(static_cast<double>(k) * per_code);
-    const size_t b =
-        std::min(to, from + static_cast<size_t>(static_cast<double>(k + 1) * per_code));
-    double in_step = 0;
-    size_t filled = 0;
-    for (size_t i = a; i < b; ++i) {
-      in_step += static_cast<double>(h.counts()[i]);
-      filled += h.counts()[i] > 0;
-    }
-    for (size_t i = a; i < b; ++i) {
-      auto p = static_cast<double>(h.counts()[i]);
-      if (i == from) p += sums.count(0, from);
-      if (i + 1 == to) p += sums.count(to, kBins);
-      if (p <= 0) continue;
-      // A bin that only clipping filled has no share of the steps: as little as half a value.
-      const double q = h.counts()[i] > 0 ? in_step / static_cast<double>(filled) : 0.5;
-      result += p / total * convert::portable_log(p / q);
+// empty: the sum of p log(p / q) over the bins, p a bin's count and q its share of the step's.
+class Divergence {
+ public:
+  Divergence(const Histogram& h, const Sums& sums)
+      : h_(h), sums_(sums), filled_(h.bins() + 1), p_log_p_(h.bins() + 1) {
+    for (size_t i = 0; i < h.bins(); ++i) {
+      filled_[i + 1] = filled_[i] + (h.counts()[i] > 0 ? 1 : 0);
+      p_log_p_[i + 1] = p_log_p_[i] + times_log(static_cast<double>(h.counts()[i]));
     }
   }
-  return result;
-}
+
+  double of(size_t from, size_t to, size_t codes) const {
+    const double per_code = static_cast<double>(to - from) / static_cast<double>(codes);
+    double result = 0;
+    for (size_t k = 0; k < codes; ++k) {
+      const size_t a = from + static_cast<size_t>(static_cast<double>(k) * per_code);
+      const size_t b =
+          std::min(to, from + static_cast<size_t>(static_cast<double>(k + 1) * per_code));
+      const double in_step = sums_.count(a, b);
+      const double share = in_step > 0 ? in_step / (filled_[b] - filled_[a]) : 0;
+      result += p_log_p_[b] - p_log_p_[a];
+      if (in_step > 0) result -= in_step * convert::portable_log(share);
+      if (k == 0) result += clipped(a, sums_.count(0, from), share);
+      if (k + 1 == codes) result += clipped(b - 1, sums_.count(to, h_.bins()), share);
+    }
+    return result;
+  }
+
+ private:
+  // What changes where a bin takes up `beyond` values from beyond the interval.
+  double clipped(size_t bin, double beyond, double share) const {
+    if (beyond <= 0) return 0;
+    const auto own = static_cast<double>(h_.counts()[bin]);
+    // A bin that only clipping filled has no share of the steps: as little as half a value.
+    const double q = own > 0 ? share : 0.5;
+    return times_log(own + beyond) - times_log(own) - beyond * convert::portable_log(q);
+  }
+
+  const Histogram& h_;
+  const Sums& sums_;
+  std::vector<double> filled_, p_log_p_;
+};
 
 Range least_divergence(const Histogram& h, const Sums& sums) {
   constexpr size_t kCodes = 128;  // below, the measure prefers to clip
+  const Divergence divergence(h, sums);
   Range best = {h.lo(), h.hi()};
   double least = HUGE_VAL;
   for (int percent = 100; percent >= 20; percent -= 2) {
     const Range r = {h.lo() * static_cast<float>(percent) / 100,
                      h.hi() * static_cast<float>(percent) / 100};
-    const auto bin = [&](float x) {
-      return static_cast<size_t>(std::clamp(
-          std::nearbyint((static_cast<double>(x) - static_cast<double>(h.lo())) / h.width()), 0.0,
-          static_cast<double>(kBins)));
-    };
-    const size_t from = bin(r.lo), to = bin(r.hi);
+    const size_t from = h.nearest_edge(static_cast<double>(r.lo));
+    const size_t to = h.nearest_edge(static_cast<double>(r.hi));
     if (to < from + kCodes) break;
-    const double d = divergence(h, sums, from, to, kCodes);
+    const double d = divergence.of(from, to, kCodes);
     if (d < least) {
       least = d;
       best = r;
@@ -151,7 +158,8 @@ Range least_divergence(const Histogram& h, const Sums& sums) {
 
 Range range_by(Rule rule, const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
   switch (rule) {
-    case Rule::kMinMax: break;
+    case Rule::kMinMax:
+    case Rule::kSearch: break;
     case Rule::kPercentile99999: return percentile(h, sums, 0.99999);
     case Rule::kPercentile9999: return percentile(h, sums, 0.9999);
     case Rule::kPercentile999: return percentile(h, sums, 0.999);
@@ -171,6 +179,7 @@ const char* rule_name(Rule rule) {
     case Rule::kPercentile999: return "99.9 %";
     case Rule::kSquares: return "squares";
     case Rule::kEntropy: return "entropy";
+    case Rule::kSearch: return "search";
   }
   return "min-max";
 }

@@ -11,9 +11,17 @@
 
 namespace qrt::quantize {
 
-enum class Rule { kMinMax, kPercentile99999, kPercentile9999, kPercentile999, kSquares, kEntropy };
-const char* rule_name(Rule rule);  // "min-max"
-const std::vector<Rule>& all_rules();
+enum class Rule {
+  kMinMax,
+  kPercentile99999,
+  kPercentile9999,
+  kPercentile999,
+  kSquares,
+  kEntropy,
+  kSearch,  // the outputs' error, of codings that other rules gave
+};
+const char* rule_name(Rule rule);      // "min-max"
+const std::vector<Rule>& all_rules();  // that read a histogram
 
 struct RangeChoice {
   Rule rule = Rule::kMinMax;

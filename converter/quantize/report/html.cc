@@ -38,11 +38,11 @@ std::string decibels(double ratio) {
 // Counts as logarithms, and where the integers end.
 std::string picture(const TensorFinding& t) {
   const Histogram& h = t.histogram;
-  if (h.is_empty() || h.width() <= 0) return "";
+  if (h.bins() == 0) return "";
   std::vector<double> columns(kColumns);
   double most = 0;
-  for (size_t i = 0; i < Histogram::kBins; ++i)
-    columns[i * kColumns / Histogram::kBins] += static_cast<double>(h.counts()[i]);
+  for (size_t i = 0; i < h.bins(); ++i)
+    columns[i * kColumns / h.bins()] += static_cast<double>(h.counts()[i]);
   for (double& c : columns) most = std::max(most, c = std::log1p(c));
   std::string svg = format("<svg width=%g height=%g>", kWidth, kHeight);
   for (size_t i = 0; i < kColumns && most > 0; ++i) {

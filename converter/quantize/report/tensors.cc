@@ -101,11 +101,11 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
     t.alone = error.alone;
     t.cumulative = error.cumulative;
     t.mean_shift = error.mean_shift;
-    if (const auto h = calibration.histograms.find(root); h != calibration.histograms.end()) {
+    if (const auto h = calibration.find(root); h != calibration.end()) {
       t.histogram = h->second;
       t.clipped = clipped_fraction(h->second, t.coding);
       t.codes_used = codes_used(h->second, t.coding);
-      t.bad = calibration.extents.at(root).bad;
+      t.bad = h->second.extent().bad;
     }
     double median = 0;
     if (const Layer* layer = layer_before(model, placement, name)) {

@@ -10,8 +10,28 @@ namespace {
 // die.
 constexpr float kDeadWeight = 1e-6f;
 
+// In a form that compilers make vectors of: limits are whole, so that it is one whether a quotient is
+// rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
 float code_of(float w, float scale, float most) {
-  return std::clamp(std::nearbyint(w / scale), -most, most);
+  constexpr float kRound = 0x1.8p23f;
+  const float q = w / scale;
+  const float above = q < -most ? -most : q;
+  return ((above > most ? most : above) + kRound) - kRound;
+}
+
+// Of what rounding and clipping do to weights: the sum of squares, in four sums.
+double squares_of_errors(const std::vector<float>& weights, float scale, float most) {
+  constexpr size_t kLanes = 4;
+  double sum[kLanes] = {};
+  const auto add = [&](size_t lane, float w) {
+    const double d = static_cast<double>(code_of(w, scale, most) * scale) - static_cast<double>(w);
+    sum[lane] += d * d;
+  };
+  size_t i = 0;
+  for (; i + kLanes <= weights.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, weights[i + lane]);
+  for (; i < weights.size(); ++i) add(0, weights[i]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // The scale, at most greatest / most, whose rounding and clipping have the least squares.
@@ -26,12 +46,7 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
     const float factor =
         scheme.power_of_two ? std::ldexp(1.0f, -i) : 1.0f - 0.01f * static_cast<float>(i);
     const float scale = allowed_scale(scheme, greatest / most * factor);
-    double error = 0;
-    for (const float w : weights) {
-      const double d =
-          static_cast<double>(code_of(w, scale, most) * scale) - static_cast<double>(w);
-      error += d * d;
-    }
+    const double error = squares_of_errors(weights, scale, most);
     if (error < least) {
       least = error;
       best = scale;

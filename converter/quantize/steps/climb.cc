@@ -23,21 +23,34 @@ Status exchange(Work* work, FloatModel* other) {
   return make_placement(work);
 }
 
-// Keeps what a walk changes of the parameters if the held-out samples say that it helped.
-Status try_rung(Work* work, const Sweep::Work& what, Judgement* judgement) {
+// Parameters that a rung has changed, and the rules of the codings that it chose: kept if the held-out
+// samples say that it helped.
+Status keep_if_better(Work* work, const char* rung, Parameters changed,
+                      const std::map<std::string, Rule>& rules, Judgement* judgement) {
+  Judgement after;
+  QRT_TRY(judge(work, changed, work->held_out, &after));
+  const RungFinding finding = {rung, judgement->noise(), after.noise(),
+                               after.noise() < judgement->noise()};
+  work->findings().rungs.push_back(finding);
+  if (!finding.is_kept) return {};
+  work->parameters = std::move(changed);
+  *judgement = after;
+  for (const auto& [root, rule] : rules) work->rules[root] = rule;
+  return {};
+}
+
+Status try_walk(Work* work, const Sweep::Work& what, Judgement* judgement) {
   Parameters changed = work->parameters;
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
   QRT_TRY(walk.run(work->samples.get(), work->used, what, work->progress, &changed));
-  Judgement after;
-  QRT_TRY(judge(work, changed, work->held_out, &after));
-  const RungFinding rung = {what.name, judgement->noise(), after.noise(),
-                            after.noise() < judgement->noise()};
-  work->findings().rungs.push_back(rung);
-  if (!rung.is_kept) return {};
-  work->parameters = std::move(changed);
-  *judgement = after;
-  for (const auto& [root, rule] : walk.rules()) work->rules[root] = rule;
-  return {};
+  return keep_if_better(work, what.name, std::move(changed), walk.rules(), judgement);
+}
+
+Status try_search(Work* work, Judgement* judgement) {
+  Parameters changed = work->parameters;
+  std::map<std::string, Rule> rules;
+  QRT_TRY(search_codings(work, &changed, &rules));
+  return keep_if_better(work, "search", std::move(changed), rules, judgement);
 }
 
 // What the float model makes of a sample: kept for the next time while that is little.
@@ -107,9 +120,10 @@ Status climb(Work* work) {
   if (work->settings.ladder != Ladder::kNone) {
     Judgement judgement;
     QRT_TRY(judge(work, work->parameters, work->held_out, &judgement));
-    QRT_TRY(try_rung(work, {"ranges", &work->choices, false, false}, &judgement));
-    QRT_TRY(try_rung(work, {"weight rounding", nullptr, true, false}, &judgement));
-    QRT_TRY(try_rung(work, {"bias correction", nullptr, false, true}, &judgement));
+    QRT_TRY(try_walk(work, {"ranges", &work->choices, false, false}, &judgement));
+    if (work->settings.ladder == Ladder::kFull) QRT_TRY(try_search(work, &judgement));
+    QRT_TRY(try_walk(work, {"weight rounding", nullptr, true, false}, &judgement));
+    QRT_TRY(try_walk(work, {"bias correction", nullptr, false, true}, &judgement));
   }
   return work->settings.max_drop < 0 ? Status() : promote(work);
 }

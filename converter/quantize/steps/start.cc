@@ -57,7 +57,7 @@ Status start(Work* work, const std::vector<size_t>& which) {
   Parameters& p = work->parameters;
   p = Parameters();
   work->choices.clear();
-  for (const auto& [name, histogram] : work->calibration.histograms) {
+  for (const auto& [name, histogram] : work->calibration) {
     if (!work->placement.is_coded(name)) continue;
     const auto& choices = work->choices[name] =
         range_choices(histogram, work->scheme, work->scheme.bits);
@@ -79,8 +79,8 @@ Status start(Work* work, const std::vector<size_t>& which) {
 Status check_calibration(Work* work) {
   bool any = false;
   for (const Value& input : work->model.inputs) {
-    const auto extent = work->calibration.extents.find(input.name);
-    any = any || extent == work->calibration.extents.end() || extent->second.hi > extent->second.lo;
+    const auto known = work->calibration.find(input.name);
+    any = any || known == work->calibration.end() || known->second.hi() > known->second.lo();
   }
   if (!any)
     return error(Code::kInvalidModel,

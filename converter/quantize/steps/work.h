@@ -16,7 +16,7 @@ namespace qrt::quantize {
 
 struct Work {
   Work(const Settings& s, const Progress& p, Quantised* r)
-      : settings(s), scheme(*s.scheme), progress(p), result(*r) {}
+      : settings(s), scheme(s.scheme), progress(p), result(*r) {}
 
   const Settings& settings;
   const Scheme& scheme;
@@ -69,6 +69,9 @@ Status climb(Work* work);
 // How the integer model of some parameters does on some samples.
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
              Judgement* judgement);
+
+// search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
+Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules);
 
 // promote.cc: 16 bits for the worst tensors, until --max-drop is met.
 Status promote(Work* work);
