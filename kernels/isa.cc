@@ -1,16 +1,19 @@
 #include "kernels/isa.h"
 
-#include <cpuinfo.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <cpuinfo.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-#elif defined(__aarch64__) && defined(__linux__)
+#elif defined(__aarch64__)
+#include <cpuinfo.h>
+#if defined(__linux__)
 #include <sys/auxv.h>
+#endif
 #endif
 
 namespace qrt {

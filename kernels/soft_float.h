@@ -35,17 +35,15 @@ inline Unpacked unpack(Bits b) {
 }
 
 // Rounds to nearest even; keeps subnormal results.
-inline Bits pack(bool negative, int exponent, unsigned __int128 significand) {
+inline Bits pack(bool negative, int exponent, uint64_t significand) {
   if (significand == 0) return 0;
-  const uint64_t high = static_cast<uint64_t>(significand >> 64);
-  const int bits =
-      high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(static_cast<uint64_t>(significand));
-  int drop = bits - 24;
+  int drop = 40 - __builtin_clzll(significand);
   if (exponent + drop < -149) drop = -149 - exponent;  // subnormal: a fixed last place
-  if (drop > 126) return 0;
+  if (drop > 64) return 0;
   if (drop > 0) {
-    const unsigned __int128 half = static_cast<unsigned __int128>(1) << (drop - 1);
-    significand = (significand + (half - 1) + ((significand >> drop) & 1)) >> drop;
+    const uint64_t kept = drop < 64 ? significand >> drop : 0, half = uint64_t{1} << (drop - 1);
+    const uint64_t rest = drop < 64 ? significand - (kept << drop) : significand;
+    significand = kept + (rest > half || (rest == half && (kept & 1) != 0));
     exponent += drop;
     if (significand >> 24) {
       significand >>= 1;
@@ -69,32 +67,31 @@ inline Bits from_int(int64_t i) {
   return pack(i < 0, 0, i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i));
 }
 
+// The same number with its first bit at 61: room for a sum of two. REQUIRES: it is not zero.
+inline Unpacked normal(const Unpacked& v) {
+  const int shift = __builtin_clzll(v.significand) - 2;
+  return {v.negative, v.exponent - shift, v.significand << shift};
+}
+
 // fl32(a * b + c)
 inline Bits fma(Bits a, Bits b, Bits c) {
   const Unpacked x = unpack(a), y = unpack(b), z = unpack(c);
-  const uint64_t product = x.significand * y.significand;  // < 2^48
-  const bool negative = x.negative != y.negative;
-  if (product == 0) return z.significand ? c : 0;
-  const int exponent = x.exponent + y.exponent;
-  if (z.significand == 0) return pack(negative, exponent, product);
-  // Align on the lower exponent. Beyond the limits the smaller operand lies wholly below the
-  // rounding position of the result: a sticky 1 stands for it.
-  const int distance = exponent - z.exponent;
-  unsigned __int128 p = product, q = z.significand;
-  int e;
-  if (distance >= 0) {
-    const bool far = distance > 70;
-    p <<= far ? 70 : distance;
-    e = exponent - (far ? 70 : distance);
-    if (far) q = 1;
-  } else {
-    const bool far = -distance > 90;
-    q <<= far ? 90 : -distance;
-    e = z.exponent - (far ? 90 : -distance);
-    if (far) p = 1;
-  }
-  if (negative == z.negative) return pack(negative, e, p + q);
-  return p >= q ? pack(negative, e, p - q) : pack(z.negative, e, q - p);
+  const Unpacked product = {x.negative != y.negative, x.exponent + y.exponent,
+                            x.significand * y.significand};  // < 2^48
+  if (product.significand == 0) return z.significand ? c : 0;
+  if (z.significand == 0) return pack(product.negative, product.exponent, product.significand);
+  const Unpacked p = normal(product), q = normal(z);
+  const bool swapped = p.exponent < q.exponent;
+  const Unpacked &far = swapped ? q : p, &near = swapped ? p : q;
+  // What is shifted out of the lower operand lies far below the rounding position (an operand has at
+  // least 14 zeros at its end): a sticky 1 stands for it.
+  const int distance = far.exponent - near.exponent;
+  const uint64_t kept = distance < 64 ? near.significand >> distance : 0;
+  const bool is_sticky = distance < 64 ? kept << distance != near.significand : true;
+  const uint64_t low = kept | is_sticky, high = far.significand;
+  if (far.negative == near.negative) return pack(far.negative, far.exponent, high + low);
+  return high >= low ? pack(far.negative, far.exponent, high - low)
+                     : pack(near.negative, far.exponent, low - high);
 }
 
 inline Bits mul(Bits a, Bits b) { return fma(a, b, 0); }
@@ -104,13 +101,13 @@ inline Bits add(Bits a, Bits b) { return fma(a, 0x3f800000, b); }
 inline Bits div(Bits a, Bits b) {
   const Unpacked x = unpack(a), y = unpack(b);
   if (x.significand == 0) return 0;
-  // A dividend of 64 bits leaves a quotient of at least 40; a sticky bit stands for the remainder.
-  const int shift = __builtin_clzll(x.significand);
+  // A dividend of 63 bits leaves a quotient of at least 39; a sticky bit stands for the remainder.
+  const int shift = __builtin_clzll(x.significand) - 1;
   const uint64_t dividend = x.significand << shift;
   const uint64_t quotient = dividend / y.significand;
-  const unsigned __int128 sticky = dividend % y.significand != 0;
+  const bool is_sticky = dividend % y.significand != 0;
   return pack(x.negative != y.negative, x.exponent - shift - y.exponent - 1,
-              static_cast<unsigned __int128>(quotient) << 1 | sticky);
+              quotient << 1 | is_sticky);
 }
 
 // v / 2^s rounded half to even; 0 <= s <= 62.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace qrt {
 
@@ -13,6 +14,14 @@ inline bool checked_add(size_t a, size_t b, size_t* result) {
 }
 inline bool checked_mul(size_t a, size_t b, size_t* result) {
   return !__builtin_mul_overflow(a, b, result);
+}
+
+// The product, or SIZE_MAX, which is more memory than anything may take (kMaxMemory).
+inline size_t product_or_most(std::initializer_list<size_t> factors) {
+  size_t product = 1;
+  for (const size_t factor : factors)
+    if (!checked_mul(product, factor, &product)) return SIZE_MAX;
+  return product;
 }
 
 // Rounds up to a multiple of `alignment`, a power of two.

@@ -40,6 +40,26 @@ class ScopedFloatEnv {
     return word;
   }
   static void write(Word word) { __asm__ volatile("msr fpcr, %0" ::"r"(word)); }
+#elif defined(__arm__) && defined(__ARM_FP)
+  // FPSCR: bit 26 AHP, 25 DN, 24 FZ, 23-22 rounding, 21-20 and 18-16 vectors, 15 and 12-8 trap enables.
+  using Word = uint32_t;
+  static constexpr Word kControl = 0x07f79f00, kWanted = 0;
+  static Word read() {
+    Word word;
+    __asm__ volatile("vmrs %0, fpscr" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("vmsr fpscr, %0" ::"r"(word)); }
+#elif defined(__riscv_flen)
+  // The rounding mode; there is no other.
+  using Word = uint32_t;
+  static constexpr Word kControl = 7, kWanted = 0;
+  static Word read() {
+    Word word;
+    __asm__ volatile("frrm %0" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("fsrm %0" ::"r"(word)); }
 #else
   using Word = uint32_t;
   static constexpr Word kControl = 0, kWanted = 0;

@@ -6,14 +6,22 @@ include(CMakePackageConfigHelpers)
 install(TARGETS qrt EXPORT qrtTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt NAMELINK_COMPONENT qrt
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT qrt
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/qrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT qrt FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # What was linked in from pinned sources is installed beside a static libqrt, where the package files find it.
 if(QRT_BUNDLED_DEPS AND NOT BUILD_SHARED_LIBS)
-  install(FILES $<TARGET_FILE:cpuinfo> $<TARGET_FILE:pthreadpool> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
+  install(FILES $<$<BOOL:${QRT_HAS_CPUINFO}>:$<TARGET_FILE:cpuinfo>> $<TARGET_FILE:pthreadpool> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
 endif()
 
+# What a static libqrt is linked with, in qrtConfig.cmake and in qrt.pc.
+set(QRT_LINKED_LIBRARIES pthreadpool)
+set(QRT_CPUINFO_FLAG "")
+if(QRT_HAS_CPUINFO)
+  list(APPEND QRT_LINKED_LIBRARIES cpuinfo)
+  set(QRT_CPUINFO_FLAG "-lcpuinfo ")
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qrt)
 install(EXPORT qrtTargets NAMESPACE qrt:: DESTINATION ${package_dir} COMPONENT qrt)
 configure_package_config_file(qrtConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/qrtConfig.cmake
@@ -23,7 +31,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qrtConfig.cmake ${CMAKE_CURRENT_BINARY
   DESTINATION ${package_dir} COMPONENT qrt)
 
 # pkg-config: what a static libqrt needs stands in Libs, since there is no other libqrt to link.
-set(private_libs "-lpthreadpool -lcpuinfo -lstdc++ -lm -pthread")
+set(private_libs "-lpthreadpool ${QRT_CPUINFO_FLAG}-lstdc++ -lm -pthread")
 set(QRT_PC_LIBS "")
 set(QRT_PC_LIBS_PRIVATE "")
 if(BUILD_SHARED_LIBS)

@@ -3,6 +3,7 @@
 #define QRT_RUNTIME_MEMORY_BUDGET_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/status.h"
 
@@ -13,13 +14,13 @@ class MemoryBudget {
   explicit MemoryBudget(size_t limit) : limit_(limit) {}
 
   // kOutOfMemory, and nothing is taken, where less is left.
-  Status take(size_t bytes) {
+  Status take(uint64_t bytes) {
     if (bytes > limit_ - taken_)
       return error(Code::kOutOfMemory,
-                   "tables of %zu bytes beside %zu others are more than the %zu that max_memory "
+                   "tables of %llu bytes beside %zu others are more than the %zu that max_memory "
                    "allows",
-                   bytes, taken_, limit_);
-    taken_ += bytes;
+                   static_cast<unsigned long long>(bytes), taken_, limit_);
+    taken_ += static_cast<size_t>(bytes);
     return {};
   }
   size_t taken() const { return taken_; }

@@ -1,31 +1,15 @@
 #include "runtime/model_bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <new>
 #include <utility>
 
 #include "runtime/op.h"
+#include "runtime/platform/mapping.h"
 
 namespace qrt {
-namespace {
-
-struct File {
-  explicit File(const char* path) : fd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~File() {
-    if (fd >= 0) close(fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  const int fd;
-};
-
-}  // namespace
 
 ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
   std::swap(data_, other.data_);
@@ -36,23 +20,22 @@ ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
 }
 
 void ModelBytes::release() {
-  if (owner_ == Owner::kMapping) munmap(const_cast<uint8_t*>(data_) - before_, before_ + size_);
+  if (owner_ == Owner::kMapping) platform::unmap(data_ - before_, before_ + size_);
   if (owner_ == Owner::kHeap) {
     ::operator delete (const_cast<uint8_t*>(data_), std::align_val_t{kAlignment}, std::nothrow);
   }
 }
 
 Result<ModelBytes> ModelBytes::map_file(const char* path) {
-  const File file(path);
-  if (file.fd < 0) return error(Code::kIoError, "%s", strerror(errno));
-  return map(file.fd, 0, 0);
+  const platform::File file(path);
+  if (file.fd() < 0) return error(Code::kIoError, "%s", strerror(errno));
+  return map(file.fd(), 0, 0);
 }
 
 Result<ModelBytes> ModelBytes::map(int fd, uint64_t offset, uint64_t length) {
-  struct stat info;
-  if (fstat(fd, &info) != 0) return error(Code::kIoError, "%s", strerror(errno));
-  if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "not a regular file");
-  const auto file_size = static_cast<uint64_t>(info.st_size);
+  auto found = platform::file_size(fd);
+  QRT_TRY(std::move(found.status()));
+  const uint64_t file_size = *found;
   if (file_size == 0) return error(Code::kInvalidModel, "the file is empty");
   if (offset >= file_size || length > file_size - offset)
     return error(Code::kInvalidArgument, "the file has %llu bytes, not %llu from offset %llu on",
@@ -61,15 +44,12 @@ Result<ModelBytes> ModelBytes::map(int fd, uint64_t offset, uint64_t length) {
   if (length == 0) length = file_size - offset;
   QRT_MODEL_CHECK(length <= kMaxFileBytes, "%llu bytes are too many for a model (limit %zu)",
                   static_cast<unsigned long long>(length), kMaxFileBytes);
-  // Mappings begin at whole pages.
-  const size_t before = static_cast<size_t>(offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  const size_t before = static_cast<size_t>(offset % platform::mapping_step());
   const size_t size = static_cast<size_t>(length);
-  void* data =
-      mmap(nullptr, before + size, PROT_READ, MAP_PRIVATE, fd, static_cast<off_t>(offset - before));
-  if (data == MAP_FAILED)
-    return error(errno == ENOMEM ? Code::kOutOfMemory : Code::kIoError, "%s", strerror(errno));
+  auto data = platform::map(fd, offset - before, before + size);
+  QRT_TRY(std::move(data.status()));
   ModelBytes bytes;
-  bytes.data_ = static_cast<const uint8_t*>(data) + before;
+  bytes.data_ = *data + before;
   bytes.before_ = before;
   bytes.size_ = size;
   bytes.owner_ = Owner::kMapping;

@@ -9,7 +9,10 @@
 
 namespace qrt {
 
-constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;  // flatbuffers' own
+// flatbuffers' own limit; where addresses have 32 bits, a sixteenth of it, so that sixteen times a
+// file is a size (verify.h).
+constexpr bool kHas64Bits = sizeof(size_t) >= 8;
+constexpr size_t kMaxFileBytes = (size_t{1} << (kHas64Bits ? 31 : 27)) - 1;
 
 // Movable; read-only. data() does not move with the object.
 class ModelBytes {

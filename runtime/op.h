@@ -193,7 +193,7 @@ struct PrepareContext : InferContext {
 
   // To be called before a step's own tables are made that grow with a file's numbers: spread
   // requantisations, folded biases, unpacked weights, runs of a gather.
-  Status take(size_t bytes) const { return memory->take(bytes); }
+  Status take(uint64_t bytes) const { return memory->take(bytes); }
 };
 
 struct OpDef {
@@ -209,7 +209,8 @@ struct OpDef {
 };
 
 // k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
-// runtime/ops/ops.h. Null for a type this build does not know.
+// runtime/ops/ops.h. Null for a type this build does not know, or was told
+// to leave out (QRT_OPS).
 const OpDef* find_op(fb::OpOptions type);
 
 }  // namespace qrt

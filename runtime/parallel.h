@@ -4,6 +4,7 @@
 #define QRT_RUNTIME_PARALLEL_H_
 
 #include <cstddef>
+#include <cstdint>
 
 struct pthreadpool;
 
@@ -15,6 +16,11 @@ class Team;
 // done.
 using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t index),
                             void* argument, size_t count);
+
+// Where the i-th of n nearly equal parts of `count` begins.
+constexpr size_t part_begin(size_t count, size_t i, size_t n) {
+  return static_cast<size_t>(uint64_t{count} * i / n);
+}
 
 // How a session runs its chunks. Not owning. A Parallel belongs to one session and is used by one
 // run() at a time.
@@ -43,7 +49,8 @@ struct Parallel {
     const size_t units = (total + grain - 1) / grain;
     const size_t n = units < threads ? units : threads;
     run(n, [&](size_t i) {
-      const size_t begin = units * i / n * grain, end = units * (i + 1) / n * grain;
+      const size_t begin = part_begin(units, i, n) * grain,
+                   end = part_begin(units, i + 1, n) * grain;
       f(i, begin, end < total ? end : total);
     });
   }

@@ -27,7 +27,8 @@ class Planner {
         options_(options),
         may_slice_(may_slice && !options.keep_all && options.provider == Provider::kOwn),
         plan_(std::make_shared<Plan>()),
-        memory_(limit_of(*model, options)) {
+        // The sum with a session's memory is a size, too.
+        memory_(std::min(limit_of(*model, options), SIZE_MAX - kMaxMemory)) {
     plan_->max_memory = limit_of(*model, options);
     plan_->model = std::move(model);
     plan_->threads = std::max<size_t>(options.threads, 1);
@@ -286,11 +287,13 @@ class Planner {
 }  // namespace
 
 size_t default_max_memory(const VerifiedModel& model, size_t batch) {
-  const size_t base = kDefaultMemory + kDefaultMemoryPerFileByte * model.file_bytes();
   const size_t own = model.default_batch();
   const size_t times = batch > own ? ceil_div(batch, own) : 1;
-  size_t limit;
-  return checked_mul(base, times, &limit) ? std::min(limit, kMaxMemory) : kMaxMemory;
+  size_t base;
+  if (!checked_add(kDefaultMemory, product_or_most({kDefaultMemoryPerFileByte, model.file_bytes()}),
+                   &base))
+    return kMaxMemory;
+  return std::min(product_or_most({base, times}), kMaxMemory);
 }
 
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,

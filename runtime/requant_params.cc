@@ -220,13 +220,13 @@ bool is_per_tensor(const fb::Requant& r) {
   return true;
 }
 
-size_t requant_bytes(const fb::Requant& r, size_t channels) {
+uint64_t requant_bytes(const fb::Requant& r, size_t channels) {
   if (r.kind() == fb::RequantKind::ACC) return 0;
   // A scale of its own or of the float form; multiplier and shift of every stage; the affine fit.
   size_t each = sizeof(float);
   if (r.kind() == fb::RequantKind::INT)
     each += r.stages()->size() * (sizeof(int32_t) + sizeof(uint8_t)) + 2 * sizeof(float);
-  return padded(channels) * each;
+  return uint64_t{padded(channels)} * each;
 }
 
 RequantParams make_requant(const fb::Requant& r, size_t channels) {

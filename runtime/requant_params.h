@@ -60,7 +60,7 @@ struct RequantParams {
 bool is_per_tensor(const fb::Requant& requant);
 
 // Bytes of the arrays below, with those of the forms that are found from them.
-size_t requant_bytes(const fb::Requant& requant, size_t channels);
+uint64_t requant_bytes(const fb::Requant& requant, size_t channels);
 
 // REQUIRES: check_requant() succeeded.
 RequantParams make_requant(const fb::Requant& requant, size_t channels);

@@ -44,8 +44,16 @@ class [[nodiscard]] Status {
   std::unique_ptr<State> state_;
 };
 
+#if defined(__MINGW32__)  // whose "printf" is that of msvcrt.dll, without %zu
+#define QRT_PRINTF gnu_printf
+#else
+#define QRT_PRINTF printf
+#endif
+
 // printf-style message.
-Status error(Code code, const char* format, ...) __attribute__((format(printf, 2, 3)));
+Status error(Code code, const char* format, ...) __attribute__((format(QRT_PRINTF, 2, 3)));
+
+#undef QRT_PRINTF
 
 template <class T>
 class [[nodiscard]] Result {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "runtime/parallel.h"
+
 namespace qrt {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr int kFarewells = 64;
 inline void pause_core() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || (defined(__arm__) && __ARM_ARCH >= 7)
   __asm__ volatile("yield");
 #endif
 }
@@ -77,8 +79,8 @@ void Team::run(Task task, void* argument, size_t count) {
     Share& share = shares_[i];
     share.task = task;
     share.argument = argument;
-    share.first = count * i / threads_;
-    const size_t indices = count * (i + 1) / threads_ - share.first;
+    share.first = part_begin(count, i, threads_);
+    const size_t indices = part_begin(count, i + 1, threads_) - share.first;
     share.state.store(last_job_ << 32 | indices, std::memory_order_release);
   }
   work(last_job_, 0);

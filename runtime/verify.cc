@@ -204,7 +204,7 @@ class GraphCheck {
   GraphCheck(const fb::Model& model, size_t file_bytes)
       : model_(model),
         most_channel_values_(kMaxChannelValues + file_bytes / kFileBytesPerChannelValue),
-        most_constant_reads_(kMaxConstantReads + kMaxReadsOfAConstant * file_bytes),
+        most_constant_reads_(kMaxConstantReads + uint64_t{kMaxReadsOfAConstant} * file_bytes),
         ready_(model.tensors()->size()),
         started_(ready_.size()) {
     for (uint32_t i = 0; i < ready_.size(); ++i) ready_[i] = is_constant(*model.tensors()->Get(i));
@@ -294,6 +294,10 @@ class GraphCheck {
 
   Status check_op(const fb::Operator& op) {
     if (find_op(op.options_type()) == nullptr && op.options_type() != fb::OpOptions::NONE) {
+      const char* name = fb::EnumNameOpOptions(op.options_type());
+      if (name[0] != '\0')
+        return error(Code::kUnsupported, "operator %s is not built into this library (QRT_OPS)",
+                     name);
       return error(Code::kUnsupported, "operator type %d is unknown to this build",
                    static_cast<int>(op.options_type()));
     }
@@ -334,8 +338,8 @@ class GraphCheck {
     constant_reads_ += length(model_.buffers()->Get(buffer)->data());
     QRT_MODEL_CHECK(
         constant_reads_ <= most_constant_reads_,
-        "the operators read more than %zu bytes of constants: they share them too often",
-        most_constant_reads_);
+        "the operators read more than %llu bytes of constants: they share them too often",
+        static_cast<unsigned long long>(most_constant_reads_));
     return {};
   }
 
@@ -345,10 +349,12 @@ class GraphCheck {
   }
 
   const fb::Model& model_;
-  const size_t most_channel_values_, most_constant_reads_;
+  const size_t most_channel_values_;
+  const uint64_t most_constant_reads_;
   std::vector<bool> ready_;
   std::vector<bool> started_;  // model inputs and variables
-  size_t operands_ = 0, channel_values_ = 0, constant_reads_ = 0;
+  size_t operands_ = 0, channel_values_ = 0;
+  uint64_t constant_reads_ = 0;
 };
 
 }  // namespace

@@ -36,8 +36,10 @@ constexpr size_t kFileBytesPerChannelValue = 8;
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
 constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
 constexpr size_t kMaxModelInputs = 4096;     // and outputs
-constexpr int64_t kMaxTensorElements = (int64_t{1} << 31) - 1;
-constexpr size_t kMaxMemory = size_t{1} << 36;  // bytes of a session
+// Where addresses have 32 bits: 32 bytes for each element are a size, and so are the bytes of a session's
+// three areas together.
+constexpr int64_t kMaxTensorElements = (int64_t{1} << (kHas64Bits ? 31 : 26)) - 1;
+constexpr size_t kMaxMemory = size_t{1} << (kHas64Bits ? 36 : 30);  // bytes of a session
 
 struct VerifyOptions {
   // Of what a model holds beside the caller's or the mapped bytes: copied bytes and widened weights.

@@ -54,10 +54,17 @@ else()
   add_executable(qrt_flatc ALIAS flatc)
 endif()
 
-if(NOT QRT_BUNDLED_DEPS)
+# cpuinfo tells which instruction sets a CPU has: asked where there are kernels of several (kernels/isa.cmake).
+set(QRT_HAS_CPUINFO OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64|ARM64)$")
+  set(QRT_HAS_CPUINFO ON)
+endif()
+if(QRT_HAS_CPUINFO AND NOT QRT_BUNDLED_DEPS)
   qrt_find_library(cpuinfo cpuinfo.h cpuinfo)
 endif()
-if(NOT TARGET qrt_cpuinfo)
+if(NOT QRT_HAS_CPUINFO)
+  add_library(qrt_cpuinfo INTERFACE)
+elseif(NOT TARGET qrt_cpuinfo)
   set(CPUINFO_BUILD_TOOLS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_BUILD_UNIT_TESTS OFF CACHE BOOL "" FORCE)
   set(CPUINFO_BUILD_MOCK_TESTS OFF CACHE BOOL "" FORCE)
@@ -127,8 +134,14 @@ if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   endforeach()
 endif()
 
-# Command line tools: option parsing and JSON, headers only.
-if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
+# Command line tools: option parsing and JSON, headers only. A toolchain for another system than this one may name a folder
+# with this one's headers of theirs and no others (QRT_HOST_HEADERS).
+if(QRT_HOST_HEADERS)
+  foreach(target CLI11::CLI11 nlohmann_json::nlohmann_json)
+    add_library(${target} INTERFACE IMPORTED)
+    target_include_directories(${target} SYSTEM INTERFACE ${QRT_HOST_HEADERS})
+  endforeach()
+elseif(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   find_package(CLI11 QUIET)
   if(NOT CLI11_FOUND)
     qrt_fetch(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11 291c58789c031208f08f4f261a858b5b7083e8e2)  # v2.3.2

@@ -5,8 +5,8 @@
 
 namespace qrt {
 
-size_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w) {
-  return (channels + 15) / 16 * ((kernel_h + 3) / 4) * kernel_w * 64;
+uint64_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w) {
+  return uint64_t{(channels + 15) / 16} * ((kernel_h + 3) / 4) * kernel_w * 64;
 }
 
 bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kernel_h,
@@ -34,7 +34,7 @@ size_t packed_index(size_t kernel_h, size_t kernel_w, size_t ky, size_t kx, size
 
 void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
                     int8_t* packed) {
-  memset(packed, 0, depthwise_packed_bytes(channels, kernel_h, kernel_w));
+  memset(packed, 0, static_cast<size_t>(depthwise_packed_bytes(channels, kernel_h, kernel_w)));
   for (size_t ky = 0; ky < kernel_h; ++ky)
     for (size_t kx = 0; kx < kernel_w; ++kx)
       for (size_t c = 0; c < channels; ++c)

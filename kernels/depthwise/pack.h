@@ -7,7 +7,7 @@
 
 namespace qrt {
 
-size_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w);
+uint64_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w);
 
 // False if a packed byte that stands for no row of the kernel is not zero: kernels multiply it with
 // some row of the image.

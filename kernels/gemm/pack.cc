@@ -12,13 +12,13 @@ size_t groups_of(size_t n, size_t size) { return (n + size - 1) / size; }
 
 }  // namespace
 
-size_t gemm_packed_bytes(size_t n, size_t taps, size_t k) {
-  return groups_of(n, kBlock) * kBlock * taps * groups_of(k, kGroup) * kGroup;
+uint64_t gemm_packed_bytes(size_t n, size_t taps, size_t k) {
+  return uint64_t{groups_of(n, kBlock) * kBlock} * taps * groups_of(k, kGroup) * kGroup;
 }
 
 void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* packed) {
   const size_t groups = groups_of(k, kGroup);
-  memset(packed, 0, gemm_packed_bytes(n, taps, k));
+  memset(packed, 0, static_cast<size_t>(gemm_packed_bytes(n, taps, k)));
   for (size_t j = 0; j < n; ++j) {
     int8_t* block = packed + j / kBlock * kBlock * taps * groups * kGroup;
     for (size_t t = 0; t < taps; ++t) {

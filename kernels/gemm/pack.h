@@ -8,7 +8,7 @@
 namespace qrt {
 
 // Bytes of one group.
-size_t gemm_packed_bytes(size_t n, size_t taps, size_t k);
+uint64_t gemm_packed_bytes(size_t n, size_t taps, size_t k);
 
 // weights: [n][taps][k], row-major. packed: gemm_packed_bytes() bytes.
 void gemm_pack(const int8_t* weights, size_t n, size_t taps, size_t k, int8_t* packed);

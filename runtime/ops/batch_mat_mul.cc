@@ -274,7 +274,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
   plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
-  p.packed_bytes = round_up(gemm_packed_bytes(gemm.n, gemm.taps, p.k), kAlignment);
+  p.packed_bytes =
+      round_up(static_cast<size_t>(gemm_packed_bytes(gemm.n, gemm.taps, p.k)), kAlignment);
   // Kernels read biases up to the next multiple of 64 channels.
   p.bias_bytes = round_up(gemm.n, 64) * sizeof(int32_t);
   size_t bytes = 0;

@@ -40,19 +40,19 @@ Status check_image(const InferContext& context, size_t i) {
 }
 
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
-                      size_t bytes) {
+                      uint64_t bytes) {
   const OpInput& input = context.inputs[i];
   QRT_MODEL_CHECK(input.data != nullptr, "input %zu (%s) is not a constant", i, what);
   QRT_MODEL_CHECK(input.tensor->packing() == packing,
                   "input %zu (%s) has packing %d, expected %d (%s)", i, what,
                   static_cast<int>(input.tensor->packing()), static_cast<int>(packing),
                   fb::EnumNamePacking(packing));
-  QRT_MODEL_CHECK(input.data_bytes == bytes, "input %zu (%s) holds %zu bytes, expected %zu", i,
-                  what, input.data_bytes, bytes);
+  QRT_MODEL_CHECK(input.data_bytes == bytes, "input %zu (%s) holds %zu bytes, expected %llu", i,
+                  what, input.data_bytes, static_cast<unsigned long long>(bytes));
   return Status();
 }
 
-Status check_weights(const InferContext& context, fb::Packing packing, size_t bytes,
+Status check_weights(const InferContext& context, fb::Packing packing, uint64_t bytes,
                      size_t channel_blocks) {
   QRT_TRY(check_constant(context, 1, "weights", packing, bytes));
   const auto* offsets = context.inputs[1].tensor->weight_offset();

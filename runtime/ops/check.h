@@ -31,11 +31,11 @@ Status check_image(const InferContext& context, size_t i);
 
 // Input i is a constant of the given packing holding exactly `bytes` bytes.
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
-                      size_t bytes);
+                      uint64_t bytes);
 
 // Input 1 holds packed weights of exactly `bytes` int8, for that many channels: the lines of a
 // block of 16 stand together.
-Status check_weights(const InferContext& context, fb::Packing packing, size_t bytes,
+Status check_weights(const InferContext& context, fb::Packing packing, uint64_t bytes,
                      size_t channel_blocks);
 
 // Input i is a constant of this type, its elements in order.

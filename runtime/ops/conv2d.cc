@@ -67,7 +67,7 @@ Status analyse(const InferContext& context, Geometry* g) {
   g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
 
   const size_t matrices = options->digits() * g->groups;
-  const size_t packed = matrices * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
+  const uint64_t packed = matrices * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
   QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
                         matrices * ceil_div(g->out_c / g->groups, 16)));
   QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
@@ -314,10 +314,10 @@ Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
   step->run = run_rows;
   if (!g.is_padded && g.terms == 1) return Status();
 
-  const size_t row_bytes = p->padded_w * g.in_c;
+  const size_t row_bytes = product_or_most({p->padded_w, g.in_c});
   size_t rows = g.terms == 1 ? (g.kernel_h - 1) * g.dilation_h + 1 : g.taps;
   if (g.terms == 1) {
-    while (p->strip_rows < g.out_h && (rows + g.stride_h) * row_bytes <= kStripBytes) {
+    while (p->strip_rows < g.out_h && rows + g.stride_h <= kStripBytes / row_bytes) {
       rows += g.stride_h;
       ++p->strip_rows;
     }

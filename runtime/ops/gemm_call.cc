@@ -86,12 +86,12 @@ size_t requant_channels(const fb::Requant& requant, size_t groups, size_t n) {
 
 }  // namespace
 
-size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n) {
+uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n) {
   return requant_bytes(requant, requant_channels(requant, groups, n));
 }
 
-size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
-  const size_t bias = (groups * channel_stride(n) + kReadAhead) * sizeof(int32_t);
+uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
+  const uint64_t bias = (uint64_t{groups} * channel_stride(n) + kReadAhead) * sizeof(int32_t);
   return requant == nullptr ? bias : bias + gemm_requant_bytes(*requant, groups, n);
 }
 
@@ -255,8 +255,8 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
   const GemmRange range = gemm_range(gemm, part);
   const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
   const size_t index = (image * gemm.groups + group) * parts + part;
-  const size_t ahead_begin = step.ahead_bytes * index / all;
-  const size_t ahead_bytes = step.ahead_bytes * (index + 1) / all - ahead_begin;
+  const size_t ahead_begin = part_begin(step.ahead_bytes, index, all);
+  const size_t ahead_bytes = part_begin(step.ahead_bytes, index + 1, all) - ahead_begin;
   const int8_t* const ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
   GemmOperands block_operands = operands;
   block_operands.ahead = ahead;

@@ -68,8 +68,8 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
                GemmCall* gemm, std::vector<int32_t>* bias = nullptr);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
-size_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
-size_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
+uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
+uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
 // Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.
@@ -135,7 +135,8 @@ void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) 
   const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
   const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
   parallel.run(tasks, [&](size_t t) {
-    for (size_t i = total * t / tasks; i < total * (t + 1) / tasks; ++i) f(t, i / parts, i % parts);
+    for (size_t i = part_begin(total, t, tasks); i < part_begin(total, t + 1, tasks); ++i)
+      f(t, i / parts, i % parts);
   });
 }
 

@@ -113,7 +113,7 @@ Status make_int16_gemm(const PrepareContext& context,
   const size_t channels = gemm.groups * gemm.n;
   gemm.groups *= int16->digits;
   QRT_TRY(context.take(gemm_table_bytes(nullptr, gemm.groups, gemm.n) +
-                       channels / gemm.n * channel_stride(gemm.n) * sizeof(int64_t) +
+                       uint64_t{channels} / gemm.n * channel_stride(gemm.n) * sizeof(int64_t) +
                        requant_bytes(requant, channels / gemm.n * channel_stride(gemm.n))));
   const std::vector<uint8_t> no_bias(int16->digits * channels * sizeof(int32_t));
   make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
@@ -196,7 +196,7 @@ void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const Gem
   context.parallel->run(tasks, [&](size_t task) {
     int32_t* sums =
         reinterpret_cast<int32_t*>(context.scratch + 2 * int16.plane_bytes + task * task_bytes);
-    for (size_t i = total * task / tasks; i < total * (task + 1) / tasks; ++i) {
+    for (size_t i = part_begin(total, task, tasks); i < part_begin(total, task + 1, tasks); ++i) {
       const GemmRange range = gemm_range(gemm, i % parts);
       GemmRange block = range;
       for (; block.n_begin < range.n_end; block.n_begin = block.n_end) {

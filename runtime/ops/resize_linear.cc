@@ -6,6 +6,7 @@
 #include "kernels/edge/edge.h"
 #include "kernels/integer_build.h"
 #include "kernels/resize/resize.h"
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -312,7 +313,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else if (p.kind == fb::ResizeKind::INT16_SUM && p.d != nullptr) {
     p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
   }
-  step->scratch_bytes = p.tasks * p.task_scratch;
+  step->scratch_bytes = product_or_most({p.tasks, p.task_scratch});
   step->kernel = p.kernel->name;
   step->run = run;
   step->params = std::move(params);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -33,23 +34,45 @@ struct Params {
   bool any_class;
 };
 
-// Sides of up to 2^32 make areas beyond 64 bits.
-using Area = __int128;
+// Sides of up to 2^32 make areas beyond 64 bits, and sums of two beyond 65: two's complement in 128.
+struct Area {
+  int64_t high;
+  uint64_t low;
+
+  Area operator-() const { return {-high - (low != 0), 0 - low}; }
+  Area operator+(const Area& other) const {
+    const uint64_t sum = low + other.low;
+    return {high + other.high + (sum < low), sum};
+  }
+  bool is_positive() const { return high > 0 || (high == 0 && low != 0); }
+};
+
+// Of sides below 2^32 in size.
+Area product(int64_t width, int64_t height) {
+  const auto size = [](int64_t v) { return static_cast<uint64_t>(v < 0 ? -v : v); };
+  const Area area = {0, size(width) * size(height)};
+  return (width < 0) != (height < 0) ? -area : area;
+}
 
 Area area(const int32_t* box) {
-  return static_cast<Area>(int64_t{box[4]} - box[2]) * (int64_t{box[5]} - box[3]);
+  return product(int64_t{box[4]} - box[2], int64_t{box[5]} - box[3]);
 }
 
 int64_t iou(const int32_t* a, const int32_t* b) {
   const int64_t width = int64_t{std::min(a[4], b[4])} - std::max(a[2], b[2]);
   const int64_t height = int64_t{std::min(a[5], b[5])} - std::max(a[3], b[3]);
-  const Area overlap =
-      static_cast<Area>(std::max(width, int64_t{0})) * std::max(height, int64_t{0});
-  const Area sum = area(a) + area(b), both = sum - overlap;
-  if (sum <= 0 || both <= 0) return 0;
-  if (overlap <= INT64_MAX / 100) return static_cast<int64_t>(overlap * 100 / both);
-  const Area part = both / 100;
-  return part == 0 ? 0 : static_cast<int64_t>(std::min<Area>(overlap / part, INT64_MAX));
+  const Area common = product(std::max(width, int64_t{0}), std::max(height, int64_t{0}));
+  const Area sum = area(a) + area(b), both = sum + -common;
+  if (!sum.is_positive() || !both.is_positive()) return 0;
+  const uint64_t overlap = common.low;
+  if (overlap <= INT64_MAX / 100)
+    return both.high > 0 ? 0 : static_cast<int64_t>(overlap * 100 / both.low);
+  // A hundredth of both; 2^64 is 100 * kHundredth + kRest.
+  constexpr uint64_t kHundredth = UINT64_MAX / 100, kRest = UINT64_MAX % 100 + 1;
+  const auto high = static_cast<uint64_t>(both.high);
+  const uint64_t part = high * kHundredth + both.low / 100 + (high * kRest + both.low % 100) / 100;
+  if (part == 0) return 0;
+  return static_cast<int64_t>(std::min(overlap / part, uint64_t{INT64_MAX}));
 }
 
 // `order`: scratch of `rows` indices.
@@ -102,7 +125,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->any_class = o->any_class();
   params->tasks =
       task_count(100 * static_cast<double>(x.elements()), params->images, context.threads);
-  step->scratch_bytes = params->tasks * params->rows * sizeof(uint32_t);
+  step->scratch_bytes = product_or_most({params->tasks, params->rows, sizeof(uint32_t)});
   step->kernel = "suppress_boxes_scalar";
   step->run = run;
   step->params = std::move(params);

@@ -35,7 +35,7 @@ void for_pieces(const Parallel& parallel, size_t tasks, size_t total, size_t gra
   const size_t units = (total + grain - 1) / grain;
   const size_t n = tasks < units ? tasks : units;
   parallel.run(n, [&](size_t i) {
-    const size_t begin = units * i / n * grain, end = units * (i + 1) / n * grain;
+    const size_t begin = part_begin(units, i, n) * grain, end = part_begin(units, i + 1, n) * grain;
     f(i, begin, end < total ? end : total);
   });
 }

@@ -1,6 +1,7 @@
 // TopK: the greatest or least elements of every row of the last axis, in order, and their indices.
 #include <algorithm>
 
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
@@ -82,7 +83,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->smallest = options->smallest();
   // A heap of k: mostly one comparison per element, some ns.
   params->tasks = task_count(3 * static_cast<double>(x.elements()), params->rows, context.threads);
-  step->scratch_bytes = params->tasks * params->n * sizeof(int32_t);
+  step->scratch_bytes = product_or_most({params->tasks, params->n, sizeof(int32_t)});
   step->kernel = "top_k_scalar";
   step->run = run_of(context.inputs[0].type.dtype, context.outputs[1].dtype);
   step->params = std::move(params);

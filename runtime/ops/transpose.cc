@@ -2,6 +2,7 @@
 #include "runtime/ops/transpose.h"
 
 #include "kernels/copy/copy.h"
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/quantize.h"
@@ -124,7 +125,7 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
   params->rest = plan_block(channels, pixels % kBlock == 0 ? kBlock : pixels % kBlock);
   const size_t blocks = params->images * ((pixels + kBlock - 1) / kBlock);
   params->tasks = p.tasks < blocks ? p.tasks : blocks;
-  transpose->scratch_bytes = params->tasks * kBlock * channels;
+  transpose->scratch_bytes = product_or_most({params->tasks, kBlock, channels});
   transpose->inputs = quantize.inputs;
   transpose->run = run_pulling;
   transpose->params = std::move(params);

@@ -3,12 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "runtime/platform/tools.h"
 
 namespace qrt::tool {
 namespace {
@@ -40,16 +41,6 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-// After a power loss, too, the folder knows the file's new name. Folders that only let files be made, and file systems that
-// sync no folders, have to do without.
-Status sync_folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const File file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (file.fd >= 0 && fsync(file.fd) != 0 && errno != EINVAL) return io_error(folder);
-  return {};
-}
-
 }  // namespace
 
 Status check_readable(const std::string& path) {
@@ -64,7 +55,7 @@ Status check_readable(const std::string& path) {
 }
 
 Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const File file(platform::open_to_read(path));
   if (file.fd < 0) return io_error(path);
   bytes->resize(count);
   size_t have = 0;
@@ -87,7 +78,7 @@ Status read_file(const std::string& path, std::vector<uint8_t>* bytes) {
 }
 
 Status read_text(const std::string& path, std::string* text) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const File file(platform::open_to_read(path));
   if (file.fd < 0) return io_error(path);
   text->clear();
   char block[1 << 14];
@@ -111,30 +102,23 @@ std::string file_part(const std::string& name) {
 Status write_file(const std::string& path, const void* data, size_t bytes) {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    const File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const File file(platform::open_to_write(path));
     if (file.fd < 0) return io_error(path);
     return write_all(file.fd, data, bytes, path);
   }
-  std::string temporary = path + ".XXXXXX";
-  const File file(mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.fd < 0) return io_error(path);
-  const mode_t mask = umask(0);
-  umask(mask);
-  Status status = write_all(file.fd, data, bytes, path);
-  if (status.ok() && (fchmod(file.fd, 0666 & ~mask) != 0 || fsync(file.fd) != 0 ||
-                      rename(temporary.c_str(), path.c_str()) != 0))
-    status = io_error(path);
-  if (!status.ok()) {
-    unlink(temporary.c_str());
-    return status;
+  {
+    platform::Replacement file(path);
+    if (file.fd() < 0) return io_error(path);
+    QRT_TRY(write_all(file.fd(), data, bytes, path));
+    if (!file.publish()) return io_error(path);
   }
-  return sync_folder_of(path);
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return platform::sync_folder(folder) ? Status() : io_error(folder);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat x, y;
-  return stat(a.c_str(), &x) == 0 && stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev &&
-         x.st_ino == y.st_ino;
+  return platform::is_same_file(a, b);
 }
 
 }  // namespace qrt::tool

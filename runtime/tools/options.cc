@@ -1,20 +1,19 @@
 // Command lines over CLI11; the one file that includes it.
 #include "runtime/tools/options.h"
 
-#include <errno.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <sstream>
 
 #include "qrt/qrt.hpp"
+#include "runtime/platform/tools.h"
 #include "runtime/tools/terminal.h"
 
 namespace qrt::tool {
 namespace {
 
 std::string version_text() {
-  std::string text = std::string(program_invocation_short_name) + " " + qrt_version() +
+  std::string text = std::string(platform::program_name()) + " " + qrt_version() +
                      "\ninstruction sets of this machine:";
   for (size_t i = 0; qrt_isa(i) != nullptr; ++i) text += std::string(" ") + qrt_isa(i);
   return text;
@@ -28,7 +27,7 @@ std::string wrapped(const std::string& text, size_t width) {
   std::string result;
   for (std::string line; std::getline(lines, line);) {
     const size_t start = line.find_first_not_of(' ');
-    const bool is_command = line.find(program_invocation_short_name) == 2;
+    const bool is_command = line.find(platform::program_name()) == 2;
     const bool is_option = start != std::string::npos && start >= 2 && !is_command;
     while (line.size() > width && !is_command) {
       size_t cut = line.rfind(' ', width);

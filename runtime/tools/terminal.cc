@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +12,7 @@
 #include <new>
 
 #include "qrt/qrt.hpp"
+#include "runtime/platform/tools.h"
 #include "runtime/text.h"
 
 namespace qrt::tool {
@@ -31,7 +30,7 @@ ExitStatus exit_status(Code code) {
   return kCheckFailed;
 }
 
-bool is_terminal() { return isatty(STDERR_FILENO) != 0; }
+bool is_terminal() { return platform::is_error_output_terminal(); }
 
 bool wants_color() {
   const char* no_color = getenv("NO_COLOR");
@@ -42,8 +41,7 @@ size_t columns() {
   constexpr size_t kLeast = 40, kUsual = 80, kMost = 1000;
   const char* text = getenv("COLUMNS");
   size_t told = text == nullptr ? 0 : strtoul(text, nullptr, 10);
-  winsize size{};
-  if (told == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) told = size.ws_col;
+  if (told == 0) told = platform::terminal_columns();
   return told == 0 ? kUsual : std::clamp(told, kLeast, kMost);
 }
 
@@ -59,7 +57,7 @@ std::string fitted(const std::string& text, size_t width) {
 
 void complain(const std::string& message) {
   const bool color = wants_color();
-  fprintf(stderr, "%s: %serror:%s %s\n", program_invocation_short_name, color ? "\033[1;31m" : "",
+  fprintf(stderr, "%s: %serror:%s %s\n", platform::program_name(), color ? "\033[1;31m" : "",
           color ? "\033[0m" : "", escaped(message).c_str());
 }
 
@@ -89,6 +87,7 @@ std::terminate_handler usual_end;
 }  // namespace
 
 int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
+  platform::make_streams_binary();
   usual_end = std::set_terminate(end_without_memory);
   try {
     const int status = body(argc, argv);

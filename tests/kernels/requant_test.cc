@@ -159,7 +159,7 @@ TEST(RoundingShiftTest, EqualsTheDefinitionOfEachRounding) {
     for (int i = 0; i < 200; ++i)
       values.push_back(random.integer(-(int64_t{1} << 61), int64_t{1} << 61));
     for (int64_t v : values) {
-      const __int128 floor = v >> s, rest = v - floor * one, twice = 2 * rest;
+      const int64_t floor = v >> s, rest = v - floor * one, twice = 2 * rest;
       const int64_t low = static_cast<int64_t>(floor);
       const int64_t up = low + (twice >= one), tie = twice == one;
       const int64_t even = tie ? low + (low & 1) : up, away = tie ? low + (v > 0) : up;

@@ -352,6 +352,20 @@ TEST(Conv2D, RejectsBadConstants) {
   reject("weight_sum has 0 values", [](M&, O& o) { o.weight_sum.clear(); });
 }
 
+// 2^32 and 128 bytes: sizes of 32 bits would wrap to those that are there.
+TEST(Conv2D, RejectsPackedSizesBeyond32Bits) {
+  reject("input 1 (weights) holds 128 bytes, expected 4294967424",
+         [](testing::ModelBuilder& m, fb::Conv2DOptionsT& o) {
+           constexpr int32_t kTaps = 11184811;
+           m.at(0).shape = {1, 1, kTaps, 2};
+           m.at(1).shape = {2, 1, kTaps, 1};
+           m.at(3).shape = {1, 1, 1, 2};
+           m.model().buffers[m.at(1).buffer]->data.resize(128);
+           o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 0;
+           o.terms = 3;
+         });
+}
+
 TEST(Conv2D, RejectsBadInputsAndOutputs) {
   using M = testing::ModelBuilder;
   using O = fb::Conv2DOptionsT;

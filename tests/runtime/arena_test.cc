@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kNoLimit = size_t{1} << 40;
+constexpr size_t kNoLimit = SIZE_MAX / 2;
 
 bool meet(const ArenaBlock& a, const ArenaBlock& b) {
   return a.first <= b.last && b.first <= a.last;

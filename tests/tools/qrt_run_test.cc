@@ -339,6 +339,20 @@ TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
   EXPECT_NE(ops.find("EW_F32, fma"), std::string::npos) << ops;
 }
 
+// For CMake's QRT_OPS: once each, of all models.
+TEST_F(Tools, InspectListsOperatorsOfSeveralModels) {
+  testing::ModelBuilder m;
+  fb::ReshapeOptionsT reshape;
+  m.op(std::move(reshape), {m.input({-1, 3}, DType::kUInt8, "x")},
+       {m.output({-1, 3}, DType::kUInt8, "y")});
+  const std::string other = write("other.qrt", m.build());
+  EXPECT_EQ(run("qrt_inspect", {model_, "--ops-list"}).out, "Add\nFullyConnected\nLut\n");
+  EXPECT_EQ(run("qrt_inspect", {model_, other, model_, "--ops-list"}).out,
+            "Add\nFullyConnected\nLut\nReshape\n");
+  expect_failure("qrt_inspect", {model_, other}, 2, "--ops-list");
+  expect_failure("qrt_inspect", {model_, path("none.qrt"), "--ops-list"}, 5, "none.qrt");
+}
+
 TEST_F(Tools, InspectDrawsTheGraph) {
   const CommandResult r = run("qrt_inspect", {model_, "--format", "dot"});
   ASSERT_EQ(r.status, 0) << r.err;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(QRT_STATIC)
+#if defined(QRT_STATIC) || defined(_WIN32) /* there a list names what is exported */
 #define QRT_API
 #else
 #define QRT_API __attribute__((visibility("default")))

@@ -1,6 +1,9 @@
 // qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON, a Graphviz
 // graph or a page for a browser.
 #include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "runtime/plan.h"
 #include "runtime/session.h"
@@ -14,23 +17,39 @@ namespace qrt::tool {
 namespace {
 
 struct Options {
-  std::string model, isa, format = "text", html;
+  std::vector<std::string> models;
+  std::string isa, format = "text", html;
   size_t batch = 0;
-  bool ops = false, tensors = false;
+  bool ops = false, tensors = false, ops_list = false;
 };
 
+// What CMake's QRT_OPS takes: a library with these operators runs all the models.
+Status list_operators(const Options& options) {
+  std::set<std::string> names;
+  for (const std::string& path : options.models) {
+    auto model = load_verified(path);
+    QRT_TRY(std::move(model.status()));
+    for (const fb::Operator* op : *(*model)->file().operators())
+      names.insert(find_op(op->options_type())->name);
+  }
+  for (const std::string& name : names) puts(name.c_str());
+  return {};
+}
+
 Status inspect(const Options& options) {
+  if (options.ops_list) return list_operators(options);
+  const std::string& path = options.models[0];
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
   QRT_TRY(std::move(isas.status()));
-  auto model = load_verified(options.model);
+  auto model = load_verified(path);
   QRT_TRY(std::move(model.status()));
   PlanOptions plan_options;
   plan_options.batch = options.batch;
   plan_options.isas = *isas;
   auto plan = make_plan(*model, plan_options);
-  QRT_TRY(std::move(plan.status()).at(options.model));
-  if (!options.html.empty()) return write_page(options.html, {{*plan, options.model, nullptr}});
-  const nlohmann::ordered_json all = describe(**plan, options.model);
+  QRT_TRY(std::move(plan.status()).at(path));
+  if (!options.html.empty()) return write_page(options.html, {{*plan, path, nullptr}});
+  const nlohmann::ordered_json all = describe(**plan, path);
   if (options.format == "json")
     puts(all.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
   else if (options.format == "dot")
@@ -47,20 +66,28 @@ int inspect_main(int argc, char** argv) {
       "  qrt_inspect model.qrt --ops --tensors       the long tables\n"
       "  qrt_inspect model.qrt --format json | jq .memory\n"
       "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg\n"
-      "  qrt_inspect model.qrt --html model.html     graph and memory, to click through");
+      "  qrt_inspect model.qrt --html model.html     graph and memory, to click through\n"
+      "  qrt_inspect a.qrt b.qrt --ops-list > ops    for cmake -DQRT_OPS=ops");
   Options options;
-  line.argument("MODEL", &options.model, "A .qrt file");
+  line.some_arguments("MODEL", &options.models, "A .qrt file; with --ops-list several");
   line.choice("--format", &options.format, {"text", "json", "dot"}, "text, json or dot");
   line.text("--html", &options.html,
             "File for a page that shows graph and memory in a browser, instead of text");
   line.flag("--ops", &options.ops, "Text: every operator with its kernel and arithmetic");
   line.flag("--tensors", &options.tensors,
             "Text: every tensor with its place in memory and its quantisation");
+  line.flag("--ops-list", &options.ops_list,
+            "Only the names of the operators of all models: what a library needs that is built "
+            "with -DQRT_OPS");
   line.number("--batch", &options.batch, 1, size_t{1} << 31,
               "Batch to plan for (default: the model's)");
   line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
+  if (options.models.size() > 1 && !options.ops_list) {
+    complain("one model at a time, but for --ops-list (see --help)");
+    return kUsage;
+  }
   const Status status = inspect(options);
   return status.ok() ? kDone : fail(status);
 }

@@ -2,13 +2,13 @@
 // of them.
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "qrt/qrt.hpp"
+#include "runtime/platform/tools.h"
 #include "runtime/tools/images/picture_inputs.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/model_file.h"
@@ -68,7 +68,7 @@ Status run_model(const RunOptions& options, bool* equal) {
     QRT_TRY(kept.keep(session));
   }
   if (!options.output_dir.empty() && !options.to_stdout() &&
-      mkdir(options.output_dir.c_str(), 0777) != 0 && errno != EEXIST)
+      !platform::make_folder(options.output_dir))
     return error(Code::kIoError, "%s: %s", options.output_dir.c_str(), strerror(errno));
   const std::vector<Output> outputs = kept.collect(session);
   QRT_TRY(deliver_outputs(options, outputs));

@@ -1,0 +1,39 @@
+// Files in memory, as each system gives them: mapping_posix.cc, mapping_windows.cc.
+#ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_
+#define QRT_RUNTIME_PLATFORM_MAPPING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/status.h"
+
+namespace qrt::platform {
+
+// A file open for reading (its name in UTF-8), closed on the way out.
+class File {
+ public:
+  explicit File(const char* path);
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Negative, and errno says why, where it could not be opened.
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+// kIoError where it is not a regular file, or the system does not tell.
+Result<uint64_t> file_size(int fd);
+
+// Offsets of mappings are multiples of this.
+size_t mapping_step();
+
+// Read-only; stays when the file is closed. kOutOfMemory, kIoError.
+Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes);
+void unmap(const uint8_t* data, size_t bytes);
+
+}  // namespace qrt::platform
+
+#endif  // QRT_RUNTIME_PLATFORM_MAPPING_H_

@@ -1,0 +1,37 @@
+// Mappings by mmap(): Linux, macOS and other POSIX systems.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/platform/mapping.h"
+
+namespace qrt::platform {
+
+File::File(const char* path) : fd_(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+File::~File() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<uint64_t> file_size(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) return error(Code::kIoError, "%s", strerror(errno));
+  if (!S_ISREG(info.st_mode)) return error(Code::kIoError, "not a regular file");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+size_t mapping_step() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes) {
+  void* data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, static_cast<off_t>(offset));
+  if (data == MAP_FAILED)
+    return error(errno == ENOMEM ? Code::kOutOfMemory : Code::kIoError, "%s", strerror(errno));
+  return static_cast<const uint8_t*>(data);
+}
+
+void unmap(const uint8_t* data, size_t bytes) { munmap(const_cast<uint8_t*>(data), bytes); }
+
+}  // namespace qrt::platform

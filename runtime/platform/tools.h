@@ -1,0 +1,52 @@
+// What the tools ask of a system beyond the C library: tools_posix.cc, tools_windows.cc.
+#ifndef QRT_RUNTIME_PLATFORM_TOOLS_H_
+#define QRT_RUNTIME_PLATFORM_TOOLS_H_
+
+#include <cstddef>
+#include <string>
+
+namespace qrt::platform {
+
+// A file as it is, not as lines of text. Negative where it fails; errno says why, here and below.
+int open_to_read(const std::string& path);
+int open_to_write(const std::string& path);
+
+// A new file beside `path` that takes its place, or is no more when this object ends.
+class Replacement {
+ public:
+  explicit Replacement(const std::string& path);
+  ~Replacement();
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  int fd() const { return fd_; }  // negative where it could not be made
+  // On the disk first, then under its name, with the rights of a new file.
+  bool publish();
+
+ private:
+  const std::string path_;
+  std::string temporary_;
+  int fd_;
+  bool is_published_ = false;
+};
+
+// After a power loss, too, the folder knows its new names. True where a system has no such thing.
+bool sync_folder(const std::string& folder);
+
+bool is_same_file(const std::string& a, const std::string& b);
+
+// True where there is one already.
+bool make_folder(const std::string& path);
+
+// Of the program, without its folder.
+const char* program_name();
+
+// Standard input and output carry arrays as they are.
+void make_streams_binary();
+
+bool is_error_output_terminal();
+size_t terminal_columns();  // of standard output; 0: not known
+
+}  // namespace qrt::platform
+
+#endif  // QRT_RUNTIME_PLATFORM_TOOLS_H_
