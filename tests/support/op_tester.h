@@ -79,6 +79,15 @@ class CallersBuffers {
   void bind_all(Session* session) const {
     for (const auto& [end, memory] : buffers_) session->bind(*end, memory->data());
   }
+  // Runs read behind a buffer's tensor, and write nothing there.
+  bool is_untouched_behind(const Plan& plan) const {
+    for (const auto& [end, memory] : buffers_) {
+      const size_t bytes = plan.slot_bytes(end->slot), all = memory->size() + kSlack;
+      for (size_t i = bytes; i < all; ++i)
+        if (memory->data()[i] != 0xA5) return false;
+    }
+    return true;
+  }
 
  private:
   std::vector<std::pair<const End*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
@@ -128,6 +137,7 @@ inline void expect_outputs(const ModelBuilder& builder, size_t batch,
         for (const End& output : plan.outputs)
           memset((*session)->data(output.slot), 0xA5, plan.slot_bytes(output.slot));
         ASSERT_EQ((*session)->run(), Code::kOk);
+        ASSERT_TRUE(buffers.is_untouched_behind(plan)) << plan.steps[0].kernel;
         for (size_t k = 0; k < outputs.size(); ++k) {
           const uint32_t slot = plan.outputs[k].slot;
           ASSERT_EQ(plan.slot_bytes(slot), outputs[k].size());
