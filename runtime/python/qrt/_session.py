@@ -54,7 +54,7 @@ class Session:
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))
         assert created.value is not None
-        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 else
+        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 and pool is None else
                         destroy_unless_forked(lib.qrt_session_destroy))
         self._handle: Optional[Handle] = handle
         self._keep_all = keep_all
