@@ -196,10 +196,8 @@ class Planner {
     const uint32_t end = static_cast<uint32_t>(plan_->steps.size());
     lifetimes_.resize(plan_->types.size());
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
-    for (const fb::Variable* v : plan_->variables) {
-      use(v->tensor(), 0), use(v->tensor(), end);
-      use(v->next(), end);
-    }
+    for (const fb::Variable* v : plan_->variables) use(v->tensor(), 0), use(v->tensor(), end);
+    for (const FinalCopy& copy : plan_->final_copies) use(copy.from, end);
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {
