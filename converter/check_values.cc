@@ -74,7 +74,7 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
   }
   (*session)->run();
   for (uint32_t i = 0; i < file.outputs()->size(); ++i) {
-    const uint32_t index = file.outputs()->Get(i), slot = plan.output_slots[i];
+    const uint32_t index = file.outputs()->Get(i), slot = plan.outputs[i].slot;
     const TestTensor* want;
     QRT_TRY(values_for((*verified)->tensor(index), "output", values.outputs, plan.slot_bytes(index),
                        &want));

@@ -69,10 +69,12 @@ Status complete(const Options& options, Settings* settings) {
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
   for (const std::string& file : {options.output, options.onnx, options.report,
-                                  cvm_file(options, ".json"), cvm_file(options, ".params")})
+                                  cvm_file(options, ".json"), cvm_file(options, ".params")}) {
     if (!file.empty() && tool::is_same_file(file, settings->model))
       return error(Code::kInvalidArgument, "%s would overwrite the model that is read",
                    file.c_str());
+    QRT_TRY(tool::check_writable(file));
+  }
   return {};
 }
 

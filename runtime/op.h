@@ -109,8 +109,10 @@ struct PlannedStep : Step {
   const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
   uint64_t macs = 0;        // multiply-accumulates of one run
 
-  // Once per session, before the first run. May be null.
+  // Before a session's first run, and again when a tensor's memory becomes another, if it keeps
+  // addresses of tensors. May be null.
   void (*bind)(const Step& step, const RunContext& context) = nullptr;
+  bool keeps_addresses = false;
   size_t state_bytes = 0;
   size_t scratch_bytes = 0;
 

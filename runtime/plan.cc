@@ -49,9 +49,10 @@ class Planner {
     assign_outputs();
     if (plan_->slices > 1) {
       find_sliced_slots();
-      if (binds_sliced_slots()) return Planner(plan_->model, options_, false).run();
+      if (keeps_sliced_slots()) return Planner(plan_->model, options_, false).run();
     }
     QRT_TRY(place_tensors());
+    find_ends();
     QRT_TRY(place_state());
     plan_->table_bytes = memory_.taken();
     return std::shared_ptr<const Plan>(std::move(plan_));
@@ -64,10 +65,12 @@ class Planner {
 
   // Steps, and what a plan and a session have for every slot.
   size_t own_bytes() const {
-    constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*);
-    const size_t ends = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy));
+    constexpr size_t kSlotBytes =
+        sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*) + sizeof(End::Member);
+    constexpr size_t kEndBytes = sizeof(End) + 3 * sizeof(uint8_t*);
+    const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + kEndBytes);
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
-           file_.tensors()->size() * kSlotBytes + ends;
+           file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * kEndBytes;
   }
 
   Status choose_batch() {
@@ -132,21 +135,25 @@ class Planner {
     return find_op(context.op->options_type())->prepare(context, &step);
   }
 
+  // An output gets memory of its own where it would share that of something else that lasts.
   void assign_outputs() {
-    std::vector<bool> is_written_later(plan_->types.size());
-    for (uint32_t t : *file_.inputs()) is_written_later[t] = true;
-    for (const fb::Variable* v : plan_->variables) is_written_later[v->tensor()] = true;
+    std::vector<bool> is_taken(plan_->types.size());
+    for (uint32_t t : *file_.inputs()) is_taken[t] = true;
+    for (const fb::Variable* v : plan_->variables) is_taken[v->tensor()] = true;
     for (uint32_t t : *file_.outputs()) {
       uint32_t slot = t;
-      if (is_written_later[t]) {
+      const uint32_t root = sharing_->root(t);
+      if (is_taken[root] || constant_data(root) != nullptr) {
         slot = static_cast<uint32_t>(plan_->types.size());
         plan_->final_copies.push_back({t, slot, plan_->slot_bytes(t)});
         plan_->types.push_back(TensorType(plan_->types[t]));
         types_.push_back(TensorType(types_[t]));
         sharing_->add_slot();
       }
-      plan_->output_slots.push_back(slot);
+      is_taken[root] = true;
+      plan_->outputs.push_back({slot, {}, {}});
     }
+    for (uint32_t t : *file_.inputs()) plan_->inputs.push_back({t, {}, {}});
     for (const fb::Variable* v : plan_->variables)
       plan_->final_copies.push_back({v->next(), v->tensor(), plan_->slot_bytes(v->tensor())});
   }
@@ -166,11 +173,11 @@ class Planner {
     }
   }
 
-  // bind() may keep addresses, which must not move then.
-  bool binds_sliced_slots() {
+  // Addresses that bind() keeps must not move.
+  bool keeps_sliced_slots() {
     const auto is_sliced = [this](uint32_t slot) { return is_sliced_[sharing_->root(slot)]; };
     return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const PlannedStep& step) {
-      return step.bind != nullptr &&
+      return step.keeps_addresses &&
              (std::any_of(step.inputs.begin(), step.inputs.end(), is_sliced) ||
               std::any_of(step.outputs.begin(), step.outputs.end(), is_sliced));
     });
@@ -190,10 +197,8 @@ class Planner {
     const uint32_t end = static_cast<uint32_t>(plan_->steps.size());
     lifetimes_.resize(plan_->types.size());
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
-    for (const fb::Variable* v : plan_->variables) {
-      use(v->tensor(), 0), use(v->tensor(), end);
-      use(v->next(), end);
-    }
+    for (const fb::Variable* v : plan_->variables) use(v->tensor(), 0), use(v->tensor(), end);
+    for (const FinalCopy& copy : plan_->final_copies) use(copy.from, end);
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {
@@ -201,9 +206,9 @@ class Planner {
         if (options_.keep_all) use(t, end);
       }
     }
-    for (uint32_t slot : plan_->output_slots) {
-      use(slot, end);
-      if (plan_->slices > 1) use(slot, 0);  // the next slice leaves it alone
+    for (const End& output : plan_->outputs) {
+      use(output.slot, end);
+      if (plan_->slices > 1) use(output.slot, 0);  // the next slice leaves it alone
     }
   }
 
@@ -212,8 +217,11 @@ class Planner {
     std::vector<ArenaBlock> blocks;
     std::vector<uint32_t> owners;
     plan_->places.resize(plan_->types.size());
+    if (options_.external_inputs) place_outside(plan_->inputs);
+    if (options_.external_outputs) place_outside(plan_->outputs);
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       if (sharing_->root(slot) != slot || lifetimes_[slot].first == kNoStep) continue;
+      if (plan_->places[slot].kind == Place::Kind::kExternal) continue;
       if (const uint8_t* data = constant_data(slot)) {
         plan_->places[slot] = {Place::Kind::kConstant, 0, data};
         continue;
@@ -237,6 +245,29 @@ class Planner {
       plan_->places[slot] = place;
     }
     return {};
+  }
+
+  void place_outside(const std::vector<End>& ends) {
+    for (const End& end : ends)
+      plan_->places[sharing_->root(end.slot)].kind = Place::Kind::kExternal;
+  }
+
+  // What moves with inputs and outputs.
+  void find_ends() {
+    std::vector<End*> end_of(plan_->types.size());  // by slot; of roots
+    for (std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+      for (End& end : *ends) end_of[sharing_->root(end.slot)] = &end;
+    for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
+      const Sharing::Home in = sharing_->home(slot);
+      if (End* end = end_of[in.tensor]) end->members.push_back({slot, in.offset});
+    }
+    for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
+      const PlannedStep& step = plan_->steps[i];
+      if (!step.keeps_addresses) continue;
+      for (const auto* operands : {&step.inputs, &step.outputs})
+        for (uint32_t t : *operands)
+          if (End* end = end_of[sharing_->root(t)]) end->keepers.push_back(i);
+    }
   }
 
   const uint8_t* constant_data(uint32_t slot) const {

@@ -22,6 +22,7 @@ struct PlanOptions {
   size_t threads = 1;
   Provider provider = Provider::kOwn;
   bool keep_all = false;  // no tensor's memory is used again within a run
+  bool external_inputs = false, external_outputs = false;  // they get no place in the arena
   size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
 };
 
@@ -42,8 +43,8 @@ size_t default_max_memory(const VerifiedModel& model, size_t batch);
 // (Step::output_pitch): only where all that write and read them take those so, as convolutions and
 // Concat do.
 struct Place {
-  enum class Kind : uint8_t { kNone, kConstant, kArena };
-  Kind kind = Kind::kNone;        // kNone: no operator touches it
+  enum class Kind : uint8_t { kNone, kConstant, kArena, kExternal };
+  Kind kind = Kind::kNone;        // kNone: no operator touches it; kExternal: the caller's memory
   size_t offset = 0;              // kArena: bytes from the arena's start
   const uint8_t* data = nullptr;  // kConstant: in the model's bytes
 };
@@ -57,8 +58,20 @@ struct SlicedSlot {
   size_t bytes;
 };
 
-// Copied after the last step: first a model output that is also a model input or a variable, so
-// that what is written there next leaves the output alone; then the next content of each variable.
+// A model input or output, whose memory a caller may replace, with all that stands in it.
+struct End {
+  struct Member {
+    uint32_t slot;
+    size_t offset;  // bytes
+  };
+  uint32_t slot;
+  std::vector<Member> members;    // all that move, itself among them
+  std::vector<uint32_t> keepers;  // steps that keep addresses in it
+};
+
+// Copied after the last step: first a model output without memory of its own, being also a model
+// input, a variable, a constant or (by a view) another output, so that what is written there next
+// leaves the output alone; then the next content of each variable.
 struct FinalCopy {
   uint32_t from, to;  // slots
   size_t bytes;
@@ -77,9 +90,9 @@ struct Plan {
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
-  std::vector<TensorType> types;  // by slot, of the whole batch
-  std::vector<Place> places;      // by slot
-  std::vector<uint32_t> output_slots;
+  std::vector<TensorType> types;     // by slot, of the whole batch
+  std::vector<Place> places;         // by slot
+  std::vector<End> inputs, outputs;  // in the model's order; no two share memory
   std::vector<FinalCopy> final_copies;
   std::vector<SlicedSlot> sliced_slots;
   std::vector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's

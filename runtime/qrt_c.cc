@@ -15,7 +15,7 @@
 #define QRT_STRING(x) QRT_STRING_(x)
 
 static_assert(QRT_MAX_RANK == qrt::kMaxTensorRank);
-static_assert(QRT_INTERNAL == static_cast<int>(qrt::Code::kInternal));
+static_assert(QRT_CANCELLED == static_cast<int>(qrt::Code::kCancelled));
 static_assert(QRT_FLOAT4E2M1 == static_cast<int>(qrt::DType::kFloat4E2M1));
 
 namespace qrt {
@@ -52,6 +52,23 @@ Status read_struct(const char* init, const void* given, size_t first, size_t kno
   }
   memcpy(options, given, std::min(size, known));
   return {};
+}
+
+qrt_status write_struct(const void* info, size_t first, size_t known, void* given) {
+  if (given == nullptr) return QRT_INVALID_ARGUMENT;
+  size_t size;
+  memcpy(&size, given, sizeof size);
+  if (size < first) return QRT_INVALID_ARGUMENT;
+  uint8_t* to = static_cast<uint8_t*>(given) + sizeof size;
+  const size_t copied = std::min(size, known);
+  memcpy(to, static_cast<const uint8_t*>(info) + sizeof size, copied - sizeof size);
+  memset(static_cast<uint8_t*>(given) + copied, 0, size - copied);
+  return QRT_OK;
+}
+
+qrt_status write_tensor_info(const qrt_tensor_info& info, qrt_tensor_info* given) {
+  constexpr size_t kFirst = offsetof(qrt_tensor_info, quantization) + sizeof(qrt_quantization);
+  return write_struct(&info, kFirst, sizeof info, given);
 }
 
 namespace {
@@ -136,12 +153,12 @@ size_t find(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors
 
 qrt_status model_info(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
                       size_t index, qrt_tensor_info* info) {
-  if (index >= tensors.size() || info == nullptr) return QRT_INVALID_ARGUMENT;
+  if (index >= tensors.size()) return QRT_INVALID_ARGUMENT;
   const VerifiedModel& m = *model->verified;
   const qrt::fb::Tensor& tensor = m.tensor(tensors.Get(static_cast<uint32_t>(index)));
   const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
-  *info = qrt::tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete));
-  return QRT_OK;
+  return qrt::write_tensor_info(
+      qrt::tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete)), info);
 }
 
 }  // namespace
@@ -190,6 +207,24 @@ const char* qrt_isa(size_t index) {
   }
   return nullptr;
 }
+
+// ---- threads ----
+
+qrt_status qrt_pool_create(size_t threads, qrt_pool** pool, qrt_error* error) {
+  if (pool != nullptr) *pool = nullptr;
+  return guarded(error, [&]() -> Status {
+    if (pool == nullptr) return null_argument("pool");
+    Result<std::shared_ptr<qrt::Pool>> created = qrt::Pool::create(threads);
+    if (created.ok()) *pool = new qrt_pool{std::move(*created)};
+    return std::move(created.status());
+  });
+}
+
+size_t qrt_pool_threads(const qrt_pool* pool) {
+  return pool != nullptr ? pool->pool->threads() : 0;
+}
+
+void qrt_pool_destroy(qrt_pool* pool) { delete pool; }
 
 // ---- model ----
 

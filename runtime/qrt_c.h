@@ -14,6 +14,10 @@ struct qrt_model {
   std::shared_ptr<const qrt::VerifiedModel> verified;
 };
 
+struct qrt_pool {
+  std::shared_ptr<qrt::Pool> pool;
+};
+
 struct qrt_session {
   std::unique_ptr<qrt::Session> session;
   std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
@@ -50,11 +54,18 @@ void init_struct(void* options, size_t size);
 // `options` stays as `init`, the function to be called before, has made it.
 Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options);
 
+// Gives the caller an info struct, which begins with its size: as many of `known` bytes of `info` as
+// it has, and 0 in those behind that this library does not know. QRT_INVALID_ARGUMENT for a null
+// pointer and a size below `first`.
+qrt_status write_struct(const void* info, size_t first, size_t known, void* given);
+
 // "" for none.
 inline const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
 
 // `type` gives the dimensions to show, which may hold -1; `bytes` those of the concrete shape.
 qrt_tensor_info tensor_info(const fb::Tensor& tensor, const TensorType& type, size_t bytes);
+
+qrt_status write_tensor_info(const qrt_tensor_info& info, qrt_tensor_info* given);
 
 }  // namespace qrt
 

@@ -11,6 +11,7 @@
 namespace {
 
 using qrt::Code;
+using qrt::End;
 using qrt::guarded;
 using qrt::null_argument;
 using qrt::Plan;
@@ -20,34 +21,62 @@ using qrt::SessionOptions;
 using qrt::Status;
 using qrt::text;
 
-const qrt::fb::Model& file_of(const qrt_session* session) {
-  return session->session->plan().model->file();
-}
+const Plan& plan_of(const qrt_session* session) { return session->session->plan(); }
 
 qrt_tensor_info session_info(const qrt_session* session, uint32_t tensor) {
-  const Plan& plan = session->session->plan();
+  const Plan& plan = plan_of(session);
   return qrt::tensor_info(plan.model->tensor(tensor), plan.types[tensor], plan.slot_bytes(tensor));
 }
 
-uint32_t input_slot(const qrt_session* session, size_t index) {
-  return file_of(session).inputs()->Get(static_cast<uint32_t>(index));
-}
+// Inputs or outputs, and what messages call them.
+struct Ends {
+  std::vector<End> Plan::*ends;
+  const char* role;
+};
+constexpr Ends kInputs = {&Plan::inputs, "input"}, kOutputs = {&Plan::outputs, "output"};
 
-Status check_transfer(const void* session, const void* data, size_t index, size_t count,
-                      const char* role) {
+Status find_end(const qrt_session* session, const Ends& of, size_t index, const End** end) {
   if (session == nullptr) return null_argument("session");
-  if (data == nullptr) return null_argument("data");
-  if (index >= count) {
-    return qrt::error(Code::kInvalidArgument, "there is no %s %zu: the model has %zu", role, index,
-                      count);
+  const std::vector<End>& ends = plan_of(session).*of.ends;
+  if (index >= ends.size()) {
+    return qrt::error(Code::kInvalidArgument, "there is no %s %zu: the model has %zu", of.role,
+                      index, ends.size());
   }
+  *end = &ends[index];
   return {};
 }
 
-Status check_bytes(size_t bytes, size_t expected, const char* role, size_t index) {
-  if (bytes == expected) return {};
-  return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", role, index,
-                    expected, bytes);
+// For a copy of `bytes` from or to the memory of `end`.
+Status check_transfer(const qrt_session* session, const Ends& of, size_t index, const void* data,
+                      size_t bytes, const End** end) {
+  QRT_TRY(find_end(session, of, index, end));
+  if (data == nullptr) return null_argument("data");
+  const size_t expected = plan_of(session).slot_bytes((*end)->slot);
+  if (bytes != expected)
+    return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", of.role, index,
+                      expected, bytes);
+  if (session->session->data((*end)->slot) == nullptr)
+    return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
+                      of.role, index);
+  return {};
+}
+
+Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
+  const End* end = nullptr;
+  QRT_TRY(find_end(session, of, index, &end));
+  const size_t bytes = plan_of(session).slot_bytes(end->slot);
+  if (data != nullptr && reinterpret_cast<uintptr_t>(data) % QRT_BUFFER_ALIGNMENT != 0)
+    return qrt::error(Code::kInvalidArgument,
+                      "%s %zu takes memory aligned to %d, this is %zu bytes behind such an address",
+                      of.role, index, QRT_BUFFER_ALIGNMENT,
+                      reinterpret_cast<uintptr_t>(data) % QRT_BUFFER_ALIGNMENT);
+  if (data != nullptr && capacity < bytes + QRT_BUFFER_PADDING)
+    return qrt::error(Code::kInvalidArgument,
+                      "%s %zu takes %zu bytes and %d behind them that can be read, the buffer has "
+                      "%zu in all",
+                      of.role, index, bytes, QRT_BUFFER_PADDING, capacity);
+  session->session->bind(*end, data);
+  return {};
 }
 
 Status read_options(const qrt_session_options* given, qrt_session_options* options) {
@@ -65,7 +94,13 @@ Status session_options(const qrt_session_options* given, SessionOptions* options
   options->kernels = o.kernels;
   options->profile = o.profile != 0;
   options->keep_all = o.keep_all != 0;
-  options->pool = static_cast<pthreadpool*>(o.pthreadpool);
+  if ((o.pthreadpool != nullptr) + (o.parallel != nullptr) + (o.pool != nullptr) > 1)
+    return qrt::error(Code::kInvalidArgument,
+                      "options name two pools: set one of pool, pthreadpool and parallel");
+  if (o.pool != nullptr) options->pool = o.pool->pool;
+  options->external_inputs = o.external_inputs != 0;
+  options->external_outputs = o.external_outputs != 0;
+  options->callers_pool = static_cast<pthreadpool*>(o.pthreadpool);
   options->parallel = o.parallel;
   options->parallel_context = o.parallel_context;
   options->max_memory = o.max_memory;
@@ -142,30 +177,29 @@ qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_o
 }
 
 qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
-  if (session == nullptr || info == nullptr || index >= file_of(session).inputs()->size()) {
-    return QRT_INVALID_ARGUMENT;
-  }
-  *info = session_info(session, input_slot(session, index));
-  return QRT_OK;
+  if (session == nullptr || index >= plan_of(session).inputs.size()) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session_info(session, plan_of(session).inputs[index].slot), info);
 }
 
 qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
                                    qrt_tensor_info* info) {
-  if (session == nullptr || info == nullptr || index >= file_of(session).outputs()->size()) {
-    return QRT_INVALID_ARGUMENT;
-  }
-  *info = session_info(session, file_of(session).outputs()->Get(static_cast<uint32_t>(index)));
-  return QRT_OK;
+  if (session == nullptr || index >= plan_of(session).outputs.size()) return QRT_INVALID_ARGUMENT;
+  const auto& outputs = *plan_of(session).model->file().outputs();
+  return qrt::write_tensor_info(session_info(session, outputs.Get(static_cast<uint32_t>(index))),
+                                info);
 }
 
 qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data, size_t bytes,
                                  qrt_error* error) {
   return guarded(error, [&]() -> Status {
-    const size_t count = session != nullptr ? file_of(session).inputs()->size() : 0;
-    QRT_TRY(check_transfer(session, data, index, count, "input"));
-    const uint32_t slot = input_slot(session, index);
-    QRT_TRY(check_bytes(bytes, session->session->plan().slot_bytes(slot), "input", index));
-    memcpy(session->session->data(slot), data, bytes);
+    const End* end = nullptr;
+    QRT_TRY(check_transfer(session, kInputs, index, data, bytes, &end));
+    if (session->session->is_bound(*end))
+      return qrt::error(Code::kInvalidArgument,
+                        "input %zu is bound to the caller's memory, which is not written to: bind "
+                        "NULL first",
+                        index);
+    memcpy(session->session->data(end->slot), data, bytes);
     return {};
   });
 }
@@ -173,28 +207,40 @@ qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void*
 qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
                                   size_t bytes, qrt_error* error) {
   return guarded(error, [&]() -> Status {
-    const size_t count = session != nullptr ? file_of(session).outputs()->size() : 0;
-    QRT_TRY(check_transfer(session, data, index, count, "output"));
-    const uint32_t slot = session->session->plan().output_slots[index];
-    QRT_TRY(check_bytes(bytes, session->session->plan().slot_bytes(slot), "output", index));
-    memcpy(data, session->session->data(slot), bytes);
+    const End* end = nullptr;
+    QRT_TRY(check_transfer(session, kOutputs, index, data, bytes, &end));
+    memcpy(data, session->session->data(end->slot), bytes);
     return {};
   });
 }
 
 void* qrt_session_input_data(qrt_session* session, size_t index) {
-  if (session == nullptr || index >= file_of(session).inputs()->size()) return nullptr;
-  return session->session->data(input_slot(session, index));
+  if (session == nullptr || index >= plan_of(session).inputs.size()) return nullptr;
+  return session->session->data(plan_of(session).inputs[index].slot);
 }
 
 const void* qrt_session_output_data(const qrt_session* session, size_t index) {
-  if (session == nullptr || index >= file_of(session).outputs()->size()) return nullptr;
-  return session->session->data(session->session->plan().output_slots[index]);
+  if (session == nullptr || index >= plan_of(session).outputs.size()) return nullptr;
+  return session->session->data(plan_of(session).outputs[index].slot);
+}
+
+qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,
+                                  size_t capacity, qrt_error* error) {
+  return guarded(error, [&] {
+    auto* read_only = const_cast<uint8_t*>(static_cast<const uint8_t*>(data));
+    return bind(session, kInputs, index, read_only, capacity);
+  });
+}
+
+qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data, size_t capacity,
+                                   qrt_error* error) {
+  return guarded(
+      error, [&] { return bind(session, kOutputs, index, static_cast<uint8_t*>(data), capacity); });
 }
 
 qrt_status qrt_session_run(qrt_session* session) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  return session->session->run() ? QRT_OK : QRT_CANCELLED;
+  return static_cast<qrt_status>(session->session->run());
 }
 
 void qrt_session_cancel(qrt_session* session) {
@@ -219,25 +265,26 @@ size_t qrt_session_op_count(const qrt_session* session) {
   return session != nullptr ? session->session->plan().steps.size() : 0;
 }
 
-qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info) {
-  if (info == nullptr || index >= qrt_session_op_count(session)) return QRT_INVALID_ARGUMENT;
+qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* given) {
+  if (index >= qrt_session_op_count(session)) return QRT_INVALID_ARGUMENT;
   const qrt::Session& s = *session->session;
   const PlannedStep& step = s.plan().steps[index];
-  *info = qrt_op_info{};
-  info->name = text(step.op->name());
-  info->type = qrt::find_op(step.op->options_type())->name;
-  info->source_op = text(step.op->source_op());
-  info->kernel = step.kernel;
-  info->level = qrt::arithmetic_level(*step.op);
-  info->macs = step.macs * s.plan().slices;
-  info->runs_in =
+  qrt_op_info info = {};
+  info.name = text(step.op->name());
+  info.type = qrt::find_op(step.op->options_type())->name;
+  info.source_op = text(step.op->source_op());
+  info.kernel = step.kernel;
+  info.level = qrt::arithmetic_level(*step.op);
+  info.macs = step.macs * s.plan().slices;
+  info.runs_in =
       step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
-  count_bytes(s.plan(), step, info);
+  count_bytes(s.plan(), step, &info);
   if (const qrt::Profile* profile = s.profile()) {
-    info->total_ns = profile->total_ns(index);
-    info->runs = profile->runs();
+    info.total_ns = profile->total_ns(index);
+    info.runs = profile->runs();
   }
-  return QRT_OK;
+  constexpr size_t kFirst = offsetof(qrt_op_info, runs_in) + sizeof info.runs_in;
+  return qrt::write_struct(&info, kFirst, sizeof info, given);
 }
 
 void qrt_session_profile_reset(qrt_session* session) {
@@ -254,7 +301,7 @@ qrt_status qrt_session_tensor(const qrt_session* session, size_t index, qrt_tens
                               const void** data) {
   if (index >= qrt_session_tensor_count(session)) return QRT_INVALID_ARGUMENT;
   const uint32_t tensor = session->written[index];
-  if (info != nullptr) *info = session_info(session, tensor);
   if (data != nullptr) *data = session->session->data(tensor);
-  return QRT_OK;
+  if (info == nullptr) return QRT_OK;
+  return qrt::write_tensor_info(session_info(session, tensor), info);
 }

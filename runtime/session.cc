@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include "kernels/xnnpack/xnnpack.h"
 #include "runtime/float_env.h"
-#include "runtime/threads.h"
 
 namespace qrt {
 namespace {
@@ -79,14 +79,17 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
   plan_options.provider = *provider;
   plan_options.threads = options.threads;
   plan_options.keep_all = options.keep_all;
+  plan_options.external_inputs = options.external_inputs;
+  plan_options.external_outputs = options.external_outputs;
   plan_options.max_memory = options.max_memory;
-  if (options.threads == 0) {
-    plan_options.threads = options.pool ? pthreadpool_get_threads_count(options.pool) : 1;
+  if (options.pool != nullptr) {
+    const size_t most = options.pool->threads();
+    plan_options.threads = options.threads == 0 ? most : std::min(options.threads, most);
+  } else if (options.threads == 0) {
+    plan_options.threads =
+        options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
   }
-  if (plan_options.threads > kMaxThreads) {
-    return error(Code::kInvalidArgument, "%zu threads, expected at most %zu", plan_options.threads,
-                 kMaxThreads);
-  }
+  QRT_TRY(check_threads(plan_options.threads));
   return make_plan(std::move(model), plan_options);
 }
 
@@ -100,13 +103,13 @@ Result<size_t> Session::needed_memory(std::shared_ptr<const VerifiedModel> model
 // XNNPACK's operators go to the pool themselves; to ours a team asks once per run.
 Status Session::start_pool() {
   if (parallel_.threads > 1 && parallel_.pool == nullptr && parallel_.custom == nullptr) {
-    parallel_.threads = 1 + startable_threads(parallel_.threads - 1);
-    if (parallel_.threads > 1) {
-      own_pool_ = pthreadpool_create(parallel_.threads);
-      if (own_pool_ == nullptr)
-        return error(Code::kOutOfMemory, "no pool of %zu threads", parallel_.threads);
-      parallel_.pool = own_pool_;
+    if (pool_ == nullptr) {
+      Result<std::shared_ptr<Pool>> own = Pool::create(parallel_.threads);
+      if (!own.ok()) return std::move(own.status());
+      pool_ = std::move(*own);
+      parallel_.threads = pool_->threads();
     }
+    parallel_.pool = pool_->get();
   }
   if (parallel_.threads > 1 && plan_->provider == Provider::kOwn) {
     team_ = std::make_unique<Team>(parallel_.threads);
@@ -125,19 +128,17 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
                  (*plan)->batch, (*plan)->total_bytes(), (*plan)->max_memory);
   }
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
-  session->parallel_ = {session->plan_->threads, options.pool, options.parallel,
+  session->parallel_ = {session->plan_->threads, options.callers_pool, options.parallel,
                         options.parallel_context, nullptr};
+  session->pool_ = options.pool;
   QRT_TRY(session->start_pool());
   QRT_TRY(session->allocate());
   if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
-  session->bind();
+  session->start_steps();
   return session;
 }
 
-Session::~Session() {
-  if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
-  ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow);
-}
+Session::~Session() { ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow); }
 
 Status Session::allocate() {
   const Plan& plan = *plan_;
@@ -152,13 +153,58 @@ Status Session::allocate() {
   tensors_.resize(plan.places.size());
   for (size_t slot = 0; slot < plan.places.size(); ++slot) {
     const Place& place = plan.places[slot];
-    if (place.kind == Place::Kind::kArena) tensors_[slot] = memory_ + place.offset;
-    if (place.kind == Place::Kind::kConstant) tensors_[slot] = const_cast<uint8_t*>(place.data);
+    tensors_[slot] =
+        place.kind == Place::Kind::kConstant ? const_cast<uint8_t*>(place.data) : own_memory(place);
   }
   reset();
   // Inputs that are never set read as zeros.
-  for (uint32_t t : *plan.model->file().inputs()) memset(tensors_[t], 0, plan.slot_bytes(t));
+  for (const End& input : plan.inputs)
+    if (tensors_[input.slot] != nullptr)
+      memset(tensors_[input.slot], 0, plan.slot_bytes(input.slot));
+  extents_.resize(plan.inputs.size() + plan.outputs.size());
   return {};
+}
+
+uint8_t* Session::own_memory(const Place& place) const {
+  return place.kind == Place::Kind::kArena ? memory_ + place.offset : nullptr;
+}
+
+void Session::bind(const End& end, uint8_t* data) {
+  for (const End::Member& m : end.members)
+    tensors_[m.slot] = data != nullptr ? data + m.offset : own_memory(plan_->places[m.slot]);
+  for (const uint32_t step : end.keepers) is_stale_[step] = true;
+  has_moved_ = true;
+}
+
+bool Session::is_bound(const End& end) const {
+  return data(end.slot) != nullptr && data(end.slot) != own_memory(plan_->places[end.slot]);
+}
+
+// False: they cannot be run with.
+bool Session::take_bound() {
+  size_t n = 0;
+  for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+    for (const End& end : *ends) {
+      const uint8_t* begin = data(end.slot);
+      if (begin == nullptr) return false;
+      extents_[n++] = {begin, begin + plan_->slot_bytes(end.slot), ends == &plan_->outputs};
+    }
+  std::sort(extents_.begin(), extents_.end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  const uint8_t *all = nullptr, *outputs = nullptr;  // ends of those so far
+  for (const Extent& extent : extents_) {
+    if (extent.begin < (extent.is_output ? all : outputs)) return false;
+    all = std::max(all, extent.end);
+    if (extent.is_output) outputs = std::max(outputs, extent.end);
+  }
+  for (const Call& call : calls_) {
+    if (!is_stale_[call.index]) continue;
+    const PlannedStep& step = plan_->steps[call.index];
+    step.bind(step, context(call.state));
+    is_stale_[call.index] = false;
+  }
+  has_moved_ = false;
+  return true;
 }
 
 RunContext Session::context(uint8_t* state) const {
@@ -170,12 +216,16 @@ RunContext Session::context(uint8_t* state) const {
   return context;
 }
 
-void Session::bind() {
+void Session::start_steps() {
   const ScopedFloatEnv env;
+  is_stale_.resize(plan_->steps.size());
+  for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+    for (const End& end : *ends)
+      if (data(end.slot) == nullptr) bind(end, nullptr);
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
     uint8_t* state = memory_ + plan_->arena_bytes + plan_->state_offsets[i];
-    if (step.bind != nullptr) step.bind(step, context(state));
+    if (step.bind != nullptr && !is_stale_[i]) step.bind(step, context(state));
     if (step.run != nullptr) calls_.push_back({&step, state, i});
   }
 }
@@ -188,9 +238,10 @@ void Session::run_on_threads() {
   if (team_->jobs() < kTeamJobs && !is_cancelled_) parallel_.team = nullptr, team_.reset();
 }
 
-bool Session::run() {
+Code Session::run() {
   using Clock = std::chrono::steady_clock;
   const ScopedFloatEnv env;
+  if (has_moved_ && !take_bound()) return Code::kInvalidArgument;
   const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
@@ -201,12 +252,12 @@ bool Session::run() {
   } else {
     run_on_threads();
   }
-  if (is_cancelled_.exchange(false)) return false;
+  if (is_cancelled_.exchange(false)) return Code::kCancelled;
   if (may_choose) choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
-  return true;
+  return Code::kOk;
 }
 
 void Session::run_calls() {

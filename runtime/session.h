@@ -11,6 +11,7 @@
 #include "kernels/isa.h"
 #include "runtime/parallel.h"
 #include "runtime/plan.h"
+#include "runtime/pool.h"
 #include "runtime/profile.h"
 #include "runtime/status.h"
 #include "runtime/team.h"
@@ -26,13 +27,14 @@ struct SessionOptions {
   const char* kernels = nullptr;
   bool profile = false;
   bool keep_all = false;
-  pthreadpool* pool = nullptr;
+  bool external_inputs = false, external_outputs = false;
+  // One of these at most.
+  std::shared_ptr<Pool> pool;
+  pthreadpool* callers_pool = nullptr;
   ParallelFn parallel = nullptr;
   void* parallel_context = nullptr;
   size_t max_memory = 0;
 };
-
-constexpr size_t kMaxThreads = 1024;
 
 // The sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
 // environment. kInvalidArgument for a name that is unknown or of another architecture.
@@ -57,9 +59,15 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Neither allocates nor fails. Gives the same bytes whatever the caller's floating-point state.
-  // False: it was cancelled, and variables keep what they held.
-  bool run();
+  // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
+  // run on; null: the session's own again. REQUIRES: aligned to kAlignment, with kSlack bytes behind.
+  void bind(const End& end, uint8_t* data);
+  bool is_bound(const End& end) const;
+
+  // Neither allocates nor fails where nothing is bound. Gives the same bytes whatever the caller's
+  // floating-point state. kCancelled: variables keep what they held. kInvalidArgument, with nothing
+  // done: an input or output has no memory, or an output's overlaps another's.
+  Code run();
 
   // From any thread: ends the run in progress, or else the next one, after the step that it is at.
   void cancel() { is_cancelled_ = true; }
@@ -95,7 +103,9 @@ class Session {
   };
 
   Status allocate();
-  void bind();
+  void start_steps();
+  uint8_t* own_memory(const Place& place) const;
+  bool take_bound();
   RunContext context(uint8_t* state) const;
   void run_calls();
   void run_on_threads();
@@ -105,10 +115,22 @@ class Session {
   std::vector<uint8_t*> tensors_;  // by slot
   std::vector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
-  pthreadpool* own_pool_ = nullptr;
+  std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
   std::unique_ptr<Team> team_;  // null after a run that had no use for it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
+
+  // What bind() has left for the next run.
+  bool has_moved_ = false;
+  std::vector<bool> is_stale_;  // by step: it keeps addresses that are others now
+
+  // Of an input or output.
+  struct Extent {
+    const uint8_t *begin, *end;
+    bool is_output;
+  };
+  std::vector<Extent> extents_;
+
   std::atomic<bool> is_cancelled_{false};
 };
 

@@ -17,6 +17,7 @@ enum class Code : int {
   kOutOfMemory = 4,
   kIoError = 5,
   kInternal = 6,  // a bug of qrt
+  kCancelled = 7,
 };
 
 class [[nodiscard]] Status {

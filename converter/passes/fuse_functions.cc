@@ -93,7 +93,7 @@ class Evaluator {
     uint8_t* const codes = (*session)->data((*verified)->file().inputs()->Get(0));
     std::iota(codes, codes + kCodes, uint8_t{0});
     (*session)->run();
-    const uint8_t* y = (*session)->data((*session)->plan().output_slots[0]);
+    const uint8_t* y = (*session)->data((*session)->plan().outputs[0].slot);
     table->assign(y, y + kCodes);
     return {};
   }

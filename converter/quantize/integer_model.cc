@@ -193,7 +193,7 @@ Status IntegerRunner::run(const Values& feeds, Values* outputs) {
   session_->run();
   outputs->clear();
   for (uint32_t i = 0; i < file.outputs()->size(); ++i) {
-    const uint32_t slot = plan.output_slots[i];
+    const uint32_t slot = plan.outputs[i].slot;
     const std::string name = model_->tensor(file.outputs()->Get(i)).name()->str();
     Tensor y;
     const Shape& shape = plan.types[slot].shape;

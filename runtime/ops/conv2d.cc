@@ -300,6 +300,7 @@ Status prepare_indirect(Params* p, PlannedStep* step) {
                  g.out_h, g.out_w, g.taps);
   }
   step->bind = bind_indirect;
+  step->keeps_addresses = true;
   step->run = run_indirect;
   return Status();
 }

@@ -40,6 +40,7 @@ bool use_xnnpack(XnnpackPointer op, PlannedStep* step) {
   if (op == nullptr) return false;
   step->kernel = op->name();
   step->bind = bind;
+  step->keeps_addresses = true;
   step->run = run;
   step->params = std::make_shared<XnnpackPointer>(std::move(op));
   return true;

@@ -99,9 +99,32 @@ std::string file_part(const std::string& name) {
   return part;
 }
 
-Status write_file(const std::string& path, const void* data, size_t bytes) {
+namespace {
+
+// A pipe, a device or a folder: there is nothing to put another file in place of.
+bool is_special(const std::string& path) {
   struct stat info;
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+}  // namespace
+
+Status check_writable(const std::string& path) {
+  if (path.empty()) return {};
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+  } else if (is_special(path)) {
+    if (access(path.c_str(), W_OK) == 0) return {};
+  } else {
+    const platform::Replacement file(path);  // is no more at the end
+    if (file.fd() >= 0) return {};
+  }
+  return error(Code::kInvalidArgument, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+}
+
+Status write_file(const std::string& path, const void* data, size_t bytes) {
+  if (is_special(path)) {
     const File file(platform::open_to_write(path));
     if (file.fd < 0) return io_error(path);
     return write_all(file.fd, data, bytes, path);

@@ -36,6 +36,7 @@ Status each_source_tensor(const fb::Model& file, const Session& session,
   for (uint32_t op = 0; op < file.operators()->size(); ++op)
     for (const uint32_t tensor : *file.operators()->Get(op)->outputs()) {
       SourceTensor t = {op, names[tensor], {}, orders[tensor], nullptr};
+      qrt_tensor_info_init(&t.info);
       const void* data = nullptr;
       if (qrt_session_tensor(session.get(), next++, &t.info, &data) != QRT_OK)
         return error(Code::kInternal, "operator outputs and tensors of the session differ");

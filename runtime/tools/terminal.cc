@@ -25,7 +25,8 @@ ExitStatus exit_status(Code code) {
     case Code::kUnsupported: return kUnsupported;
     case Code::kOutOfMemory:
     case Code::kIoError: return kSystem;
-    case Code::kInternal: break;
+    case Code::kInternal:
+    case Code::kCancelled: break;
   }
   return kCheckFailed;
 }

@@ -78,6 +78,7 @@ class Library : public ::testing::Test {
     outcome_.status = status;
     outcome_.message = error.message;
     qrt_tensor_info info;
+    qrt_tensor_info_init(&info);
     for (size_t i = 0; status == QRT_OK && qrt_session_output_info(session, i, &info) == QRT_OK;
          ++i) {
       const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));

@@ -101,8 +101,10 @@ bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed,
     fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
   (*session)->run();
   outputs->clear();
-  for (uint32_t slot : plan.output_slots)
-    outputs->emplace_back((*session)->data(slot), (*session)->data(slot) + plan.slot_bytes(slot));
+  for (const End& output : plan.outputs) {
+    const uint8_t* data = (*session)->data(output.slot);
+    outputs->emplace_back(data, data + plan.slot_bytes(output.slot));
+  }
   return true;
 }
 

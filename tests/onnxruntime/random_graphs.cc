@@ -139,6 +139,7 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
     run["outputs"] = Json::array();
     for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
       qrt_tensor_info info;
+      qrt_tensor_info_init(&info);
       qrt_session_output_info(session, i, &info);
       Bytes out(info.bytes);
       qrt_session_get_output(session, i, out.data(), out.size(), &error);

@@ -125,7 +125,7 @@ TEST(FullyConnected, FalseClaimsAboutWeightsChangeNumbersOnly) {
       Result<std::unique_ptr<Session>> session = Session::create(*model, options);
       ASSERT_TRUE(session.ok()) << session.status().message();
       const uint32_t in = (*model)->file().inputs()->Get(0);
-      const uint32_t out = (*session)->plan().output_slots[0];
+      const uint32_t out = (*session)->plan().outputs[0].slot;
       memset((*session)->data(in), 255, 64);
       const size_t bytes = (*session)->plan().slot_bytes(out);
       const uint8_t* const made = (*session)->data(out);

@@ -24,8 +24,8 @@ Bytes run(const std::shared_ptr<const VerifiedModel>& model, const char* isa, co
   *kernel = plan.steps[0].kernel;
   memcpy((*session)->data(model->file().inputs()->Get(0)), input.data(), input.size());
   (*session)->run();
-  const uint8_t* output = (*session)->data(plan.output_slots[0]);
-  return Bytes(output, output + plan.slot_bytes(plan.output_slots[0]));
+  const uint8_t* output = (*session)->data(plan.outputs[0].slot);
+  return Bytes(output, output + plan.slot_bytes(plan.outputs[0].slot));
 }
 
 // The same bytes from XNNPACK, which has to take the operator, and from every instruction set.

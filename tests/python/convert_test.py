@@ -1,4 +1,4 @@
-"""qrt.convert(): the program found, its options, its errors."""
+"""qrt.convert() and qrt.quantize(): the programs found, their options, their errors."""
 import os
 import shutil
 import tempfile
@@ -7,7 +7,7 @@ from unittest import mock
 
 import onnx_models
 import qrt
-from support import DIGITS
+from support import DIGITS, needs_numpy, numpy
 
 ONNX = os.path.join(DIGITS, "digits.onnx")
 
@@ -61,6 +61,33 @@ class ConvertTest(unittest.TestCase):
             os.environ["PATH"] = ""
             with self.assertRaisesRegex(qrt.FileError, "qrt_convert is not found.*QRT_CONVERT"):
                 qrt.convert(ONNX)
+
+
+@unittest.skipUnless("QRT_QUANTIZE" in os.environ, "qrt_quantize is not built")
+class QuantizeTest(unittest.TestCase):
+    FLOAT = os.path.join(DIGITS, "float.onnx")
+    SAMPLES = os.path.join(DIGITS, "calibration.npy")
+
+    @needs_numpy
+    def test_paths_and_arrays_give_the_same_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, report = os.path.join(folder, "digits.qrt"), os.path.join(folder, "report.html")
+            self.assertIsNone(qrt.quantize(self.FLOAT, self.SAMPLES, path, report=report))
+            self.assertGreater(os.path.getsize(report), 1000)
+            with open(path, "rb") as file:
+                written = file.read()
+        self.assertEqual(qrt.quantize(self.FLOAT, numpy.load(self.SAMPLES)), written)
+        images, labels = (numpy.load(os.path.join(DIGITS, name)) for name in ("images.npy", "labels.npy"))
+        scores = qrt.Model(written).session(batch=len(images)).run({"image": images})["logits"]
+        self.assertGreaterEqual(int((scores.argmax(axis=1) == labels).sum()), 355)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(qrt.FileError, "/nowhere.npy"):
+            qrt.quantize(self.FLOAT, "/nowhere.npy")
+        with self.assertRaises(qrt.InvalidModelError):
+            qrt.quantize(b"no model", self.SAMPLES)
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--no-such-option"):
+            qrt.quantize(self.FLOAT, self.SAMPLES, no_such_option=1)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 import unittest
 
 import qrt
-from qrt import _errors, _library, _types
+from qrt import _buffers, _errors, _library, _types
 from support import ROOT
 
 with open(os.path.join(ROOT, "runtime", "include", "qrt", "qrt.h"), encoding="utf-8") as _file:
@@ -15,7 +15,7 @@ C_TYPES = {
     "int": ctypes.c_int, "size_t": ctypes.c_size_t, "uint64_t": ctypes.c_uint64,
     "qrt_dtype": ctypes.c_int, "const char*": ctypes.c_char_p, "void*": ctypes.c_void_p,
     "const void*": ctypes.c_void_p,
-    "qrt_parallel_fn": ctypes.c_void_p, "const float*": ctypes.POINTER(ctypes.c_float),
+    "qrt_pool*": ctypes.c_void_p, "qrt_parallel_fn": ctypes.c_void_p, "const float*": ctypes.POINTER(ctypes.c_float),
     "const int32_t*": ctypes.POINTER(ctypes.c_int32), "char[512]": ctypes.c_char * 512,
     "int64_t[QRT_MAX_RANK]": ctypes.c_int64 * _library.MAX_RANK,
     "qrt_quantization": _library.Quantization, "qrt_status": ctypes.c_int, "unsigned": ctypes.c_uint,
@@ -37,7 +37,8 @@ class HeaderTest(unittest.TestCase):
                              ("qrt_session_options", _library.SessionOptions),
                              ("qrt_op_info", _library.OpInfo)):
             body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), HEADER, re.DOTALL)
-            fields = re.findall(r"([\w\s]+?[\s*]+)(\w+)(\[\w+\])?;", body.group(1))
+            fields = [(kind, field.strip(), size) for kind, names, size in re.findall(
+                r"([\w\s]+?[\s*]+)(\w+(?:, \w+)*)(\[\w+\])?;", body.group(1)) for field in names.split(",")]
             declared = [(field, C_TYPES[" ".join(kind.split()) + size]) for kind, field, size in fields]
             self.assertEqual(declared, list(struct._fields_), name)
 
@@ -59,6 +60,8 @@ class HeaderTest(unittest.TestCase):
         self.assertEqual(list(status.values())[1:], list(_errors._BY_STATUS))
         self.assertIn("QRT_LOAD_COPY = %d" % _library.LOAD_COPY, HEADER)
         self.assertIn("#define QRT_MAX_RANK %d" % _library.MAX_RANK, HEADER)
+        self.assertIn("#define QRT_BUFFER_ALIGNMENT %d" % _buffers.ALIGNMENT, HEADER)
+        self.assertIn("#define QRT_BUFFER_PADDING %d" % _buffers.PADDING, HEADER)
 
     def test_version(self):
         numbers = re.findall(r"#define QRT_VERSION_\w+ (\d+)", HEADER)
@@ -70,7 +73,7 @@ class HeaderTest(unittest.TestCase):
         self.assertEqual(not_bound, {
             "qrt_status_name", "qrt_dtype_name", "qrt_dtype_size",  # tables of the package
             "qrt_session_set_input", "qrt_session_get_output",  # through the session's memory
-            "qrt_session_options_init", "qrt_load_options_init",  # macros
+            "qrt_session_options_init", "qrt_load_options_init", "qrt_tensor_info_init", "qrt_op_info_init",  # macros
             # A model made of bytes is one copy of them; what a session would take is asked by making it.
             "qrt_load_options_init_size", "qrt_model_load_file_with", "qrt_model_load_memory_with",
             "qrt_session_needed_memory", "qrt_session_threads",

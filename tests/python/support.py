@@ -1,5 +1,5 @@
 """What the tests of the Python package share. ctest sets the environment: PYTHONPATH (the package),
-QRT_LIBRARY, QRT_CONVERT and QRT_EVERY_OP_MODEL."""
+QRT_LIBRARY, QRT_CONVERT, QRT_QUANTIZE, QRT_EVERY_OP_MODEL and QRT_FRAME_MODEL."""
 import os
 import subprocess
 import sys
@@ -15,6 +15,7 @@ except ImportError:
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 DIGITS = os.path.join(ROOT, "tests", "models", "digits")
 EVERY_OP = os.environ["QRT_EVERY_OP_MODEL"]
+FRAMES = os.environ["QRT_FRAME_MODEL"]
 
 needs_numpy = unittest.skipUnless(numpy, "numpy is not installed (Debian: python3-numpy)")
 

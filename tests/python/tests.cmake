@@ -2,8 +2,11 @@
 function(qrt_add_python_test name)
   add_test(NAME python.${name} COMMAND ${QRT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/python/${name}.py)
   set(environment PYTHONPATH=${PROJECT_SOURCE_DIR}/runtime/python
-    QRT_LIBRARY=$<TARGET_FILE:qrt_for_tests> QRT_CONVERT=$<TARGET_FILE:qrt_convert> QRT_EVERY_OP_MODEL=${model}
+    QRT_LIBRARY=$<TARGET_FILE:qrt_for_tests> QRT_CONVERT=$<TARGET_FILE:qrt_convert> QRT_EVERY_OP_MODEL=${model} QRT_FRAME_MODEL=${frame_model}
     QRT_WHEEL_DIR=${PROJECT_BINARY_DIR}/runtime/python/dist)
+  if(TARGET qrt_quantize)
+    list(APPEND environment QRT_QUANTIZE=$<TARGET_FILE:qrt_quantize>)
+  endif()
   set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 1200 ENVIRONMENT "${environment}")
 endfunction()
 

@@ -34,6 +34,7 @@ static void null_arguments(void) {
   qrt_model* model = (qrt_model*)&error;
   qrt_session* session = (qrt_session*)&error;
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   size_t bytes = 0;
   CHECK(qrt_model_load_file(NULL, &model, &error) == QRT_INVALID_ARGUMENT);
   CHECK(model == NULL && strcmp(error.message, "path is NULL") == 0);
@@ -62,6 +63,10 @@ static void null_arguments(void) {
   CHECK(qrt_model_load_memory_with(NULL, 1, NULL, &model, &error) == QRT_INVALID_ARGUMENT);
   CHECK(qrt_session_needed_memory(NULL, NULL, &bytes, &error) == QRT_INVALID_ARGUMENT);
   CHECK(qrt_session_threads(NULL) == 0);
+  CHECK(qrt_session_bind_input(NULL, 0, NULL, 0, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_bind_output(NULL, 0, NULL, 0, NULL) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_pool_create(2, NULL, &error) == QRT_INVALID_ARGUMENT && qrt_pool_threads(NULL) == 0);
+  qrt_pool_destroy(NULL);
   qrt_session_options_init(NULL);
   qrt_load_options_init(NULL);
   qrt_model_destroy(NULL);
@@ -70,6 +75,7 @@ static void null_arguments(void) {
 
 static void model_queries(const qrt_model* model) {
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   CHECK(qrt_model_input_count(model) == 2 && qrt_model_output_count(model) == 2);
   CHECK(qrt_model_default_batch(model) == 1);
   CHECK(qrt_model_input_info(model, 0, &info) == QRT_OK);
@@ -114,12 +120,77 @@ static void options_struct(const qrt_model* model) {
   CHECK(session == NULL);
 }
 
+/* Programs of an older and of a newer header ask for shorter and longer structs. */
+static void info_structs(const qrt_model* model) {
+  struct {
+    qrt_tensor_info info;
+    int newer[4];
+  } longer;
+  qrt_session* session = NULL;
+  struct {
+    qrt_op_info info;
+    int newer[4];
+  } op;
+  memset(&longer, 0x55, sizeof longer);
+  CHECK(qrt_model_input_info(model, 0, NULL) == QRT_INVALID_ARGUMENT);
+  longer.info.struct_size = 0;
+  CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_INVALID_ARGUMENT);
+  longer.info.struct_size = sizeof longer.info - 1;
+  CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_INVALID_ARGUMENT);
+  qrt_tensor_info_init(&longer.info);
+  CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_OK && longer.info.bytes == 1024);
+  CHECK(longer.info.struct_size == sizeof longer.info && longer.newer[0] == 0x55555555);
+  longer.info.struct_size = sizeof longer;
+  CHECK(qrt_model_output_info(model, 1, &longer.info) == QRT_OK && longer.info.bytes == 40);
+  CHECK(longer.info.struct_size == sizeof longer && longer.newer[0] == 0 && longer.newer[3] == 0);
+  CHECK(qrt_session_create(model, NULL, &session, NULL) == QRT_OK);
+  memset(&op, 0x55, sizeof op);
+  op.info.struct_size = sizeof op;
+  CHECK(qrt_session_op_info(session, 0, &op.info) == QRT_OK &&
+        strcmp(op.info.type, "Quantize") == 0);
+  CHECK(op.info.struct_size == sizeof op && op.newer[3] == 0);
+  op.info.struct_size = sizeof op.info / 2;
+  CHECK(qrt_session_op_info(session, 0, &op.info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_op_info(session, 0, NULL) == QRT_INVALID_ARGUMENT);
+  qrt_session_destroy(session);
+}
+
+/* The caller's memory, of a session of the caller's pool. */
+static void bind(const qrt_model* model) {
+  static _Alignas(QRT_BUFFER_ALIGNMENT) unsigned char image[1024 + QRT_BUFFER_PADDING];
+  static _Alignas(QRT_BUFFER_ALIGNMENT) float scores[10 + QRT_BUFFER_PADDING / sizeof(float)];
+  float expected[10];
+  qrt_pool* pool = NULL;
+  qrt_session* session = NULL;
+  qrt_session_options options;
+  qrt_error error;
+  for (size_t i = 0; i < 256; ++i) memcpy(image + 4 * i, &(float){(float)(i % 13) - 6}, 4);
+  CHECK(qrt_pool_create(2, &pool, &error) == QRT_OK && qrt_pool_threads(pool) == 2);
+  qrt_session_options_init(&options);
+  options.pool = pool;
+  CHECK(qrt_session_create(model, &options, &session, &error) == QRT_OK);
+  qrt_pool_destroy(pool);
+  CHECK(qrt_session_set_input(session, 0, image, 1024, &error) == QRT_OK);
+  CHECK(qrt_session_run(session) == QRT_OK);
+  CHECK(qrt_session_get_output(session, 1, expected, sizeof expected, &error) == QRT_OK);
+  CHECK(qrt_session_bind_input(session, 0, image, sizeof image, &error) == QRT_OK);
+  CHECK(qrt_session_bind_output(session, 1, scores, sizeof scores, &error) == QRT_OK);
+  CHECK(qrt_session_input_data(session, 0) == image);
+  CHECK(qrt_session_run(session) == QRT_OK);
+  CHECK(memcmp(scores, expected, sizeof expected) == 0 && expected[0] != 0);
+  CHECK(qrt_session_bind_output(session, 1, scores, 40, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "output 1 takes 40 bytes and 64 behind") != NULL);
+  qrt_session_destroy(session);
+}
+
 static void run(qrt_model* model) {
   qrt_session* session = NULL;
   qrt_session_options options;
   qrt_error error;
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   qrt_op_info op;
+  qrt_op_info_init(&op);
   static float image[2 * 8 * 8 * 4];
   unsigned char gate[2 * 16];
   float probabilities[2 * 10];
@@ -243,6 +314,7 @@ static void descriptor(const char* path) {
 
 static void names(const qrt_model* model) {
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   for (size_t i = 0; i < qrt_model_input_count(model); ++i) {
     CHECK(qrt_model_input_info(model, i, &info) == QRT_OK);
     CHECK(qrt_model_find_input(model, info.name) == i);
@@ -274,6 +346,8 @@ int main(int argc, char** argv) {
   options_struct(model);
   memory(model);
   names(model);
+  info_structs(model);
+  bind(model);
   cancel(model);
   run(model);
   descriptor(argv[1]);

@@ -1,7 +1,6 @@
 // qrt.hpp: ownership, typed access, and errors as exceptions.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <qrt/qrt.hpp>
 #include <thread>
 #include <utility>
@@ -25,16 +24,14 @@ qrt::Error error_of(F f) {
   return {QRT_OK, ""};
 }
 
+// At whatever moment: of a run in progress, or between two.
 TEST(CppApi, ARunIsCancelledFromAnotherThread) {
   const qrt::Model model = every_op();
   for (const size_t threads : {1, 2}) {
     qrt::SessionOptions options;
     options.threads = threads;
     qrt::Session session(model, options);
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      session.cancel();
-    });
+    std::thread other([&] { session.cancel(); });
     const qrt::Error error = error_of([&] {
       for (;;) session.run();
     });
@@ -42,6 +39,59 @@ TEST(CppApi, ARunIsCancelledFromAnotherThread) {
     EXPECT_EQ(error.status(), QRT_CANCELLED);
     session.run();
   }
+}
+
+// A pool of the caller's knows when a run is going on.
+TEST(CppApi, ARunInProgressIsCancelled) {
+  struct Context {
+    qrt::Session* session = nullptr;
+    int left = 0;  // calls of the pool until it cancels
+    std::size_t tasks = 0;
+  } context;
+  qrt::SessionOptions options;
+  options.threads = 2;
+  options.parallel_context = &context;
+  options.parallel = [](void* c, void (*task)(void*, std::size_t), void* argument, std::size_t n) {
+    Context& context = *static_cast<Context*>(c);
+    if (context.left-- == 0) std::thread([&] { context.session->cancel(); }).join();
+    for (std::size_t i = 0; i < n; ++i, ++context.tasks) task(argument, i);
+  };
+  qrt::Session session(every_op(), options);
+  context.session = &session;
+  EXPECT_EQ(error_of([&] { session.run(); }).status(), QRT_CANCELLED);
+  EXPECT_GT(context.tasks, 0u);
+  session.run();
+}
+
+TEST(CppApi, BindsTheCallersMemoryAndSharesAPool) {
+  const qrt::Model model = every_op();
+  ASSERT_EQ(model.find_output("probabilities"), 1u);
+  ASSERT_EQ(model.find_input("none"), std::nullopt);
+  ASSERT_EQ(model.level(), 2);
+  qrt::SessionOptions options;
+  auto pool = std::make_unique<qrt::Pool>(2);
+  ASSERT_EQ(pool->threads(), 2u);
+  options.pool = pool->get();
+  options.external_inputs = 1;
+  qrt::Session first(model, options), second(model, options);
+  pool.reset();
+  ASSERT_STREQ(error_of([&] { first.run(); }).what(),
+               "no session, or a buffer is not bound, or an output's overlaps another");
+  alignas(QRT_BUFFER_ALIGNMENT) float image[256 + 16], scores[10 + 16];
+  alignas(QRT_BUFFER_ALIGNMENT) std::uint8_t gate[16 + 64];
+  for (float& v : image) v = 2;
+  for (std::uint8_t& v : gate) v = 9;
+  for (qrt::Session* session : {&first, &second}) {
+    session->bind_input(0, image, sizeof image);
+    session->bind_input(1, gate, sizeof gate);
+  }
+  first.bind_output(1, scores, sizeof scores);
+  ASSERT_EQ(first.output<float>(1).data(), scores);
+  first.run();
+  second.run();
+  for (std::size_t i = 0; i < 10; ++i) ASSERT_EQ(scores[i], second.output<float>(1)[i]);
+  ASSERT_STREQ(error_of([&] { first.bind_input(0, gate + 1, 4096); }).what(),
+               "input 0 takes memory aligned to 64, this is 1 bytes behind such an address");
 }
 
 TEST(CppApi, RunsAModelThroughTypedSpans) {

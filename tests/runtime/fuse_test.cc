@@ -336,6 +336,7 @@ TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
   ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
   ASSERT_EQ(qrt_session_run(session), QRT_OK);
   qrt_op_info info;
+  qrt_op_info_init(&info);
   ASSERT_EQ(qrt_session_op_info(session, 0, &info), QRT_OK);
   ASSERT_EQ(info.runs_in, 0u);
   ASSERT_GT(info.total_ns, 0u);

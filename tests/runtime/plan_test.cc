@@ -102,7 +102,7 @@ TEST(Plan, AnOutputMayBeAnInputAConstantOrStandTwice) {
   m.mark_output(constant);
   m.mark_output(y);
   const auto plan = planned(m);
-  ASSERT_NE(plan->places[plan->output_slots[1]].offset, plan->places[x].offset);
+  ASSERT_NE(plan->places[plan->outputs[1].slot].offset, plan->places[x].offset);
   const Bytes data = pattern<uint8_t>(8, 100, 200);
   const testing::RunResult result = testing::run_model(m.build(), {data});
   ASSERT_EQ(result.status, QRT_OK) << result.message;

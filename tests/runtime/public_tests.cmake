@@ -6,8 +6,9 @@ add_executable(write_every_op_model runtime/write_every_op_model.cc)
 target_compile_features(write_every_op_model PRIVATE cxx_std_17)
 target_link_libraries(write_every_op_model PRIVATE qrt_core qrt_warnings)
 set_target_properties(write_every_op_model PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-add_custom_command(OUTPUT ${model} COMMAND write_every_op_model ${model} VERBATIM)
-add_custom_target(every_op_model_file ALL DEPENDS ${model})
+set(frame_model ${CMAKE_CURRENT_BINARY_DIR}/frames.qrt)
+add_custom_command(OUTPUT ${model} ${frame_model} COMMAND write_every_op_model ${model} ${frame_model} VERBATIM)
+add_custom_target(every_op_model_file ALL DEPENDS ${model} ${frame_model})
 
 qrt_add_public_library(qrt_for_tests SHARED)
 set_target_properties(qrt_for_tests PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/shared)
@@ -32,4 +33,11 @@ if(QRT_INSTALL AND NOT QRT_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/package_test.sh ${CMAKE_COMMAND} ${CMAKE_GENERATOR}
                    ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${model} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   set_tests_properties(package.package_test PROPERTIES LABELS package TIMEOUT 600)
+  if(TARGET qrt_convert)
+    add_test(NAME package.examples
+             COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/examples_test.sh ${CMAKE_COMMAND} ${CMAKE_GENERATOR}
+                     ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} $<TARGET_FILE:qrt_convert> ${frame_model} ${CMAKE_C_COMPILER}
+                     ${CMAKE_CXX_COMPILER})
+    set_tests_properties(package.examples PROPERTIES LABELS package TIMEOUT 600)
+  endif()
 endif()

@@ -111,6 +111,7 @@ class LiveSession : public ::testing::Test {
     std::vector<Bytes> all;
     for (size_t i = 0; i < qrt_model_output_count(model_); ++i) {
       qrt_tensor_info info;
+      qrt_tensor_info_init(&info);
       EXPECT_EQ(qrt_session_output_info(session_, i, &info), QRT_OK);
       const uint8_t* data = static_cast<const uint8_t*>(qrt_session_output_data(session_, i));
       all.emplace_back(data, data + info.bytes);
@@ -238,6 +239,7 @@ TEST_F(LiveSession, ProfilesEveryOperator) {
   uint64_t total = 0;
   for (size_t i = 0; i < qrt_session_op_count(session_); ++i) {
     qrt_op_info info;
+    qrt_op_info_init(&info);
     ASSERT_EQ(qrt_session_op_info(session_, i, &info), QRT_OK);
     ASSERT_EQ(info.runs, 3u);
     ASSERT_STRNE(info.kernel, "");
@@ -247,6 +249,7 @@ TEST_F(LiveSession, ProfilesEveryOperator) {
   ASSERT_GT(total, 0u);
   qrt_session_profile_reset(session_);
   qrt_op_info info;
+  qrt_op_info_init(&info);
   ASSERT_EQ(qrt_session_op_info(session_, 1, &info), QRT_OK);
   ASSERT_EQ(info.runs, 0u);
   ASSERT_EQ(info.total_ns, 0u);
@@ -270,6 +273,7 @@ TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
   for (const auto& op : m.model().operators) written += op->outputs.size();
   ASSERT_EQ(n, written);
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   const void* data = nullptr;
   ASSERT_EQ(qrt_session_tensor(session_, 0, &info, &data), QRT_OK);
   ASSERT_STREQ(info.name, "x");

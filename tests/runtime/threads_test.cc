@@ -72,6 +72,7 @@ testing::Bytes run_with(size_t wanted, size_t* threads) {
   for (int run = 0; run < 2; ++run) {
     EXPECT_EQ(qrt_session_run(session), QRT_OK);
     qrt_tensor_info info;
+    qrt_tensor_info_init(&info);
     for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
       const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
       result.insert(result.end(), data, data + info.bytes);

@@ -389,6 +389,7 @@ TEST(Verify, RequiresAlignedBuffers) {
 // Fills the inputs with something and runs; the outputs' bytes, one after the other.
 Bytes run_session(qrt_session* session) {
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   for (size_t i = 0; qrt_session_input_info(session, i, &info) == QRT_OK; ++i) {
     const Bytes data =
         testing::pattern<uint8_t>(info.bytes, 0, info.dtype == QRT_FLOAT32 ? 66 : 255);
@@ -470,6 +471,7 @@ bool survives(const Bytes& file) {
   // Huge models are legal; they need not run here.
   size_t bytes = 0;
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   for (size_t i = 0; qrt_model_input_info(model, i, &info) == QRT_OK; ++i) bytes += info.bytes;
   static const Bytes true_claims = claims(testing::every_op_model().build());
   if (bytes < 1 << 20) expect_runs(model, claims(file) == true_claims);

@@ -1,12 +1,25 @@
-// Writes the model of tests/support/every_op_model.h to the file named by the argument, for tests
-// that are not C++ or not of this build.
+// Writes the models of tests/support/every_op_model.h and frame_model.h to the files named by the
+// arguments, for tests that are not C++ or not of this build.
 #include <cstdio>
 
 #include "tests/support/every_op_model.h"
+#include "tests/support/frame_model.h"
 
-int main(int, char** argv) {
-  const std::vector<uint8_t> bytes = qrt::testing::every_op_model().build();
-  FILE* file = fopen(argv[1], "wb");
+namespace {
+
+bool write(const qrt::testing::ModelBuilder& model, const char* path) {
+  const std::vector<uint8_t> bytes = model.build();
+  FILE* file = fopen(path, "wb");
   const bool ok = file != nullptr && fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  return file != nullptr && fclose(file) == 0 && ok ? 0 : 1;
+  return file != nullptr && fclose(file) == 0 && ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  return write(qrt::testing::every_op_model(), argv[1]) &&
+                 write(qrt::testing::frame_model(), argv[2])
+             ? 0
+             : 1;
 }

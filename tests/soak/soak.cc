@@ -65,6 +65,7 @@ SessionPtr make_session(const qrt_model* model, size_t batch, size_t threads, co
 // Run `run` since the last reset: its inputs are told by its number alone.
 void run_once(qrt_session* session, size_t run, Bytes* outputs) {
   qrt_tensor_info info;
+  qrt_tensor_info_init(&info);
   for (size_t i = 0; qrt_session_input_info(session, i, &info) == QRT_OK; ++i) {
     auto* data = static_cast<uint8_t*>(qrt_session_input_data(session, i));
     if (info.dtype == QRT_FLOAT32) {

@@ -16,8 +16,10 @@
 #include "kernels/isa.h"
 #include "kernels/requant.h"
 #include "kernels/xnnpack/xnnpack.h"
+#include "runtime/checked.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
+#include "tests/support/guarded.h"
 #include "tests/support/model_builder.h"
 
 namespace qrt::testing {
@@ -56,13 +58,40 @@ inline void set_threads(size_t threads, SessionOptions* options) {
   if (threads == 2) {
     static const std::unique_ptr<pthreadpool, void (*)(pthreadpool*)> pool(pthreadpool_create(2),
                                                                            pthreadpool_destroy);
-    options->pool = pool.get();
+    options->callers_pool = pool.get();
   } else if (threads == 3) {
     options->parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
       while (count-- > 0) task(argument, count);
     };
   }
 }
+
+// Memory for a plan's inputs and outputs that may just be bound: its end is a guard page.
+class CallersBuffers {
+ public:
+  explicit CallersBuffers(const Plan& plan) {
+    for (const std::vector<End>* ends : {&plan.inputs, &plan.outputs})
+      for (const End& end : *ends) {
+        const size_t bytes = round_up(plan.slot_bytes(end.slot), kAlignment);
+        buffers_.push_back({&end, std::make_unique<Guarded<uint8_t>>(bytes, kSlack)});
+      }
+  }
+  void bind_all(Session* session) const {
+    for (const auto& [end, memory] : buffers_) session->bind(*end, memory->data());
+  }
+  // Runs read behind a buffer's tensor, and write nothing there.
+  bool is_untouched_behind(const Plan& plan) const {
+    for (const auto& [end, memory] : buffers_) {
+      const size_t bytes = plan.slot_bytes(end->slot), all = memory->size() + kSlack;
+      for (size_t i = bytes; i < all; ++i)
+        if (memory->data()[i] != 0xA5) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::pair<const End*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
+};
 
 // Whose kernels to run: null, our own on one instruction set, or "xnnpack".
 struct Kernels {
@@ -97,17 +126,20 @@ inline void expect_outputs(const ModelBuilder& builder, size_t batch,
       ASSERT_TRUE(session.ok()) << session.status().message();
       const Plan& plan = (*session)->plan();
       ASSERT_NE(plan.steps[0].kernel[0], '\0');
-      for (int run = 0; run < 2; ++run) {
+      const CallersBuffers buffers(plan);
+      for (int run = 0; run < 2; ++run) {  // the second in the caller's memory
+        if (run == 1) buffers.bind_all(session->get());
         for (uint32_t k = 0; k < file.inputs()->size(); ++k) {
           const uint32_t slot = file.inputs()->Get(k);
           ASSERT_EQ(plan.slot_bytes(slot), inputs[k].size());
           memcpy((*session)->data(slot), inputs[k].data(), inputs[k].size());
         }
-        for (uint32_t slot : plan.output_slots)
-          memset((*session)->data(slot), 0xA5, plan.slot_bytes(slot));
-        (*session)->run();
+        for (const End& output : plan.outputs)
+          memset((*session)->data(output.slot), 0xA5, plan.slot_bytes(output.slot));
+        ASSERT_EQ((*session)->run(), Code::kOk);
+        ASSERT_TRUE(buffers.is_untouched_behind(plan)) << plan.steps[0].kernel;
         for (size_t k = 0; k < outputs.size(); ++k) {
-          const uint32_t slot = plan.output_slots[k];
+          const uint32_t slot = plan.outputs[k].slot;
           ASSERT_EQ(plan.slot_bytes(slot), outputs[k].size());
           const uint8_t* actual = (*session)->data(slot);
           if (memcmp(actual, outputs[k].data(), outputs[k].size()) == 0) continue;

@@ -82,6 +82,7 @@ inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
   if (result.status != QRT_OK) return result;
   for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
     qrt_tensor_info info;
+    qrt_tensor_info_init(&info);
     EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
     Bytes output(info.bytes);
     EXPECT_EQ(qrt_session_get_output(session, i, output.data(), output.size(), nullptr), QRT_OK);
@@ -89,6 +90,7 @@ inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
   }
   for (size_t i = 0; i < qrt_session_op_count(session); ++i) {
     qrt_op_info info;
+    qrt_op_info_init(&info);
     EXPECT_EQ(qrt_session_op_info(session, i, &info), QRT_OK);
     result.kernels.push_back(info.kernel);
   }

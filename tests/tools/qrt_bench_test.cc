@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "runtime/tools/npy.h"
@@ -311,6 +312,20 @@ TEST_F(Bench, ChecksItsOptions) {
   expect_failure("qrt_bench", {model_, "--cpu-mask", "0"}, 2, "names no CPU");
   expect_failure("qrt_bench", {model_, "--kernels", "fast"}, 2, "unknown provider 'fast'");
   ASSERT_EQ(bench({"--kernels", "qrt"}).status, 0);
+}
+
+// Not after an hour of measuring.
+TEST_F(Bench, FilesThatCannotBeWrittenAreToldFirst) {
+  for (const char* option : {"--html", "--trace"}) {
+    expect_failure("qrt_bench", {model_, "--seconds", "3600", option, path("no/such/folder/x")}, 2,
+                   "no/such/folder/x: cannot be written: No such file or directory");
+    expect_failure("qrt_bench", {model_, "--seconds", "3600", option, path("")}, 2,
+                   "cannot be written: Is a directory");
+    ASSERT_EQ(bench({option, "/dev/null"}).status, 0);
+  }
+  expect_failure("qrt_inspect", {model_, "--html", path("no/x.html")}, 2, "cannot be written");
+  for (const auto& file : std::filesystem::directory_iterator(path("")))
+    EXPECT_EQ(file.path().string().find("x."), std::string::npos) << file.path();
 }
 
 }  // namespace

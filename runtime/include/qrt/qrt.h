@@ -4,11 +4,17 @@
  * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
  *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
  *                        thread at a time.
+ *           qrt_pool     threads that sessions share. May be used by several threads at once.
  * Order:    load a model, create a session, fill its inputs, run, read its outputs. After creation,
- *           qrt_session_run() neither allocates nor fails (but where another thread cancels it).
+ *           qrt_session_run() neither allocates nor fails (but where another thread cancels it, or
+ *           buffers were bound that cannot be).
  * Errors:   every function that can fail returns a qrt_status; where `error` is not NULL, a message
  *           is written there. Nothing throws or aborts. On failure output parameters are set to
  *           NULL or left alone.
+ * Structs:  begin with struct_size, which tells which fields the caller's header has. Options: set
+ *           by their qrt_..._init(). Infos: qrt_tensor_info info; qrt_tensor_info_init(&info); the
+ *           function that fills it leaves what is behind that size alone, and sets to 0 what an
+ *           older library does not know.
  * Strings:  returned strings are NUL-terminated and live as long as the object they come from.
  */
 #ifndef QRT_QRT_H_
@@ -87,7 +93,12 @@ typedef struct qrt_quantization {
   int axis; /* -1: per tensor */
 } qrt_quantization;
 
+/* Of an info struct, before the first call that fills it. */
+#define qrt_tensor_info_init(info) ((void)((info)->struct_size = sizeof(qrt_tensor_info)))
+#define qrt_op_info_init(info) ((void)((info)->struct_size = sizeof(qrt_op_info)))
+
 typedef struct qrt_tensor_info {
+  size_t struct_size; /* sizeof(qrt_tensor_info); set by qrt_tensor_info_init */
   const char* name;
   qrt_dtype dtype;
   int rank;
@@ -159,7 +170,8 @@ QRT_API void qrt_model_destroy(qrt_model* model);
 
 QRT_API size_t qrt_model_input_count(const qrt_model* model);
 QRT_API size_t qrt_model_output_count(const qrt_model* model);
-/* QRT_INVALID_ARGUMENT past the last. Pointers in info live as long as the model. */
+/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live
+ * as long as the model. */
 QRT_API qrt_status qrt_model_input_info(const qrt_model* model, size_t index,
                                         qrt_tensor_info* info);
 QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
@@ -178,6 +190,18 @@ QRT_API const char* qrt_model_metadata_key(const qrt_model* model, size_t index)
 /* The greatest level of its operators, as in qrt_op_info: 0 if all is integers between the edges. */
 QRT_API int qrt_model_level(const qrt_model* model);
 
+/* ---- threads ---- */
+
+/* Threads for any number of sessions (options.pool), the one that calls qrt_session_run() among
+ * them, at most 1024; fewer where the system would not start more. Sessions of one pool may run at
+ * the same time on threads of the caller's: they take the pool in turns, a whole run at a time where
+ * the model is worth it. */
+typedef struct qrt_pool qrt_pool;
+QRT_API qrt_status qrt_pool_create(size_t threads, qrt_pool** pool, qrt_error* error);
+QRT_API size_t qrt_pool_threads(const qrt_pool* pool);
+/* Sessions keep the threads: a pool may be destroyed before them. NULL is allowed. */
+QRT_API void qrt_pool_destroy(qrt_pool* pool);
+
 /* ---- session ---- */
 
 /* Runs task(argument, i) for every i < count on any threads; returns when all are done. */
@@ -187,8 +211,8 @@ typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size
 typedef struct qrt_session_options {
   size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
   size_t batch;       /* 0: the model's default */
-  /* 0 or 1: the calling thread alone. With a pool of the caller's: how many chunks to make; 0: as
-   * many as the pthreadpool has threads. While other programs take the cores, so that a run of
+  /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
+   * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. While other programs take the cores, so that a run of
    * several threads is slower than one of the calling thread alone, runs take that. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
@@ -197,15 +221,19 @@ typedef struct qrt_session_options {
   /* Give every tensor memory of its own, readable after run (for debugging: takes more memory). */
   int keep_all;
   void* pthreadpool;        /* a pthreadpool_t of the caller's to use; must outlive the session */
-  qrt_parallel_fn parallel; /* or the caller's own pool */
+  qrt_parallel_fn parallel; /* or the caller's own pool; of these and `pool` one at most */
   void* parallel_context;
   /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
    * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
   const char* kernels;
-  /* Bytes that the session may hold: arena, inputs and outputs, scratch, convolutions' and all other
+  /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, convolutions' and all other
    * tables. 0: 2 GiB and 64 times the file's size, for every default_batch images. Beyond:
    * QRT_OUT_OF_MEMORY, before they are allocated. */
   size_t max_memory;
+  qrt_pool* pool; /* or NULL: threads of the session's own */
+  /* Not 0: the session holds no memory for its inputs, or outputs; before the first run
+   * qrt_session_bind_input(), or _output(), has to give each its own. */
+  int external_inputs, external_outputs;
 } qrt_session_options;
 
 /* Sets the defaults of a struct of that size. The function without one is for programs built before
@@ -239,12 +267,34 @@ QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, con
 QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
                                           size_t bytes, qrt_error* error);
 
-/* The session's own buffers, aligned to 64: write inputs and read outputs there to save the copies.
- * NULL past the last. An input's content survives run(); an output's until the next run(). */
+/* The buffers that runs read and write, the session's own (aligned to 64) or those bound to it:
+ * write inputs and read outputs there to save the copies. NULL past the last, and for an external one
+ * that is not bound. An input's content survives run(); an output's until the next run(). */
 QRT_API void* qrt_session_input_data(qrt_session* session, size_t index);
 QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t index);
 
-/* Fails only for session == NULL, and after qrt_session_cancel(). */
+/* A buffer is aligned to QRT_BUFFER_ALIGNMENT, and behind the tensor's bytes QRT_BUFFER_PADDING more
+ * can be read, whatever they hold (kernels load whole vectors). */
+#define QRT_BUFFER_ALIGNMENT 64
+#define QRT_BUFFER_PADDING 64
+
+/* From the next run on, input `index` is read from the caller's memory: `capacity` bytes from `data`
+ * on, which are the tensor's, the padding, and any more. No copy is made. They must stay until another
+ * buffer is bound or the session is destroyed, and must not change during a run; nothing writes to
+ * them. Inputs may be bound to one buffer. NULL: the session's own memory again.
+ * May be called before every run, with another frame each time: takes no longer than writing the
+ * pointers to the tensor that the session keeps (for a convolution that reads it directly: a table
+ * as long as its output has pixels times the kernel's positions). */
+QRT_API qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,
+                                          size_t capacity, qrt_error* error);
+/* The same for an output, which runs write there; what operators hand on in an output's memory
+ * (views and what is changed in place) stands in the buffer, too, so that it may hold anything while a
+ * run goes on. It must not overlap the memory of another output or of an input. */
+QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data,
+                                           size_t capacity, qrt_error* error);
+
+/* Fails only for session == NULL, after qrt_session_cancel(), and with QRT_INVALID_ARGUMENT, nothing
+ * done, where an external input or output is not bound or an output's buffer overlaps another. */
 QRT_API qrt_status qrt_session_run(qrt_session* session);
 
 /* From any thread: the run in progress, or else the next one, ends after the operator that it is at,
@@ -264,6 +314,7 @@ QRT_API size_t qrt_session_memory(const qrt_session* session);
 QRT_API size_t qrt_session_threads(const qrt_session* session);
 
 typedef struct qrt_op_info {
+  size_t struct_size;      /* sizeof(qrt_op_info); set by qrt_op_info_init */
   const char* name;        /* of the source node */
   const char* type;        /* "Conv2D" */
   const char* source_op;   /* "Conv+Relu" */

@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
   qrt_status status_;
 };
 
-// Elements of memory owned by a session.
+// Elements of the memory that a session reads or writes.
 template <class T>
 class Span {
  public:
@@ -100,7 +100,18 @@ void check_type(const qrt_tensor_info& info) {
 struct Deleter {
   void operator()(qrt_model* model) const { qrt_model_destroy(model); }
   void operator()(qrt_session* session) const { qrt_session_destroy(session); }
+  void operator()(qrt_pool* pool) const { qrt_pool_destroy(pool); }
 };
+
+// Of a model or a session.
+template <class Handle>
+qrt_tensor_info tensor_info(qrt_status (*get)(const Handle*, std::size_t, qrt_tensor_info*),
+                            const Handle* handle, std::size_t i, const char* message) {
+  qrt_tensor_info info{};
+  qrt_tensor_info_init(&info);
+  check(get(handle, i, &info), message);
+  return info;
+}
 
 }  // namespace detail
 
@@ -131,17 +142,22 @@ class Model {
     return Model(model);
   }
 
+  // Of an open file; see qrt_model_load_fd().
+  static Model load_fd(int fd, std::uint64_t offset = 0, std::uint64_t length = 0,
+                       const LoadOptions& options = LoadOptions()) {
+    qrt_model* model = nullptr;
+    qrt_error error{};
+    detail::check(qrt_model_load_fd(fd, offset, length, &options, &model, &error), error.message);
+    return Model(model);
+  }
+
   std::size_t input_count() const { return qrt_model_input_count(get()); }
   std::size_t output_count() const { return qrt_model_output_count(get()); }
   qrt_tensor_info input_info(std::size_t i) const {
-    qrt_tensor_info info{};
-    detail::check(qrt_model_input_info(get(), i, &info), "no such input");
-    return info;
+    return detail::tensor_info(qrt_model_input_info, get(), i, "no such input");
   }
   qrt_tensor_info output_info(std::size_t i) const {
-    qrt_tensor_info info{};
-    detail::check(qrt_model_output_info(get(), i, &info), "no such output");
-    return info;
+    return detail::tensor_info(qrt_model_output_info, get(), i, "no such output");
   }
   std::size_t default_batch() const { return qrt_model_default_batch(get()); }
   std::optional<std::string_view> metadata(const char* key) const {
@@ -149,12 +165,41 @@ class Model {
     if (value == nullptr) return std::nullopt;
     return value;
   }
+  // The first of that name.
+  std::optional<std::size_t> find_input(const char* name) const {
+    return index(qrt_model_find_input(get(), name));
+  }
+  std::optional<std::size_t> find_output(const char* name) const {
+    return index(qrt_model_find_output(get(), name));
+  }
+  int level() const { return qrt_model_level(get()); }
 
   qrt_model* get() const { return handle_.get(); }
 
  private:
   explicit Model(qrt_model* model) : handle_(model) {}
+  static std::optional<std::size_t> index(std::size_t found) {
+    if (found == SIZE_MAX) return std::nullopt;
+    return found;
+  }
   std::unique_ptr<qrt_model, detail::Deleter> handle_;
+};
+
+// Threads that sessions share: options.pool = pool.get(). Movable. May be used by several threads at
+// once, and destroyed before its sessions.
+class Pool {
+ public:
+  explicit Pool(std::size_t threads) {
+    qrt_pool* pool = nullptr;
+    qrt_error error{};
+    detail::check(qrt_pool_create(threads, &pool, &error), error.message);
+    handle_.reset(pool);
+  }
+  std::size_t threads() const { return qrt_pool_threads(get()); }
+  qrt_pool* get() const { return handle_.get(); }
+
+ private:
+  std::unique_ptr<qrt_pool, detail::Deleter> handle_;
 };
 
 struct SessionOptions : qrt_session_options {
@@ -181,14 +226,10 @@ class Session {
   }
 
   qrt_tensor_info input_info(std::size_t i) const {
-    qrt_tensor_info info{};
-    detail::check(qrt_session_input_info(get(), i, &info), "no such input");
-    return info;
+    return detail::tensor_info<qrt_session>(qrt_session_input_info, get(), i, "no such input");
   }
   qrt_tensor_info output_info(std::size_t i) const {
-    qrt_tensor_info info{};
-    detail::check(qrt_session_output_info(get(), i, &info), "no such output");
-    return info;
+    return detail::tensor_info<qrt_session>(qrt_session_output_info, get(), i, "no such output");
   }
 
   void set_input(std::size_t i, const void* data, std::size_t bytes) {
@@ -200,7 +241,18 @@ class Session {
     detail::check(qrt_session_get_output(get(), i, data, bytes, &error), error.message);
   }
 
-  // The session's own buffer of input i; T must be its element type.
+  // The caller's memory instead of the session's, from the next run on; nullptr: the session's again.
+  // What it has to be like, and how long it stays, says qrt_session_bind_input().
+  void bind_input(std::size_t i, const void* data, std::size_t capacity) {
+    qrt_error error{};
+    detail::check(qrt_session_bind_input(get(), i, data, capacity, &error), error.message);
+  }
+  void bind_output(std::size_t i, void* data, std::size_t capacity) {
+    qrt_error error{};
+    detail::check(qrt_session_bind_output(get(), i, data, capacity, &error), error.message);
+  }
+
+  // The buffer of input i, the session's own or the one that is bound; T must be its element type.
   template <class T>
   Span<T> input(std::size_t i) {
     const qrt_tensor_info info = input_info(i);
@@ -214,7 +266,13 @@ class Session {
     return {static_cast<const T*>(qrt_session_output_data(get(), i)), info.bytes / sizeof(T)};
   }
 
-  void run() { detail::check(qrt_session_run(get()), nullptr); }
+  void run() {
+    const qrt_status status = qrt_session_run(get());
+    detail::check(status,
+                  status == QRT_INVALID_ARGUMENT
+                      ? "no session, or a buffer is not bound, or an output's overlaps another"
+                      : nullptr);
+  }
 
   // From another thread: the run in progress, or the next one, throws Error of QRT_CANCELLED.
   void cancel() { qrt_session_cancel(get()); }
@@ -227,6 +285,7 @@ class Session {
   std::size_t op_count() const { return qrt_session_op_count(get()); }
   qrt_op_info op_info(std::size_t i) const {
     qrt_op_info info{};
+    qrt_op_info_init(&info);
     detail::check(qrt_session_op_info(get(), i, &info), "no such operator");
     return info;
   }

@@ -7,11 +7,13 @@
 
 Pure Python over the C API of libqrt. numpy is used where it is installed and not needed.
 """
-from ._convert import convert
+from ._buffers import empty
+from ._convert import convert, quantize
 from ._errors import (CancelledError, Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
                       OutOfMemoryError, UnsupportedError)
 from ._library import isas, library_path, version
 from ._model import Model
+from ._pool import Pool
 from ._session import Session
 from ._tensors import Tensor, TensorInfo, Tensors
 from ._threads import default_threads
@@ -19,6 +21,6 @@ from ._version import __version__
 
 __all__ = [
     "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
-    "OutOfMemoryError", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
-    "__version__", "convert", "default_threads", "isas", "library_path", "version"
+    "OutOfMemoryError", "Pool", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
+    "__version__", "convert", "default_threads", "empty", "isas", "library_path", "quantize", "version"
 ]

@@ -1,4 +1,4 @@
-"""Conversion by the program qrt_convert."""
+"""Conversion and quantisation by the programs qrt_convert and qrt_quantize."""
 from __future__ import annotations
 
 import os
@@ -9,11 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Optional, Union
 
+    Source = Union[str, os.PathLike, bytes]
+
 # Exit status of the tools -> qrt_status.
 _STATUS = {2: 1, 3: 2, 4: 3, 5: 5}
 
 
-def convert(source: Union[str, os.PathLike, bytes], output: Union[str, os.PathLike, None] = None,
+def convert(source: Source, output: Union[str, os.PathLike, None] = None,
             **options: Any) -> Optional[bytes]:
     """Converts a quantised model, a path or the bytes of a file, into a .qrt file.
 
@@ -23,16 +25,35 @@ def convert(source: Union[str, os.PathLike, bytes], output: Union[str, os.PathLi
 
     The program is the one that QRT_CONVERT names, else qrt_convert beside libqrt, else in PATH.
     """
+    return _run("qrt_convert", source, output, options)
+
+
+def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike, None] = None,
+             **options: Any) -> Optional[bytes]:
+    """Quantises a float ONNX model, a path or the bytes of a file, into a .qrt file.
+
+    `calibration`: samples as the model gets them, an array, or the path of a .npy file, of a folder of
+    them or of pictures. Writes `output`; without one, returns the bytes. Options are those of
+    qrt_quantize: report="report.html", max_drop=0.2, onnx="qdq.onnx" ...; labels may be an array, too.
+
+    The program is the one that QRT_QUANTIZE names, else qrt_quantize beside libqrt, else in PATH.
+    """
+    return _run("qrt_quantize", source, output, dict(options, calibration=calibration))
+
+
+def _run(tool: str, source: Source, output: Union[str, os.PathLike, None],
+         options: dict[str, Any]) -> Optional[bytes]:
     import subprocess
     import tempfile
 
-    command = [_program()]
-    for name, value in options.items():
-        if value is True:
-            command.append("--" + name.replace("_", "-"))
-        elif value is not None and value is not False:
-            command.append(f"--{name.replace('_', '-')}={os.fspath(value) if _is_path(value) else value}")
+    command = [_program(tool)]
     with tempfile.TemporaryDirectory(prefix="qrt-") as folder:
+        for name, value in options.items():
+            option = "--" + name.replace("_", "-")
+            if value is True:
+                command.append(option)
+            elif value is not None and value is not False:
+                command.append(f"{option}={_text(value, os.path.join(folder, name + '.npy'))}")
         if isinstance(source, (bytes, bytearray, memoryview)):
             path = os.path.join(folder, "model")
             with open(path, "wb") as file:
@@ -44,7 +65,7 @@ def convert(source: Union[str, os.PathLike, bytes], output: Union[str, os.PathLi
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if done.returncode != 0:
             text = done.stderr.decode(errors="replace").strip()
-            message = text or f"qrt_convert ended with status {done.returncode}"
+            message = text or f"{tool} ended with status {done.returncode}"
             if done.returncode in _STATUS:
                 raise from_status(_STATUS[done.returncode], message)
             raise Error(message)
@@ -54,19 +75,27 @@ def convert(source: Union[str, os.PathLike, bytes], output: Union[str, os.PathLi
             return file.read()
 
 
-def _is_path(value: Any) -> bool:
-    return isinstance(value, os.PathLike)
+def _text(value: Any, path: str) -> str:
+    """Of an option; an array is saved at `path`."""
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(os.fspath(value))
+    if hasattr(value, "__array__"):
+        import numpy
+        numpy.save(path, value)
+        return path
+    return str(value)
 
 
-def _program() -> str:
+def _program(tool: str) -> str:
     import shutil
 
     from ._library import library_path
 
-    given = os.environ.get("QRT_CONVERT")
-    beside = os.path.join(os.path.dirname(library_path()), "qrt_convert")
-    for path in (given, beside if os.path.isabs(beside) and os.access(beside, os.X_OK) else None,
-                 shutil.which("qrt_convert")):
+    variable = tool.upper()
+    beside = os.path.join(os.path.dirname(library_path()), tool)
+    for path in (os.environ.get(variable),
+                 beside if os.path.isabs(beside) and os.access(beside, os.X_OK) else None,
+                 shutil.which(tool)):
         if path:
             return path
-    raise FileError("qrt_convert is not found: put it into PATH, or set QRT_CONVERT to its path")
+    raise FileError(f"{tool} is not found: put it into PATH, or set {variable} to its path")

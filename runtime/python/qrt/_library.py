@@ -24,21 +24,29 @@ class Quantization(ctypes.Structure):
                 ("count", c_size_t), ("axis", c_int)]
 
 
-class TensorInfo(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("dtype", c_int), ("rank", c_int),
+class _Sized(ctypes.Structure):
+    """A struct that begins with its own size."""
+
+    def __init__(self):
+        super().__init__(ctypes.sizeof(self))
+
+
+class TensorInfo(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int),
                 ("dims", c_int64 * MAX_RANK), ("bytes", c_size_t),
                 ("quantization", Quantization)]
 
 
-class SessionOptions(ctypes.Structure):
+class SessionOptions(_Sized):
     _fields_ = [("struct_size", c_size_t), ("batch", c_size_t), ("threads", c_size_t),
                 ("isa", c_char_p), ("profile", c_int), ("keep_all", c_int),
                 ("pthreadpool", c_void_p), ("parallel", c_void_p), ("parallel_context", c_void_p),
-                ("kernels", c_char_p), ("max_memory", c_size_t)]
+                ("kernels", c_char_p), ("max_memory", c_size_t), ("pool", c_void_p),
+                ("external_inputs", c_int), ("external_outputs", c_int)]
 
 
-class OpInfo(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("type", c_char_p), ("source_op", c_char_p),
+class OpInfo(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("type", c_char_p), ("source_op", c_char_p),
                 ("kernel", c_char_p), ("level", c_int), ("macs", c_uint64), ("bytes", c_uint64),
                 ("total_ns", c_uint64), ("runs", c_uint64), ("constant_bytes", c_uint64),
                 ("runs_in", c_size_t)]
@@ -59,6 +67,9 @@ FUNCTIONS = {
     "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_default_batch": (c_size_t, [c_void_p]),
     "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "qrt_pool_create": (c_int, [c_size_t, POINTER(c_void_p), POINTER(ErrorMessage)]),
+    "qrt_pool_threads": (c_size_t, [c_void_p]),
+    "qrt_pool_destroy": (None, [c_void_p]),
     "qrt_session_options_init_size": (None, [POINTER(SessionOptions), c_size_t]),
     "qrt_session_create": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p),
                                    POINTER(ErrorMessage)]),
@@ -67,6 +78,10 @@ FUNCTIONS = {
     "qrt_session_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_session_input_data": (c_void_p, [c_void_p, c_size_t]),
     "qrt_session_output_data": (c_void_p, [c_void_p, c_size_t]),
+    "qrt_session_bind_input": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t,
+                                       POINTER(ErrorMessage)]),
+    "qrt_session_bind_output": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t,
+                                        POINTER(ErrorMessage)]),
     "qrt_session_run": (c_int, [c_void_p]),
     "qrt_session_reset": (c_int, [c_void_p]),
     "qrt_session_memory": (c_size_t, [c_void_p]),

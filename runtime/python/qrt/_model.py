@@ -11,7 +11,9 @@ from ._tensors import TensorInfo, Tensors, read_infos
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Optional, Union
+    from typing import Any, Mapping, Optional, Union
+
+    from ._pool import Pool
 
 
 class Model:
@@ -56,7 +58,9 @@ class Model:
 
     def session(self, batch: Optional[int] = None, threads: Optional[int] = None,
                 isa: Optional[str] = None, profile: bool = False,
-                keep_all: bool = False, max_memory: Optional[int] = None) -> Session:
+                keep_all: bool = False, max_memory: Optional[int] = None,
+                pool: Optional[Pool] = None, inputs: Optional[Mapping[str, Any]] = None,
+                outputs: Optional[Mapping[str, Any]] = None) -> Session:
         """The model ready to run, with memory of its own.
 
         batch     default: the model's
@@ -65,8 +69,11 @@ class Model:
         profile   record a time per operator at every run: Session.profile()
         keep_all  keep every tensor: Session.tensors()
         max_memory  bytes that the session may take; default: 2 GiB and 64 times the file, an image
+        pool      threads that sessions share, a Pool; `threads`: how many of them at most
+        inputs, outputs  arrays to bind, by name: Session.bind(). Of all inputs, or all outputs: the
+                  session takes no memory for them
         """
-        return Session(self, batch, threads, isa, profile, keep_all, max_memory)
+        return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs)
 
     def __reduce__(self):
         return Model, (self._source,)

@@ -2,42 +2,21 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from _thread import allocate_lock
 
 from . import _library
-from ._errors import Error
+from ._buffers import extent
+from ._errors import Error, from_status
 from ._library import Handle, call, lib
-from ._tensors import Tensor, Tensors, numpy, read_infos
-from ._threads import default_threads
+from ._tensors import Tensor, TensorInfo, Tensors, numpy, read_infos
+from ._threads import default_threads, destroy_unless_forked, forks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping, Optional
 
     from ._model import Model
-
-# How often this process was forked from its parent's memory: threads of a session stay there.
-_forks = 0
-
-
-def _forked() -> None:
-    global _forks
-    _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
-def _destroy_unless_forked(forks: int):
-    """For sessions with threads: in a child process it would wait for those, which are not there."""
-
-    def destroy(handle, lib_destroy=lib.qrt_session_destroy):
-        if forks == _forks:
-            lib_destroy(handle)
-
-    return destroy
+    from ._pool import Pool
 
 
 class Session:
@@ -50,10 +29,16 @@ class Session:
 
     def __init__(self, model: Model, batch: Optional[int] = None, threads: Optional[int] = None,
                  isa: Optional[str] = None, profile: bool = False, keep_all: bool = False,
-                 max_memory: Optional[int] = None):
+                 max_memory: Optional[int] = None, pool: Optional[Pool] = None,
+                 inputs: Optional[Mapping[str, Any]] = None,
+                 outputs: Optional[Mapping[str, Any]] = None):
         options = _library.SessionOptions()
         lib.qrt_session_options_init_size(ctypes.byref(options), ctypes.sizeof(options))
-        self.threads = default_threads() if threads is None else threads
+        if pool is None:
+            self.threads = default_threads() if threads is None else threads
+        else:
+            self.threads = min(threads or pool.threads, pool.threads)
+            options.pool = pool._handle.value
         for name, value in (("batch", batch), ("threads", self.threads), ("max_memory", max_memory)):
             if value is not None and value < 0:
                 raise ValueError(f"{name} is {value}, expected 0 or more")
@@ -63,37 +48,97 @@ class Session:
         options.profile = profile
         options.keep_all = keep_all
         options.max_memory = max_memory or 0
+        options.external_inputs = bool(inputs) and set(inputs) == set(model.inputs.names())
+        options.external_outputs = bool(outputs) and set(outputs) == set(model.outputs.names())
         created = ctypes.c_void_p()
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))
         assert created.value is not None
-        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 else
-                        _destroy_unless_forked(_forks))
+        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 and pool is None else
+                        destroy_unless_forked(lib.qrt_session_destroy))
         self._handle: Optional[Handle] = handle
         self._keep_all = keep_all
-        self.inputs = self._tensors("input", len(model.inputs), writable=True)
-        self.outputs = self._tensors("output", len(model.outputs), writable=False)
-
-        # What a call of run() needs, looked up once.
         self._lock = allocate_lock()
         self._pointer = ctypes.c_void_p(handle.value)
-        self._forks = _forks
+        self._forks = forks()
         np = numpy()
         self._array_type = np.ndarray if np is not None else None
+        self._infos = {
+            role: read_infos(getattr(lib, f"qrt_session_{role}_info"), handle.value, len(ends))
+            for role, ends in (("input", model.inputs), ("output", model.outputs))
+        }
+        self._external = {role for role, is_external in (("input", options.external_inputs),
+                                                         ("output", options.external_outputs))
+                          if is_external}
+        self._bound: dict[tuple[str, int], Any] = {}  # what keeps the caller's memory
+        self._bind_all("input", inputs)
+        self._bind_all("output", outputs)
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """What a call of run() needs, looked up once."""
+        np = numpy()
+        self.inputs, self.outputs = self._tensors("input"), self._tensors("output")
         self._input_views = {t.name: t.view() for t in self.inputs}
         self._output_views = {t.name: t.view() for t in self.outputs}
         # A view's own copy() is the quickest; memoryviews have none, nor are packed bytes elements.
         self._copies = [(t.name, t.copy if np is None or t._type.packed else
                          self._output_views[t.name].copy) for t in self.outputs]
+        given = [t for i, t in enumerate(self.inputs) if ("input", i) not in self._bound]
+        self._given = {t.name for t in given}
         self._quick = {t.name: (self._input_views[t.name], t.shape, self._input_views[t.name].dtype)
-                       for t in self.inputs if np is not None and not t._type.packed}
+                       for t in given if np is not None and not t._type.packed}
 
-    def _tensors(self, role: str, count: int, writable: bool) -> Tensors:
+    def _tensors(self, role: str) -> Tensors:
         handle = self._open()
-        infos = read_infos(getattr(lib, f"qrt_session_{role}_info"), handle.value, count)
         data = getattr(lib, f"qrt_session_{role}_data")
-        return Tensors(Tensor(name, info, data(handle.value, i), handle, writable)
-                       for i, (name, info) in enumerate(infos))
+        tensors = []
+        for i, (name, info) in enumerate(self._infos[role]):
+            bound = self._bound.get((role, i))
+            tensors.append(Tensor(name, info, data(handle.value, i), handle if bound is None else bound,
+                                  role == "input" and bound is None))
+        return Tensors(tensors)
+
+    def bind(self, inputs: Optional[Mapping[str, Any]] = None,
+             outputs: Optional[Mapping[str, Any]] = None) -> None:
+        """Runs read inputs from arrays of the caller's, or write outputs there, from now on, without
+        a copy. None instead of an array: the session's own memory again.
+
+        Arrays have the tensor's type and shape, are contiguous and aligned to 64 bytes, and 64 more
+        bytes can be read behind them: empty() makes such, and any part of larger memory may do. The
+        session keeps them. Inputs are not written to; do not write to them during a run. May be
+        called before every run, with another frame each time; run() then takes only the other inputs.
+        """
+        if not self._lock.acquire(False):
+            raise RuntimeError("another thread runs this session: make one for each thread")
+        try:
+            self._bind_all("input", inputs)
+            self._bind_all("output", outputs)
+            self._look_up()
+        finally:
+            self._lock.release()
+
+    def _bind_all(self, role: str, arrays: Optional[Mapping[str, Any]]) -> None:
+        for name, array in (arrays or {}).items():
+            self._bind(role, name, array)
+
+    def _bind(self, role: str, name: str, array: Any) -> None:
+        handle = self._open()
+        names = [n for n, _ in self._infos[role]]
+        if name not in names:
+            raise ValueError(f"no {role} {name!r}: the model's are {', '.join(map(repr, names))}")
+        i = names.index(name)
+        bind = getattr(lib, f"qrt_session_bind_{role}")
+        if array is None:
+            if role in self._external:
+                raise ValueError(f"{role} {name!r}: the session was made without memory for it")
+            call(bind, handle.value, i, None, 0)
+            self._bound.pop((role, i), None)
+            return
+        TensorInfo(name, self._infos[role][i][1]).check_bindable(array, role)
+        address, capacity = extent(array)
+        call(bind, handle.value, i, address, capacity)
+        self._bound[role, i] = array
 
     def _open(self) -> Handle:
         if self._handle is None:
@@ -110,10 +155,10 @@ class Session:
         if not self._lock.acquire(False):
             raise RuntimeError("another thread runs this session: make one for each thread")
         try:
-            if self._pointer is None or self._forks != _forks:
+            if self._pointer is None or self._forks != forks():
                 self._refuse()
             if inputs is not None:
-                if len(inputs) != len(self.inputs):
+                if len(inputs) != len(self._given):
                     self._refuse_missing(inputs)
                 quick = self._quick
                 for name, value in inputs.items():
@@ -123,7 +168,10 @@ class Session:
                             view[...] = value
                             continue
                     self._assign(name, value)
-            lib.qrt_session_run(self._pointer)
+            status = lib.qrt_session_run(self._pointer)
+            if status:
+                raise from_status(status, "an input or output is not bound, or the array of an output "
+                                  "overlaps another's")
             if not copy:
                 return dict(self._output_views)
             return {name: copied() for name, copied in self._copies}
@@ -136,10 +184,12 @@ class Session:
         except KeyError:
             names = ", ".join(map(repr, self.inputs.names()))
             raise ValueError(f"no input {name!r}: the model's are {names}") from None
+        if name not in self._given:
+            raise ValueError(f"input {name!r} is bound to an array, which is not written to")
         tensor.assign(value)
 
     def _refuse_missing(self, inputs: Mapping[str, Any]) -> None:
-        for name in self.inputs.names():
+        for name in self._given:
             if name not in inputs:
                 raise ValueError(f"input {name!r} is missing: give all, or none to run on what "
                                  "stands in the session's memory")
@@ -151,7 +201,7 @@ class Session:
         if self.threads > 1:
             raise Error("the session was made before a fork, and its threads are not in this "
                         "process: make it here (multiprocessing: in the worker)")
-        self._forks = _forks  # without threads all of it is here
+        self._forks = forks()  # without threads all of it is here
 
     def input(self, name: str):
         """The session's own memory of an input, to write to: numpy's array, or a memoryview where
@@ -182,7 +232,7 @@ class Session:
         for i in range(lib.qrt_session_op_count(handle)):
             info = _library.OpInfo()
             lib.qrt_session_op_info(handle, i, ctypes.byref(info))
-            values = ((name, getattr(info, name)) for name, _ in info._fields_)
+            values = ((name, getattr(info, name)) for name, _ in info._fields_[1:])
             operators.append({name: _library.text(value) if isinstance(value, bytes) else value
                               for name, value in values})
         return operators
@@ -210,6 +260,7 @@ class Session:
             self.inputs = self.outputs = Tensors()
             self._input_views = self._output_views = self._quick = {}
             self._copies = []
+            self._bound = {}
 
     def __enter__(self) -> Session:
         return self

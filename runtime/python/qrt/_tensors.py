@@ -59,6 +59,33 @@ class TensorInfo:
             return f", scales and zero points per index of axis {self.axis}"
         return f", scale={self.scale:.9g}, zero_point={self.zero_point}"
 
+    def _expected(self) -> str:
+        kind = {"u": "uint", "i": "int", "f": "float", "b": "bool"}[self._type.array[1]]
+        array = kind + (str(8 * int(self._type.array[2])) if kind != "bool" else "")
+        return (self.dtype if array == self.dtype else f"{self.dtype} as {array}") + \
+            f" {list(self.shape)}"
+
+    def check_bindable(self, array: Any, role: str) -> None:
+        """That the memory of an array can stand for the tensor's."""
+        np = numpy()
+        if np is not None:
+            array = np.asarray(array)
+            kind = array.dtype.name
+            fits = array.dtype == (self._type.array if not self._type.packed else "|u1")
+            contiguous = array.flags.c_contiguous and (role == "input" or array.flags.writeable)
+        else:
+            array = memoryview(array)
+            kind = f"memory of format {array.format!r}"
+            fits = array.format == ("B" if self._type.packed else self._type.format)
+            contiguous = array.c_contiguous
+        shape = (self.nbytes,) if self._type.packed else self.shape
+        if not fits or tuple(array.shape) != shape:
+            raise (ValueError if fits else TypeError)(
+                f"{role} {self.name!r} takes {self._expected()}, not {kind} {list(array.shape)}")
+        if not contiguous:
+            raise ValueError(f"{role} {self.name!r}: the array's elements do not stand one after the "
+                             "other, or it cannot be written to")
+
     def __repr__(self) -> str:
         return f"<{self.name!r}: {self.dtype} {list(self.shape)}{self._quantization()}>"
 
@@ -192,12 +219,6 @@ class Tensor(TensorInfo):
         except TypeError:
             raise TypeError(f"input {self.name!r} takes an array of {self._expected()}, not "
                             f"{type(value).__name__}") from None
-
-    def _expected(self) -> str:
-        kind = {"u": "uint", "i": "int", "f": "float", "b": "bool"}[self._type.array[1]]
-        array = kind + (str(8 * int(self._type.array[2])) if kind != "bool" else "")
-        return (self.dtype if array == self.dtype else f"{self.dtype} as {array}") + \
-            f" {list(self.shape)}"
 
     def _check(self, type_fits: bool, given_type: str, given_shape) -> None:
         shape = tuple(given_shape)

@@ -7,6 +7,7 @@
 
 #include "runtime/plan.h"
 #include "runtime/session.h"
+#include "runtime/tools/files.h"
 #include "runtime/tools/inspect/print.h"
 #include "runtime/tools/model_file.h"
 #include "runtime/tools/options.h"
@@ -41,6 +42,7 @@ Status inspect(const Options& options) {
   const std::string& path = options.models[0];
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
   QRT_TRY(std::move(isas.status()));
+  QRT_TRY(check_writable(options.html));
   auto model = load_verified(path);
   QRT_TRY(std::move(model.status()));
   PlanOptions plan_options;

@@ -1,0 +1,56 @@
+"""Memory of the caller's for sessions: aligned, with bytes to read behind it."""
+from __future__ import annotations
+
+import ctypes
+
+from ._tensors import numpy
+from ._types import DTYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+# QRT_BUFFER_ALIGNMENT and QRT_BUFFER_PADDING of qrt.h.
+ALIGNMENT = 64
+PADDING = 64
+
+
+def empty(shape: Sequence[int], dtype: str = "uint8"):
+    """An array that Session.bind() takes: aligned, with bytes behind it. Of zeros; a memoryview where
+    there is no numpy. `dtype`: as of a tensor; of packed types (int4 ...) bind an array of bytes."""
+    types = {t.name: t for t in DTYPES if not t.packed}
+    if dtype not in types:
+        raise ValueError(f"no type {dtype!r}: there are {', '.join(types)}")
+    count = 1
+    for n in shape:
+        count *= n
+    nbytes = count * types[dtype].bits // 8
+    memory = bytearray(nbytes + ALIGNMENT + PADDING)
+    begin = -ctypes.addressof(ctypes.c_uint8.from_buffer(memory)) % ALIGNMENT
+    np = numpy()
+    if np is not None:
+        return np.frombuffer(memory, types[dtype].array, count, begin).reshape(shape)
+    return memoryview(memory)[begin:begin + nbytes].cast(types[dtype].format, tuple(shape))
+
+
+def extent(array: Any) -> tuple[int, int]:
+    """Where the array's memory begins, and how many bytes from there on belong to the object that owns
+    it: a view of a larger array has what is behind it."""
+    np = numpy()
+    if np is None:
+        view = memoryview(array)
+        return _address(view), _address(memoryview(view.obj)) + memoryview(view.obj).nbytes - \
+            _address(view)
+    array = root = np.asarray(array)
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if root.base is not None:
+        root = np.frombuffer(root.base, np.uint8)
+    begin = array.__array_interface__["data"][0]
+    return begin, root.__array_interface__["data"][0] + root.nbytes - begin
+
+
+def _address(view: memoryview) -> int:
+    if view.readonly:
+        raise TypeError("memory that cannot be written to is bound as numpy's array")
+    return ctypes.addressof(ctypes.c_uint8.from_buffer(view))

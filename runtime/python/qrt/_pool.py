@@ -1,0 +1,36 @@
+"""Threads that sessions share."""
+from __future__ import annotations
+
+import ctypes
+
+from ._library import Handle, call, lib
+from ._threads import default_threads, destroy_unless_forked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+
+class Pool:
+    """Threads for any number of sessions: model.session(pool=pool). By default default_threads().
+
+    Sessions of one pool may run at the same time in threads of Python: they take it in turns. Sessions
+    keep its threads as long as they need them.
+    """
+
+    def __init__(self, threads: Optional[int] = None):
+        created = ctypes.c_void_p()
+        threads = default_threads() if threads is None else threads
+        if threads < 1:
+            raise ValueError(f"threads is {threads}, expected 1 or more")
+        call(lib.qrt_pool_create, threads, ctypes.byref(created))
+        assert created.value is not None
+        self._handle = Handle(created.value, destroy_unless_forked(lib.qrt_pool_destroy))
+
+    @property
+    def threads(self) -> int:
+        """Of it, the one that calls run() among them."""
+        return lib.qrt_pool_threads(self._handle.value)
+
+    def __repr__(self) -> str:
+        return f"<qrt.Pool of {self.threads} threads>"

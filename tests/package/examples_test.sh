@@ -1,0 +1,46 @@
+#!/bin/sh
+# Builds runtime/examples against an installed libqrt, and runs them on images whose answers are known.
+# examples_test.sh CMAKE GENERATOR BUILD_DIR SOURCE_DIR QRT_CONVERT FRAME_MODEL CC CXX
+set -eu
+cmake=$1 CMAKE_GENERATOR=$2 build=$3 source=$4 convert=$5 frames=$6 CC=$7 CXX=$8
+export CMAKE_GENERATOR CC CXX CFLAGS=-Werror CXXFLAGS=-Werror
+digits=$source/tests/models/digits
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; exit 1; }; }
+same() { cmp "$work/$1" "$work/$2" || { echo "$3"; exit 1; }; }
+
+quietly "$cmake" --install "$build" --prefix "$work/qrt" --component qrt
+quietly "$cmake" -S "$source/runtime/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/qrt"
+quietly "$cmake" --build "$work/examples"
+CFLAGS='' CXXFLAGS='' quietly "$cmake" -S "$source/runtime/examples" -B "$work/sub" -DQRT_SOURCE_DIR="$source"
+cd "$work/examples"
+
+quietly "$convert" "$digits/digits.onnx" -o "$work/digits.qrt"
+tail -c 92160 "$digits/images.npy" >"$work/images"
+tail -c 360 "$digits/labels.npy" | od -An -v -tu1 -w1 | tr -d ' ' >"$work/labels"
+./classify_cc "$work/digits.qrt" "$work/images" >"$work/answers"
+right=$(paste -d ' ' "$work/labels" "$work/answers" | awk '$1 == $2 { ++n } END { print n }')
+echo "classify_cc: $right of 360"
+[ "$right" -ge 350 ]
+for threads in 1 2 3; do
+  ./own_pool "$work/digits.qrt" "$work/images" $threads >"$work/pool"
+  same answers pool "own_pool with $threads threads answers something else"
+done
+for i in 0 17 359; do
+  tail -c +$((256 * i + 1)) "$work/images" | head -c 256 >"$work/image"
+  ./classify_c "$work/digits.qrt" "$work/image"
+done >"$work/some"
+sed -n '1p;18p;360p' "$work/answers" >"$work/expected"
+same expected some "classify_c answers something else"
+
+# 8 frames of noise, with more of them than the ring has buffers.
+head -c $((8 * 243)) "$work/images" >"$work/frames"
+./camera "$frames" <"$work/frames" >"$work/seen"
+for i in 0 1 2 3 4 5 6 7; do
+  tail -c +$((243 * i + 1)) "$work/frames" | head -c 243 >"$work/frame"
+  ./classify_c "$frames" "$work/frame"
+done >"$work/expected"
+same expected seen "camera sees something else than classify_c"
+[ "$(sort -u "$work/seen" | wc -l)" -gt 1 ] || { echo "all frames look the same"; exit 1; }
+echo "examples_test: passed"
