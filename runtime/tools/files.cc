@@ -120,7 +120,7 @@ Status check_writable(const std::string& path) {
     const platform::Replacement file(path);  // is no more at the end
     if (file.fd() >= 0) return {};
   }
-  return error(Code::kInvalidArgument, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+  return error(Code::kIoError, "%s: cannot be written: %s", path.c_str(), strerror(errno));
 }
 
 Status write_file(const std::string& path, const void* data, size_t bytes) {

@@ -26,7 +26,7 @@ Status read_text(const std::string& path, std::string* text);
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_part(const std::string& name);
 
-// Before long work: that write_file() can make `path`. kInvalidArgument, with the system's reason. Leaves
+// Before long work: that write_file() can make `path`. kIoError, with the system's reason. Leaves
 // what is there as it is. "": no file is wanted.
 Status check_writable(const std::string& path);
 

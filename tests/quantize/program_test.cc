@@ -207,7 +207,7 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   std::filesystem::create_directories(path("empty"));
   expect_refused({model}, 2, "--calibration is missing");
   expect_refused({model, "--per-channel"}, 2, "for the schemes espdl-s8 and espdl-s16");
-  expect_refused({model, "--calibration", samples(20), "--report", path("no/such/folder")}, 2,
+  expect_refused({model, "--calibration", samples(20), "--report", path("no/such/folder")}, 5,
                  "no/such/folder: cannot be written: No such file or directory");
   expect_refused({model, "--calibration", path("empty")}, 3, "holds no samples");
   expect_refused({model, "--calibration", path("missing.npy")}, 5, "No such file");

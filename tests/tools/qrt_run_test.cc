@@ -343,12 +343,14 @@ TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
 TEST_F(Tools, InspectListsOperatorsOfSeveralModels) {
   testing::ModelBuilder m;
   fb::ReshapeOptionsT reshape;
+  reshape.shape = {-1, 3};
   m.op(std::move(reshape), {m.input({-1, 3}, DType::kUInt8, "x")},
        {m.output({-1, 3}, DType::kUInt8, "y")});
   const std::string other = write("other.qrt", m.build());
   EXPECT_EQ(run("qrt_inspect", {model_, "--ops-list"}).out, "Add\nFullyConnected\nLut\n");
-  EXPECT_EQ(run("qrt_inspect", {model_, other, model_, "--ops-list"}).out,
-            "Add\nFullyConnected\nLut\nReshape\n");
+  const auto several = run("qrt_inspect", {model_, other, model_, "--ops-list"});
+  EXPECT_EQ(several.err, "");
+  EXPECT_EQ(several.out, "Add\nFullyConnected\nLut\nReshape\n");
   expect_failure("qrt_inspect", {model_, other}, 2, "--ops-list");
   expect_failure("qrt_inspect", {model_, path("none.qrt"), "--ops-list"}, 5, "none.qrt");
 }

@@ -57,10 +57,7 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     if ((*visited)[static_cast<size_t>(i)]) continue;
     (*visited)[static_cast<size_t>(i)] = true;
     const NodeView& n = node(i);
-    const int passed = double_qdq_.passed_input(n);
-    const bool is_made =
-        passed >= 0 && !input(n, passed).is_refused() && outcomes_.origin(n.input(passed)).empty();
-    if (is_made) {
+    if (const int passed = passed_input(n); passed >= 0) {
       set_output(n, 0, input(n, passed));
       continue;
     }
@@ -69,6 +66,13 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());
   }
   return Status();
+}
+
+int Importer::passed_input(const NodeView& node) const {
+  const int passed = double_qdq_.passed_input(node);
+  const bool is_made = passed >= 0 && !input(node, passed).is_refused() &&
+                       outcomes_.origin(node.input(passed)).empty();
+  return is_made ? passed : -1;
 }
 
 // Nodes that depend on no graph input, in execution order.

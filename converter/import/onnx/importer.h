@@ -55,6 +55,8 @@ class Importer {
   bool is_sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
   // Two Q/DQ pairs in a row, which count as one.
   DoubleQdq& double_qdq() { return double_qdq_; }
+  // As there; -1 too where that input was refused.
+  int passed_input(const NodeView& node) const;
 
   // --- the graph
   GraphBuilder& builder() { return builder_; }

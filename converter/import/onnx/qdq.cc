@@ -254,7 +254,7 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     return importer.refuse(node, merged.message(), node.output(0),
                            "quantise both to ranges that overlap");
   QRT_TRY(std::move(merged));
-  if (importer.double_qdq().passed_input(node) >= 0) {
+  if (importer.passed_input(node) >= 0) {
     importer.set_output(node, 0, x);
     return Status();
   }
