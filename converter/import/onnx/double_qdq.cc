@@ -392,30 +392,35 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
                            (!reader.has_input(i) || model_.initializers().count(reader.input(i)));
 }
 
-// The first of the file's pair nodes become what the rounds have left.
+// What the rounds have left, in order, is what the file's nodes of these types become; the others
+// have no effect.
 Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
-  std::vector<Quant> left;
+  std::vector<Link> left;
   for (const Link& link : chain.links) {
     if (!is_pair_node(link)) continue;
     // To dequantise and quantise alike has no effect.
-    if (link.kind == Kind::kQuantize && left.size() > 1 && left.back() == link.quant)
+    if (link.kind == Kind::kQuantize && left.size() > 1 && left.back().quant == link.quant)
       left.pop_back();
     else
-      left.push_back(link.quant);
+      left.push_back(link);
   }
-  if (left.empty()) left.assign(2, steps[0].link.quant);
+  if (left.empty()) {
+    left.assign(2, steps[0].link);
+    left[1].kind = Kind::kQuantize;
+  }
   size_t at = 0;
   bool passes = false;
   for (const Step& step : steps) {
     if (is_pair_node(step.link)) {
-      passes = at >= left.size();
+      passes = at >= left.size() || left[at].kind != step.link.kind ||
+               left[at].quant.type != step.link.quant.type;
       for (const NodeView* node : step.nodes) {
         if (passes)
           passed_[node->index()] = 0;
-        else if (left[at] != step.link.quant)
-          merged_[node->index()] = left[at];
+        else if (left[at].quant != step.link.quant)
+          merged_[node->index()] = left[at].quant;
       }
-      ++at;
+      if (!passes) ++at;
     }
     if (passes) passed_.insert(step.passed.begin(), step.passed.end());
   }

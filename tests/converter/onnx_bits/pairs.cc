@@ -198,12 +198,14 @@ void pairs_and_transposes_in_rows(BitsModel& m) {
   }
 }
 
-// Rows that take several rounds. S: a Slice; N: a Transpose of nothing; x: one of the integers.
+// Rows that take several rounds. i: of int8; S: a Slice; N: a Transpose of nothing; x: one of the
+// integers.
 void pairs_in_rows_of_many_rounds(BitsModel& m) {
   const auto row_behind = [&m](std::string x, const char* row) {
     for (const char* p = row; *p != '\0'; ++p) {
       if (*p == 'b') x = m.b.qdq<uint8_t>(x, 0.017f, 180);
       if (*p == 'c') x = m.b.qdq<uint8_t>(x, 0.03f, 100);
+      if (*p == 'i') x = m.b.qdq<int8_t>(x, 0.021f, -40);
       if (*p == 'S') x = m.b.node("Slice", {x, m.ints({0}), m.ints({2}), m.ints({2})});
       if (*p == 'N') x = transposed(m, x, {0, 1, 2, 3});
       if (*p == 'T') x = transposed(m, x, {0, 2, 3, 1});
@@ -215,7 +217,8 @@ void pairs_in_rows_of_many_rounds(BitsModel& m) {
     }
     return x;
   };
-  for (const char* row : {"bTcUb", "bcTbU", "TbcTb", "bTbUc", "cTTbc", "bTISc", "xNNc", "bcbTcI"}) {
+  for (const char* row :
+       {"bTcUb", "bcTbU", "TbcTb", "bTbUc", "cTTbc", "bTISc", "xNNc", "bcbTcI", "bbi", "bciTc"}) {
     m.b.output(row_behind(m.real({2, 4, 3, 5}), row));
     const std::string x = row_behind(m.image({2, 4, 3, 5}, 0.03f, 100), row);
     m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {x}), 1.0f / 256, 0));
