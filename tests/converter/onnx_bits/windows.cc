@@ -67,6 +67,16 @@ void linear_resize_behind_qlinear_conv(BitsModel& m) {
   m.b.output(m.b.dq<uint8_t>(resize_to(m, qlinear_conv(m, x, {3, 2, 1, 1}), {1, 3, 7, 9}), 1, 0));
 }
 
+// With the height that it had, the image is taken for one of so many channels.
+void linear_resize_of_width_behind_qlinear_conv(BitsModel& m) {
+  const std::string x = m.b.q<int8_t>(m.real({1, 2, 5, 7}), 1.0f / 64, 0);
+  const std::string w = m.b.constant<int8_t>({3, 2, 1, 1}, {60, -50, 40, 63, -20, 61});
+  const std::string y = m.b.node(
+      "QLinearConv", {x, m.b.scalar(1.0f / 64), m.b.scalar<int8_t>(0), w, m.b.scalar(0.02f),
+                      m.b.scalar<int8_t>(0), m.b.scalar(1.0f / 64), m.b.scalar<int8_t>(9)});
+  m.b.output(m.b.dq<int8_t>(resize_to(m, y, {1, 3, 5, 21}), 1, 0));
+}
+
 void linear_resize_between_qlinear_convs(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const std::string x = m.b.q<uint8_t>(m.real({1, 2, 5, 4}), 1.0f / 64, 128);
@@ -109,6 +119,7 @@ std::vector<BitsCase> window_cases() {
       {"SameOfConvTransposeDoesNotFillUp", same_of_conv_transpose_does_not_fill_up},
       {"MaxPoolWindowInPadding", max_pool_window_in_padding},
       {"LinearResizeBehindQLinearConv", linear_resize_behind_qlinear_conv},
+      {"LinearResizeOfWidthBehindQLinearConv", linear_resize_of_width_behind_qlinear_conv},
       {"LinearResizeBetweenQLinearConvs", linear_resize_between_qlinear_convs},
       {"LinearResizeBehindSum", linear_resize_behind_sum},
       {"LinearResizeBehindSumOfConvs", linear_resize_behind_sum_of_convs},

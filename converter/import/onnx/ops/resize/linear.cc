@@ -204,11 +204,14 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   }
   if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
     fb::ResizeLinearOptionsT o;
-    // Behind its convolutions ONNX Runtime has images in NHWC, too.
-    const Layout layout = layout_of(r);
-    const bool nhwc = layout == Layout::kChannelsFirst && is_nhwc(importer.builder(), x.value);
-    o.kind = nhwc || layout == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
-                                                     : fb::ResizeKind::F32_TRUNCATED;
+    // Behind its convolutions ONNX Runtime has images in NHWC, too, and takes those whose height
+    // stays for images of so many channels.
+    const bool nhwc =
+        layout_of(r) == Layout::kChannelsFirst && is_nhwc(importer.builder(), x.value);
+    Resize of_layout = r;
+    if (nhwc) of_layout.axes = {r.axes[0], r.axes[2], r.axes[3], r.axes[1]};
+    o.kind = layout_of(of_layout) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
+                                                           : fb::ResizeKind::F32_TRUNCATED;
     o.offset = x.type == kInt8 ? 128 : 0;
     int64_t fill;
     if (!cast_bits(beyond, x.type, &fill))
@@ -216,8 +219,10 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
                 "use another coordinate_transformation_mode");
     Tensor y = x;
     y.shape = to;
-    y.value = fill_outside(importer, node, r,
-                           resize_value(importer, node, r, x.value, std::move(o)), fill);
+    y.value = nhwc ? importer.builder().transpose(node, x.value, {0, 2, 3, 1}) : x.value;
+    y.value = resize_value(importer, node, of_layout, y.value, std::move(o));
+    if (nhwc) y.value = importer.builder().transpose(node, y.value, {0, 3, 1, 2});
+    y.value = fill_outside(importer, node, r, y.value, fill);
     if (nhwc) importer.builder().mark(y.value);
     importer.set_output(node, 0, std::move(y));
     return Status();
