@@ -230,12 +230,12 @@ Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* lin
 bool DoubleQdq::moves_from_all_readers(const NodeView& transpose) const {
   const std::string& y = transpose.output(0);
   const size_t readers = model_.readers(y).size();
-  bool all = static_cast<int>(readers) == model_.uses(y) && readers <= kMostReaders;
+  if (static_cast<int>(readers) != model_.uses(y) || readers > kMostReaders) return false;
   for (int i : model_.readers(y)) {
     const NodeView& reader = *nodes_[static_cast<size_t>(i)];
-    all = all && (passes_transposes(reader) || is_joined(reader));
+    if (!passes_transposes(reader) && !is_joined(reader)) return false;
   }
-  return all;
+  return true;
 }
 
 // *one: the readers of these tensors, of the shape that `node` reads, are equal, and nothing else
@@ -300,7 +300,6 @@ Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
 
 Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) const {
   Shape shape = tensors_->input(*top.node, 0).shape;
-  std::vector<const NodeView*> nodes;
   if (top.shared) {
     bool is_link;
     steps->emplace_back();
