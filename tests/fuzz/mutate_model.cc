@@ -25,6 +25,8 @@ bool is_whole(const Bytes& file) {
 
 Bytes with_defaults(const Bytes& file) {
   const auto model = fb::UnPackModel(file.data());
+  for (auto& op : model->operators)  // Pack wants a table where there is a type
+    if (op->options.value == nullptr) op->options.Reset();
   flatbuffers::FlatBufferBuilder fbb;
   fbb.ForceDefaults(true);
   fbb.CreateVector(Bytes(64));
