@@ -129,6 +129,15 @@ TEST(Cvm, FilesOf2019) {
   EXPECT_EQ(testing::run_cvm(old, data, 8), expected);
 }
 
+TEST(Cvm, TextThatIsNoJsonIsRefused) {
+  const auto refused = [](const std::string& symbol) {
+    return refusal({symbol, testing::sample_cvm_model().params});
+  };
+  EXPECT_EQ(refused("{"), "the graph: no JSON at byte 2");
+  EXPECT_EQ(refused("1e9999"), "the graph: a number beyond a double's range");
+  EXPECT_EQ(refused(std::string(100, '[')), "byte 16: brackets nest more than 16 deep");
+}
+
 TEST(Cvm, DamagedFilesAreRefused) {
   const CvmModel good = testing::sample_cvm_model();
   for (size_t n = 0; n < good.params.size(); n += 3) {

@@ -43,6 +43,8 @@ Status parse_text(const std::string& text, const std::string& where, Json* json)
     *json = Json::parse(text);
   } catch (const Json::parse_error& e) {
     return error(Code::kInvalidModel, "%s: no JSON at byte %zu", where.c_str(), e.byte);
+  } catch (const Json::out_of_range&) {
+    return error(Code::kInvalidModel, "%s: a number beyond a double's range", where.c_str());
   }
   return Status();
 }
