@@ -192,6 +192,7 @@ struct PrepareContext : InferContext {
   size_t threads;
   Provider provider;
   MemoryBudget* memory;
+  bool may_spend;  // memory of a session to save time; false where it would pass max_memory
 
   // To be called before a step's own tables are made that grow with a file's numbers: spread
   // requantisations, folded biases, unpacked weights, runs of a gather.

@@ -22,10 +22,11 @@ constexpr size_t kStepBytes = 1024;
 class Planner {
  public:
   Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,
-          bool may_slice = true)
+          bool may_slice = true, bool may_spend = true)
       : file_(model->file()),
         options_(options),
         may_slice_(may_slice && !options.keep_all && options.provider == Provider::kOwn),
+        may_spend_(may_spend),
         plan_(std::make_shared<Plan>()),
         // The sum with a session's memory is a size, too.
         memory_(std::min(limit_of(*model, options), SIZE_MAX - kMaxMemory)) {
@@ -49,12 +50,14 @@ class Planner {
     assign_outputs();
     if (plan_->slices > 1) {
       find_sliced_slots();
-      if (keeps_sliced_slots()) return Planner(plan_->model, options_, false).run();
+      if (keeps_sliced_slots()) return Planner(plan_->model, options_, false, may_spend_).run();
     }
     QRT_TRY(place_tensors());
     find_ends();
     QRT_TRY(place_state());
     plan_->table_bytes = memory_.taken();
+    if (may_spend_ && plan_->total_bytes() > plan_->max_memory)
+      return Planner(plan_->model, options_, may_slice_, false).run();
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
@@ -125,6 +128,7 @@ class Planner {
     context.threads = plan_->threads;
     context.provider = options_.provider;
     context.memory = &memory_;
+    context.may_spend = may_spend_;
     PlannedStep& step = plan_->steps[index];
     step.op = context.op;
     const size_t operands = context.op->inputs()->size() + context.op->outputs()->size();
@@ -306,7 +310,7 @@ class Planner {
 
   const fb::Model& file_;
   const PlanOptions options_;
-  const bool may_slice_;
+  const bool may_slice_, may_spend_;
   std::shared_ptr<Plan> plan_;
   MemoryBudget memory_;
   std::vector<TensorType> types_;  // by slot, of one slice

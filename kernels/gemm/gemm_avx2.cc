@@ -7,16 +7,10 @@
 // into 16 registers. Activations are widened once for all panels of weights.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy256.h"
+#include "kernels/isa/multiply_add_avx2.h"
 
 namespace qrt {
 namespace {
-
-// acc += a * b, sums of two adjacent 16-bit products. Inline assembly for the reason given in
-// isa/avx512vnni.h.
-QRT_INLINE void multiply_add(__m256i& acc, __m256i a, __m256i b) {
-  __m256i t;
-  __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(a), "x"(b));
-}
 
 struct Words : Policy256 {
   static constexpr int kPhases = 2;

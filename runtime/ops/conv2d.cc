@@ -6,7 +6,7 @@
 //   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
 //             output row is one product over a zero-point-padded copy of the image rows it needs
 //
-// With INT16 activations: conv2d_int16.cc.
+// With INT16 activations: conv2d_int16.cc. 3x3 where the products are slow: conv2d_winograd.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +14,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/conv2d_geometry.h"
+#include "runtime/ops/conv2d_winograd.h"
 #include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
@@ -387,6 +388,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
+  if (prepare_winograd_conv2d(context, g, &gemm, step)) return Status();
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);
   if (!as_rows) {

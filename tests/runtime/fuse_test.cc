@@ -184,6 +184,11 @@ TEST(Fuse, AddInsideAnIndirectConvolution) {
   check({{2, 9, 7, 12}, 40, 3});
 }
 
+TEST(Fuse, AddInsideAConvolutionByTiles) {
+  check({{1, 28, 27, 16}, 32, 3});
+  check({{2, 9, 14, 24}, 40, 3});
+}
+
 TEST(Fuse, InsideAConvolutionByRows) {
   for (const Follower f : {Follower::kAdd, Follower::kLut, Follower::kFormula,
                            Follower::kFormulaSum, Follower::kFormulaTwice}) {

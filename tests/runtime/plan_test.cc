@@ -208,5 +208,28 @@ TEST(Plan, RefusesMoreMemoryThanTheLimit) {
   ASSERT_EQ(plan.status().code(), Code::kOutOfMemory);
 }
 
+// A 3x3 convolution takes transformed weights where they are faster, unless that passes the limit.
+TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 16, 16, 32}), y = m.output({1, 16, 16, 64});
+  const uint32_t w = m.gemm_weights({64, 3, 3, 32}, std::vector<int8_t>(64 * 9 * 32, 1));
+  fb::Conv2DOptionsT o;
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+  o.weight_sum.assign(64, 288);
+  o.requant = testing::requant_f32({0.01f});
+  m.op(std::move(o), {x, w, m.bias(std::vector<int32_t>(64))}, {y});
+  if (!has(detected_isas(), Isa::kAvx2)) GTEST_SKIP() << "no such kernel on this CPU";
+  PlanOptions options;
+  options.isas = capped(detected_isas(), Isa::kAvx2);
+  const auto fast = planned(m, options);
+  EXPECT_STREQ(fast->steps[0].kernel, "winograd_u8s8_4x4_avx2");
+  options.max_memory = fast->total_bytes();
+  EXPECT_STREQ(planned(m, options)->steps[0].kernel, "winograd_u8s8_4x4_avx2");
+  options.max_memory -= 1;
+  const auto small = planned(m, options);
+  EXPECT_STREQ(small->steps[0].kernel, "gemm_u8s8_6x16_k4_avx2");
+  EXPECT_LT(small->total_bytes(), options.max_memory);
+}
+
 }  // namespace
 }  // namespace qrt

@@ -1,0 +1,30 @@
+// The table of Winograd kernels.
+#include "kernels/winograd/winograd.h"
+
+namespace qrt {
+
+#define QRT_WINOGRAD(isa, name) void name(const WinogradArgs& args);
+#include "kernels/winograd/winograd.inc"
+
+namespace {
+
+// Ends with a row of no kernel: an array cannot be empty.
+#define QRT_WINOGRAD(isa, name) {#name, isa, name},
+constexpr WinogradKernel kKernels[] = {
+#include "kernels/winograd/winograd.inc"
+    {nullptr, Isa::kScalar, nullptr}};
+
+}  // namespace
+
+const WinogradKernel* winograd_kernels(size_t* count) {
+  *count = sizeof(kKernels) / sizeof(kKernels[0]) - 1;
+  return kKernels;
+}
+
+const WinogradKernel* find_winograd(Isa isa) {
+  const WinogradKernel* row = kKernels;
+  while (row->fn != nullptr && row->isa != isa) ++row;
+  return row->fn != nullptr ? row : nullptr;
+}
+
+}  // namespace qrt

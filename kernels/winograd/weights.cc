@@ -1,0 +1,89 @@
+// Weights of the gemm family to those of Winograd's convolution; sizes.
+#include <string.h>
+
+#include "kernels/winograd/scratch.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 16, kGroup = 4, kTaps = 9;
+constexpr size_t kBlockTiles = 12, kTileRows = 6;
+constexpr size_t kPixelBytes = 256 << 10;  // of a block, in the second-level cache
+
+// 255 * sum within -2^25 .. 2^25 - 1, of the weights of one sign.
+constexpr int32_t kMostSum = ((1 << 25) - 1) / 255;
+
+size_t blocks_of(const WinogradShape& shape) { return (shape.out_c + kBlock - 1) / kBlock; }
+
+constexpr size_t kLanes = 2 * kBlock;  // two channels of input for 16 of output
+
+// G times three rows of lanes, `step` apart, to six.
+void transform(const int16_t* __restrict w, size_t step, int16_t* __restrict u, size_t u_step) {
+  for (size_t j = 0; j < kLanes; ++j) {
+    const int16_t a = w[j], b = w[step + j], c = w[2 * step + j];
+    const auto outer = static_cast<int16_t>(a + c), far = static_cast<int16_t>(a + 4 * c);
+    u[j] = a;
+    u[u_step + j] = static_cast<int16_t>(-outer - b);
+    u[2 * u_step + j] = static_cast<int16_t>(b - outer);
+    u[3 * u_step + j] = static_cast<int16_t>(far + 2 * b);
+    u[4 * u_step + j] = static_cast<int16_t>(far - 2 * b);
+    u[5 * u_step + j] = c;
+  }
+}
+
+}  // namespace
+
+uint64_t winograd_weight_bytes(const WinogradShape& shape) {
+  return uint64_t{kWinogradPositions} * blocks_of(shape) * kBlock * shape.kc() * sizeof(int16_t);
+}
+
+bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
+  constexpr size_t kBytes = kBlock * kGroup;
+  const size_t groups = kTaps * shape.kc() / kGroup;
+  for (size_t block = 0; block < blocks_of(shape); ++block) {
+    int32_t most[kBytes] = {}, least[kBytes] = {};
+    for (size_t i = 0; i < groups; ++i, packed += kBytes) {
+      for (size_t j = 0; j < kBytes; ++j) {
+        const int32_t w = packed[j];
+        most[j] += w > 0 ? w : 0;
+        least[j] -= w < 0 ? w : 0;
+      }
+    }
+    for (size_t j = 0; j < kBytes; j += kGroup) {
+      for (size_t k = 1; k < kGroup; ++k) most[j] += most[j + k], least[j] += least[j + k];
+      if (most[j] > kMostSum || least[j] > kMostSum) return false;
+    }
+  }
+  return true;
+}
+
+void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
+  const size_t kc = shape.kc(), tap_bytes = kc * kBlock;
+  const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
+  for (size_t block = 0; block < blocks_of(shape); ++block, packed += kTaps * tap_bytes) {
+    for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
+      const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
+      int16_t taps[kTaps][kLanes], rows[3][6][kLanes], u[kWinogradPositions][kLanes];
+      for (size_t t = 0; t < kTaps; ++t, w += tap_bytes)
+        for (size_t j = 0; j < kLanes; ++j) taps[t][j] = w[j / 2 * kGroup + j % 2];
+      for (size_t y = 0; y < 3; ++y) transform(taps[3 * y], kLanes, rows[y][0], kLanes);
+      for (size_t x = 0; x < 6; ++x) transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
+      for (size_t p = 0; p < kWinogradPositions; ++p)
+        memcpy(weights + p * position, u[p], sizeof u[p]);
+    }
+  }
+}
+
+size_t winograd_block(const WinogradShape& shape) {
+  const size_t tile = kWinogradPositions * winograd_channels(shape) * sizeof(int16_t);
+  const size_t tiles = kPixelBytes / tile / kTileRows * kTileRows;
+  return tiles < kTileRows ? kTileRows : tiles > kBlockTiles ? kBlockTiles : tiles;
+}
+
+size_t winograd_scratch_bytes(const WinogradShape& shape) {
+  const size_t tiles = winograd_block(shape);
+  return kWinogradPositions * (winograd_pixel_stride(shape, tiles) + winograd_sum_stride(tiles)) +
+         kWinogradTileBytes;
+}
+
+}  // namespace qrt

@@ -1,0 +1,88 @@
+// Contract of the winograd family: 3x3 convolutions of stride 1 and one group, by Winograd's
+// F(4x4, 3x3) in integers. A tile of 4x4 outputs takes 36 products per channel instead of 144:
+//
+//   v = B' d B                  d: 6x6 pixels of a channel; v fits int16 (at most 17340)
+//   u = G w G'                  w: 3x3 weights; u fits int16 (at most 6272)
+//   m[p] = sum over channels of v[p] * u[p]               the 36 positions p: products of matrices
+//   576 * acc = A' m A          int32 modulo 2^32, as all sums before it
+//
+//        4  0 -5  0  1  0          1  0  0
+//        0 -4 -4  1  1  0         -1 -1 -1           6  4  4  1  1  0
+//   B' = 0  4 -4 -1  1  0     G = -1  1 -1      A' = 0  4 -4  2 -2  0
+//        0 -2 -1  2  1  0          1  2  4           0  4  4  4  4  0
+//        0  2 -1 -2  1  0          1 -2  4           0  4 -4  8 -8 24
+//        0  4  0 -5  0  1          0  0  1
+//
+// These are the usual matrices of the points 0, 1, -1, 2, -2 with the rows of G multiplied by 4, 6,
+// 6, 24, 24, 1 and the columns of A' by 24 over that: no fractions, and 24 * 24 = 576 = 64 * 9 times
+// the result. 9 has an inverse modulo 2^32, and 64 divides what is left where acc, without the bias,
+// lies within -2^25 .. 2^25 - 1: winograd_is_exact(). Then outputs are those of gemm.h, bit for bit.
+#ifndef QRT_KERNELS_WINOGRAD_WINOGRAD_H_
+#define QRT_KERNELS_WINOGRAD_WINOGRAD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+#include "kernels/requant.h"
+
+namespace qrt {
+
+constexpr size_t kWinogradTile = 4;        // outputs of a tile, in each direction
+constexpr size_t kWinogradPositions = 36;  // of a transformed tile
+
+// Images of [in_h, in_w, in_c] bytes to [out_h, out_w, out_c].
+struct WinogradShape {
+  size_t in_h, in_w, in_c;
+  size_t out_h, out_w, out_c;
+  size_t pad_top, pad_left;
+
+  size_t tiles_w() const { return (out_w + kWinogradTile - 1) / kWinogradTile; }
+  size_t tiles() const { return (out_h + kWinogradTile - 1) / kWinogradTile * tiles_w(); }
+  // Input channels of the packed weights.
+  size_t kc() const { return (in_c + 3) / 4 * 4; }
+};
+
+// Transformed weights, int16: [36][ceil(out_c / 16)][kc / 2][16][2], the tail of out_c zero.
+uint64_t winograd_weight_bytes(const WinogradShape& shape);
+
+// Both take weights as gemm_pack() leaves them, of nine taps.
+bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape);
+void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights);
+
+// A block of tiles: numbers tile_begin .. tile_end - 1 of all images' tiles, row by row, at most
+// winograd_block().
+struct WinogradArgs {
+  WinogradShape shape;
+  const uint8_t* x;     // the first image; pixels may be over-read by up to 64 bytes
+  size_t x_pitch;       // bytes from pixel to pixel
+  const uint8_t* zero;  // a pixel of input zero points, and 64 bytes
+  const int16_t* weights;
+  const int32_t* bias;  // readable to the next multiple of 64 channels, as the requantisation's
+  Requant requant;
+  uint8_t* y;           // the first image; int32 with RequantKind::kAcc, float with kFloat
+  size_t y_pitch;
+  size_t tile_begin, tile_end;
+  uint8_t* scratch;  // winograd_scratch_bytes(), aligned to 64
+};
+
+// Tiles of a block: their transformed pixels stay in the second-level cache.
+size_t winograd_block(const WinogradShape& shape);
+size_t winograd_scratch_bytes(const WinogradShape& shape);
+
+struct WinogradKernel {
+  const char* name;
+  Isa isa;
+  void (*fn)(const WinogradArgs& args);
+};
+
+// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
+// row, the gemm family does these convolutions on every instruction set.
+const WinogradKernel* winograd_kernels(size_t* count);
+
+// The row of this very set, or null: on those with 8-bit dot products the gemm family is as fast.
+const WinogradKernel* find_winograd(Isa isa);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_WINOGRAD_WINOGRAD_H_

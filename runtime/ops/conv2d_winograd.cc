@@ -1,0 +1,127 @@
+// Conv2D of 3x3 and stride 1 in the form of kernels/winograd, where the products have no better
+// instructions than 16-bit ones. Its weights are transformed by bind(), to eight times their size.
+#include "runtime/ops/conv2d_winograd.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/winograd/winograd.h"
+#include "runtime/checked.h"
+#include "runtime/ops/dynamic_layer.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Products of the definition for one of the transformed tiles, less what the transforms cost.
+constexpr double kGain = 2.5;
+// Fewer tiles do not pay for the stream of transformed weights.
+constexpr size_t kFewTiles = 4;
+constexpr size_t kFewChannels = 16;
+constexpr uint64_t kMostWeightBytes = 5 << 20;
+
+struct Params {
+  WinogradShape shape;
+  const WinogradKernel* kernel;
+  GemmCall gemm;  // its bias, requantisation and packed weights
+  size_t images, tasks, block, task_scratch;
+  size_t zero_bytes;  // of a pixel of zero points, which the weights follow in the step's state
+  uint8_t input_zero_point;
+};
+
+void bind(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  memset(context.state, p.input_zero_point, p.zero_bytes);
+  winograd_weights(p.gemm.weights, p.shape,
+                   reinterpret_cast<int16_t*>(context.state + p.zero_bytes));
+}
+
+// The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
+void follow_block(const Step& step, const RunContext& context, const Params& p, size_t stride,
+                  size_t begin, size_t end) {
+  const WinogradShape& s = p.shape;
+  while (begin < end) {
+    const size_t image = begin / s.tiles(), tile = begin % s.tiles();
+    const size_t x = tile % s.tiles_w(), tiles = std::min(s.tiles_w() - x, end - begin);
+    const size_t first_y = tile / s.tiles_w() * kWinogradTile, first_x = x * kWinogradTile;
+    const size_t pixels = std::min(tiles * kWinogradTile, s.out_w - first_x);
+    for (size_t y = first_y; y < std::min(first_y + kWinogradTile, s.out_h); ++y)
+      follow(step, context, ((image * s.out_h + y) * s.out_w + first_x) * stride, pixels, s.out_c,
+             stride);
+    begin += tiles;
+  }
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  WinogradArgs job;
+  job.shape = p.shape;
+  job.x = context.in(step, 0);
+  job.x_pitch = input_pitch(step, 0, p.shape.in_c);
+  job.zero = context.state;
+  job.weights = reinterpret_cast<const int16_t*>(context.state + p.zero_bytes);
+  job.bias = p.gemm.bias.data();
+  job.requant = p.gemm.requant.requant;
+  job.y = context.out(step, 0);
+  job.y_pitch = output_pitch(step, p.shape.out_c);
+  for_pieces(*context.parallel, p.tasks, p.images * p.shape.tiles(), 1,
+             [&](size_t task, size_t begin, size_t end) {
+               WinogradArgs args = job;
+               args.scratch = context.scratch + task * p.task_scratch;
+               const size_t blocks = ceil_div(end - begin, p.block);
+               for (size_t b = 0; b < blocks; ++b) {
+                 args.tile_begin = begin + part_begin(end - begin, b, blocks);
+                 args.tile_end = begin + part_begin(end - begin, b + 1, blocks);
+                 p.kernel->fn(args);
+                 if (step.follower != nullptr)
+                   follow_block(step, context, p, job.y_pitch, args.tile_begin, args.tile_end);
+               }
+             });
+}
+
+}  // namespace
+
+bool prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
+                             PlannedStep* step) {
+  const WinogradKernel* kernel = find_winograd(gemm->kernel->isa);
+  const bool is_plain_3x3 = g.kernel_h == 3 && g.kernel_w == 3 && g.stride_h == 1 &&
+                            g.stride_w == 1 && g.dilation_h == 1 && g.dilation_w == 1;
+  if (kernel == nullptr || !is_plain_3x3 || g.row_taps || g.groups != 1 || g.terms != 1 ||
+      is_dynamic_layer(context) || !context.may_spend || gemm->element_bytes != 1 ||
+      gemm->requant_channels < g.out_c)
+    return false;
+  const WinogradShape shape = {g.in_h,  g.in_w,  g.in_c,    g.out_h,
+                               g.out_w, g.out_c, g.pad_top, g.pad_left};
+  const double tile_pixels = static_cast<double>(g.out_h) * static_cast<double>(g.out_w) /
+                             static_cast<double>(shape.tiles());  // 16 where nothing is cut off
+  const bool pays = g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
+                    tile_pixels > kWinogradTile * kWinogradTile / kGain;
+  const uint64_t weight_bytes = winograd_weight_bytes(shape);
+  if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
+    return false;
+
+  auto params = std::make_shared<Params>();
+  params->shape = shape;
+  params->kernel = kernel;
+  params->gemm = std::move(*gemm);
+  params->images = g.images;
+  params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
+  const double ns = static_cast<double>(step->macs) / kGain / speed_of(kernel->isa).macs;
+  params->block = winograd_block(shape);
+  params->tasks =
+      task_count(ns, ceil_div(g.images * shape.tiles(), params->block), context.threads);
+  params->task_scratch = round_up(winograd_scratch_bytes(shape), kAlignment);
+  params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
+  step->kernel = kernel->name;
+  step->can_lead = true;
+  step->input_rows = g.images * g.in_h * g.in_w;
+  step->output_rows = g.images * g.out_h * g.out_w;
+  step->state_bytes = params->zero_bytes + static_cast<size_t>(weight_bytes);
+  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->bind = bind;
+  step->run = run;
+  step->params = std::move(params);
+  return true;
+}
+
+}  // namespace qrt

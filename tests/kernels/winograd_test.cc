@@ -1,0 +1,250 @@
+// Every Winograd kernel of this CPU against a naive loop written from the definition of a
+// convolution: all tails, borders, requantisations, the greatest sums that are exact.
+#include "kernels/winograd/winograd.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/pack.h"
+#include "tests/support/guarded.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Guarded;
+using testing::Random;
+
+constexpr size_t kSlack = 64;
+// Weights of one sign may have this sum: 255 times it stays below 2^25.
+constexpr int kMostSum = 131586;
+
+size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
+
+struct Layer {
+  WinogradShape shape;
+  std::vector<int8_t> weights;  // [out_c][9][in_c]
+
+  explicit Layer(const WinogradShape& s) : shape(s), weights(s.out_c * 9 * s.in_c) {}
+  std::vector<int8_t> packed() const {
+    std::vector<int8_t> p(gemm_packed_bytes(shape.out_c, 9, shape.in_c));
+    gemm_pack(weights.data(), shape.out_c, 9, shape.in_c, p.data());
+    return p;
+  }
+};
+
+WinogradShape same(size_t h, size_t w, size_t c, size_t out) { return {h, w, c, h, w, out, 1, 1}; }
+
+Layer random_layer(const WinogradShape& shape, Random* random) {
+  Layer layer(shape);
+  random->fill(layer.weights, -128, 127);
+  return layer;
+}
+
+class WinogradTester {
+ public:
+  WinogradTester& images(size_t v) { return images_ = v, *this; }
+  WinogradTester& x_gap(size_t v) { return x_gap_ = v, *this; }
+  WinogradTester& y_gap(size_t v) { return y_gap_ = v, *this; }
+  WinogradTester& block(size_t v) { return block_ = v, *this; }
+  WinogradTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
+  // Sums as they are unless set.
+  WinogradTester& requant(const Requant& r) { return requant_ = r, *this; }
+
+  void run(const Layer& layer, const WinogradKernel& kernel, Random* random) const {
+    const WinogradShape& s = layer.shape;
+    SCOPED_TRACE(std::string(kernel.name) + " " + std::to_string(s.in_h) + "x" +
+                 std::to_string(s.in_w) + "x" + std::to_string(s.in_c) + " to " +
+                 std::to_string(s.out_h) + "x" + std::to_string(s.out_w) + "x" +
+                 std::to_string(s.out_c) + " " + random->trace());
+    const std::vector<int8_t> packed = layer.packed();
+    ASSERT_TRUE(winograd_is_exact(packed.data(), s));
+    Guarded<int16_t> weights(winograd_weight_bytes(s) / sizeof(int16_t));
+    winograd_weights(packed.data(), s, weights.data());
+
+    const size_t x_pitch = s.in_c + x_gap_, in_pixels = images_ * s.in_h * s.in_w;
+    Guarded<uint8_t> x((in_pixels - 1) * x_pitch + s.in_c, kSlack), zero(s.in_c, kSlack);
+    for (auto& v : x) v = static_cast<uint8_t>(random->integer(lo_, hi_));
+    memset(zero.data(), static_cast<int>(random->integer(lo_, hi_)), s.in_c + kSlack);
+    const size_t channels = round_up(s.out_c, 64);
+    Guarded<int32_t> bias(channels);
+    for (auto& v : bias) v = static_cast<int32_t>(random->integer(INT32_MIN, INT32_MAX));
+
+    const size_t element = requant_.kind == RequantKind::kAcc ? 4 : 1;
+    const size_t y_pitch = s.out_c * element + y_gap_, out_pixels = images_ * s.out_h * s.out_w;
+    Guarded<uint8_t> y((out_pixels - 1) * y_pitch + s.out_c * element);
+    Guarded<uint8_t> scratch(round_up(winograd_scratch_bytes(s), 64));
+    WinogradArgs args;
+    args.shape = s;
+    args.x = x.data(), args.x_pitch = x_pitch, args.zero = zero.data();
+    args.weights = weights.data(), args.bias = bias.data();
+    args.requant = requant_;
+    args.y = y.data(), args.y_pitch = y_pitch;
+    args.scratch = scratch.data();
+    const size_t tiles = images_ * s.tiles(), block = std::min(block_, winograd_block(s));
+    for (args.tile_begin = 0; args.tile_begin < tiles; args.tile_begin = args.tile_end) {
+      args.tile_end = std::min(args.tile_begin + block, tiles);
+      kernel.fn(args);
+    }
+
+    const auto pixel = [&](size_t image, size_t oy, size_t ox) {
+      const size_t iy = oy - s.pad_top, ix = ox - s.pad_left;
+      return iy < s.in_h && ix < s.in_w ? x.data() + ((image * s.in_h + iy) * s.in_w + ix) * x_pitch
+                                        : zero.data();
+    };
+    const uint8_t* row = y.data();
+    for (size_t p = 0; p < out_pixels; ++p, row += y_pitch) {
+      const size_t image = p / (s.out_h * s.out_w), oy = p / s.out_w % s.out_h, ox = p % s.out_w;
+      for (size_t o = 0; o < s.out_c; ++o) {
+        auto acc = static_cast<uint32_t>(bias[o]);
+        for (size_t t = 0; t < 9; ++t) {
+          const uint8_t* in = pixel(image, oy + t / 3, ox + t % 3);
+          const int8_t* w = &layer.weights[(o * 9 + t) * s.in_c];
+          for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
+        }
+        const auto sum = static_cast<int32_t>(acc);
+        if (requant_.kind == RequantKind::kAcc) {
+          int32_t actual;
+          memcpy(&actual, row + o * 4, 4);
+          ASSERT_EQ(actual, sum) << "pixel " << p << ", channel " << o;
+        } else {
+          ASSERT_EQ(row[o], requantize(requant_, sum, o)) << "pixel " << p << ", channel " << o;
+        }
+      }
+      for (size_t i = s.out_c * element; i < y_pitch && p + 1 < out_pixels; ++i)
+        ASSERT_EQ(row[i], 0xA5) << "behind pixel " << p;
+    }
+  }
+
+ private:
+  static Requant sums() {
+    Requant r = {};
+    r.kind = RequantKind::kAcc;
+    return r;
+  }
+
+  size_t images_ = 1, x_gap_ = 0, y_gap_ = 0, block_ = SIZE_MAX;
+  int lo_ = 0, hi_ = 255;
+  Requant requant_ = sums();
+};
+
+template <class F>
+void for_kernels(const F& f) {
+  size_t count;
+  const WinogradKernel* kernels = winograd_kernels(&count);
+  int run = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!has(detected_isas(), kernels[i].isa)) continue;
+    f(kernels[i]);
+    ++run;
+  }
+  if (run == 0) GTEST_SKIP() << "no Winograd kernel for this CPU";
+}
+
+TEST(Winograd, AllTails) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    for (size_t h : {1, 2, 3, 4, 5, 8, 11})
+      for (size_t w : {1, 3, 4, 6, 7, 9})
+        WinogradTester().run(random_layer(same(h, w, 16, 17), &random), kernel, &random);
+    for (size_t c : {1, 2, 3, 15, 16, 17, 18, 31, 33, 48, 100})
+      WinogradTester().run(random_layer(same(6, 5, c, 16), &random), kernel, &random);
+    for (size_t out : {1, 7, 15, 16, 31, 32, 48, 63, 64, 65, 80, 130})
+      WinogradTester().run(random_layer(same(5, 6, 20, out), &random), kernel, &random);
+  });
+}
+
+TEST(Winograd, Borders) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    for (size_t top : {0, 1, 2, 5})
+      for (size_t left : {0, 1, 3})
+        for (size_t more : {0, 1, 2, 4}) {  // below and on the right
+          const WinogradShape s = {6, 7, 16, 4 + top + more, 5 + left + more, 8, top, left};
+          WinogradTester().run(random_layer(s, &random), kernel, &random);
+        }
+  });
+}
+
+TEST(Winograd, BlocksImagesAndPitches) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    const Layer layer = random_layer(same(13, 9, 24, 40), &random);
+    for (size_t block : {1, 2, 5, 6, 7, 11, 12})
+      WinogradTester().images(3).block(block).x_gap(5).y_gap(9).run(layer, kernel, &random);
+    const Layer wide = random_layer(same(9, 9, 700, 20), &random);  // blocks of fewer tiles
+    ASSERT_LT(winograd_block(wide.shape), winograd_block(layer.shape));
+    Layer halved = wide;  // within the exact sums
+    for (auto& w : halved.weights) w = static_cast<int8_t>(w / 8);
+    WinogradTester().run(halved, kernel, &random);
+  });
+}
+
+TEST(Winograd, Requantisations) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    const Layer layer = random_layer(same(7, 6, 32, 50), &random);
+    std::vector<float> scale(64);
+    std::vector<int32_t> multiplier(64);
+    std::vector<uint8_t> shift(64);
+    for (size_t j = 0; j < 64; ++j) {
+      scale[j] = random.scale(-24);
+      multiplier[j] = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
+      shift[j] = static_cast<uint8_t>(random.integer(50, 56));
+    }
+    Requant r = {};
+    r.kind = RequantKind::kF32;
+    r.round = Round::kHalfEven;
+    r.scale = scale.data();
+    r.zero_point = 120;
+    r.lo = 0, r.hi = 255;
+    WinogradTester().requant(r).run(layer, kernel, &random);
+    r.lo = 9, r.hi = 240;
+    WinogradTester().requant(r).run(layer, kernel, &random);
+    r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
+    WinogradTester().requant(r).run(layer, kernel, &random);
+    for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+      Requant stages = {};
+      stages.kind = RequantKind::kInt;
+      stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
+      stages.stage_count = 1;
+      stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
+      WinogradTester().requant(stages).run(layer, kernel, &random);
+    }
+  });
+}
+
+// 116 channels whose weights of one sign have the greatest sum, or one more.
+Layer layer_of_sum(int sum, int sign) {
+  Layer layer(same(9, 9, 116, 3));
+  for (size_t i = 0; i < layer.weights.size() / 3; ++i, sum -= std::min(sum, 127))
+    layer.weights[i] = static_cast<int8_t>(sign * std::min(sum, 127));
+  return layer;
+}
+
+TEST(Winograd, GreatestSums) {
+  for (int sign : {1, -1}) {
+    const Layer most = layer_of_sum(kMostSum, sign), more = layer_of_sum(kMostSum + 1, sign);
+    EXPECT_TRUE(winograd_is_exact(most.packed().data(), most.shape));
+    EXPECT_FALSE(winograd_is_exact(more.packed().data(), more.shape));
+    for_kernels([&](const WinogradKernel& kernel) {
+      Random random;
+      WinogradTester().pixels(255, 255).run(most, kernel, &random);
+      WinogradTester().pixels(254, 255).run(most, kernel, &random);
+      WinogradTester().run(most, kernel, &random);
+    });
+  }
+  for_kernels([&](const WinogradKernel& kernel) {  // the transforms' own limits
+    Random random;
+    Layer layer(same(8, 8, 48, 32));
+    for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
+    WinogradTester().pixels(255, 255).run(layer, kernel, &random);
+    WinogradTester().pixels(0, 255).run(layer, kernel, &random);
+  });
+}
+
+}  // namespace
+}  // namespace qrt
