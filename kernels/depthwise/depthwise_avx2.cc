@@ -30,6 +30,9 @@ struct Avx2 : Ymm<kBandCount> {
 
 }  // namespace
 
-void depthwise_u8s8_avx2(const DepthwiseArgs& args) { run<Avx2<1>, Avx2<2>>(args); }
+void depthwise_u8s8_avx2(const DepthwiseArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  run<Avx2<1>, Avx2<2>>(args);
+}
 
 }  // namespace qrt

@@ -17,6 +17,9 @@ struct AvxVnni : YmmBytes<kBandCount> {
 
 }  // namespace
 
-void depthwise_u8s8_avxvnni(const DepthwiseArgs& args) { run<AvxVnni<1>, AvxVnni<2>>(args); }
+void depthwise_u8s8_avxvnni(const DepthwiseArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  run<AvxVnni<1>, AvxVnni<2>>(args);
+}
 
 }  // namespace qrt

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "kernels/depthwise/depthwise_tile.h"
+#include "kernels/isa/fixed_point_avx2.h"
 #include "kernels/isa/requantize_avx2.h"
 
 namespace qrt {
@@ -18,7 +19,7 @@ struct Ymm {
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
   static constexpr bool kOwnTaps = false;
-  static constexpr bool kFixes = false, kHasAffine = false;
+  static constexpr bool kFixes = true, kHasAffine = false;
   using Row = __m256i;
   using Acc = __m256i;
   using Lanes = avx2::Lanes;
@@ -52,6 +53,20 @@ struct Ymm {
       all = _mm256_and_ps(all, _mm256_cmp_ps(limit, _mm256_set1_ps(2e9f), _CMP_LT_OQ));
     }
     return _mm256_movemask_ps(all) == 0xff;
+  }
+
+  static bool can_fix(const Requant& r, size_t c, size_t n) {
+    return avx2::FixedPoint::handles(r, c, n);
+  }
+  static void fix(const Requant& r, size_t c, size_t n, float (*constants)[32]) {
+    for (size_t j = 0; j < n; j += 8) {
+      const auto k = avx2::FixedPoint::make(r, c + j);
+      _mm256_storeu_ps(constants[0] + j, k.high);
+      _mm256_storeu_ps(constants[1] + j, k.low);
+      _mm256_storeu_ps(constants[2] + j, k.nudge);
+    }
+    for (size_t i = 0; i < 3; ++i)  // channels that do not exist
+      for (size_t j = (n + 7) / 8 * 8; j < 32; ++j) constants[i][j] = 0;
   }
 
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
@@ -92,7 +107,30 @@ struct Ymm {
         v[q] = _mm256_cvtps_epi32(
             _mm256_mul_ps(_mm256_cvtepi32_ps(acc[q]), _mm256_castsi256_ps(load(scale + q * 32))));
       }
-      __m256i low = _mm256_packs_epi32(v[0], v[1]), high = _mm256_packs_epi32(v[2], v[3]);
+      pack<kClamp>(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]), out, band_bytes,
+                   bands);
+    }
+
+    template <bool kFromZero>
+    __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
+                                                    uint8_t* out, size_t band_bytes,
+                                                    size_t bands) const {
+      using avx2::FixedPoint;
+      __m256i v[4];
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) {
+        const __m256 high = _mm256_castsi256_ps(load(constants + 128 + q * 32));
+        const __m256 low = _mm256_castsi256_ps(load(constants + 256 + q * 32));
+        const __m256 nudge = _mm256_castsi256_ps(load(constants + 384 + q * 32));
+        v[q] = FixedPoint::doubled<!kFromZero>(acc[q], high, low, nudge);
+      }
+      pack<!kFromZero>(FixedPoint::halved(_mm256_packs_epi32(v[0], v[1])),
+                       FixedPoint::halved(_mm256_packs_epi32(v[2], v[3])), out, band_bytes, bands);
+    }
+
+    template <bool kClamp>
+    __attribute__((always_inline)) void pack(__m256i low, __m256i high, uint8_t* out,
+                                             size_t band_bytes, size_t bands) const {
       if (kClamp) {
         low = _mm256_adds_epi16(low, zero_point);
         high = _mm256_adds_epi16(high, zero_point);

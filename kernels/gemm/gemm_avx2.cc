@@ -72,6 +72,7 @@ constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of
 }  // namespace
 
 void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
+  const avx2::RoundDown down(args.requant);
   const size_t row_bytes = 2 * args.taps * args.kc;
   if (args.m <= Avx2::kFewRows || kTileRows * row_bytes > kWidenedBytes)
     return gemm<Avx2, 4, 2>(args);
@@ -100,6 +101,9 @@ void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
   }
 }
 
-void gemm_u8s8_6x16_k4_adjacent_avx2(const GemmArgs& args) { gemm<Avx2Adjacent, 6, 2>(args); }
+void gemm_u8s8_6x16_k4_adjacent_avx2(const GemmArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  gemm<Avx2Adjacent, 6, 2>(args);
+}
 
 }  // namespace qrt

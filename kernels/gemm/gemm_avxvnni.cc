@@ -19,6 +19,9 @@ struct AvxVnni : Policy256 {
 
 }  // namespace
 
-void gemm_u8s8_6x16_k4_avxvnni(const GemmArgs& args) { gemm<AvxVnni, 6, 2>(args); }
+void gemm_u8s8_6x16_k4_avxvnni(const GemmArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  gemm<AvxVnni, 6, 2>(args);
+}
 
 }  // namespace qrt

@@ -20,7 +20,7 @@ struct Policy256 {
   using Acc = __m256i;
   using Lhs = __m256i;
   using Rhs = __m256i;
-  using Epilogue = avx2::RequantF32;
+  using Epilogue = avx2::RequantInRegisters;
   using Lanes = avx2::Lanes;
 
   QRT_INLINE __m256i load(const void* p) {
@@ -47,25 +47,24 @@ struct Policy256 {
   struct Store {
     static_assert(NV == 2, "two rows of two vectors make 32 bytes");
     Epilogue e;
-    __m256 s0, s1;
+    avx2::ChannelConstants k[2];
     size_t columns;
 
     __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
                                             size_t columns_to_store) {
       e = epilogue;
-      s0 = _mm256_loadu_ps(e.scale + channel);
-      s1 = _mm256_loadu_ps(e.scale + channel + 8);
+      k[0] = e.constants(channel);
+      k[1] = e.constants(channel + 8);
       columns = columns_to_store;
     }
 
-    template <bool kPlain, int MR>
+    template <Epilogue::Form kForm, int MR>
     __attribute__((always_inline)) void rows_as(const Acc (&acc)[MR][NV], uint8_t* c,
                                                 size_t c_stride) const {
       QRT_UNROLL
       for (int i = 0; i < MR; i += 2, c += 2 * c_stride) {
         const int next = i + 1 < MR ? i + 1 : i;
-        const __m256i b = Epilogue::in_order(e.template bytes<kPlain>(
-            acc[i][0], acc[i][1], acc[next][0], acc[next][1], s0, s1, s0, s1));
+        const __m256i b = Epilogue::in_order(e.template bytes<kForm>(acc[i], acc[next], k));
         avx2::store_bytes(c, _mm256_castsi256_si128(b), columns);
         if (i + 1 < MR) {
           avx2::store_bytes(c + c_stride, _mm256_extracti128_si256(b, 1), columns);
@@ -76,10 +75,10 @@ struct Policy256 {
     template <int MR>
     __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
                                              size_t c_stride) const {
-      if (e.plain) {
-        rows_as<true>(acc, c, c_stride);
-      } else {
-        rows_as<false>(acc, c, c_stride);
+      switch (e.form) {
+        case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
+        case Epilogue::kFixed: return rows_as<Epilogue::kFixed>(acc, c, c_stride);
+        case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);
       }
     }
   };

@@ -115,10 +115,17 @@ void fill_pixels(const Block& block, size_t i) {
   }
 }
 
-// The sums of the 16 channels from `column` on of the chunk that starts at `first`, of tile number
-// `i` of the block, to outputs.
-void store_tile(const Block& block, const GemmArgs& product, const Output<Pairs>& output, size_t i,
-                size_t first, size_t column) {
+// How 16 channels become outputs.
+struct Panel {
+  const GemmArgs* outputs;
+  const Output<Pairs>* output;
+  size_t channel, columns;
+  Pairs::Store<kVectors> store;  // where they do so in registers
+};
+
+// The sums of the panel's channels, which begin in column `column` of the chunk, of tile number `i`
+// of the block, to outputs.
+void store_tile(const Block& block, const Panel& panel, size_t i, size_t column) {
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
   __m256i* const tile = reinterpret_cast<__m256i*>(block.tile);
@@ -139,11 +146,8 @@ void store_tile(const Block& block, const GemmArgs& product, const Output<Pairs>
   const TilePlace place = place_of(s, args.tile_begin + i);
   const size_t rows = s.out_h - place.y < 4 ? s.out_h - place.y : 4;
   const size_t pixels = s.out_w - place.x < 4 ? s.out_w - place.x : 4;
-  const size_t channel = first + column;
-  const size_t columns = s.out_c - channel < kPanel ? s.out_c - channel : kPanel;
-  const Pairs::Epilogue* const epilogue = output.in_registers();
-  Pairs::Store<kVectors> store;
-  if (epilogue != nullptr) store.set(*epilogue, channel, columns);
+  const size_t channel = panel.channel;
+  const Pairs::Epilogue* const epilogue = panel.output->in_registers();
   uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
   for (size_t r = 0; r < rows; ++r, y += s.out_w * args.y_pitch) {
     __m256i acc[4][kVectors];
@@ -161,14 +165,15 @@ void store_tile(const Block& block, const GemmArgs& product, const Output<Pairs>
       for (int p = 0; p < 4; ++p) acc[p][v] = _mm256_add_epi32(exact_576th(out[p]), bias);
     }
     if (epilogue == nullptr) {
-      store_through_memory<Pairs, 4, kVectors>(product, output, channel, columns, acc, y, pixels);
+      store_through_memory<Pairs, 4, kVectors>(*panel.outputs, *panel.output, channel,
+                                               panel.columns, acc, y, pixels);
     } else if (pixels == 4) {
-      store.rows(acc, y + channel, args.y_pitch);
+      panel.store.rows(acc, y + channel, args.y_pitch);
     } else {
       QRT_UNROLL
       for (size_t p = 0; p < 3; ++p) {
         const __m256i one[1][kVectors] = {{acc[p][0], acc[p][1]}};
-        if (p < pixels) store.rows(one, y + channel + p * args.y_pitch, args.y_pitch);
+        if (p < pixels) panel.store.rows(one, y + channel + p * args.y_pitch, args.y_pitch);
       }
     }
   }
@@ -177,6 +182,7 @@ void store_tile(const Block& block, const GemmArgs& product, const Output<Pairs>
 }  // namespace
 
 void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
+  const avx2::RoundDown down(args.requant);
   alignas(64) static constexpr int32_t kNoBias[kWinogradColumns] = {};
   const WinogradShape& s = args.shape;
   Block block;
@@ -214,8 +220,13 @@ void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
       product.c = block.sums + p * block.sum_stride;
       run_rows<Pairs, kTileRows, kVectors>(product, 0, product.m, sums);
     }
-    for (size_t column = 0; column < product.n; column += kPanel)
-      for (size_t i = 0; i < block.tiles; ++i) store_tile(block, outputs, output, i, first, column);
+    for (size_t column = 0; column < product.n; column += kPanel) {
+      const size_t channel = first + column, left = s.out_c - channel;
+      Panel panel = {&outputs, &output, channel, left < kPanel ? left : kPanel, {}};
+      if (const auto* epilogue = output.in_registers())
+        panel.store.set(*epilogue, channel, panel.columns);
+      for (size_t i = 0; i < block.tiles; ++i) store_tile(block, panel, i, column);
+    }
   }
 }
 

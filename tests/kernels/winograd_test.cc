@@ -50,6 +50,7 @@ class WinogradTester {
   WinogradTester& x_gap(size_t v) { return x_gap_ = v, *this; }
   WinogradTester& y_gap(size_t v) { return y_gap_ = v, *this; }
   WinogradTester& block(size_t v) { return block_ = v, *this; }
+  WinogradTester& bias(int32_t most) { return bias_ = most, *this; }
   WinogradTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   // Sums as they are unless set.
   WinogradTester& requant(const Requant& r) { return requant_ = r, *this; }
@@ -71,7 +72,7 @@ class WinogradTester {
     memset(zero.data(), static_cast<int>(random->integer(lo_, hi_)), s.in_c + kSlack);
     const size_t channels = round_up(s.out_c, 64);
     Guarded<int32_t> bias(channels);
-    for (auto& v : bias) v = static_cast<int32_t>(random->integer(INT32_MIN, INT32_MAX));
+    for (auto& v : bias) v = static_cast<int32_t>(random->integer(-bias_, bias_));
 
     const size_t element = requant_.kind == RequantKind::kAcc ? 4 : 1;
     const size_t y_pitch = s.out_c * element + y_gap_, out_pixels = images_ * s.out_h * s.out_w;
@@ -128,6 +129,7 @@ class WinogradTester {
 
   size_t images_ = 1, x_gap_ = 0, y_gap_ = 0, block_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
+  int32_t bias_ = INT32_MAX;
   Requant requant_ = sums();
 };
 
@@ -206,13 +208,26 @@ TEST(Winograd, Requantisations) {
     WinogradTester().requant(r).run(layer, kernel, &random);
     r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
     WinogradTester().requant(r).run(layer, kernel, &random);
-    for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
-      Requant stages = {};
-      stages.kind = RequantKind::kInt;
-      stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
-      stages.stage_count = 1;
-      stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
-      WinogradTester().requant(stages).run(layer, kernel, &random);
+    Requant stages = {};
+    stages.kind = RequantKind::kInt;
+    stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
+    std::vector<int32_t> ones(64, 1);
+    std::vector<uint8_t> by_31(64, 31), last(64);
+    // Within what the vectors' registers take, and beyond.
+    for (int lowest : {1, 12}) {
+      for (size_t j = 0; j < 64; ++j) {
+        last[j] = static_cast<uint8_t>(random.integer(lowest, lowest + 7));
+        shift[j] = static_cast<uint8_t>(31 + last[j]);
+      }
+      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+        stages.stage_count = 1;
+        stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
+        WinogradTester().requant(stages).bias(1 << 20).run(layer, kernel, &random);
+      }
+      stages.stage_count = 2;  // TFLite's
+      stages.stages[0] = {multiplier.data(), by_31.data(), Round::kHalfUp, INT32_MIN, INT32_MAX};
+      stages.stages[1] = {ones.data(), last.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
+      WinogradTester().requant(stages).bias(1 << 20).run(layer, kernel, &random);
     }
   });
 }
