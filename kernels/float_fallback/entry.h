@@ -13,7 +13,9 @@ namespace qrt {
   void float_rows_##suffix(FloatRows f, float epsilon, const float* x, float* y, size_t rows,  \
                            size_t n);                                                          \
   void float_product_##suffix(const float* a, size_t rows, const float* b, size_t k, size_t n, \
-                              float* y);
+                              float* y);                                                       \
+  void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
+                                 const float* bias, float* y, size_t rows, size_t n);
 #include "kernels/float_fallback/float_fallback.inc"
 
 }  // namespace qrt

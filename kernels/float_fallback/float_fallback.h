@@ -1,8 +1,8 @@
 // Contract of the float_fallback family: float functions of layers that a caller asked to leave in
 // float (--allow-float): exponentials and their kin by polynomials of our own, sums in the order of
 // their elements, a NaN always the same one. The only float instructions are additions, products,
-// divisions, square roots and comparisons, all IEEE-exact, none fused: the same bytes on every CPU,
-// compiler, instruction set and number of threads. REQUIRES: rounding to nearest even, subnormals
+// divisions, square roots and comparisons, all IEEE-exact, fused where it is said: the same bytes on
+// every CPU, compiler, instruction set and number of threads. REQUIRES: rounding to nearest even, subnormals
 // kept. Thread-safe.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_FLOAT_FALLBACK_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_FLOAT_FALLBACK_H_
@@ -38,7 +38,7 @@ enum class FloatBinary : uint8_t {
 enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
 
 struct FloatKernel {
-  const char *unary_name, *binary_name, *rows_name, *product_name;
+  const char *unary_name, *binary_name, *rows_name, *product_name, *layer_norm_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -50,6 +50,10 @@ struct FloatKernel {
   // Rows of a matrix product: y[r * n + j] = the sum over i < k of a[r * k + i] * b[i * n + j] in the
   // order of i, every product and sum rounded. REQUIRES: k >= 1.
   void (*product)(const float* a, size_t rows, const float* b, size_t k, size_t n, float* y);
+  // LayerNormalization of rows of n values with the bits of ONNX Runtime 1.30 on x86-64 with AVX2
+  // (kernels/float_fallback/layer_norm.h); bias may be null. x and y are not the same.
+  void (*layer_norm)(float epsilon, const float* x, const float* scale, const float* bias, float* y,
+                     size_t rows, size_t n);
 };
 
 const FloatKernel* float_kernels(size_t* count);

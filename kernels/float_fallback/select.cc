@@ -7,16 +7,11 @@ namespace qrt {
 namespace {
 
 constexpr FloatKernel kKernels[] = {
-#define QRT_FLOAT(isa, suffix) \
-  {"float_unary_" #suffix,     \
-   "float_binary_" #suffix,    \
-   "float_rows_" #suffix,      \
-   "float_product_" #suffix,   \
-   Isa::isa,                   \
-   float_unary_##suffix,       \
-   float_binary_##suffix,      \
-   float_rows_##suffix,        \
-   float_product_##suffix},
+#define QRT_FLOAT(isa, suffix)                                                   \
+  {"float_unary_" #suffix,   "float_binary_" #suffix,     "float_rows_" #suffix, \
+   "float_product_" #suffix, "float_layer_norm_" #suffix, Isa::isa,              \
+   float_unary_##suffix,     float_binary_##suffix,       float_rows_##suffix,   \
+   float_product_##suffix,   float_layer_norm_##suffix},
 #include "kernels/float_fallback/float_fallback.inc"
 };
 

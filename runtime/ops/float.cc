@@ -47,7 +47,10 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_TRY(check_plain_constant(context, 1, "table", DType::kFloat32, {256}));
     return add_output(DType::kFloat32, context.inputs[0].type.shape, outputs);
   }
-  QRT_TRY(check_input_count(context, is_binary(f) || f == F::MATMUL ? 2 : 1));
+  if (f == F::LAYER_NORM)
+    QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
+  else
+    QRT_TRY(check_input_count(context, is_binary(f) || f == F::MATMUL ? 2 : 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
   Shape shape = context.inputs[0].type.shape;
   if (is_binary(f)) {
@@ -68,7 +71,12 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     shape[rank - 1] = b[last];
     return add_output(DType::kFloat32, shape, outputs);
   }
-  if (is_rows(f)) QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
+  if (is_rows(f) || f == F::LAYER_NORM)
+    QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
+  if (f == F::LAYER_NORM)
+    for (size_t i = 1; i < context.inputs.size(); ++i)
+      QRT_TRY(check_plain_constant(context, i, i == 1 ? "scale" : "bias", DType::kFloat32,
+                                   {shape[shape.rank() - 1]}));
   const float epsilon = float_of(o->epsilon());
   QRT_MODEL_CHECK(std::isfinite(epsilon) && epsilon >= 0,
                   "epsilon is %g, expected a finite number >= 0", static_cast<double>(epsilon));
@@ -108,6 +116,7 @@ struct Params {
   // MATMUL: [matrix_rows, k] times [k, n], rows / matrix_rows of them; after `matrices` the second
   // ones begin again.
   size_t k = 0, matrix_rows = 0, matrices = 0;
+  bool has_bias = false;  // of a LAYER_NORM
 };
 
 const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
@@ -136,6 +145,17 @@ void run_rows(const Step& step, const RunContext& context) {
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
                    floats(context.out(step, 0)) + begin * made, end - begin, p.n);
+  });
+}
+
+void run_layer_norm(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const float *x = floats(context.in(step, 0)), *scale = floats(context.in(step, 1));
+  const float* bias = p.has_bias ? floats(context.in(step, 2)) : nullptr;
+  float* y = floats(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    p.kernel->layer_norm(p.epsilon, x + begin * p.n, scale, bias, y + begin * p.n, end - begin,
+                         p.n);
   });
 }
 
@@ -204,12 +224,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     step->macs = static_cast<uint64_t>(products);
     step->run = run_matmul;
     step->kernel = p->kernel->product_name;
-  } else if (is_rows(p->function)) {
+  } else if (is_rows(p->function) || p->function == F::LAYER_NORM) {
     p->n = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = static_cast<size_t>(x.elements()) / p->n;
+    p->has_bias = context.inputs.size() > 2;
     p->tasks = task_count(ns, p->rows, context.threads);
-    step->run = run_rows;
-    step->kernel = p->kernel->rows_name;
+    const bool normalizes = p->function == F::LAYER_NORM;
+    step->run = normalizes ? run_layer_norm : run_rows;
+    step->kernel = normalizes ? p->kernel->layer_norm_name : p->kernel->rows_name;
   } else {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;

@@ -258,6 +258,11 @@ void Generator::append_float() {
     inputs.push_back(random_constant(b, DType::kFloat32));
     shape[last] = b[1];
   }
+  if (o.function == F::LAYER_NORM) {
+    if (last == 0) return;
+    for (int i = choose_.integer(1, 2); i > 0; --i)
+      inputs.push_back(random_constant({shape[last]}, DType::kFloat32));
+  }
   o.epsilon = float_bits(choose_.scale(-20, 0));
   emit(o, std::move(inputs), shape, DType::kFloat32);
 }

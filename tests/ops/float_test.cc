@@ -202,6 +202,80 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   }
 }
 
+// x, then constants.
+testing::ModelBuilder layer_norm(const Shape& x, float epsilon,
+                                 const std::vector<std::vector<float>>& lines) {
+  testing::ModelBuilder m;
+  std::vector<uint32_t> inputs = {m.input(x, DType::kFloat32)};
+  for (const std::vector<float>& line : lines)
+    inputs.push_back(m.constant({static_cast<int64_t>(line.size())}, DType::kFloat32, line));
+  const uint32_t y = m.output(x, DType::kFloat32);
+  fb::FloatOptionsT o;
+  o.function = F::LAYER_NORM;
+  o.epsilon = testing::float_bits(epsilon);
+  m.op(o, inputs, {y});
+  return m;
+}
+
+// ONNX Runtime 1.30.0's order of sums on x86-64 with AVX2.
+std::vector<float> layer_norm_row(const float* x, const std::vector<float>& scale,
+                                  const std::vector<float>& bias, float epsilon) {
+  const size_t n = scale.size();
+  std::vector<float> y(n);
+  float mean = 0, squares = 0;
+  if (n < 8) {
+    for (size_t i = 0; i < n; ++i) {
+      const float d = x[i] - mean;
+      mean = mean + d / static_cast<float>(i + 1);
+      squares = squares + d * (x[i] - mean);
+    }
+    const float deviation = std::sqrt(squares / static_cast<float>(n) + epsilon);
+    for (size_t i = 0; i < n; ++i) {
+      y[i] = (x[i] - mean) / deviation * scale[i];
+      if (!bias.empty()) y[i] = y[i] + bias[i];
+    }
+    return y;
+  }
+  double s[4] = {};
+  for (size_t i = 0; i < n / 4 * 4; ++i) s[i % 4] += static_cast<double>(x[i]);
+  double sum = (s[0] + s[2]) + (s[1] + s[3]);
+  for (size_t i = n / 4 * 4; i < n; ++i) sum += static_cast<double>(x[i]);
+  mean = static_cast<float>(sum / static_cast<double>(n));
+  std::vector<float> d(n);
+  for (size_t i = 0; i < n; ++i) d[i] = x[i] - mean;
+  float q[8] = {};
+  const size_t whole = n / 8 * 8;
+  for (size_t i = 0; i < whole; ++i) q[i % 8] = std::fma(d[i], d[i], q[i % 8]);
+  squares = ((q[0] + q[4]) + (q[2] + q[6])) + ((q[1] + q[5]) + (q[3] + q[7]));
+  const size_t four = n - whole >= 4 ? whole + 4 : whole;
+  for (size_t i = whole; i < four; ++i) squares = squares + d[i] * d[i];
+  for (size_t i = four; i < n; ++i) squares = std::fma(d[i], d[i], squares);
+  const float inverse = 1.0f / std::sqrt(squares / static_cast<float>(n) + epsilon);
+  for (size_t i = 0; i < n; ++i)
+    y[i] = bias.empty() ? d[i] * inverse * scale[i] : std::fma(d[i] * inverse, scale[i], bias[i]);
+  return y;
+}
+
+TEST(Float, LayerNormsOfAllSizes) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (const size_t n : {size_t{1}, size_t{7}, size_t{8}, size_t{11}, size_t{12}, size_t{15},
+                         size_t{64}, size_t{261}})
+    for (const bool has_bias : {false, true}) {
+      const size_t rows = 21;
+      const std::vector<float> x = random_floats(&random, rows * n),
+                               scale = random_floats(&random, n),
+                               bias = random_floats(&random, has_bias ? n : 0);
+      std::vector<float> y;
+      for (size_t r = 0; r < rows; ++r)
+        for (const float v : layer_norm_row(&x[r * n], scale, bias, 1e-5f)) y.push_back(v);
+      std::vector<std::vector<float>> lines = {scale};
+      if (has_bias) lines.push_back(bias);
+      testing::expect_outputs(layer_norm({3, 7, static_cast<int64_t>(n)}, 1e-5f, lines), 1,
+                              {bytes_of(x)}, {bytes_of(y)});
+    }
+}
+
 TEST(Float, MatrixProductInTheOrderOfK) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -286,9 +360,14 @@ TEST(Float, TablesThatAreLines) {
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
-  testing::expect_rejected(model(static_cast<F>(25), {{1, 3}}, {1, 3}), "function is 25");
+  testing::expect_rejected(model(static_cast<F>(26), {{1, 3}}, {1, 3}), "function is 26");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
+  testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");
+  testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}, {3}}, {1, 3}), "scale");
+  testing::expect_rejected(layer_norm({1, 3}, 0, {{1, 1}}), "scale");
+  testing::expect_rejected(layer_norm({1, 3}, 0, {{1, 1, 1}, {1, 1}}), "bias");
+  testing::expect_rejected(layer_norm({1, 3}, kInf, {{1, 1, 1}}), "epsilon is inf");
   testing::expect_rejected(model(F::REDUCE_SUM, {{1, 3}}, {1, 3}), "");
   testing::expect_rejected(model(F::SOFTMAX, {{}}, {}), "rank 0");
   testing::expect_rejected(model(F::MATMUL, {{1, 3}}, {1, 3}), "inputs");

@@ -188,6 +188,56 @@ TEST(Simplify, FormsOfTheConverter) {
     }
 }
 
+TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
+  for (const bool multiplies : {false, true}) {
+    Network n({-1, 3, 8});
+    const std::string axes = n.add(integer_tensor({2}));
+    n.node("ReduceMean", {"x", axes}, "mean");
+    n.node("Sub", {"x", "mean"}, "d");
+    if (multiplies)
+      n.node("Mul", {"d", "d"}, "square");
+    else
+      n.node("Pow", {"d", n.add(quantize::real_tensor({}, {2}))}, "square");
+    n.node("ReduceMean", {"square", axes}, "variance");
+    n.node("Add", {"variance", n.add(quantize::real_tensor({1}, {1e-5f}))}, "sum");
+    n.node("Sqrt", {"sum"}, "root");
+    n.node("Div", {"d", "root"}, "normal");
+    n.node("Mul", {"normal", n.constant({8})}, "scaled");
+    n.node("Add", {n.constant({8}), "scaled"}, "y");
+    n.output("y");
+    const FloatModel made = n.simplified();
+    ASSERT_EQ(made.nodes.size(), 1u);
+    EXPECT_EQ(made.nodes[0].op, "LayerNormalization");
+    EXPECT_EQ(made.nodes[0].inputs.size(), 3u);
+    // Who else reads the scaled value needs it; without any line behind, the scale is 1.
+    n.output("scaled");
+    EXPECT_EQ(n.simplified().nodes.size(), 2u);
+    n.output("variance");
+    EXPECT_EQ(count_of(n.simplified(), "LayerNormalization"), 1);
+    n.output("normal");
+    const FloatModel bare = n.simplified();
+    EXPECT_EQ(count_of(bare, "LayerNormalization"), 1);
+    EXPECT_EQ(count_of(bare, "Mul"), multiplies ? 2 : 1);
+  }
+}
+
+// The mean of other dimensions, and a square of something else.
+TEST(Simplify, WhatIsNoLayerNormalizationStays) {
+  for (const bool other_axis : {false, true}) {
+    Network n({-1, 3, 8});
+    const std::string axes = n.add(integer_tensor({other_axis ? 1 : 2}));
+    n.node("ReduceMean", {"x", axes}, "mean");
+    n.node("Sub", {"x", "mean"}, "d");
+    n.node("Mul", {other_axis ? "d" : "x", "d"}, "square");
+    n.node("ReduceMean", {"square", axes}, "variance");
+    n.node("Add", {"variance", n.add(quantize::real_tensor({}, {1e-5f}))}, "sum");
+    n.node("Sqrt", {"sum"}, "root");
+    n.node("Div", {"d", "root"}, "y");
+    n.output("y");
+    EXPECT_EQ(count_of(n.simplified(), "LayerNormalization"), 0);
+  }
+}
+
 TEST(Simplify, WindowsSideBySideBecomeConvAndBlocks) {
   Network n({-1, 4, 3, 5});
   n.node("ConvTranspose", {"x", n.constant({4, 3, 2, 2}), n.constant({3})}, "a")

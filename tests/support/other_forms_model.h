@@ -188,6 +188,8 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   real_op(fb::FloatFunction::MATMUL, {real, right}, {2, 3});
   real_op(fb::FloatFunction::REDUCE_MAX, {real}, {2, 1});
   real_op(fb::FloatFunction::NORMALIZE, {real}, {2, 4});
+  const uint32_t line = m->constant({4}, DType::kFloat32, std::vector<float>(4, 0.5f));
+  real_op(fb::FloatFunction::LAYER_NORM, {real, line, line}, {2, 4});
 
   fb::SoftmaxOptionsT softmax;
   softmax.kind = fb::SoftmaxKind::Q5_26;

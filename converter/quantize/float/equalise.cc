@@ -20,9 +20,9 @@ constexpr double kDeviations = 4;
 
 // What writes a value's channels and what reads them.
 struct Site {
-  std::string value;         // that the readers read
-  int layer = -1;            // writer: a layer, or
-  std::string scale, shift;  // constants of a LayerNormalization's last steps
+  std::string value;  // that the readers read
+  size_t writer = 0;
+  bool is_norm = false;  // the writer is a LayerNormalization; else a layer
   std::vector<size_t> readers;
 };
 
@@ -100,7 +100,7 @@ class Equaliser {
       Site site;
       ChannelWeights weights;
       if (node(i).op != "MatMul" && ChannelWeights::of(*model_, node(i), &weights)) {
-        site.layer = static_cast<int>(i);
+        site.writer = i;
         site.value = node(i).outputs[0];
         while (links_.is_read_once(site.value) && only_scales(node(links_.readers(site.value)[0])))
           site.value = node(links_.readers(site.value)[0]).outputs[0];
@@ -113,37 +113,19 @@ class Equaliser {
     }
   }
 
-  // A LayerNormalization over the last dimension, or the product and the sum that end a spelled-out
-  // one, before products with constants.
+  // A LayerNormalization over the last dimension before products with constants.
   bool find_norm(size_t i, Site* site) const {
     const Node& n = node(i);
-    const auto line = [&](const Node& of, size_t at) {
-      const Tensor* c = of.has_input(at) ? model_->constant(of.inputs[at]) : nullptr;
+    const auto line = [&](size_t at) {
+      const Tensor* c = n.has_input(at) ? model_->constant(n.inputs[at]) : nullptr;
       return c && c->is_real() && c->shape.size() == 1 && c->size() > 1 ? c->size() : 0;
     };
-    int64_t channels = 0;
-    if (n.op == "LayerNormalization" && n.integer("axis", -1) == -1 && line(n, 1) > 0 &&
-        (!n.has_input(2) || line(n, 2) == line(n, 1))) {
-      channels = line(n, 1);
-      site->scale = n.inputs[1];
-      site->shift = n.has_input(2) ? n.inputs[2] : "";
-    } else if (n.op == "Add" && n.inputs.size() == 2) {
-      const size_t at = line(n, 1) > 0 ? 1 : 0;
-      const std::string& x = n.inputs[1 - at];
-      const int w = links_.writer(x);
-      if (line(n, at) == 0 || w < 0 || !links_.is_read_once(x)) return false;
-      const Node& product = node(static_cast<size_t>(w));
-      if (product.op != "Mul" || product.inputs.size() != 2) return false;
-      const size_t factor = line(product, 1) > 0 ? 1 : 0;
-      if (line(product, factor) != line(n, at)) return false;
-      const int d = links_.writer(product.inputs[1 - factor]);
-      if (d < 0 || node(static_cast<size_t>(d)).op != "Div") return false;  // by the deviation
-      channels = line(n, at);
-      site->scale = product.inputs[factor];
-      site->shift = n.inputs[at];
-    } else {
+    const int64_t channels = line(1);
+    if (n.op != "LayerNormalization" || n.integer("axis", -1) != -1 || channels == 0 ||
+        (n.has_input(2) && line(2) != channels))
       return false;
-    }
+    site->writer = i;
+    site->is_norm = true;
     site->value = n.outputs[0];
     for (size_t r : links_.readers(site->value))
       if (node(r).op != "MatMul" && node(r).op != "Gemm") return false;
@@ -152,36 +134,17 @@ class Equaliser {
 
   // Every constant that is changed belongs to one node alone.
   void own_constants() {
-    const auto own = [&](size_t i, const std::string& name) {
-      if (name.empty() || links_.readers(name).size() == 1) return name;
+    const auto own = [&](size_t i, size_t at) {
       Node& n = model_->nodes[i];
-      const auto at = std::find(n.inputs.begin(), n.inputs.end(), name) - n.inputs.begin();
-      set_constant(static_cast<size_t>(at), Tensor(constant(name)), &n, model_);
-      return n.inputs[static_cast<size_t>(at)];
+      if (n.has_input(at) && links_.readers(n.inputs[at]).size() > 1)
+        set_constant(at, Tensor(constant(n.inputs[at])), &n, model_);
     };
-    for (Site& site : sites_) {
-      if (site.layer >= 0) {
-        const auto layer = static_cast<size_t>(site.layer);
-        own(layer, node(layer).inputs[1]);
-        if (node(layer).has_input(2)) own(layer, node(layer).inputs[2]);
-      } else {
-        for (std::string* name : {&site.scale, &site.shift}) {
-          if (name->empty()) continue;
-          // The one reader that leads to this value.
-          for (size_t r : links_.readers(*name))
-            if (node(r).outputs[0] == site.value || leads_to(r, site.value)) {
-              *name = own(r, *name);
-              break;
-            }
-        }
-      }
-      for (size_t r : site.readers) own(r, node(r).inputs[1]);
+    for (const Site& site : sites_) {
+      own(site.writer, 1);
+      own(site.writer, 2);
+      for (size_t r : site.readers) own(r, 1);
     }
     links_ = Links(*model_);
-  }
-  bool leads_to(size_t i, const std::string& value) const {
-    const auto& readers = links_.readers(node(i).outputs[0]);
-    return readers.size() == 1 && node(readers[0]).outputs[0] == value;
   }
 
   std::vector<double> written(const Site& site, int round) {
@@ -190,20 +153,19 @@ class Equaliser {
       if (round == 0) seen_[site.value].assign(given->second.begin(), given->second.end());
       return seen_[site.value];
     }
-    if (site.layer < 0) {
-      const Tensor& scale = constant(site.scale);
+    const Node& writer = node(site.writer);
+    if (site.is_norm) {
+      const Tensor& scale = constant(writer.inputs[1]);
+      const Tensor* shift = writer.has_input(2) ? &constant(writer.inputs[2]) : nullptr;
       std::vector<double> most;
       for (size_t c = 0; c < scale.reals.size(); ++c)
         most.push_back(kDeviations * std::fabs(static_cast<double>(scale.reals[c])) +
-                       (site.shift.empty()
-                            ? 0.0
-                            : std::fabs(static_cast<double>(constant(site.shift).reals[c]))));
+                       (shift ? std::fabs(static_cast<double>(shift->reals[c])) : 0.0));
       return most;
     }
     ChannelWeights weights;
-    const Node& layer = node(static_cast<size_t>(site.layer));
-    if (!ChannelWeights::of(*model_, layer, &weights)) return {};
-    return output_maxima(weights, constant(layer.inputs[1]));
+    if (!ChannelWeights::of(*model_, writer, &weights)) return {};
+    return output_maxima(weights, constant(writer.inputs[1]));
   }
 
   // Factors that make what the value's writer gives of a channel as large as what its readers take.
@@ -235,20 +197,19 @@ class Equaliser {
   }
 
   void apply(const Site& site, const std::vector<double>& factors) {
-    if (site.layer < 0) {
-      divide(factors, &constant(site.scale));
-      if (!site.shift.empty()) divide(factors, &constant(site.shift));
+    const Node& writer = node(site.writer);
+    Tensor& w = constant(writer.inputs[1]);
+    if (site.is_norm) {
+      divide(factors, &w);
     } else {
-      const Node& layer = node(static_cast<size_t>(site.layer));
       ChannelWeights weights;
-      if (!ChannelWeights::of(*model_, layer, &weights)) return;
-      Tensor& w = constant(layer.inputs[1]);
+      if (!ChannelWeights::of(*model_, writer, &weights)) return;
       for (size_t i = 0; i < w.reals.size(); ++i)
         w.reals[i] =
             static_cast<float>(static_cast<double>(w.reals[i]) / factors[weights.output_of(i)]);
-      if (layer.has_input(2) && constant(layer.inputs[2]).reals.size() == factors.size())
-        divide(factors, &constant(layer.inputs[2]));
     }
+    if (writer.has_input(2) && constant(writer.inputs[2]).reals.size() == factors.size())
+      divide(factors, &constant(writer.inputs[2]));
     for (size_t r : site.readers) {
       ChannelWeights weights;
       if (!ChannelWeights::of(*model_, node(r), &weights)) return;

@@ -20,6 +20,8 @@ void drop_identities(FloatModel* model);
 // Forms that the converter knows best: Gemm as x * b + c; ReduceMean of images as GlobalAveragePool;
 // Resize by scales; limits as Relu.
 void unify_forms(FloatModel* model);
+// LayerNormalization over the last dimension where it is spelled out.
+void unify_layer_norms(FloatModel* model);
 // ConvTranspose of windows side by side as Conv and DepthToSpace.
 void split_transposed(FloatModel* model);
 

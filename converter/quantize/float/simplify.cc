@@ -25,6 +25,7 @@ Status simplify(FloatModel* model) {
   QRT_TRY(fold_constants(model));
   drop_identities(model);
   unify_forms(model);
+  unify_layer_norms(model);
   fold_batch_norms(model);
   merge_pads(model);
   split_transposed(model);

@@ -1,7 +1,8 @@
 // Adds the Float operators of one node to the graph. (Operators between DequantizeLinear and
 // QuantizeLinear that have no integer form run in float where the caller allows it, as one Float
 // operator for each function. The functions are qrt's own, kernels/float_fallback/float_fallback.h:
-// the same bytes everywhere, but not ONNX Runtime's.)
+// the same bytes everywhere, but not ONNX Runtime's, save a LayerNormalization's over the last
+// dimension.)
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_FLOAT_GRAPH_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_FLOAT_GRAPH_H_
 

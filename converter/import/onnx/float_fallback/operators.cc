@@ -182,7 +182,16 @@ Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
     QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
     return f.per_channel(scale, bias, y, made);
   }
-  // LayerNormalization
+  // LayerNormalization: in one where scale and bias are constants of the last dimension.
+  std::vector<float> scale, bias;
+  const bool is_last = marked.back() && std::count(marked.begin(), marked.end(), true) == 1;
+  if (is_last && f.channel_constants(1, shape[shape.rank() - 1], &scale) &&
+      (!node.has_input(2) || f.channel_constants(2, shape[shape.rank() - 1], &bias))) {
+    std::vector<ValueId> inputs = {x, f.constant({shape[shape.rank() - 1]}, scale)};
+    if (!bias.empty()) inputs.push_back(f.constant({shape[shape.rank() - 1]}, bias));
+    *made = f.add(F::LAYER_NORM, std::move(inputs), shape, epsilon);
+    return Status();
+  }
   if (!f.read(1, &b)) return Status();
   QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
   QRT_TRY(f.binary(F::MUL, y, b, &y));
