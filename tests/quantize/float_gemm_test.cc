@@ -62,8 +62,19 @@ TEST(FloatGemm, EveryKernelGivesTheDefinitionsBytes) {
     pack_columns(b.data(), s.n, 1, s.k, s.n, columns.data());
     for (const GemmKernel* kernel : usable()) {
       std::vector<float> got(start);
-      multiply(*kernel, rows.data(), s.rows, columns.data(), s.n, s.k, got.data(), s.n);
+      multiply(*kernel, rows.data(), s.rows, columns.data(), s.n, s.k, nullptr, got.data(), s.n);
       EXPECT_TRUE(same_bytes(got, want))
+          << kernel->name << " " << s.rows << "x" << s.k << "x" << s.n;
+      // Of rows that start with one number each, whatever y held.
+      std::vector<float> firsts(s.rows), of_rows;
+      for (size_t r = 0; r < s.rows; ++r) {
+        firsts[r] = start[r * s.n];
+        for (size_t j = 0; j < s.n; ++j)
+          of_rows.push_back(sum_of(&a[r * s.k], 1, &b[j], s.n, s.k, firsts[r]));
+      }
+      multiply(*kernel, rows.data(), s.rows, columns.data(), s.n, s.k, firsts.data(), got.data(),
+               s.n);
+      EXPECT_TRUE(same_bytes(got, of_rows))
           << kernel->name << " " << s.rows << "x" << s.k << "x" << s.n;
     }
   }
@@ -78,8 +89,8 @@ TEST(FloatGemm, PacksTransposedOperands) {
   std::vector<float> columns(column_panels(kN) * kPanel * kK), got(kRows * kN, 0.0f);
   pack_rows(a.data(), 1, kRows, kRows, kK, rows.data());  // a is [k, rows]
   pack_columns(b.data(), 1, kK, kK, kN, columns.data());  // b is [n, k]
-  multiply(*select_gemm(detected_isas()), rows.data(), kRows, columns.data(), kN, kK, got.data(),
-           kN);
+  multiply(*select_gemm(detected_isas()), rows.data(), kRows, columns.data(), kN, kK, nullptr,
+           got.data(), kN);
   for (size_t r = 0; r < kRows; ++r)
     for (size_t j = 0; j < kN; ++j)
       EXPECT_EQ(got[r * kN + j], sum_of(&a[r], kRows, &b[j * kK], 1, kK, 0.0f));

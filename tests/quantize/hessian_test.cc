@@ -40,7 +40,7 @@ TEST(Hessian, SumsOfConvolutionsAreThoseOfTheirWindows) {
   ASSERT_EQ(gram.terms, 12);
   for (size_t g = 0; g < 2; ++g)
     for (size_t i = 0; i < 12; i += 5)
-      for (size_t j = 0; j < 12; j += 3) {
+      for (size_t j = 0; j <= i; j += 3) {
         const auto a = picked(node, x, weights, 2 * g, i), b = picked(node, x, weights, 2 * g, j);
         double sum = 0;
         for (size_t k = 0; k < a.size(); ++k)
@@ -49,11 +49,27 @@ TEST(Hessian, SumsOfConvolutionsAreThoseOfTheirWindows) {
       }
 }
 
+// Of more terms than are multiplied at once.
+TEST(Hessian, SumsOfWideMatrices) {
+  Random random;
+  const size_t terms = 101, rows = 3;
+  const Tensor x = random_tensor({rows, terms}, &random);
+  Gram gram;
+  ASSERT_TRUE(quantize::add_gram(make_node("MatMul", {"x", "w"}, "y"), x, {terms, 5}, &gram).ok());
+  for (size_t i = 0; i < terms; ++i)
+    for (size_t j = 0; j < terms; ++j) {
+      float sum = 0;
+      for (size_t r = 0; r < rows && j <= i; ++r)
+        sum = std::fma(x.reals[r * terms + i], x.reals[r * terms + j], sum);
+      EXPECT_EQ(gram.sums[i * terms + j], static_cast<double>(sum)) << i << ", " << j;
+    }
+}
+
 TEST(Hessian, SumsOfMatrices) {
   Gram gram;
   const Tensor x = real_tensor({1, 2, 2}, {1, 2, 3, 4});
   ASSERT_TRUE(quantize::add_gram(make_node("MatMul", {"x", "w"}, "y"), x, {2, 5}, &gram).ok());
-  EXPECT_EQ(gram.sums, (std::vector<double>{10, 14, 14, 20}));
+  EXPECT_EQ(gram.sums, (std::vector<double>{10, 0, 14, 20}));
   EXPECT_FALSE(quantize::add_gram(make_node("MatMul", {"x", "w"}, "y"), x, {3, 5}, &gram).ok());
   EXPECT_FALSE(quantize::add_gram(make_node("Relu", {"x"}, "y"), x, {2, 5}, &gram).ok());
 }

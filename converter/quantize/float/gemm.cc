@@ -36,12 +36,12 @@ void pack_rows(const float* x, size_t row_step, size_t k_step, size_t rows, size
                float* panels) {
   for (size_t first = 0; first < rows; first += kTileRows, panels += k * kTileRows) {
     const size_t filled = std::min(kTileRows, rows - first);
-    for (size_t r = 0; r < filled; ++r) {
-      const float* row = x + (first + r) * row_step;
-      for (size_t i = 0; i < k; ++i) panels[i * kTileRows + r] = row[i * k_step];
-    }
-    for (size_t r = filled; r < kTileRows; ++r)
-      for (size_t i = 0; i < k; ++i) panels[i * kTileRows + r] = 0;
+    const float* from = x + first * row_step;
+    float* to = panels;
+    for (size_t i = 0; filled == kTileRows && i < k; ++i, from += k_step, to += kTileRows)
+      for (size_t r = 0; r < kTileRows; ++r) to[r] = from[r * row_step];
+    for (size_t i = 0; filled < kTileRows && i < k; ++i, from += k_step, to += kTileRows)
+      for (size_t r = 0; r < kTileRows; ++r) to[r] = r < filled ? from[r * row_step] : 0.0f;
   }
 }
 
@@ -66,8 +66,9 @@ namespace {
 
 // One tile; at the borders through a buffer of its own.
 void put_tile(const GemmKernel& kernel, const float* a, const float* b, size_t b_stride, size_t k,
-              size_t rows, size_t columns, float* y, size_t ldy) {
+              size_t rows, size_t columns, const float* start, float* y, size_t ldy) {
   const size_t panels = column_panels(columns);
+  for (size_t r = 0; start != nullptr && r < rows; ++r) std::fill_n(y + r * ldy, columns, start[r]);
   if (rows == kTileRows && columns == panels * kPanel)
     return kernel.tile(a, b, b_stride, panels, k, y, ldy);
   constexpr size_t kWidth = kTilePanels * kPanel;
@@ -85,7 +86,8 @@ void put_tile(const GemmKernel& kernel, const float* a, const float* b, size_t b
 
 // A block of columns stays in the cache of the second level while all rows pass it.
 void multiply(const GemmKernel& kernel, const float* row_panel, size_t rows,
-              const float* column_panel, size_t n, size_t k, float* y, size_t ldy) {
+              const float* column_panel, size_t n, size_t k, const float* start, float* y,
+              size_t ldy) {
   constexpr size_t kWidth = kTilePanels * kPanel;
   for (size_t k0 = 0; k0 < k; k0 += kSumBlock) {
     const size_t block = std::min(kSumBlock, k - k0);
@@ -93,7 +95,8 @@ void multiply(const GemmKernel& kernel, const float* row_panel, size_t rows,
       const float* b = column_panel + j / kPanel * k * kPanel + k0 * kPanel;
       for (size_t r = 0; r < rows; r += kTileRows)
         put_tile(kernel, row_panel + r * k + k0 * kTileRows, b, k * kPanel, block,
-                 std::min(kTileRows, rows - r), std::min(kWidth, n - j), y + r * ldy + j, ldy);
+                 std::min(kTileRows, rows - r), std::min(kWidth, n - j),
+                 start != nullptr && k0 == 0 ? start + r : nullptr, y + r * ldy + j, ldy);
     }
   }
 }

@@ -19,16 +19,23 @@ constexpr size_t kChunk = 4096;
 constexpr int64_t kTogether = 8;
 constexpr size_t kUpdates = 4;
 
-// x [terms, n] times its own transpose, onto doubles.
+// The lower half of x [terms, n] times its own transpose, onto doubles.
 void add_products(const GemmKernel& kernel, const std::vector<float>& x, size_t terms, size_t n,
                   double* sums) {
+  constexpr size_t kBlock = kPanel * kTilePanels;  // of rows: whole panels of both
   std::vector<float> rows(row_panels(terms) * kTileRows * n);
   std::vector<float> columns(column_panels(terms) * kPanel * n);
-  std::vector<float> product(terms * terms, 0.0f);
+  std::vector<float> product(kBlock * terms), zeros(kBlock);
   pack_rows(x.data(), n, 1, terms, n, rows.data());
   pack_columns(x.data(), 1, n, n, terms, columns.data());
-  multiply(kernel, rows.data(), terms, columns.data(), terms, n, product.data(), terms);
-  for (size_t i = 0; i < product.size(); ++i) sums[i] += static_cast<double>(product[i]);
+  for (size_t first = 0; first < terms; first += kBlock) {
+    const size_t end = std::min(first + kBlock, terms);
+    multiply(kernel, rows.data() + first * n, end - first, columns.data(), end, n, zeros.data(),
+             product.data(), terms);
+    for (size_t i = first; i < end; ++i)
+      for (size_t j = 0; j <= i; ++j)
+        sums[i * terms + j] += static_cast<double>(product[(i - first) * terms + j]);
+  }
 }
 
 Status start(int64_t groups, int64_t terms, Gram* gram) {

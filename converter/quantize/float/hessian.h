@@ -10,8 +10,8 @@
 
 namespace qrt::quantize {
 
-// Sums of products of a layer's inputs with each other, as they meet its weights: for each group a
-// matrix [terms, terms], in the order of the weights of one output.
+// Sums of products of a layer's inputs with each other, as they meet its weights: for each group the
+// lower half of a symmetric matrix [terms, terms], in the order of the weights of one output.
 struct Gram {
   int64_t groups = 0, terms = 0;
   std::vector<double> sums;
@@ -22,8 +22,8 @@ struct Gram {
 // operators. Several samples may lie in x.
 Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gram);
 
-// n rows of k weights as multiples of each row's scale, lo to hi. hessian [k, k], symmetric: a group
-// of a Gram. kInvalidArgument where it is none.
+// n rows of k weights as multiples of each row's scale, lo to hi. hessian [k, k], of which the
+// lower half counts: a group of a Gram. kInvalidArgument where it is none.
 Status round_weights(const float* w, int64_t n, int64_t k, const double* hessian,
                      const float* scale, int lo, int hi, int32_t* q);
 

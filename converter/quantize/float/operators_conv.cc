@@ -167,6 +167,8 @@ void run_product(const Conv& conv, const float* padded, const WindowTables& tabl
   // laid out in the end.
   constexpr size_t kWidth = kPanel * kTilePanels;
   const bool alone = positions >= kWidth || conv.batch == 1;
+  std::vector<float> start(filters * groups);
+  if (conv.bias) std::copy_n(conv.bias, start.size(), start.data());
   const size_t line = alone ? positions : total;  // of columns
   const size_t block = std::max<size_t>(1, kColumnFloats / k / kWidth) * kWidth;
   const size_t width = std::min(block, (line + kPanel - 1) / kPanel * kPanel);
@@ -191,10 +193,8 @@ void run_product(const Conv& conv, const float* padded, const WindowTables& tabl
             sums = conv.y + (n0 * groups + g) * filters * positions + first % positions;
             step = positions;
           }
-          for (size_t r = 0; r < filters; ++r)
-            std::fill_n(sums + r * step, n, conv.bias ? conv.bias[g * filters + r] : 0.0f);
-          multiply(*machine->gemm, rows.data() + g * group_floats, filters, columns, n, k, sums,
-                   step);
+          multiply(*machine->gemm, rows.data() + g * group_floats, filters, columns, n, k,
+                   start.data() + g * filters, sums, step);
           for (size_t at = first; !alone && at < first + n;) {  // sample by sample
             const size_t from = at % positions, count = std::min(positions - from, first + n - at);
             float* y = conv.y + (at / positions * groups + g) * filters * positions + from;

@@ -36,7 +36,8 @@ void run_products(const std::vector<Product>& products, Machine* machine) {
       for (size_t r = begin; r < end; r += kRowsOfTask) {
         const size_t count = std::min(kRowsOfTask, end - r);
         pack_rows(p.a + r * p.a_row_step, p.a_row_step, p.a_k_step, count, p.k, rows);
-        multiply(*machine->gemm, rows, count, columns.data(), p.n, p.k, p.y + r * p.n, p.n);
+        multiply(*machine->gemm, rows, count, columns.data(), p.n, p.k, nullptr, p.y + r * p.n,
+                 p.n);
       }
     });
   }

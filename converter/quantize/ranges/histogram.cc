@@ -101,27 +101,22 @@ struct Bins {
   int32_t of[kAtOnce];
   size_t zeros = 0, bad = 0;
 
-  Bins(const uint32_t* bits, size_t n, float per_unit, int32_t first, int32_t none) {
-    constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
-    uint32_t kept[kAtOnce];
+  Bins(const float* values, size_t n, float per_unit, int32_t first, int32_t none) {
     int32_t is_zero = 0, is_bad = 0;
     const auto count = static_cast<int32_t>(n);
-    for (int32_t i = 0; i < count; ++i) {
-      const auto magnitude = static_cast<int32_t>(bits[i] & kMagnitude);
-      const bool ok = magnitude < static_cast<int32_t>(kInfinity);
-      kept[i] = ok ? bits[i] : 0;
-      is_bad += ok ? 0 : 1;
-      is_zero += magnitude == 0 ? 1 : 0;
-    }
     float x[kAtOnce];
-    memcpy(x, kept, n * sizeof(float));
+    for (int32_t i = 0; i < count; ++i) {
+      const bool ok = is_finite(values[i]);
+      x[i] = ok ? values[i] : 0.0f;
+      is_bad += ok ? 0 : 1;
+      is_zero += values[i] == 0.0f ? 1 : 0;
+    }
     for (int32_t i = 0; i < count; ++i) {
       const float at = x[i] * per_unit;  // exact: a power of two
       const auto whole = static_cast<int32_t>(at);
       of[i] = whole - (static_cast<float>(whole) > at ? 1 : 0) - first;
     }
-    for (int32_t i = 0; i < count; ++i)
-      of[i] = (kept[i] & kMagnitude) != 0 ? of[i] : none + i % kTurns;
+    for (int32_t i = 0; i < count; ++i) of[i] = x[i] != 0.0f ? of[i] : none + i % kTurns;
     zeros = static_cast<size_t>(is_zero);
     bad = static_cast<size_t>(is_bad);
   }
@@ -135,15 +130,14 @@ void Histogram::count(const float* values, size_t runs, size_t step, size_t n) {
   constexpr size_t kRuns = kAtOnce / kRun;
   std::vector<uint32_t> counts(counts_.size() + Bins::kTurns);
   const float per_unit = counts_.empty() ? 0.0f : static_cast<float>(1 / width_);
-  uint32_t bits[kAtOnce];
+  float gathered[kAtOnce];
   for (size_t run = 0; run < runs; run += kRuns) {
     const size_t together = std::min(kRuns, runs - run);
     const size_t size = std::min(together * kRun, n - run * kRun);
-    if (step == 1) memcpy(bits, values + run * kRun, size * sizeof(float));
     for (size_t r = 0; step > 1 && r < together; ++r)  // whole runs
-      memcpy(bits + r * kRun, values + (run + r) * step * kRun, kRun * sizeof(float));
-    const Bins bins(bits, size, per_unit, static_cast<int32_t>(first_),
-                    static_cast<int32_t>(counts_.size()));
+      memcpy(gathered + r * kRun, values + (run + r) * step * kRun, kRun * sizeof(float));
+    const Bins bins(step == 1 ? values + run * kRun : gathered, size, per_unit,
+                    static_cast<int32_t>(first_), static_cast<int32_t>(counts_.size()));
     for (size_t i = 0; i < size; ++i) ++counts[static_cast<size_t>(bins.of[i])];
     zeros_ += bins.zeros;
     total_ += size - bins.bad;

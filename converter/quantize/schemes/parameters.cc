@@ -19,19 +19,28 @@ float code_of(float w, float scale, float most) {
   return ((above > most ? most : above) + kRound) - kRound;
 }
 
-// Of what rounding and clipping do to weights: the sum of squares, in four sums.
-double squares_of_errors(const std::vector<float>& weights, float scale, float most) {
-  constexpr size_t kLanes = 4;
+// Of what rounding and clipping do to weights: the sum of squares, in four sums; of a part of them
+// where that has as much as `enough`.
+double squares_of_errors(const std::vector<float>& weights, float scale, float most,
+                         double enough) {
+  constexpr size_t kLanes = 4, kAtOnce = 64;
   double sum[kLanes] = {};
-  const auto add = [&](size_t lane, float w) {
-    const double d = static_cast<double>(code_of(w, scale, most) * scale) - static_cast<double>(w);
+  const auto total = [&] { return (sum[0] + sum[1]) + (sum[2] + sum[3]); };
+  const auto add = [&](size_t lane, float coded, float w) {
+    const double d = static_cast<double>(coded) - static_cast<double>(w);
     sum[lane] += d * d;
   };
-  size_t i = 0;
-  for (; i + kLanes <= weights.size(); i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, weights[i + lane]);
-  for (; i < weights.size(); ++i) add(0, weights[i]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (size_t first = 0; first < weights.size() && total() < enough; first += kAtOnce) {
+    const float* w = weights.data() + first;
+    const size_t n = std::min(kAtOnce, weights.size() - first);
+    float coded[kAtOnce];
+    for (size_t i = 0; i < n; ++i) coded[i] = code_of(w[i], scale, most) * scale;
+    size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane) add(lane, coded[i + lane], w[i + lane]);
+    for (; i < n; ++i) add(0, coded[i], w[i]);
+  }
+  return total();
 }
 
 // The scale, at most greatest / most, whose rounding and clipping have the least squares.
@@ -46,7 +55,7 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
     const float factor =
         scheme.power_of_two ? std::ldexp(1.0f, -i) : 1.0f - 0.01f * static_cast<float>(i);
     const float scale = allowed_scale(scheme, greatest / most * factor);
-    const double error = squares_of_errors(weights, scale, most);
+    const double error = squares_of_errors(weights, scale, most, least);
     if (error < least) {
       least = error;
       best = scale;
