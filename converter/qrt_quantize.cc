@@ -36,6 +36,7 @@ Status complete(const Options& options, Settings* settings) {
                      : options.ladder == "full" ? quantize::Ladder::kFull
                                                 : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
+  settings->try_wide = !options.report.empty();
   QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
       options.report.empty())

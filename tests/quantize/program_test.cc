@@ -65,6 +65,15 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_EQ(report["held_out_samples"], 4);
   EXPECT_GT(report["agreement"]["held_out"]["all"]["sqnr_db"], 25.0);
   EXPECT_GT(report["tensors"].size(), 4u);
+  const auto& wide = report["more_with_16_bits"];
+  ASSERT_GT(wide.size(), 2u);
+  for (size_t i = 0; i < wide.size(); ++i) {
+    EXPECT_EQ(wide[i]["tensors"].size(), i == 0 ? 0u : 1u << (i - 1));
+    EXPECT_GT(wide[i]["ms"], 0);
+  }
+  const double as_it_is = wide[0]["sqnr_db"];
+  EXPECT_NEAR(as_it_is, report["agreement"]["held_out"]["all"]["sqnr_db"], 1e-6);
+  EXPECT_GT(wide.back()["sqnr_db"], as_it_is);
   // The ONNX form converts to the same operators.
   const CommandResult again =
       run("qrt_convert", {path("out.onnx"), "-o", path("again.qrt"), "--require-level", "I1"});

@@ -40,6 +40,13 @@ struct RungFinding {
   bool is_kept = false;
 };
 
+// The integer model with 16 bits for its worst tensors.
+struct WideFinding {
+  std::vector<std::string> tensors;  // none: as it is
+  double noise = 0;                  // noise : signal of the outputs on the held-out samples
+  double ms = 0;                     // the shortest run of one sample, measured
+};
+
 // What a remedy may name: not what this run has tried, nor what the scheme has not.
 struct Remedies {
   bool has_ladder = false;   // was tried
@@ -61,6 +68,7 @@ struct Findings {
   Set calibration, held_out;  // `all` is the integer model that ships; the others are simulated
   std::vector<TensorFinding> tensors;  // worst first
   std::vector<RungFinding> rungs;
+  std::vector<WideFinding> wide;
   double seconds = 0;
 };
 

@@ -89,6 +89,9 @@ std::string text_report(const Findings& f) {
   size_t promoted = 0;
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
   if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);
+  for (const WideFinding& w : f.wide)
+    text += format("  %zu more with 16 bits     %9s, %.2f ms\n", w.tensors.size(),
+                   decibels(1 / w.noise).c_str(), w.ms);
   return text;
 }
 

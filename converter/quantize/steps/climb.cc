@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 
 #include "converter/quantize/float/equalise.h"
 #include "converter/quantize/steps/work.h"
@@ -53,7 +54,8 @@ Status try_search(Work* work, Judgement* judgement) {
   return keep_if_better(work, "search", std::move(changed), rules, judgement);
 }
 
-// What the float model makes of a sample: kept for the next time while that is little.
+}  // namespace
+
 Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
                     const Values** outputs) {
   const auto known = work->judged.find(sample);
@@ -72,10 +74,9 @@ Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made
   return {};
 }
 
-}  // namespace
-
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Judgement* judgement) {
+             Judgement* judgement, double* ms) {
+  using Clock = std::chrono::steady_clock;
   Document document;
   Conversion conversion;
   QRT_TRY(convert_parameters(*work, parameters, &document, &conversion));
@@ -84,7 +85,10 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
   for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {
     Values feeds, got;
     QRT_TRY(work->samples->read(which[i], &feeds));
+    const auto begin = Clock::now();
     QRT_TRY(integers.run(feeds, &got));
+    const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+    if (ms != nullptr) *ms = i == 0 ? took.count() : std::min(*ms, took.count());
     Values made;
     const Values* real;
     QRT_TRY(real_outputs(work, which[i], feeds, &made, &real));

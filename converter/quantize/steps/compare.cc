@@ -23,23 +23,24 @@ Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* 
   const size_t n = std::min(which.size(), kMostCompared);
   for (size_t i = 0; i < n; ++i) {
     work->progress("report", static_cast<double>(i) / static_cast<double>(n));
-    Values feeds, real, got;
+    Values feeds, made, got;
     QRT_TRY(work->samples->read(which[i], &feeds));
-    QRT_TRY(work->interpreter.run(feeds, nullptr, &real));
+    const Values* real;
+    QRT_TRY(real_outputs(work, which[i], feeds, &made, &real));
     const int64_t label = work->label(which[i]);
     QRT_TRY(integers->run(feeds, &got));
-    set->all.add(real[output], got[output], label);
+    set->all.add(real->at(output), got[output], label);
     for (size_t k = 1; k < work->model.outputs.size(); ++k) {
       const std::string& other = work->model.outputs[k].name;
       set->others.resize(work->model.outputs.size() - 1);
       set->others[k - 1].first = other;
-      set->others[k - 1].second.add(real[other], got[other]);
+      set->others[k - 1].second.add(real->at(other), got[other]);
     }
     if (i >= kMostSimulated) continue;
     QRT_TRY(weights.run(feeds, &got));
-    set->weights.add(real[output], got[output], label);
+    set->weights.add(real->at(output), got[output], label);
     QRT_TRY(activations.run(feeds, &got));
-    set->activations.add(real[output], got[output], label);
+    set->activations.add(real->at(output), got[output], label);
   }
   return {};
 }

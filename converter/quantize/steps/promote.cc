@@ -101,4 +101,30 @@ Status promote(Work* work) {
   return {};
 }
 
+Status try_wide(Work* work) {
+  Findings& f = work->findings();
+  if (!f.remedies.has_16_bits || work->held_out.empty()) return {};
+  const Parameters parameters = work->parameters;
+  const Placement placement = work->placement;
+  size_t next = 0;
+  for (const size_t wanted : {0, 1, 2, 4, 8}) {
+    WideFinding wide = f.wide.empty() ? WideFinding() : f.wide.back();
+    for (; wide.tensors.size() < wanted && next < f.tensors.size(); ++next) {
+      const std::string& name = f.tensors[next].name;
+      if (f.tensors[next].is_promoted) continue;
+      QRT_TRY(promote_one(work, name));
+      if (work->parameters.codings.at(name).bits == 16) wide.tensors.push_back(name);
+    }
+    if (wide.tensors.size() < wanted) break;
+    work->progress("16 bits", static_cast<double>(wanted) / 8);
+    Judgement judgement;
+    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.ms));
+    wide.noise = judgement.noise();
+    f.wide.push_back(std::move(wide));
+  }
+  work->parameters = parameters;
+  work->placement = placement;
+  return {};
+}
+
 }  // namespace qrt::quantize

@@ -66,15 +66,21 @@ Coding constant_coding(const Work& work, const std::string& constant);
 // climb.cc: the rungs of the ladder.
 Status try_equalised(Work* work);
 Status climb(Work* work);
-// How the integer model of some parameters does on some samples.
+// What the float model makes of a sample: kept for the next time while that is little, else in *made.
+Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
+                    const Values** outputs);
+// How the integer model of some parameters does on some samples, and its shortest run of one.
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Judgement* judgement);
+             Judgement* judgement, double* ms = nullptr);
 
 // search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
 Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules);
 
 // promote.cc: 16 bits for the worst tensors, until --max-drop is met.
 Status promote(Work* work);
+// What 16 bits for 1, 2, 4 and 8 of the worst tensors would bring and cost: for the report. REQUIRES:
+// find_errors().
+Status try_wide(Work* work);
 
 // compare.cc: the model that ships, and what is said of it.
 Status write_document(const Work& work, const Placement& placement, const Parameters& parameters,
