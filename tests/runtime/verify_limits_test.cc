@@ -316,6 +316,15 @@ TEST(VerifyLimits, OptionsThatAreMissing) {
   refuses("op 0 (unknown 'map'): its options are missing", with(fb::OpOptions::NONE, true));
 }
 
+TEST(VerifyLimits, OperatorsOfLaterVersions) {
+  Parts parts;
+  parts.operators = {fb::CreateOperatorDirect(parts.fbb, "map", "", static_cast<fb::OpOptions>(200),
+                                              fb::CreateLutOptions(parts.fbb, 1).Union(),
+                                              &parts.inputs, &parts.outputs)};
+  expect_refused(parts.build(), QRT_UNSUPPORTED,
+                 "op 0 (unknown 'map'): operator type 200 is unknown to this build");
+}
+
 // One operator that names one constant of a megabyte 2100 times.
 TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
   Parts parts(1 << 20);
