@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -157,6 +158,23 @@ TEST(Mutators, TakeAUnionWithoutItsTable) {
                             tflite_types::QuantizationParametersTypeTable(), 1),
             2);
   for (unsigned n = 0; n < 1000; ++n) ASSERT_FALSE(mutate_tflite(source, n).empty());
+}
+
+// A vector of int64 that begins four bytes late: its first number becomes its length.
+TEST(Mutators, TakeNumbersThatAreNotAligned) {
+  testing::TfliteBuilder b;
+  const int x = b.input(tflite::TensorType::INT8, {4}, 0.5f, 0);
+  b.at(x).quantization->zero_point = {1, 7};
+  std::vector<uint8_t> file = b.build();
+  int moved = 0;
+  for (const testing::Link& link : testing::fields_of(file, tflite_types::ModelTypeTable()).links) {
+    if (link.element != flatbuffers::ET_LONG) continue;
+    const auto offset = static_cast<uint32_t>(link.to + 4 - link.at);
+    memcpy(file.data() + link.at, &offset, sizeof offset);
+    ++moved;
+  }
+  ASSERT_EQ(moved, 1);
+  for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_tflite(file, n).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, ::testing::ValuesIn(kTargets),
