@@ -28,8 +28,10 @@ Status check_element(const char* what, DType dtype, int32_t zero_point, FormulaE
                dtype_name(dtype));
 }
 
+uint32_t count_of(const StepVector* steps) { return steps != nullptr ? steps->size() : 0; }
+
 Status check_steps(const char* what, const StepVector* steps) {
-  const uint32_t count = steps != nullptr ? steps->size() : 0;
+  const uint32_t count = count_of(steps);
   QRT_MODEL_CHECK(count <= kMaxSteps, "%s has %u steps, expected at most %u", what, count,
                   kMaxSteps);
   for (uint32_t i = 0; i < count; ++i) {
@@ -63,6 +65,8 @@ Status analyse(const InferContext& context, Elements* elements, DType* output, S
   QRT_TRY(declared_output_dtype(context, output));
   QRT_TRY(check_element("zero_point", *output, o->zero_point(), &elements->y));
   if (inputs == 1) {
+    QRT_MODEL_CHECK(count_of(o->b_steps()) == 0 && count_of(o->steps()) == 0,
+                    "has b_steps or steps, expected them of 2 inputs alone");
     *shape = context.inputs[0].type.shape;
     return Status();
   }
@@ -127,7 +131,7 @@ void run(const Step& step, const RunContext& context) {
 // The steps, as cheap as the bounds before them allow; *bounds becomes those behind.
 FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVector* steps,
                        FormulaBounds* bounds, std::vector<FormulaStep>* storage) {
-  for (uint32_t i = 0; steps != nullptr && i < steps->size(); ++i) {
+  for (uint32_t i = 0; i < count_of(steps); ++i) {
     const fb::FormulaStep& s = *steps->Get(i);
     storage->push_back({static_cast<FormulaFunction>(s.function()), s.value(), s.high()});
   }

@@ -36,9 +36,11 @@ class FieldMutator {
   size_t pick(size_t n) { return random_() % n; }
 
   int64_t value(int64_t now) {
-    constexpr int64_t kNear = 3;
+    constexpr int kNear = 3;
     switch (below(6)) {
-      case 0: return now + below(2 * kNear + 1) - kNear;
+      case 0:
+        return static_cast<int64_t>(static_cast<uint64_t>(now) +
+                                    static_cast<uint64_t>(below(2 * kNear + 1) - kNear));
       case 1: return below(10);
       case 2: return -below(10);
       case 3: return (int64_t{1} << below(33)) - below(2);

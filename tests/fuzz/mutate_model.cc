@@ -1,15 +1,10 @@
-// libFuzzer's mutator for .qrt files: changes one number to what is likely to matter, lets one
-// reference name what another names, or writes the file anew with every default in it, so that there
-// are more fields to change. Bytes at random seldom leave a flatbuffer whole.
-#include <algorithm>
-
+// Changes one number to what is likely to matter, lets one reference name what another names, or writes
+// the file anew with every default in it, so that there are more fields to change. Bytes at random
+// seldom leave a flatbuffer whole.
 #include "qrt_model_generated.h"
 #include "runtime/unshared.h"
+#include "tests/fuzz/mutate.h"
 #include "tests/fuzz/mutate_fields.h"
-
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
-                                          unsigned int seed);
 
 namespace qrt::fuzz {
 namespace {
@@ -35,15 +30,12 @@ Bytes with_defaults(const Bytes& file) {
 }
 
 }  // namespace
-}  // namespace qrt::fuzz
 
-size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
-  using qrt::fuzz::Bytes;
-  Bytes file(data, data + size);
-  if (seed % 8 == 0 || !qrt::fuzz::is_whole(file)) return LLVMFuzzerMutate(data, size, max_size);
-  if (seed % 16 == 1) file = qrt::fuzz::with_defaults(file);
-  qrt::fuzz::FieldMutator(seed).run(&file, qrt::fb_types::ModelTypeTable());
-  if (file.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
-  std::copy(file.begin(), file.end(), data);
-  return file.size();
+std::vector<uint8_t> mutate_model(const std::vector<uint8_t>& file, unsigned seed) {
+  if (!is_whole(file)) return {};
+  Bytes changed = seed % 16 == 1 ? with_defaults(file) : file;
+  FieldMutator(seed).run(&changed, fb_types::ModelTypeTable());
+  return changed;
 }
+
+}  // namespace qrt::fuzz

@@ -3,14 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
+#include "converter/quantize/float/float_model.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/generator.h"
-#include "tests/fuzz/mutate_tflite.h"
+#include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/support/fields.h"
+#include "tests/support/tflite_builder.h"
+#include "tflite_types.h"
 
 namespace qrt::fuzz {
 namespace {
@@ -74,6 +80,26 @@ TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
     EXPECT_GT(seen[type], 10) << fb::EnumNameOpOptions(static_cast<fb::OpOptions>(type));
 }
 
+// The float networks are read and simplified, so that what is made of them begins behind the reader.
+TEST(Seeds, OfFloatNetworksAreTaken) {
+  for (const std::vector<uint8_t>& seed : seeds("fuzz_float")) {
+    const std::string path = ::testing::TempDir() + "qrt_replay_test.onnx";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(seed.data()),
+               static_cast<std::streamsize>(seed.size()));
+    quantize::FloatModel model;
+    Status status = quantize::read_float_model(path, &model);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(status.ok()) << status.message();
+    quantize::Dims shape = model.inputs[0].shape;
+    shape[0] = 1;
+    status = quantize::fix_input_shapes({{model.inputs[0].name, shape}}, &model);
+    if (status.ok()) status = quantize::simplify(&model);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_GT(model.nodes.size(), 5u);
+  }
+}
+
 // Files changed again and again: importing any of them ends well, and some still are models.
 TEST(TfliteMutator, ChangesModelsIntoOthers) {
   constexpr unsigned kChanges = 400;
@@ -90,6 +116,65 @@ TEST(TfliteMutator, ChangesModelsIntoOthers) {
   }
   EXPECT_GT(whole, changed / 2);
   EXPECT_GT(changed, static_cast<int>(kChanges) / 2);
+}
+
+// Sets the types of every union of these tables; returns how many there are.
+int set_union_types(std::vector<uint8_t>* file, const flatbuffers::TypeTable* root,
+                    const flatbuffers::TypeTable* table, int64_t type) {
+  int count = 0;
+  for (const testing::Field& field : testing::fields_of(*file, root).numbers) {
+    if (field.table != table || table->type_codes[field.index].base_type != flatbuffers::ET_UTYPE)
+      continue;
+    testing::set(file, field, type);
+    ++count;
+  }
+  return count;
+}
+
+// A union's type without its table, and the greatest zero points: a verifier lets them pass, and a
+// sanitizer sees what they do to a mutator. A type that the schema has not is written without a table.
+TEST(Mutators, TakeAUnionWithoutItsTable) {
+  testing::ModelBuilder m;
+  auto& options = m.op(fb::LutOptionsT(), {m.input({4})}, {m.output({4})}).options;
+  options.Reset();
+  options.type = static_cast<fb::OpOptions>(255);
+  std::vector<uint8_t> model = m.build();
+  ASSERT_EQ(set_union_types(&model, fb_types::ModelTypeTable(), fb_types::OperatorTypeTable(),
+                            static_cast<int>(fb::OpOptions::Lut)),
+            1);
+  for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_model(model, n).empty());
+
+  using tflite::TensorType;
+  testing::TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {4}, 0.5f, 0);
+  const int y = b.output(TensorType::INT8, {4}, 0.5f, 0);
+  b.op(tflite::BuiltinOperator::RELU, {x}, {y});
+  for (const int tensor : {x, y}) {
+    b.at(tensor).quantization->zero_point = {INT64_MAX};
+    b.at(tensor).quantization->details.type = static_cast<tflite::QuantizationDetails>(255);
+  }
+  std::vector<uint8_t> source = b.build();
+  ASSERT_EQ(set_union_types(&source, tflite_types::ModelTypeTable(),
+                            tflite_types::QuantizationParametersTypeTable(), 1),
+            2);
+  for (unsigned n = 0; n < 1000; ++n) ASSERT_FALSE(mutate_tflite(source, n).empty());
+}
+
+// A vector of int64 that begins four bytes late: its first number becomes its length.
+TEST(Mutators, TakeNumbersThatAreNotAligned) {
+  testing::TfliteBuilder b;
+  const int x = b.input(tflite::TensorType::INT8, {4}, 0.5f, 0);
+  b.at(x).quantization->zero_point = {1, 7};
+  std::vector<uint8_t> file = b.build();
+  int moved = 0;
+  for (const testing::Link& link : testing::fields_of(file, tflite_types::ModelTypeTable()).links) {
+    if (link.element != flatbuffers::ET_LONG) continue;
+    const auto offset = static_cast<uint32_t>(link.to + 4 - link.at);
+    memcpy(file.data() + link.at, &offset, sizeof offset);
+    ++moved;
+  }
+  ASSERT_EQ(moved, 1);
+  for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_tflite(file, n).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, ::testing::ValuesIn(kTargets),

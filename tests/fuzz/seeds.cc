@@ -14,6 +14,7 @@
 #include "tests/support/cvm_models.h"
 #include "tests/support/espdl_models.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/float_models.h"
 #include "tests/support/tflite_models.h"
 
 namespace qrt::fuzz {
@@ -79,7 +80,8 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
     result = {read_file(kDigits)};
     add_files(".onnx", &result);
   } else if (target == "fuzz_float") {
-    result = {read_file(QRT_TESTS_DIR "/models/digits/float.onnx")};
+    result = testing::sample_float_models();
+    result.push_back(read_file(QRT_TESTS_DIR "/models/digits/float.onnx"));
     add_files(".onnx", &result);
   } else if (target == "fuzz_tflite") {
     result = testing::sample_tflite_models();

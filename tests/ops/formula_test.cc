@@ -219,5 +219,16 @@ TEST(Formula, RefusesWhatItCannotCompute) {
   expect("a_steps[0].function is 9", {{static_cast<F>(9)}});
 }
 
+TEST(Formula, RefusesStepsOfAPairOfOneInput) {
+  for (const auto list : {&fb::FormulaOptionsT::b_steps, &fb::FormulaOptionsT::steps}) {
+    ModelBuilder m;
+    fb::FormulaOptionsT o;
+    o.*list = steps_of({{F::ABS}});
+    const uint32_t x = m.input({4}, DType::kInt32);
+    m.op(std::move(o), {x}, {m.output({4}, DType::kInt32)});
+    testing::expect_rejected(m, "has b_steps or steps, expected them of 2 inputs alone");
+  }
+}
+
 }  // namespace
 }  // namespace qrt

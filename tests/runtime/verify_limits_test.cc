@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/unshared.h"
 #include "runtime/verify.h"
 #include "tests/support/counter_model.h"
 #include "tests/support/every_op_model.h"
@@ -315,6 +316,15 @@ TEST(VerifyLimits, OptionsThatAreMissing) {
   refuses("op 0 (unknown 'map'): its options are missing", with(fb::OpOptions::NONE, true));
 }
 
+TEST(VerifyLimits, OperatorsOfLaterVersions) {
+  Parts parts;
+  parts.operators = {fb::CreateOperatorDirect(parts.fbb, "map", "", static_cast<fb::OpOptions>(200),
+                                              fb::CreateLutOptions(parts.fbb, 1).Union(),
+                                              &parts.inputs, &parts.outputs)};
+  expect_refused(parts.build(), QRT_UNSUPPORTED,
+                 "op 0 (unknown 'map'): operator type 200 is unknown to this build");
+}
+
 // One operator that names one constant of a megabyte 2100 times.
 TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
   Parts parts(1 << 20);
@@ -325,6 +335,38 @@ TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
                                               fb::CreateConcatOptions(parts.fbb).Union(), &inputs,
                                               &outputs)};
   expect_refused(parts.build(), QRT_INVALID_MODEL, "bytes of constants: they share them too often");
+}
+
+// 65 operators with one name of a megabyte and one list of 1000 steps: how large the file has to be.
+TEST(VerifyLimits, WhatOperatorsShareCountsAtEveryUse) {
+  Builder fbb;
+  constexpr size_t kName = 1 << 20, kSteps = 1000, kOperators = 65;
+  const auto name = fbb.CreateString(std::string(kName, 'n'));
+  const Tables<fb::FormulaStep> steps(kSteps, fb::CreateFormulaStep(fbb));
+  const auto options = fb::CreateFormulaOptionsDirect(fbb, 0, &steps);
+  const auto operators = fbb.CreateVector(Tables<fb::Operator>(
+      kOperators, fb::CreateOperator(fbb, name, 0, fb::OpOptions::Formula, options.Union())));
+  fb::ModelBuilder builder(fbb);
+  builder.add_operators(operators);
+  fb::FinishModelBuffer(fbb, builder.Finish());
+  // A table counts 32 bytes, a string and a vector 8 and their elements.
+  const size_t list = 8 + 4 * kSteps, to_list = 32 + 8 + kName + 32;
+  const size_t one = to_list + list + 32 * kSteps;
+  const size_t all = 32 + 8 + 4 * kOperators + kOperators * one;
+  const auto check = [&](size_t limit) {
+    const size_t file_bytes = (limit - kFewUnsharedBytes + kMaxSharing - 1) / kMaxSharing;
+    return check_unshared_model(fb::GetModel(fbb.GetBufferPointer()), file_bytes);
+  };
+  EXPECT_TRUE(check(all).ok());
+  // Without a step of the last operator, its list, its options, its name, all of it.
+  const size_t last = all - one;
+  for (const size_t limit :
+       {all - kMaxSharing, last + to_list, last + to_list - 32, last + 32 + kName / 2, last}) {
+    const Status status = check(limit);
+    ASSERT_EQ(status.code(), Code::kInvalidModel) << all - limit;
+    ASSERT_EQ(std::string(status.message()).find("the file names the same tables again and again"),
+              0u);
+  }
 }
 
 }  // namespace

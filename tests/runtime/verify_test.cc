@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "kernels/integer_build.h"
@@ -550,6 +552,32 @@ TEST(ModelBytes, ReadsFilesAndSaysWhyNot) {
   ASSERT_EQ(std::string(error.message), std::string(path) + ": No such file or directory");
   ASSERT_EQ(qrt_model_load_file("/tmp", &model, &error), QRT_IO_ERROR);
   ASSERT_EQ(std::string(error.message), "/tmp: not a regular file");
+}
+
+TEST(ModelBytes, MapsAPartOfAFile) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(tmpfile(), fclose);
+  ASSERT_NE(file, nullptr);
+  const int fd = fileno(file.get());
+  const std::string text = "before model behind";
+  ASSERT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  const auto part = [&](uint64_t offset, uint64_t length) -> std::string {
+    Result<ModelBytes> bytes = ModelBytes::map(fd, offset, length);
+    if (!bytes.ok()) return bytes.status().message();
+    return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+  };
+  EXPECT_EQ(part(0, 0), text);
+  EXPECT_EQ(part(7, 5), "model");
+  EXPECT_EQ(part(7, 0), "model behind");
+  EXPECT_EQ(part(7, 12), "model behind");
+  EXPECT_EQ(part(7, 13), "the file has 19 bytes, not 13 from offset 7 on");
+  EXPECT_EQ(part(18, 0), "d");
+  EXPECT_EQ(part(19, 0), "the file has 19 bytes, not 0 from offset 19 on");
+  // A hole: nothing is read.
+  constexpr size_t kLimit = kMaxFileBytes;
+  ASSERT_EQ(ftruncate(fd, off_t{kLimit} + 8), 0);
+  EXPECT_EQ(ModelBytes::map(fd, 8, 0)->size(), kLimit);
+  EXPECT_EQ(part(7, 0), std::to_string(kLimit + 1) + " bytes are too many for a model (limit " +
+                            std::to_string(kLimit) + ")");
 }
 
 // A regular file that says that it has a page, and cannot be mapped.

@@ -21,7 +21,7 @@ constexpr uint32_t kSchemaVersion = 3;
 constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
 constexpr int kMaxDepth = 32, kMaxTables = 4000000;
 
-// Bits of an element; 0: a type that qrt never stores.
+// Bits of an element; 0: a type whose elements have no size.
 size_t element_bits(TensorType type) {
   switch (type) {
     case TensorType::INT2: return 2;
@@ -44,11 +44,8 @@ size_t element_bits(TensorType type) {
     case TensorType::FLOAT64:
     case TensorType::COMPLEX64: return 64;
     case TensorType::COMPLEX128: return 128;
-    case TensorType::STRING:
-    case TensorType::RESOURCE:
-    case TensorType::VARIANT: break;
+    default: return 0;  // STRING, RESOURCE, VARIANT
   }
-  return 0;
 }
 
 template <class T>

@@ -79,6 +79,17 @@ struct Value {
   Element element = Element::kFloat;
 };
 
+// What a run may have of memory and time, so that a small file cannot ask for more than there is: powers of two.
+struct RunLimits {
+  int value_log2 = 28;   // elements of a value
+  int values_log2 = 30;  // elements of all values at once
+  int terms_log2 = 39;   // of one node's sums: ten seconds and more
+
+  int64_t value() const { return int64_t{1} << value_log2; }
+  int64_t values() const { return int64_t{1} << values_log2; }
+  double terms() const { return static_cast<double>(int64_t{1} << terms_log2); }
+};
+
 struct FloatModel {
   std::vector<Node> nodes;  // in the order of execution
   std::map<std::string, Tensor> constants;
@@ -87,6 +98,7 @@ struct FloatModel {
   std::map<std::string, Value> values;
   std::string path;
   std::map<std::string, std::string> metadata;
+  RunLimits limits;
 
   const Tensor* constant(const std::string& name) const;  // null: no constant
   // A name that no value has yet: `wish`, or with a number behind it.

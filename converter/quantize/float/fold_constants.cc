@@ -15,7 +15,9 @@ constexpr int64_t kSmall = 4096;
 
 Status fold_constants(FloatModel* model) {
   Interpreter interpreter;
-  QRT_TRY(interpreter.create(FloatModel(), 1));
+  FloatModel nothing;
+  nothing.limits = model->limits;
+  QRT_TRY(interpreter.create(nothing, 1));
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);
   for (Node& node : model->nodes) {

@@ -72,6 +72,7 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
     m.pool = m.machine.parallel.pool = pthreadpool_create(static_cast<size_t>(threads));
     if (m.pool == nullptr) return error(Code::kOutOfMemory, "no memory for threads");
   }
+  m.machine.limits = model.limits;
   m.inputs = model.inputs;
   m.outputs = model.outputs;
   m.constants = model.constants;
@@ -156,9 +157,9 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     for (size_t i = 0; i < results.size(); ++i) {
       if (step.outputs[i] < 0) continue;
       alive += results[i].size();
-      if (alive > kMaxElementsAtOnce)
-        return error(Code::kUnsupported, "%s: the model needs more than 2^30 elements at once",
-                     step.node.label().c_str());
+      if (alive > m.machine.limits.values())
+        return error(Code::kUnsupported, "%s: the model needs more than 2^%d elements at once",
+                     step.node.label().c_str(), m.machine.limits.values_log2);
       const auto v = static_cast<size_t>(step.outputs[i]);
       made[v] = std::move(results[i]);
       values[v] = &made[v];
@@ -189,6 +190,7 @@ Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>&
   thread_local Machine machine;  // keeps its memory for the next node
   machine.gemm = impl_->gemm;
   machine.math = impl_->math;
+  machine.limits = impl_->machine.limits;
   outputs->clear();
   outputs->resize(node.outputs.size());
   return run_step(node, run, inputs, outputs, &machine);

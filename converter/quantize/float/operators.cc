@@ -180,9 +180,9 @@ Status Call::need_integers(size_t first, size_t last) const {
 Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   for (int64_t d : shape)
     if (d < 0) return wrong("its result would have shape %s", to_string(shape).c_str());
-  if (!is_within(shape, kMaxElementsOfValue))
-    return unsupported("its result of shape %s has more than 2^28 elements",
-                       to_string(shape).c_str());
+  if (!is_within(shape, machine.limits.value()))
+    return unsupported("its result of shape %s has more than 2^%d elements",
+                       to_string(shape).c_str(), machine.limits.value_log2);
   const int64_t n = elements(shape);
   Tensor& t = outputs_[i];
   if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand

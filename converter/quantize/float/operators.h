@@ -12,11 +12,6 @@
 
 namespace qrt::quantize {
 
-// What an operator may have of memory and time, so that a small file cannot ask for more than there is.
-constexpr int64_t kMaxElementsOfValue = int64_t{1} << 28;
-constexpr int64_t kMaxElementsAtOnce = int64_t{1} << 30;  // of all values
-constexpr int64_t kMaxProductTerms = int64_t{1} << 39;    // of one node: ten seconds and more
-
 // Memory of values that are gone, for those to come.
 class Buffers {
  public:
@@ -31,6 +26,7 @@ struct Machine {
   const GemmKernel* gemm = nullptr;
   const FloatKernel* math = nullptr;
   Parallel parallel;
+  RunLimits limits;
   Buffers buffers;
 
   // `floats` floats for each chunk of parallel.chunks(). They are there before a task runs, which

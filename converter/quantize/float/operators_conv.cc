@@ -43,14 +43,14 @@ Status read_conv(Call& call, Conv* conv) {
   Dims shape = {x[0], w[0]};
   shape.insert(shape.end(), conv->window.output.begin(), conv->window.output.end());
   const int64_t padded = elements(conv->window.padded());
-  if (x[0] * x[1] > kMaxElementsOfValue / padded)
-    return call.unsupported("an input of shape %s with its border has more than 2^28 elements",
-                            to_string(x).c_str());
+  if (x[0] * x[1] > call.machine.limits.value() / padded)
+    return call.unsupported("an input of shape %s with its border has more than 2^%d elements",
+                            to_string(x).c_str(), call.machine.limits.value_log2);
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
   if (static_cast<double>(y->size()) * static_cast<double>(call.in(1).size() / w[0]) >
-      static_cast<double>(kMaxProductTerms))
-    return call.unsupported("more than 2^39 products");
+      call.machine.limits.terms())
+    return call.unsupported("more than 2^%d products", call.machine.limits.terms_log2);
   conv->x = call.in(0).reals.data();
   conv->w = call.in(1).reals.data();
   conv->bias = call.has(2) ? call.in(2).reals.data() : nullptr;

@@ -79,7 +79,8 @@ Status run_concat(Call& call) {
                         element_name(call.in(0).element), to_string(shape).c_str(),
                         element_name(call.in(i).element), to_string(other).c_str());
     shape[axis] += other[axis];
-    if (shape[axis] > kMaxElementsOfValue) return call.unsupported("more than 2^28 elements");
+    if (shape[axis] > call.machine.limits.value())
+      return call.unsupported("more than 2^%d elements", call.machine.limits.value_log2);
   }
   Tensor* y;
   QRT_TRY(call.make(0, shape, call.in(0).element, &y));
@@ -250,8 +251,8 @@ Status run_pad(Call& call) {
     QRT_TRY(call.axis(axes[i], x.shape.size(), &d));
     const int64_t n = from->shape[d], before = pads[i], after = pads[axes.size() + i];
     if (before == 0 && after == 0) continue;
-    const auto is_far = [](int64_t v) {
-      return v > kMaxElementsOfValue || v < -kMaxElementsOfValue;
+    const auto is_far = [&](int64_t v) {
+      return v > call.machine.limits.value() || v < -call.machine.limits.value();
     };
     if (is_far(before) || is_far(after) || n + before + after < 0 || (n == 0 && mode != "constant"))
       return call.wrong("pads %lld and %lld of dimension %zu of %s", static_cast<long long>(before),
@@ -363,7 +364,7 @@ Status run_tile(Call& call) {
   Dims shape, twice, steps;
   const Dims own = dense_steps(x.shape);
   for (size_t d = 0; d < repeats.size(); ++d) {
-    if (repeats[d] < 0 || repeats[d] > kMaxElementsOfValue)
+    if (repeats[d] < 0 || repeats[d] > call.machine.limits.value())
       return call.wrong("repeats %s", to_string(repeats).c_str());
     shape.push_back(repeats[d] * x.shape[d]);
     twice.insert(twice.end(), {repeats[d], x.shape[d]});

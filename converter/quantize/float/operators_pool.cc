@@ -44,12 +44,12 @@ Status run_pool(Call& call) {
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
   const int64_t planes = x[0] * x[1], plane = elements(window.padded());
-  if (planes > kMaxElementsOfValue / plane)
-    return call.unsupported("an input of shape %s with its border has more than 2^28 elements",
-                            to_string(x).c_str());
+  if (planes > call.machine.limits.value() / plane)
+    return call.unsupported("an input of shape %s with its border has more than 2^%d elements",
+                            to_string(x).c_str(), call.machine.limits.value_log2);
   if (static_cast<double>(y->size()) * static_cast<double>(window.taps()) >
-      static_cast<double>(kMaxProductTerms))
-    return call.unsupported("more than 2^39 terms");
+      call.machine.limits.terms())
+    return call.unsupported("more than 2^%d terms", call.machine.limits.terms_log2);
   const bool greatest = call.node.op == "MaxPool";
   const float fill = greatest ? -std::numeric_limits<float>::infinity() : 0.0f;
   Machine& machine = call.machine;

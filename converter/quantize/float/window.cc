@@ -82,9 +82,9 @@ Status read_window(const Call& call, const Dims& input, const Dims& kernel, Wind
     if (ceil && room % stride != 0 && positions * stride < input[d] + window->begin[d]) ++positions;
     window->output[d] = positions;
     const int64_t padded = window->padded()[d];
-    if (planes > kMaxElementsOfValue / padded)
-      return call.unsupported("an image of shape %s with its border has more than 2^28 elements",
-                              to_string(input).c_str());
+    if (planes > call.machine.limits.value() / padded)
+      return call.unsupported("an image of shape %s with its border has more than 2^%d elements",
+                              to_string(input).c_str(), call.machine.limits.value_log2);
     planes *= padded;
   }
   return Status();

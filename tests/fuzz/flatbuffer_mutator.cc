@@ -1,7 +1,7 @@
-// libFuzzer's mutator for TFLite files.
+// libFuzzer's mutator for flatbuffers: QRT_MUTATE is mutate_model or mutate_tflite.
 #include <algorithm>
 
-#include "tests/fuzz/mutate_tflite.h"
+#include "tests/fuzz/mutate.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
@@ -9,7 +9,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
   if (seed % 8 == 0) return LLVMFuzzerMutate(data, size, max_size);
-  const std::vector<uint8_t> file = qrt::fuzz::mutate_tflite({data, data + size}, seed);
+  const std::vector<uint8_t> file = qrt::fuzz::QRT_MUTATE({data, data + size}, seed);
   if (file.empty() || file.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(file.begin(), file.end(), data);
   return file.size();

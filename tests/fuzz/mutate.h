@@ -1,0 +1,16 @@
+// Other files from one, most of which still read as a model.
+#ifndef QRT_TESTS_FUZZ_MUTATE_H_
+#define QRT_TESTS_FUZZ_MUTATE_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace qrt::fuzz {
+
+// Empty where the file is no whole flatbuffer of a model: of a .qrt file, of a TFLite file.
+std::vector<uint8_t> mutate_model(const std::vector<uint8_t>& file, unsigned seed);
+std::vector<uint8_t> mutate_tflite(const std::vector<uint8_t>& file, unsigned seed);
+
+}  // namespace qrt::fuzz
+
+#endif  // QRT_TESTS_FUZZ_MUTATE_H_
