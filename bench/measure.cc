@@ -198,8 +198,8 @@ void add_warnings(const Options& options, Measurement* m) {
   const size_t cpus = this_machine().cpus;
   if (options.threads > cpus) {
     snprintf(text, sizeof text,
-             "%zu threads on %zu CPUs (affinity and cgroup): they wait for each other",
-             options.threads, cpus);
+             "%zu threads on %zu CPU%s (affinity and cgroup): they wait for each other",
+             options.threads, cpus, cpus == 1 ? "" : "s");
     m->warnings.push_back(text);
   }
   if (m->runs > 0 && m->median_noise > kMuchNoise) {

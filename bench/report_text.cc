@@ -102,8 +102,8 @@ void print_run(const Run& run) {
 
 void print_text(const Machine& machine, const std::vector<Run>& runs) {
   printf("qrt              %s\n", qrt_version());
-  printf("machine          %s\n                 %s, %zu CPUs\n", escaped(machine.cpu).c_str(),
-         escaped(machine.os).c_str(), machine.cpus);
+  printf("machine          %s\n                 %s, %zu CPU%s\n", escaped(machine.cpu).c_str(),
+         escaped(machine.os).c_str(), machine.cpus, machine.cpus == 1 ? "" : "s");
   for (size_t i = 0; i < runs.size(); ++i) {
     if (i > 0) puts("");
     print_run(runs[i]);

@@ -30,9 +30,9 @@ std::string printable(const flatbuffers::String* name) {
 
 std::string op_label(const fb::Model& model, uint32_t op) {
   const fb::Operator& o = *model.operators()->Get(op);
-  const OpDef* def = find_op(o.options_type());
-  return "op " + std::to_string(op) + " (" + (def != nullptr ? def->name : "unknown") + " '" +
-         printable(o.name()) + "')";
+  std::string type = fb::EnumNameOpOptions(o.options_type());  // also of those that are not built
+  if (type.empty() || o.options_type() == fb::OpOptions::NONE) type = "unknown";
+  return "op " + std::to_string(op) + " (" + type + " '" + printable(o.name()) + "')";
 }
 
 std::string tensor_label(const fb::Model& model, uint32_t tensor) {

@@ -1,9 +1,9 @@
 // Walks a flatbuffer by the tables of types that flatc writes; see unshared.h.
 #include "runtime/unshared.h"
 
-#include <cstdint>
+#include <flatbuffers/flatbuffers.h>
 
-#include "qrt_model_types.h"
+#include <cstdint>
 
 namespace qrt {
 
@@ -114,11 +114,6 @@ Status check_unshared(const flatbuffers::Table* root, const TypeTable* type, siz
                   "more than %zu bytes, expected at most %zu and %zu times the file's %zu",
                   limit, kFewUnsharedBytes, kMaxSharing, file_bytes);
   return {};
-}
-
-Status check_unshared_model(const void* model, size_t file_bytes) {
-  return check_unshared(static_cast<const flatbuffers::Table*>(model), fb_types::ModelTypeTable(),
-                        file_bytes);
 }
 
 }  // namespace qrt

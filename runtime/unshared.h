@@ -24,9 +24,6 @@ namespace qrt {
 Status check_unshared(const flatbuffers::Table* root, const flatbuffers::TypeTable* type,
                       size_t file_bytes);
 
-// The same for a .qrt file's root. In a file of its own: its tables of types are long.
-Status check_unshared_model(const void* model, size_t file_bytes);
-
 // The type of a union's member; null: none, or one that this build does not know.
 const flatbuffers::TypeTable* union_member(const flatbuffers::TypeTable& of, uint8_t member);
 

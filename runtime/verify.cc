@@ -7,27 +7,10 @@
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/packed_bits.h"
-#include "runtime/unshared.h"
+#include "runtime/structure.h"
 
 namespace qrt {
 namespace {
-
-static_assert(FLATBUFFERS_LITTLEENDIAN, "models are used in place: little-endian only");
-
-constexpr size_t kSmallestFile = 16;
-
-Status check_structure(const ModelBytes& bytes) {
-  QRT_MODEL_CHECK(bytes.size() >= kSmallestFile, "%zu bytes are too few for a model", bytes.size());
-  QRT_MODEL_CHECK(bytes.size() <= kMaxFileBytes, "%zu bytes are too many for a model (limit %zu)",
-                  bytes.size(), kMaxFileBytes);
-  QRT_MODEL_CHECK(fb::ModelBufferHasIdentifier(bytes.data()), "not a .qrt file (no '%s' at byte 4)",
-                  fb::ModelIdentifier());
-  constexpr flatbuffers::uoffset_t kDepth = 16, kTables = 1u << 22;
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDepth, kTables);
-  QRT_MODEL_CHECK(fb::VerifyModelBuffer(verifier),
-                  "the file is damaged: its flatbuffer structure is not sound");
-  return check_unshared_model(fb::GetModel(bytes.data()), bytes.size());
-}
 
 Status check_header(const fb::Model& model) {
   if (model.version() > kFormatVersion) {

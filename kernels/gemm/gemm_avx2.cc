@@ -31,8 +31,9 @@ struct Avx2 : Words {
   }
 };
 
-// Left-hand rows as widen() leaves them.
+// Left-hand rows as widen() leaves them, of a product of many rows: a block of few takes tiles, too.
 struct Avx2Widened : Words {
+  static constexpr int kFewRows = 0;
   static constexpr int kLhsBytes = 2;
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int phase) { return splat(p + 4 * phase); }

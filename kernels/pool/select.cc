@@ -1,6 +1,7 @@
 // The pool family's table, and the choice of a row: the best one the caller's sets allow.
 #include "kernels/select.h"
 
+#include "kernels/built.h"
 #include "kernels/pool/pool.h"
 
 namespace qrt {
@@ -15,11 +16,14 @@ namespace qrt {
 namespace {
 
 constexpr PoolKernel kKernels[] = {
-#define QRT_POOL(isa, suffix)                     \
-  {"pool_u8_" #suffix,     Isa::isa,              \
-   max_pool_##suffix,      average_pool_##suffix, \
-   global_sum_##suffix,    "pool_s16_" #suffix,   \
-   max_pool_int16_##suffix},
+#define QRT_POOL(isa, suffix)                                   \
+  {"pool_u8_" #suffix,                                          \
+   Isa::isa,                                                    \
+   built::kMaxPool2D ? max_pool_##suffix : nullptr,             \
+   built::kAveragePool2D ? average_pool_##suffix : nullptr,     \
+   built::kGlobalAveragePool2D ? global_sum_##suffix : nullptr, \
+   "pool_s16_" #suffix,                                         \
+   built::kMaxPool2D ? max_pool_int16_##suffix : nullptr},
 #include "kernels/pool/pool.inc"
 };
 

@@ -15,7 +15,9 @@ bool is_whole(const Bytes& file) {
   if (file.size() < 16 || !fb::ModelBufferHasIdentifier(file.data())) return false;
   flatbuffers::Verifier verifier(file.data(), file.size(), 16, 1u << 22);
   return fb::VerifyModelBuffer(verifier) &&
-         check_unshared_model(fb::GetModel(file.data()), file.size()).ok();
+         check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(file.data()),
+                        fb_types::ModelTypeTable(), file.size())
+             .ok();
 }
 
 Bytes with_defaults(const Bytes& file) {

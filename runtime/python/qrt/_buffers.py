@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 
 from ._tensors import numpy
-from ._types import DTYPES
+from ._types import DTYPES, shaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def empty(shape: Sequence[int], dtype: str = "uint8"):
     np = numpy()
     if np is not None:
         return np.frombuffer(memory, types[dtype].array, count, begin).reshape(shape)
-    return memoryview(memory)[begin:begin + nbytes].cast(types[dtype].format, tuple(shape))
+    return shaped(memoryview(memory)[begin:begin + nbytes], types[dtype], shape)
 
 
 def extent(array: Any) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _library
-from ._types import DTYPES, DType, pack, unpack
+from ._types import DTYPES, DType, pack, shaped, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Tensor(TensorInfo):
     def memoryview(self) -> memoryview:
         view = memoryview(self._memory).cast("B")
         if not self._type.packed:
-            view = view.cast(self._type.format, self.shape)
+            view = shaped(view, self._type, self.shape)
         return view if self.writable else view.toreadonly()
 
     def copy(self):
@@ -160,7 +160,7 @@ class Tensor(TensorInfo):
         if self._type.packed:
             data = unpack(bytes(data), self._type, self._count())
         if np is None:
-            return memoryview(data).cast(self._type.format, self.shape)
+            return shaped(memoryview(data), self._type, self.shape)
         return np.frombuffer(data, self._type.array).reshape(self.shape)
 
     def assign(self, value: Any) -> None:

@@ -6,6 +6,10 @@ float4 and the small integers are packed, the first element in the lowest bits o
 """
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Sequence
+
 
 class DType:
     __slots__ = ("name", "bits", "array", "format", "dlpack")
@@ -46,6 +50,12 @@ DTYPES = (
     DType("float8e8m0", 8, "|u1", "B", 14),
     DType("float4e2m1", 4, "|u1", "B", None),
 )
+
+
+def shaped(memory: memoryview, dtype: DType, shape: Sequence[int]) -> memoryview:
+    """Bytes as elements. Without a shape where that says the same: PyPy 7.3 cannot copy bytes out of a
+    bytearray's view of one dimension that was given one."""
+    return memory.cast(dtype.format) if len(shape) == 1 else memory.cast(dtype.format, tuple(shape))
 
 
 def unpack(packed: bytes, dtype: DType, count: int) -> bytearray:

@@ -1,6 +1,6 @@
 # Which operators are built: those of schema/ops.inc that QRT_OPS names (a list or a file with one, separated by spaces,
-# lines, commas or semicolons). Makes built_ops.inc, the list with a row QRT_NO_OP(Name) for what is left out; nothing
-# refers to its code and kernels then, and the linker drops them (qrt_sections).
+# lines, commas or semicolons). Makes built_ops.inc, the list with a row QRT_NO_OP(Name) for what is left out
+# (QRT_LEFT_OUT); nothing refers to its code and kernels then, and the linker drops them (qrt_sections).
 set(list ${PROJECT_SOURCE_DIR}/schema/ops.inc)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
 file(STRINGS ${list} rows REGEX "^QRT_OP")
@@ -20,6 +20,7 @@ endif()
 
 set(known "")
 set(built "")
+set(QRT_LEFT_OUT "")
 foreach(row IN LISTS rows)
   string(REGEX MATCH "^QRT_OP\\(([A-Za-z0-9]+), ([a-z0-9_]+)\\)$" matched "${row}")
   set(name ${CMAKE_MATCH_1})
@@ -28,6 +29,7 @@ foreach(row IN LISTS rows)
     string(APPEND built "${row}\n")
   else()
     string(APPEND built "QRT_NO_OP(${name})\n")
+    list(APPEND QRT_LEFT_OUT ${name})
   endif()
 endforeach()
 foreach(name IN LISTS wanted)

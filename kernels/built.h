@@ -1,0 +1,14 @@
+// Which operators the library has (QRT_OPS), for tables of kernels that belong to one of them: a null pointer in place of a
+// kernel, and the linker drops it.
+#ifndef QRT_KERNELS_BUILT_H_
+#define QRT_KERNELS_BUILT_H_
+
+namespace qrt::built {
+
+#define QRT_OP(Name, stem) constexpr bool k##Name = true;
+#define QRT_NO_OP(Name) constexpr bool k##Name = false;
+#include "built_ops.inc"
+
+}  // namespace qrt::built
+
+#endif  // QRT_KERNELS_BUILT_H_
