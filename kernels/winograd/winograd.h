@@ -60,7 +60,7 @@ struct WinogradArgs {
   const int16_t* weights;
   const int32_t* bias;  // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
-  uint8_t* y;           // the first image; int32 with RequantKind::kAcc, float with kFloat
+  uint8_t* y;  // the first image; int32 with RequantKind::kAcc, float with kFloat
   size_t y_pitch;
   size_t tile_begin, tile_end;
   uint8_t* scratch;  // winograd_scratch_bytes(), aligned to 64
