@@ -147,8 +147,9 @@ std::vector<float> Buffers::take(size_t size) {
 }
 
 void Buffers::give(std::vector<float>&& buffer) {
-  constexpr size_t kKept = 24;
-  if (buffer.capacity() == 0) return;
+  // Larger ones cost little beside what fills them, and nothing else counts what is kept here.
+  constexpr size_t kKept = 24, kMostFloats = 1 << 24;
+  if (buffer.capacity() == 0 || buffer.capacity() > kMostFloats) return;
   free_.push_back(std::move(buffer));
   if (free_.size() <= kKept) return;
   free_.erase(std::min_element(free_.begin(), free_.end(), [](const auto& a, const auto& b) {
