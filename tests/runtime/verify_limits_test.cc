@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "qrt_model_types.h"
 #include "runtime/unshared.h"
 #include "runtime/verify.h"
 #include "tests/support/counter_model.h"
@@ -355,7 +356,8 @@ TEST(VerifyLimits, WhatOperatorsShareCountsAtEveryUse) {
   const size_t all = 32 + 8 + 4 * kOperators + kOperators * one;
   const auto check = [&](size_t limit) {
     const size_t file_bytes = (limit - kFewUnsharedBytes + kMaxSharing - 1) / kMaxSharing;
-    return check_unshared_model(fb::GetModel(fbb.GetBufferPointer()), file_bytes);
+    return check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(fbb.GetBufferPointer()),
+                          fb_types::ModelTypeTable(), file_bytes);
   };
   EXPECT_TRUE(check(all).ok());
   // Without a step of the last operator, its list, its options, its name, all of it.
