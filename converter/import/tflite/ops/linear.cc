@@ -54,10 +54,11 @@ bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t 
       return no("sums of " + channel + " may leave int32 where the reference shifts them",
                 kCalibrate);
     // value * 2^(exponent - 31), which the kernels round to 16 bits, 2^-14 of it at most.
-    const double scale = std::ldexp(static_cast<double>(m.value), m.exponent() - 31);
-    if (static_cast<double>(bound[o]) * scale >= 2147352576.0)
-      return no("scaled sums of " + channel + " may reach " +
-                    std::to_string(static_cast<int64_t>(static_cast<double>(bound[o]) * scale)) +
+    const double scaled =
+        static_cast<double>(bound[o]) * std::ldexp(static_cast<double>(m.value), m.exponent() - 31);
+    if (scaled >= 2147352576.0)
+      return no("scaled sums of " + channel + " may reach 2^" +
+                    std::to_string(std::lround(std::ceil(std::log2(scaled)))) +
                     ", beyond the int32 that the reference cuts them to",
                 kCalibrate);
   }
