@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,7 @@ class FieldWalk {
   }
 
   void table(const uint8_t* data, const TypeTable* type) {
-    if (!seen_.insert({data, type}).second) return;
+    if (!seen_.insert({data, type, flatbuffers::ET_SEQUENCE}).second) return;
     const auto* t = reinterpret_cast<const flatbuffers::Table*>(data);
     const uint8_t* before = nullptr;
     for (size_t i = 0; i < type->num_elems; ++i) {
@@ -90,7 +91,7 @@ class FieldWalk {
     const bool has_tables = element == flatbuffers::ET_SEQUENCE;
     fields_.links.push_back({place(value), place(follow(value)), has_tables ? inner : nullptr,
                              static_cast<int>(element)});
-    if (!seen_.insert({follow(value), inner}).second) return;
+    if (!seen_.insert({follow(value), inner, element}).second) return;
     const auto* v = reinterpret_cast<const flatbuffers::Vector<uint8_t>*>(follow(value));
     const size_t n = v->size(), bytes = has_tables ? 4 : size_of(element);
     for (size_t k = 0; k < n; ++k) {
@@ -114,7 +115,8 @@ class FieldWalk {
   }
 
   const uint8_t* file_;
-  std::set<std::pair<const uint8_t*, const TypeTable*>> seen_;
+  // A vector may be one of bytes and of int64 at once.
+  std::set<std::tuple<const uint8_t*, const TypeTable*, flatbuffers::ElementaryType>> seen_;
   Fields fields_;
 };
 
