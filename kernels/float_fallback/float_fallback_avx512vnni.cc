@@ -1,3 +1,4 @@
+#define QRT_FLOAT_LANES 16
 #include "kernels/float_fallback/loops.h"
 
 // Of 32 registers, 24 hold the sums.

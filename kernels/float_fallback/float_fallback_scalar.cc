@@ -1,3 +1,5 @@
+#define QRT_FLOAT_LANES 4
 #include "kernels/float_fallback/loops.h"
 
-QRT_FLOAT_LOOPS(scalar, 2, 1)
+// Of 16 registers, 8 hold the sums.
+QRT_FLOAT_LOOPS(scalar, 4, 2)

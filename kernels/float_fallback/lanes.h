@@ -1,7 +1,8 @@
-// Sixteen floats at a time, in the compiler's own vectors: it makes the registers of the file's
-// instruction set of them. Every operation is one of IEEE 754, in the order written (contraction is
-// off), so that each lane has the same bits on every instruction set. Polynomials: those of Cephes (S.
-// Moshier), single precision. For kernel files only: everything has internal linkage.
+// QRT_FLOAT_LANES floats at a time, as many as a register of the file's instruction set has, in the
+// compiler's own vectors (selections of wider ones are taken apart lane by lane). Every operation is one of
+// IEEE 754, in the order written (contraction is off), so that each lane has the same bits on every
+// instruction set. Polynomials: those of Cephes (S. Moshier), single precision. For kernel files only:
+// everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LANES_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_LANES_H_
 
@@ -10,15 +11,12 @@
 
 #include "kernels/isa/inline.h"
 
-// Vectors wider than a set's registers pass between functions of one file only.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace qrt {
 namespace {
 
-constexpr size_t kLanes = 16;
-typedef float Floats __attribute__((vector_size(64)));
-typedef int32_t Ints __attribute__((vector_size(64)));
+constexpr size_t kLanes = QRT_FLOAT_LANES;
+typedef float Floats __attribute__((vector_size(4 * QRT_FLOAT_LANES)));
+typedef int32_t Ints __attribute__((vector_size(4 * QRT_FLOAT_LANES)));
 
 QRT_INLINE Floats load(const float* p) {
   Floats v;

@@ -1,5 +1,5 @@
-// The float functions as loops over sixteen lanes, and over eight rows where an order of summation is
-// kept: float_fallback_<isa>.cc instantiates them for its instruction set.
+// The float functions as loops over vectors, and over eight rows where an order of summation is kept:
+// float_fallback_<isa>.cc says how wide they are and instantiates them for its instruction set.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
 
@@ -223,6 +223,7 @@ inline void product_rows(const float* a, const float* b, size_t k, size_t n, flo
   size_t j = 0;
   for (; j + NV * kLanes <= n; j += NV * kLanes) tile<MR, NV>(a, b + j, k, n, y + j);
   for (; j + kLanes <= n; j += kLanes) tile<MR, 1>(a, b + j, k, n, y + j);
+  if (j < n && n >= kLanes) return tile<MR, 1>(a, b + n - kLanes, k, n, y + n - kLanes);
   for (; j < n; ++j)
     for (int r = 0; r < MR; ++r) {
       const float* row = a + static_cast<size_t>(r) * k;

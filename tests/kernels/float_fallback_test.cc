@@ -1,0 +1,269 @@
+// Every row of the float_fallback family: elementwise functions have the bits of the scalar row (whose own
+// are pinned by digests, ops/float_test), products, sums and comparisons those of loops; all lengths of a
+// tail, with guard pages.
+#include "kernels/float_fallback/float_fallback.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "tests/support/guarded.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Guarded;
+using testing::Random;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+uint32_t bits(float f) {
+  uint32_t b;
+  memcpy(&b, &f, sizeof b);
+  return b;
+}
+
+float canonical(float f) { return std::isnan(f) ? kNaN : f; }
+
+// Where the functions change their form or end, and what is no ordinary number.
+const std::vector<float> kCorners = {
+    0.0f,           -0.0f,        kInf,        -kInf,   kNaN,    -kNaN,  1.0f,       -1.0f,
+    0.99999994f,    -0.99999994f, 0.625f,      -0.625f, 88.8f,   -88.8f, 88.80001f,  -104.0f,
+    -104.00001f,    87.5f,        0.34657359f, 1e-40f,  -1e-40f, 1e-45f, 3.4e38f,    -3.4e38f,
+    1.1754944e-38f, 0.5f,         1.5f,        2.5f,    9.3f,    -9.3f,  0.70710677f};
+
+// A third corners, a third any bits, a third of the size of activations.
+void fill(Random& random, Guarded<float>& values) {
+  for (float& v : values) {
+    const int64_t kind = random.integer(0, 2);
+    if (kind == 0) {
+      v = kCorners[static_cast<size_t>(
+          random.integer(0, static_cast<int64_t>(kCorners.size()) - 1))];
+    } else if (kind == 1) {
+      const auto any = static_cast<uint32_t>(random.integer(0, UINT32_MAX));
+      memcpy(&v, &any, sizeof v);
+    } else {
+      v = random.real(-8, 8);
+    }
+  }
+}
+
+void fill_ordinary(Random& random, Guarded<float>& values) {
+  for (float& v : values) v = random.real(-4, 4);
+}
+
+void expect_equal(const Guarded<float>& got, const std::vector<float>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(bits(got[i]), bits(want[i])) << "at " << i;
+}
+
+class FloatFallbackTest : public ::testing::Test {
+ protected:
+  // Rows of this machine, the scalar one among them.
+  void for_rows(const std::function<void(const FloatKernel&)>& check) {
+    size_t count;
+    const FloatKernel* kernels = float_kernels(&count);
+    for (size_t i = 0; i < count; ++i) {
+      SCOPED_TRACE(isa_name(kernels[i].isa));
+      if (has(detected_isas() | static_cast<IsaSet>(Isa::kScalar), kernels[i].isa))
+        check(kernels[i]);
+    }
+  }
+  const FloatKernel& scalar() { return *select_float(static_cast<IsaSet>(Isa::kScalar)); }
+
+  Random random_;
+};
+
+TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
+  SCOPED_TRACE(random_.trace());
+  for (const FloatUnary f :
+       {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
+        FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu}) {
+    SCOPED_TRACE(static_cast<int>(f));
+    for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
+      Guarded<float> x(n);
+      fill(random_, x);
+      std::vector<float> want(n);
+      scalar().unary(f, x.data(), want.data(), n);
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(n);
+        kernel.unary(f, x.data(), y.data(), n);
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
+// The scalar row takes vectors, too: each element is what it is by itself.
+TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
+  for (const FloatUnary f : {FloatUnary::kExp, FloatUnary::kErf, FloatUnary::kSigmoid,
+                             FloatUnary::kTanh, FloatUnary::kGelu}) {
+    std::vector<float> all(kCorners.size());
+    scalar().unary(f, kCorners.data(), all.data(), all.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      float y;
+      scalar().unary(f, &kCorners[i], &y, 1);
+      EXPECT_EQ(bits(y), bits(all[i])) << static_cast<int>(f) << " of " << kCorners[i];
+    }
+  }
+}
+
+float apply(FloatBinary f, float a, float b) {
+  switch (f) {
+    case FloatBinary::kAdd: return a + b;
+    case FloatBinary::kSub: return a - b;
+    case FloatBinary::kMul: return a * b;
+    case FloatBinary::kDiv: return a / b;
+    case FloatBinary::kMin: return a < b ? a : b;
+    case FloatBinary::kMax: return a > b ? a : b;
+    case FloatBinary::kEqual: return a == b ? 1.0f : 0.0f;
+    case FloatBinary::kLess: return a < b ? 1.0f : 0.0f;
+    case FloatBinary::kLessOrEqual: return a <= b ? 1.0f : 0.0f;
+  }
+  return 0;
+}
+
+TEST_F(FloatFallbackTest, BinaryIsTheOperation) {
+  SCOPED_TRACE(random_.trace());
+  for (int f = 0; f <= static_cast<int>(FloatBinary::kLessOrEqual); ++f) {
+    const auto function = static_cast<FloatBinary>(f);
+    for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 400}) {
+      for (int scalars = 0; scalars < 4; ++scalars) {
+        const size_t a_step = scalars & 1 ? 0 : 1, b_step = scalars & 2 ? 0 : 1;
+        Guarded<float> a(a_step ? n : 1), b(b_step ? n : 1);
+        fill(random_, a);
+        fill(random_, b);
+        std::vector<float> want(n);
+        for (size_t i = 0; i < n; ++i)
+          want[i] = canonical(apply(function, a[i * a_step], b[i * b_step]));
+        for_rows([&](const FloatKernel& kernel) {
+          Guarded<float> y(n);
+          kernel.binary(function, a.data(), a_step, b.data(), b_step, y.data(), n);
+          expect_equal(y, want);
+        });
+      }
+    }
+  }
+}
+
+TEST_F(FloatFallbackTest, ProductAddsInTheOrderOfK) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t k : {1, 2, 3, 31}) {
+    for (const size_t n : {1, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 32, 37, 64, 71}) {
+      for (const size_t rows : {1, 2, 3, 4, 5, 6, 7, 13}) {
+        Guarded<float> a(rows * k), b(k * n);
+        // Infinities and NaNs in a few, so that not every sum is one.
+        fill_ordinary(random_, a);
+        fill_ordinary(random_, b);
+        a[static_cast<size_t>(random_.integer(0, static_cast<int64_t>(rows * k) - 1))] = kInf;
+        b[static_cast<size_t>(random_.integer(0, static_cast<int64_t>(k * n) - 1))] = -0.0f;
+        if (random_.integer(0, 3) == 0) b[0] = -kNaN;
+        std::vector<float> want;
+        for (size_t r = 0; r < rows; ++r) {
+          for (size_t j = 0; j < n; ++j) {
+            float sum = a[r * k] * b[j];
+            for (size_t i = 1; i < k; ++i) sum = sum + a[r * k + i] * b[i * n + j];
+            want.push_back(canonical(sum));
+          }
+        }
+        for_rows([&](const FloatKernel& kernel) {
+          Guarded<float> y(rows * n);
+          kernel.product(a.data(), rows, b.data(), k, n, y.data());
+          expect_equal(y, want);
+        });
+      }
+    }
+  }
+}
+
+// One row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
+std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
+                          float epsilon) {
+  float sum = x[0], most = x[0], least = x[0];
+  for (size_t i = 1; i < n; ++i) {
+    sum = sum + x[i];
+    most = most > x[i] ? most : x[i];
+    least = least < x[i] ? least : x[i];
+  }
+  std::vector<float> y(n);
+  const auto count = static_cast<float>(n);
+  if (f == FloatRows::kSoftmax || f == FloatRows::kLogSoftmax) {
+    std::vector<float> e(n);
+    for (size_t i = 0; i < n; ++i) y[i] = x[i] - most;
+    scalar.unary(FloatUnary::kExp, y.data(), e.data(), n);
+    float of_e = 0;
+    for (const float v : e) of_e = of_e + v;
+    float log_of_e;
+    scalar.unary(FloatUnary::kLog, &of_e, &log_of_e, 1);
+    for (size_t i = 0; i < n; ++i)
+      y[i] = canonical(f == FloatRows::kSoftmax ? e[i] / of_e : y[i] - log_of_e);
+    return y;
+  }
+  if (f == FloatRows::kNormalize) {
+    const float mean = sum / count;
+    float squares = 0;
+    for (size_t i = 0; i < n; ++i) squares = squares + (x[i] - mean) * (x[i] - mean);
+    for (size_t i = 0; i < n; ++i)
+      y[i] = canonical((x[i] - mean) / std::sqrt(squares / count + epsilon));
+    return y;
+  }
+  return {canonical(f == FloatRows::kSum    ? sum
+                    : f == FloatRows::kMean ? sum / count
+                    : f == FloatRows::kMax  ? most
+                                            : least)};
+}
+
+TEST_F(FloatFallbackTest, RowsFollowTheirDefinition) {
+  SCOPED_TRACE(random_.trace());
+  for (const FloatRows f : {FloatRows::kSoftmax, FloatRows::kLogSoftmax, FloatRows::kNormalize,
+                            FloatRows::kSum, FloatRows::kMean, FloatRows::kMax, FloatRows::kMin}) {
+    SCOPED_TRACE(static_cast<int>(f));
+    for (const bool corners : {false, true}) {
+      for (const size_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {
+        for (const size_t rows : {1, 7, 8, 9, 17}) {
+          Guarded<float> x(rows * n);
+          corners ? fill(random_, x) : fill_ordinary(random_, x);
+          std::vector<float> want;
+          for (size_t r = 0; r < rows; ++r)
+            for (const float v : row_of(f, scalar(), x.data() + r * n, n, 0.25f)) want.push_back(v);
+          for_rows([&](const FloatKernel& kernel) {
+            Guarded<float> y(want.size());
+            kernel.rows(f, 0.25f, x.data(), y.data(), rows, n);
+            expect_equal(y, want);
+          });
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FloatFallbackTest, LayerNormHasTheBitsOfTheScalarRow) {
+  SCOPED_TRACE(random_.trace());
+  for (const bool has_bias : {false, true}) {
+    for (size_t n = 1; n <= 34; ++n) {
+      const size_t rows = 9;
+      Guarded<float> x(rows * n), scale(n), bias(n);
+      fill_ordinary(random_, x);
+      fill_ordinary(random_, scale);
+      fill_ordinary(random_, bias);
+      x[0] = kCorners[static_cast<size_t>(random_.integer(0, 5))];
+      const float* b = has_bias ? bias.data() : nullptr;
+      std::vector<float> want(rows * n);
+      scalar().layer_norm(1e-5f, x.data(), scale.data(), b, want.data(), rows, n);
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(rows * n);
+        kernel.layer_norm(1e-5f, x.data(), scale.data(), b, y.data(), rows, n);
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qrt
