@@ -199,11 +199,14 @@ template <int MR, int NV>
 QRT_INLINE void tile(const float* a, const float* b, size_t k, size_t n, float* y) {
   Floats acc[MR][NV];
   const auto step = [&](size_t i, const auto& put) QRT_INLINE_LAMBDA {
+    Floats line[NV];
     QRT_UNROLL
-    for (int v = 0; v < NV; ++v) {
-      const Floats line = load(b + i * n + static_cast<size_t>(v) * kLanes);
+    for (int v = 0; v < NV; ++v) line[v] = load(b + i * n + static_cast<size_t>(v) * kLanes);
+    QRT_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      const Floats splat = all(a[static_cast<size_t>(r) * k + i]);
       QRT_UNROLL
-      for (int r = 0; r < MR; ++r) put(acc[r][v], all(a[static_cast<size_t>(r) * k + i]) * line);
+      for (int v = 0; v < NV; ++v) put(acc[r][v], splat * line[v]);
     }
   };
   step(0, [](Floats& sum, Floats product) QRT_INLINE_LAMBDA { sum = product; });

@@ -78,12 +78,16 @@ void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
   if (args.m <= Avx2::kFewRows || kTileRows * row_bytes > kWidenedBytes)
     return gemm<Avx2, 4, 2>(args);
   alignas(64) uint8_t widened[kWidenedBytes + 32];
-  size_t block = kGoodWidenedBytes / row_bytes / kTileRows * kTileRows;
-  if (block < kTileRows) block = kTileRows;
-  // Evenly, so that the last block is not a few rows.
-  const size_t blocks = (args.m + block - 1) / block;
+  size_t block = kGoodWidenedBytes / row_bytes / kTileRows;
+  if (block < 1) block = 1;
+  // Whole tiles, of rows as even as can be: short ones take as long for their weights.
+  const size_t tiles = (args.m + kTileRows - 1) / kTileRows, blocks = (tiles + block - 1) / block;
+  const auto row_of = [&](size_t tile) {
+    const size_t longer = args.m % tiles;
+    return tile * (args.m / tiles) + (tile < longer ? tile : longer);
+  };
   for (size_t b = 0; b < blocks; ++b) {
-    const size_t begin = args.m * b / blocks, end = args.m * (b + 1) / blocks;
+    const size_t begin = row_of(tiles * b / blocks), end = row_of(tiles * (b + 1) / blocks);
     for (size_t i = begin; i < end; ++i) {
       for (size_t t = 0; t < args.taps; ++t) {
         const uint8_t* row[1];

@@ -1,17 +1,20 @@
-// Tries floats near the real factors of an integer add on all pairs of bytes.
+// Tries floats near the real factors of an integer add on those pairs of bytes whose real sum is
+// close to a tie: elsewhere both round to the same side.
 #include "runtime/ops/add_in_float.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "kernels/integer_build.h"
 #include "runtime/float_env.h"
+#include "runtime/op.h"
 
 namespace qrt {
 namespace {
 
-constexpr size_t kPairLutEntries = 65536, kPart = 4096;
+constexpr size_t kBytes = 256;
 
 // The product of the stages' factors.
 double factor(const RequantStage* stages, int32_t count) {
@@ -21,9 +24,80 @@ double factor(const RequantStage* stages, int32_t count) {
   return f;
 }
 
+// How far the roundings before the last one take a sum from the real one, in units of the output. 1: no
+// bound is known, because the last one is not to the nearest or something is clipped.
+double error_of(const Requant& r) {
+  double error = 0;
+  for (int32_t i = 0; i < r.stage_count; ++i) {
+    const RequantStage& s = r.stages[i];
+    const bool is_last = i + 1 == r.stage_count;
+    if (s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX) return 1;
+    if (is_last && s.round == Round::kFloor) return 1;
+    error = error * factor(&s, 1) + (is_last ? 0 : 1);
+  }
+  return error;
+}
+
+// The integer terms of an operand, for each of its bytes in units of the output, and how far they are
+// from their real line.
+struct Terms {
+  Terms(const RequantStage* stages, int32_t count, int32_t zero_point, int32_t left_shift,
+        double unit, double slope) {
+    for (size_t i = 0; i < kBytes; ++i) {
+      const int64_t x = static_cast<int64_t>(i) - zero_point;
+      const int64_t v = apply_stages(stages, count, x * (int64_t{1} << left_shift), 0);
+      values[i] = static_cast<double>(v) * unit;
+      error = std::max(error, std::fabs(values[i] - static_cast<double>(x) * slope));
+    }
+  }
+
+  double values[kBytes], error = 0;
+};
+
+double fraction(double v) { return v - std::floor(v); }
+
+// Pairs of bytes, with what kernels may read behind them.
+struct Pairs {
+  // Those whose sum of terms is within `reach` of an integer and a half.
+  Pairs(const Terms& a_terms, const Terms& b_terms, double reach) {
+    // b in the order of fractions, in buckets: those from first[i] on have fractions from i / 256 on.
+    size_t bucket[kBytes], first[kBytes + 1] = {};
+    uint8_t order[kBytes];
+    for (size_t i = 0; i < kBytes; ++i) {
+      bucket[i] = static_cast<size_t>(fraction(b_terms.values[i]) * kBytes) % kBytes;
+      ++first[bucket[i] + 1];
+    }
+    for (size_t i = 0; i < kBytes; ++i) first[i + 1] += first[i];
+    size_t next[kBytes];
+    std::copy_n(first, kBytes, next);
+    for (size_t i = 0; i < kBytes; ++i) order[next[bucket[i]]++] = static_cast<uint8_t>(i);
+    // Buckets that a reach touches, one more at each end for what rounding moves.
+    const size_t width =
+        reach < 0.5 ? std::min(kBytes, static_cast<size_t>(2 * reach * kBytes) + 4) : kBytes;
+    for (size_t i = 0; i < kBytes; ++i) {
+      const double least = fraction(0.5 - a_terms.values[i] - reach);
+      const size_t begin = static_cast<size_t>(least * kBytes) + kBytes - 1;
+      for (size_t k = 0; k < width; ++k) {
+        const size_t at = (begin + k) % kBytes;
+        for (size_t j = first[at]; j < first[at + 1]; ++j) {
+          a.push_back(static_cast<uint8_t>(i));
+          b.push_back(order[j]);
+        }
+      }
+    }
+    count = a.size();
+    a.resize(count + kSlack);
+    b.resize(count + kSlack);
+  }
+
+  std::vector<uint8_t> a, b;
+  size_t count;
+};
+
 // Near the real sum: what the integer stages round off moves it by about a unit of theirs.
 constexpr float kNudges[] = {0.0f, 0x1p-19f, -0x1p-19f, 0x1p-17f, -0x1p-17f, 0x1p-16f, -0x1p-16f};
 constexpr int kTries = 9 * (sizeof(kNudges) / sizeof(kNudges[0]));
+constexpr double kGreatestNudge = 0x1p-16;
 
 // The float nearest to v, or one beside it: 0, 1, 2.
 float near(double v, int which) {
@@ -36,7 +110,8 @@ float near(double v, int which) {
 bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddParams* add) {
   if (is_integer_build()) return false;
   const Requant& r = p.requant;
-  const double scale = std::ldexp(factor(r.stages, r.stage_count), p.left_shift);
+  const double unit = factor(r.stages, r.stage_count), b_unit = p.subtract ? -unit : unit;
+  const double scale = std::ldexp(unit, p.left_shift);
   const double a_scale = scale * factor(p.a_stages, p.a_stage_count);
   const double b_scale = scale * factor(p.b_stages, p.b_stage_count) * (p.subtract ? -1 : 1);
   // Operands and output less 128: the smaller the numbers, the finer float32 is.
@@ -45,14 +120,18 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
                           (kMiddle - p.b_zero_point) * b_scale + r.zero_point - kMiddle;
   if (!(std::fabs(a_scale) + std::fabs(b_scale) < 1024)) return false;
 
-  std::vector<uint8_t> bytes(3 * kPairLutEntries);
-  uint8_t *a = bytes.data(), *b = a + kPairLutEntries, *want = b + kPairLutEntries;
-  for (size_t i = 0; i < kPairLutEntries; ++i) {
-    a[i] = static_cast<uint8_t>(i / 256);
-    b[i] = static_cast<uint8_t>(i);
-  }
+  const Terms a(p.a_stages, p.a_stage_count, p.a_zero_point, p.left_shift, unit, a_scale);
+  const Terms b(p.b_stages, p.b_stage_count, p.b_zero_point, p.left_shift, b_unit, b_scale);
+  // Of the float sums: scales that are up to three halves of a last place off, four roundings and the
+  // constant's two, each of at most 2^-24 of the greatest value; 2^-20 are 16 of those.
+  const double greatest =
+      kMiddle * (std::fabs(a_scale) + std::fabs(b_scale)) + std::fabs(constant) + 1;
+  const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of(r);
+  const Pairs pairs(a, b, reach);
+
   const ScopedFloatEnv environment;
-  kernel.add_int(p, {a, b, false, false, want, kPairLutEntries});
+  std::vector<uint8_t> want(pairs.count), got(pairs.count);
+  kernel.add_int(p, {pairs.a.data(), pairs.b.data(), false, false, want.data(), pairs.count});
   for (int i = 0; i < kTries; ++i) {
     *add = {near(a_scale, i % 3),
             near(b_scale, i / 3 % 3),
@@ -64,13 +143,8 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
             kMiddle,
             r.lo,
             r.hi};
-    bool equal = true;
-    for (size_t at = 0; equal && at < kPairLutEntries; at += kPart) {
-      uint8_t got[kPart];
-      kernel.add(*add, {a + at, b + at, false, false, got, kPart});
-      equal = std::memcmp(got, want + at, kPart) == 0;
-    }
-    if (equal) return true;
+    kernel.add(*add, {pairs.a.data(), pairs.b.data(), false, false, got.data(), pairs.count});
+    if (got == want) return true;
   }
   return false;
 }
