@@ -39,7 +39,7 @@ uint64_t winograd_weight_bytes(const WinogradShape& shape) {
 
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
   constexpr size_t kBytes = kBlock * kGroup;
-  const size_t groups = kTaps * shape.kc() / kGroup;
+  const size_t groups = shape.terms * kTaps * shape.kc() / kGroup;
   for (size_t block = 0; block < blocks_of(shape); ++block) {
     int32_t most[kBytes] = {}, least[kBytes] = {};
     for (size_t i = 0; i < groups; ++i, packed += kBytes) {
@@ -60,12 +60,16 @@ bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
 void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
   const size_t kc = shape.kc(), tap_bytes = kc * kBlock;
   const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
-  for (size_t block = 0; block < blocks_of(shape); ++block, packed += kTaps * tap_bytes) {
+  for (size_t block = 0; block < blocks_of(shape);
+       ++block, packed += shape.terms * kTaps * tap_bytes) {
     for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
       const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
-      int16_t taps[kTaps][kLanes], rows[3][6][kLanes], u[kWinogradPositions][kLanes];
-      for (size_t t = 0; t < kTaps; ++t, w += tap_bytes)
-        for (size_t j = 0; j < kLanes; ++j) taps[t][j] = w[j / 2 * kGroup + j % 2];
+      int16_t taps[kTaps][kLanes] = {}, rows[3][6][kLanes], u[kWinogradPositions][kLanes];
+      for (size_t t = 0; t < shape.terms * kTaps; ++t, w += tap_bytes) {
+        int16_t* const tap = taps[t % kTaps];
+        for (size_t j = 0; j < kLanes; ++j)
+          tap[j] = static_cast<int16_t>(tap[j] + w[j / 2 * kGroup + j % 2]);
+      }
       for (size_t y = 0; y < 3; ++y) transform(taps[3 * y], kLanes, rows[y][0], kLanes);
       for (size_t x = 0; x < 6; ++x) transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
       for (size_t p = 0; p < kWinogradPositions; ++p)

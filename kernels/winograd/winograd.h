@@ -2,7 +2,7 @@
 // F(4x4, 3x3) in integers. A tile of 4x4 outputs takes 36 products per channel instead of 144:
 //
 //   v = B' d B                  d: 6x6 pixels of a channel; v fits int16 (at most 17340)
-//   u = G w G'                  w: 3x3 weights; u fits int16 (at most 6272)
+//   u = G w G'                  w: 3x3 weights, sums of up to three int8; u fits int16 (at most 18816)
 //   m[p] = sum over channels of v[p] * u[p]               the 36 positions p: products of matrices
 //   576 * acc = A' m A          int32 modulo 2^32, as all sums before it
 //
@@ -36,6 +36,7 @@ struct WinogradShape {
   size_t in_h, in_w, in_c;
   size_t out_h, out_w, out_c;
   size_t pad_top, pad_left;
+  size_t terms = 1;  // of a weight, up to 3
 
   size_t tiles_w() const { return (out_w + kWinogradTile - 1) / kWinogradTile; }
   size_t tiles() const { return (out_h + kWinogradTile - 1) / kWinogradTile * tiles_w(); }
@@ -46,7 +47,7 @@ struct WinogradShape {
 // Transformed weights, int16: [36][ceil(out_c / 16)][kc / 2][16][2], the tail of out_c zero.
 uint64_t winograd_weight_bytes(const WinogradShape& shape);
 
-// Both take weights as gemm_pack() leaves them, of nine taps.
+// Both take weights as gemm_pack() leaves them, of nine taps for each term.
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape);
 void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights);
 

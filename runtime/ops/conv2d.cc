@@ -388,7 +388,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
-  if (prepare_winograd_conv2d(context, g, &gemm, step)) return Status();
+  QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
+  if (step->run != nullptr) return Status();
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);
   if (!as_rows) {

@@ -24,6 +24,7 @@ struct Params {
   WinogradShape shape;
   const WinogradKernel* kernel;
   GemmCall gemm;  // its bias, requantisation and packed weights
+  DynamicLayer dynamic;
   size_t images, tasks, block, task_scratch;
   size_t zero_bytes;  // of a pixel of zero points, which the weights follow in the step's state
   uint8_t input_zero_point;
@@ -63,7 +64,14 @@ void run(const Step& step, const RunContext& context) {
   job.bias = p.gemm.bias.data();
   job.requant = p.gemm.requant.requant;
   job.y = context.out(step, 0);
-  job.y_pitch = output_pitch(step, p.shape.out_c);
+  job.y_pitch = output_pitch(step, p.gemm.c_stride());
+  GemmOperands of_run;
+  if (p.dynamic.is_used()) {
+    memset(context.state, p.dynamic.zero_point(step, context), p.zero_bytes);
+    p.dynamic.start(step, context, p.gemm, &of_run);
+    job.bias = of_run.bias;
+    if (of_run.requant.scale != nullptr) job.requant = of_run.requant;
+  }
   for_pieces(*context.parallel, p.tasks, p.images * p.shape.tiles(), 1,
              [&](size_t task, size_t begin, size_t end) {
                WinogradArgs args = job;
@@ -77,35 +85,39 @@ void run(const Step& step, const RunContext& context) {
                    follow_block(step, context, p, job.y_pitch, args.tile_begin, args.tile_end);
                }
              });
+  if (p.dynamic.is_used())
+    p.dynamic.finish(step, context, of_run,
+                     p.images * p.shape.out_h * p.shape.out_w * p.shape.out_c);
 }
 
 }  // namespace
 
-bool prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
-                             PlannedStep* step) {
+Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
+                               GemmCall* gemm, PlannedStep* step) {
+  const bool is_dynamic = is_dynamic_layer(context);
   const WinogradKernel* kernel = find_winograd(gemm->kernel->isa);
   const bool is_plain_3x3 = g.kernel_h == 3 && g.kernel_w == 3 && g.stride_h == 1 &&
                             g.stride_w == 1 && g.dilation_h == 1 && g.dilation_w == 1;
-  if (kernel == nullptr || !is_plain_3x3 || g.row_taps || g.groups != 1 || g.terms != 1 ||
-      is_dynamic_layer(context) || !context.may_spend || gemm->element_bytes != 1 ||
-      gemm->requant_channels < g.out_c)
-    return false;
-  const WinogradShape shape = {g.in_h,  g.in_w,  g.in_c,    g.out_h,
-                               g.out_w, g.out_c, g.pad_top, g.pad_left};
+  if (kernel == nullptr || !is_plain_3x3 || g.row_taps || g.groups != 1 || !context.may_spend ||
+      (gemm->element_bytes != 1 && !is_dynamic) || gemm->requant_channels < g.out_c)
+    return Status();
+  const WinogradShape shape = {g.in_h,  g.in_w,    g.in_c,     g.out_h, g.out_w,
+                               g.out_c, g.pad_top, g.pad_left, g.terms};
   const double tile_pixels = static_cast<double>(g.out_h) * static_cast<double>(g.out_w) /
                              static_cast<double>(shape.tiles());  // 16 where nothing is cut off
   const bool pays = g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
                     tile_pixels > kWinogradTile * kWinogradTile / kGain;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
   if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
-    return false;
+    return Status();
 
   auto params = std::make_shared<Params>();
   params->shape = shape;
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->images = g.images;
-  params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  params->input_zero_point = options->input_zero_point();
   const double ns = static_cast<double>(step->macs) / kGain / speed_of(kernel->isa).macs;
   params->block = winograd_block(shape);
   params->tasks =
@@ -113,15 +125,17 @@ bool prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry
   params->task_scratch = round_up(winograd_scratch_bytes(shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
   step->kernel = kernel->name;
-  step->can_lead = true;
+  step->can_lead = !is_dynamic;
   step->input_rows = g.images * g.in_h * g.in_w;
-  step->output_rows = g.images * g.out_h * g.out_w;
+  if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
   step->state_bytes = params->zero_bytes + static_cast<size_t>(weight_bytes);
   step->scratch_bytes = params->task_scratch * params->tasks;
+  QRT_TRY(
+      params->dynamic.prepare(context, options->weight_sum(), params->gemm, &step->scratch_bytes));
   step->bind = bind;
   step->run = run;
   step->params = std::move(params);
-  return true;
+  return Status();
 }
 
 }  // namespace qrt

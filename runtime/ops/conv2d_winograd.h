@@ -7,10 +7,10 @@
 
 namespace qrt {
 
-// False, and nothing is done, where it does not apply or would not pay. `gemm`: made for the same
-// layer, and taken; step->macs is set.
-bool prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& geometry,
-                             GemmCall* gemm, PlannedStep* step);
+// Sets step->run where it applies and pays, else does nothing. `gemm`: made for the same layer, and
+// taken; step->macs is set. kOutOfMemory.
+Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& geometry,
+                               GemmCall* gemm, PlannedStep* step);
 
 }  // namespace qrt
 

@@ -26,12 +26,13 @@ size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
 struct Layer {
   WinogradShape shape;
-  std::vector<int8_t> weights;  // [out_c][9][in_c]
+  std::vector<int8_t> weights;  // [out_c][terms * 9][in_c]
 
-  explicit Layer(const WinogradShape& s) : shape(s), weights(s.out_c * 9 * s.in_c) {}
+  explicit Layer(const WinogradShape& s) : shape(s), weights(s.out_c * taps() * s.in_c) {}
+  size_t taps() const { return shape.terms * 9; }
   std::vector<int8_t> packed() const {
-    std::vector<int8_t> p(gemm_packed_bytes(shape.out_c, 9, shape.in_c));
-    gemm_pack(weights.data(), shape.out_c, 9, shape.in_c, p.data());
+    std::vector<int8_t> p(gemm_packed_bytes(shape.out_c, taps(), shape.in_c));
+    gemm_pack(weights.data(), shape.out_c, taps(), shape.in_c, p.data());
     return p;
   }
 };
@@ -101,9 +102,9 @@ class WinogradTester {
       const size_t image = p / (s.out_h * s.out_w), oy = p / s.out_w % s.out_h, ox = p % s.out_w;
       for (size_t o = 0; o < s.out_c; ++o) {
         auto acc = static_cast<uint32_t>(bias[o]);
-        for (size_t t = 0; t < 9; ++t) {
-          const uint8_t* in = pixel(image, oy + t / 3, ox + t % 3);
-          const int8_t* w = &layer.weights[(o * 9 + t) * s.in_c];
+        for (size_t t = 0; t < layer.taps(); ++t) {
+          const uint8_t* in = pixel(image, oy + t % 9 / 3, ox + t % 3);
+          const int8_t* w = &layer.weights[(o * layer.taps() + t) * s.in_c];
           for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
         }
         const auto sum = static_cast<int32_t>(acc);
@@ -182,6 +183,26 @@ TEST(Winograd, BlocksImagesAndPitches) {
     Layer halved = wide;  // within the exact sums
     for (auto& w : halved.weights) w = static_cast<int8_t>(w / 8);
     WinogradTester().run(halved, kernel, &random);
+  });
+}
+
+TEST(Winograd, WeightsOfSeveralTerms) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    for (const size_t terms : {2, 3}) {
+      WinogradShape s = same(7, 6, 21, 35);
+      s.terms = terms;
+      Layer layer = random_layer(s, &random);
+      WinogradTester().run(layer, kernel, &random);
+      for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
+      for (size_t o = 0; o < s.out_c; ++o)  // the greatest weights: all terms alike
+        for (size_t i = 9 * s.in_c; i < layer.taps() * s.in_c; ++i) {
+          const size_t at = o * layer.taps() * s.in_c;
+          layer.weights[at + i] = layer.weights[at + i % (9 * s.in_c)];
+        }
+      WinogradTester().run(layer, kernel, &random);
+      WinogradTester().pixels(255, 255).run(layer, kernel, &random);
+    }
   });
 }
 

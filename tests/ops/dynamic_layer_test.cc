@@ -156,6 +156,18 @@ TEST(DynamicLayer, ConvolutionsPadWithTheZeroPointOfTheRun) {
   }
 }
 
+// Tiles of 4x4 outputs, where a set computes them by tiles: whole ones and parts, an odd number of
+// channels.
+TEST(DynamicLayer, ConvolutionsOfThreeByThree) {
+  for (const int64_t size : {8, 11}) {
+    Layer l;
+    l.n = 2, l.size = size, l.c = 19, l.out = 37, l.kernel = 3, l.pad = 1;
+    check(l, false);
+    l.x_scale = std::nanf("");
+    check(l, false);
+  }
+}
+
 TEST(DynamicLayer, ConvolutionOfOneByOne) {
   Layer l;
   l.n = 2, l.size = 5, l.c = 12, l.out = 20;
