@@ -66,7 +66,7 @@ class AddInFloatTest : public ::testing::Test {
 
 TEST_F(AddInFloatTest, IsExactWhereAccepted) {
   int accepted = 0;
-  constexpr int kCases = 24;
+  constexpr int kCases = 60;
   for (int i = 0; i < kCases; ++i) {
     const auto zero = [&] { return static_cast<int32_t>(random_.integer(0, 255)); };
     const TfliteAdd add(random_.real(0.01f, 0.2f), random_.real(0.01f, 0.2f),
