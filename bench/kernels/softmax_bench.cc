@@ -17,7 +17,8 @@ void softmax(benchmark::State& state) {
   for (size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i * i + 1);
   const SoftmaxParams params{table.data(), 256.0f, 0};
   bench::measure(state, {0, static_cast<double>(2 * rows * n), nullptr}, [&] {
-    softmax_rows(params, *select_lut(detected_isas()), x.data(), y.data(), rows, n);
+    softmax_rows(params, *select_edge(detected_isas()), *select_lut(detected_isas()), x.data(),
+                 y.data(), rows, n);
     benchmark::ClobberMemory();
   });
 }

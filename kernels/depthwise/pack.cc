@@ -13,13 +13,19 @@ bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kern
                               size_t kernel_w) {
   const size_t quads = (kernel_h + 3) / 4, last_bytes = kernel_w * 64;
   if (kernel_h % 4 == 0) return true;
+  uint8_t is_tail[4] = {};
+  for (size_t i = kernel_h % 4; i < 4; ++i) is_tail[i] = 0xff;
+  uint32_t mask, found = 0;
+  memcpy(&mask, is_tail, sizeof mask);
   for (size_t block = 0; block < (channels + 15) / 16; ++block) {
     const int8_t* last = packed + ((block + 1) * quads - 1) * last_bytes;
-    for (size_t i = 0; i < last_bytes; ++i) {
-      if (i % 4 >= kernel_h % 4 && last[i] != 0) return false;
+    for (size_t i = 0; i < last_bytes; i += 4) {
+      uint32_t quad;
+      memcpy(&quad, last + i, sizeof quad);
+      found |= quad & mask;
     }
   }
-  return true;
+  return found == 0;
 }
 
 namespace {

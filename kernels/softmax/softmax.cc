@@ -21,48 +21,44 @@ Range range_of(const uint8_t* x, size_t n) {
   return r;
 }
 
-constexpr size_t kBlock = 32;
-
-// y = clamp(HE(fl32(fl32(e * k) / sum)) + zero_point, 0, 255)
-void quantize_block(const SoftmaxParams& params, const float* e, float sum, int32_t* y) {
-  const float lo = static_cast<float>(-params.zero_point);
-  const float hi = static_cast<float>(255 - params.zero_point);
-  // Added to |v| < 2^22 it leaves an integer, rounded half to even.
-  constexpr float kRound = 12582912.0f;
-  for (size_t i = 0; i < kBlock; ++i) {
-    float r = e[i] * params.k / sum;
-    r = r > lo ? r : lo;
-    r = r < hi ? r : hi;
-    y[i] = static_cast<int32_t>(r + kRound) - static_cast<int32_t>(kRound) + params.zero_point;
+// What the rows of a call share: e_j * k is quantised by the sum as its scale.
+struct Job {
+  Job(const SoftmaxParams& p, const EdgeKernel& e, const LutKernel& l)
+      : params(p), edge(e), lut(l) {
+    for (size_t i = 0; i < 256; ++i) scaled[i] = params.table[i] * params.k;
   }
-}
+  Job(const Job&) = delete;
+
+  void quantize(const float* e, size_t n, float sum, uint8_t* y) const {
+    edge.quantize(e, n, sum, params.zero_point, 0, 255, y);
+  }
+
+  const SoftmaxParams& params;
+  const EdgeKernel& edge;
+  const LutKernel& lut;
+  float scaled[256 + 16] = {};  // and what the edge may read
+  // A row's table, in the places of `scaled`; the look-up takes 256 from that of x = 0 on.
+  uint8_t bytes[512] = {};
+};
 
 // Element by element.
-void store_row(const SoftmaxParams& params, const float* e, float sum, const uint8_t* x, uint8_t* y,
-               size_t n) {
+void store_row(const Job& job, Range range, float sum, const uint8_t* x, uint8_t* y, size_t n) {
+  constexpr size_t kBlock = 256;
+  const float* const e = job.scaled + 255 - range.greatest;
+  float v[kBlock + 16] = {};
   for (size_t begin = 0; begin < n; begin += kBlock) {
     const size_t block = n - begin < kBlock ? n - begin : kBlock;
-    float v[kBlock] = {};
     for (size_t i = 0; i < block; ++i) v[i] = e[x[begin + i]];
-    int32_t q[kBlock];
-    quantize_block(params, v, sum, q);
-    for (size_t i = 0; i < block; ++i) y[begin + i] = static_cast<uint8_t>(q[i]);
+    job.quantize(v, block, sum, y + begin);
   }
 }
 
 // By the row's own table, from byte to byte: of no more values than the row has, without a look-up
 // of each exponential.
-void map_row(const SoftmaxParams& params, const LutKernel& lut, Range range, float sum,
-             const uint8_t* x, uint8_t* y, size_t n) {
-  // Indexed as params.table; the look-up takes 256 from the place of x = 0 on.
-  uint8_t bytes[512] = {};
-  const size_t first = 255u - range.greatest + range.least;
-  for (size_t end = 256; end > first; end -= kBlock) {
-    int32_t q[kBlock];
-    quantize_block(params, params.table + end - kBlock, sum, q);
-    for (size_t i = 0; i < kBlock; ++i) bytes[end - kBlock + i] = static_cast<uint8_t>(q[i]);
-  }
-  lut.map(bytes + 255 - range.greatest, x, y, n);
+void map_row(Job* job, Range range, float sum, const uint8_t* x, uint8_t* y, size_t n) {
+  const size_t values = 1u + range.greatest - range.least, first = 256 - values;
+  job->quantize(job->scaled + first, values, sum, job->bytes + first);
+  job->lut.map(job->bytes + 255 - range.greatest, x, y, n);
 }
 
 // The same in integers.
@@ -78,8 +74,7 @@ void softmax_row_soft(const SoftmaxParams& params, const uint8_t* x, uint8_t* y,
   }
 }
 
-void softmax_rows_float(const SoftmaxParams& params, const LutKernel& lut, const uint8_t* x,
-                        uint8_t* y, size_t rows, size_t n) {
+void softmax_rows_float(Job* job, const uint8_t* x, uint8_t* y, size_t rows, size_t n) {
   constexpr size_t kRows = 4;
   for (size_t row = 0; row < rows; row += kRows) {
     const size_t count = rows - row < kRows ? rows - row : kRows;
@@ -89,7 +84,7 @@ void softmax_rows_float(const SoftmaxParams& params, const LutKernel& lut, const
     for (size_t r = 0; r < kRows; ++r) {
       in[r] = x + (row + (r < count ? r : 0)) * n;
       range[r] = range_of(in[r], n);
-      e[r] = params.table + 255 - range[r].greatest;
+      e[r] = job->params.table + 255 - range[r].greatest;
     }
     float sum[kRows] = {};
     for (size_t i = 0; i < n; ++i)
@@ -98,21 +93,22 @@ void softmax_rows_float(const SoftmaxParams& params, const LutKernel& lut, const
       uint8_t* const to = y + (row + r) * n;
       const size_t values = 1u + range[r].greatest - range[r].least;
       if (values <= n)
-        map_row(params, lut, range[r], sum[r], in[r], to, n);
+        map_row(job, range[r], sum[r], in[r], to, n);
       else
-        store_row(params, e[r], sum[r], in[r], to, n);
+        store_row(*job, range[r], sum[r], in[r], to, n);
     }
   }
 }
 
 }  // namespace
 
-void softmax_rows(const SoftmaxParams& params, const LutKernel& lut, const uint8_t* x, uint8_t* y,
-                  size_t rows, size_t n) {
+void softmax_rows(const SoftmaxParams& params, const EdgeKernel& edge, const LutKernel& lut,
+                  const uint8_t* x, uint8_t* y, size_t rows, size_t n) {
   if (kIntegerOnly) {
     for (size_t row = 0; row < rows; ++row, x += n, y += n) softmax_row_soft(params, x, y, n);
   } else {
-    softmax_rows_float(params, lut, x, y, rows, n);
+    Job job(params, edge, lut);
+    softmax_rows_float(&job, x, y, rows, n);
   }
 }
 

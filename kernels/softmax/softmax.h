@@ -1,14 +1,16 @@
 // Softmax of rows of bytes by a table of exponentials (ONNX Runtime's QLinearSoftmax): with m = max
 // of the row and e_j = table[255 + x_j - m], sum = float32 sum of e_j in order,
 //   y_j = clamp(HE(fl32(fl32(e_j * k) / sum)) + zero_point, 0, 255).
-// The same on every instruction set, since the sum's order is part of the definition, but for the
-// look-up of long rows. x may be over-read by up to 64 bytes. Thread-safe.
+// The sum is the same on every instruction set, since its order is part of the definition; the
+// quotients are those of the edge family, and long rows are looked up. x may be over-read by up to 64
+// bytes. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/edge/edge.h"
 #include "kernels/lut/lut.h"
 
 namespace qrt {
@@ -21,8 +23,8 @@ struct SoftmaxParams {
   int32_t zero_point;  // stored domain
 };
 
-void softmax_rows(const SoftmaxParams& params, const LutKernel& lut, const uint8_t* x, uint8_t* y,
-                  size_t rows, size_t n);
+void softmax_rows(const SoftmaxParams& params, const EdgeKernel& edge, const LutKernel& lut,
+                  const uint8_t* x, uint8_t* y, size_t rows, size_t n);
 
 }  // namespace qrt
 

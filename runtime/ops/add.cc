@@ -157,7 +157,7 @@ void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
   step->params = std::move(params);
 }
 
-// Trying all pairs takes as long as some hundred thousand elements.
+// Trying pairs takes as long as some thousand elements.
 bool pays_in_float(const PrepareContext& context) {
   constexpr size_t kFew = 2048;
   return select_elementwise(context.isas)->isa != Isa::kScalar &&

@@ -7,7 +7,7 @@
 namespace qrt {
 
 // Parameters with which kernel.add gives the bytes of kernel.add_int with `p`, for every pair of
-// bytes: all 65,536 are tried. False: there are none.
+// bytes. False: none were found.
 bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddParams* add);
 
 }  // namespace qrt

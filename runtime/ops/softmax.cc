@@ -152,6 +152,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 
 struct Params {
   SoftmaxParams softmax;
+  const EdgeKernel* edge;
   const LutKernel* lut;
   size_t rows, n, tasks;
 };
@@ -159,7 +160,7 @@ struct Params {
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    softmax_rows(p.softmax, *p.lut, context.in(step, 0) + begin * p.n,
+    softmax_rows(p.softmax, *p.edge, *p.lut, context.in(step, 0) + begin * p.n,
                  context.out(step, 0) + begin * p.n, end - begin, p.n);
   });
 }
@@ -344,6 +345,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const float* table;
   QRT_TRY(find_table(context, kTable, &table));
   params->softmax = {table, float_of(options->k()), options->zero_point()};
+  params->edge = select_edge(context.isas);
   params->lut = select_lut(context.isas);
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
