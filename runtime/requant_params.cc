@@ -53,11 +53,13 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
                   "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
-  for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
-    QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0, "%s.multiplier[%u] is %d, expected >= 0", what, i,
-                    s.multiplier()->Get(i));
-    QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "%s.shift[%u] is %d, expected 0 to 62", what, i,
-                    s.shift()->Get(i));
+  const auto& multiplier = *s.multiplier();
+  const auto& shift = *s.shift();
+  for (uint32_t i = 0; i < multiplier.size(); ++i) {
+    QRT_MODEL_CHECK(multiplier.Get(i) >= 0, "%s.multiplier[%u] is %d, expected >= 0", what, i,
+                    multiplier.Get(i));
+    QRT_MODEL_CHECK(shift.Get(i) <= 62, "%s.shift[%u] is %d, expected 0 to 62", what, i,
+                    shift.Get(i));
   }
   QRT_MODEL_CHECK(s.rounding() <= fb::Rounding::FLOOR, "%s.rounding is %d, expected 0 to 3", what,
                   static_cast<int>(s.rounding()));

@@ -1,6 +1,7 @@
-// One row of LayerNormalization as ONNX Runtime 1.30 computes it on x86-64 with AVX2: the mean from a
-// sum in double precision, squares of deviations added up in eight lanes and with fused operations.
-// Rows below eight values take Welford's recurrence. For kernel files only.
+// LayerNormalization as ONNX Runtime 1.30 computes it on x86-64 with AVX2: the mean from a sum in double
+// precision in four lanes, squares of deviations added up in eight and with fused operations. Rows side by
+// side wait for each other's additions instead of for their own. Rows below eight values take Welford's
+// recurrence. For kernel files only.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LAYER_NORM_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_LAYER_NORM_H_
 
@@ -31,29 +32,61 @@ QRT_INLINE float fused(float a, float b, float c) {
 #endif
 }
 
-inline float mean_of(const float* x, size_t n) {
-  double lanes[4] = {};
+// Of R rows of n values.
+template <int R>
+QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
+  typedef float Four __attribute__((vector_size(16)));
+  typedef double Doubles __attribute__((vector_size(32)));
+  Doubles lanes[R] = {};
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     QRT_UNROLL
-    for (size_t k = 0; k < 4; ++k) lanes[k] += static_cast<double>(x[i + k]);
-  }
-  double sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-  for (; i < n; ++i) sum += static_cast<double>(x[i]);
-  return static_cast<float>(sum / static_cast<double>(n));
-}
-
-inline float squares_of_deviations(const float* x, float mean, size_t n) {
-  float s[8] = {};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    QRT_UNROLL
-    for (size_t k = 0; k < 8; ++k) {
-      const float d = x[i + k] - mean;
-      s[k] = fused(d, d, s[k]);
+    for (int r = 0; r < R; ++r) {
+      Four v;
+      __builtin_memcpy(&v, x + static_cast<size_t>(r) * n + i, sizeof v);
+      lanes[r] += __builtin_convertvector(v, Doubles);
     }
   }
-  float sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+  for (int r = 0; r < R; ++r) {
+    double sum = (lanes[r][0] + lanes[r][2]) + (lanes[r][1] + lanes[r][3]);
+    for (size_t k = i; k < n; ++k) sum += static_cast<double>(x[static_cast<size_t>(r) * n + k]);
+    mean[r] = static_cast<float>(sum / static_cast<double>(n));
+  }
+}
+
+// Sums in eight lanes, in as many registers as they take.
+constexpr size_t kPartLanes = kLanes < 8 ? kLanes : 8;
+typedef float Part __attribute__((vector_size(4 * kPartLanes)));
+struct Eight {
+  Part parts[8 / kPartLanes];
+  float at(size_t i) const { return parts[i / kPartLanes][i % kPartLanes]; }
+};
+
+// Of R rows over their whole eights.
+template <int R>
+QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t n, Eight (&s)[R]) {
+  QRT_UNROLL
+  for (int r = 0; r < R; ++r) s[r] = Eight{};
+  for (size_t i = 0; i + 8 <= n; i += 8) {
+    QRT_UNROLL
+    for (int r = 0; r < R; ++r) {
+      QRT_UNROLL
+      for (size_t p = 0; p < 8 / kPartLanes; ++p) {
+        Part d;
+        __builtin_memcpy(&d, x + static_cast<size_t>(r) * n + i + p * kPartLanes, sizeof d);
+        d = d - mean[r];
+        QRT_UNROLL
+        for (size_t k = 0; k < kPartLanes; ++k)
+          s[r].parts[p][k] = fused(d[k], d[k], s[r].parts[p][k]);
+      }
+    }
+  }
+}
+
+inline float squares_of_deviations(const float* x, float mean, size_t n, const Eight& s) {
+  size_t i = n / 8 * 8;
+  float sum =
+      ((s.at(0) + s.at(4)) + (s.at(2) + s.at(6))) + ((s.at(1) + s.at(5)) + (s.at(3) + s.at(7)));
   // Of what is left, four at once have squares of their own.
   if (i + 4 <= n)
     for (const size_t end = i + 4; i < end; ++i) {
@@ -82,17 +115,38 @@ inline void layer_norm_of_few(float epsilon, const float* x, const float* scale,
   }
 }
 
+// R rows.
+template <int R>
 inline void layer_norm(float epsilon, const float* x, const float* scale, const float* bias,
                        float* y, size_t n) {
-  if (n < 8) return layer_norm_of_few(epsilon, x, scale, bias, y, n);
-  const float mean = mean_of(x, n);
-  const float variance = squares_of_deviations(x, mean, n) / static_cast<float>(n);
-  const float inverse = 1.0f / __builtin_sqrtf(variance + epsilon);
-  if (bias == nullptr)
-    for (size_t i = 0; i < n; ++i) y[i] = canonical((x[i] - mean) * inverse * scale[i]);
-  else
-    for (size_t i = 0; i < n; ++i)
-      y[i] = canonical(fused((x[i] - mean) * inverse, scale[i], bias[i]));
+  if (n < 8) {
+    for (size_t at = 0; at < R * n; at += n)
+      layer_norm_of_few(epsilon, x + at, scale, bias, y + at, n);
+    return;
+  }
+  float mean[R];
+  Eight sums[R];
+  means_of(x, n, mean);
+  square_deviations(x, mean, n, sums);
+  for (int r = 0; r < R; ++r, x += n, y += n) {
+    const float m = mean[r];
+    const float variance = squares_of_deviations(x, m, n, sums[r]) / static_cast<float>(n);
+    const float inverse = 1.0f / __builtin_sqrtf(variance + epsilon);
+    if (bias == nullptr)
+      for (size_t i = 0; i < n; ++i) y[i] = canonical((x[i] - m) * inverse * scale[i]);
+    else
+      for (size_t i = 0; i < n; ++i)
+        y[i] = canonical(fused((x[i] - m) * inverse, scale[i], bias[i]));
+  }
+}
+
+inline void layer_norms(float epsilon, const float* x, const float* scale, const float* bias,
+                        float* y, size_t rows, size_t n) {
+  constexpr size_t kSideBySide = 4;
+  size_t r = 0;
+  for (; r + kSideBySide <= rows; r += kSideBySide)
+    layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
+  for (; r < rows; ++r) layer_norm<1>(epsilon, x + r * n, scale, bias, y + r * n, n);
 }
 
 }  // namespace

@@ -54,40 +54,46 @@ struct Terms {
   double values[kBytes], error = 0;
 };
 
-double fraction(double v) { return v - std::floor(v); }
+// v less the integer below it, |v| < 2^62; by itself std::floor would be a call.
+double fraction(double v) {
+  const double rest = v - static_cast<double>(static_cast<int64_t>(v));
+  return rest < 0 ? rest + 1 : rest;
+}
 
 // Pairs of bytes, with what kernels may read behind them.
 struct Pairs {
-  // Those whose sum of terms is within `reach` of an integer and a half.
+  // Those whose sum of terms is within `reach` of an integer and a half, and some more.
   Pairs(const Terms& a_terms, const Terms& b_terms, double reach) {
-    // b in the order of fractions, in buckets: those from first[i] on have fractions from i / 256 on.
-    size_t bucket[kBytes], first[kBytes + 1] = {};
-    uint8_t order[kBytes];
-    for (size_t i = 0; i < kBytes; ++i) {
-      bucket[i] = static_cast<size_t>(fraction(b_terms.values[i]) * kBytes) % kBytes;
-      ++first[bucket[i] + 1];
-    }
-    for (size_t i = 0; i < kBytes; ++i) first[i + 1] += first[i];
-    size_t next[kBytes];
-    std::copy_n(first, kBytes, next);
-    for (size_t i = 0; i < kBytes; ++i) order[next[bucket[i]]++] = static_cast<uint8_t>(i);
-    // Buckets that a reach touches, one more at each end for what rounding moves.
-    const size_t width =
-        reach < 0.5 ? std::min(kBytes, static_cast<size_t>(2 * reach * kBytes) + 4) : kBytes;
-    for (size_t i = 0; i < kBytes; ++i) {
-      const double least = fraction(0.5 - a_terms.values[i] - reach);
-      const size_t begin = static_cast<size_t>(least * kBytes) + kBytes - 1;
-      for (size_t k = 0; k < width; ++k) {
-        const size_t at = (begin + k) % kBytes;
-        for (size_t j = first[at]; j < first[at + 1]; ++j) {
-          a.push_back(static_cast<uint8_t>(i));
-          b.push_back(order[j]);
+    if (reach >= 0.5) {
+      for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);
+    } else {
+      // b by fractions, in buckets: those from first[i] on have fractions from i / 256 on.
+      size_t bucket[kBytes], first[kBytes + 1] = {}, next[kBytes], order[kBytes];
+      for (size_t i = 0; i < kBytes; ++i) {
+        bucket[i] = bucket_of(fraction(b_terms.values[i]));
+        ++first[bucket[i] + 1];
+      }
+      for (size_t i = 0; i < kBytes; ++i) first[i + 1] += next[i] = first[i];
+      for (size_t i = 0; i < kBytes; ++i) order[next[bucket[i]]++] = i;
+      // Buckets that a reach touches, one more at each end for what rounding moves.
+      const size_t width = std::min(kBytes, static_cast<size_t>(2 * reach * kBytes) + 4);
+      for (size_t i = 0; i < kBytes; ++i) {
+        const size_t begin = bucket_of(fraction(0.5 - a_terms.values[i] - reach)) + kBytes - 1;
+        for (size_t k = 0; k < width; ++k) {
+          const size_t at = (begin + k) % kBytes;
+          for (size_t j = first[at]; j < first[at + 1]; ++j) push(i, order[j]);
         }
       }
     }
     count = a.size();
     a.resize(count + kSlack);
     b.resize(count + kSlack);
+  }
+
+  static size_t bucket_of(double f) { return static_cast<size_t>(f * kBytes) % kBytes; }
+  void push(size_t x, size_t y) {
+    a.push_back(static_cast<uint8_t>(x));
+    b.push_back(static_cast<uint8_t>(y));
   }
 
   std::vector<uint8_t> a, b;
