@@ -238,6 +238,7 @@ TEST(Conv2D, WeightsOfSeveralTerms) {
   for (const int64_t terms : {2, 3}) {
     ConvTester().image(5, 4, 10).kernel(20, 1, 1).of_terms(terms).test();
     ConvTester().image(5, 4, 6).kernel(18, 3, 3).pad(1, 1, 1, 1).of_terms(terms).test();
+    ConvTester().image(8, 9, 19).kernel(18, 3, 3).pad(1, 1, 1, 1).of_terms(terms).test();
     ConvTester().image(5, 4, 6).kernel(6, 3, 3).in_groups(3).pad(1, 1, 1, 1).of_terms(terms).test();
     ConvTester().image(9, 8, 3).kernel(18, 5, 3).pad(2, 1, 2, 1).of_terms(terms).as_rows().test();
     ConvTester().image(9, 8, 3).kernel(18, 5, 3).of_terms(terms).dilation(2, 1).as_rows().test();
