@@ -5,21 +5,7 @@
 set -eu
 cmake=$1 CMAKE_GENERATOR=$2 source=$3 folder=$4 strip=$5 CC=$6 CXX=$7 all=$8 tools=$9
 export CMAKE_GENERATOR CC CXX
-build=$folder/build
-mkdir -p "$folder"
-quietly() { "$@" >"$folder/log" 2>&1 || { cat "$folder/log"; echo "failed: $*"; exit 1; }; }
-configure() {
-  "$cmake" -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=MinSizeRel -DBUILD_SHARED_LIBS=ON -DQRT_BUILD_TOOLS=OFF \
-    -DQRT_BUILD_CONVERTER=OFF -DQRT_BUILD_TESTS=OFF -DQRT_INSTALL=OFF "-DQRT_ISAS=$1" "-DQRT_OPS=$2"
-}
-build() {
-  quietly configure "$1" "$2"
-  quietly "$cmake" --build "$build" --target qrt -j 2
-}
-size_of() {
-  build "$2" "$3"
-  sh "$source/tests/abi/sizes.sh" "$strip" "$1=$(readlink -f "$build/runtime/libqrt.so")"
-}
+. "$(dirname "$0")/trimmed.sh"
 refused() {
   configure "$1" "$2" >"$folder/log" 2>&1 && { echo "CMake takes QRT_ISAS=$1 QRT_OPS=$2"; exit 1; }
   tr -s ' \n' ' ' <"$folder/log" | grep -qF "$3" || { cat "$folder/log"; echo "expected: $3"; exit 1; }
