@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/tools/npy.h"
 #include "tests/faults/faults.h"
+#include "tests/quantize/network.h"
 #include "tests/support/command.h"
 #include "tests/support/cvm_models.h"
 #include "tests/support/espdl_models.h"
@@ -50,6 +52,18 @@ class ProgramTest : public CommandTest {
     const size_t batch = npy.find("360");
     npy.replace(batch, 3, "  2");
     return write("two.npy", npy.substr(0, 128 + 2 * 64 * sizeof(float)));
+  }
+
+  // A quantiser's arguments: a small network, four samples.
+  std::vector<std::string> small_quantization() const {
+    std::mt19937 random(7);
+    const std::string model = write("float.onnx", small_network(&random, 0.3f));
+    const std::vector<float> values = normal(&random, 4 * 3 * 8 * 8, 1);
+    EXPECT_TRUE(tool::write_npy(path("samples.npy"), DType::kFloat32, {4, 3, 8, 8}, values.data(),
+                                values.size() * 4)
+                    .ok());
+    return {model,        "--calibration", path("samples.npy"), "--threads", "1", "-o",
+            out("m.qrt"), "--onnx",        out("m.onnx")};
   }
 
   // Runs it with the fault, from an output folder that holds `before`.

@@ -2,9 +2,7 @@
 // no half file, and nothing that looks like a result and is none.
 #include <gtest/gtest.h>
 
-#include "runtime/tools/npy.h"
 #include "tests/faults/programs.h"
-#include "tests/quantize/network.h"
 
 namespace qrt {
 namespace {
@@ -138,15 +136,7 @@ TEST_F(Tools, Diff) {
 }
 
 TEST_F(Tools, Quantize) {
-  std::mt19937 random(7);
-  const std::string model = write("float.onnx", testing::small_network(&random, 0.3f));
-  const std::vector<float> values = testing::normal(&random, 4 * 3 * 8 * 8, 1);
-  ASSERT_TRUE(tool::write_npy(path("samples.npy"), DType::kFloat32, {4, 3, 8, 8}, values.data(),
-                              values.size() * 4)
-                  .ok());
-  const std::vector<std::string> arguments = {
-      model,        "--calibration", path("samples.npy"), "--threads", "1", "-o",
-      out("m.qrt"), "--onnx",        out("m.onnx")};
+  const std::vector<std::string> arguments = small_quantization();
   expect_survival({"qrt_quantize", arguments});
   std::vector<std::string> with_report = arguments;
   with_report.insert(with_report.end(), {"--report", out("m.json")});

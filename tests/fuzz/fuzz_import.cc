@@ -9,6 +9,7 @@
 #include "converter/quantize/schemes/placement.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/cvm_models.h"
 
 namespace qrt::fuzz {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // Bytes as a file that has a path.
 class MemoryFile {
  public:
-  MemoryFile(const uint8_t* data, size_t size) : fd_(memfd_create("model", MFD_CLOEXEC)) {
+  MemoryFile(const void* data, size_t size) : fd_(memfd_create("model", MFD_CLOEXEC)) {
     if (fd_ < 0 || write(fd_, data, size) != static_cast<ssize_t>(size))
       failed("cannot make a file in memory");
   }
@@ -112,9 +113,9 @@ void fuzz_float(const uint8_t* data, size_t size) {
 
 void fuzz_cvm(const uint8_t* data, size_t size) {
   if (size < 4) return;
-  const size_t wanted = data[0] | data[1] << 8 | size_t{data[2]} << 16 | size_t{data[3]} << 24;
-  const size_t symbol = wanted < size - 4 ? wanted : size - 4;
-  const MemoryFile graph_file(data + 4, symbol), params(data + 4 + symbol, size - 4 - symbol);
+  const testing::CvmModel model = testing::split(data, size);
+  const MemoryFile graph_file(model.symbol.data(), model.symbol.size());
+  const MemoryFile params(model.params.data(), model.params.size());
   convert::Graph graph;
   convert::Report report;
   Status status = convert::import_cvm(graph_file.path(), params.path(), &graph, &report);

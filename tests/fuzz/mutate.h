@@ -7,9 +7,13 @@
 
 namespace qrt::fuzz {
 
-// Empty where the file is no whole flatbuffer of a model: of a .qrt file, of a TFLite file.
+// Empty where the file is no whole flatbuffer of a model: of a .qrt file, of a TFLite file, of a plain ESP-DL file.
 std::vector<uint8_t> mutate_model(const std::vector<uint8_t>& file, unsigned seed);
 std::vector<uint8_t> mutate_tflite(const std::vector<uint8_t>& file, unsigned seed);
+std::vector<uint8_t> mutate_espdl(const std::vector<uint8_t>& file, unsigned seed);
+
+// Of files as fuzz_cvm() takes them; empty where one is too short.
+std::vector<uint8_t> mutate_cvm(const std::vector<uint8_t>& file, unsigned seed);
 
 }  // namespace qrt::fuzz
 

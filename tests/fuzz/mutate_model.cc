@@ -2,7 +2,8 @@
 // the file anew with every default in it, so that there are more fields to change. Bytes at random
 // seldom leave a flatbuffer whole.
 #include "qrt_model_generated.h"
-#include "runtime/unshared.h"
+#include "qrt_model_types.h"
+#include "runtime/structure.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/mutate_fields.h"
 
@@ -12,12 +13,8 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 bool is_whole(const Bytes& file) {
-  if (file.size() < 16 || !fb::ModelBufferHasIdentifier(file.data())) return false;
-  flatbuffers::Verifier verifier(file.data(), file.size(), 16, 1u << 22);
-  return fb::VerifyModelBuffer(verifier) &&
-         check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(file.data()),
-                        fb_types::ModelTypeTable(), file.size())
-             .ok();
+  Result<ModelBytes> bytes = ModelBytes::borrow(file.data(), file.size());
+  return bytes.ok() && check_structure(bytes.value()).ok();
 }
 
 Bytes with_defaults(const Bytes& file) {

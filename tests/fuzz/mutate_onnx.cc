@@ -5,76 +5,54 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/onnx/ops/handlers.h"
 #include "onnx/onnx_pb.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed);
 
+namespace qrt {
 namespace {
 
-constexpr const char* kOps[] = {"QuantizeLinear",
-                                "DequantizeLinear",
-                                "Constant",
-                                "Cast",
-                                "Shape",
-                                "Gather",
-                                "Slice",
-                                "Identity",
-                                "Dropout",
-                                "Reshape",
-                                "Flatten",
-                                "Squeeze",
-                                "Unsqueeze",
-                                "Transpose",
-                                "Concat",
-                                "QLinearConcat",
-                                "Conv",
-                                "QLinearConv",
-                                "Gemm",
-                                "MatMul",
-                                "QGemm",
-                                "QLinearMatMul",
-                                "Add",
-                                "Sub",
-                                "Mul",
-                                "Div",
-                                "Min",
-                                "Max",
-                                "PRelu",
-                                "QLinearAdd",
-                                "QLinearMul",
-                                "Relu",
-                                "Clip",
-                                "LeakyRelu",
-                                "Sigmoid",
-                                "Tanh",
-                                "HardSigmoid",
-                                "HardSwish",
-                                "Elu",
-                                "Selu",
-                                "Softplus",
-                                "Gelu",
-                                "Exp",
-                                "QLinearLeakyRelu",
-                                "QLinearSigmoid",
-                                "Softmax",
-                                "QLinearSoftmax",
-                                "MaxPool",
-                                "AveragePool",
-                                "GlobalAveragePool",
-                                "GlobalMaxPool",
-                                "QLinearAveragePool",
-                                "QLinearGlobalAveragePool",
-                                "If",
-                                "Loop"};
-constexpr const char* kAttributes[] = {
-    "axis",          "axes",         "perm",       "pads",          "strides",
-    "dilations",     "kernel_shape", "group",      "alpha",         "beta",
-    "min",           "max",          "transA",     "transB",        "auto_pad",
-    "ceil_mode",     "to",           "value",      "gamma",         "allowzero",
-    "keepdims",      "starts",       "ends",       "channels_last", "count_include_pad",
-    "storage_order", "block_size",   "approximate"};
+constexpr const char* kAttributes[] = {"axis",
+                                       "axes",
+                                       "perm",
+                                       "pads",
+                                       "strides",
+                                       "dilations",
+                                       "kernel_shape",
+                                       "group",
+                                       "alpha",
+                                       "beta",
+                                       "min",
+                                       "max",
+                                       "transA",
+                                       "transB",
+                                       "auto_pad",
+                                       "ceil_mode",
+                                       "to",
+                                       "value",
+                                       "gamma",
+                                       "allowzero",
+                                       "keepdims",
+                                       "starts",
+                                       "ends",
+                                       "channels_last",
+                                       "count_include_pad",
+                                       "storage_order",
+                                       "block_size",
+                                       "approximate",
+                                       "mode",
+                                       "coordinate_transformation_mode",
+                                       "nearest_mode",
+                                       "direction",
+                                       "fmod",
+                                       "k",
+                                       "largest",
+                                       "batch_dims",
+                                       "epsilon",
+                                       "saturate"};
 constexpr int64_t kIntegers[] = {0,     1,         2,         3,         4,        7,  -1,
                                  -2,    16,        255,       -3,        64,       13, 128,
                                  65536, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
@@ -113,7 +91,7 @@ class Mutator {
     onnx::GraphProto* g = model_.mutable_graph();
     onnx::NodeProto* node = g->node_size() ? g->mutable_node(below(g->node_size())) : g->add_node();
     switch (below(12)) {
-      case 0: node->set_op_type(any(kOps)); return;
+      case 0: return another_op(node);
       case 1: node->set_domain(below(2) ? "com.microsoft" : ""); return;
       case 2: inputs(node); return;
       case 3: attribute(node); return;
@@ -146,6 +124,15 @@ class Mutator {
           domain->set_version(1);
         }
     }
+  }
+
+  void another_op(onnx::NodeProto* node) {
+    static const std::vector<convert::from_onnx::OpEntry> ops = convert::from_onnx::known_ops();
+    if (below(30) == 0) return node->set_op_type(below(2) ? "If" : "Loop");
+    const convert::from_onnx::OpEntry& op = ops[random_() % ops.size()];
+    node->set_domain(op.domain);
+    node->set_op_type(op.op);
+    while (node->input_size() < op.inputs) node->add_input(tensor());
   }
 
   void inputs(onnx::NodeProto* node) {
@@ -249,12 +236,13 @@ class Mutator {
 };
 
 }  // namespace
+}  // namespace qrt
 
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
   onnx::ModelProto model;
   if (seed % 8 == 0 || !model.ParseFromArray(data, static_cast<int>(size)))
     return LLVMFuzzerMutate(data, size, max_size);
-  Mutator(&model, seed).run();
+  qrt::Mutator(&model, seed).run();
   const std::string bytes = model.SerializeAsString();
   if (bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(bytes.begin(), bytes.end(), data);

@@ -6,7 +6,6 @@
 #include <random>
 #include <string>
 
-#include "runtime/unshared.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/mutate_fields.h"
 #include "tflite_generated.h"
@@ -16,15 +15,6 @@ namespace qrt::fuzz {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-bool is_whole(const Bytes& file) {
-  if (file.size() < 16 || !tflite::ModelBufferHasIdentifier(file.data())) return false;
-  flatbuffers::Verifier verifier(file.data(), file.size(), 32, 1u << 20);
-  return tflite::VerifyModelBuffer(verifier) &&
-         check_unshared(flatbuffers::GetRoot<flatbuffers::Table>(file.data()),
-                        tflite_types::ModelTypeTable(), file.size())
-             .ok();
-}
 
 // What TFLite models are full of, and limits.
 constexpr int32_t kNumbers[] = {0,   1,  2,   3,   4,    7,     8,         -1,        -2, 16, 64,
@@ -190,7 +180,7 @@ bool is_aligned(const Bytes& file) {
 }  // namespace
 
 std::vector<uint8_t> mutate_tflite(const std::vector<uint8_t>& file, unsigned seed) {
-  if (!is_whole(file)) return {};
+  if (!is_whole(file, tflite::VerifyModelBuffer, tflite_types::ModelTypeTable())) return {};
   if (seed % 2 != 0 && is_aligned(file)) return with_another_graph(file, seed);
   Bytes changed = file;
   FieldMutator(seed).run(&changed, tflite_types::ModelTypeTable());

@@ -101,21 +101,27 @@ TEST(Seeds, OfFloatNetworksAreTaken) {
 }
 
 // Files changed again and again: importing any of them ends well, and some still are models.
-TEST(TfliteMutator, ChangesModelsIntoOthers) {
+void change_again_and_again(const Target& target, decltype(mutate_tflite)* mutate) {
   constexpr unsigned kChanges = 400;
   int changed = 0, whole = 0;
-  for (const std::vector<uint8_t>& seed : seeds("fuzz_tflite")) {
+  for (const std::vector<uint8_t>& seed : seeds(target.name)) {
     std::vector<uint8_t> file = seed;
     for (unsigned n = 0; n < kChanges; ++n) {
-      std::vector<uint8_t> next = mutate_tflite(file, n);
+      std::vector<uint8_t> next = mutate(file, n);
       changed += next != file;
       whole += !next.empty();
-      file = next.empty() ? seed : std::move(next);
-      fuzz_tflite(file.data(), file.size());
+      file = next.empty() || n % 16 == 15 ? seed : std::move(next);
+      target.run(file.data(), file.size());
     }
   }
   EXPECT_GT(whole, changed / 2);
   EXPECT_GT(changed, static_cast<int>(kChanges) / 2);
+}
+
+TEST(Mutators, ChangeModelsIntoOthers) {
+  change_again_and_again({"fuzz_tflite", fuzz_tflite}, mutate_tflite);
+  change_again_and_again({"fuzz_espdl", fuzz_espdl}, mutate_espdl);
+  change_again_and_again({"fuzz_cvm", fuzz_cvm}, mutate_cvm);
 }
 
 // Sets the types of every union of these tables; returns how many there are.

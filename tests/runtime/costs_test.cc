@@ -152,18 +152,97 @@ TEST(Costs, OneSetOfAxesOfAllResizes) {
   expect_cheap(b.build({0}, {1}), names_again);
 }
 
-// A constant may be shared honestly, a weight of an unrolled loop for one: reading it counts.
+// A constant may be shared honestly, a weight of an unrolled loop for one: reading it counts. `add` adds an operator
+// that reads `bytes` of constants. Two gigabytes of them are read in time, four are refused.
+void expect_reads_counted(int64_t bytes, const std::function<void(ModelBuilder*)>& begin,
+                          const std::function<void(ModelBuilder*)>& add) {
+  for (const bool is_within : {true, false}) {
+    ModelBuilder m;
+    begin(&m);
+    for (int64_t n = (is_within ? 2 : 4) * static_cast<int64_t>(kGiB) / bytes; n > 0; --n) add(&m);
+    expect_cheap(m.build(), [&](const Outcome& o) {
+      if (is_within) return o.session == QRT_OK;
+      return o.load == QRT_INVALID_MODEL &&
+             o.message.find("bytes of constants") != std::string::npos;
+    });
+  }
+}
+
 TEST(Costs, OneConstantOfManyOperators) {
   constexpr int32_t kBytes = 1 << 24;
-  ModelBuilder m;
-  const uint32_t x = m.input({1});
-  const uint32_t c = m.constant({kBytes}, DType::kUInt8, std::vector<uint8_t>(kBytes));
-  for (int i = 0; i < 300; ++i) m.op(fb::MinMaxOptionsT(), {x, c}, {m.tensor({kBytes})});
-  m.mark_output(x);
-  const Bytes file = m.build();
-  expect_cheap(file, [](const Outcome& o) {
-    return o.load == QRT_INVALID_MODEL && o.message.find("bytes of constants") != std::string::npos;
-  });
+  uint32_t x = 0, c = 0;
+  expect_reads_counted(
+      kBytes,
+      [&](ModelBuilder* m) {
+        x = m->input({1});
+        c = m->constant({kBytes}, DType::kUInt8, std::vector<uint8_t>(kBytes));
+        m->mark_output(x);
+      },
+      [&](ModelBuilder* m) {
+        m->op(fb::MinMaxOptionsT(), {x, c}, {m->tensor({kBytes})});
+      });
+}
+
+TEST(Costs, OneTableOfManySoftmaxes) {
+  constexpr size_t kEntries = 65536;
+  uint32_t x = 0;
+  fb::SoftmaxOptionsT o;
+  o.kind = fb::SoftmaxKind::INT16_ANY_SCALE;
+  o.stages = std::move(testing::requant_int(1, 20)->stages);
+  expect_reads_counted(
+      kEntries * sizeof(int32_t),
+      [&](ModelBuilder* m) {
+        x = m->input({1, 4}, DType::kInt16);
+        o.table = m->buffer(std::vector<int32_t>(kEntries, 1 << 30));
+        m->mark_output(x);
+      },
+      [&](ModelBuilder* m) {
+        m->op(o, {x}, {m->tensor({1, 4}, DType::kInt16)});
+      });
+}
+
+TEST(Costs, OneSetOfWeightsOfManyLstms) {
+  constexpr int64_t kIn = 1 << 20;
+  uint32_t x = 0, weights = 0, bias = 0, recurrent = 0, hidden = 0, cell = 0;
+  fb::LstmOptionsT o = testing::lstm_options();
+  o.requant = testing::requant_int(1, 23, 128);
+  expect_reads_counted(
+      4 * kIn + 4 + 32,
+      [&](ModelBuilder* m) {
+        x = m->input({1, 1, kIn});
+        hidden = m->input({1, 1});
+        cell = m->input({1, 1}, DType::kInt16);
+        weights = m->constant({4, 1, kIn}, DType::kInt8, std::vector<int8_t>(4 * kIn));
+        recurrent = m->constant({4, 1, 1}, DType::kInt8, std::vector<int8_t>(4));
+        bias = m->constant({4, 1}, DType::kInt32, std::vector<int32_t>(4));
+        m->mark_output(x);
+      },
+      [&](ModelBuilder* m) {
+        m->op(o, {x, weights, bias, recurrent, bias, hidden, cell},
+              {m->tensor({1, 1, 1}), m->tensor({1, 1}), m->tensor({1, 1}, DType::kInt16)});
+      });
+}
+
+TEST(Costs, OneSetOfWeightsOfManySvdfs) {
+  constexpr int64_t kIn = 1 << 20;
+  uint32_t x = 0, features = 0, times = 0, bias = 0, state = 0;
+  fb::SvdfOptionsT o;
+  o.feature_stages = testing::double_rounding(1 << 30, 2);
+  o.requant = testing::requant_int(1, 22, 100);
+  expect_reads_counted(
+      kIn + 2 + 4,
+      [&](ModelBuilder* m) {
+        x = m->input({1, kIn});
+        state = m->input({1, 1, 1}, DType::kInt16);
+        features = m->constant({1, kIn}, DType::kInt8, std::vector<int8_t>(kIn));
+        times = m->constant({1, 1}, DType::kInt16, std::vector<int16_t>(1));
+        bias = m->bias({0});
+        m->mark_output(x);
+      },
+      [&](ModelBuilder* m) {
+        m->op(o, {x, features, times, bias, state},
+              {m->tensor({1, 1}), m->tensor({1, 1, 1}, DType::kInt16)});
+      });
 }
 
 TEST(Costs, ConcatOfOneTensor) {

@@ -2,6 +2,7 @@
 #ifndef QRT_TESTS_SUPPORT_CVM_MODELS_H_
 #define QRT_TESTS_SUPPORT_CVM_MODELS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -23,6 +24,15 @@ inline std::vector<uint8_t> joined(const CvmModel& m) {
   bytes.insert(bytes.end(), m.symbol.begin(), m.symbol.end());
   bytes.insert(bytes.end(), m.params.begin(), m.params.end());
   return bytes;
+}
+
+// The reverse, of any bytes. REQUIRES: four of them.
+inline CvmModel split(const uint8_t* data, size_t size) {
+  size_t n = 0;
+  for (size_t i = 0; i < 4; ++i) n |= size_t{data[i]} << 8 * i;
+  const uint8_t *symbol = data + 4, *end = data + size;
+  const uint8_t* params = symbol + std::min(n, size - 4);
+  return {{symbol, params}, {params, end}};
 }
 
 // Nodes in order; each call returns the node's number. Every node has one output.

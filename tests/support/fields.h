@@ -29,10 +29,10 @@ struct Field {
   size_t index;            // of the field in it
 };
 
-// A reference to a table, or to a vector of numbers or references.
+// A reference to a table, a string, or a vector of numbers or references.
 struct Link {
   size_t at, to;          // where it stands, and what it names
-  const TypeTable* type;  // of the table, or of the elements; null: numbers
+  const TypeTable* type;  // of the table, or of the elements; null: neither are tables
   int element;            // of a vector: flatbuffers::ElementaryType, else -1
 };
 
@@ -75,15 +75,27 @@ class FieldWalk {
     const flatbuffers::TypeCode code = type.type_codes[i];
     const auto element = static_cast<flatbuffers::ElementaryType>(code.base_type);
     const TypeTable* inner = code.sequence_ref < 0 ? nullptr : type.type_refs[code.sequence_ref]();
-    if (element == flatbuffers::ET_STRING) return;
     if (code.is_repeating) return vector(value, type, i, element, inner);
+    if (element == flatbuffers::ET_STRING) return string(value);
     if (element != flatbuffers::ET_SEQUENCE) return number(value, element, type, i);
+    if (inner->st == flatbuffers::ST_STRUCT) return structure(value, *inner);
     if (inner->st == flatbuffers::ST_UNION) {
       inner = union_member(*inner, before != nullptr ? *before : 0);
       if (inner == nullptr) return;
     }
     fields_.links.push_back({place(value), place(follow(value)), inner, -1});
     table(follow(value), inner);
+  }
+
+  // REQUIRES: of numbers alone, as all of our schemas' are.
+  void structure(const uint8_t* value, const TypeTable& type) {
+    for (size_t i = 0; i < type.num_elems; ++i)
+      number(value + type.values[i],
+             static_cast<flatbuffers::ElementaryType>(type.type_codes[i].base_type), type, i);
+  }
+
+  void string(const uint8_t* value) {
+    fields_.links.push_back({place(value), place(follow(value)), nullptr, -1});
   }
 
   void vector(const uint8_t* value, const TypeTable& type, size_t i,
@@ -99,6 +111,8 @@ class FieldWalk {
       if (has_tables) {
         fields_.links.push_back({place(at), place(follow(at)), inner, -1});
         table(follow(at), inner);
+      } else if (element == flatbuffers::ET_STRING) {
+        string(at);
       } else if (k < kFew || k + kFew >= n) {
         number(at, element, type, i);
       }

@@ -8,7 +8,10 @@
 
 #include "onnx/onnx_pb.h"
 #include "tests/support/command.h"
+#include "tests/support/cvm_models.h"
+#include "tests/support/espdl_builder.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/tflite_builder.h"
 #include "tests/support/within_limits.h"
 #include "tflite_generated.h"
 
@@ -21,10 +24,13 @@ using testing::run_within;
 class HostileCosts : public testing::CommandTest {
  protected:
   // Runs qrt_convert on the file within 10 s of processor time and a gigabyte.
-  CommandResult convert_within_limits(const std::string& file) {
+  CommandResult convert_within_limits(const std::string& file,
+                                      const std::vector<std::string>& more = {}) {
     const std::string out = path("within.txt");
     const int status = run_within({size_t{1} << 30, 10}, [&] {
-      const CommandResult r = run("qrt_convert", {file, "-o", path("out.qrt")});
+      std::vector<std::string> arguments = {file, "-o", path("out.qrt")};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const CommandResult r = run("qrt_convert", arguments);
       write("within.txt", std::to_string(r.status) + "\n" + r.err);
       return true;
     });
@@ -102,6 +108,59 @@ TEST_F(HostileCosts, OnnxFileOfTooManyNodes) {
         convert_within_limits(write("c.onnx", chain(100000, op, false).SerializeAsString()));
     EXPECT_EQ(r.status, 4) << r.err;
     EXPECT_NE(r.err.find("the limit is 65536"), std::string::npos) << r.err;
+  }
+}
+
+// As many operators as the runtime takes, and more than a source may have, of the other formats.
+constexpr int kChains[] = {30000, 100000};
+
+void expect_converted_or_too_long(const CommandResult& r, int operators) {
+  EXPECT_EQ(r.status, operators == kChains[0] ? 0 : 4) << r.err;
+  if (operators == kChains[0]) return;
+  EXPECT_NE(r.err.find("the limit is 65536"), std::string::npos) << r.err;
+}
+
+TEST_F(HostileCosts, TfliteChainOfPools) {
+  for (const int operators : kChains) {
+    testing::TfliteBuilder b;
+    int at = b.input(tflite::TensorType::INT8, {1, 2, 2, 4}, 0.5f);
+    for (int i = 1; i <= operators; ++i) {
+      const int y = i == operators ? b.output(tflite::TensorType::INT8, {1, 2, 2, 4}, 0.5f)
+                                   : b.tensor(tflite::TensorType::INT8, {1, 2, 2, 4}, {0.5f}, {0});
+      tflite::Pool2DOptionsT pool;
+      pool.stride_w = pool.stride_h = 1;
+      pool.filter_width = pool.filter_height = 2;
+      b.op(tflite::BuiltinOperator::MAX_POOL_2D, {at}, {y}, pool);
+      at = y;
+    }
+    expect_converted_or_too_long(convert_within_limits(write("c.tflite", b.build())), operators);
+  }
+}
+
+TEST_F(HostileCosts, EspdlChainOfSums) {
+  for (const int operators : kChains) {
+    testing::EspdlBuilder b;
+    std::string at = b.input("x", testing::EspdlType::INT8, {1, 4}, -4);
+    for (int i = 1; i <= operators; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      const std::string y = i == operators ? b.output(name, testing::EspdlType::INT8, {1, 4}, -4)
+                                           : b.value(name, testing::EspdlType::INT8, {1, 4}, -4);
+      b.op("Add", {at, at}, {y});
+      at = y;
+    }
+    expect_converted_or_too_long(convert_within_limits(write("c.espdl", b.build())), operators);
+  }
+}
+
+TEST_F(HostileCosts, CvmChainOfClips) {
+  for (const int operators : kChains) {
+    testing::CvmBuilder b;
+    int at = b.data({1, 4}, 8);
+    for (int i = 0; i < operators; ++i) at = b.op("cvm_clip", {at}, {1, 4}, "\"precision\": \"5\"");
+    const testing::CvmModel m = b.build({at});
+    expect_converted_or_too_long(
+        convert_within_limits(write("c.json", m.symbol), {"--params", write("c.params", m.params)}),
+        operators);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "converter/import/common/source_limits.h"
@@ -21,32 +22,21 @@ constexpr uint32_t kSchemaVersion = 3;
 constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
 constexpr int kMaxDepth = 32, kMaxTables = 4000000;
 
-// Bits of an element; 0: a type whose elements have no size.
-size_t element_bits(TensorType type) {
-  switch (type) {
-    case TensorType::INT2: return 2;
-    case TensorType::INT4:
-    case TensorType::UINT4: return 4;
-    case TensorType::INT8:
-    case TensorType::UINT8:
-    case TensorType::BOOL:
-    case TensorType::FLOAT8_E4M3FN:
-    case TensorType::FLOAT8_E5M2: return 8;
-    case TensorType::INT16:
-    case TensorType::UINT16:
-    case TensorType::FLOAT16:
-    case TensorType::BFLOAT16: return 16;
-    case TensorType::INT32:
-    case TensorType::UINT32:
-    case TensorType::FLOAT32: return 32;
-    case TensorType::INT64:
-    case TensorType::UINT64:
-    case TensorType::FLOAT64:
-    case TensorType::COMPLEX64: return 64;
-    case TensorType::COMPLEX128: return 128;
-    default: return 0;  // STRING, RESOURCE, VARIANT
-  }
-}
+struct ElementType {
+  const char* name;
+  size_t bits;  // 0: elements without a size
+};
+constexpr ElementType kElementTypes[] = {
+    {"float32", 32}, {"float16", 16},      {"int32", 32},     {"uint8", 8},      {"int64", 64},
+    {"string", 0},   {"bool", 8},          {"int16", 16},     {"complex64", 64}, {"int8", 8},
+    {"float64", 64}, {"complex128", 128},  {"uint64", 64},    {"resource", 0},   {"variant", 0},
+    {"uint32", 32},  {"uint16", 16},       {"int4", 4},       {"bfloat16", 16},  {"int2", 2},
+    {"uint4", 4},    {"float8_e4m3fn", 8}, {"float8_e5m2", 8}};
+constexpr size_t kTypeCount = std::size(kElementTypes);
+static_assert(kTypeCount == static_cast<size_t>(TensorType::MAX) + 1, "every type has its row");
+
+// REQUIRES: a type of the schema.
+size_t element_bits(TensorType type) { return kElementTypes[static_cast<size_t>(type)].bits; }
 
 template <class T>
 std::vector<int> indices(const flatbuffers::Vector<T>* source) {
@@ -58,13 +48,8 @@ std::vector<int> indices(const flatbuffers::Vector<T>* source) {
 }  // namespace
 
 const char* type_name(TensorType type) {
-  static const char* const kNames[] = {
-      "float32",  "float16",  "int32",     "uint8",         "int64",      "string",
-      "bool",     "int16",    "complex64", "int8",          "float64",    "complex128",
-      "uint64",   "resource", "variant",   "uint32",        "uint16",     "int4",
-      "bfloat16", "int2",     "uint4",     "float8_e4m3fn", "float8_e5m2"};
   const auto i = static_cast<size_t>(type);
-  return i < sizeof kNames / sizeof *kNames ? kNames[i] : "of an unknown type";
+  return i < kTypeCount ? kElementTypes[i].name : "of an unknown type";
 }
 
 Status Model::load(const std::string& path, Model* model) {

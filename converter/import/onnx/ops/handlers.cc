@@ -1,6 +1,8 @@
 // The table of known operators.
 #include "converter/import/onnx/ops/handlers.h"
 
+#include <iterator>
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -185,5 +187,7 @@ const OpEntry* find_op_entry(const std::string& domain, const std::string& op) {
     if (d == entry.domain && op == entry.op) return &entry;
   return nullptr;
 }
+
+std::vector<OpEntry> known_ops() { return {std::begin(kOps), std::end(kOps)}; }
 
 }  // namespace qrt::convert::from_onnx

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/pending.h"
@@ -24,6 +25,8 @@ struct OpEntry {
 };
 // Null for an operator that is not known.
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
+// All of them.
+std::vector<OpEntry> known_ops();
 
 // qdq.cc
 Status import_quantize(Importer& importer, const NodeView& node);

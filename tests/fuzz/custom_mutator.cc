@@ -1,4 +1,4 @@
-// libFuzzer's mutator for flatbuffers: QRT_MUTATE is mutate_model or mutate_tflite.
+// libFuzzer's mutator of the formats in mutate.h, of whose functions QRT_MUTATE is one.
 #include <algorithm>
 
 #include "tests/fuzz/mutate.h"
