@@ -69,7 +69,8 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   ASSERT_GT(wide.size(), 2u);
   for (size_t i = 0; i < wide.size(); ++i) {
     EXPECT_EQ(wide[i]["tensors"].size(), i == 0 ? 0u : 1u << (i - 1));
-    EXPECT_GT(wide[i]["ms"], 0);
+    EXPECT_GT(wide[i]["macs"], 0);
+    EXPECT_GT(wide[i]["roofline_ms"], i == 0 ? 0.0 : wide[i - 1]["roofline_ms"].get<double>());
   }
   const double as_it_is = wide[0]["sqnr_db"];
   EXPECT_NEAR(as_it_is, report["agreement"]["held_out"]["all"]["sqnr_db"], 1e-6);
@@ -85,27 +86,35 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_NE(read(path("out.html")).find("<svg"), std::string::npos);
 }
 
-// All rungs of the ladder, 16 bits included where the scheme has them.
+// Of the model and its reports, with all rungs of the ladder, 16 bits included where the scheme has them.
 TEST_F(Quantize, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads) {
   const std::string model = network(), data = samples(12);
+  const std::map<std::string, std::string> pages = {{"1", "out.json"}, {"2", "out.html"}};
   for (const quantize::Scheme& scheme : quantize::schemes()) {
     std::vector<std::string> all = {model, "--calibration", data, "--scheme", scheme.name,
                                     "-o",  path("out.qrt")};
     if (!scheme.is_cvm) all.insert(all.end(), {"--max-drop", "0"});
-    ASSERT_EQ(run("qrt_quantize", all).status, 0) << scheme.name;
-    const std::string expected = read(path("out.qrt"));
+    std::map<std::string, std::string> expected;
+    for (const auto& [threads, page] : pages) {
+      std::vector<std::string> one = all;
+      one.insert(one.end(), {"--report", path(page)});
+      ASSERT_EQ(run("qrt_quantize", one).status, 0) << scheme.name;
+      expected[page] = read(path(page));
+    }
+    expected["out.qrt"] = read(path("out.qrt"));
     Isa isa;
     for (int i = 0; isa_at(i, &isa); ++i) {
       if (!has(detected_isas(), isa)) continue;
-      for (const char* threads : {"1", "2"}) {
+      for (const auto& [threads, page] : pages) {
         std::vector<std::string> other = all;
-        other.insert(other.end(), {"--threads", threads});
+        other.insert(other.end(), {"--threads", threads, "--report", path(page)});
         setenv("QRT_ISA", isa_name(isa), 1);
         const CommandResult r = run("qrt_quantize", other);
         unsetenv("QRT_ISA");
         ASSERT_EQ(r.status, 0) << r.err;
-        EXPECT_TRUE(read(path("out.qrt")) == expected)
-            << scheme.name << ", " << isa_name(isa) << ", " << threads << " threads";
+        for (const std::string& file : {std::string("out.qrt"), page})
+          EXPECT_TRUE(read(path(file)) == expected[file])
+              << scheme.name << ", " << isa_name(isa) << ", " << threads << " threads, " << file;
       }
     }
   }
@@ -152,6 +161,36 @@ TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
   ASSERT_EQ(r.status, 0) << r.err;
   const auto report = nlohmann::json::parse(read(path("out.json")));
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
+}
+
+// A LayerNormalization runs in float; layers of 16 bits do not follow it there, and the batch stays open.
+TEST_F(Quantize, SixteenBitsPutNoLayerIntoFloat) {
+  OnnxBuilder b(17);
+  const std::string x = b.input<float>({-1, 16}, "x");
+  const auto gemm = [&](const std::string& of, const std::vector<float>& w) {
+    return b.node("Gemm", {of, b.constant<float>({16, 16}, w)});
+  };
+  const std::string norm =
+      b.node("LayerNormalization",
+             {gemm(x, normal(256, 1)), b.constant<float>({16}, std::vector<float>(16, 1)),
+              b.constant<float>({16}, normal(16, 1))});
+  OnnxBuilder::declare(b.graph().add_output(),
+                       gemm(b.node("Relu", {gemm(norm, normal(256, 1))}), normal(256, 1)), 1,
+                       {-1, 16});
+  const std::string model = write("norm.onnx", b.bytes()), data = samples(400, 1, {16});
+  for (const char* drop : {"100", "0"}) {
+    const CommandResult r =
+        run("qrt_quantize", {model, "--calibration", data, "--max-drop", drop, "-o",
+                             path("out.qrt"), "--report", path("r.json")});
+    ASSERT_EQ(r.status, 0) << r.err;
+    const auto report = nlohmann::json::parse(read(path("r.json")));
+    EXPECT_EQ(report["float_nodes"], 1) << drop;
+    int wide = 0;
+    for (const auto& t : report["tensors"]) wide += t["bits"] == 16;
+    EXPECT_EQ(wide > 0, drop == std::string("0"));
+  }
+  const CommandResult inspected = run("qrt_inspect", {path("out.qrt"), "--format", "json"});
+  EXPECT_EQ(nlohmann::json::parse(inspected.out)["model"]["batch"], 1);
 }
 
 // Of two outputs the second is far: the rungs look at it, the report names it, nothing is written.
@@ -223,6 +262,12 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");
   expect_refused({model, "--calibration", samples(20, 0)}, 3, "every value of every sample is 0");
   expect_refused({model, "--calibration", samples(20, 1, {3, 9, 9})}, 3, "has shape [20, 3, 9, 9]");
+  const std::vector<uint8_t> bytes(20 * 192, 7);
+  ASSERT_TRUE(
+      tool::write_npy(path("bytes.npy"), DType::kUInt8, {20, 3, 8, 8}, bytes.data(), bytes.size())
+          .ok());
+  expect_refused({model, "--calibration", path("bytes.npy")}, 3,
+                 "holds uint8, the input 'x' takes float32");
   expect_refused({model, "--calibration", samples(20), "--labels", write("l.txt", "1\n2\n")}, 3,
                  "2 labels for 20 samples");
 }

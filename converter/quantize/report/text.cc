@@ -45,6 +45,13 @@ std::string what_to_try(const Remedies& r) {
 
 }  // namespace
 
+size_t count_float_nodes(const convert::Report& nodes) {
+  const auto& all = nodes.findings();
+  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const convert::Finding& f) {
+    return f.is_node && f.level == "F";
+  }));
+}
+
 std::string plan_text(const convert::Report& nodes, bool all) {
   size_t integer = 0, floating = 0;
   std::string text, names;
@@ -90,8 +97,9 @@ std::string text_report(const Findings& f) {
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
   if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);
   for (const WideFinding& w : f.wide)
-    text += format("  %zu more with 16 bits     %9s, %.2f ms\n", w.tensors.size(),
-                   decibels(1 / w.noise).c_str(), w.ms);
+    text += format("  %zu more with 16 bits     %9s, %.3g ms\n", w.tensors.size(),
+                   decibels(1 / w.noise).c_str(), w.cost.ms);
+  if (!f.wide.empty()) text += std::string("  ") + kNominalCore + "\n";
   return text;
 }
 

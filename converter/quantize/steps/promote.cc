@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "converter/quantize/report/report.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -41,12 +42,11 @@ Status rank(Work* work, std::vector<std::string>* roots) {
 }
 
 Coding wide_coding(const Work& work, const std::string& root) {
-  const Histogram& h = work.calibration.at(root);
-  return coding_for(work.scheme, 16, {h.lo(), h.hi()});
+  return range_choices(work.calibration.at(root), work.scheme, 16)[0].coding;
 }
 
-// Leaves a tensor alone whose readers have no form for 16 bits. A last product has one only if its
-// result is quantised, too.
+// Leaves a tensor alone whose readers have no form for 16 bits, or none but float's. A last product has
+// one only if its result is quantised, too.
 Status promote_one(Work* work, const std::string& root) {
   for (const bool with_outputs : {false, true}) {
     Parameters changed = work->parameters;
@@ -66,7 +66,9 @@ Status promote_one(Work* work, const std::string& root) {
     convert::Report report;
     QRT_TRY(write_document(*work, placement, changed, &document));
     QRT_TRY(judge_document(document, work->arithmetic, &report));
-    if (report.has_refusals()) continue;
+    if (report.has_refusals() ||
+        count_float_nodes(report) > count_float_nodes(work->findings().nodes))
+      continue;
     work->parameters = std::move(changed);
     work->placement = std::move(placement);
     break;
@@ -118,7 +120,7 @@ Status try_wide(Work* work) {
     if (wide.tensors.size() < wanted) break;
     work->progress("16 bits", static_cast<double>(wanted) / 8);
     Judgement judgement;
-    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.ms));
+    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.cost));
     wide.noise = judgement.noise();
     f.wide.push_back(std::move(wide));
   }
