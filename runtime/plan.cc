@@ -331,6 +331,25 @@ size_t default_max_memory(const VerifiedModel& model, size_t batch) {
   return std::min(product_or_most({base, times}), kMaxMemory);
 }
 
+StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
+  StepBytes result;
+  if (step.run == nullptr && step.leader == nullptr) return result;
+  for (const auto* operands : {&step.inputs, &step.outputs}) {
+    for (const uint32_t t : *operands) {
+      const fb::Tensor& tensor = plan.model->tensor(t);
+      const bool constant = is_constant(tensor);
+      const uint64_t unpacked = plan.model->unpacked().of(t).bytes;
+      const uint64_t bytes =
+          unpacked != 0 ? unpacked
+          : constant    ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
+                        : plan.slot_bytes(t);
+      result.all += bytes;
+      if (constant) result.constants += bytes;
+    }
+  }
+  return result;
+}
+
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options) {
   return Planner(std::move(model), options).run();

@@ -109,6 +109,13 @@ struct Plan {
   size_t slot_bytes(uint32_t slot) const { return tensor_bytes(types[slot]); }
 };
 
+// What a step's operands take, of the whole batch: of weights in 4 or 2 bits the unpacked ones, of
+// other constants as they stand in the file, of tensors in memory. Nothing where all is in place.
+struct StepBytes {
+  uint64_t all = 0, constants = 0;
+};
+StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
+
 // kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory or with tables
 // beyond max_memory, kUnsupported. A plan whose sessions would take more than max_memory can be made,
 // and tells how much that is.

@@ -107,25 +107,6 @@ Status session_options(const qrt_session_options* given, SessionOptions* options
   return {};
 }
 
-// Bytes of a step's operands: of weights in 4 or 2 bits the unpacked ones, of other constants as
-// they stand in the file, of tensors in memory.
-void count_bytes(const Plan& plan, const PlannedStep& step, qrt_op_info* info) {
-  if (step.run == nullptr && step.leader == nullptr) return;  // all is in place
-  for (const auto* operands : {&step.inputs, &step.outputs}) {
-    for (uint32_t t : *operands) {
-      const qrt::fb::Tensor& tensor = plan.model->tensor(t);
-      const bool constant = qrt::is_constant(tensor);
-      const uint64_t unpacked = plan.model->unpacked().of(t).bytes;
-      const uint64_t bytes =
-          unpacked != 0 ? unpacked
-          : constant    ? plan.model->file().buffers()->Get(tensor.buffer())->data()->size()
-                        : plan.slot_bytes(t);
-      info->bytes += bytes;
-      if (constant) info->constant_bytes += bytes;
-    }
-  }
-}
-
 }  // namespace
 
 // ---- session ----
@@ -278,7 +259,9 @@ qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_
   info.macs = step.macs * s.plan().slices;
   info.runs_in =
       step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
-  count_bytes(s.plan(), step, &info);
+  const qrt::StepBytes bytes = qrt::step_bytes(s.plan(), step);
+  info.bytes = bytes.all;
+  info.constant_bytes = bytes.constants;
   if (const qrt::Profile* profile = s.profile()) {
     info.total_ns = profile->total_ns(index);
     info.runs = profile->runs();

@@ -69,7 +69,8 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   ASSERT_GT(wide.size(), 2u);
   for (size_t i = 0; i < wide.size(); ++i) {
     EXPECT_EQ(wide[i]["tensors"].size(), i == 0 ? 0u : 1u << (i - 1));
-    EXPECT_GT(wide[i]["ms"], 0);
+    EXPECT_GT(wide[i]["macs"], 0);
+    EXPECT_GT(wide[i]["roofline_ms"], i == 0 ? 0.0 : wide[i - 1]["roofline_ms"].get<double>());
   }
   const double as_it_is = wide[0]["sqnr_db"];
   EXPECT_NEAR(as_it_is, report["agreement"]["held_out"]["all"]["sqnr_db"], 1e-6);
@@ -85,27 +86,35 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_NE(read(path("out.html")).find("<svg"), std::string::npos);
 }
 
-// All rungs of the ladder, 16 bits included where the scheme has them.
+// Of the model and its reports, with all rungs of the ladder, 16 bits included where the scheme has them.
 TEST_F(Quantize, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads) {
   const std::string model = network(), data = samples(12);
+  const std::map<std::string, std::string> pages = {{"1", "out.json"}, {"2", "out.html"}};
   for (const quantize::Scheme& scheme : quantize::schemes()) {
     std::vector<std::string> all = {model, "--calibration", data, "--scheme", scheme.name,
                                     "-o",  path("out.qrt")};
     if (!scheme.is_cvm) all.insert(all.end(), {"--max-drop", "0"});
-    ASSERT_EQ(run("qrt_quantize", all).status, 0) << scheme.name;
-    const std::string expected = read(path("out.qrt"));
+    std::map<std::string, std::string> expected;
+    for (const auto& [threads, page] : pages) {
+      std::vector<std::string> one = all;
+      one.insert(one.end(), {"--report", path(page)});
+      ASSERT_EQ(run("qrt_quantize", one).status, 0) << scheme.name;
+      expected[page] = read(path(page));
+    }
+    expected["out.qrt"] = read(path("out.qrt"));
     Isa isa;
     for (int i = 0; isa_at(i, &isa); ++i) {
       if (!has(detected_isas(), isa)) continue;
-      for (const char* threads : {"1", "2"}) {
+      for (const auto& [threads, page] : pages) {
         std::vector<std::string> other = all;
-        other.insert(other.end(), {"--threads", threads});
+        other.insert(other.end(), {"--threads", threads, "--report", path(page)});
         setenv("QRT_ISA", isa_name(isa), 1);
         const CommandResult r = run("qrt_quantize", other);
         unsetenv("QRT_ISA");
         ASSERT_EQ(r.status, 0) << r.err;
-        EXPECT_TRUE(read(path("out.qrt")) == expected)
-            << scheme.name << ", " << isa_name(isa) << ", " << threads << " threads";
+        for (const std::string& file : {std::string("out.qrt"), page})
+          EXPECT_TRUE(read(path(file)) == expected[file])
+              << scheme.name << ", " << isa_name(isa) << ", " << threads << " threads, " << file;
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "converter/quantize/ranges/histogram.h"
 #include "converter/quantize/report/comparison.h"
+#include "converter/quantize/report/cost.h"
 #include "converter/quantize/schemes/scheme.h"
 #include "converter/report.h"
 
@@ -44,7 +45,7 @@ struct RungFinding {
 struct WideFinding {
   std::vector<std::string> tensors;  // none: as it is
   double noise = 0;                  // noise : signal of the outputs on the held-out samples
-  double ms = 0;                     // the shortest run of one sample, measured
+  Cost cost;
 };
 
 // What a remedy may name: not what this run has tried, nor what the scheme has not.
@@ -69,7 +70,6 @@ struct Findings {
   std::vector<TensorFinding> tensors;  // worst first
   std::vector<RungFinding> rungs;
   std::vector<WideFinding> wide;
-  double seconds = 0;
 };
 
 }  // namespace qrt::quantize

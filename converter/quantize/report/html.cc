@@ -117,16 +117,18 @@ std::string html_report(const Findings& f) {
   if (!f.wide.empty())
     page +=
         "<h2>More tensors with 16 bits</h2><table><tr><th>tensors<th>signal : noise, held "
-        "out<th>ms, measured<th>with</tr>\n";
+        "out<th>ms<th>products<th>bytes<th>with</tr>\n";
   for (size_t i = 0; i < f.wide.size(); ++i) {
     const WideFinding& w = f.wide[i];
-    page += format("<tr><td>%zu<td>%s<td>%.2f<td class=l>", w.tensors.size(),
-                   decibels(1 / w.noise).c_str(), w.ms);
+    page += format("<tr><td>%zu<td>%s<td>%.3g<td>%llu<td>%llu<td class=l>", w.tensors.size(),
+                   decibels(1 / w.noise).c_str(), w.cost.ms,
+                   static_cast<unsigned long long>(w.cost.macs),
+                   static_cast<unsigned long long>(w.cost.bytes));
     for (size_t k = i == 0 ? 0 : f.wide[i - 1].tensors.size(); k < w.tensors.size(); ++k)
       page += escaped(w.tensors[k]) + "<br>";
     page += "</tr>\n";
   }
-  if (!f.wide.empty()) page += "</table>\n";
+  if (!f.wide.empty()) page += std::string("</table><p>") + kNominalCore + ".</p>\n";
   page += "<h2>Nodes</h2><table><tr><th>node<th>op<th>becomes<th>level</tr>\n";
   for (const convert::Finding& n : f.nodes.findings())
     if (n.is_node)

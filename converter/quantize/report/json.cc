@@ -78,8 +78,11 @@ std::string json_report(const Findings& f) {
   for (const TensorFinding& t : f.tensors) j["tensors"].push_back(json(t));
   j["more_with_16_bits"] = Json::array();
   for (const WideFinding& w : f.wide)
-    j["more_with_16_bits"].push_back(
-        {{"tensors", w.tensors}, {"sqnr_db", decibels(1 / w.noise)}, {"ms", w.ms}});
+    j["more_with_16_bits"].push_back({{"tensors", w.tensors},
+                                      {"sqnr_db", decibels(1 / w.noise)},
+                                      {"macs", w.cost.macs},
+                                      {"bytes", w.cost.bytes},
+                                      {"roofline_ms", w.cost.ms}});
   j["nodes"] = Json::array();
   for (const convert::Finding& n : f.nodes.findings())
     if (n.is_node)

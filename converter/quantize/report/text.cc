@@ -90,8 +90,9 @@ std::string text_report(const Findings& f) {
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
   if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);
   for (const WideFinding& w : f.wide)
-    text += format("  %zu more with 16 bits     %9s, %.2f ms\n", w.tensors.size(),
-                   decibels(1 / w.noise).c_str(), w.ms);
+    text += format("  %zu more with 16 bits     %9s, %.3g ms\n", w.tensors.size(),
+                   decibels(1 / w.noise).c_str(), w.cost.ms);
+  if (!f.wide.empty()) text += std::string("  ") + kNominalCore + "\n";
   return text;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 
 #include "converter/quantize/float/equalise.h"
 #include "converter/quantize/steps/work.h"
@@ -75,20 +74,17 @@ Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made
 }
 
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Judgement* judgement, double* ms) {
-  using Clock = std::chrono::steady_clock;
+             Judgement* judgement, Cost* cost) {
   Document document;
   Conversion conversion;
   QRT_TRY(convert_parameters(*work, parameters, &document, &conversion));
+  if (cost != nullptr) QRT_TRY(cost_of(conversion.bytes, cost));
   IntegerRunner integers;
   QRT_TRY(integers.create(conversion.bytes, static_cast<size_t>(work->settings.threads)));
   for (size_t i = 0; i < std::min(which.size(), kMostJudged); ++i) {
     Values feeds, got;
     QRT_TRY(work->samples->read(which[i], &feeds));
-    const auto begin = Clock::now();
     QRT_TRY(integers.run(feeds, &got));
-    const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-    if (ms != nullptr) *ms = i == 0 ? took.count() : std::min(*ms, took.count());
     Values made;
     const Values* real;
     QRT_TRY(real_outputs(work, which[i], feeds, &made, &real));

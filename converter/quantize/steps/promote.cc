@@ -118,7 +118,7 @@ Status try_wide(Work* work) {
     if (wide.tensors.size() < wanted) break;
     work->progress("16 bits", static_cast<double>(wanted) / 8);
     Judgement judgement;
-    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.ms));
+    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.cost));
     wide.noise = judgement.noise();
     f.wide.push_back(std::move(wide));
   }

@@ -69,9 +69,9 @@ Status climb(Work* work);
 // What the float model makes of a sample: kept for the next time while that is little, else in *made.
 Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
                     const Values** outputs);
-// How the integer model of some parameters does on some samples, and its shortest run of one.
+// How the integer model of some parameters does on some samples, and what a run of it costs.
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
-             Judgement* judgement, double* ms = nullptr);
+             Judgement* judgement, Cost* cost = nullptr);
 
 // search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
 Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules);
