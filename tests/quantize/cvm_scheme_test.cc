@@ -8,6 +8,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "converter/quantize/cvm/operators.h"
+#include "converter/quantize/mrt.h"
 #include "runtime/tools/npy.h"
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
@@ -197,6 +199,78 @@ TEST_F(CvmScheme, DenseLayersWithBothKindsOfBias) {
                 },
                 {-1, 7}, {4, 4, 4}),
             30);
+}
+
+// sum((x - z) * w) with real zeros around the image: the window's products, and as bias mrt.h's c2.
+TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
+  using quantize::CvmNumber;
+  constexpr int32_t kZero = -57;
+  constexpr int kChannels = 2, kSize = 5, kKernel = 3, kStride = 2, kBefore[] = {1, 0},
+                kBehind[] = {0, 2};
+  std::uniform_int_distribution<int32_t> byte(-127, 127);
+  const auto bytes = [&](size_t n) {
+    std::vector<int32_t> v(n);
+    for (int32_t& q : v) q = byte(random_);
+    return v;
+  };
+  const std::vector<int32_t> x = bytes(kChannels * kSize * kSize),
+                             w = bytes(kChannels * kKernel * kKernel);
+  const int64_t c2 = mrt::zero_point_terms(w, 1, kZero, {0}).c2[0];
+
+  quantize::CvmSymbol symbol;
+  quantize::CvmNumbers numbers(&symbol);
+  CvmNumber from, y;
+  from.entry = symbol.add_input({1, kChannels, kSize, kSize}, 8);
+  from.zero = kZero;
+  const int weights = symbol.add_parameter({1, kChannels, kKernel, kKernel}, 8, w);
+  const int bias = symbol.add_parameter({1}, 20, {static_cast<int32_t>(c2)});
+  const quantize::CvmWindow window = {{kKernel, kKernel},
+                                      {kStride, kStride},
+                                      {1, 1},
+                                      {kBefore[0], kBefore[1]},
+                                      {kBehind[0], kBehind[1]}};
+  ASSERT_TRUE(quantize::add_cvm_conv(from, weights, bias, 22, 1, window, &numbers, &y).ok());
+  write("c.json", symbol.symbol({y.entry}));
+  write("c.params", symbol.params());
+  const CommandResult r = run("qrt_convert", {path("c.json"), "-o", path("c.qrt")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const std::vector<int8_t> data(x.begin(), x.end());
+  ASSERT_TRUE(tool::write_npy(path("q.npy"), DType::kInt8, {1, kChannels, kSize, kSize},
+                              data.data(), data.size())
+                  .ok());
+  ASSERT_EQ(run("qrt_run", {path("c.qrt"), path("q.npy"), "--output-dir", path("out")}).status, 0);
+
+  std::vector<int32_t> expected;
+  for (int row = -kBefore[0]; row + kKernel <= kSize + kBehind[0]; row += kStride)
+    for (int column = -kBefore[1]; column + kKernel <= kSize + kBehind[1]; column += kStride) {
+      int32_t sum = 0;
+      for (int k = 0; k < kChannels * kKernel * kKernel; ++k) {
+        const int i = row + k / kKernel % kKernel, j = column + k % kKernel;
+        if (i < 0 || i >= kSize || j < 0 || j >= kSize) continue;
+        const auto at = static_cast<size_t>((k / (kKernel * kKernel) * kSize + i) * kSize + j);
+        sum += (x[at] - kZero) * w[static_cast<size_t>(k)];
+      }
+      expected.push_back(sum);
+    }
+  EXPECT_EQ(array<int32_t>("out/output_0.npy", expected.size()), expected);
+}
+
+// Of what Relu leaves, 127 symmetric codes; with a zero point 254: 6 dB on every rounding but the input's.
+TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
+  const auto build = [&](OnnxBuilder& b, const std::string& x) {
+    std::string a = x;
+    for (int i = 0; i < 3; ++i)
+      a = b.node("Relu", {conv(b, a, {6, i == 0 ? 4 : 6, 3, 3}, {kPads})});
+    return conv(b, a, {6, 6, 3, 3}, {kPads});
+  };
+  EXPECT_GT(decibels(build, {-1, 6, 8, 8}), 36);
+  const auto report = nlohmann::json::parse(read(path("r.json")));
+  int with_zero_point = 0;
+  for (const auto& t : report["tensors"]) {
+    with_zero_point += t["zero_point"] == -127;
+    EXPECT_TRUE(t["name"] != "x" || t["zero_point"] == 0);
+  }
+  EXPECT_EQ(with_zero_point, 3);
 }
 
 // What a CVM runtime reads is what ships: its integers times their step are the results.

@@ -232,6 +232,12 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");
   expect_refused({model, "--calibration", samples(20, 0)}, 3, "every value of every sample is 0");
   expect_refused({model, "--calibration", samples(20, 1, {3, 9, 9})}, 3, "has shape [20, 3, 9, 9]");
+  const std::vector<uint8_t> bytes(20 * 192, 7);
+  ASSERT_TRUE(
+      tool::write_npy(path("bytes.npy"), DType::kUInt8, {20, 3, 8, 8}, bytes.data(), bytes.size())
+          .ok());
+  expect_refused({model, "--calibration", path("bytes.npy")}, 3,
+                 "holds uint8, the input 'x' takes float32");
   expect_refused({model, "--calibration", samples(20), "--labels", write("l.txt", "1\n2\n")}, 3,
                  "2 labels for 20 samples");
 }

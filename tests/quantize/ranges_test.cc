@@ -149,6 +149,17 @@ TEST(Rules, PercentilesLeaveTheirShareOutside) {
   EXPECT_NEAR(static_cast<double>(c->coding.high()), 0.999, 0.002);
 }
 
+// What clips one value in a thousand samples costs more than all roundings of 16 bits.
+TEST(Rules, SixteenBitsReachBeyondTheSamples) {
+  const Histogram h = known(normal_with_outliers(20000, 3.9f));
+  for (const char* name : {"ort-u8", "espdl-s16"}) {
+    const auto choices = range_choices(h, scheme(name), 16);
+    ASSERT_EQ(choices.size(), 1u) << name;
+    EXPECT_GE(choices[0].coding.high(), 1.24f * h.hi()) << name;
+    EXPECT_LE(choices[0].coding.low(), 1.24f * h.lo()) << name;
+  }
+}
+
 TEST(Rules, ATensorOfZerosHasOneChoice) {
   const auto choices = range_choices(known({0, 0, 0}), scheme("ort-u8"), 8);
   ASSERT_EQ(choices.size(), 1u);

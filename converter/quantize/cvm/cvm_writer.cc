@@ -55,7 +55,7 @@ Status write_cvm(const FloatModel& model, const Placement& placement, const Para
   cvm->input = {model.inputs[0].name, values.step(model.inputs[0].name)};
   Dims shape;
   QRT_TRY(values.shape(cvm->input.name, &shape));
-  values.set(cvm->input.name, {symbol.add_input(shape, kCvmByte), cvm->input.step, {}});
+  values.set(cvm->input.name, {symbol.add_input(shape, kCvmByte), cvm->input.step, {}, 0});
   for (const Node& node : model.nodes) {
     numbers.set_name(node.name);
     Status status = operator_for(model, node)(node, &values);

@@ -80,7 +80,7 @@ Status cvm_limit(const Node& node, CvmValues* values) {
   }
   CvmNumber from;
   if (values->is_coded(y))
-    QRT_TRY(values->as(node.inputs[0], values->step(y), kCvmByte, &from));
+    QRT_TRY(values->as(node.inputs[0], values->step(y), values->precision(y), &from));
   else
     QRT_TRY(values->as_wide(node.inputs[0], &from));
   values->set(y, numbers.limited(from, limit(node, 1, values->model(), -HUGE_VAL),

@@ -43,10 +43,15 @@ void add_parameters(const LayerNumbers& layer, const std::vector<int16_t>& codes
   const size_t each = w.size() / channels;
   std::vector<int32_t> b;
   int64_t most_bias = 0, most = 0;
+  // sum((x - zero) * w): weights have no zero point, so that c1 is 0 and c2 a constant of the channel.
+  const mrt::ZeroPointTerms zero = mrt::zero_point_terms(w, channels, layer.x.zero, {0});
+  const std::vector<float>& real_bias = layer.parameters->bias;
+  const bool has_bias = !real_bias.empty() || layer.x.zero != 0;
   for (size_t c = 0; c < channels; ++c) {
-    if (!layer.parameters->bias.empty()) {
+    if (has_bias) {
       const double unit = layer.unit * layer.factor[layer.factor.size() > 1 ? c : 0];
-      b.push_back(mrt::quantize(static_cast<double>(layer.parameters->bias[c]), 1 / unit, 31));
+      const double real = real_bias.empty() ? 0 : static_cast<double>(real_bias[c]);
+      b.push_back(mrt::clip(mrt::quantize(real, 1 / unit, 31) + zero.c2[c], 31));
       most_bias = std::max<int64_t>(most_bias, std::abs(b.back()));
     }
     int64_t sum = b.empty() ? 0 : std::abs(b.back());

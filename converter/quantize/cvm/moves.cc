@@ -4,7 +4,7 @@
 namespace qrt::quantize {
 
 Status cvm_movable(const std::string& x, CvmValues* values, CvmNumber* y) {
-  return values->is_coded(x) ? values->as_byte(x, y) : values->as_wide(x, y);
+  return values->is_coded(x) ? values->as_coded(x, y) : values->as_wide(x, y);
 }
 
 namespace {
@@ -80,7 +80,7 @@ Status cvm_concat(const Node& node, CvmValues* values) {
   if (axis < 0) axis += static_cast<int64_t>(to.size());
   std::vector<CvmNumber> parts(node.inputs.size());
   for (size_t i = 0; i < parts.size(); ++i)
-    QRT_TRY(values->as(node.inputs[i], values->step(y), kCvmByte, &parts[i]));
+    QRT_TRY(values->as(node.inputs[i], values->step(y), values->precision(y), &parts[i]));
   values->set(y, cvm_joined(parts, static_cast<size_t>(axis), &values->numbers()));
   return {};
 }

@@ -48,7 +48,7 @@ CvmNumber CvmNumbers::constant(const Tensor& reals, int precision, double step) 
   for (const float v : reals.reals)
     values.push_back(mrt::quantize(static_cast<double>(v), 1 / step, precision));
   const Dims shape = reals.shape.empty() ? Dims{1} : reals.shape;
-  return {symbol_.add_parameter(shape, precision, values), step, {}};
+  return {symbol_.add_parameter(shape, precision, values), step, {}, 0};
 }
 
 CvmNumber CvmNumbers::constant(const Tensor& reals, int precision) {
@@ -84,7 +84,7 @@ CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& fact
   if (factors.size() > 1)
     for (size_t d = 2; d < shape(x).size(); ++d) broadcast.push_back(1);
   const int parameter = symbol_.add_parameter(broadcast, own, factors);
-  return {add("broadcast_mul", {x.entry, parameter}, shape(x), precision(x) + own), x.step, {}};
+  return {add("broadcast_mul", {x.entry, parameter}, shape(x), precision(x) + own), x.step, {}, 0};
 }
 
 // One factor for each channel that brings it to the step, and a shift.
@@ -145,6 +145,16 @@ CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precis
   return x;
 }
 
+CvmNumber CvmNumbers::byte_with_zero(const CvmNumber& x, int32_t zero) {
+  const int parameter = symbol_.add_parameter({1}, kCvmByte, {zero});
+  CvmNumber y = x;
+  y.entry =
+      add("broadcast_add", {x.entry, parameter}, shape(x), std::max(precision(x), kCvmByte) + 1);
+  y = clipped(y, kCvmByte);
+  y.zero = zero;
+  return y;
+}
+
 CvmNumber CvmNumbers::relu(const CvmNumber& x) {
   CvmNumber y = x;
   y.entry = add("relu", {x.entry}, shape(x), precision(x));
@@ -178,7 +188,8 @@ CvmNumber CvmNumbers::sum(const CvmNumber& a, const CvmNumber& b, bool is_differ
 CvmNumber CvmNumbers::product(const CvmNumber& a, const CvmNumber& b, const Dims& shape) {
   return {add("broadcast_mul", {a.entry, b.entry}, shape, precision(a) + precision(b)),
           a.step * b.step,
-          {}};
+          {},
+          0};
 }
 
 CvmNumber CvmNumbers::moved(const std::string& function, const CvmNumber& x, const Dims& shape,

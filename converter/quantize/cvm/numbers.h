@@ -10,11 +10,12 @@
 
 namespace qrt::quantize {
 
-// real = integer * step, or integer * factor[c] * step with c the index of dimension 1.
+// real = (integer - zero) * step, or integer * factor[c] * step with c the index of dimension 1.
 struct CvmNumber {
   int entry = -1;
   double step = 1;
   std::vector<int32_t> factor;  // > 0; empty: all 1
+  int32_t zero = 0;             // of bytes alone, which only layers and tables read
 
   bool has_factors() const { return !factor.empty(); }
 };
@@ -51,6 +52,8 @@ class CvmNumbers {
   CvmNumber without_factors(const CvmNumber& x);
 
   CvmNumber clipped(const CvmNumber& x, int precision);  // where it is more
+  // Bytes with a zero point, limited. REQUIRES: no factors.
+  CvmNumber byte_with_zero(const CvmNumber& x, int32_t zero);
   CvmNumber relu(const CvmNumber& x);
   CvmNumber limited(const CvmNumber& x, double lo, double hi);  // REQUIRES: no factors
   // REQUIRES: no factors; of sum and difference: one step.

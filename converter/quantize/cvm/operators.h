@@ -35,7 +35,8 @@ struct CvmWindow {
   std::vector<int64_t> kernel, stride, dilation, before, behind;
 };
 Status read_cvm_window(const Node& node, const Dims& kernel, const Dims& input, CvmWindow* window);
-// A convolution whose pads may differ on both sides: zeros are joined, or results dropped.
+// A convolution whose pads may differ on both sides: zeros are joined, or results dropped. Pads of bytes
+// with a zero point hold that, and are joined on both sides.
 Status add_cvm_conv(const CvmNumber& x, int weights, int bias, int precision, int64_t groups,
                     const CvmWindow& window, CvmNumbers* numbers, CvmNumber* y);
 // begin <= index < end of one axis.
@@ -43,7 +44,7 @@ CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
                    CvmNumbers* numbers);
 // Of one step and precision.
 CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumbers* numbers);
-// For data movement: bytes where the result has some, else 16 bits.
+// For data movement: a coded value's own integers, else 16 bits.
 Status cvm_movable(const std::string& x, CvmValues* values, CvmNumber* y);
 
 }  // namespace qrt::quantize

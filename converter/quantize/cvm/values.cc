@@ -55,6 +55,10 @@ double CvmValues::step(const std::string& value) const {
   return static_cast<double>(parameters_.coding(placement_, value).scale);
 }
 
+int CvmValues::precision(const std::string& value) const {
+  return parameters_.coding(placement_, value).zero_point == 0 ? kCvmByte : kCvmByte + 1;
+}
+
 std::string CvmValues::base(const std::string& value) const {
   if (is_coded(value)) return value;
   const auto found = bases_.find(value);
@@ -68,9 +72,10 @@ const CvmNumber* CvmValues::number(const std::string& value) const {
 
 Status CvmValues::compute(const std::string& value, const std::string& base, Tensor* y) {
   if (value == base) {
+    const int32_t zero = parameters_.coding(placement_, base).zero_point;
     std::vector<float> reals;
     for (int q = -kMostCode; q <= kMostCode; ++q)
-      reals.push_back(static_cast<float>(q * step(base)));
+      reals.push_back(static_cast<float>((q - zero) * step(base)));
     *y = real_tensor({2 * kMostCode + 1}, std::move(reals));
     return {};
   }
@@ -106,7 +111,8 @@ Status CvmValues::table(const std::string& value, double step, int precision, Cv
   *y = {numbers_.add("cvm_lut", {index, results.entry}, shape, precision,
                      {{"in_dim", std::to_string(reals.reals.size())}}),
         step,
-        {}};
+        {},
+        0};
   return {};
 }
 
@@ -129,9 +135,19 @@ Status CvmValues::as(const std::string& value, double step, int precision, CvmNu
   return {};
 }
 
-Status CvmValues::as_byte(const std::string& value, CvmNumber* y) {
+Status CvmValues::as_coded(const std::string& value, CvmNumber* y) {
   if (!is_coded(value)) return error(Code::kUnsupported, "'%s' is not quantised", value.c_str());
-  return as(value, step(value), kCvmByte, y);
+  return as(value, step(value), precision(value), y);
+}
+
+Status CvmValues::as_byte(const std::string& value, CvmNumber* y) {
+  QRT_TRY(as_coded(value, y));
+  const int32_t zero = parameters_.coding(placement_, value).zero_point;
+  if (zero == 0) return {};
+  const auto [known, is_new] = bytes_.try_emplace(value);
+  if (is_new) known->second = numbers_.byte_with_zero(*y, zero);
+  *y = known->second;
+  return {};
 }
 
 Status CvmValues::range(const std::string& value, double* range) {
@@ -139,7 +155,8 @@ Status CvmValues::range(const std::string& value, double* range) {
   if (const Tensor* constant = model_.constant(value)) {
     *range = greatest(*constant);
   } else if (is_coded(value)) {
-    *range = kMostCode * step(value);
+    const Coding& coding = parameters_.coding(placement_, value);
+    *range = static_cast<double>(std::max(-coding.low(), coding.high()));
   } else if (x) {
     *range = numbers_.bound(*x);
   } else {

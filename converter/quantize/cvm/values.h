@@ -35,12 +35,17 @@ class CvmValues {
   bool is_coded(const std::string& value) const { return placement_.is_coded(value); }
   // Of the bytes of a coded value.
   double step(const std::string& value) const;
+  // Of its integers without a zero point: one more than bytes' where they have one.
+  int precision(const std::string& value) const;
 
   // The integers as they are, where they are some.
   const CvmNumber* number(const std::string& value) const;
   // In one step for all, with so many bits.
   Status as(const std::string& value, double step, int precision, CvmNumber* y);
-  Status as_byte(const std::string& value, CvmNumber* y);  // REQUIRES: coded
+  // In steps of its own, without a zero point: what moves, for whoever reads it then. REQUIRES: coded.
+  Status as_coded(const std::string& value, CvmNumber* y);
+  // For layers and tables, which know what to do with a zero point. REQUIRES: coded.
+  Status as_byte(const std::string& value, CvmNumber* y);
   // For sums, products and averages: 16 bits or fewer, no factors.
   Status as_wide(const std::string& value, CvmNumber* y);
   // The greatest real that is kept of it.
@@ -61,6 +66,7 @@ class CvmValues {
   std::map<std::string, std::string> bases_;
   // By value, step and precision: what several read is made once.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
+  std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value
 };
 
 }  // namespace qrt::quantize

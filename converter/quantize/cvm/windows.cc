@@ -57,26 +57,47 @@ CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumber
   return y;
 }
 
+namespace {
+
+// `size` more places of real zeros at one end of an axis. They are made from the image, as a constant would
+// hold for one batch alone.
+CvmNumber with_border(const CvmNumber& x, size_t axis, int64_t size, bool is_behind,
+                      CvmNumbers* numbers) {
+  const CvmNumber line = cvm_part(x, axis, 0, 1, numbers);
+  CvmNumber border = numbers->sum(line, line, true, numbers->shape(line));
+  border = x.zero == 0 ? numbers->clipped(border, numbers->precision(x))
+                       : numbers->byte_with_zero(border, x.zero);
+  std::vector<CvmNumber> parts(static_cast<size_t>(size), border);
+  parts.insert(is_behind ? parts.begin() : parts.end(), x);
+  return cvm_joined(parts, axis, numbers);
+}
+
+}  // namespace
+
 Status add_cvm_conv(const CvmNumber& from, int weights, int bias, int precision, int64_t groups,
-                    const CvmWindow& window, CvmNumbers* numbers, CvmNumber* y) {
+                    const CvmWindow& given, CvmNumbers* numbers, CvmNumber* y) {
   CvmNumber x = from;
   Dims shape = numbers->shape(x), want = shape;
   want[1] = numbers->symbol().entry(weights).shape[0];
-  // CVM pads both sides alike: by as much as before, with zeros joined behind where that is too
-  // little, and results dropped where it is too much.
+  CvmWindow window = given;
+  // CVM pads both sides alike, with 0: by as much as before, with a border joined behind where that is
+  // too little, and results dropped where it is too much.
   for (size_t i = 0; i < 2; ++i) {
-    const int64_t missing = window.behind[i] - window.before[i];
+    const auto join = [&](int64_t size, bool is_behind) {
+      if (size > 0) x = with_border(x, i + 2, size, is_behind, numbers);
+    };
     const int64_t reach = window.dilation[i] * (window.kernel[i] - 1) + 1;
     const int64_t padded = shape[i + 2] + window.before[i] + window.behind[i];
     if (padded < reach)
       return error(Code::kUnsupported, "its window is larger than the image with its border");
     want[i + 2] = (padded - reach) / window.stride[i] + 1;
-    if (missing <= 0) continue;
-    Dims zeros = numbers->shape(x);
-    zeros[i + 2] = missing;
-    const std::vector<int32_t> none(static_cast<size_t>(elements(zeros)));
-    const int border = numbers->symbol().add_parameter(zeros, numbers->precision(x), none);
-    x = cvm_joined({x, {border, x.step, {}}}, i + 2, numbers);
+    if (x.zero == 0) {
+      join(window.behind[i] - window.before[i], true);
+      continue;
+    }
+    join(window.before[i], false);
+    join(window.behind[i], true);
+    window.before[i] = window.behind[i] = 0;
   }
   shape = numbers->shape(x);
   Dims made = want;
@@ -173,8 +194,8 @@ Status cvm_mean(const Node& node, CvmValues* values) {
   if (axes.empty() || axes[0] == 0) return error(Code::kUnsupported, "it sums over the batch");
   const int64_t n = elements(shape) / std::max<int64_t>(elements(result), 1);
   if (mrt::sum_precision(numbers.precision(x), n) > 32) {
-    QRT_TRY(values->as_byte(node.inputs[0], &x));
-    if (mrt::sum_precision(kCvmByte, n) > 32)
+    QRT_TRY(values->as_coded(node.inputs[0], &x));
+    if (mrt::sum_precision(numbers.precision(x), n) > 32)
       return error(Code::kUnsupported, "its sums of %lld elements take more than 32 bits",
                    static_cast<long long>(n));
   }

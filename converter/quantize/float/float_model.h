@@ -83,7 +83,7 @@ struct Value {
 struct RunLimits {
   int value_log2 = 28;   // elements of a value
   int values_log2 = 30;  // elements of all values at once
-  int terms_log2 = 39;   // of one node's sums: ten seconds and more
+  int terms_log2 = 41;   // of all nodes' sums: a minute and more
 
   int64_t value() const { return int64_t{1} << value_log2; }
   int64_t values() const { return int64_t{1} << values_log2; }

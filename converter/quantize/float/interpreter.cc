@@ -134,6 +134,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
   std::vector<const Tensor*> values(m.numbers.size(), nullptr);
   std::vector<Tensor> made(m.numbers.size());
   int64_t alive = 0;  // elements of these
+  m.machine.terms_left = m.machine.limits.terms();
   for (const auto& [name, tensor] : m.constants)
     if (const auto found = m.numbers.find(name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = &tensor;
@@ -191,6 +192,7 @@ Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>&
   machine.gemm = impl_->gemm;
   machine.math = impl_->math;
   machine.limits = impl_->machine.limits;
+  machine.terms_left = machine.limits.terms();
   outputs->clear();
   outputs->resize(node.outputs.size());
   return run_step(node, run, inputs, outputs, &machine);

@@ -200,6 +200,12 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   return Status();
 }
 
+Status Call::need_terms(int64_t results, int64_t each) const {
+  machine.terms_left -= static_cast<double>(results) * static_cast<double>(each);
+  if (machine.terms_left >= 0) return {};
+  return unsupported("the model's sums have more than 2^%d terms", machine.limits.terms_log2);
+}
+
 Status Call::wrong(const char* format, ...) const {
   va_list arguments;
   va_start(arguments, format);

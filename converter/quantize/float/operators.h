@@ -27,6 +27,7 @@ struct Machine {
   const FloatKernel* math = nullptr;
   Parallel parallel;
   RunLimits limits;
+  double terms_left = 0;  // of limits.terms(), in this run
   Buffers buffers;
 
   // `floats` floats for each chunk of parallel.chunks(). They are there before a task runs, which
@@ -62,6 +63,8 @@ class Call {
   Status make(size_t i, const Dims& shape, Element element, Tensor** y);
   // Of float.
   Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
+  // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less.
+  Status need_terms(int64_t results, int64_t each) const;
   // What is wrong with the node or its operands: printf-style.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));

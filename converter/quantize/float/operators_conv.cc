@@ -48,9 +48,7 @@ Status read_conv(Call& call, Conv* conv) {
                             to_string(x).c_str(), call.machine.limits.value_log2);
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
-  if (static_cast<double>(y->size()) * static_cast<double>(call.in(1).size() / w[0]) >
-      call.machine.limits.terms())
-    return call.unsupported("more than 2^%d products", call.machine.limits.terms_log2);
+  QRT_TRY(call.need_terms(y->size(), call.in(1).size() / w[0]));
   conv->x = call.in(0).reals.data();
   conv->w = call.in(1).reals.data();
   conv->bias = call.has(2) ? call.in(2).reals.data() : nullptr;

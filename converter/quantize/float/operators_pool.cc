@@ -47,9 +47,7 @@ Status run_pool(Call& call) {
   if (planes > call.machine.limits.value() / plane)
     return call.unsupported("an input of shape %s with its border has more than 2^%d elements",
                             to_string(x).c_str(), call.machine.limits.value_log2);
-  if (static_cast<double>(y->size()) * static_cast<double>(window.taps()) >
-      call.machine.limits.terms())
-    return call.unsupported("more than 2^%d terms", call.machine.limits.terms_log2);
+  QRT_TRY(call.need_terms(y->size(), static_cast<int64_t>(window.taps())));
   const bool greatest = call.node.op == "MaxPool";
   const float fill = greatest ? -std::numeric_limits<float>::infinity() : 0.0f;
   Machine& machine = call.machine;

@@ -44,12 +44,6 @@ void run_products(const std::vector<Product>& products, Machine* machine) {
   machine->buffers.give(std::move(columns));
 }
 
-Status check_work(const Call& call, int64_t results, int64_t k) {
-  if (static_cast<double>(results) * static_cast<double>(k) <= call.machine.limits.terms())
-    return Status();
-  return call.unsupported("more than 2^%d products", call.machine.limits.terms_log2);
-}
-
 }  // namespace
 
 Status run_matmul(Call& call) {
@@ -70,7 +64,7 @@ Status run_matmul(Call& call) {
   if (!column) shape.push_back(n);
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
-  QRT_TRY(check_work(call, y->size(), k));
+  QRT_TRY(call.need_terms(y->size(), k));
   std::fill(y->reals.begin(), y->reals.end(), 0.0f);
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
   Product product = {call.in(0).reals.data(),
@@ -113,7 +107,7 @@ Status run_gemm(Call& call) {
   const int64_t m = a[a_turned ? 1 : 0], k = a[a_turned ? 0 : 1], n = b[b_turned ? 0 : 1];
   Tensor* y;
   QRT_TRY(call.make({m, n}, &y));
-  QRT_TRY(check_work(call, y->size(), k));
+  QRT_TRY(call.need_terms(y->size(), k));
   Tensor addend;
   if (call.has(2)) {
     Dims shape;
@@ -215,7 +209,7 @@ Status run_conv_transpose(Call& call) {
     plane *= d;
   }
   const int64_t positions = elements(window.output);
-  QRT_TRY(check_work(call, x[0] * x[1] * positions, filters * taps));
+  QRT_TRY(call.need_terms(x[0] * x[1] * positions, filters * taps));
   if (filters * taps > call.machine.limits.value() / positions)
     return call.unsupported("more than 2^%d terms of a sample", call.machine.limits.value_log2);
   const WindowTables tables = window_tables(window, 1);

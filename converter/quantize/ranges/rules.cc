@@ -51,8 +51,13 @@ class Sums {
   std::vector<double> n_, x_, xx_;
 };
 
+// How much farther than the values seen those to come may reach. With 8 bits what their clipping costs is
+// little beside the rounding of all others; with 16 it would be nearly all that there is.
+double headroom(int bits) { return bits > 8 ? 1.25 : 1; }
+
 double error_of(const Sums& sums, const Coding& c) {
-  return sums.error(static_cast<double>(c.low()), static_cast<double>(c.high()),
+  const double reach = 1 / headroom(c.bits);
+  return sums.error(static_cast<double>(c.low()) * reach, static_cast<double>(c.high()) * reach,
                     static_cast<double>(c.scale));
 }
 
@@ -62,9 +67,15 @@ Range percentile(const Histogram& h, const Sums& sums, double part) {
           static_cast<float>(std::max(h.edge(sums.quantile(part)), 0.0))};
 }
 
+Range whole(const Histogram& h, int bits) {
+  const auto reach = static_cast<float>(headroom(bits));
+  return {h.lo() * reach, h.hi() * reach};
+}
+
 // Both ends, moved in towards zero independently, coarsely first: the least sum of squares.
 Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
-  Range best = {h.lo(), h.hi()};
+  const Range most = whole(h, bits);
+  Range best = most;
   double least = error_of(sums, coding_for(scheme, bits, best));
   float lo_step = 0.04f, hi_step = 0.04f;
   for (int round = 0; round < 3; ++round) {
@@ -72,10 +83,10 @@ Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, 
     const int reach = round == 0 ? 24 : 4;
     for (int i = -reach; i <= reach; ++i)
       for (int j = -reach; j <= reach; ++j) {
-        Range r = {centre.lo - static_cast<float>(i) * lo_step * h.lo(),
-                   centre.hi - static_cast<float>(j) * hi_step * h.hi()};
-        r.lo = std::clamp(r.lo, h.lo(), h.lo() / 64);
-        r.hi = std::clamp(r.hi, h.hi() / 64, h.hi());
+        Range r = {centre.lo - static_cast<float>(i) * lo_step * most.lo,
+                   centre.hi - static_cast<float>(j) * hi_step * most.hi};
+        r.lo = std::clamp(r.lo, most.lo, most.lo / 64);
+        r.hi = std::clamp(r.hi, most.hi / 64, most.hi);
         const double e = error_of(sums, coding_for(scheme, bits, r));
         if (e < least) {
           least = e;
@@ -166,7 +177,7 @@ Range range_by(Rule rule, const Histogram& h, const Sums& sums, const Scheme& sc
     case Rule::kSquares: return least_squares(h, sums, scheme, bits);
     case Rule::kEntropy: return least_divergence(h, sums);
   }
-  return {h.lo(), h.hi()};
+  return whole(h, bits);
 }
 
 }  // namespace
@@ -219,6 +230,8 @@ std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& sc
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const RangeChoice& a, const RangeChoice& b) { return a.error < b.error; });
+  // The samples themselves would never ask for headroom.
+  if (bits > 8) result.resize(1);
   return result;
 }
 

@@ -34,7 +34,8 @@ double coding_error(const Histogram& values, const Coding& coding);
 // The share of the values that a coding clips.
 double clipped_fraction(const Histogram& values, const Coding& coding);
 
-// What each rule gives, each coding once, least error first.
+// What each rule gives, each coding once, least error first. Of 16 bits the least alone, with headroom for
+// values beyond those of the samples.
 std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& scheme, int bits);
 
 }  // namespace qrt::quantize

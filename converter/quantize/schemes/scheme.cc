@@ -47,6 +47,7 @@ Coding coding_for(const Scheme& scheme, int bits, Range range) {
   Coding c;
   c.bits = bits;
   c.is_signed = scheme.is_signed;
+  c.is_narrow = scheme.is_cvm;
   const float lo = std::min(range.lo, 0.0f), hi = std::max(range.hi, 0.0f);
   if (scheme.is_symmetric) {
     const float most = std::max(-lo, hi);

@@ -15,8 +15,9 @@ struct Coding {
   int32_t zero_point = 0;
   int bits = 8;  // 8 or 16
   bool is_signed = false;
+  bool is_narrow = false;  // signed, and -2^(bits-1) does not occur
 
-  int32_t lowest() const { return is_signed ? -(1 << (bits - 1)) : 0; }
+  int32_t lowest() const { return is_signed ? -(1 << (bits - 1)) + (is_narrow ? 1 : 0) : 0; }
   int32_t highest() const { return is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1; }
   float low() const { return static_cast<float>(lowest() - zero_point) * scale; }
   float high() const { return static_cast<float>(highest() - zero_point) * scale; }
@@ -27,7 +28,7 @@ struct Coding {
 
   friend bool operator==(const Coding& a, const Coding& b) {
     return a.scale == b.scale && a.zero_point == b.zero_point && a.bits == b.bits &&
-           a.is_signed == b.is_signed;
+           a.is_signed == b.is_signed && a.is_narrow == b.is_narrow;
   }
 };
 
@@ -39,7 +40,9 @@ struct Scheme {
   bool power_of_two;  // every scale is 2^n
   bool per_channel;   // weights have a scale for each output channel
   int weight_bits;
-  bool is_cvm = false;  // MRT's: written as a CVM model, not as ONNX
+  // MRT's: written as a CVM model, not as ONNX. Activations that layers read may have a zero point all
+  // the same (schemes/cvm.h).
+  bool is_cvm = false;
 };
 
 const std::vector<Scheme>& schemes();

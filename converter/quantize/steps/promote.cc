@@ -41,8 +41,7 @@ Status rank(Work* work, std::vector<std::string>* roots) {
 }
 
 Coding wide_coding(const Work& work, const std::string& root) {
-  const Histogram& h = work.calibration.at(root);
-  return coding_for(work.scheme, 16, {h.lo(), h.hi()});
+  return range_choices(work.calibration.at(root), work.scheme, 16)[0].coding;
 }
 
 // Leaves a tensor alone whose readers have no form for 16 bits. A last product has one only if its

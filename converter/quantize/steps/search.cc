@@ -37,9 +37,11 @@ Status error_of(Work* work, const Parameters& parameters, const std::vector<Samp
   return {};
 }
 
-// Powers of two have the exponents beside theirs; other scales what the rules say.
+// Powers of two have the exponents beside theirs; other scales what the rules say. Of 16 bits none: no
+// sample asks for their headroom.
 std::vector<Coding> others(const Work& work, const std::string& root, const Coding& now) {
   std::vector<Coding> result;
+  if (now.bits > 8) return result;
   if (work.scheme.power_of_two) {
     for (const float factor : {0.5f, 2.0f}) {
       result.push_back(now);

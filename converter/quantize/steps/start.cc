@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/quantize/schemes/cvm.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -34,6 +35,18 @@ Status check_finite(const std::string& name, const Tensor& weights) {
   return {};
 }
 
+// Codings with a zero point beside those without, least error first.
+void add_zero_points(const Work& work, const Histogram& histogram,
+                     std::vector<RangeChoice>* choices) {
+  Scheme scheme = work.scheme;
+  scheme.is_symmetric = false;
+  const std::vector<RangeChoice> more = range_choices(histogram, scheme, scheme.bits);
+  std::vector<RangeChoice> all(choices->size() + more.size());
+  std::merge(more.begin(), more.end(), choices->begin(), choices->end(), all.begin(),
+             [](const RangeChoice& a, const RangeChoice& b) { return a.error < b.error; });
+  *choices = std::move(all);
+}
+
 }  // namespace
 
 void fix_coding(const Work& work, const std::string& value, Coding* coding) {
@@ -57,10 +70,13 @@ Status start(Work* work, const std::vector<size_t>& which) {
   Parameters& p = work->parameters;
   p = Parameters();
   work->choices.clear();
+  const std::set<std::string> with_zero_points =
+      work->scheme.is_cvm ? roots_with_zero_points(work->model, work->placement)
+                          : std::set<std::string>();
   for (const auto& [name, histogram] : work->calibration) {
     if (!work->placement.is_coded(name)) continue;
-    const auto& choices = work->choices[name] =
-        range_choices(histogram, work->scheme, work->scheme.bits);
+    auto& choices = work->choices[name] = range_choices(histogram, work->scheme, work->scheme.bits);
+    if (with_zero_points.count(name) != 0) add_zero_points(*work, histogram, &choices);
     p.codings[name] = choices[0].coding;
     work->rules[name] = choices[0].rule;
     fix_coding(*work, name, &p.codings[name]);
