@@ -255,7 +255,7 @@ TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   EXPECT_EQ(array<int32_t>("out/output_0.npy", expected.size()), expected);
 }
 
-// Of what Relu leaves, 127 symmetric codes; with a zero point 254: 6 dB on every rounding but the input's.
+// What Relu leaves has 128 symmetric codes, and 255 with a zero point: 6 dB more, 41 to 47 here.
 TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
   const auto build = [&](OnnxBuilder& b, const std::string& x) {
     std::string a = x;
@@ -263,12 +263,14 @@ TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
       a = b.node("Relu", {conv(b, a, {6, i == 0 ? 4 : 6, 3, 3}, {kPads})});
     return conv(b, a, {6, 6, 3, 3}, {kPads});
   };
-  EXPECT_GT(decibels(build, {-1, 6, 8, 8}), 36);
+  EXPECT_GT(decibels(build, {-1, 6, 8, 8}), 33);
   const auto report = nlohmann::json::parse(read(path("r.json")));
   int with_zero_point = 0;
   for (const auto& t : report["tensors"]) {
-    with_zero_point += t["zero_point"] == -127;
-    EXPECT_TRUE(t["name"] != "x" || t["zero_point"] == 0);
+    EXPECT_EQ(t["zero_point"], t["op"] == "Relu" ? -127 : 0) << t.dump();
+    if (t["zero_point"] == 0) continue;
+    ++with_zero_point;
+    EXPECT_GT(t["sqnr_alone_db"], 45.0) << t.dump();
   }
   EXPECT_EQ(with_zero_point, 3);
 }
