@@ -163,6 +163,36 @@ TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
 }
 
+// A LayerNormalization runs in float; layers of 16 bits do not follow it there, and the batch stays open.
+TEST_F(Quantize, SixteenBitsPutNoLayerIntoFloat) {
+  OnnxBuilder b(17);
+  const std::string x = b.input<float>({-1, 16}, "x");
+  const auto gemm = [&](const std::string& of, const std::vector<float>& w) {
+    return b.node("Gemm", {of, b.constant<float>({16, 16}, w)});
+  };
+  const std::string norm =
+      b.node("LayerNormalization",
+             {gemm(x, normal(256, 1)), b.constant<float>({16}, std::vector<float>(16, 1)),
+              b.constant<float>({16}, normal(16, 1))});
+  OnnxBuilder::declare(b.graph().add_output(),
+                       gemm(b.node("Relu", {gemm(norm, normal(256, 1))}), normal(256, 1)), 1,
+                       {-1, 16});
+  const std::string model = write("norm.onnx", b.bytes()), data = samples(400, 1, {16});
+  for (const char* drop : {"100", "0"}) {
+    const CommandResult r =
+        run("qrt_quantize", {model, "--calibration", data, "--max-drop", drop, "-o",
+                             path("out.qrt"), "--report", path("r.json")});
+    ASSERT_EQ(r.status, 0) << r.err;
+    const auto report = nlohmann::json::parse(read(path("r.json")));
+    EXPECT_EQ(report["float_nodes"], 1) << drop;
+    int wide = 0;
+    for (const auto& t : report["tensors"]) wide += t["bits"] == 16;
+    EXPECT_EQ(wide > 0, drop == std::string("0"));
+  }
+  const CommandResult inspected = run("qrt_inspect", {path("out.qrt"), "--format", "json"});
+  EXPECT_EQ(nlohmann::json::parse(inspected.out)["model"]["batch"], 1);
+}
+
 // Of two outputs the second is far: the rungs look at it, the report names it, nothing is written.
 TEST_F(Quantize, EveryOutputCounts) {
   OnnxBuilder b;

@@ -8,6 +8,7 @@
 
 namespace qrt::quantize {
 
+size_t count_float_nodes(const convert::Report& nodes);
 // How many nodes are integers, run in float; with `all`, each node.
 std::string plan_text(const convert::Report& nodes, bool all);
 

@@ -45,6 +45,13 @@ std::string what_to_try(const Remedies& r) {
 
 }  // namespace
 
+size_t count_float_nodes(const convert::Report& nodes) {
+  const auto& all = nodes.findings();
+  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const convert::Finding& f) {
+    return f.is_node && f.level == "F";
+  }));
+}
+
 std::string plan_text(const convert::Report& nodes, bool all) {
   size_t integer = 0, floating = 0;
   std::string text, names;

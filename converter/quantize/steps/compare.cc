@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "converter/quantize/ladder/simulation.h"
+#include "converter/quantize/report/report.h"
 #include "converter/quantize/report/tensors.h"
 #include "converter/quantize/schemes/qdq_writer.h"
 #include "converter/quantize/steps/work.h"
@@ -93,10 +94,9 @@ Status compare(Work* work) {
   f.is_random = work->is_random();
   f.calibration_samples = work->used.size();
   f.held_out_samples = work->held_out.size();
-  for (const convert::Finding& n : f.nodes.findings()) {
-    if (!n.is_node) continue;
-    (n.level == "F" ? f.float_nodes : f.integer_nodes) += 1;
-  }
+  f.float_nodes = count_float_nodes(f.nodes);
+  for (const convert::Finding& n : f.nodes.findings()) f.integer_nodes += n.is_node;
+  f.integer_nodes -= f.float_nodes;
   QRT_TRY(compare_set(work, work->used, &integers, &f.calibration));
   return compare_set(work, work->held_out, &integers, &f.held_out);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "converter/quantize/report/report.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -44,8 +45,8 @@ Coding wide_coding(const Work& work, const std::string& root) {
   return range_choices(work.calibration.at(root), work.scheme, 16)[0].coding;
 }
 
-// Leaves a tensor alone whose readers have no form for 16 bits. A last product has one only if its
-// result is quantised, too.
+// Leaves a tensor alone whose readers have no form for 16 bits, or none but float's. A last product has
+// one only if its result is quantised, too.
 Status promote_one(Work* work, const std::string& root) {
   for (const bool with_outputs : {false, true}) {
     Parameters changed = work->parameters;
@@ -65,7 +66,9 @@ Status promote_one(Work* work, const std::string& root) {
     convert::Report report;
     QRT_TRY(write_document(*work, placement, changed, &document));
     QRT_TRY(judge_document(document, work->arithmetic, &report));
-    if (report.has_refusals()) continue;
+    if (report.has_refusals() ||
+        count_float_nodes(report) > count_float_nodes(work->findings().nodes))
+      continue;
     work->parameters = std::move(changed);
     work->placement = std::move(placement);
     break;
