@@ -17,6 +17,7 @@ set(Protobuf_LIBRARY ${QRT_ARM64_LIBRARIES}/libprotobuf.so.32 CACHE FILEPATH "")
 set(Protobuf_INCLUDE_DIR /usr/include CACHE PATH "")
 set(PNG_LIBRARY ${QRT_ARM64_LIBRARIES}/libpng16.so.16 CACHE FILEPATH "")
 set(JPEG_LIBRARY ${QRT_ARM64_LIBRARIES}/libjpeg.so.62 CACHE FILEPATH "")
+set(JPEG_INCLUDE_DIR ${QRT_ARM64_ROOT}/usr/include/aarch64-linux-gnu CACHE PATH "")  # jconfig.h
 set(ZLIB_LIBRARY ${QRT_ARM64_ZLIB}/libz.so.1 CACHE FILEPATH "")
 # libpthreadpool and the test programs find their libraries there at run time.
 set(CMAKE_EXE_LINKER_FLAGS_INIT
