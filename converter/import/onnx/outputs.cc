@@ -119,9 +119,14 @@ Status export_outputs(Importer& importer) {
   for (const onnx::ValueInfoProto& info : importer.model().graph().output()) {
     QRT_TRY(importer.tensors().load_initializer(info.name()));
     const Tensor tensor = importer.tensors().at(info.name());
-    if (tensor.is_refused()) continue;
     const int at = importer.model().producer(info.name());
     const NodeView* node = at < 0 ? nullptr : &importer.node(at);
+    if (tensor.is_refused()) {
+      if (node && importer.outcomes().is_made(node->index()))
+        QRT_TRY(importer.refuse(*node, "it does not make the model's output '" + info.name() + "'",
+                                info.name(), "take that off the model's outputs"));
+      continue;
+    }
     ValueId value = kNoValue;
     QRT_TRY(export_output(importer, info.name(), tensor, node, &value));
     if (value == kNoValue) continue;
