@@ -25,6 +25,13 @@
 
 namespace qrt::testing {
 
+// How much longer than a processor a sanitizer and an emulator may take.
+#ifdef QRT_TEST_EMULATED
+constexpr rlim_t kTimes = 4;
+#else
+constexpr rlim_t kTimes = QRT_TEST_SANITIZED ? 20 : 1;
+#endif
+
 struct Limits {
   size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
   unsigned cpu_seconds = 5;
@@ -37,7 +44,7 @@ int run_within(const Limits& limits, const F& f) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    const rlim_t seconds = limits.cpu_seconds * (QRT_TEST_SANITIZED ? 20 : 1);
+    const rlim_t seconds = limits.cpu_seconds * kTimes;
     const rlimit cpu = {seconds, seconds + 1}, core = {0, 0};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
