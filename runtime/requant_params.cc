@@ -1,7 +1,6 @@
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -54,16 +53,12 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
                   "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
-  // A session has tens of thousands of these.
-  const auto& multiplier = *s.multiplier();
-  const auto& shift = *s.shift();
-  const auto negative =
-      std::find_if(multiplier.begin(), multiplier.end(), [](int32_t m) { return m < 0; });
-  QRT_MODEL_CHECK(negative == multiplier.end(), "%s.multiplier[%td] is %d, expected >= 0", what,
-                  negative - multiplier.begin(), *negative);
-  const auto great = std::find_if(shift.begin(), shift.end(), [](uint8_t v) { return v > 62; });
-  QRT_MODEL_CHECK(great == shift.end(), "%s.shift[%td] is %d, expected 0 to 62", what,
-                  great - shift.begin(), *great);
+  for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
+    QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0, "%s.multiplier[%u] is %d, expected >= 0", what, i,
+                    s.multiplier()->Get(i));
+    QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "%s.shift[%u] is %d, expected 0 to 62", what, i,
+                    s.shift()->Get(i));
+  }
   QRT_MODEL_CHECK(s.rounding() <= fb::Rounding::FLOOR, "%s.rounding is %d, expected 0 to 3", what,
                   static_cast<int>(s.rounding()));
   QRT_MODEL_CHECK(s.clip_lo() <= s.clip_hi(), "%s clip limits are %d to %d, not a range", what,
