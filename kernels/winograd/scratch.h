@@ -1,6 +1,6 @@
-// How a block's scratch memory is laid out: transformed pixels [36][tiles][channels] of int16, their
-// products [36][tiles][columns] of int32, and a tile on its way through a transform. Positions are
-// 64 bytes further apart than they need, or all 36 would share a few sets of the cache.
+// How a block's scratch memory is laid out: transformed pixels [positions][tiles][channels] of int16,
+// their products [positions][tiles][columns] of int32, and a tile on its way through a transform.
+// Positions are 64 bytes further apart than they need, or all would share a few sets of the cache.
 #ifndef QRT_KERNELS_WINOGRAD_SCRATCH_H_
 #define QRT_KERNELS_WINOGRAD_SCRATCH_H_
 

@@ -3,16 +3,16 @@
 
 namespace qrt {
 
-#define QRT_WINOGRAD(isa, name) void name(const WinogradArgs& args);
+#define QRT_WINOGRAD(isa, kernel_h, name) void name(const WinogradArgs& args);
 #include "kernels/winograd/winograd.inc"
 
 namespace {
 
 // Ends with a row of no kernel: an array cannot be empty.
-#define QRT_WINOGRAD(isa, name) {#name, isa, name},
+#define QRT_WINOGRAD(isa, kernel_h, name) {#name, isa, kernel_h, name},
 constexpr WinogradKernel kKernels[] = {
 #include "kernels/winograd/winograd.inc"
-    {nullptr, Isa::kScalar, nullptr}};
+    {nullptr, Isa::kScalar, 0, nullptr}};
 
 }  // namespace
 
@@ -21,9 +21,9 @@ const WinogradKernel* winograd_kernels(size_t* count) {
   return kKernels;
 }
 
-const WinogradKernel* find_winograd(Isa isa) {
+const WinogradKernel* find_winograd(Isa isa, size_t kernel_h) {
   const WinogradKernel* row = kKernels;
-  while (row->fn != nullptr && row->isa != isa) ++row;
+  while (row->fn != nullptr && (row->isa != isa || row->kernel_h != kernel_h)) ++row;
   return row->fn != nullptr ? row : nullptr;
 }
 

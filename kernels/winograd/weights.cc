@@ -6,12 +6,14 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kBlock = 16, kGroup = 4, kTaps = 9;
-constexpr size_t kBlockTiles = 12, kTileRows = 6;
+constexpr size_t kBlock = 16, kGroup = 4;
+constexpr size_t kTileRows = 6;
 constexpr size_t kPixelBytes = 256 << 10;  // of a block, in the second-level cache
 
-// 255 * sum within -2^25 .. 2^25 - 1, of the weights of one sign.
-constexpr int32_t kMostSum = ((1 << 25) - 1) / 255;
+// 255 times it is within what is exact, of the weights of one sign.
+int32_t most_sum(const WinogradShape& shape) {
+  return ((shape.kernel_h == 3 ? 1 << 25 : 1 << 28) - 1) / 255;
+}
 
 size_t blocks_of(const WinogradShape& shape) { return (shape.out_c + kBlock - 1) / kBlock; }
 
@@ -34,12 +36,13 @@ void transform(const int16_t* __restrict w, size_t step, int16_t* __restrict u, 
 }  // namespace
 
 uint64_t winograd_weight_bytes(const WinogradShape& shape) {
-  return uint64_t{kWinogradPositions} * blocks_of(shape) * kBlock * shape.kc() * sizeof(int16_t);
+  return uint64_t{shape.positions()} * blocks_of(shape) * kBlock * shape.kc() * sizeof(int16_t);
 }
 
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
   constexpr size_t kBytes = kBlock * kGroup;
-  const size_t groups = shape.terms * kTaps * shape.kc() / kGroup;
+  const size_t groups = shape.terms * shape.taps() * shape.kc() / kGroup;
+  const int32_t most_of_one_sign = most_sum(shape);
   for (size_t block = 0; block < blocks_of(shape); ++block) {
     int32_t most[kBytes] = {}, least[kBytes] = {};
     for (size_t i = 0; i < groups; ++i, packed += kBytes) {
@@ -51,42 +54,45 @@ bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
     }
     for (size_t j = 0; j < kBytes; j += kGroup) {
       for (size_t k = 1; k < kGroup; ++k) most[j] += most[j + k], least[j] += least[j + k];
-      if (most[j] > kMostSum || least[j] > kMostSum) return false;
+      if (most[j] > most_of_one_sign || least[j] > most_of_one_sign) return false;
     }
   }
   return true;
 }
 
 void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
-  const size_t kc = shape.kc(), tap_bytes = kc * kBlock;
+  const size_t kc = shape.kc(), tap_bytes = kc * kBlock, taps = shape.taps();
   const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
   for (size_t block = 0; block < blocks_of(shape);
-       ++block, packed += shape.terms * kTaps * tap_bytes) {
+       ++block, packed += shape.terms * taps * tap_bytes) {
     for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
       const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
-      int16_t taps[kTaps][kLanes] = {}, rows[3][6][kLanes], u[kWinogradPositions][kLanes];
-      for (size_t t = 0; t < shape.terms * kTaps; ++t, w += tap_bytes) {
-        int16_t* const tap = taps[t % kTaps];
+      int16_t tap[9][kLanes] = {}, rows[3][6][kLanes], u[36][kLanes];
+      for (size_t t = 0; t < shape.terms * taps; ++t, w += tap_bytes) {
+        int16_t* const sum = tap[t % taps];
         for (size_t j = 0; j < kLanes; ++j)
-          tap[j] = static_cast<int16_t>(tap[j] + w[j / 2 * kGroup + j % 2]);
+          sum[j] = static_cast<int16_t>(sum[j] + w[j / 2 * kGroup + j % 2]);
       }
-      for (size_t y = 0; y < 3; ++y) transform(taps[3 * y], kLanes, rows[y][0], kLanes);
-      for (size_t x = 0; x < 6; ++x) transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
-      for (size_t p = 0; p < kWinogradPositions; ++p)
-        memcpy(weights + p * position, u[p], sizeof u[p]);
+      for (size_t y = 0; y < shape.kernel_h; ++y) transform(tap[3 * y], kLanes, rows[y][0], kLanes);
+      for (size_t x = 0; x < 6 && shape.kernel_h == 3; ++x)
+        transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
+      const int16_t(*const all)[kLanes] = shape.kernel_h == 3 ? u : rows[0];
+      for (size_t p = 0; p < shape.positions(); ++p)
+        memcpy(weights + p * position, all[p], sizeof all[p]);
     }
   }
 }
 
 size_t winograd_block(const WinogradShape& shape) {
-  const size_t tile = kWinogradPositions * winograd_channels(shape) * sizeof(int16_t);
+  const size_t tile = shape.positions() * winograd_channels(shape) * sizeof(int16_t);
   const size_t tiles = kPixelBytes / tile / kTileRows * kTileRows;
-  return tiles < kTileRows ? kTileRows : tiles > kBlockTiles ? kBlockTiles : tiles;
+  const size_t most = shape.kernel_h == 3 ? 12 : 24;
+  return tiles < kTileRows ? kTileRows : tiles > most ? most : tiles;
 }
 
 size_t winograd_scratch_bytes(const WinogradShape& shape) {
   const size_t tiles = winograd_block(shape);
-  return kWinogradPositions * (winograd_pixel_stride(shape, tiles) + winograd_sum_stride(tiles)) +
+  return shape.positions() * (winograd_pixel_stride(shape, tiles) + winograd_sum_stride(tiles)) +
          kWinogradTileBytes;
 }
 

@@ -1,5 +1,6 @@
-// Contract of the winograd family: 3x3 convolutions of stride 1 and one group, by Winograd's
-// F(4x4, 3x3) in integers. A tile of 4x4 outputs takes 36 products per channel instead of 144:
+// Contract of the winograd family: 3x3 and 1x3 convolutions of stride 1, any dilation and one group,
+// by Winograd's F(4x4, 3x3) and F(4, 3) in integers. A tile of 4x4 outputs takes 36 products per
+// channel instead of 144:
 //
 //   v = B' d B                  d: 6x6 pixels of a channel; v fits int16 (at most 17340)
 //   u = G w G'                  w: 3x3 weights, sums of up to three int8; u fits int16 (at most 18816)
@@ -17,6 +18,8 @@
 // 6, 24, 24, 1 and the columns of A' by 24 over that: no fractions, and 24 * 24 = 576 = 64 * 9 times
 // the result. 9 has an inverse modulo 2^32, and 64 divides what is left where acc, without the bias,
 // lies within -2^25 .. 2^25 - 1: winograd_is_exact(). Then outputs are those of gemm.h, bit for bit.
+// A tile of 1x4 outputs takes the transforms of one direction alone: 6 products instead of 12, and 24
+// times the result, exact within -2^28 .. 2^28 - 1.
 #ifndef QRT_KERNELS_WINOGRAD_WINOGRAD_H_
 #define QRT_KERNELS_WINOGRAD_WINOGRAD_H_
 
@@ -28,26 +31,37 @@
 
 namespace qrt {
 
-constexpr size_t kWinogradTile = 4;        // outputs of a tile, in each direction
-constexpr size_t kWinogradPositions = 36;  // of a transformed tile
+constexpr size_t kWinogradTile = 4;  // outputs of a tile, in each direction that is transformed
 
-// Images of [in_h, in_w, in_c] bytes to [out_h, out_w, out_c].
+// Images of [in_h, in_w, in_c] bytes to [out_h, out_w, out_c]. The outputs of a tile lie a dilation
+// apart, and tiles side by side begin at neighbouring outputs until these places are filled.
 struct WinogradShape {
   size_t in_h, in_w, in_c;
   size_t out_h, out_w, out_c;
   size_t pad_top, pad_left;
-  size_t terms = 1;  // of a weight, up to 3
+  size_t terms = 1;     // of a weight, up to 3
+  size_t kernel_h = 3;  // or 1; the kernel's width is 3
+  size_t dilation_h = 1, dilation_w = 1;
 
-  size_t tiles_w() const { return (out_w + kWinogradTile - 1) / kWinogradTile; }
-  size_t tiles() const { return (out_h + kWinogradTile - 1) / kWinogradTile * tiles_w(); }
+  size_t tile_h() const { return kernel_h == 3 ? kWinogradTile : 1; }
+  size_t positions() const { return kernel_h == 3 ? 36 : 6; }  // of a transformed tile
+  size_t taps() const { return kernel_h * 3; }
+  size_t tiles_h() const { return tiles_along(out_h, dilation_h, tile_h()); }
+  size_t tiles_w() const { return tiles_along(out_w, dilation_w, kWinogradTile); }
+  size_t tiles() const { return tiles_h() * tiles_w(); }
   // Input channels of the packed weights.
   size_t kc() const { return (in_c + 3) / 4 * 4; }
+
+  static size_t tiles_along(size_t out, size_t dilation, size_t tile) {
+    const size_t period = dilation * tile;
+    return (out + period - 1) / period * (out < dilation ? out : dilation);
+  }
 };
 
-// Transformed weights, int16: [36][ceil(out_c / 16)][kc / 2][16][2], the tail of out_c zero.
+// Transformed weights, int16: [positions][ceil(out_c / 16)][kc / 2][16][2], the tail of out_c zero.
 uint64_t winograd_weight_bytes(const WinogradShape& shape);
 
-// Both take weights as gemm_pack() leaves them, of nine taps for each term.
+// Both take weights as gemm_pack() leaves them, of all taps for each term.
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape);
 void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights);
 
@@ -74,6 +88,7 @@ size_t winograd_scratch_bytes(const WinogradShape& shape);
 struct WinogradKernel {
   const char* name;
   Isa isa;
+  size_t kernel_h;  // of the shapes that it takes
   void (*fn)(const WinogradArgs& args);
 };
 
@@ -81,8 +96,8 @@ struct WinogradKernel {
 // row, the gemm family does these convolutions on every instruction set.
 const WinogradKernel* winograd_kernels(size_t* count);
 
-// The row of this very set, or null: on those with 8-bit dot products the gemm family is as fast.
-const WinogradKernel* find_winograd(Isa isa);
+// The row of this very set for such kernels, or null: on those with 8-bit dot products the gemm family is as fast.
+const WinogradKernel* find_winograd(Isa isa, size_t kernel_h);
 
 }  // namespace qrt
 

@@ -48,10 +48,12 @@ QRT_INLINE void transform_sums(const __m256i (&m)[6], __m256i (&y)[4]) {
   y[3] = times(_mm256_add_epi32(b, times(_mm256_add_epi32(d, last), 1)), 2);
 }
 
-// acc of the 576 * acc that transform_sums() leaves.
-QRT_INLINE __m256i exact_576th(__m256i v) {
-  const __m256i ninth = _mm256_set1_epi32(0x38e38e39);  // 9 * 0x38e38e39 = 1 modulo 2^32
-  return _mm256_srai_epi32(_mm256_mullo_epi32(v, ninth), 6);
+// acc of the 576 * acc or 24 * acc that transform_sums() leaves in two directions or one.
+template <int kRows>
+QRT_INLINE __m256i exact_acc(__m256i v) {
+  // 9 * 0x38e38e39 = 3 * 0xaaaaaaab = 1 modulo 2^32
+  const auto inverse = static_cast<int32_t>(kRows == 6 ? 0x38e38e39 : 0xaaaaaaab);
+  return _mm256_srai_epi32(_mm256_mullo_epi32(v, _mm256_set1_epi32(inverse)), kRows == 6 ? 6 : 3);
 }
 
 struct Block {
@@ -65,23 +67,39 @@ struct TilePlace {
   size_t image, y, x;  // of its first output
 };
 
-QRT_INLINE TilePlace place_of(const WinogradShape& s, size_t number) {
-  const size_t tiles = s.tiles(), in_image = number % tiles;
-  return {number / tiles, in_image / s.tiles_w() * kWinogradTile,
-          in_image % s.tiles_w() * kWinogradTile};
+QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_t tile) {
+  const size_t phases = out < dilation ? out : dilation;
+  return number / phases * dilation * tile + number % phases;
 }
 
-// The pixels of tile number `i` of the block, transformed.
+QRT_INLINE TilePlace place_of(const WinogradShape& s, size_t number) {
+  const size_t tiles = s.tiles(), in_image = number % tiles;
+  return {number / tiles, first_output(in_image / s.tiles_w(), s.out_h, s.dilation_h, s.tile_h()),
+          first_output(in_image % s.tiles_w(), s.out_w, s.dilation_w, kWinogradTile)};
+}
+
+// Outputs of a tile from `first` on: none where the last places of a dilation are not filled.
+QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t tile) {
+  const size_t left = first < out ? (out - first + dilation - 1) / dilation : 0;
+  return left < tile ? left : tile;
+}
+
+QRT_INLINE __m256i load_pixels(const uint8_t* p) {
+  return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+
+// The pixels of tile number `i` of the block, transformed. kRows: 6, or 1 of a kernel of one row.
+template <int kRows>
 void fill_pixels(const Block& block, size_t i) {
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
   const TilePlace place = place_of(s, args.tile_begin + i);
-  const uint8_t* pixel[6][6];
-  for (size_t r = 0; r < 6; ++r) {
+  const uint8_t* pixel[kRows][6];
+  for (size_t r = 0; r < kRows; ++r) {
     // What lies before the image wraps around to beyond its size.
-    const size_t y = place.y + r - s.pad_top;
+    const size_t y = place.y + r * s.dilation_h - s.pad_top;
     for (size_t c = 0; c < 6; ++c) {
-      const size_t x = place.x + c - s.pad_left;
+      const size_t x = place.x + c * s.dilation_w - s.pad_left;
       pixel[r][c] = y < s.in_h && x < s.in_w
                         ? args.x + ((place.image * s.in_h + y) * s.in_w + x) * args.x_pitch
                         : args.zero;
@@ -91,22 +109,22 @@ void fill_pixels(const Block& block, size_t i) {
   const size_t channels = winograd_channels(s);
   uint8_t* out = block.pixels + i * channels * sizeof(int16_t);
   for (size_t k = 0; k < channels; k += 16, out += 32) {
-    for (size_t c = 0; c < 6; ++c) {
+    for (size_t c = 0; c < 6 && kRows == 6; ++c) {
       __m256i d[6], f[6];
       QRT_UNROLL
-      for (int r = 0; r < 6; ++r) {
-        d[r] = _mm256_cvtepu8_epi16(
-            _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixel[r][c] + k)));
-      }
+      for (int r = 0; r < kRows; ++r) d[r] = load_pixels(pixel[r][c] + k);
       transform_pixels(d, f);
       QRT_UNROLL
       for (int r = 0; r < 6; ++r) _mm256_store_si256(tile + r * 6 + static_cast<int>(c), f[r]);
     }
     uint8_t* to = out;
-    for (size_t r = 0; r < 6; ++r) {
+    for (size_t r = 0; r < kRows; ++r) {
       __m256i d[6], f[6];
       QRT_UNROLL
-      for (int c = 0; c < 6; ++c) d[c] = _mm256_load_si256(tile + r * 6 + static_cast<size_t>(c));
+      for (int c = 0; c < 6; ++c) {
+        d[c] = kRows == 6 ? _mm256_load_si256(tile + r * 6 + static_cast<size_t>(c))
+                          : load_pixels(pixel[r][c] + k);
+      }
       transform_pixels(d, f);
       QRT_UNROLL
       for (int c = 0; c < 6; ++c, to += block.pixel_stride)
@@ -125,12 +143,13 @@ struct Panel {
 
 // The sums of the panel's channels, which begin in column `column` of the chunk, of tile number `i`
 // of the block, to outputs.
+template <int kRows>
 void store_tile(const Block& block, const Panel& panel, size_t i, size_t column) {
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
   __m256i* const tile = reinterpret_cast<__m256i*>(block.tile);
   const uint8_t* const sums = block.sums + (i * kWinogradColumns + column) * sizeof(int32_t);
-  for (size_t v = 0; v < kVectors; ++v) {
+  for (size_t v = 0; v < kVectors && kRows == 6; ++v) {
     for (size_t c = 0; c < 6; ++c) {
       __m256i m[6], y[4];
       QRT_UNROLL
@@ -144,12 +163,13 @@ void store_tile(const Block& block, const Panel& panel, size_t i, size_t column)
     }
   }
   const TilePlace place = place_of(s, args.tile_begin + i);
-  const size_t rows = s.out_h - place.y < 4 ? s.out_h - place.y : 4;
-  const size_t pixels = s.out_w - place.x < 4 ? s.out_w - place.x : 4;
-  const size_t channel = panel.channel;
+  const size_t rows = outputs_from(place.y, s.out_h, s.dilation_h, s.tile_h());
+  const size_t pixels = outputs_from(place.x, s.out_w, s.dilation_w, kWinogradTile);
+  if (pixels == 0) return;
+  const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
   const Pairs::Epilogue* const epilogue = panel.output->in_registers();
   uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
-  for (size_t r = 0; r < rows; ++r, y += s.out_w * args.y_pitch) {
+  for (size_t r = 0; r < rows; ++r, y += s.dilation_h * s.out_w * args.y_pitch) {
     __m256i acc[4][kVectors];
     QRT_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -157,31 +177,33 @@ void store_tile(const Block& block, const Panel& panel, size_t i, size_t column)
       if (epilogue != nullptr) bias = epilogue->start(bias);
       __m256i m[6], out[4];
       QRT_UNROLL
-      for (int c = 0; c < 6; ++c)
-        m[c] = _mm256_load_si256(tile + (r * 6 + static_cast<size_t>(c)) * kVectors +
-                                 static_cast<size_t>(v));
+      for (int c = 0; c < 6; ++c) {
+        const size_t at = static_cast<size_t>(c);
+        m[c] = kRows == 6
+                   ? _mm256_load_si256(tile + (r * 6 + at) * kVectors + static_cast<size_t>(v))
+                   : Pairs::load(sums + at * block.sum_stride + static_cast<size_t>(v) * 32);
+      }
       transform_sums(m, out);
       QRT_UNROLL
-      for (int p = 0; p < 4; ++p) acc[p][v] = _mm256_add_epi32(exact_576th(out[p]), bias);
+      for (int p = 0; p < 4; ++p) acc[p][v] = _mm256_add_epi32(exact_acc<kRows>(out[p]), bias);
     }
     if (epilogue == nullptr) {
       store_through_memory<Pairs, 4, kVectors>(*panel.outputs, *panel.output, channel,
                                                panel.columns, acc, y, pixels);
     } else if (pixels == 4) {
-      panel.store.rows(acc, y + channel, args.y_pitch);
+      panel.store.rows(acc, y + channel, pitch);
     } else {
       QRT_UNROLL
       for (size_t p = 0; p < 3; ++p) {
         const __m256i one[1][kVectors] = {{acc[p][0], acc[p][1]}};
-        if (p < pixels) panel.store.rows(one, y + channel + p * args.y_pitch, args.y_pitch);
+        if (p < pixels) panel.store.rows(one, y + channel + p * pitch, pitch);
       }
     }
   }
 }
 
-}  // namespace
-
-void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
+template <int kRows>
+void run_block(const WinogradArgs& args) {
   const avx2::RoundDown down(args.requant);
   alignas(64) static constexpr int32_t kNoBias[kWinogradColumns] = {};
   const WinogradShape& s = args.shape;
@@ -192,8 +214,8 @@ void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
   block.sum_stride = winograd_sum_stride(block.tiles);
   block.tile = args.scratch;
   block.pixels = block.tile + kWinogradTileBytes;
-  block.sums = block.pixels + kWinogradPositions * block.pixel_stride;
-  for (size_t i = 0; i < block.tiles; ++i) fill_pixels(block, i);
+  block.sums = block.pixels + s.positions() * block.pixel_stride;
+  for (size_t i = 0; i < block.tiles; ++i) fill_pixels<kRows>(block, i);
 
   GemmArgs product = {};  // of one position
   product.m = block.tiles;
@@ -208,14 +230,14 @@ void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
   outputs.n = s.out_c;
   outputs.requant = args.requant;
   outputs.bias = args.bias;
-  outputs.c_stride = args.y_pitch;
+  outputs.c_stride = s.dilation_w * args.y_pitch;  // from output to output of a tile
   const Output<Pairs> output(outputs);
 
   const size_t all = (s.out_c + kPanel - 1) / kPanel * kPanel, position_bytes = all * product.kc;
   for (size_t first = 0; first < s.out_c; first += kWinogradColumns) {
     product.n = all - first < kWinogradColumns ? all - first : kWinogradColumns;
     product.weights = reinterpret_cast<const int8_t*>(args.weights) + first * product.kc;
-    for (size_t p = 0; p < kWinogradPositions; ++p, product.weights += position_bytes) {
+    for (size_t p = 0; p < s.positions(); ++p, product.weights += position_bytes) {
       product.a = block.pixels + p * block.pixel_stride;
       product.c = block.sums + p * block.sum_stride;
       run_rows<Pairs, kTileRows, kVectors>(product, 0, product.m, sums);
@@ -225,9 +247,15 @@ void winograd_u8s8_4x4_avx2(const WinogradArgs& args) {
       Panel panel = {&outputs, &output, channel, left < kPanel ? left : kPanel, {}};
       if (const auto* epilogue = output.in_registers())
         panel.store.set(*epilogue, channel, panel.columns);
-      for (size_t i = 0; i < block.tiles; ++i) store_tile(block, panel, i, column);
+      for (size_t i = 0; i < block.tiles; ++i) store_tile<kRows>(block, panel, i, column);
     }
   }
 }
+
+}  // namespace
+
+void winograd_u8s8_4x4_avx2(const WinogradArgs& args) { run_block<6>(args); }
+
+void winograd_u8s8_1x4_avx2(const WinogradArgs& args) { run_block<1>(args); }
 
 }  // namespace qrt

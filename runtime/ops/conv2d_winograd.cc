@@ -1,5 +1,6 @@
-// Conv2D of 3x3 and stride 1 in the form of kernels/winograd, where the products have no better
-// instructions than 16-bit ones. Its weights are transformed by bind(), to eight times their size.
+// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where the products have no
+// better instructions than 16-bit ones. Its weights are transformed by bind(), to eight times their
+// size, or four times with one row or column.
 #include "runtime/ops/conv2d_winograd.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace qrt {
 namespace {
 
 // Products of the definition for one of the transformed tiles, less what the transforms cost.
-constexpr double kGain = 2.5;
+double gain(const WinogradShape& shape) { return shape.kernel_h == 3 ? 2.5 : 1.8; }
 // Fewer tiles do not pay for the stream of transformed weights.
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
@@ -37,6 +38,29 @@ void bind(const Step& step, const RunContext& context) {
                    reinterpret_cast<int16_t*>(context.state + p.zero_bytes));
 }
 
+// The form that a layer may take: no columns where it has none. 3x1 is 1x3 of an image of one row,
+// in which what lies below a pixel comes a whole row of pixels after it.
+WinogradShape shape_of(const Conv2DGeometry& g) {
+  WinogradShape s = {g.in_h,  g.in_w,    g.in_c,     g.out_h, g.out_w,
+                     g.out_c, g.pad_top, g.pad_left, g.terms, g.kernel_h};
+  s.dilation_h = g.dilation_h, s.dilation_w = g.dilation_w;
+  if (g.kernel_h == 3 && g.kernel_w == 1) {
+    s.kernel_h = s.in_h = s.out_h = 1;
+    s.in_w = g.in_h * g.in_w, s.out_w = g.out_h * g.out_w;
+    s.pad_top = 0, s.pad_left = g.pad_top * g.in_w;
+    s.dilation_h = 1, s.dilation_w = g.dilation_h * g.in_w;
+  }
+  return s;
+}
+
+bool has_form(const Conv2DGeometry& g) {
+  const bool is_row = g.kernel_h == 1 && g.kernel_w == 3,
+             is_square = g.kernel_h == 3 && g.kernel_w == 3;
+  const bool is_column = g.kernel_h == 3 && g.kernel_w == 1 && g.pad_left == 0 && g.in_w == g.out_w;
+  return (is_row || is_column || is_square) && g.stride_h == 1 && g.stride_w == 1 &&
+         g.groups == 1 && !g.row_taps;
+}
+
 // The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
 void follow_block(const Step& step, const RunContext& context, const Params& p, size_t stride,
                   size_t begin, size_t end) {
@@ -44,9 +68,9 @@ void follow_block(const Step& step, const RunContext& context, const Params& p, 
   while (begin < end) {
     const size_t image = begin / s.tiles(), tile = begin % s.tiles();
     const size_t x = tile % s.tiles_w(), tiles = std::min(s.tiles_w() - x, end - begin);
-    const size_t first_y = tile / s.tiles_w() * kWinogradTile, first_x = x * kWinogradTile;
+    const size_t first_y = tile / s.tiles_w() * s.tile_h(), first_x = x * kWinogradTile;
     const size_t pixels = std::min(tiles * kWinogradTile, s.out_w - first_x);
-    for (size_t y = first_y; y < std::min(first_y + kWinogradTile, s.out_h); ++y)
+    for (size_t y = first_y; y < std::min(first_y + s.tile_h(), s.out_h); ++y)
       follow(step, context, ((image * s.out_h + y) * s.out_w + first_x) * stride, pixels, s.out_c,
              stride);
     begin += tiles;
@@ -95,18 +119,16 @@ void run(const Step& step, const RunContext& context) {
 Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
                                GemmCall* gemm, PlannedStep* step) {
   const bool is_dynamic = is_dynamic_layer(context);
-  const WinogradKernel* kernel = find_winograd(gemm->kernel->isa);
-  const bool is_plain_3x3 = g.kernel_h == 3 && g.kernel_w == 3 && g.stride_h == 1 &&
-                            g.stride_w == 1 && g.dilation_h == 1 && g.dilation_w == 1;
-  if (kernel == nullptr || !is_plain_3x3 || g.row_taps || g.groups != 1 || !context.may_spend ||
-      (gemm->element_bytes != 1 && !is_dynamic) || gemm->requant_channels < g.out_c)
+  if (!has_form(g) || !context.may_spend || (gemm->element_bytes != 1 && !is_dynamic) ||
+      gemm->requant_channels < g.out_c)
     return Status();
-  const WinogradShape shape = {g.in_h,  g.in_w,    g.in_c,     g.out_h, g.out_w,
-                               g.out_c, g.pad_top, g.pad_left, g.terms};
+  const WinogradShape shape = shape_of(g);
+  const WinogradKernel* kernel = find_winograd(gemm->kernel->isa, shape.kernel_h);
+  if (kernel == nullptr) return Status();
   const double tile_pixels = static_cast<double>(g.out_h) * static_cast<double>(g.out_w) /
-                             static_cast<double>(shape.tiles());  // 16 where nothing is cut off
+                             static_cast<double>(shape.tiles());  // 16 or 4 where none is cut off
   const bool pays = g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
-                    tile_pixels > kWinogradTile * kWinogradTile / kGain;
+                    tile_pixels * gain(shape) > static_cast<double>(kWinogradTile * shape.tile_h());
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
   if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
     return Status();
@@ -118,14 +140,14 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   params->input_zero_point = options->input_zero_point();
-  const double ns = static_cast<double>(step->macs) / kGain / speed_of(kernel->isa).macs;
+  const double ns = static_cast<double>(step->macs) / gain(shape) / speed_of(kernel->isa).macs;
   params->block = winograd_block(shape);
   params->tasks =
       task_count(ns, ceil_div(g.images * shape.tiles(), params->block), context.threads);
   params->task_scratch = round_up(winograd_scratch_bytes(shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
   step->kernel = kernel->name;
-  step->can_lead = !is_dynamic;
+  step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1;
   step->input_rows = g.images * g.in_h * g.in_w;
   if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
   step->state_bytes = params->zero_bytes + static_cast<size_t>(weight_bytes);

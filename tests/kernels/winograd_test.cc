@@ -19,17 +19,17 @@ using testing::Guarded;
 using testing::Random;
 
 constexpr size_t kSlack = 64;
-// Weights of one sign may have this sum: 255 times it stays below 2^25.
-constexpr int kMostSum = 131586;
+// Weights of one sign may have this sum: 255 times it stays below 2^25, with one row below 2^28.
+int most_sum(size_t kernel_h) { return kernel_h == 3 ? 131586 : 1052688; }
 
 size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
 struct Layer {
   WinogradShape shape;
-  std::vector<int8_t> weights;  // [out_c][terms * 9][in_c]
+  std::vector<int8_t> weights;  // [out_c][terms * shape.taps()][in_c]
 
   explicit Layer(const WinogradShape& s) : shape(s), weights(s.out_c * taps() * s.in_c) {}
-  size_t taps() const { return shape.terms * 9; }
+  size_t taps() const { return shape.terms * shape.taps(); }
   std::vector<int8_t> packed() const {
     std::vector<int8_t> p(gemm_packed_bytes(shape.out_c, taps(), shape.in_c));
     gemm_pack(weights.data(), shape.out_c, taps(), shape.in_c, p.data());
@@ -37,7 +37,16 @@ struct Layer {
   }
 };
 
-WinogradShape same(size_t h, size_t w, size_t c, size_t out) { return {h, w, c, h, w, out, 1, 1}; }
+WinogradShape same(size_t h, size_t w, size_t c, size_t out, size_t kernel_h = 3) {
+  return {h, w, c, h, w, out, kernel_h / 2, 1, 1, kernel_h};
+}
+
+// Outputs as many as pixels.
+WinogradShape dilated(WinogradShape s, size_t by_h, size_t by_w) {
+  s.dilation_h = by_h, s.dilation_w = by_w;
+  s.pad_top *= by_h, s.pad_left *= by_w;
+  return s;
+}
 
 Layer random_layer(const WinogradShape& shape, Random* random) {
   Layer layer(shape);
@@ -61,7 +70,9 @@ class WinogradTester {
     SCOPED_TRACE(std::string(kernel.name) + " " + std::to_string(s.in_h) + "x" +
                  std::to_string(s.in_w) + "x" + std::to_string(s.in_c) + " to " +
                  std::to_string(s.out_h) + "x" + std::to_string(s.out_w) + "x" +
-                 std::to_string(s.out_c) + " " + random->trace());
+                 std::to_string(s.out_c) + " dilated by " + std::to_string(s.dilation_h) + "x" +
+                 std::to_string(s.dilation_w) + " " + random->trace());
+    ASSERT_EQ(kernel.kernel_h, s.kernel_h);
     const std::vector<int8_t> packed = layer.packed();
     ASSERT_TRUE(winograd_is_exact(packed.data(), s));
     Guarded<int16_t> weights(winograd_weight_bytes(s) / sizeof(int16_t));
@@ -103,7 +114,8 @@ class WinogradTester {
       for (size_t o = 0; o < s.out_c; ++o) {
         auto acc = static_cast<uint32_t>(bias[o]);
         for (size_t t = 0; t < layer.taps(); ++t) {
-          const uint8_t* in = pixel(image, oy + t % 9 / 3, ox + t % 3);
+          const uint8_t* in =
+              pixel(image, oy + t % s.taps() / 3 * s.dilation_h, ox + t % 3 * s.dilation_w);
           const int8_t* w = &layer.weights[(o * layer.taps() + t) * s.in_c];
           for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
         }
@@ -152,11 +164,14 @@ TEST(Winograd, AllTails) {
     Random random;
     for (size_t h : {1, 2, 3, 4, 5, 8, 11})
       for (size_t w : {1, 3, 4, 6, 7, 9})
-        WinogradTester().run(random_layer(same(h, w, 16, 17), &random), kernel, &random);
+        WinogradTester().run(random_layer(same(h, w, 16, 17, kernel.kernel_h), &random), kernel,
+                             &random);
     for (size_t c : {1, 2, 3, 15, 16, 17, 18, 31, 33, 48, 100})
-      WinogradTester().run(random_layer(same(6, 5, c, 16), &random), kernel, &random);
+      WinogradTester().run(random_layer(same(6, 5, c, 16, kernel.kernel_h), &random), kernel,
+                           &random);
     for (size_t out : {1, 7, 15, 16, 31, 32, 48, 63, 64, 65, 80, 130})
-      WinogradTester().run(random_layer(same(5, 6, 20, out), &random), kernel, &random);
+      WinogradTester().run(random_layer(same(5, 6, 20, out, kernel.kernel_h), &random), kernel,
+                           &random);
   });
 }
 
@@ -166,19 +181,40 @@ TEST(Winograd, Borders) {
     for (size_t top : {0, 1, 2, 5})
       for (size_t left : {0, 1, 3})
         for (size_t more : {0, 1, 2, 4}) {  // below and on the right
-          const WinogradShape s = {6, 7, 16, 4 + top + more, 5 + left + more, 8, top, left};
+          const size_t h = 7 - kernel.kernel_h + top + more, w = 5 + left + more;
+          const WinogradShape s = {6, 7, 16, h, w, 8, top, left, 1, kernel.kernel_h};
           WinogradTester().run(random_layer(s, &random), kernel, &random);
         }
+  });
+}
+
+TEST(Winograd, Dilations) {
+  for_kernels([](const WinogradKernel& kernel) {
+    Random random;
+    for (size_t by_w : {1, 2, 3, 5, 8, 40})
+      for (size_t by_h : {1, 2, 4, 20}) {
+        if (kernel.kernel_h == 1 && by_h != 1) continue;
+        for (size_t w : {3, 8, 13, 16, 37}) {
+          const WinogradShape s = dilated(same(9, w, 18, 20, kernel.kernel_h), by_h, by_w);
+          WinogradTester().images(2).x_gap(3).y_gap(6).run(random_layer(s, &random), kernel,
+                                                           &random);
+        }
+      }
+    // A kernel wider than the image: all but the taps of the middle see padding.
+    WinogradShape far = dilated(same(3, 5, 16, 16, kernel.kernel_h), 1, 7);
+    far.out_w = 9, far.pad_left = 9;
+    WinogradTester().run(random_layer(far, &random), kernel, &random);
   });
 }
 
 TEST(Winograd, BlocksImagesAndPitches) {
   for_kernels([](const WinogradKernel& kernel) {
     Random random;
-    const Layer layer = random_layer(same(13, 9, 24, 40), &random);
-    for (size_t block : {1, 2, 5, 6, 7, 11, 12})
+    const Layer layer = random_layer(same(13, 9, 24, 40, kernel.kernel_h), &random);
+    for (size_t block : {1, 2, 5, 6, 7, 11, 12, 23})
       WinogradTester().images(3).block(block).x_gap(5).y_gap(9).run(layer, kernel, &random);
-    const Layer wide = random_layer(same(9, 9, 700, 20), &random);  // blocks of fewer tiles
+    const Layer wide = random_layer(same(9, 9, 2100 / kernel.kernel_h, 20, kernel.kernel_h),
+                                    &random);  // blocks of fewer tiles on AVX2
     ASSERT_LT(winograd_block(wide.shape), winograd_block(layer.shape));
     Layer halved = wide;  // within the exact sums
     for (auto& w : halved.weights) w = static_cast<int8_t>(w / 8);
@@ -190,15 +226,15 @@ TEST(Winograd, WeightsOfSeveralTerms) {
   for_kernels([](const WinogradKernel& kernel) {
     Random random;
     for (const size_t terms : {2, 3}) {
-      WinogradShape s = same(7, 6, 21, 35);
+      WinogradShape s = same(7, 6, 21, 35, kernel.kernel_h);
       s.terms = terms;
       Layer layer = random_layer(s, &random);
       WinogradTester().run(layer, kernel, &random);
       for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
       for (size_t o = 0; o < s.out_c; ++o)  // the greatest weights: all terms alike
-        for (size_t i = 9 * s.in_c; i < layer.taps() * s.in_c; ++i) {
+        for (size_t i = s.taps() * s.in_c; i < layer.taps() * s.in_c; ++i) {
           const size_t at = o * layer.taps() * s.in_c;
-          layer.weights[at + i] = layer.weights[at + i % (9 * s.in_c)];
+          layer.weights[at + i] = layer.weights[at + i % (s.taps() * s.in_c)];
         }
       WinogradTester().run(layer, kernel, &random);
       WinogradTester().pixels(255, 255).run(layer, kernel, &random);
@@ -209,7 +245,7 @@ TEST(Winograd, WeightsOfSeveralTerms) {
 TEST(Winograd, Requantisations) {
   for_kernels([](const WinogradKernel& kernel) {
     Random random;
-    const Layer layer = random_layer(same(7, 6, 32, 50), &random);
+    const Layer layer = random_layer(same(7, 6, 32, 50, kernel.kernel_h), &random);
     std::vector<float> scale(64);
     std::vector<int32_t> multiplier(64);
     std::vector<uint8_t> shift(64);
@@ -253,29 +289,32 @@ TEST(Winograd, Requantisations) {
   });
 }
 
-// 116 channels whose weights of one sign have the greatest sum, or one more.
-Layer layer_of_sum(int sum, int sign) {
-  Layer layer(same(9, 9, 116, 3));
+// As many channels as it takes for weights of one sign with this sum.
+Layer layer_of_sum(size_t kernel_h, int sum, int sign) {
+  Layer layer(same(5, 9, kernel_h == 3 ? 116 : 2764, 3, kernel_h));
   for (size_t i = 0; i < layer.weights.size() / 3; ++i, sum -= std::min(sum, 127))
     layer.weights[i] = static_cast<int8_t>(sign * std::min(sum, 127));
   return layer;
 }
 
 TEST(Winograd, GreatestSums) {
-  for (int sign : {1, -1}) {
-    const Layer most = layer_of_sum(kMostSum, sign), more = layer_of_sum(kMostSum + 1, sign);
-    EXPECT_TRUE(winograd_is_exact(most.packed().data(), most.shape));
-    EXPECT_FALSE(winograd_is_exact(more.packed().data(), more.shape));
-    for_kernels([&](const WinogradKernel& kernel) {
-      Random random;
-      WinogradTester().pixels(255, 255).run(most, kernel, &random);
-      WinogradTester().pixels(254, 255).run(most, kernel, &random);
-      WinogradTester().run(most, kernel, &random);
-    });
-  }
+  for (const size_t kernel_h : {1, 3})
+    for (int sign : {1, -1}) {
+      const Layer most = layer_of_sum(kernel_h, most_sum(kernel_h), sign);
+      const Layer more = layer_of_sum(kernel_h, most_sum(kernel_h) + 1, sign);
+      EXPECT_TRUE(winograd_is_exact(most.packed().data(), most.shape));
+      EXPECT_FALSE(winograd_is_exact(more.packed().data(), more.shape));
+      for_kernels([&](const WinogradKernel& kernel) {
+        if (kernel.kernel_h != kernel_h) return;
+        Random random;
+        WinogradTester().pixels(255, 255).run(most, kernel, &random);
+        WinogradTester().pixels(254, 255).run(most, kernel, &random);
+        WinogradTester().run(most, kernel, &random);
+      });
+    }
   for_kernels([&](const WinogradKernel& kernel) {  // the transforms' own limits
     Random random;
-    Layer layer(same(8, 8, 48, 32));
+    Layer layer(same(8, 8, 48, 32, kernel.kernel_h));
     for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
     WinogradTester().pixels(255, 255).run(layer, kernel, &random);
     WinogradTester().pixels(0, 255).run(layer, kernel, &random);

@@ -275,6 +275,30 @@ TEST(Conv2D, ThreeByThreeOfManyTiles) {
   ConvTester().image(19, 18, 32).kernel(70, 3, 3).test();
   ConvTester().image(16, 13, 17).kernel(16, 3, 3).pad(2, 0, 1, 3).test();
   ConvTester().image(4, 50, 64).kernel(8, 3, 3).pad(0, 5, 0, 0).test();
+  ConvTester().image(21, 20, 18).kernel(20, 3, 3).dilation(2, 3).pad(2, 3, 2, 3).test();
+}
+
+TEST(Conv2D, RowsAndColumnsOfThree) {
+  for (const Kind kind : {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kZeroPointBefore}) {
+    ConvTester().image(1, 70, 20).kernel(25, 1, 3).pad(0, 1, 0, 1).requant(kind).test();
+    ConvTester().image(14, 15, 20).kernel(25, 3, 1).pad(1, 0, 1, 0).requant(kind).test();
+  }
+  for (const size_t dilation : {1, 2, 8, 16}) {
+    ConvTester()
+        .image(1, 64, 32)
+        .kernel(40, 1, 3)
+        .dilation(1, dilation)
+        .pad(0, dilation, 0, dilation)
+        .test();
+    ConvTester()
+        .image(40, 3, 17)
+        .kernel(16, 3, 1)
+        .dilation(dilation, 1)
+        .pad(dilation, 0, 2, 0)
+        .test();
+  }
+  ConvTester().image(9, 33, 24).kernel(70, 1, 3).pad(0, 0, 0, 2).test();
+  ConvTester().image(17, 5, 16).kernel(33, 3, 1).pad(0, 1, 2, 1).test();  // wider than its input
 }
 
 // Large enough to be cut on every instruction set; by rows, by channels.
