@@ -174,6 +174,7 @@ if(QRT_BUILD_TESTS)
 endif()
 
 if(QRT_BUILD_BENCH)
+  qrt_find_library(dnnl oneapi/dnnl/dnnl.hpp dnnl)  # for a comparison, which is left out without it
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
     set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)

@@ -68,6 +68,7 @@ bool parse(const std::string& line, const std::string& where, const std::string&
   *layer = Layer{};
   layer->name = file + "/";
   form->finish(values, layer);
+  layer->count = values.back();
   const bool fits = layer->kind == Layer::Kind::kProduct
                         ? layer->m * layer->k * layer->n != 0
                         : layer->in_c * layer->out_c * layer->kernel * layer->stride != 0 &&
@@ -101,9 +102,13 @@ std::vector<Layer> read_layers() {
       Layer layer;
       const std::string where = path.string() + ":" + std::to_string(number);
       if (!parse(line, where, path.stem().string(), &layer)) continue;
-      const bool is_known = std::any_of(layers.begin(), layers.end(),
-                                        [&](const Layer& l) { return l.name == layer.name; });
-      if (!is_known) layers.push_back(layer);
+      const auto known = std::find_if(layers.begin(), layers.end(),
+                                      [&](const Layer& l) { return l.name == layer.name; });
+      if (known == layers.end()) {
+        layers.push_back(layer);
+      } else {
+        known->count += layer.count;
+      }
     }
   }
   return layers;

@@ -18,6 +18,8 @@ struct Layer {
   size_t out_h() const { return (in_h + 2 * pad - kernel) / stride + 1; }
   size_t out_w() const { return (in_w + 2 * pad - kernel) / stride + 1; }
 
+  size_t count;  // how often the file has it
+
   // kProduct: c[m][n] = a[m][k] * w[k][n]. A 1x1 convolution of stride 1 is one, too.
   size_t m, k, n;
 

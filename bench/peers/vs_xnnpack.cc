@@ -7,51 +7,17 @@
 #include <string>
 
 #include "bench/kernels/problems.h"
+#include "bench/peers/in_turns.h"
 #include "kernels/xnnpack/xnnpack.h"
 
 namespace qrt::bench {
 namespace {
 
-constexpr double kSampleNs = 100e3, kTotalNs = 300e6;
-
-// Mean time of `calls` calls.
-template <class Run>
-double sample_ns(size_t calls, const Run& run) {
-  const double start = thread_ns();
-  for (size_t i = 0; i < calls; ++i) run();
-  return (thread_ns() - start) / static_cast<double>(calls);
-}
-
-// Calls that take kSampleNs.
-template <class Run>
-size_t calls_of(const Run& run) {
-  run();
-  size_t calls = 1;
-  while (sample_ns(calls, run) * static_cast<double>(calls) < kSampleNs) calls *= 2;
-  return calls;
-}
-
-struct Times {
-  double ours, theirs, ratio;  // medians: ns, ns, theirs / ours
-};
-
 template <class Ours>
 Times compare(const Ours& ours, XnnpackOperator* theirs) {
   theirs->bind(nullptr, nullptr, nullptr, nullptr);  // it works on memory of its own
   fill(theirs->flipped_input(), theirs->input_bytes());
-  std::vector<double> a, b, ratios;
-  const auto run_theirs = [&] { theirs->run(); };
-  const size_t our_calls = calls_of(ours), their_calls = calls_of(run_theirs);
-  const double start = thread_ns();
-  const auto is_done = [&] {
-    return a.size() >= 101 || (a.size() >= 5 && thread_ns() - start > kTotalNs);
-  };
-  while (!is_done()) {
-    a.push_back(sample_ns(our_calls, ours));
-    b.push_back(sample_ns(their_calls, run_theirs));
-    ratios.push_back(b.back() / a.back());
-  }
-  return {median(a), median(b), median(ratios)};
+  return in_turns(ours, [&] { theirs->run(); });
 }
 
 XnnpackConv conv_of(const Layer& l) {
