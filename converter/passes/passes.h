@@ -48,6 +48,9 @@ void fuse_functions(Graph* graph);
 // Luts that follow each other become one; a Lut that maps every value to itself goes.
 void fuse_luts(Graph* graph);
 
+// Convolutions of few channels compute several pixels of a row as channels of one.
+void join_pixels(Graph* graph);
+
 // Makes dimension 0 of every value symbolic (-1) where every operator treats its indices
 // independently.
 void open_batch(Graph* graph);
