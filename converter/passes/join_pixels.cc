@@ -34,11 +34,26 @@ int64_t pixels_to_join(const fb::Conv2DOptionsT& o, const Shape& weights, int64_
   return best;
 }
 
+template <class T>
+void repeat(std::vector<T>* values, int64_t times) {
+  const size_t size = values->size();
+  for (int64_t i = 1; i < times; ++i)
+    for (size_t j = 0; j < size; ++j) values->push_back((*values)[j]);
+}
+
+// What there is one of for each channel stands again for each pixel.
+void repeat_channels(Quantization* q, int64_t times) {
+  if (q->axis < 0) return;
+  repeat(&q->scale, times);
+  repeat(&q->zero_point, times);
+}
+
 // [n][kernel_h][kernel_w][k] to [p * n][kernel_h][joined_width][k].
 Value joined_weights(const Value& weights, int64_t stride_w, int64_t pixels) {
   const Shape& from = weights.type.shape;
   Value joined = weights;
   joined.type.shape = {pixels * from[0], from[1], joined_width(from[2], stride_w, pixels), from[3]};
+  repeat_channels(&joined.quantization, pixels);
   joined.data.assign(static_cast<size_t>(joined.type.shape.elements()) * sizeof(int16_t), 0);
   const int64_t row = from[2] * from[3], joined_row = joined.type.shape[2] * from[3];
   const int64_t rows = from[0] * from[1];
@@ -50,14 +65,6 @@ Value joined_weights(const Value& weights, int64_t stride_w, int64_t pixels) {
   return joined;
 }
 
-template <class T>
-void repeat(std::vector<T>* values, int64_t times) {
-  const size_t size = values->size();
-  for (int64_t i = 1; i < times; ++i)
-    for (size_t j = 0; j < size; ++j) values->push_back((*values)[j]);
-}
-
-// What there is one of for each channel, for all of them again with each pixel.
 void repeat_channels(fb::RequantT* requant, int64_t times) {
   if (requant->scale.size() > 1) repeat(&requant->scale, times);
   for (const auto& stage : requant->stages) {
@@ -70,6 +77,7 @@ void repeat_channels(fb::RequantT* requant, int64_t times) {
 ValueId repeated_bias(Graph* graph, ValueId bias, int64_t times) {
   Value repeated = graph->values[bias];
   repeat(&repeated.data, times);
+  repeat_channels(&repeated.quantization, times);
   repeated.type.shape = {times * repeated.type.shape[0]};
   return graph->add_value(std::move(repeated));
 }
@@ -98,9 +106,9 @@ bool join(Graph* graph, Node* node, Node* reshape) {
   o->stride_w = static_cast<uint16_t>(pixels * o->stride_w);
 
   Value joined = graph->values[out];
-  joined.name += "/joined";
+  if (!joined.name.empty()) joined.name += "/joined";
   joined.source_order.clear();
-  if (joined.quantization.axis >= 0) joined.quantization = {};
+  repeat_channels(&joined.quantization, pixels);
   joined.type.shape = {y.shape[0], y.shape[1], out_w / pixels, pixels * y.shape[3]};
   node->outputs[0] = graph->add_value(std::move(joined));
   *reshape = make_node<fb::ReshapeOptionsT>(node->name, node->source_op, node->outputs, {out});

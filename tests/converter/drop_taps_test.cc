@@ -56,7 +56,7 @@ Result dropped(const Axis& h, const Axis& w, const Options& options, const Shape
 }
 
 Result conv(const Axis& h, const Axis& w) {
-  return dropped(h, w, options_of<fb::Conv2DOptionsT>(h, w), {5, h.kernel, w.kernel, 4}, 5);
+  return dropped(h, w, options_of<fb::Conv2DOptionsT>(h, w), {17, h.kernel, w.kernel, 4}, 17);
 }
 
 Result depthwise(const Axis& h, const Axis& w) {
@@ -66,7 +66,7 @@ Result depthwise(const Axis& h, const Axis& w) {
 TEST(DropTaps, OnlyTheCentreOfAnImageSmallerThanTheDilation) {
   const Axis a = {5, 3, 1, 6, 6, 6};
   for (const Result& r : {conv(a, a), depthwise(a, a)}) {
-    EXPECT_EQ(r.weights.elements(), r.weights.rank() == 4 ? 20 : 4);
+    EXPECT_EQ(r.weights.elements(), r.weights.rank() == 4 ? 68 : 4);
     EXPECT_EQ(r.dilation_h, 1);
     EXPECT_EQ(r.dilation_w, 1);
     EXPECT_EQ(r.top + r.left + r.bottom + r.right, 0);
@@ -75,23 +75,23 @@ TEST(DropTaps, OnlyTheCentreOfAnImageSmallerThanTheDilation) {
 
 TEST(DropTaps, StaysWhereOneOutputReadsThem) {
   const Axis a = {7, 3, 1, 6, 6, 6};
-  EXPECT_EQ(conv(a, a).weights, Shape({5, 3, 3, 4}));
+  EXPECT_EQ(conv(a, a).weights, Shape({17, 3, 3, 4}));
   EXPECT_EQ(depthwise(a, a).weights, Shape({3, 3, 4}));
 }
 
 TEST(DropTaps, OneAxisAndOneSide) {
   const Axis plain = {6, 3, 1, 1, 1, 1}, top = {4, 4, 1, 1, 3, 0}, far = {3, 3, 1, 4, 8, 0};
-  EXPECT_EQ(conv(plain, {6, 3, 1, 9, 9, 9}).weights, Shape({5, 3, 1, 4}));
-  EXPECT_EQ(conv(top, plain).weights, Shape({5, 4, 3, 4}));
+  EXPECT_EQ(conv(plain, {6, 3, 1, 9, 9, 9}).weights, Shape({17, 3, 1, 4}));
+  EXPECT_EQ(conv(top, plain).weights, Shape({17, 4, 3, 4}));
   const Result r = conv(far, plain);  // rows -8, -4 and 0 of the image, as outputs move on
-  EXPECT_EQ(r.weights, Shape({5, 1, 3, 4}));
+  EXPECT_EQ(r.weights, Shape({17, 1, 3, 4}));
   EXPECT_EQ(r.top, 0);
 }
 
 // What is left would have to begin inside the image: there is no such padding.
 TEST(DropTaps, KeepsWhatPaddingCannotReplace) {
   const Axis h = {3, 2, 1, 5, 3, 5}, plain = {6, 3, 1, 1, 1, 1};
-  EXPECT_EQ(conv(h, plain).weights, Shape({5, 2, 3, 4}));
+  EXPECT_EQ(conv(h, plain).weights, Shape({17, 2, 3, 4}));
 }
 
 TEST(DropTaps, AnyWindow) {

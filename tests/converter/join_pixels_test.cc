@@ -99,14 +99,15 @@ TEST(JoinPixels, NotWhereItDoesNotPay) {
 TEST(JoinPixels, EveryChannelKeepsItsScale) {
   const Layer l = {5, 16, 3, 3, 5, 5, 1, 2, 2};
   fb::Conv2DOptionsT o = options_of(l);
+  const Shape wide = {12, 5, 8, 3};
   o.requant = testing::requant_f32({0.003f, 0.0005f, 0.009f}, kZero);
-  EXPECT_EQ(joined(l, o).weights, Shape({12, 5, 8, 3}));
+  EXPECT_EQ(joined(l, o).weights, wide);
   o.requant = testing::requant_int(1 << 30, 38, kZero);
   o.requant->stages[0]->multiplier = {1 << 30, 1 << 28, 3 << 28};
   o.requant->stages[0]->shift = {38, 37, 36};
-  EXPECT_EQ(joined(l, o).weights, Shape({12, 5, 8, 3}));
+  EXPECT_EQ(joined(l, o).weights, wide);
   o.requant = testing::requant_acc();
-  EXPECT_EQ(joined(l, o, DType::kInt32).weights, Shape({12, 5, 8, 3}));
+  EXPECT_EQ(joined(l, o, DType::kInt32).weights, wide);
 }
 
 }  // namespace
