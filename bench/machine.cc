@@ -4,44 +4,14 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 
 #include "bench/cpu_name.h"
+#include "bench/system_files.h"
 
 namespace qrt::bench {
 namespace {
-
-namespace fs = std::filesystem;
-
-// The first line of a file of /sys or /proc; "": there is none.
-std::string line_of(const std::string& path) {
-  std::string line;
-  std::ifstream file(path);
-  std::getline(file, line);
-  return line;
-}
-
-// The lines that can be read.
-std::string text_of(const std::string& path) {
-  std::string text;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) text += line + "\n";
-  return text;
-}
-
-// The value behind "key : " in /proc/cpuinfo, of the first CPU that has it.
-std::string cpuinfo(const std::string& key) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.rfind(key, 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "";
-}
 
 std::vector<int> allowed_cpus() {
   cpu_set_t set;
@@ -51,28 +21,6 @@ std::vector<int> allowed_cpus() {
   for (int i = 0; i < CPU_SETSIZE; ++i)
     if (CPU_ISSET(i, &set)) cpus.push_back(i);
   return cpus;
-}
-
-std::string cpu_folder(int cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
-
-// CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around
-// it; infinite without one. The folder of a container's own cgroup is the root that it sees.
-double cgroup_cpus() {
-  std::string own;
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);)
-    if (line.rfind("0::", 0) == 0) own = line.substr(3);
-  double cpus = INFINITY;
-  for (fs::path group = own;; group = group.parent_path()) {
-    double quota = 0, period = 0;
-    std::ifstream v2("/sys/fs/cgroup" + group.string() + "/cpu.max");
-    if (v2 >> quota >> period && period > 0) cpus = std::min(cpus, quota / period);
-    if (group == group.parent_path()) break;
-  }
-  if (cpus < INFINITY) return cpus;
-  const double quota = atof(line_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").c_str());
-  const double period = atof(line_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str());
-  return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
 Status use_cpus(const std::vector<int>& cpus, const std::string& option) {
@@ -106,36 +54,16 @@ std::vector<int> parse_list(const std::string& text) {
   return cpus;
 }
 
-// How much a CPU can do, to be compared with another's; 0: unknown.
-double capacity_of(int cpu) {
-  const double capacity = atof(line_of(cpu_folder(cpu) + "/cpu_capacity").c_str());
-  return capacity > 0 ? capacity
-                      : atof(line_of(cpu_folder(cpu) + "/cpufreq/cpuinfo_max_freq").c_str());
-}
-
-// The allowed CPUs of the greatest or of the least capacity; empty: all are alike.
-std::vector<int> of_kind(bool big) {
-  std::vector<double> capacities;
-  const std::vector<int> cpus = allowed_cpus();
-  for (const int cpu : cpus) capacities.push_back(capacity_of(cpu));
-  if (cpus.empty()) return {};
-  const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
-  std::vector<int> chosen;
-  for (size_t i = 0; i < cpus.size() && *least < *most; ++i)
-    if (capacities[i] == (big ? *most : *least)) chosen.push_back(cpus[i]);
-  return chosen;
-}
-
 }  // namespace
 
 Machine this_machine() {
   Machine machine;
-  machine.cpu = cpu_name(text_of("/proc/cpuinfo"));
+  machine.cpu = cpu_name(SystemFiles().cpuinfo());
   utsname name;
   if (uname(&name) == 0)
     machine.os = std::string(name.sysname) + " " + name.release + " " + name.machine;
   machine.cpus = allowed_cpus().size();
-  const double quota = cgroup_cpus();
+  const double quota = SystemFiles().cgroup_cpus();
   if (quota < static_cast<double>(machine.cpus))
     machine.cpus = std::max<size_t>(1, static_cast<size_t>(quota));
   return machine;
@@ -151,7 +79,7 @@ std::string utc_now() {
 
 Status set_affinity(const std::string& text) {
   if (text == "big" || text == "little") {
-    const std::vector<int> cpus = of_kind(text == "big");
+    const std::vector<int> cpus = SystemFiles().of_kind(allowed_cpus(), text == "big");
     if (cpus.empty())
       return error(
           Code::kInvalidArgument,
@@ -175,25 +103,8 @@ Status set_cpu_mask(const std::string& mask) {
   return use_cpus(cpus, "--cpu-mask " + mask);
 }
 
-double frequency_mhz() {
-  double sum = 0;
-  size_t count = 0;
-  for (const int cpu : allowed_cpus()) {
-    const double khz = atof(line_of(cpu_folder(cpu) + "/cpufreq/scaling_cur_freq").c_str());
-    if (khz <= 0) continue;
-    sum += khz / 1e3;
-    ++count;
-  }
-  return count > 0 ? sum / static_cast<double>(count) : atof(cpuinfo("cpu MHz").c_str());
-}
+double frequency_mhz() { return SystemFiles().frequency_mhz(allowed_cpus()); }
 
-double temperature_celsius() {
-  double hottest = 0;
-  std::error_code failed;
-  for (const fs::directory_entry& zone : fs::directory_iterator("/sys/class/thermal", failed))
-    if (zone.path().filename().string().rfind("thermal_zone", 0) == 0)
-      hottest = std::max(hottest, atof(line_of(zone.path() / "temp").c_str()) / 1e3);
-  return hottest;
-}
+double temperature_celsius() { return SystemFiles().temperature_celsius(); }
 
 }  // namespace qrt::bench

@@ -141,7 +141,8 @@ Status measure_models(const Request& request, const std::vector<OldRun>& old_run
         Progress progress;
         if (tool::is_terminal())
           progress = [&](const char* step, double part) {
-            line.show(escaped(path) + ", " + std::to_string(thread_count) + " threads, " + step,
+            line.show(escaped(path) + ", " + std::to_string(thread_count) +
+                          (thread_count == 1 ? " thread, " : " threads, ") + step,
                       part);
           };
         QRT_TRY(measure_all(model, old_runs, progress, &run));

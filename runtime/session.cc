@@ -252,7 +252,10 @@ Code Session::run() {
   } else {
     run_on_threads();
   }
-  if (is_cancelled_.exchange(false)) return Code::kCancelled;
+  if (is_cancelled_) {  // no exchange(): RISC-V has none of bytes, and would need libatomic
+    is_cancelled_ = false;
+    return Code::kCancelled;
+  }
   if (may_choose) choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);

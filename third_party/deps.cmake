@@ -89,8 +89,9 @@ if(NOT TARGET qrt_pthreadpool)
   set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
   set(PTHREADPOOL_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
   set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)
+  # Debian's commit, too; those since 41fadfb6 of 2025 need <threads.h> on Windows, which MinGW lacks.
   qrt_fetch(pthreadpool libpthreadpool-dev https://github.com/google/pthreadpool
-            0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e)
+            1787867f6183f056420e532eec640cba25efafea)
   add_library(qrt_pthreadpool INTERFACE)
   target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
 endif()

@@ -1,4 +1,4 @@
-// The tools' system on Windows. File names are those of the C library: of the system's code page.
+// The tools' system on Windows. The code page of their file names is UTF-8 (tools.rc).
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>

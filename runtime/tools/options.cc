@@ -60,9 +60,9 @@ CommandLine::CommandLine(const std::string& description, const std::string& exam
   app_->cli.description(description);
   app_->cli.footer(
       "Examples:\n" + examples +
-      "\n\nExit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is "
-      "bad,\n4 valid but not supported, 5 I/O or memory. Messages go to stderr, data to "
-      "stdout.");
+      "\n\nExit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is\n"
+      "bad, 4 valid but not supported, 5 I/O or memory. Messages go to stderr, data\n"
+      "to stdout.");
   app_->cli.set_version_flag("--version", version_text,
                              "Print version, commit and instruction sets");
 }

@@ -275,6 +275,33 @@ TEST_F(Bench, WarnsOfMoreThreadsThanCpus) {
   expect_failure("qrt_bench", {model_, "--affinity", "1000"}, 2, "names no CPU");
 }
 
+TEST_F(Bench, RunsOnTheCpusAskedFor) {
+  for (const std::vector<std::string>& option : {std::vector<std::string>{"--affinity", "0"},
+                                                 {"--affinity", "0-0"},
+                                                 {"--cpu-mask", "0x1"}}) {
+    const CommandResult r = bench({option[0], option[1], "--format", "json"});
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(json::parse(r.out)["machine"]["cpus"], 1) << option[1];
+  }
+}
+
+TEST_F(Bench, WarnsWhenTheMedianMovedMuch) {
+  const json root = json::parse(bench({"--format", "json"}).out);
+  const bool is_warned = root["warnings"].dump().find("the median moved") != std::string::npos;
+  EXPECT_EQ(is_warned, root["noise"]["median"] > 0.25) << root.dump();
+}
+
+// On a terminal, which `script` is, the part that is done; elsewhere nothing.
+TEST_F(Bench, ShowsItsProgressOnATerminal) {
+  const std::string bench_command =
+      std::string(QRT_BIN_DIR) + "/qrt_bench " + model_ + " --seconds 3 --warmup 1";
+  ASSERT_EQ(system(("script -qec '" + bench_command + "' /dev/null >" + path("seen")).c_str()), 0);
+  const std::string seen = read(path("seen"));
+  EXPECT_NE(seen.find("\r\033[Kqrt_bench: " + model_ + ", 1 thread, "), std::string::npos) << seen;
+  EXPECT_NE(seen.find(" s left"), std::string::npos) << seen;
+  EXPECT_EQ(run("qrt_bench", {model_, "--seconds", "1.5", "--warmup", "1"}).err, "");
+}
+
 TEST_F(Bench, PrintsWhatWasMeasuredWhenInterrupted) {
   const std::string command = "timeout --foreground --preserve-status -s INT 2 " +
                               std::string(QRT_BIN_DIR) + "/qrt_bench " + model_ +
@@ -300,8 +327,13 @@ TEST_F(Bench, TextFitsItsLines) {
   EXPECT_LE(longest(read(path("out"))), 80u) << read(path("out"));
   ASSERT_EQ(system(("cd " + path("") + " && export COLUMNS=200 && " + shown).c_str()), 0);
   EXPECT_NE(read(path("out")).find("kernel"), std::string::npos);
-  for (const char* tool : {"qrt_bench", "qrt_run", "qrt_inspect", "qrt_convert"})
+  for (const char* tool : {"qrt_bench", "qrt_run", "qrt_inspect", "qrt_convert", "qrt_diff"})
     EXPECT_LE(longest(run(tool, {"--help"}).out), 80u) << tool;
+  ASSERT_EQ(
+      system(("cd " + path("") + " && " + QRT_BIN_DIR + "/qrt_inspect m.qrt --ops --tensors >shown")
+                 .c_str()),
+      0);
+  EXPECT_LE(longest(read(path("shown"))), 80u) << read(path("shown"));
 }
 
 TEST_F(Bench, ChecksItsOptions) {

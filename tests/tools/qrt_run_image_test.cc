@@ -54,6 +54,7 @@ TEST_F(RunImage, PixelsGoToInputsWithoutAScale) {
   EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm}), rows);
   EXPECT_EQ(input({model({-1, 3, 2, 2}), "--image", ppm}),
             (std::vector<int>{255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255}));
+  EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm, "--rgb"}), rows);
   EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", ppm, "--bgr"}),
             (std::vector<int>{0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255}));
   // A batch of two.
@@ -69,6 +70,13 @@ TEST_F(RunImage, RealNumbersAreQuantisedByTheInputsScale) {
   EXPECT_EQ(input({model({-1, 2, 2, 3}, 1.0f / 127, 128), "--image", write("a.ppm", kPpm), "--mean",
                    "0.5", "--std", "0.5,0.5,0.5"}),
             (std::vector<int>{255, 1, 1, 1, 255, 1, 1, 1, 255, 255, 255, 255}));
+}
+
+// pixel * 2 - 255 is -255 or 255, at a scale of 3 and a zero point of 100: 15 or 185.
+TEST_F(RunImage, PixelsMayBeScaledOtherwise) {
+  EXPECT_EQ(input({model({-1, 2, 2, 3}, 3.0f, 100), "--image", write("a.ppm", kPpm), "--scale", "2",
+                   "--mean", "255"}),
+            (std::vector<int>{185, 15, 15, 15, 185, 15, 15, 15, 185, 185, 185, 185}));
 }
 
 TEST_F(RunImage, ReadsPng) {

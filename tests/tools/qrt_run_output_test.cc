@@ -127,6 +127,11 @@ TEST_F(RunOutput, ReadsStandardInputAndWritesStandardOutput) {
                  "--output-dir - writes arrays");
 }
 
+TEST_F(RunOutput, TakesNoMoreMemoryThanAllowed) {
+  EXPECT_EQ(stdout_of({"--max-memory", "1000000"}), stdout_of({}));
+  expect_failure("qrt_run", {model_, x_, "--max-memory", "100"}, 5, "100");
+}
+
 TEST_F(RunOutput, SaysHowModelsOfOtherFormatsAreConverted) {
   for (const char* tool : {"qrt_run", "qrt_bench", "qrt_inspect"}) {
     SCOPED_TRACE(tool);

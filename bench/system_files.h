@@ -1,0 +1,39 @@
+// What Linux tells of its CPUs in /proc and /sys.
+#ifndef QRT_BENCH_SYSTEM_FILES_H_
+#define QRT_BENCH_SYSTEM_FILES_H_
+
+#include <string>
+#include <vector>
+
+namespace qrt::bench {
+
+class SystemFiles {
+ public:
+  // Tests have a folder of their own in place of the root.
+  explicit SystemFiles(std::string root = "") : root_(std::move(root)) {}
+
+  std::string cpuinfo() const { return text_of("/proc/cpuinfo"); }
+
+  // CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those
+  // around it; infinite without one. The folder of a container's own cgroup is the root that it sees.
+  double cgroup_cpus() const;
+
+  // Those of these CPUs that have the greatest or the least capacity; empty: all are alike.
+  std::vector<int> of_kind(const std::vector<int>& cpus, bool big) const;
+
+  // The mean of these CPUs, and the hottest zone; 0: cannot be read.
+  double frequency_mhz(const std::vector<int>& cpus) const;
+  double temperature_celsius() const;
+
+ private:
+  std::string line_of(const std::string& path) const;  // the first; "": there is none
+  std::string text_of(const std::string& path) const;  // the lines that can be read
+  double number_of(const std::string& path) const;     // 0: there is none
+  double capacity_of(int cpu) const;
+
+  std::string root_;
+};
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_SYSTEM_FILES_H_
