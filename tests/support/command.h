@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/within_limits.h"
+
 namespace qrt::testing {
 
 struct CommandResult {
@@ -56,13 +58,14 @@ class CommandTest : public ::testing::Test {
     if (child == 0) {
       redirect(path("stdout"), STDOUT_FILENO);
       redirect(path("stderr"), STDERR_FILENO);
+      end_if_asleep();
       execv(argv[0], argv.data());
       _exit(127);
     }
     CommandResult result;
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) return result;
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.status = exit_status(status);
     result.out = read(path("stdout"));
     result.err = read(path("stderr"));
     return result;

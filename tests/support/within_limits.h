@@ -1,14 +1,15 @@
-// Runs a piece of a test in a process of its own that may take so much memory and processor time and
-// no more.
+// Runs a piece of a test in a process of its own that may take so much memory and time and no more.
 #ifndef QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
 #define QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 
 // 1 where a sanitizer stands in for the C library's functions and takes addresses by terabytes.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -32,13 +33,26 @@ constexpr rlim_t kTimes = 4;
 constexpr rlim_t kTimes = QRT_TEST_SANITIZED ? 20 : 1;
 #endif
 
+// What waits takes no processor time. Ends this process, or the program that it becomes, by SIGALRM when even the
+// slowest of tests has ended.
+inline void end_if_asleep() { alarm(300); }
+
 struct Limits {
   size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
   unsigned cpu_seconds = 5;
 };
 
-// 0 if f() returned true within the limits, 1 if it returned false, else 128 and the signal that
-// ended it. With a sanitizer only a generous time counts.
+// Of what waitpid() says of a process: its exit status, or 128 and the signal that ended it.
+inline int exit_status(int waited) {
+  if (WIFEXITED(waited)) return WEXITSTATUS(waited);
+  const int signal = WTERMSIG(waited);
+  fprintf(stderr, "%s: %s\n", signal == SIGALRM ? "it hangs" : "a signal ends it",
+          strsignal(signal));
+  return 128 + signal;
+}
+
+// 0 if f() returned true within the limits and before end_if_asleep(), 1 if it returned false, else 128 and the
+// signal that ended it. With a sanitizer only a generous time counts.
 template <class F>
 int run_within(const Limits& limits, const F& f) {
   fflush(nullptr);
@@ -48,6 +62,7 @@ int run_within(const Limits& limits, const F& f) {
     const rlimit cpu = {seconds, seconds + 1}, core = {0, 0};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
+    end_if_asleep();
     if (!QRT_TEST_SANITIZED) {
       const rlimit memory = {limits.memory, limits.memory};
       setrlimit(RLIMIT_AS, &memory);
@@ -56,7 +71,7 @@ int run_within(const Limits& limits, const F& f) {
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_status(status);
 }
 
 }  // namespace qrt::testing
