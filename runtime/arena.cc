@@ -102,6 +102,14 @@ class Succession {
   std::set<std::pair<size_t, size_t>> by_size_;  // the same: bytes, begin
 };
 
+// Orders of blocks of one array, total, so that any sort gives the same places.
+bool is_larger(const ArenaBlock* a, const ArenaBlock* b) {
+  return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+}
+bool is_earlier(const ArenaBlock* a, const ArenaBlock* b) {
+  return a->first != b->first ? a->first < b->first : is_larger(a, b);
+}
+
 }  // namespace
 
 bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) {
@@ -111,8 +119,7 @@ bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) 
     if (block.bytes > limit) return false;
     order.push_back(&block);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const ArenaBlock* a, const ArenaBlock* b) { return a->bytes > b->bytes; });
+  std::sort(order.begin(), order.end(), is_larger);
 
   std::vector<Placed> placed;  // ascending offsets
   const size_t searched = std::min(order.size(), kMaxSearched);
@@ -130,8 +137,7 @@ bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) 
         place);
   }
   // Any number of small ones: behind all those.
-  std::stable_sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(),
-                   [](const ArenaBlock* a, const ArenaBlock* b) { return a->first < b->first; });
+  std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), is_earlier);
   Succession rest(*total);
   for (size_t i = searched; i < order.size(); ++i) {
     rest.place(order[i]);

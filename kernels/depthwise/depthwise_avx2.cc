@@ -7,6 +7,7 @@ namespace {
 
 template <int kBandCount>
 struct Avx2 : Ymm<kBandCount> {
+  using OneBand = Avx2<1>;
   static constexpr DepthwiseTile kTile = kDepthwiseYmmWords;
   using Base = Ymm<kBandCount>;
 

@@ -20,6 +20,7 @@ struct Zmm {
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly;
   static constexpr bool kHasAffine = kFixes;
+  static constexpr bool kStoresWhole = false;
   using Row = __m512i;
   using Acc = __m512i;
   using Lanes = avx512vnni::Lanes;

@@ -6,6 +6,7 @@ namespace {
 
 template <int kBandCount>
 struct AvxVnni : YmmBytes<kBandCount> {
+  using OneBand = AvxVnni<1>;
   QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
     return reinterpret_cast<const __m256i*>(p);
   }

@@ -53,6 +53,7 @@ struct Block {
   const DepthwisePlan& plan;
   size_t channels;  // of the whole output
   size_t c, n;      // this block's first channel and number of channels
+  size_t bands;
   Store store;
   StageForms forms;  // kGeneric
 };

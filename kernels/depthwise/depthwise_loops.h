@@ -48,12 +48,27 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
     int32_t result[kInts];
     V::store_acc(acc, result);
     requantize_tile<typename V::Lanes>(b.args.requant, b.forms, b.c, result,
-                                       bands < V::kBands ? bands : V::kBands, kInts / V::kBands,
-                                       b.n, out, band_bytes);
+                                       bands < b.bands ? bands : b.bands, kInts / b.bands, b.n, out,
+                                       band_bytes);
   } else {
     finish.template store<kStore == Store::kClamp>(acc, loop.constants + 4 * kInts, out, band_bytes,
                                                    bands);
   }
+}
+
+// Whether the epilogue stores whole registers, whatever exists of them: in `part` of copy_part()
+// where not all does. One place then knows of parts, not every epilogue.
+template <class V, Store kStore>
+constexpr bool stores_whole() {
+  return V::kStoresWhole && kStore != Store::kGeneric;
+}
+
+template <class V, int kRows>
+QRT_INLINE void copy_part(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows_left,
+                          uint8_t* out) {
+  const size_t part_bytes = 16 * V::kTile.lanes / b.bands, most = kRows * b.bands;
+  for (size_t i = 0; i < (rows_left < most ? rows_left : most); ++i, out += row_bytes)
+    V::store_part(out, V::load(part + i * part_bytes), b.n);
 }
 
 // kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
@@ -105,13 +120,28 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
       }
     }
   }
-  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-    unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
-      store_output<V, kStore>(b, loop, finish, acc[r][x],
-                              out + r * loop.row_bytes + x * loop.channels, kRows * loop.row_bytes,
-                              (rows_left + kRows - 1 - r) / kRows);
+  if constexpr (stores_whole<V, kStore>()) {
+    static_assert(kPixels == 1);
+    constexpr size_t kBytes = 16 * V::kTile.lanes;
+    uint8_t part[(kRows + 1) * kBytes];  // copy_part() reads registers
+    const size_t part_bytes = kBytes / b.bands;
+    const bool is_whole = b.n == part_bytes && rows_left >= kRows * b.bands;
+    uint8_t* const to = is_whole ? out : part;
+    const size_t row_bytes = is_whole ? loop.row_bytes : part_bytes;
+    const size_t half = b.bands == 1 ? kBytes / 2 : kRows * row_bytes;
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      store_output<V, kStore>(b, loop, finish, acc[r][0], to + r * row_bytes, half, b.bands);
     });
-  });
+    if (!is_whole) copy_part<V, kRows>(part, b, loop.row_bytes, rows_left, out);
+  } else {
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+        store_output<V, kStore>(b, loop, finish, acc[r][x],
+                                out + r * loop.row_bytes + x * loop.channels,
+                                kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+      });
+    });
+  }
 }
 
 template <class V, int kRows, int kTaps, Store kStore>

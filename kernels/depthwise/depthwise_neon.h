@@ -74,7 +74,7 @@ struct Neon {
   };
 
   // Store::kFixed: TFLite's double rounding where every channel's second shift is at least 1.
-  static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false;
+  static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false, kStoresWhole = false;
   static bool can_fix(const Requant& r, size_t c, size_t n) {
     if (neon::fixed_form(r, c, n) != neon::FixedForm::kTwice) return false;
     for (size_t i = c; i < c + n; ++i)

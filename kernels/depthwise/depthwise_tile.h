@@ -30,6 +30,10 @@
 //   Finish(requant, n)                     constants of the epilogue for n channels, with
 //     store<kClamp>(acc[4], scale, out, band_bytes, bands)    requantise; store n bytes per band
 //     store_fixed<kFromZero>(acc[4], constants, out, band_bytes, bands)
+//   kStoresWhole                           whether these store all 16 * lanes bytes whatever n is, their
+//                                          upper half band_bytes behind the lower; if so, there are
+//     OneBand                              this policy with one band
+//     store_part(p, load(q), n)            stores the first n bytes of a register
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -79,13 +83,24 @@ constexpr typename Loops<V>::Compute compute_3x3_of() {
   return compute_area < V, kRows, kCounted ? kTaps : 0, kStore > ;
 }
 
+// Whose compute_area() serves V: whole registers do not need to know their bands.
+template <class V, bool kWhole = V::kStoresWhole>
+struct AreaPolicy {
+  using type = V;
+};
+template <class V>
+struct AreaPolicy<V, true> {
+  using type = typename V::OneBand;
+};
+
 template <class V, Store kStore>
 Loops<V> loops_of() {
   constexpr int kTwo = V::kTile.group_rows > 1 ? 2 : 1;  // rows of a pass
+  using Area = typename AreaPolicy<V>::type;
   return {{slide_of<V, kStore, 1, false>(), slide_of<V, kStore, kTwo, false>()},
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
-          {compute_area<V, 1, 0, kStore>, compute_area<V, kTwo, 0, kStore>},
-          {compute_3x3_of<V, kStore, 1>(), compute_3x3_of<V, kStore, kTwo>()}};
+          {compute_area<Area, 1, 0, kStore>, compute_area<Area, kTwo, 0, kStore>},
+          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()}};
 }
 
 template <class V>
@@ -183,7 +198,7 @@ template <class V>
 QRT_NOINLINE void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels,
                             size_t c, size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
-  Block b = {args, plan, channels, c, n, store_of<V>(r, c, n), {}};
+  Block b = {args, plan, channels, c, n, V::kBands, store_of<V>(r, c, n), {}};
   prepare<V>(b);
   if constexpr (!kIntegerOnly) {
     if (b.store == Store::kPlain || b.store == Store::kClamp) {

@@ -7,6 +7,7 @@
 #include "kernels/depthwise/depthwise_tile.h"
 #include "kernels/isa/fixed_point_avx2.h"
 #include "kernels/isa/requantize_avx2.h"
+#include "kernels/isa/vec_avx2.h"
 
 namespace qrt {
 namespace {
@@ -19,7 +20,7 @@ struct Ymm {
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
   static constexpr bool kOwnTaps = false;
-  static constexpr bool kFixes = true, kHasAffine = false;
+  static constexpr bool kFixes = true, kHasAffine = false, kStoresWhole = true;
   using Row = __m256i;
   using Acc = __m256i;
   using Lanes = avx2::Lanes;
@@ -76,45 +77,35 @@ struct Ymm {
     save(out + 24, _mm256_permute2x128_si256(acc[2], acc[3], 0x31));
   }
 
-  // n <= 16 bytes.
-  QRT_INLINE void store_half(__m128i v, uint8_t* out, size_t n) {
-    if (n == 16) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), v);
-      return;
-    }
-    if (n & 8) {
-      _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v);
-      v = _mm_srli_si128(v, 8);
-      out += 8;
-    }
-    uint64_t rest = static_cast<uint64_t>(_mm_cvtsi128_si64(v));
-    for (size_t i = 0; i < (n & 7); ++i, rest >>= 8) out[i] = static_cast<uint8_t>(rest);
+  // The first n <= 32 bytes.
+  QRT_INLINE void store_part(uint8_t* p, __m256i v, size_t n) {
+    if (n == 32)
+      save(p, v);
+    else
+      avx2::Vec::store_part(p, v, n);
   }
 
   struct Finish {
-    Finish(const Requant& r, size_t channels)
+    Finish(const Requant& r, size_t)
         : zero_point(_mm256_set1_epi16(static_cast<int16_t>(r.zero_point))),
           lo(_mm256_set1_epi8(static_cast<char>(r.lo))),
-          hi(_mm256_set1_epi8(static_cast<char>(r.hi))),
-          n(channels) {}
+          hi(_mm256_set1_epi8(static_cast<char>(r.hi))) {}
 
     template <bool kClamp>
     __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
-                                              size_t band_bytes, size_t bands) const {
+                                              size_t band_bytes, size_t) const {
       __m256i v[4];
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
         v[q] = _mm256_cvtps_epi32(
             _mm256_mul_ps(_mm256_cvtepi32_ps(acc[q]), _mm256_castsi256_ps(load(scale + q * 32))));
       }
-      pack<kClamp>(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]), out, band_bytes,
-                   bands);
+      pack<kClamp>(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]), out, band_bytes);
     }
 
     template <bool kFromZero>
     __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
-                                                    uint8_t* out, size_t band_bytes,
-                                                    size_t bands) const {
+                                                    uint8_t* out, size_t band_bytes, size_t) const {
       using avx2::FixedPoint;
       __m256i v[4];
 #pragma GCC unroll 4
@@ -125,33 +116,24 @@ struct Ymm {
         v[q] = FixedPoint::doubled<!kFromZero>(acc[q], high, low, nudge);
       }
       pack<!kFromZero>(FixedPoint::halved(_mm256_packs_epi32(v[0], v[1])),
-                       FixedPoint::halved(_mm256_packs_epi32(v[2], v[3])), out, band_bytes, bands);
+                       FixedPoint::halved(_mm256_packs_epi32(v[2], v[3])), out, band_bytes);
     }
 
     template <bool kClamp>
     __attribute__((always_inline)) void pack(__m256i low, __m256i high, uint8_t* out,
-                                             size_t band_bytes, size_t bands) const {
+                                             size_t band_bytes) const {
       if (kClamp) {
         low = _mm256_adds_epi16(low, zero_point);
         high = _mm256_adds_epi16(high, zero_point);
       }
       __m256i bytes = _mm256_packus_epi16(low, high);
       if (kClamp) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, lo), hi);
-      const __m128i first = _mm256_castsi256_si128(bytes);
-      const __m128i second = _mm256_extracti128_si256(bytes, 1);
-      if constexpr (kBands == 2) {
-        store_half(first, out, n);
-        if (bands > 1) store_half(second, out + band_bytes, n);
-      } else if (n == 32) {
-        save(out, bytes);
-      } else {
-        store_half(first, out, n < 16 ? n : 16);
-        if (n > 16) store_half(second, out + 16, n - 16);
-      }
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(bytes));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + band_bytes),
+                       _mm256_extracti128_si256(bytes, 1));
     }
 
     __m256i zero_point, lo, hi;
-    size_t n;
   };
 };
 

@@ -21,20 +21,19 @@ QRT_INLINE typename V::Int to_bytes(typename V::Int v0, typename V::Int v1, type
   return V::min_u8(V::max_u8(V::packus16(w0, w1), lo), hi);
 }
 
-// Block::whole and Block::part of walk.h from Block::bytes(a, b), which makes one register.
+// What walk.h wants of a Block, from Block::bytes(a, b), which makes one register.
 template <class V, class Block>
 struct OfRegisters {
   void whole(const uint8_t* a, const uint8_t* b, uint8_t* y) const {
     for (size_t i = 0; i < kBlock; i += V::kBytes) V::store(y + i, block().bytes(a + i, b + i));
   }
-  void part(const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n) const {
-    alignas(64) uint8_t a_bytes[kBlock], b_bytes[kBlock];
-    V::load_part(a_bytes, a, n);
-    V::load_part(b_bytes, b, n);
+  static void load_part(uint8_t (&to)[kBlock], const uint8_t* x, size_t n) {
+    V::load_part(to, x, n);
+  }
+  static void store_part(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
     size_t i = 0;
-    for (; i + V::kBytes <= n; i += V::kBytes)
-      V::store(y + i, block().bytes(a_bytes + i, b_bytes + i));
-    if (i < n) V::store_part(y + i, block().bytes(a_bytes + i, b_bytes + i), n - i);
+    for (; i + V::kBytes <= n; i += V::kBytes) V::store(y + i, V::load(from + i));
+    if (i < n) V::store_part(y + i, V::load(from + i), n - i);
   }
   const Block& block() const { return static_cast<const Block&>(*this); }
 };

@@ -17,7 +17,7 @@ inline uint8x16_t to_bytes(int32x4_t v0, int32x4_t v1, int32x4_t v2, int32x4_t v
 }
 
 template <bool kFma, bool kFirstSigned, bool kSecondSigned>
-struct Sum {
+struct Sum : PartByCopy {
   explicit Sum(const SumConstants& c)
       : first_scale(vdupq_n_f32(c.first_scale)),
         second_scale(vdupq_n_f32(c.second_scale)),
@@ -60,9 +60,6 @@ struct Sum {
                                offset, lo, hi));
     }
   }
-  void part(const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n) const {
-    part_by_buffers(*this, a, b, y, n);
-  }
 
   float32x4_t first_scale, second_scale, constant;
   int16x8_t offset;
@@ -70,7 +67,7 @@ struct Sum {
 };
 
 template <bool kFused, bool kHalfUp>
-struct Product {
+struct Product : PartByCopy {
   explicit Product(const ProductConstants& c)
       : scale(vdupq_n_f32(c.scale)),
         addend(vdupq_n_f32(c.addend)),
@@ -107,9 +104,6 @@ struct Product {
                                scaled(vmull_s16(vget_low_s16(a1), vget_low_s16(b1))),
                                scaled(vmull_high_s16(a1, b1)), offset, lo, hi));
     }
-  }
-  void part(const uint8_t* a, const uint8_t* b, uint8_t* y, size_t n) const {
-    part_by_buffers(*this, a, b, y, n);
   }
 
   float32x4_t scale, addend;

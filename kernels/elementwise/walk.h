@@ -6,7 +6,8 @@
 //   template <bool kFused, bool kHalfUp> struct Product;
 //
 // made from SumConstants and ProductConstants, each with whole(a, b, y), which computes kBlock
-// outputs, and part(a, b, y, n), which touches only the first n of them, 0 < n < kBlock.
+// outputs, and load_part(to, x, n) and store_part(y, from, n), which copy the first n bytes of a
+// block, 0 < n < kBlock, and touch no others.
 #ifndef QRT_KERNELS_ELEMENTWISE_WALK_H_
 #define QRT_KERNELS_ELEMENTWISE_WALK_H_
 
@@ -55,26 +56,36 @@ struct Operand {
   uint8_t repeated[kBlock];
 };
 
+// The last block goes through buffers to the same code, which is compiled once.
 template <class Block>
 inline void walk(const Block& block, const Operand& first, const Operand& second, uint8_t* y,
                  size_t n) {
   const uint8_t* a = first.data;
   const uint8_t* b = second.data;
-  for (; n >= kBlock; n -= kBlock, a += first.step, b += second.step, y += kBlock)
-    block.whole(a, b, y);
-  if (n > 0) block.part(a, b, y, n);
+  alignas(64) uint8_t a_part[kBlock], b_part[kBlock], y_part[kBlock];
+  for (; n > 0; n -= kBlock, a += first.step, b += second.step, y += kBlock) {
+    const bool is_part = n < kBlock;
+    if (is_part) {
+      Block::load_part(a_part, a, n);
+      Block::load_part(b_part, b, n);
+      a = a_part;
+      b = b_part;
+    }
+    block.whole(a, b, is_part ? y_part : y);
+    if (is_part) return Block::store_part(y, y_part, n);
+  }
 }
 
-// Block::part for instruction sets without masks.
-template <class Block>
-inline void part_by_buffers(const Block& block, const uint8_t* a, const uint8_t* b, uint8_t* y,
-                            size_t n) {
-  uint8_t a_bytes[kBlock] = {}, b_bytes[kBlock] = {}, y_bytes[kBlock];
-  memcpy(a_bytes, a, n);
-  memcpy(b_bytes, b, n);
-  block.whole(a_bytes, b_bytes, y_bytes);
-  memcpy(y, y_bytes, n);
-}
+// Block::load_part and store_part for instruction sets without masks.
+struct PartByCopy {
+  static void load_part(uint8_t (&to)[kBlock], const uint8_t* x, size_t n) {
+    memset(to, 0, kBlock);
+    memcpy(to, x, n);
+  }
+  static void store_part(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
+    memcpy(y, from, n);
+  }
+};
 
 template <template <bool, bool, bool> class Sum>
 inline void add(const AddParams& p, const ElementwiseRun& run) {

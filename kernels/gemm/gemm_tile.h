@@ -14,6 +14,10 @@
 //                               start(bias), where its accumulators start
 //   Lanes                       policy of isa/requantize_tile.h, for what Epilogue does not handle
 //   Store<NV>                   an Epilogue for NV vectors of channels: rows(acc, c, c_stride)
+//   kStoreRows                  tiles of so many rows have a Store in their code, as they come from
+//                               many rows; if more than 1, the others share
+//                               store_sums(epilogue, channel, sums, rows, width, columns, c, c_stride),
+//                               the same from sums in memory
 //
 // Register tile, MR rows by NV vectors; each k step of 4 reads NV lines of weights and MR splats:
 //
@@ -43,25 +47,27 @@ constexpr size_t kBlock = 16;  // channels of a packed block
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
 // How a call's accumulators become outputs.
-template <class P>
-struct Output {
-  explicit Output(const GemmArgs& g) : epilogue(nullptr) {
-    if (P::Epilogue::handles(g.requant, g.n)) {
-      registers = P::Epilogue::make(g.requant, g.bias, g.n, g.taps * g.kc);
+template <class Epilogue>
+struct OutputOf {
+  explicit __attribute__((noinline)) OutputOf(const GemmArgs& g) : epilogue(nullptr) {
+    if (Epilogue::handles(g.requant, g.n)) {
+      registers = Epilogue::make(g.requant, g.bias, g.n, g.taps * g.kc);
       epilogue = &registers;
     } else {
       forms = forms_of(g.requant, 0, g.n);
     }
   }
-  Output(const Output&) = delete;
+  OutputOf(const OutputOf&) = delete;
 
   // nullptr: through memory.
-  const typename P::Epilogue* in_registers() const { return kIntegerOnly ? nullptr : epilogue; }
+  const Epilogue* in_registers() const { return kIntegerOnly ? nullptr : epilogue; }
 
-  typename P::Epilogue registers;
-  const typename P::Epilogue* epilogue;  // &registers, or nullptr
-  StageForms forms = {};                 // where nothing is requantised in registers
+  Epilogue registers;
+  const Epilogue* epilogue;  // &registers, or nullptr
+  StageForms forms = {};     // where nothing is requantised in registers
 };
+template <class P>
+using Output = OutputOf<typename P::Epilogue>;
 
 // What the tiles of a panel fetch into the second-level cache: the first ones the next panel, an
 // even share of it in every k step, the others what the caller wants ahead.
@@ -117,9 +123,15 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
 
 // The first `columns` of `width` accumulators in each row of a tile, channels from `channel` on.
 template <class P>
-QRT_INLINE void store_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
-                             int32_t* memory, size_t rows, size_t width, size_t columns,
-                             uint8_t* c) {
+__attribute__((noinline)) void store_memory(const GemmArgs& g, const Output<P>& output,
+                                            size_t channel, int32_t* memory, size_t rows,
+                                            size_t width, size_t columns, uint8_t* c) {
+  if constexpr (P::kStoreRows > 1) {
+    if (const auto* epilogue = output.in_registers()) {
+      return P::store_sums(*epilogue, channel, memory, rows, width, columns, c + channel,
+                           g.c_stride);
+    }
+  }
   if (g.requant.kind == RequantKind::kAcc) {
     requantize_scalar(g.requant, channel, memory, width, rows, columns,
                       c + channel * sizeof(int32_t), g.c_stride);
@@ -153,7 +165,13 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output,
     QRT_UNROLL
     for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
   }
-  store_memory(g, output, channel, memory, rows, kColumns, columns, c);
+  store_memory<P>(g, output, channel, memory, rows, kColumns, columns, c);
+}
+
+// The epilogue in the registers of a tile of MR rows; nullptr: through memory.
+template <class P, int MR>
+QRT_INLINE const typename P::Epilogue* epilogue_of_tile(const Output<P>& output) {
+  return MR >= P::kStoreRows ? output.in_registers() : nullptr;
 }
 
 template <class P, int MR, int NV>
@@ -162,12 +180,13 @@ void run_column(const Column<P>& column) {
   const GemmArgs& g = *column.g;
   const size_t taps = g.taps, kc = g.kc, block_bytes = taps * kc * kBlock;
   const size_t c_stride = g.c_stride;
-  const typename P::Epilogue* const epilogue = column.output->in_registers();
+  const typename P::Epilogue* const starts = column.output->in_registers();
+  const typename P::Epilogue* const epilogue = epilogue_of_tile<P, MR>(*column.output);
   typename P::Acc bias[NV];
   QRT_UNROLL
   for (int v = 0; v < NV; ++v) {
     bias[v] = P::load_acc(g.bias + column.channel + static_cast<size_t>(v) * P::kLanes);
-    if (epilogue != nullptr) bias[v] = epilogue->start(bias[v]);
+    if (starts != nullptr) bias[v] = starts->start(bias[v]);
   }
   typename P::template Store<NV> store;
   if (epilogue != nullptr) store.set(*epilogue, column.channel, column.columns);
@@ -248,13 +267,14 @@ constexpr size_t kFarWeights = 256 * 1024;
 // hide the latency of the dot product. What is not requantised in registers waits in memory for
 // kFewColumns others: the passes over a tile cost as much for one block of a row. Returns where the
 // blocks that are left start.
-template <class P, int MR, int NB, bool kPrefetch>
-size_t run_few_rows(const Column<P>& column, size_t j) {
+template <class P, int MR, int NB>
+size_t run_few_rows(const Column<P>& column, size_t j, bool is_far) {
   constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes, NV = NB * kPerBlock;
   constexpr int kSteps = P::kFewSteps / (MR * NB) > 1 ? P::kFewSteps / (MR * NB) : 1;
   constexpr size_t kFewColumns = 256, kColumns = NB * kBlock;
   const GemmArgs& g = *column.g;
-  const typename P::Epilogue* const epilogue = column.output->in_registers();
+  const typename P::Epilogue* const starts = column.output->in_registers();
+  const typename P::Epilogue* const epilogue = epilogue_of_tile<P, MR>(*column.output);
   const size_t block_bytes = g.taps * g.kc * kBlock;
   const int8_t* w = column.weights + j / kBlock * block_bytes;
   uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
@@ -276,7 +296,7 @@ size_t run_few_rows(const Column<P>& column, size_t j) {
         for (int v = 0; v < NV; ++v) {
           part[s][i][v] =
               s == 0 ? P::load_acc(g.bias + j + static_cast<size_t>(v) * P::kLanes) : P::zero();
-          if (s == 0 && epilogue != nullptr) part[s][i][v] = epilogue->start(part[s][i][v]);
+          if (s == 0 && starts != nullptr) part[s][i][v] = starts->start(part[s][i][v]);
         }
       }
     }
@@ -304,7 +324,7 @@ size_t run_few_rows(const Column<P>& column, size_t j) {
       load_rows<MR>(g, column.row, tap, a);
       size_t k = 0;
       for (; k + 4 * kSteps <= g.kc; k += 4 * kSteps) {
-        if constexpr (kPrefetch) P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
+        if (is_far) P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
         QRT_UNROLL
         for (int s = 0; s < kSteps; ++s) step(s, a, k + 4 * static_cast<size_t>(s));
       }
@@ -333,7 +353,7 @@ size_t run_few_rows(const Column<P>& column, size_t j) {
                                   static_cast<size_t>(v) * P::kLanes);
       }
       if (j + kColumns == first + width)
-        store_memory(g, *column.output, first, memory, MR, width, j + columns - first, c);
+        store_memory<P>(g, *column.output, first, memory, MR, width, j + columns - first, c);
     }
   }
   return end;
@@ -353,14 +373,12 @@ void run_few_rows_of(size_t rows, const Column<P>& column) {
   if constexpr (MR > 0) {
     if (rows == MR) {
       const GemmArgs& g = *column.g;
-      if (g.taps * g.kc * g.n >= kFarWeights) {
-        run_few_rows<P, MR, 1, true>(column, 0);
-        return;
-      }
+      const bool is_far = g.taps * g.kc * g.n >= kFarWeights;
       size_t j = 0;
-      if constexpr (MR == 1 && P::kFewBlocks > 1)
-        j = run_few_rows<P, MR, P::kFewBlocks, false>(column, j);
-      run_few_rows<P, MR, 1, false>(column, j);
+      if constexpr (MR == 1 && P::kFewBlocks > 1) {
+        if (!is_far) j = run_few_rows<P, MR, P::kFewBlocks>(column, j, false);
+      }
+      run_few_rows<P, MR, 1>(column, j, is_far);
       return;
     }
     run_few_rows_of<P, MR - 1>(rows, column);

@@ -16,6 +16,7 @@ struct Policy256 {
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
   static constexpr int kFewBlocks = 1;
+  static constexpr int kStoreRows = 5;
   static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m256i;
   using Lhs = __m256i;
@@ -65,9 +66,10 @@ struct Policy256 {
       for (int i = 0; i < MR; i += 2, c += 2 * c_stride) {
         const int next = i + 1 < MR ? i + 1 : i;
         const __m256i b = Epilogue::in_order(e.template bytes<kForm>(acc[i], acc[next], k));
-        avx2::store_bytes(c, _mm256_castsi256_si128(b), columns);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(c), _mm256_castsi256_si128(b));
         if (i + 1 < MR) {
-          avx2::store_bytes(c + c_stride, _mm256_extracti128_si256(b, 1), columns);
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(c + c_stride),
+                           _mm256_extracti128_si256(b, 1));
         }
       }
     }
@@ -75,13 +77,43 @@ struct Policy256 {
     template <int MR>
     __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
                                              size_t c_stride) const {
+      uint8_t part[MR * kBlock];
+      const bool whole = columns == kBlock;
+      uint8_t* const to = whole ? c : part;
+      const size_t stride = whole ? c_stride : kBlock;
       switch (e.form) {
-        case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
-        case Epilogue::kFixed: return rows_as<Epilogue::kFixed>(acc, c, c_stride);
-        case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);
+        case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
+        case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
+        case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
       }
+      if (!whole) copy_rows(part, MR, columns, c, c_stride);
     }
   };
+
+  // The first `columns` of kBlock bytes of every row.
+  __attribute__((noinline)) static void copy_rows(const uint8_t* part, size_t rows, size_t columns,
+                                                  uint8_t* c, size_t c_stride) {
+    for (size_t i = 0; i < rows; ++i, part += kBlock, c += c_stride) {
+      avx2::store_bytes(c, _mm_loadu_si128(reinterpret_cast<const __m128i*>(part)), columns);
+    }
+  }
+
+  __attribute__((noinline)) static void store_sums(const Epilogue& epilogue, size_t channel,
+                                                   const int32_t* sums, size_t rows, size_t width,
+                                                   size_t columns, uint8_t* c, size_t c_stride) {
+    for (size_t j = 0; j < columns; j += kBlock) {
+      Store<2> store;
+      store.set(epilogue, channel + j, columns - j < kBlock ? columns - j : kBlock);
+      const int32_t* row = sums + j;
+      uint8_t* y = c + j;
+      for (size_t i = 0; i < rows; i += 2, row += 2 * width, y += 2 * c_stride) {
+        const bool pair = i + 1 < rows;  // or the same row twice
+        const int32_t* const next = pair ? row + width : row;
+        const Acc acc[2][2] = {{load(row), load(row + 8)}, {load(next), load(next + 8)}};
+        store.rows(acc, y, pair ? c_stride : 0);
+      }
+    }
+  }
 };
 
 }  // namespace

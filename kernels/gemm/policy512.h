@@ -16,6 +16,7 @@ struct Avx512Vnni {
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 8;
   static constexpr int kFewBlocks = 4;
+  static constexpr int kStoreRows = 1;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 8192;

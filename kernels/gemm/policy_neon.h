@@ -14,6 +14,7 @@ struct PolicyNeon {
   static constexpr int kLanes = 4;
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
+  static constexpr int kStoreRows = 1;
   static constexpr size_t kPrefetchBytes = 1024;
   using Lhs = uint8x16_t;
   using Rhs = int8x16_t;

@@ -14,7 +14,7 @@
 #include "kernels/requant.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
 // What a requantisation in registers needs of 8 channels; `low` and `nudge` of kFixed only.
@@ -108,7 +108,7 @@ struct RequantInRegisters {
 };
 
 }  // namespace avx2
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_AVX2_H_

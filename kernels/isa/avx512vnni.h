@@ -13,7 +13,7 @@
 #include "kernels/requant.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
 // acc[i] += sum over j < 4 of a[4 i + j] * b[4 i + j]; a unsigned, b signed. Inline assembly
@@ -190,7 +190,7 @@ struct RequantInRegisters {
 };
 
 }  // namespace avx512vnni
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_AVX512VNNI_H_

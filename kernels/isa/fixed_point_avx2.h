@@ -13,7 +13,7 @@
 #include "kernels/requant.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
 // Floats are rounded down while it lives, if the requantisation is one of integers. Its other
@@ -108,7 +108,7 @@ struct FixedPoint {
 };
 
 }  // namespace avx2
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_FIXED_POINT_AVX2_H_

@@ -33,7 +33,7 @@
 #include "kernels/requant.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
 struct FixedPoint {
@@ -113,7 +113,7 @@ struct FixedPoint {
 };
 
 }  // namespace avx512vnni
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_FIXED_POINT_AVX512VNNI_H_

@@ -12,7 +12,7 @@
 #include "kernels/requant.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace neon {
 
 // Fixed point: one stage half up with shifts from 32 on, or TFLite's double rounding.
@@ -197,7 +197,7 @@ struct RequantInRegisters {
 };
 
 }  // namespace neon
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_IN_REGISTERS_NEON_H_

@@ -3,6 +3,12 @@
 #ifndef QRT_KERNELS_ISA_INLINE_H_
 #define QRT_KERNELS_ISA_INLINE_H_
 
+// The namespace of what the files of one instruction set share (kernels/isa/): set_<isa>, by the build.
+// The linker keeps one copy for them, and none may come from the files of another set.
+#ifndef QRT_KERNEL_SET
+#define QRT_KERNEL_SET set_none
+#endif
+
 #define QRT_INLINE static inline __attribute__((always_inline))
 #define QRT_INLINE_LAMBDA __attribute__((always_inline))
 

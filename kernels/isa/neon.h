@@ -11,7 +11,7 @@
 #include "kernels/isa/inline.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace neon {
 
 // The first n bytes of v, n <= 16.
@@ -41,7 +41,7 @@ QRT_INLINE void store_bytes(uint8_t* p, uint8x16_t v, size_t n) {
 }
 
 }  // namespace neon
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_NEON_H_

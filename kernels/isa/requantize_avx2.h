@@ -9,7 +9,7 @@
 #include "kernels/isa/requantize_tile.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
 struct Lanes {
@@ -232,7 +232,7 @@ struct Lanes {
 };
 
 }  // namespace avx2
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_REQUANTIZE_AVX2_H_

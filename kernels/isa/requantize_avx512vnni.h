@@ -7,7 +7,7 @@
 #include "kernels/isa/requantize_tile.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
 struct Lanes {
@@ -202,7 +202,7 @@ struct DoubleRounding<avx512vnni::Lanes> {
   __mmask16 shifts;
 };
 
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_REQUANTIZE_AVX512VNNI_H_

@@ -8,7 +8,7 @@
 #include "kernels/isa/requantize_tile.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace neon {
 
 struct Lanes {
@@ -186,7 +186,7 @@ struct Lanes {
 };
 
 }  // namespace neon
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_REQUANTIZE_NEON_H_

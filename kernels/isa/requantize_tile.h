@@ -15,18 +15,19 @@
 //     store(v, y, n)                     y[i] = clamp(v[i] + offset, lo, hi), 16 ints, n bytes
 //   to_float<kAdds>(acc, scale, addend, y)  fl32(f(acc) * scale), with kAdds also + addend, rounded
 //
-// For kernel files only: everything has internal linkage.
+// For kernel files only: everything is in the namespace of their instruction set.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_TILE_H_
 #define QRT_KERNELS_ISA_REQUANTIZE_TILE_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa/inline.h"
 #include "kernels/requant.h"
 #include "kernels/requantize_scalar.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 
 // What is known of a stage, for all of its channels.
 enum class StageForm : uint8_t {
@@ -221,7 +222,7 @@ inline void float_tile(const Requant& r, size_t c, int32_t* v, size_t rows, size
   }
 }
 
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_REQUANTIZE_TILE_H_

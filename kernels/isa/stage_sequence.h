@@ -1,5 +1,5 @@
 // Integer stages of one channel on runs of int32: tiles of isa/requantize_tile.h with the same
-// constants in every column. For kernel files only; everything here is local to the including file.
+// constants in every column. For kernel files only; everything here is in the namespace of their instruction set.
 #ifndef QRT_KERNELS_ISA_STAGE_SEQUENCE_H_
 #define QRT_KERNELS_ISA_STAGE_SEQUENCE_H_
 
@@ -7,7 +7,7 @@
 #include "kernels/stage_bound.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 
 constexpr size_t kColumns = 16;
 constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay in L1
@@ -47,7 +47,7 @@ class StageSequence {
   uint8_t shift_[kMaxStages][kColumns];
 };
 
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_STAGE_SEQUENCE_H_

@@ -13,7 +13,7 @@
 #include "kernels/isa/inline.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
 // The first n bytes of v, n <= 16.
@@ -187,7 +187,7 @@ struct Vec {
 };
 
 }  // namespace avx2
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_VEC_AVX2_H_

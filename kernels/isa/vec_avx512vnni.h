@@ -11,7 +11,7 @@
 #include "kernels/isa/inline.h"
 
 namespace qrt {
-namespace {
+inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
 struct Vec {
@@ -129,7 +129,7 @@ struct Vec {
 };
 
 }  // namespace avx512vnni
-}  // namespace
+}  // namespace QRT_KERNEL_SET
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_ISA_VEC_AVX512VNNI_H_

@@ -187,17 +187,11 @@ void store_tile(const Block& block, const Panel& panel, size_t i, size_t column)
       QRT_UNROLL
       for (int p = 0; p < 4; ++p) acc[p][v] = _mm256_add_epi32(exact_acc<kRows>(out[p]), bias);
     }
-    if (epilogue == nullptr) {
-      store_through_memory<Pairs, 4, kVectors>(*panel.outputs, *panel.output, channel,
-                                               panel.columns, acc, y, pixels);
-    } else if (pixels == 4) {
+    if (epilogue != nullptr && pixels == 4) {
       panel.store.rows(acc, y + channel, pitch);
     } else {
-      QRT_UNROLL
-      for (size_t p = 0; p < 3; ++p) {
-        const __m256i one[1][kVectors] = {{acc[p][0], acc[p][1]}};
-        if (p < pixels) panel.store.rows(one, y + channel + p * pitch, pitch);
-      }
+      store_through_memory<Pairs, 4, kVectors>(*panel.outputs, *panel.output, channel,
+                                               panel.columns, acc, y, pixels);
     }
   }
 }

@@ -2,7 +2,8 @@
 # Usage: disassembly_check.sh OBJDUMP NM OBJECT...
 #
 # Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
-#  - no weak symbol: the linker might take this copy of a shared inline function for a CPU without the set;
+#  - no weak symbol but of the set's own namespace (kernels/isa/inline.h): the linker might take this copy of a shared
+#    inline function for a CPU without the set;
 #  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm, depthwise, winograd):
 #    accumulators in memory cost more than half of the speed and no other test would notice. (d8 to d15 of AArch64,
 #    saved for the caller, do not count. depthwise_int16 keeps the sums of 64 channels in memory by its design.)
@@ -20,7 +21,8 @@ for object in "$@"; do
     *) continue ;;
   esac
   checked=$((checked + 1))
-  weak=$("$nm" -C "$object" | grep -E ' [WwVvu] ')
+  isa=${name##*_}
+  weak=$("$nm" -C "$object" | grep -E ' [WwVvu] ' | grep -vF "qrt::set_${isa%.cc.o}::")
   if [ -n "$weak" ]; then
     echo "$name: weak symbols:"
     echo "$weak"
