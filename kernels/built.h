@@ -1,5 +1,5 @@
-// Which operators the library has (QRT_OPS), for tables of kernels that belong to one of them: a null pointer in place of a
-// kernel, and the linker drops it.
+// Which operators and parts the library has (QRT_OPS), for tables of kernels that belong to one of them: a null pointer in
+// place of a kernel, and the linker drops it.
 #ifndef QRT_KERNELS_BUILT_H_
 #define QRT_KERNELS_BUILT_H_
 
@@ -8,6 +8,8 @@ namespace qrt::built {
 #define QRT_OP(Name, stem) constexpr bool k##Name = true;
 #define QRT_NO_OP(Name) constexpr bool k##Name = false;
 #include "built_ops.inc"
+#define QRT_PART(Name, is_built) constexpr bool k##Name = is_built;
+#include "built_parts.inc"
 
 }  // namespace qrt::built
 

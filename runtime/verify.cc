@@ -7,6 +7,7 @@
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/packed_bits.h"
+#include "runtime/parts.h"
 #include "runtime/structure.h"
 
 namespace qrt {
@@ -288,6 +289,10 @@ class GraphCheck {
                     "its options are missing");
     QRT_MODEL_CHECK(op.inputs() != nullptr && op.outputs() != nullptr && op.outputs()->size() != 0,
                     "its inputs or outputs are missing");
+    if (const Part* part = part_of(op); part != nullptr && !part->is_built)
+      return error(Code::kUnsupported,
+                   "with %u inputs it is not built into this library (QRT_OPS: %s)",
+                   op.inputs()->size(), part->name);
     operands_ += size_t{op.inputs()->size()} + op.outputs()->size();
     QRT_MODEL_CHECK(operands_ <= kMaxOperands, "the operators have more than %zu operands",
                     kMaxOperands);
@@ -299,6 +304,7 @@ class GraphCheck {
     for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
       const uint32_t index = op.inputs()->Get(i);
       QRT_TRY(check_index(index, "an input"));
+      QRT_TRY(check_part(index));
       QRT_MODEL_CHECK(ready_[index], "input %s is not written before",
                       tensor_label(model_, index).c_str());
       QRT_MODEL_CHECK(
@@ -308,11 +314,20 @@ class GraphCheck {
     }
     for (uint32_t index : *op.outputs()) {
       QRT_TRY(check_index(index, "an output"));
+      QRT_TRY(check_part(index));
       QRT_MODEL_CHECK(!ready_[index], "output %s has a value already",
                       tensor_label(model_, index).c_str());
       ready_[index] = true;
     }
     return {};
+  }
+
+  Status check_part(uint32_t tensor) const {
+    const auto dtype = static_cast<DType>(model_.tensors()->Get(tensor)->dtype());
+    const Part* part = part_of(dtype);
+    if (part == nullptr || part->is_built) return {};
+    return error(Code::kUnsupported, "tensors of %s are not built into this library (QRT_OPS: %s)",
+                 dtype_name(dtype), part->name);
   }
 
   // An operator may look at all of a buffer. One out of range is for the operator to refuse.

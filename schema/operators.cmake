@@ -1,9 +1,12 @@
-# Which operators are built: those of schema/ops.inc that QRT_OPS names (a list or a file with one, separated by spaces,
-# lines, commas or semicolons). Makes built_ops.inc, the list with a row QRT_NO_OP(Name) for what is left out
-# (QRT_LEFT_OUT); nothing refers to its code and kernels then, and the linker drops them (qrt_sections).
+# Which operators and parts are built: those of schema/ops.inc and parts.inc that QRT_OPS names (a list or a file with one,
+# separated by spaces, lines, commas or semicolons). Makes built_ops.inc, the operators with a row QRT_NO_OP(Name) for what is
+# left out (QRT_LEFT_OUT), and built_parts.inc, QRT_PART(Name, is_built); nothing refers to the code and kernels of what is
+# left out then, and the linker drops them (qrt_sections).
 set(list ${PROJECT_SOURCE_DIR}/schema/ops.inc)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+set(part_list ${PROJECT_SOURCE_DIR}/schema/parts.inc)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list} ${part_list})
 file(STRINGS ${list} rows REGEX "^QRT_OP")
+file(STRINGS ${part_list} part_rows REGEX "^QRT_PART")
 
 set(wanted "${QRT_OPS}")
 if(wanted)
@@ -32,10 +35,24 @@ foreach(row IN LISTS rows)
     list(APPEND QRT_LEFT_OUT ${name})
   endif()
 endforeach()
+set(parts "")
+set(built_parts "")
+foreach(row IN LISTS part_rows)
+  string(REGEX MATCH "^QRT_PART\\(([A-Za-z0-9]+)\\)" matched "${row}")
+  set(name ${CMAKE_MATCH_1})
+  list(APPEND parts ${name})
+  set(is_built false)
+  if(NOT wanted OR name IN_LIST wanted)
+    set(is_built true)
+  endif()
+  string(APPEND built_parts "QRT_PART(${name}, ${is_built})\n")
+endforeach()
 foreach(name IN LISTS wanted)
-  if(NOT name IN_LIST known)
+  if(NOT name IN_LIST known AND NOT name IN_LIST parts)
     string(REPLACE ";" ", " known "${known}")
-    message(FATAL_ERROR "QRT_OPS: '${name}' is neither a file nor an operator; operators: ${known}")
+    string(REPLACE ";" ", " parts "${parts}")
+    message(FATAL_ERROR "QRT_OPS: '${name}' is neither a file nor an operator nor a part; operators: ${known}; parts: ${parts}")
   endif()
 endforeach()
+file(CONFIGURE OUTPUT built_parts.inc CONTENT "${built_parts}#undef QRT_PART\n")
 file(CONFIGURE OUTPUT built_ops.inc CONTENT "${built}#undef QRT_OP\n#undef QRT_NO_OP\n")

@@ -8,15 +8,15 @@ namespace qrt {
 namespace {
 
 constexpr ElementwiseKernel kKernels[] = {
-#define QRT_ELEMENTWISE(isa, suffix)                       \
-  {"elementwise_u8_" #suffix,                              \
-   "elementwise_s16_" #suffix,                             \
-   Isa::isa,                                               \
-   built::kAdd ? elementwise_add_##suffix : nullptr,       \
-   built::kAdd ? elementwise_add_int_##suffix : nullptr,   \
-   built::kMul ? elementwise_mul_##suffix : nullptr,       \
-   built::kAdd ? elementwise_add_int16_##suffix : nullptr, \
-   built::kMul ? elementwise_mul_int16_##suffix : nullptr, \
+#define QRT_ELEMENTWISE(isa, suffix)                                        \
+  {"elementwise_u8_" #suffix,                                               \
+   "elementwise_s16_" #suffix,                                              \
+   Isa::isa,                                                                \
+   built::kAdd ? elementwise_add_##suffix : nullptr,                        \
+   built::kAdd ? elementwise_add_int_##suffix : nullptr,                    \
+   built::kMul ? elementwise_mul_##suffix : nullptr,                        \
+   built::kAdd && built::kInt16 ? elementwise_add_int16_##suffix : nullptr, \
+   built::kMul && built::kInt16 ? elementwise_mul_int16_##suffix : nullptr, \
    built::kRequantize ? elementwise_rescale_##suffix : nullptr},
 #include "kernels/elementwise/elementwise.inc"
 };

@@ -23,7 +23,7 @@ constexpr PoolKernel kKernels[] = {
    built::kAveragePool2D ? average_pool_##suffix : nullptr,     \
    built::kGlobalAveragePool2D ? global_sum_##suffix : nullptr, \
    "pool_s16_" #suffix,                                         \
-   built::kMaxPool2D ? max_pool_int16_##suffix : nullptr},
+   built::kMaxPool2D && built::kInt16 ? max_pool_int16_##suffix : nullptr},
 #include "kernels/pool/pool.inc"
 };
 

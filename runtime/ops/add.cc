@@ -47,7 +47,7 @@ Status check_int(const InferContext& context) {
   QRT_MODEL_CHECK(o->requant()->kind() == fb::RequantKind::INT,
                   "requant.kind is %d, an add of kind INT takes INT (2)",
                   static_cast<int>(o->requant()->kind()));
-  const bool is_int16 = dtype == DType::kInt16;
+  const bool is_int16 = runs_int16(dtype);
   const int64_t a_operand = (is_int16 ? int16_reach(o->a_zero_point_16()) : 255) << o->left_shift();
   const int64_t b_operand = (is_int16 ? int16_reach(o->b_zero_point_16()) : 255) << o->left_shift();
   QRT_MODEL_CHECK(std::max(a_operand, b_operand) <= int64_t{1} << 31,
@@ -167,7 +167,7 @@ bool pays_in_float(const PrepareContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   if (o->kind() == fb::AddKind::INT) {
-    const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
+    const bool is_int16 = runs_int16(context.inputs[0].type.dtype);
     auto params = std::make_shared<IntParams>(*o);
     AddIntParams& p = params->add;
     p = {is_int16 ? o->a_zero_point_16() : o->a_zero_point(),

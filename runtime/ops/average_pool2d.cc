@@ -18,7 +18,7 @@ Status analyse_window(const InferContext& context, PoolShape* shape) {
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
+  const bool is_int16 = runs_int16(context.inputs[0].type.dtype);
   const int lo = is_int16 ? INT16_MIN : 0, hi = is_int16 ? INT16_MAX : 255;
   QRT_MODEL_CHECK(o->lo() >= lo && o->lo() <= o->hi() && o->hi() <= hi,
                   "limits are %d to %d, expected a range within %d to %d", o->lo(), o->hi(), lo,
@@ -117,7 +117,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 }
 
 Status prepare_int(const PrepareContext& context, PlannedStep* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   auto params = std::make_shared<IntParams>();
   QRT_TRY(analyse(context, &params->pool.shape));

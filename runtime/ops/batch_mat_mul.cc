@@ -63,7 +63,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   y.push_back(a[a.rank() - 2]);
   y.push_back(n);
-  if (dtype == DType::kInt16) {
+  if (runs_int16(dtype)) {
     QRT_TRY(check_int16(*options, static_cast<size_t>(n), k));
     return add_output(dtype, y, outputs);
   }
@@ -247,7 +247,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   const Shape& y = context.outputs[0].shape;

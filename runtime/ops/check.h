@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/built.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -62,6 +63,9 @@ Status check_bias(const InferContext& context, size_t i, size_t channels);
 
 // weight_sum holds one value per channel.
 Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels);
+
+// Whether these are activations that an operator has kernels of their own for.
+constexpr bool runs_int16(DType dtype) { return built::kInt16 && dtype == DType::kInt16; }
 
 // What tables map: any 8-bit type.
 inline bool is_byte(DType dtype) {

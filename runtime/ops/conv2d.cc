@@ -72,7 +72,7 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
                         matrices * ceil_div(g->out_c / g->groups, 16)));
   QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
-  if (context.inputs[0].type.dtype == DType::kInt16) {
+  if (runs_int16(context.inputs[0].type.dtype)) {
     QRT_TRY(check_input_count(context, 3));
     QRT_TRY(check_int16_constants(context, g->out_c, g->taps * round_up(g->k, 4),
                                   options->weight_sum(), options->requant(), /*is_planes=*/true,
@@ -366,7 +366,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->input_zero_point = options->input_zero_point();
   step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
                (g.in_c / g.groups);
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16_conv2d(context, g, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16_conv2d(context, g, step);
   if (prepare_xnnpack(context, g, step)) return Status();
 
   GemmCall& gemm = params->gemm;
@@ -388,7 +388,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
              options->requant(), options->pair_safe()},
             context.isas, as_rows ? 1 : context.threads, &gemm);
-  QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
+  if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);

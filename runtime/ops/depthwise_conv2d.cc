@@ -40,7 +40,7 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                                            out_c, s->kernel_h, s->kernel_w),
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
                   s->kernel_h);
-  if (context.inputs[0].type.dtype == DType::kInt16)
+  if (runs_int16(context.inputs[0].type.dtype))
     return check_int16_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
                                  options->requant(), /*is_planes=*/false);
   QRT_TRY(check_bias(context, 2, out_c));
@@ -194,7 +194,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;
   QRT_TRY(analyse(context, &s));
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, s, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, s, step);
   const size_t channels = s.in_c * s.multiplier;
   params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;

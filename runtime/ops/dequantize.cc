@@ -206,7 +206,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     step->run = run_bytes;
   } else if (params->input == DType::kInt32 && real && !params->edge.has_zero_point) {
     step->run = run_int32;
-  } else if (bytes && params->output == DType::kFloat16 &&
+  } else if (built::kSmallFloats && bytes && params->output == DType::kFloat16 &&
              params->edge.layout.kind == EdgeLayout::Kind::kTensor) {
     step->run = run_half;
   } else {

@@ -57,7 +57,7 @@ Status check_dynamic_layer(const InferContext& context, size_t channels,
   const size_t inputs = context.inputs.size();
   QRT_MODEL_CHECK(inputs == 3 || inputs == 4 || inputs == 6 || inputs == 7,
                   "has %zu inputs, expected 3, or 4, 6 or 7 with a zero point of the run", inputs);
-  if (inputs == 3) return Status();
+  if (!is_dynamic_layer(context)) return Status();
   QRT_MODEL_CHECK(requant->kind() == fb::RequantKind::ACC,
                   "requant.kind is %d, a layer with a zero point of the run takes ACC (0)",
                   static_cast<int>(requant->kind()));
@@ -72,7 +72,7 @@ Status check_dynamic_layer(const InferContext& context, size_t channels,
 }
 
 DType layer_output_dtype(const InferContext& context, const fb::Requant* requant) {
-  if (context.inputs.size() > kScale) return DType::kFloat32;
+  if (is_dynamic_layer(context) && context.inputs.size() > kScale) return DType::kFloat32;
   return requant->kind() == fb::RequantKind::ACC ? DType::kInt32 : DType::kUInt8;
 }
 

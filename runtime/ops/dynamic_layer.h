@@ -17,12 +17,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/built.h"
 #include "runtime/op.h"
 #include "runtime/ops/gemm_call.h"
 
 namespace qrt {
 
-inline bool is_dynamic_layer(const InferContext& context) { return context.inputs.size() > 3; }
+inline bool is_dynamic_layer(const InferContext& context) {
+  return built::kDynamicLayers && context.inputs.size() > 3;
+}
 
 // The number of inputs, and those beyond the third. Layers of three inputs are in order.
 Status check_dynamic_layer(const InferContext& context, size_t channels,
@@ -45,7 +48,7 @@ class DynamicLayer {
   Status prepare(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
                  const GemmCall& gemm, size_t* scratch_bytes);
 
-  bool is_used() const { return !sums_.empty(); }
+  bool is_used() const { return built::kDynamicLayers && !sums_.empty(); }
   uint8_t zero_point(const Step& step, const RunContext& context) const {
     return *context.in(step, 3);
   }

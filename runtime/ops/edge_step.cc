@@ -111,6 +111,7 @@ bool is_signed_integer(DType dtype) {
 }
 
 bool small_format(DType dtype, SmallFormat* format) {
+  if (!built::kSmallFloats) return false;
   switch (dtype) {
     case DType::kFloat8E4M3FN: *format = SmallFormat::kE4M3FN; return true;
     case DType::kFloat8E4M3FNUZ: *format = SmallFormat::kE4M3FNUZ; return true;

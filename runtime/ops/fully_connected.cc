@@ -42,7 +42,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
       check_gemm_tails(context, options->digits(), out, options->terms(), static_cast<size_t>(in)));
   Shape y = x;
   y[y.rank() - 1] = weights[0];
-  if (context.inputs[0].type.dtype == DType::kInt16) {
+  if (runs_int16(context.inputs[0].type.dtype)) {
     QRT_TRY(check_input_count(context, 3));
     const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
     QRT_TRY(check_int16_constants(context, out, k, options->weight_sum(), options->requant(),
@@ -148,7 +148,7 @@ bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   auto params = std::make_shared<Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
   GemmCall& gemm = params->gemm;

@@ -94,7 +94,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const Shape& x = context.inputs[0].type.shape;
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Params>();

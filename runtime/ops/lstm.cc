@@ -177,7 +177,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->macs = static_cast<uint64_t>(s.rows * s.steps) * kGates * p.cells * (p.in + p.cells);
   params->tasks = task_count(static_cast<double>(step->macs) / speed_of(Isa::kScalar).macs,
                              params->rows, context.threads);
-  const bool is_int16 = context.inputs[0].type.dtype == DType::kInt16;
+  const bool is_int16 = runs_int16(context.inputs[0].type.dtype);
   step->kernel = is_int16 ? "lstm_s16" : "lstm";
   step->run = is_int16 ? run<int16_t> : run<uint8_t>;
   step->params = std::move(params);

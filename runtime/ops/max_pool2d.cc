@@ -46,7 +46,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto pool = std::make_shared<PoolStep>();
   QRT_TRY(analyse(context, &pool->shape));
   make_pool(context, pool.get());
-  if (context.inputs[0].type.dtype == DType::kInt16) {
+  if (runs_int16(context.inputs[0].type.dtype)) {
     step->kernel = pool->kernel->name_int16;
     step->run = run_int16;
     step->params = std::move(pool);

@@ -22,7 +22,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   QRT_TRY(infer_broadcast(context, &shape));
   const DType dtype = context.inputs[0].type.dtype;
   QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));
-  if (dtype == DType::kInt16) {
+  if (runs_int16(dtype)) {
     const int64_t product = greatest_product(*options);
     const int64_t multiplier = options->requant()->stages()->Get(0)->multiplier()->Get(0);
     QRT_MODEL_CHECK(product * multiplier < int64_t{1} << 62,
@@ -87,7 +87,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  if (context.inputs[0].type.dtype == DType::kInt16) return prepare_int16(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_elementwise(context.isas);

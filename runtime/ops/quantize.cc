@@ -332,13 +332,13 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool tensor = params->edge.layout.kind == EdgeLayout::Kind::kTensor;
   step->kernel = params->edge.kernel->name;
   step->scratch_bytes = params->edge.scratch_bytes();
-  if (params->rounding != fb::Rounding::HALF_EVEN && !bytes) {
+  if (built::kInt16 && params->rounding != fb::Rounding::HALF_EVEN && !bytes) {
     step->run = run_other_16;
   } else if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&
              params->input == DType::kFloat32) {
     step->run = run_bytes;
-  } else if (bytes && plain && params->overflow == fb::Overflow::INT32 && tensor &&
-             params->input == DType::kFloat16) {
+  } else if (built::kSmallFloats && bytes && plain && params->overflow == fb::Overflow::INT32 &&
+             tensor && params->input == DType::kFloat16) {
     step->run = run_half;
   } else {
     step->run = run_chunks;

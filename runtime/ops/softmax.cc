@@ -101,7 +101,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "kind is %d, expected 0 to 5", static_cast<int>(options->kind()));
   const bool is_any_scale = options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE;
   const bool is_int16_log =
-      options->kind() == fb::SoftmaxKind::LOG_F32 && context.inputs[0].type.dtype == DType::kInt16;
+      options->kind() == fb::SoftmaxKind::LOG_F32 && runs_int16(context.inputs[0].type.dtype);
   const bool is_16 = is_any_scale || is_int16_log || options->kind() == fb::SoftmaxKind::INT16;
   QRT_TRY(check_dtype(context, 0, "x", is_16 ? DType::kInt16 : DType::kUInt8));
   const Shape& x = context.inputs[0].type.shape;
@@ -219,7 +219,7 @@ Status prepare_int(const PrepareContext& context, PlannedStep* step) {
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
   params->tasks =
       task_count(2 * static_cast<double>(shape.elements()), params->rows, context.threads);
-  const bool to_16 = context.outputs[0].dtype == DType::kInt16;
+  const bool to_16 = runs_int16(context.outputs[0].dtype);
   step->kernel = to_16 ? "softmax_int_u8_s16" : "softmax_int_u8";
   step->run = to_16 ? run_int<int16_t> : run_int<uint8_t>;
   step->params = std::move(params);
@@ -333,14 +333,17 @@ Status prepare_int16_log(const PrepareContext& context, PlannedStep* step) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.outputs[0].shape;
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
-  if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
-  if (options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE) return prepare_any_scale(context, step);
+  if (runs_int16(context.inputs[0].type.dtype)) {
+    if (options->kind() == fb::SoftmaxKind::INT16) return prepare_16(context, step);
+    if (options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE)
+      return prepare_any_scale(context, step);
+  }
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);
   if (options->kind() == fb::SoftmaxKind::LOG_F32)
-    return context.outputs[0].dtype == DType::kInt16 ? prepare_int16_log(context, step)
-                                                     : prepare_log(context, step);
+    return runs_int16(context.outputs[0].dtype) ? prepare_int16_log(context, step)
+                                                : prepare_log(context, step);
   auto params = std::make_shared<Params>();
   const float* table;
   QRT_TRY(find_table(context, kTable, &table));

@@ -12,7 +12,7 @@ refused() {
 }
 
 refused 'avx2;mmx' '' "QRT_ISAS: 'mmx' is no instruction set of"
-refused avx2 'Add Sum' "QRT_OPS: 'Sum' is neither a file nor an operator; operators: Conv2D, "
+refused avx2 'Add Sum' "QRT_OPS: 'Sum' is neither a file nor an operator nor a part; operators: Conv2D, "
 size_of libqrt-avx2.so avx2 ''
 size_of libqrt-avx2-mobilenet.so avx2 tests/package/mobilenet_ops.txt
 size_of libqrt-scalar-mobilenet.so scalar tests/package/mobilenet_ops.txt
@@ -20,10 +20,17 @@ size_of libqrt-scalar-mobilenet.so scalar tests/package/mobilenet_ops.txt
 # What the list of a model names is enough for it, and for no other.
 quietly "$tools/qrt_convert" "$source/tests/models/digits/digits.onnx" -o "$folder/digits.qrt"
 "$tools/qrt_inspect" "$folder/digits.qrt" --ops-list >"$folder/ops"
+grep -qx Winograd "$folder/ops"
 build scalar "$folder/ops"
 "$CC" -I"$source/runtime/include" "$source/tests/package/consumer.c" -L"$build/runtime" -lqrt -Wl,-rpath,"$build/runtime" -o "$folder/consumer"
 "$folder/consumer" "$folder/digits.qrt"
 "$folder/consumer" "$all" 2>"$folder/log" && { echo "a model with all operators was loaded"; exit 1; }
 grep -E "every_op.qrt: op [0-9]+ \\(([A-Za-z0-9]+) '.*'\\): operator \\1 is not built into this library \\(QRT_OPS\\)$" "$folder/log" ||
   { cat "$folder/log"; exit 1; }
+# Nor for one of its operators on wider tensors.
+quietly "$tools/qrt_quantize" "$source/tests/models/digits/float.onnx" --calibration "$source/tests/models/digits/calibration.npy" \
+  --scheme espdl-s16 -o "$folder/digits16.qrt"
+"$tools/qrt_inspect" "$folder/digits16.qrt" --ops-list | grep -qx Int16
+"$folder/consumer" "$folder/digits16.qrt" 2>"$folder/log" && { echo "a model of 16 bits was loaded"; exit 1; }
+grep -F "tensors of int16 are not built into this library (QRT_OPS: Int16)" "$folder/log" || { cat "$folder/log"; exit 1; }
 echo "trimmed_test: passed"

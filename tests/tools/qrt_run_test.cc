@@ -339,18 +339,18 @@ TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
   EXPECT_NE(ops.find("EW_F32, fma"), std::string::npos) << ops;
 }
 
-// For CMake's QRT_OPS: once each, of all models.
+// For CMake's QRT_OPS: once each, of all models, with the parts that their tensors need.
 TEST_F(Tools, InspectListsOperatorsOfSeveralModels) {
   testing::ModelBuilder m;
   fb::ReshapeOptionsT reshape;
   reshape.shape = {-1, 3};
-  m.op(std::move(reshape), {m.input({-1, 3}, DType::kUInt8, "x")},
-       {m.output({-1, 3}, DType::kUInt8, "y")});
+  m.op(std::move(reshape), {m.input({-1, 3}, DType::kInt16, "x")},
+       {m.output({-1, 3}, DType::kInt16, "y")});
   const std::string other = write("other.qrt", m.build());
   EXPECT_EQ(run("qrt_inspect", {model_, "--ops-list"}).out, "Add\nFullyConnected\nLut\n");
   const auto several = run("qrt_inspect", {model_, other, model_, "--ops-list"});
   EXPECT_EQ(several.err, "");
-  EXPECT_EQ(several.out, "Add\nFullyConnected\nLut\nReshape\n");
+  EXPECT_EQ(several.out, "Add\nFullyConnected\nInt16\nLut\nReshape\n");
   expect_failure("qrt_inspect", {model_, other}, 2, "--ops-list");
   expect_failure("qrt_inspect", {model_, path("none.qrt"), "--ops-list"}, 5, "none.qrt");
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/parts.h"
 #include "runtime/plan.h"
 #include "runtime/session.h"
 #include "runtime/tools/files.h"
@@ -24,7 +25,7 @@ struct Options {
   bool ops = false, tensors = false, ops_list = false;
 };
 
-// What CMake's QRT_OPS takes: a library with these operators runs all the models.
+// What CMake's QRT_OPS takes: a library with these operators and parts runs all the models.
 Status list_operators(const Options& options) {
   std::set<std::string> names;
   for (const std::string& path : options.models) {
@@ -32,6 +33,7 @@ Status list_operators(const Options& options) {
     QRT_TRY(std::move(model.status()));
     for (const fb::Operator* op : *(*model)->file().operators())
       names.insert(find_op(op->options_type())->name);
+    for (const Part* part : parts_of((*model)->file())) names.insert(part->name);
   }
   for (const std::string& name : names) puts(name.c_str());
   return {};

@@ -1,0 +1,61 @@
+#include "runtime/parts.h"
+
+#include <algorithm>
+
+namespace qrt {
+namespace {
+
+constexpr Part kInt16Part = {"Int16", built::kInt16};
+constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
+constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
+constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
+
+// Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
+bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
+  const auto* o = op.options_as_Conv2D();
+  if (o == nullptr || o->stride_h() != 1 || o->stride_w() != 1) return false;
+  const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
+  const int32_t most = std::max(w.Get(1), w.Get(2)), least = std::min(w.Get(1), w.Get(2));
+  return most == 3 && (least == 3 || least == 1);
+}
+
+}  // namespace
+
+const Part* part_of(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt16:
+    case DType::kInt16: return &kInt16Part;
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E4M3FNUZ:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E8M0:
+    case DType::kFloat4E2M1: return &kSmallFloatsPart;
+    default: return nullptr;
+  }
+}
+
+const Part* part_of(const fb::Operator& op) {
+  const bool is_layer = op.options_type() == fb::OpOptions::Conv2D ||
+                        op.options_type() == fb::OpOptions::FullyConnected;
+  return is_layer && op.inputs()->size() > 3 ? &kDynamicLayersPart : nullptr;
+}
+
+std::vector<const Part*> parts_of(const fb::Model& model) {
+  std::vector<const Part*> parts;
+  const auto add = [&](const Part* part) {
+    if (part != nullptr && std::find(parts.begin(), parts.end(), part) == parts.end())
+      parts.push_back(part);
+  };
+  for (const fb::Tensor* tensor : *model.tensors())
+    add(part_of(static_cast<DType>(tensor->dtype())));
+  for (const fb::Operator* op : *model.operators()) {
+    add(part_of(*op));
+    if (may_take_winograd(model, *op)) add(&kWinogradPart);
+  }
+  return parts;
+}
+
+}  // namespace qrt

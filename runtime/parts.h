@@ -1,0 +1,26 @@
+// The parts of schema/parts.inc: which of them a model needs, and whether this library has them.
+#ifndef QRT_RUNTIME_PARTS_H_
+#define QRT_RUNTIME_PARTS_H_
+
+#include <vector>
+
+#include "kernels/built.h"
+#include "runtime/infer.h"
+
+namespace qrt {
+
+struct Part {
+  const char* name;
+  bool is_built;
+};
+
+// What tensors of this type, or this operator, do not run without; nullptr: every library has it.
+const Part* part_of(DType dtype);
+const Part* part_of(const fb::Operator& op);
+
+// All that serve a model, once each.
+std::vector<const Part*> parts_of(const fb::Model& model);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_PARTS_H_

@@ -1,0 +1,61 @@
+// What a model needs of schema/parts.inc, as qrt_inspect --ops-list tells CMake's QRT_OPS.
+#include "runtime/parts.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/model_builder.h"
+
+namespace qrt {
+namespace {
+
+using testing::ModelBuilder;
+
+std::vector<std::string> names(ModelBuilder& m) {
+  const std::vector<uint8_t> file = m.build();
+  std::vector<std::string> all;
+  for (const Part* part : parts_of(*fb::GetModel(file.data()))) {
+    EXPECT_TRUE(part->is_built) << part->name;
+    all.push_back(part->name);
+  }
+  return all;
+}
+
+std::vector<std::string> of_types(DType x, DType y) {
+  ModelBuilder m;
+  const uint32_t from = m.input({1, 3}, x);
+  m.op(fb::ReshapeOptionsT(), {from}, {m.output({1, 3}, y)});
+  return names(m);
+}
+
+std::vector<std::string> of_conv(const Shape& weights, int stride, size_t more_inputs = 0) {
+  ModelBuilder m;
+  fb::Conv2DOptionsT conv;
+  conv.stride_h = conv.stride_w = static_cast<uint16_t>(stride);
+  std::vector<uint32_t> inputs = {m.input({1, 8, 8, 4}), m.input(weights), m.input({8})};
+  for (size_t i = 0; i < more_inputs; ++i) inputs.push_back(m.input({1}));
+  m.op(std::move(conv), inputs, {m.output({1, 8, 8, 8})});
+  return names(m);
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Parts, TypesOfTensors) {
+  EXPECT_EQ(of_types(DType::kUInt8, DType::kFloat32), Names());
+  EXPECT_EQ(of_types(DType::kInt16, DType::kUInt16), Names({"Int16"}));
+  EXPECT_EQ(of_types(DType::kFloat16, DType::kFloat8E5M2), Names({"SmallFloats"}));
+  EXPECT_EQ(of_types(DType::kInt16, DType::kBFloat16), Names({"Int16", "SmallFloats"}));
+}
+
+TEST(Parts, Convolutions) {
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, 1), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({8, 1, 3, 4}, 1), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, 2), Names());
+  EXPECT_EQ(of_conv({8, 1, 1, 4}, 1), Names());
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, 1), Names());
+  EXPECT_EQ(of_conv({8, 5, 5, 4}, 1, 1), Names({"DynamicLayers"}));
+}
+
+}  // namespace
+}  // namespace qrt
