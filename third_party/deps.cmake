@@ -16,8 +16,11 @@ macro(qrt_fetch name package repository commit)
     message(FATAL_ERROR "${name} not found: install ${package} (./dev setup) or set QRT_FETCH_DEPS=ON")
   endif()
   message(STATUS "${name}: not the system's; ${repository} at ${commit}")
+  set(qrt_c_flags "${CMAKE_C_FLAGS}")
+  string(APPEND CMAKE_C_FLAGS " -w")  # warnings of others' sources are not ours to mend
   FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit})
   FetchContent_MakeAvailable(${name})
+  set(CMAKE_C_FLAGS "${qrt_c_flags}")
   unset(CMAKE_POSITION_INDEPENDENT_CODE)
 endmacro()
 
@@ -73,6 +76,7 @@ elseif(NOT TARGET qrt_cpuinfo)
   set(CPUINFO_LOG_LEVEL error CACHE STRING "" FORCE)
   # Debian's commit, which the tests run with; d6108819 of 2026 crashes on the caches that a foreign /sys tells (under qemu).
   qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo 082deffc80ce517f81dc2f3aebe6ba671fcd09c9)
+  target_sources(cpuinfo PRIVATE $<TARGET_OBJECTS:clog>)  # which it needs: one archive is installed beside a static libqrt
   add_library(qrt_cpuinfo INTERFACE)
   target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
 endif()
