@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/model_builder.h"
 
@@ -29,13 +31,22 @@ std::vector<std::string> of_types(DType x, DType y) {
   return names(m);
 }
 
-std::vector<std::string> of_conv(const Shape& weights, int stride, size_t more_inputs = 0) {
+std::vector<std::string> of_conv(const Shape& weights, std::pair<uint16_t, uint16_t> strides,
+                                 size_t more_inputs = 0) {
   ModelBuilder m;
   fb::Conv2DOptionsT conv;
-  conv.stride_h = conv.stride_w = static_cast<uint16_t>(stride);
+  conv.stride_h = strides.first, conv.stride_w = strides.second;
   std::vector<uint32_t> inputs = {m.input({1, 8, 8, 4}), m.input(weights), m.input({8})};
   for (size_t i = 0; i < more_inputs; ++i) inputs.push_back(m.input({1}));
   m.op(std::move(conv), inputs, {m.output({1, 8, 8, 8})});
+  return names(m);
+}
+
+std::vector<std::string> of_product(size_t inputs) {
+  ModelBuilder m;
+  std::vector<uint32_t> all;
+  for (size_t i = 0; i < inputs; ++i) all.push_back(m.input({1}));
+  m.op(fb::FullyConnectedOptionsT(), all, {m.output({1})});
   return names(m);
 }
 
@@ -49,12 +60,20 @@ TEST(Parts, TypesOfTensors) {
 }
 
 TEST(Parts, Convolutions) {
-  EXPECT_EQ(of_conv({8, 3, 3, 4}, 1), Names({"Winograd"}));
-  EXPECT_EQ(of_conv({8, 1, 3, 4}, 1), Names({"Winograd"}));
-  EXPECT_EQ(of_conv({8, 3, 3, 4}, 2), Names());
-  EXPECT_EQ(of_conv({8, 1, 1, 4}, 1), Names());
-  EXPECT_EQ(of_conv({8, 5, 3, 4}, 1), Names());
-  EXPECT_EQ(of_conv({8, 5, 5, 4}, 1, 1), Names({"DynamicLayers"}));
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({8, 1, 3, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({8, 3, 1, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, {2, 1}), Names());
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 2}), Names());
+  EXPECT_EQ(of_conv({8, 1, 1, 4}, {1, 1}), Names());
+  EXPECT_EQ(of_conv({8, 2, 3, 4}, {1, 1}), Names());
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 1}), Names());
+  EXPECT_EQ(of_conv({8, 5, 5, 4}, {1, 1}, 1), Names({"DynamicLayers"}));
+}
+
+TEST(Parts, Products) {
+  EXPECT_EQ(of_product(3), Names());
+  EXPECT_EQ(of_product(4), Names({"DynamicLayers"}));
 }
 
 }  // namespace
