@@ -103,8 +103,8 @@ TEST(RefusedLimits, BatchesOfTooManyElements) {
   options.batch = 1 << 12;
   auto session = Session::create(*model, options);
   ASSERT_FALSE(session.ok());
-  EXPECT_NE(std::string(session.status().message()).find("expected 1 to 2147483647 elements"),
-            std::string::npos)
+  const std::string limit = "expected 1 to " + std::to_string(kMaxTensorElements) + " elements";
+  EXPECT_NE(std::string(session.status().message()).find(limit), std::string::npos)
       << session.status().message();
 }
 

@@ -135,7 +135,7 @@ static void info_structs(const qrt_model* model) {
   CHECK(qrt_model_input_info(model, 0, NULL) == QRT_INVALID_ARGUMENT);
   longer.info.struct_size = 0;
   CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_INVALID_ARGUMENT);
-  longer.info.struct_size = sizeof longer.info - 1;
+  longer.info.struct_size = offsetof(qrt_tensor_info, quantization) + sizeof(qrt_quantization) - 1;
   CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_INVALID_ARGUMENT);
   qrt_tensor_info_init(&longer.info);
   CHECK(qrt_model_input_info(model, 0, &longer.info) == QRT_OK && longer.info.bytes == 1024);

@@ -203,7 +203,7 @@ TEST(Plan, RefusesMoreMemoryThanTheLimit) {
   for (int i = 0; i < 40; ++i) m.input({-1, 1 << 20});
   m.op(identity(&m), {0}, {m.output({-1, 1 << 20})});
   PlanOptions options;
-  options.batch = 2047;
+  options.batch = kMaxTensorElements >> 20;  // the most that a tensor may have
   Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
   ASSERT_EQ(plan.status().code(), Code::kOutOfMemory);
 }
