@@ -3,6 +3,7 @@
 #include <pthreadpool.h>
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <unordered_map>
 
@@ -21,6 +22,24 @@ struct Interpreter::Impl {
 
   ~Impl() {
     if (pool != nullptr) pthreadpool_destroy(pool);
+  }
+
+  // For one node on the calling thread. Machines that are not in use keep their memory for the next
+  // one; thread_local ones would end the program where the system has no memory to register them.
+  std::unique_ptr<Machine> idle_machine() {
+    {
+      const std::lock_guard<std::mutex> lock(idle_mutex);
+      if (!idle.empty()) {
+        std::unique_ptr<Machine> machine = std::move(idle.back());
+        idle.pop_back();
+        return machine;
+      }
+    }
+    auto made = std::make_unique<Machine>();
+    made->gemm = gemm;
+    made->math = math;
+    made->limits = machine.limits;
+    return made;
   }
 
   // The result takes the place of operand 0 where nobody needs that any more.
@@ -46,6 +65,8 @@ struct Interpreter::Impl {
   const GemmKernel* gemm = nullptr;
   const FloatKernel* math = nullptr;
   Machine machine;
+  std::mutex idle_mutex;
+  std::vector<std::unique_ptr<Machine>> idle;  // of run_node()
   pthreadpool* pool = nullptr;
   std::vector<Value> inputs, outputs;
   std::map<std::string, Tensor> constants;
@@ -188,14 +209,14 @@ Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>&
                              std::vector<Tensor>* outputs) const {
   const Operator run = find_operator(node.domain, node.op);
   if (run == nullptr) return error(Code::kUnsupported, "%s: no float form", node.label().c_str());
-  thread_local Machine machine;  // keeps its memory for the next node
-  machine.gemm = impl_->gemm;
-  machine.math = impl_->math;
-  machine.limits = impl_->machine.limits;
-  machine.terms_left = machine.limits.terms();
+  std::unique_ptr<Machine> machine = impl_->idle_machine();
+  machine->terms_left = machine->limits.terms();
   outputs->clear();
   outputs->resize(node.outputs.size());
-  return run_step(node, run, inputs, outputs, &machine);
+  Status status = run_step(node, run, inputs, outputs, machine.get());
+  const std::lock_guard<std::mutex> lock(impl_->idle_mutex);
+  impl_->idle.push_back(std::move(machine));
+  return status;
 }
 
 }  // namespace qrt::quantize
