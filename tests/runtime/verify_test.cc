@@ -481,9 +481,19 @@ bool survives(const Bytes& file) {
   return true;
 }
 
+// Lengths from one that is tried to the next: the memory sanitizer would take half an hour for all.
+constexpr size_t length_step() {
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+  return 17;
+#endif
+#endif
+  return 1;
+}
+
 TEST(Corruption, EveryTruncationIsRefused) {
   const Bytes file = testing::every_op_model().build();
-  for (size_t n = 1; n < file.size(); ++n) {
+  for (size_t n = 1; n < file.size(); n += length_step()) {
     // What nothing refers to may be missing: builder's padding behind the slack.
     const bool ok = survives(Bytes(file.begin(), file.begin() + static_cast<ptrdiff_t>(n)));
     ASSERT_TRUE(!ok || n + 128 > file.size()) << n << " of " << file.size() << " bytes";
