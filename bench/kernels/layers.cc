@@ -86,6 +86,13 @@ double Layer::macs() const {
   return static_cast<double>(kind == Kind::kConv ? outputs * in_c : outputs);
 }
 
+Layer as_conv(Layer l) {
+  if (l.kind != Layer::Kind::kProduct) return l;
+  l.in_h = l.m, l.in_w = 1, l.in_c = l.k, l.out_c = l.n;
+  l.kernel = l.stride = 1;
+  return l;
+}
+
 std::vector<Layer> read_layers() {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;

@@ -26,6 +26,9 @@ struct Layer {
   double macs() const;
 };
 
+// A product as what it is, too, a 1x1 convolution over m pixels; other layers as they are.
+Layer as_conv(Layer layer);
+
 // Every layer of every file, file by file in order of their names, each layer once per file. Ends
 // the program with a message if a file is missing or malformed.
 std::vector<Layer> read_layers();

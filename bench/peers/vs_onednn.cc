@@ -40,14 +40,6 @@ dnnl::stream& stream() {
   return s;
 }
 
-// A layer as a convolution: a product is one of 1x1 over m pixels.
-Layer as_conv(Layer l) {
-  if (l.kind != Layer::Kind::kProduct) return l;
-  l.in_h = l.m, l.in_w = 1, l.in_c = l.k, l.out_c = l.n;
-  l.kernel = l.stride = 1;
-  return l;
-}
-
 struct Data {
   std::vector<uint8_t> x;       // [in_h][in_w][in_c]
   std::vector<int8_t> weights;  // [out_c][kernel][kernel][in_c]

@@ -34,14 +34,6 @@ XnnpackConv conv_of(const Layer& l) {
   return c;
 }
 
-// A product is a 1x1 convolution over m pixels.
-Layer as_conv(Layer l) {
-  if (l.kind != Layer::Kind::kProduct) return l;
-  l.in_h = l.m, l.in_w = 1, l.in_c = l.k, l.out_c = l.n;
-  l.kernel = l.stride = 1;
-  return l;
-}
-
 void print(const Layer& layer, const char* kernel, double macs, const Times& t) {
   printf("%-48s %-40s %10.2f %8.1f %10.2f %8.1f %7.2f\n", layer.name.c_str(), kernel, t.ours * 1e-3,
          macs / t.ours, t.theirs * 1e-3, macs / t.theirs, t.ratio);

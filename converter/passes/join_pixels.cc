@@ -82,7 +82,7 @@ ValueId repeated_bias(Graph* graph, ValueId bias, int64_t times) {
   return graph->add_value(std::move(repeated));
 }
 
-// The Reshape that makes the pixels of the node's new output pixels again, or nothing to do: none.
+// Whether it pays, then `reshape` splits the node's new pixels into those of its old output.
 bool join(Graph* graph, Node* node, Node* reshape) {
   auto* o = node->options.AsConv2D();
   // A layer with a zero point of the run has vectors of the run as well.

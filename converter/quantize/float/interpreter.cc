@@ -36,8 +36,8 @@ struct Interpreter::Impl {
       }
     }
     auto made = std::make_unique<Machine>();
-    made->gemm = gemm;
-    made->math = math;
+    made->gemm = machine.gemm;
+    made->math = machine.math;
     made->limits = machine.limits;
     return made;
   }
@@ -62,8 +62,6 @@ struct Interpreter::Impl {
     return numbers.emplace(name, static_cast<int>(numbers.size())).first->second;
   }
 
-  const GemmKernel* gemm = nullptr;
-  const FloatKernel* math = nullptr;
   Machine machine;
   std::mutex idle_mutex;
   std::vector<std::unique_ptr<Machine>> idle;  // of run_node()
@@ -84,9 +82,9 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
     return error(Code::kInvalidArgument, "%d threads, expected 1 to %zu", threads, kMaxThreads);
   impl_ = std::make_unique<Impl>();
   Impl& m = *impl_;
-  m.gemm = m.machine.gemm = select_gemm(*isas);
-  m.math = m.machine.math = select_float(*isas);
-  if (m.math == nullptr)
+  m.machine.gemm = select_gemm(*isas);
+  m.machine.math = select_float(*isas);
+  if (m.machine.math == nullptr)
     return error(Code::kUnsupported, "this build has no float functions (QRT_INTEGER_ONLY)");
   m.machine.parallel.threads = static_cast<size_t>(threads);
   if (threads > 1) {
