@@ -1,6 +1,10 @@
 // A computed right side into the packed form of gemm.h, at run time. A byte b of zero point z
-// stands for the weight b - z in -255..255, which an int8 does not hold: it is written as b - 128
-// and one or two constants that add up to 128 - z, each a tap of its own that sees the same input.
+// stands for the weight b - z in -255..255, which an int8 does not hold: it is written as b - 128.
+// What is missing, (128 - z) times the sum of a row of the left side, is the same for every channel:
+// bytes behind the row, its tail, hold it in parts, and constant weights multiply them.
+//
+//   left side    a[0 .. k-1]      zeros to a multiple of 4      tail
+//   right side   b[0 .. k-1]-128  zeros to a multiple of 4      +-1, +-127, +-127 ...
 #ifndef QRT_KERNELS_GEMM_PACK_ACTIVATIONS_H_
 #define QRT_KERNELS_GEMM_PACK_ACTIVATIONS_H_
 
@@ -9,8 +13,12 @@
 
 namespace qrt {
 
-// Taps that zero point z in 0..255 takes: 1 for 128, 3 for 0, else 2.
-size_t activation_taps(int32_t zero_point);
+// Bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero point 128, whose
+// left side is read where it stands.
+size_t activation_tail_bytes(size_t k, int32_t zero_point);
+
+// How much a channel's packed weights sum up to beyond its sum of b - z, modulo 2^32.
+uint32_t activation_excess(size_t k, int32_t zero_point);
 
 // Channels [begin, end) of n, begin a multiple of 16, end a multiple of 16 or n.
 struct ActivationPack {
@@ -18,10 +26,14 @@ struct ActivationPack {
   size_t k, n;
   bool transposed;
   int32_t zero_point;  // of b
-  int8_t* packed;      // gemm_packed_bytes(n, activation_taps(zero_point), k)
+  int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())
   uint32_t* sum;  // n rounded up to 16: the sum over k of b - zero_point, modulo 2^32; 0 beyond n
 };
 void pack_activations(const ActivationPack& pack, size_t begin, size_t end);
+
+// Rows a[rows][k] with their tails, for a right side of this zero point, which is not 128.
+void append_activation_tails(const uint8_t* a, size_t rows, size_t k, int32_t zero_point,
+                             uint8_t* y);
 
 }  // namespace qrt
 

@@ -115,6 +115,8 @@ struct Params {
   bool b_is_constant;
   // Packed right sides, then their column sums, which become the biases.
   size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
+  // The left side with its tails, in scratch, where the right side's zero point asks for them.
+  size_t tail_bytes, a_rows, tail_tasks, a_offset;
 };
 
 uint8_t* packed_area(const Params& p, const RunContext& context) {
@@ -126,11 +128,15 @@ int32_t* bias_of(const Params& p, uint8_t* area, size_t b) {
 }
 
 // sum over k of (a - za) * (b - zb) = sum of a * (b - zb) - za * sum of (b - zb), modulo 2^32; a
-// kernel that reads a - 128 needs 128 * sum of (b - zb) more.
+// kernel that reads a - 128 needs 128 times the sum of the packed weights more.
 void fold_sums(const Params& p, int32_t* bias, size_t begin, size_t end) {
-  const int32_t factor = (p.gemm.kernel->signed_lhs ? 128 : 0) - p.a_zero_point;
-  for (size_t j = begin; j < end; ++j)
-    bias[j] = static_cast<int32_t>(static_cast<uint32_t>(bias[j]) * static_cast<uint32_t>(factor));
+  const uint32_t za = static_cast<uint32_t>(p.a_zero_point);
+  const uint32_t excess = activation_excess(p.k, p.b_zero_point);
+  for (size_t j = begin; j < end; ++j) {
+    const uint32_t sum = static_cast<uint32_t>(bias[j]);
+    const uint32_t moved = p.gemm.kernel->signed_lhs ? 128 * (sum + excess) : 0;
+    bias[j] = static_cast<int32_t>(moved - za * sum);
+  }
 }
 
 void pack(const Step& step, const RunContext& context) {
@@ -154,15 +160,29 @@ void pack(const Step& step, const RunContext& context) {
              });
 }
 
+// The left side for the product: where it stands, or with its tails.
+const uint8_t* left_side(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const uint8_t* a = context.in(step, 0);
+  if (p.tail_bytes == 0) return a;
+  uint8_t* const y = context.scratch + p.a_offset;
+  for_pieces(*context.parallel, p.tail_tasks, p.a_rows, 1, [&](size_t, size_t begin, size_t end) {
+    append_activation_tails(a + begin * p.k, end - begin, p.k, p.b_zero_point,
+                            y + begin * p.gemm.kc);
+  });
+  return y;
+}
+
 void multiply(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   uint8_t* area = packed_area(p, context);
+  const uint8_t* const a = left_side(step, context);
+  const size_t a_stride = p.tail_bytes == 0 ? p.k : p.gemm.kc;
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t, size_t outer, size_t part) {
     const Pair pair = p.leading.at(outer);
     GemmOperands args{};
-    args.a = context.in(step, 0) + pair.a * p.gemm.m * p.k;
-    args.a_stride = p.k;
-    args.a_tap_stride = 0;  // the taps of a right side see the same left side
+    args.a = a + pair.a * p.gemm.m * a_stride;
+    args.a_stride = a_stride;
     args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
     args.bias = bias_of(p, area, pair.b);
     args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
@@ -262,8 +282,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   GemmCall& gemm = p.gemm;
   gemm.m = static_cast<size_t>(y[rank - 2]);
   gemm.n = static_cast<size_t>(y[rank - 1]);
-  gemm.taps = activation_taps(p.b_zero_point);
-  gemm.kc = round_up(p.k, 4);
+  gemm.taps = 1;
+  p.tail_bytes = activation_tail_bytes(p.k, p.b_zero_point);
+  gemm.kc = round_up(p.k, 4) + p.tail_bytes;
   p.b_count = static_cast<size_t>(b.elements()) / (p.k * gemm.n);
   step->macs = static_cast<uint64_t>(y.elements()) * p.k;
   if (p.b_count == 1) {
@@ -274,14 +295,24 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
   plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
-  p.packed_bytes =
-      round_up(static_cast<size_t>(gemm_packed_bytes(gemm.n, gemm.taps, p.k)), kAlignment);
+  p.packed_bytes = round_up(static_cast<size_t>(gemm_packed_bytes(gemm.n, 1, gemm.kc)), kAlignment);
   // Kernels read biases up to the next multiple of 64 channels.
   p.bias_bytes = round_up(gemm.n, 64) * sizeof(int32_t);
   size_t bytes = 0;
   if (!checked_mul(p.b_count, p.packed_bytes + p.bias_bytes, &bytes))
     return error(Code::kUnsupported, "the packed right sides take more memory than there is");
   (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
+  if (p.tail_bytes > 0) {
+    p.a_offset = step->scratch_bytes;
+    p.a_rows = static_cast<size_t>(a.elements()) / p.k;
+    p.tail_tasks = task_count(static_cast<double>(a.elements()) / kCopyBytesPerNs * 2, p.a_rows,
+                              context.threads);
+    size_t left_bytes = 0;
+    if (!checked_mul(p.a_rows, gemm.kc, &left_bytes) ||
+        !checked_add(left_bytes, step->scratch_bytes, &step->scratch_bytes))
+      return error(Code::kUnsupported,
+                   "the left side with its tails takes more memory than there is");
+  }
   p.pack_tasks = task_count(static_cast<double>(b.elements()) / kCopyBytesPerNs * 4,
                             p.b_count * ceil_div(gemm.n, 16), context.threads);
   step->kernel = gemm.kernel->name;
