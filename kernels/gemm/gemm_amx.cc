@@ -9,22 +9,22 @@
 //
 // The left side is read where it stands, at any distance from row to row; what does not stand so (borders of an
 // image, taps that are no multiple of 64 k) is gathered into a buffer first, once for kGroup channels. Outputs go
-// through memory: tile registers have no arithmetic but the products.
+// through memory: tile registers have no arithmetic but the products. A block's sums become outputs while the tiles
+// multiply the next block: the vector units have nothing else to do, and no core looks far enough ahead to find that
+// work by itself.
 //
 // Tiles are configured on entry and released before return, so that the thread's register state is small again.
+#include "kernels/gemm/amx_left.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy512.h"
 
 namespace qrt {
 namespace {
 
-constexpr size_t kTileRows = 16, kTileChannels = 16, kTileK = 64, kTileBytes = 1024;
-constexpr size_t kBlockChannels = 2 * kTileChannels;
-// 64 k each. More of them are multiplied in parts, between which accumulators wait in memory: 3 x 3 taps of 128
-// channels are one part, and the buffer of a part stays in the second-level cache beside its weights.
-constexpr size_t kSteps = 18;
 // Channels that share a gathered part of the left side.
 constexpr size_t kGroup = 256;
+// Weights beyond this do not stay in the second-level cache from one block of rows to the next.
+constexpr size_t kCachedWeights = 1024 * 1024;
 
 // The assembly touches memory that the compiler does not see.
 #define QRT_TILE_LOAD(tile, p, stride) \
@@ -32,43 +32,6 @@ constexpr size_t kGroup = 256;
 #define QRT_TILE_STORE(tile, p, stride) \
   __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)" ::"r"(p), "r"(stride) : "memory")
 #define QRT_TILE_DOT(acc, a, b) __asm__ volatile("tdpbusd %%tmm" #b ", %%tmm" #a ", %%tmm" #acc ::)
-
-// A tile of the left side: its first row, and the bytes to the next.
-struct Operand {
-  const uint8_t* p;
-  ptrdiff_t stride;
-};
-
-struct Part {
-  size_t begin, steps;  // first k of all taps one after the other, and how many times 64
-};
-
-// Left and right side of a product, and what a call knows of them.
-struct Product {
-  explicit Product(const GemmArgs& args)
-      : g(args),
-        k(args.taps * args.kc),
-        steps((k + kTileK - 1) / kTileK),
-        parts((steps + kSteps - 1) / kSteps),
-        blocks((args.m + 2 * kTileRows - 1) / (2 * kTileRows)),
-        rows((args.m + 2 * blocks - 1) / (2 * blocks)),
-        in_place(args.taps == 1 || args.kc % kTileK == 0) {}
-
-  Part part(size_t i) const {
-    const size_t first = steps * i / parts;
-    return {first * kTileK, steps * (i + 1) / parts - first};
-  }
-  // Tiles spread the rows evenly; the last ones repeat some rows of those before.
-  size_t first_row(size_t tile) const {
-    return tile * rows + rows <= g.m ? tile * rows : g.m - rows;
-  }
-
-  const GemmArgs& g;
-  const size_t k, steps, parts;
-  const size_t blocks;  // of two tiles of rows
-  const size_t rows;    // of a tile
-  const bool in_place;  // every step lies in one tap
-};
 
 QRT_INLINE void configure(size_t rows) {
   alignas(64) uint8_t config[64] = {};
@@ -78,74 +41,6 @@ QRT_INLINE void configure(size_t rows) {
     config[48 + tile] = static_cast<uint8_t>(tile < 6 ? rows : kTileRows);  // rows
   }
   __asm__ volatile("ldtilecfg %0" ::"m"(config) : "memory");
-}
-
-QRT_INLINE const uint8_t* row_of_tap(const GemmArgs& g, size_t row, size_t tap) {
-  if (g.indirection == nullptr) return g.a + row * g.a_stride + tap * g.a_tap_stride;
-  const uint8_t* p = g.indirection[row * g.taps + tap];
-  return p == g.zero ? p : p + g.a_offset;
-}
-
-QRT_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
-}
-
-// The rows of a tile from byte `at` of a tap on. False: they are not equally far apart.
-QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t at,
-                              Operand* result) {
-  const GemmArgs& g = p.g;
-  const uint8_t* const first = row_of_tap(g, row, tap);
-  if (g.indirection == nullptr) {
-    *result = {first + at, static_cast<ptrdiff_t>(g.a_stride)};
-    return true;
-  }
-  const uint8_t* last = p.rows > 1 ? row_of_tap(g, row + 1, tap) : first;
-  const ptrdiff_t stride = last - first;
-  for (size_t i = 2; i < p.rows; ++i) {
-    const uint8_t* const next = row_of_tap(g, row + i, tap);
-    if (next - last != stride) return false;
-    last = next;
-  }
-  *result = {first + at, stride};
-  return true;
-}
-
-// The operands of one tile of rows for every step of a part; `buffer` holds kTileRows rows of the part, kPitch apart.
-constexpr size_t kPitch = kSteps * kTileK + 64;  // not a multiple of 4096
-
-void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, Operand* operands) {
-  const GemmArgs& g = p.g;
-  if (p.in_place) {
-    size_t tap = part.begin / g.kc, at = part.begin - tap * g.kc;
-    for (size_t step = 0; step < part.steps;) {
-      const size_t left = part.steps - step, of_tap = (g.kc - at + kTileK - 1) / kTileK;
-      const size_t n = of_tap < left ? of_tap : left;
-      Operand operand;
-      if (!find_in_place(p, row, tap, at, &operand)) {
-        operand = {buffer + step * kTileK, static_cast<ptrdiff_t>(kPitch)};
-        for (size_t i = 0; i < p.rows; ++i)
-          copy_bytes(buffer + i * kPitch + step * kTileK, row_of_tap(g, row + i, tap) + at,
-                     n * kTileK);
-      }
-      for (size_t i = 0; i < n; ++i, ++step, operand.p += kTileK) operands[step] = operand;
-      ++tap, at = 0;
-    }
-    return;
-  }
-  // Taps one after the other. A copy may write up to 60 bytes too many, which the next one mends.
-  const size_t bytes =
-      p.k - part.begin < part.steps * kTileK ? p.k - part.begin : part.steps * kTileK;
-  for (size_t i = 0; i < p.rows; ++i) {
-    uint8_t* to = buffer + i * kPitch;
-    size_t tap = part.begin / g.kc, at = part.begin - tap * g.kc;
-    for (size_t done = 0; done < bytes; ++tap, at = 0) {
-      const size_t left = bytes - done, n = g.kc - at < left ? g.kc - at : left;
-      copy_bytes(to + done, row_of_tap(g, row + i, tap) + at, n);
-      done += n;
-    }
-  }
-  for (size_t step = 0; step < part.steps; ++step)
-    operands[step] = {buffer + step * kTileK, static_cast<ptrdiff_t>(kPitch)};
 }
 
 // The last, incomplete step's weights of a block of 16 channels, with zeros behind them.
@@ -162,6 +57,130 @@ struct Sums {
   alignas(64) int32_t rows[2 * kTileRows][kBlockChannels];
 };
 
+// A block's sums on their way to the outputs, in pieces of four rows.
+class Pending {
+ public:
+  Pending(const Product& p, const Output<Avx512Vnni>& output) : p_(p), output_(output) {}
+
+  void set(size_t channel, size_t columns, size_t block, Sums* sums) {
+    is_pair_ = columns > kTileChannels;
+    if (const auto* epilogue = output_.in_registers()) {
+      if (is_pair_)
+        pair_.set(*epilogue, channel, columns);
+      else
+        single_.set(*epilogue, channel, columns);
+    }
+    channel_ = channel;
+    columns_ = columns;
+    block_ = block;
+    sums_ = sums;
+    tile_ = row_ = 0;
+    // What goes through memory goes as whole tiles.
+    piece_rows_ = output_.in_registers() == nullptr || p_.rows < kPieceRows ? p_.rows : kPieceRows;
+    left_ = 2 * ((p_.rows + piece_rows_ - 1) / piece_rows_);
+  }
+
+  // Pieces in one of `shares` equal parts of what is left, rounded up.
+  size_t share(size_t shares) const { return (left_ + shares - 1) / shares; }
+
+  // The next `count` pieces, or what is left of them.
+  __attribute__((always_inline)) void store(size_t count) {
+    if (left_ > 0) store_pieces(count < left_ ? count : left_);
+  }
+
+ private:
+  static constexpr size_t kPieceRows = 4;
+
+  __attribute__((noinline)) void store_pieces(size_t count) {
+    left_ -= count;
+    for (; count > 0; --count) {
+      // The last rows of a tile repeat some of those before.
+      const size_t row = row_ + piece_rows_ <= p_.rows ? row_ : p_.rows - piece_rows_;
+      uint8_t* const c =
+          static_cast<uint8_t*>(p_.g.c) + (p_.first_row(2 * block_ + tile_) + row) * p_.g.c_stride;
+      store_rows(sums_->rows[tile_ * p_.rows + row], c);
+      row_ += piece_rows_;
+      if (row_ >= p_.rows) row_ = 0, ++tile_;
+    }
+  }
+
+  // The rows of a piece; c: of the first one.
+  void store_rows(int32_t* sums, uint8_t* c) {
+    const size_t c_stride = p_.g.c_stride;
+    if (output_.in_registers() == nullptr) {
+      store_memory<Avx512Vnni>(p_.g, output_, channel_, sums, p_.rows, kBlockChannels, columns_, c);
+    } else if (piece_rows_ == kPieceRows) {
+      c += channel_;
+      if (is_pair_)
+        store_some<kPieceRows>(pair_, sums, c, c_stride);
+      else
+        store_some<kPieceRows>(single_, sums, c, c_stride);
+    } else {
+      c += channel_;
+      for (size_t i = 0; i < piece_rows_; ++i, sums += kBlockChannels, c += c_stride) {
+        if (is_pair_)
+          store_some<1>(pair_, sums, c, c_stride);
+        else
+          store_some<1>(single_, sums, c, c_stride);
+      }
+    }
+  }
+
+  template <int kRows, int kTiles>
+  static void store_some(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, uint8_t* c,
+                         size_t c_stride) {
+    __m512i acc[kRows][kTiles];
+    QRT_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      QRT_UNROLL
+      for (int v = 0; v < kTiles; ++v) acc[i][v] = _mm512_load_si512(sums + i * 32 + v * 16);
+    }
+    store.rows(acc, c, c_stride);
+  }
+
+  const Product& p_;
+  const Output<Avx512Vnni>& output_;
+  bool is_pair_ = false;
+  Avx512Vnni::Store<1> single_;
+  Avx512Vnni::Store<2> pair_;
+  size_t channel_ = 0, columns_ = 0, block_ = 0;
+  Sums* sums_ = nullptr;
+  size_t piece_rows_ = 0;
+  size_t tile_ = 0, row_ = 0;  // of the next piece
+  size_t left_ = 0;            // pieces
+};
+
+QRT_INLINE void fetch_far(const int8_t* p, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) Avx512Vnni::prefetch_far(p + i);
+}
+
+// What is to be in the second-level cache soon: while the first rows read weights for the first time, those of the
+// next channels; later what the caller wants ahead, an even share in every step.
+struct Streams {
+  explicit Streams(const Product& p)
+      : ahead(p.g.ahead),
+        ahead_step(p.g.ahead == nullptr || p.blocks == 1
+                       ? 0
+                       : p.g.ahead_bytes / ((p.blocks - 1) * p.steps *
+                                            ((p.g.n + kBlockChannels - 1) / kBlockChannels)) +
+                             1) {}
+
+  // `next`: what stands two blocks of 16 channels behind the weights of this step.
+  __attribute__((always_inline)) void fetch(const int8_t* next, size_t block_bytes) {
+    if (is_first) {
+      fetch_far(next, kTileBytes);
+      fetch_far(next + block_bytes, kTileBytes);
+    } else {
+      fetch_far(ahead, ahead_step);
+      ahead += ahead_step;
+    }
+  }
+
+  bool is_first = true;
+  const int8_t* ahead;
+  const size_t ahead_step;  // bytes
+};
+
 // Where the accumulators of two tiles of rows stand, or are to stand.
 struct Place {
   int32_t* upper;
@@ -170,11 +189,12 @@ struct Place {
 };
 
 // Adds the products of a part to the accumulators, which start from `start` (one row) or from what stands at `sums`;
-// kTiles: of channels.
+// kTiles: of channels. What is pending is stored before the results are: they may take its place.
 template <int kTiles>
 QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps],
                          const int8_t* weights, const int8_t (*padded)[kTileBytes],
-                         const int32_t* start, const Place& sums, const Place& results) {
+                         const int32_t* start, const Place& sums, const Place& results,
+                         Pending* pending, Streams* streams) {
   if (start != nullptr) {
     const size_t same = 0;  // every row
     QRT_TILE_LOAD(0, start, same);
@@ -194,6 +214,7 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
   const size_t line = 64, block_bytes = p.k * kBlock;
   const int8_t* w = weights + part.begin * kBlock;
   const bool ends = part.begin + part.steps * kTileK > p.k;
+  const size_t share = pending->share(part.steps);
   for (size_t step = 0; step < part.steps; ++step, w += kTileBytes) {
     const bool pads = ends && step + 1 == part.steps;
     const int8_t* const b0 = pads ? padded[0] : w;
@@ -208,57 +229,14 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
       QRT_TILE_DOT(1, 4, 7);
       QRT_TILE_DOT(3, 5, 7);
     }
+    streams->fetch(w + 2 * block_bytes, block_bytes);
+    pending->store(share);
   }
   QRT_TILE_STORE(0, results.upper, results.pitch);
   QRT_TILE_STORE(2, results.lower, results.pitch);
   if constexpr (kTiles == 2) {
     QRT_TILE_STORE(1, results.upper + kTileChannels, results.pitch);
     QRT_TILE_STORE(3, results.lower + kTileChannels, results.pitch);
-  }
-}
-
-template <int kTiles, int kRows>
-QRT_INLINE void store_some(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, uint8_t* c,
-                           size_t c_stride) {
-  __m512i acc[kRows][kTiles];
-  QRT_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    QRT_UNROLL
-    for (int v = 0; v < kTiles; ++v) acc[i][v] = _mm512_load_si512(sums + i * 32 + v * 16);
-  }
-  store.rows(acc, c, c_stride);
-}
-
-// Rows of accumulators to outputs in registers, four at a time; the last ones repeat some of those before.
-template <int kTiles>
-QRT_INLINE void store_rows(const Avx512Vnni::Store<kTiles>& store, const int32_t* sums, size_t rows,
-                           uint8_t* c, size_t c_stride) {
-  if (rows < 4) {
-    for (size_t i = 0; i < rows; ++i)
-      store_some<kTiles, 1>(store, sums + i * kBlockChannels, c + i * c_stride, c_stride);
-    return;
-  }
-  for (size_t i = 0; i < rows; i += 4) {
-    const size_t row = i + 4 <= rows ? i : rows - 4;
-    store_some<kTiles, 4>(store, sums + row * kBlockChannels, c + row * c_stride, c_stride);
-  }
-}
-
-template <int kTiles>
-QRT_INLINE void store(const Product& p, const Output<Avx512Vnni>& output, size_t channel,
-                      size_t columns, size_t block, Sums* sums) {
-  const GemmArgs& g = p.g;
-  const auto* const epilogue = output.in_registers();
-  typename Avx512Vnni::Store<kTiles> registers;
-  if (epilogue != nullptr) registers.set(*epilogue, channel, columns);
-  for (size_t tile = 0; tile < 2; ++tile) {
-    int32_t* const from = sums->rows[tile * p.rows];
-    uint8_t* const c = static_cast<uint8_t*>(g.c) + p.first_row(2 * block + tile) * g.c_stride;
-    if (epilogue != nullptr) {
-      store_rows<kTiles>(registers, from, p.rows, c + channel, g.c_stride);
-    } else {
-      store_memory<Avx512Vnni>(g, output, channel, from, p.rows, kBlockChannels, columns, c);
-    }
   }
 }
 
@@ -272,7 +250,7 @@ QRT_INLINE Place place_in_output(const Product& p, size_t block, size_t channel)
 // Two tiles of rows against channels [begin, end), at most kGroup of them.
 void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin,
                size_t end, uint8_t (*buffer)[kTileRows * kPitch], Sums* sums,
-               Operand (&lhs)[2][kSteps], bool finds) {
+               Operand (&lhs)[2][kSteps], bool finds, Pending* pending, Streams* streams) {
   const GemmArgs& g = p.g;
   const size_t block_bytes = p.k * kBlock;
   const auto* const epilogue = output.in_registers();
@@ -307,12 +285,11 @@ void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block,
                              columns == (is_pair ? 2 : 1) * kTileChannels;
       const Place results = is_output ? place_in_output(p, block, j) : waiting;
       if (is_pair) {
-        multiply<2>(p, part, lhs, weights, padded, from, waiting, results);
-        if (is_last && !is_output) store<2>(p, output, j, columns, block, s);
+        multiply<2>(p, part, lhs, weights, padded, from, waiting, results, pending, streams);
       } else {
-        multiply<1>(p, part, lhs, weights, padded, from, waiting, results);
-        if (is_last && !is_output) store<1>(p, output, j, columns, block, s);
+        multiply<1>(p, part, lhs, weights, padded, from, waiting, results, pending, streams);
       }
+      if (is_last && !is_output) pending->set(j, columns, block, s);
     }
   }
 }
@@ -325,14 +302,21 @@ void gemm_u8s8_32x32_k64_amx(const GemmArgs& args) {
   alignas(64) uint8_t buffer[2][kTileRows * kPitch];
   alignas(64) Sums sums[kGroup / kBlockChannels];
   Operand lhs[2][kSteps];
+  Pending pending(p, output);
+  Streams streams(p);
+  // All channels of a block of rows, whose left side is found once; or all rows for a group of channels.
+  const bool by_group = p.k * args.n > kCachedWeights;
+  const size_t groups = (args.n + kGroup - 1) / kGroup;
   configure(p.rows);
-  for (size_t block = 0; block < p.blocks; ++block) {
-    for (size_t j = 0; j < args.n; j += kGroup) {
-      run_block(p, output, block, j, args.n - j < kGroup ? args.n : j + kGroup, buffer, sums, lhs,
-                j == 0);
-    }
+  for (size_t i = 0; i < p.blocks * groups; ++i) {
+    const size_t block = by_group ? i % p.blocks : i / groups;
+    const size_t group = by_group ? i / p.blocks : i % groups, begin = group * kGroup;
+    streams.is_first = block == 0;
+    run_block(p, output, block, begin, args.n - begin < kGroup ? args.n : begin + kGroup, buffer,
+              sums, lhs, by_group || group == 0, &pending, &streams);
   }
   __asm__ volatile("tilerelease" ::);
+  pending.store(pending.share(1));
 }
 
 }  // namespace qrt

@@ -279,6 +279,9 @@ TEST_P(GemmTest, LargeProductsCrossEveryBlock) {
   run(GemmTester().m(61).n(210).k(300));
   run(GemmTester().m(131).n(70).k(1028).a_gap(4));
   run(GemmTester().m(7).n(97).taps(9).k(260).indirect(true));
+  // More weights than 1 MiB.
+  run(GemmTester().m(35).n(520).k(2112));
+  run(GemmTester().m(35).n(300).taps(9).k(448).indirect(true));
 }
 
 TEST_P(GemmTest, StridedTaps) {
