@@ -9,14 +9,21 @@ constexpr Part kInt16Part = {"Int16", built::kInt16};
 constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
 constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
 constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
+constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
 
 // Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
 bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
   const auto* o = op.options_as_Conv2D();
-  if (o == nullptr || o->stride_h() != 1 || o->stride_w() != 1) return false;
+  if (o == nullptr || o->groups() != 1 || o->stride_h() != 1 || o->stride_w() != 1) return false;
   const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
   const int32_t most = std::max(w.Get(1), w.Get(2)), least = std::min(w.Get(1), w.Get(2));
   return most == 3 && (least == 3 || least == 1);
+}
+
+// The same of runtime/ops/conv2d_grouped.cc.
+bool may_take_grouped(const fb::Operator& op) {
+  const auto* o = op.options_as_Conv2D();
+  return o != nullptr && o->groups() > 1;
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ std::vector<const Part*> parts_of(const fb::Model& model) {
   for (const fb::Operator* op : *model.operators()) {
     add(part_of(*op));
     if (may_take_winograd(model, *op)) add(&kWinogradPart);
+    if (may_take_grouped(*op)) add(&kGroupedPart);
   }
   return parts;
 }

@@ -7,6 +7,7 @@
 //             output row is one product over a zero-point-padded copy of the image rows it needs
 //
 // With INT16 activations: conv2d_int16.cc. 3x3 where the products are slow: conv2d_winograd.cc.
+// Groups of few channels: conv2d_grouped.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +15,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/conv2d_geometry.h"
+#include "runtime/ops/conv2d_grouped.h"
 #include "runtime/ops/conv2d_winograd.h"
 #include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
@@ -368,6 +370,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
                (g.in_c / g.groups);
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16_conv2d(context, g, step);
   if (prepare_xnnpack(context, g, step)) return Status();
+
+  if (built::kGrouped) QRT_TRY(prepare_grouped_conv2d(context, g, step));
+  if (step->run != nullptr) return Status();
 
   GemmCall& gemm = params->gemm;
   const bool as_rows = g.row_taps && !g.is_dense;

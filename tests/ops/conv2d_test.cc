@@ -301,6 +301,34 @@ TEST(Conv2D, RowsAndColumnsOfThree) {
   ConvTester().image(17, 5, 16).kernel(33, 3, 1).pad(0, 1, 2, 1).test();  // wider than its input
 }
 
+// As some instruction sets take them, without the zeros of a packed block (kernels/grouped).
+TEST(Conv2D, GroupsOfFewChannels) {
+  for (const int64_t k : {2, 4, 5, 8, 12, 16, 24, 32, 40})
+    for (const int64_t groups : {3, 7})
+      ConvTester()
+          .image(6, 5, groups * k)
+          .kernel(groups * k, 3, 3)
+          .pad(1, 1, 1, 1)
+          .in_groups(groups)
+          .test();
+  for (const Kind kind :
+       {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kShiftUp, Kind::kZeroPointBefore})
+    ConvTester()
+        .image(9, 7, 40)
+        .kernel(40, 3, 3)
+        .pad(1, 1, 1, 1)
+        .in_groups(10)
+        .requant(kind)
+        .test();
+  ConvTester().image(9, 8, 48).kernel(48, 3, 3).pad(0, 1, 2, 1).in_groups(6).stride(2, 2).test();
+  ConvTester().image(9, 8, 32).kernel(32, 5, 2).pad(4, 1, 4, 1).in_groups(2).dilation(2, 3).test();
+  ConvTester().image(1, 70, 24).kernel(24, 1, 5).pad(0, 2, 0, 2).in_groups(6).stride(1, 3).test();
+  ConvTester().image(5, 6, 24).kernel(24, 1, 1).in_groups(3).test();
+  ConvTester().image(5, 6, 24).kernel(48, 3, 3).in_groups(6).test();  // a channel multiplier
+  ConvTester().image(56, 56, 64).kernel(64, 3, 3).pad(1, 1, 1, 1).in_groups(16).test();
+  ConvTester().image(3, 12000, 16).kernel(16, 3, 3).in_groups(4).test();  // rows too long for it
+}
+
 // Large enough to be cut on every instruction set; by rows, by channels.
 TEST(Conv2D, ManyTasks) {
   ConvTester().image(56, 56, 48).kernel(128, 1, 1).test();

@@ -1,0 +1,111 @@
+// Contract of the grouped family: convolutions of groups of as many outputs as inputs, few, by any
+// kernel, stride, dilation and padding.
+//
+//   acc[y][x][o] = bias[o] + sum over ky, kx and the inputs i of o's group of w[o][ky][kx][i] *
+//                  in[y * stride_h + ky * dilation_h - pad_top]
+//                    [x * stride_w + kx * dilation_w - pad_left][i]
+//   output[y][x][o] = requantize(acc[y][x][o]) as uint8, or as int32 or float32 (RequantKind)
+//
+// Positions outside the image read the zero point. uint8 times int8, sums in int32 modulo 2^32:
+// outputs are those of gemm.h, bit for bit, but where that multiplies zeros or has a tile for a few
+// columns, every product here is one of the sum.
+//
+// A panel is 16 channels of output, a band the inputs that they need: the same 16 channels, or their
+// whole group. A vector of products holds dwords of 4 or 2 neighbouring inputs (bytes or 16-bit
+// words) in cells of 128 bits, and one cell of the image is multiplied with as many different
+// weights as a vector has cells, for as many outputs (a broadcast is part of its load):
+//
+//             dword 0     dword 1     dword 2     dword 3
+//   inputs    g0 0..3     g0 4..7     g1 0..3     g1 4..7      of a cell: here groups of 8, bytes
+//   weights   of g0's     of g0's     of g1's     of g1's      of one cell of a vector
+//             output 2 l  output 2 l + 1   and so on           l: number of that cell
+//
+// Where a group has several dwords (partial sums), as many accumulators hold them with the outputs
+// exchanged, accumulator x in dword h that of output x ^ h: x shuffles and additions make one vector of
+// whole sums of them, once for all taps.
+#ifndef QRT_KERNELS_GROUPED_GROUPED_H_
+#define QRT_KERNELS_GROUPED_GROUPED_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+#include "kernels/requant.h"
+
+namespace qrt {
+
+constexpr size_t kGroupedPanel = 16;  // channels
+
+struct GroupedShape {
+  size_t in_h, in_w, out_h, out_w;
+  size_t channels;  // of the input and of the output
+  size_t group;     // 4, 8, or a multiple of 16: of so many channels each, the last may have fewer
+  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+
+  size_t taps() const { return kernel_h * kernel_w; }
+  size_t band() const { return group < kGroupedPanel ? kGroupedPanel : group; }
+  // Pixels of an image row, with padding, that the outputs of a row need.
+  size_t padded_w() const { return (out_w - 1) * stride_w + (kernel_w - 1) * dilation_w + 1; }
+  size_t padded_h(size_t rows) const {
+    return (rows - 1) * stride_h + (kernel_h - 1) * dilation_h + 1;
+  }
+};
+
+// How a kernel wants weights and pixels: elements, and bits of a vector.
+enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512 };
+
+struct GroupedKernel;
+
+// Output rows row_begin .. row_end - 1 of one image, at most grouped_strip_rows().
+struct GroupedArgs {
+  GroupedShape shape;
+  const uint8_t* x;  // the image; its pixels may be over-read by up to 64 bytes
+  size_t x_pitch;    // bytes from pixel to pixel
+  uint8_t zero_point;
+  const int8_t* weights;  // as grouped_weights() leaves them
+  const int32_t* bias;    // readable to the next multiple of 64 channels, as the requantisation's
+  Requant requant;
+  uint8_t* y;  // the image
+  size_t y_pitch;
+  size_t row_begin, row_end;
+  uint8_t* scratch;  // grouped_scratch_bytes(), aligned to 64
+};
+
+struct GroupedKernel {
+  const char* name;
+  Isa isa;
+  size_t width;  // of the groups that it takes: 4, 8, or 16 for all multiples of it
+  GroupedLayout layout;
+  void (*fn)(const GroupedArgs& args);
+
+  bool takes(size_t group) const {
+    return width == kGroupedPanel ? group % kGroupedPanel == 0 : group == width;
+  }
+  size_t element_bytes() const { return layout == kGroupedWords256 ? 2 : 1; }
+};
+
+// Weights as gemm_pack() leaves those of groups of k inputs and k outputs, of so many taps: the least
+// group of GroupedShape such that every weight beyond it is zero (a converter joins narrow groups),
+// or 0. `channels`: a multiple of k.
+size_t grouped_width(const int8_t* packed, size_t channels, size_t taps, size_t k);
+
+uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
+void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
+                     size_t k, int8_t* weights);
+
+// Output rows of a call: their pixels, padded and as the kernel wants them, stay in the first-level
+// cache.
+size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape);
+// Saturates.
+uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
+
+// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
+// row, the gemm family does these convolutions on every instruction set.
+const GroupedKernel* grouped_kernels(size_t* count);
+
+// The first row of the best set among `isas` that has any, or null.
+const GroupedKernel* select_grouped(IsaSet isas, size_t group);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_GROUPED_GROUPED_H_

@@ -1,0 +1,133 @@
+// Weights of the gemm family to those of the grouped family; sizes.
+#include <string.h>
+
+#include "kernels/gemm/pack.h"
+#include "kernels/grouped/grouped.h"
+#include "kernels/grouped/scratch.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kBlock = 16, kGroup = 4;
+
+// A layer's weights in the form of gemm.h.
+class Packed {
+ public:
+  Packed(const int8_t* packed, size_t taps, size_t k)
+      : packed_(packed), taps_(taps), k_(k), kc_((k + kGroup - 1) / kGroup * kGroup) {}
+
+  // Of output `o` for input `i`, 0 if that is of another group.
+  int8_t at(size_t o, size_t tap, size_t i) const {
+    if (o / k_ != i / k_) return 0;
+    const size_t row = o % k_, column = i % k_;
+    const int8_t* group = packed_ + o / k_ * static_cast<size_t>(gemm_packed_bytes(k_, taps_, k_));
+    return group[(row / kBlock * taps_ + tap) * kc_ * kBlock + column / kGroup * kGroup * kBlock +
+                 row % kBlock * kGroup + column % kGroup];
+  }
+
+ private:
+  const int8_t* packed_;
+  size_t taps_, k_, kc_;
+};
+
+// Where a weight stands among those of its panel: sub-blocks of outputs that accumulators are held of
+// at a time, then taps, cells of inputs, accumulators, cells of a vector, dwords, elements.
+class Places {
+ public:
+  Places(const GroupedKernel& kernel, const GroupedShape& shape)
+      : taps_(shape.taps()), group_(shape.group), in_dword_(4 / kernel.element_bytes()) {
+    const size_t in_cell = 4 * in_dword_;
+    cells_of_vector_ = kernel.layout == kGroupedBytes512 ? 4 : 2;
+    in_cell_ = group_ < in_cell ? group_ : in_cell;
+    cells_ = group_ / in_cell_;
+    sums_ = in_cell_ / in_dword_;
+    outputs_ = kMostAccumulators * 4 * cells_of_vector_ / sums_;
+    if (outputs_ > in_cell) outputs_ = in_cell;
+    accumulators_ = outputs_ * sums_ / (4 * cells_of_vector_);
+  }
+
+  // o: within the panel; i: within the group.
+  size_t of(size_t o, size_t tap, size_t i) const {
+    const size_t block = o / outputs_, in_block = o % outputs_;
+    const size_t group = in_block / in_cell_ % (4 / sums_), output = in_block % in_cell_;
+    const size_t cell = i / in_cell_, part = i % in_cell_ / in_dword_;
+    const size_t vectors = accumulators_ / sums_, rest = output / sums_;
+    const size_t accumulator = rest % vectors * sums_ + (output % sums_ ^ part);
+    const size_t vector = ((block * taps_ + tap) * cells_ + cell) * accumulators_ + accumulator;
+    const size_t dword = (vector * cells_of_vector_ + rest / vectors) * 4 + group * sums_ + part;
+    return dword * in_dword_ + i % in_dword_;
+  }
+
+ private:
+  static constexpr size_t kMostAccumulators = 4;
+  size_t taps_, group_;
+  size_t in_dword_, in_cell_;  // inputs of a group
+  size_t cells_;               // of a group
+  size_t sums_;                // partial sums of an output
+  size_t cells_of_vector_, outputs_, accumulators_;
+};
+
+size_t panels_of(const GroupedShape& shape) {
+  return (shape.channels + kGroupedPanel - 1) / kGroupedPanel;
+}
+size_t panel_weights(const GroupedShape& shape) {
+  return kGroupedPanel * shape.taps() * shape.group;
+}
+
+}  // namespace
+
+size_t grouped_width(const int8_t* packed, size_t channels, size_t taps, size_t k) {
+  if (k > kGroupedPanel) return k % kGroupedPanel == 0 ? k : 0;
+  if (kGroupedPanel % k != 0) return 0;
+  const Packed weights(packed, taps, k);
+  size_t width = 4;
+  for (size_t o = 0; o < channels; ++o) {
+    const size_t first = o / k * k;
+    for (size_t i = first; i < first + k; ++i)
+      for (size_t tap = 0; tap < taps && o / width != i / width; ++tap)
+        while (o / width != i / width && weights.at(o, tap, i) != 0) width *= 2;
+  }
+  return width;
+}
+
+uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& shape) {
+  return uint64_t{panels_of(shape)} * panel_weights(shape) * kernel.element_bytes();
+}
+
+void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
+                     size_t k, int8_t* weights) {
+  const Packed source(packed, shape.taps(), k);
+  const Places places(kernel, shape);
+  memset(weights, 0, static_cast<size_t>(grouped_weight_bytes(kernel, shape)));
+  for (size_t o = 0; o < shape.channels; ++o) {
+    const size_t panel = o / kGroupedPanel * panel_weights(shape);
+    const size_t first = o / shape.group * shape.group;
+    for (size_t tap = 0; tap < shape.taps(); ++tap) {
+      for (size_t i = 0; i < shape.group && first + i < shape.channels; ++i) {
+        const int8_t w = source.at(o, tap, first + i);
+        const size_t at = panel + places.of(o % kGroupedPanel, tap, i);
+        if (kernel.element_bytes() == 1) {
+          weights[at] = w;
+        } else {
+          const int16_t word = w;
+          memcpy(weights + 2 * at, &word, sizeof word);
+        }
+      }
+    }
+  }
+}
+
+size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape) {
+  constexpr size_t kGoodBytes = 20 << 10;  // of the first-level cache, beside weights
+  size_t rows = 1;
+  while (rows < shape.out_h &&
+         GroupedScratch(kernel.element_bytes(), shape, rows + 1).pixel_bytes() <= kGoodBytes)
+    ++rows;
+  return rows;
+}
+
+uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape) {
+  return GroupedScratch(kernel.element_bytes(), shape, grouped_strip_rows(kernel, shape)).bytes();
+}
+
+}  // namespace qrt

@@ -1,0 +1,138 @@
+// Conv2D of groups of few channels in the form of kernels/grouped: only products of a group's own
+// weights, where the gemm family has a block of 16 outputs and zeros for the inputs of the others. Its
+// weights are brought into their form by bind(), into as many bytes as they have, or twice as many.
+#include "runtime/ops/conv2d_grouped.h"
+
+#include <algorithm>
+
+#include "kernels/grouped/grouped.h"
+#include "runtime/checked.h"
+#include "runtime/ops/dynamic_layer.h"
+#include "runtime/ops/gemm_call.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Padded pixels of one output row that pass the second-level cache's share of a task do not pay.
+constexpr uint64_t kMostScratch = 256 << 10;
+// Groups of more channels fill the tiles of the gemm family.
+constexpr size_t kMostGroup = 32;
+// Beyond these the sizes below do not fit.
+constexpr size_t kMostPadded = 1 << 20;
+
+struct Params {
+  GroupedShape shape;
+  const GroupedKernel* kernel;
+  GemmCall layer;  // its bias, requantisation and packed weights
+  size_t images, tasks, strip_rows, task_scratch;
+  size_t k;  // of a group of the packed weights
+  uint8_t input_zero_point;
+};
+
+void bind(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  grouped_weights(*p.kernel, p.shape, p.layer.weights, p.k,
+                  reinterpret_cast<int8_t*>(context.state));
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const GroupedShape& s = p.shape;
+  GroupedArgs job;
+  job.shape = s;
+  job.x_pitch = input_pitch(step, 0, s.channels);
+  job.zero_point = p.input_zero_point;
+  job.weights = reinterpret_cast<const int8_t*>(context.state);
+  job.bias = p.layer.bias.data();
+  job.requant = p.layer.requant.requant;
+  job.y_pitch = output_pitch(step, s.channels);
+  const uint8_t* const x = context.in(step, 0);
+  uint8_t* const y = context.out(step, 0);
+  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               GroupedArgs args = job;
+               args.scratch = context.scratch + task * p.task_scratch;
+               while (begin < end) {
+                 const size_t image = begin / s.out_h;
+                 args.x = x + image * s.in_h * s.in_w * job.x_pitch;
+                 args.y = y + image * s.out_h * s.out_w * job.y_pitch;
+                 args.row_begin = begin % s.out_h;
+                 const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
+                 // Strips as even as can be.
+                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, p.strip_rows));
+                 p.kernel->fn(args);
+                 const size_t done = args.row_end - args.row_begin;
+                 if (step.follower != nullptr)
+                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, s.channels,
+                          job.y_pitch);
+                 begin += done;
+               }
+             });
+}
+
+bool has_form(const Conv2DGeometry& g) {
+  return g.groups > 1 && g.out_c == g.in_c && g.terms == 1 && !g.row_taps && g.k <= kMostGroup &&
+         g.out_c <= kTensorRequantChannels;
+}
+
+GroupedShape shape_of(const Conv2DGeometry& g, size_t group) {
+  GroupedShape s;
+  s.in_h = g.in_h, s.in_w = g.in_w, s.out_h = g.out_h, s.out_w = g.out_w;
+  s.channels = g.out_c, s.group = group;
+  s.kernel_h = g.kernel_h, s.kernel_w = g.kernel_w;
+  s.stride_h = g.stride_h, s.stride_w = g.stride_w;
+  s.dilation_h = g.dilation_h, s.dilation_w = g.dilation_w;
+  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
+  return s;
+}
+
+}  // namespace
+
+Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
+                              PlannedStep* step) {
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  if (!has_form(g) || !context.may_spend || is_dynamic_layer(context) ||
+      options->requant()->kind() == fb::RequantKind::ACC)
+    return Status();
+  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  const GroupedShape shape = shape_of(g, grouped_width(packed, g.out_c, g.taps, g.k));
+  const GroupedKernel* kernel =
+      shape.group == 0 ? nullptr : select_grouped(context.isas, shape.group);
+  if (kernel == nullptr || shape.padded_w() > kMostPadded || shape.padded_h(1) > kMostPadded)
+    return Status();
+  const uint64_t scratch = grouped_scratch_bytes(*kernel, shape);
+  if (scratch > kMostScratch) return Status();
+
+  auto params = std::make_shared<Params>();
+  params->shape = shape;
+  params->kernel = kernel;
+  params->images = g.images;
+  params->k = g.k;
+  params->input_zero_point = options->input_zero_point();
+  GemmCall& layer = params->layer;  // as if all channels were of one group
+  layer.m = g.out_h * g.out_w, layer.outer = g.images;
+  layer.n = g.out_c;
+  layer.taps = g.taps, layer.kc = shape.group;
+  QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, g.out_c)));
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
+             options->requant(), options->pair_safe()},
+            context.isas, 1, &layer);
+  step->macs = step->macs / g.k * std::min(g.k, shape.group);
+  const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
+  params->tasks = task_count(ns, g.images * g.out_h, context.threads);
+  params->strip_rows = grouped_strip_rows(*kernel, shape);
+  params->task_scratch = round_up(static_cast<size_t>(scratch), kAlignment);
+  step->kernel = kernel->name;
+  step->can_lead = true;
+  step->input_rows = g.images * g.in_h * g.in_w;
+  step->output_rows = g.images * g.out_h * g.out_w;
+  step->state_bytes = static_cast<size_t>(grouped_weight_bytes(*kernel, shape));
+  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->bind = bind;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace qrt

@@ -1,0 +1,334 @@
+// Every grouped kernel of this CPU against a naive loop written from the definition of a convolution:
+// all groups, tails, strides, dilations, borders, requantisations, strips of rows.
+#include "kernels/grouped/grouped.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/pack.h"
+#include "tests/support/guarded.h"
+#include "tests/support/random.h"
+
+namespace qrt {
+namespace {
+
+using testing::Guarded;
+using testing::Random;
+
+constexpr size_t kSlack = 64;
+
+size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
+
+// Weights [channels][taps][k] of groups of k, as gemm_pack() packs them.
+struct Weights {
+  size_t channels, taps, k;
+  std::vector<int8_t> values;
+
+  Weights(size_t c, size_t t, size_t group) : channels(c), taps(t), k(group), values(c * t * k) {}
+
+  // Of output o for input i.
+  int8_t& at(size_t o, size_t tap, size_t i) { return values[(o * taps + tap) * k + i % k]; }
+  int value(size_t o, size_t tap, size_t i) const {
+    return o / k == i / k ? values[(o * taps + tap) * k + i % k] : 0;
+  }
+  std::vector<int8_t> packed() const {
+    const size_t bytes = gemm_packed_bytes(k, taps, k);
+    std::vector<int8_t> p(channels / k * bytes);
+    for (size_t g = 0; g < channels / k; ++g)
+      gemm_pack(values.data() + g * k * taps * k, k, taps, k, p.data() + g * bytes);
+    return p;
+  }
+  size_t width() const { return grouped_width(packed().data(), channels, taps, k); }
+};
+
+Weights random_weights(size_t channels, size_t taps, size_t k, Random* random) {
+  Weights weights(channels, taps, k);
+  random->fill(weights.values, -128, 127);
+  return weights;
+}
+
+// Groups of k whose weights are those of groups of `group`, as a converter joins them.
+Weights joined(size_t channels, size_t taps, size_t k, size_t group, Random* random) {
+  Weights weights(channels, taps, k);
+  for (size_t o = 0; o < channels; ++o)
+    for (size_t tap = 0; tap < taps; ++tap)
+      for (size_t i = o / group * group; i < (o / group + 1) * group; ++i)
+        weights.at(o, tap, i) = static_cast<int8_t>(random->integer(-128, 127));
+  return weights;
+}
+
+GroupedShape same(size_t h, size_t w, size_t channels, size_t group) {
+  return {h, w, h, w, channels, group, 3, 3, 1, 1, 1, 1, 1, 1};
+}
+
+class GroupedTester {
+ public:
+  GroupedTester& x_gap(size_t v) { return x_gap_ = v, *this; }
+  GroupedTester& y_gap(size_t v) { return y_gap_ = v, *this; }
+  GroupedTester& strip(size_t v) { return strip_ = v, *this; }
+  GroupedTester& bias(int32_t most) { return bias_ = most, *this; }
+  GroupedTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
+  // Sums as they are unless set.
+  GroupedTester& requant(const Requant& r) { return requant_ = r, *this; }
+
+  void run(GroupedShape s, const Weights& source, const GroupedKernel& kernel,
+           Random* random) const {
+    s.group = source.width();
+    SCOPED_TRACE(std::string(kernel.name) + " " + std::to_string(s.in_h) + "x" +
+                 std::to_string(s.in_w) + "x" + std::to_string(s.channels) + " to " +
+                 std::to_string(s.out_h) + "x" + std::to_string(s.out_w) + ", groups of " +
+                 std::to_string(s.group) + ", kernel " + std::to_string(s.kernel_h) + "x" +
+                 std::to_string(s.kernel_w) + " " + random->trace());
+    ASSERT_TRUE(kernel.takes(s.group));
+    const std::vector<int8_t> packed = source.packed();
+    Guarded<int8_t> weights(grouped_weight_bytes(kernel, s));
+    grouped_weights(kernel, s, packed.data(), source.k, weights.data());
+
+    const size_t x_pitch = s.channels + x_gap_, in_pixels = s.in_h * s.in_w;
+    Guarded<uint8_t> x((in_pixels - 1) * x_pitch + s.channels, kSlack);
+    for (auto& v : x) v = static_cast<uint8_t>(random->integer(lo_, hi_));
+    Guarded<int32_t> bias(round_up(s.channels, 64));
+    for (auto& v : bias) v = static_cast<int32_t>(random->integer(-bias_, bias_));
+
+    const size_t element = requant_.kind == RequantKind::kAcc ? 4 : 1;
+    const size_t y_pitch = s.channels * element + y_gap_, out_pixels = s.out_h * s.out_w;
+    Guarded<uint8_t> y((out_pixels - 1) * y_pitch + s.channels * element);
+    Guarded<uint8_t> scratch(round_up(grouped_scratch_bytes(kernel, s), 64));
+    GroupedArgs args;
+    args.shape = s;
+    args.x = x.data(), args.x_pitch = x_pitch;
+    args.zero_point = static_cast<uint8_t>(random->integer(lo_, hi_));
+    args.weights = weights.data(), args.bias = bias.data();
+    args.requant = requant_;
+    args.y = y.data(), args.y_pitch = y_pitch;
+    args.scratch = scratch.data();
+    const size_t rows = std::min(strip_, grouped_strip_rows(kernel, s));
+    for (args.row_begin = 0; args.row_begin < s.out_h; args.row_begin = args.row_end) {
+      args.row_end = std::min(args.row_begin + rows, s.out_h);
+      kernel.fn(args);
+    }
+
+    const uint8_t* row = y.data();
+    for (size_t p = 0; p < out_pixels; ++p, row += y_pitch) {
+      for (size_t o = 0; o < s.channels; ++o) {
+        auto acc = static_cast<uint32_t>(bias[o]);
+        for (size_t t = 0; t < s.taps(); ++t) {
+          const size_t iy = p / s.out_w * s.stride_h + t / s.kernel_w * s.dilation_h - s.pad_top;
+          const size_t ix = p % s.out_w * s.stride_w + t % s.kernel_w * s.dilation_w - s.pad_left;
+          const bool inside = iy < s.in_h && ix < s.in_w;
+          const uint8_t* in = x.data() + (inside ? (iy * s.in_w + ix) * x_pitch : 0);
+          for (size_t i = o / source.k * source.k; i < (o / source.k + 1) * source.k; ++i)
+            acc +=
+                static_cast<uint32_t>((inside ? in[i] : args.zero_point) * source.value(o, t, i));
+        }
+        const auto sum = static_cast<int32_t>(acc);
+        if (requant_.kind == RequantKind::kAcc) {
+          int32_t actual;
+          memcpy(&actual, row + o * 4, 4);
+          ASSERT_EQ(actual, sum) << "pixel " << p << ", channel " << o;
+        } else {
+          ASSERT_EQ(row[o], requantize(requant_, sum, o)) << "pixel " << p << ", channel " << o;
+        }
+      }
+      for (size_t i = s.channels * element; i < y_pitch && p + 1 < out_pixels; ++i)
+        ASSERT_EQ(row[i], 0xA5) << "behind pixel " << p;
+    }
+  }
+
+ private:
+  static Requant sums() {
+    Requant r = {};
+    r.kind = RequantKind::kAcc;
+    return r;
+  }
+
+  size_t x_gap_ = 0, y_gap_ = 0, strip_ = SIZE_MAX;
+  int lo_ = 0, hi_ = 255;
+  int32_t bias_ = INT32_MAX;
+  Requant requant_ = sums();
+};
+
+template <class F>
+void for_kernels(const F& f) {
+  size_t count;
+  const GroupedKernel* kernels = grouped_kernels(&count);
+  int run = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!has(detected_isas(), kernels[i].isa)) continue;
+    f(kernels[i]);
+    ++run;
+  }
+  if (run == 0) GTEST_SKIP() << "no grouped kernel for this CPU";
+}
+
+// A number of channels that a kernel takes, of whole panels and more.
+size_t channels_of(const GroupedKernel& kernel) {
+  return kernel.width < kGroupedPanel ? 5 * kernel.width + 16 : 48;
+}
+
+TEST(Grouped, Widths) {
+  Random random;
+  for (size_t k = 1; k <= 40; ++k) {
+    Weights weights = random_weights(3 * k, 2, k, &random);
+    // Not zero, or narrower groups would do.
+    for (size_t o = 0; o < 3 * k; ++o) weights.at(o, 1, o / k * k + (o + k / 2) % k) = 1;
+    const size_t expected = k <= 4 && 16 % k == 0 ? 4 : 16 % k == 0 || k % 16 == 0 ? k : 0;
+    EXPECT_EQ(weights.width(), expected) << k;
+  }
+  for (size_t group : {1, 2, 4, 8, 16}) {
+    const Weights weights = joined(64, 3, 16, group, &random);
+    EXPECT_EQ(weights.width(), std::max<size_t>(group, 4));
+    // One weight of another group.
+    Weights near = weights, far = weights;
+    near.at(50, 2, 53) = far.at(50, 2, 57) = 1;
+    EXPECT_EQ(near.width(), std::max<size_t>(group, 8));
+    EXPECT_EQ(far.width(), 16u);
+  }
+}
+
+TEST(Grouped, AllGroups) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    for (size_t k = 1; k <= 64; ++k)
+      for (size_t groups : {1, 2, 3, 5, 9}) {
+        const Weights weights = random_weights(groups * k, 9, k, &random);
+        if (weights.width() == 0 || !kernel.takes(weights.width())) continue;
+        GroupedTester().run(same(4, 5, groups * k, 0), weights, kernel, &random);
+      }
+  });
+}
+
+TEST(Grouped, JoinedGroups) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    for (size_t group : {2, 4, 8, 16}) {
+      const Weights weights = joined(96, 9, 16, group, &random);
+      if (!kernel.takes(weights.width())) continue;
+      GroupedTester().run(same(7, 6, 96, 0), weights, kernel, &random);
+    }
+  });
+}
+
+TEST(Grouped, AllTails) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    const size_t channels = channels_of(kernel);
+    const Weights weights = random_weights(channels, 9, kernel.width, &random);
+    for (size_t h : {1, 2, 3, 7})
+      for (size_t w = 1; w < 20; ++w)
+        GroupedTester().run(same(h, w, channels, 0), weights, kernel, &random);
+  });
+}
+
+TEST(Grouped, KernelsStridesDilationsBorders) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    const size_t channels = channels_of(kernel);
+    for (size_t kernel_h : {1, 2, 3, 5})
+      for (size_t kernel_w : {1, 3, 4}) {
+        const Weights weights =
+            random_weights(channels, kernel_h * kernel_w, kernel.width, &random);
+        for (size_t stride : {1, 2, 3})
+          for (size_t dilation : {1, 2, 5})
+            for (size_t pad : {0, 1, 4, 13}) {
+              GroupedShape s = same(8, 9, channels, 0);
+              s.kernel_h = kernel_h, s.kernel_w = kernel_w;
+              s.stride_h = stride, s.stride_w = 4 - stride;
+              s.dilation_h = dilation, s.dilation_w = 6 - dilation;
+              s.pad_top = pad, s.pad_left = pad / 2;
+              s.out_h = 5, s.out_w = 7;
+              GroupedTester().x_gap(3).y_gap(5).run(s, weights, kernel, &random);
+            }
+      }
+  });
+}
+
+TEST(Grouped, StripsAndPitches) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    const size_t channels = channels_of(kernel);
+    const Weights weights = random_weights(channels, 9, kernel.width, &random);
+    for (size_t strip : {1, 2, 3, 5, 8})
+      GroupedTester().strip(strip).x_gap(7).y_gap(9).run(same(13, 11, channels, 0), weights, kernel,
+                                                         &random);
+    const GroupedShape large = same(90, 60, channels, kernel.width);
+    ASSERT_LT(grouped_strip_rows(kernel, large), large.out_h);
+    GroupedTester().run(large, weights, kernel, &random);
+  });
+}
+
+TEST(Grouped, GreatestSums) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    const size_t channels = channels_of(kernel);
+    Weights weights(channels, 25, kernel.width);
+    GroupedShape s = same(6, 6, channels, 0);
+    s.kernel_h = s.kernel_w = 5;
+    for (int sign : {-128, 127}) {
+      std::fill(weights.values.begin(), weights.values.end(), static_cast<int8_t>(sign));
+      GroupedTester().pixels(255, 255).run(s, weights, kernel, &random);
+    }
+  });
+}
+
+TEST(Grouped, Requantisations) {
+  for_kernels([](const GroupedKernel& kernel) {
+    Random random;
+    const size_t channels = channels_of(kernel);
+    const Weights weights = random_weights(channels, 9, kernel.width, &random);
+    const GroupedShape shape = same(5, 7, channels, 0), dot = same(1, 1, channels, 0);
+    std::vector<float> scale(64);
+    std::vector<int32_t> multiplier(64);
+    std::vector<uint8_t> shift(64);
+    for (size_t j = 0; j < 64; ++j) {
+      scale[j] = random.scale(-24);
+      multiplier[j] = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
+      shift[j] = static_cast<uint8_t>(random.integer(50, 56));
+    }
+    const auto check = [&](const Requant& r, int32_t bias) {
+      for (const GroupedShape& s : {shape, dot})
+        GroupedTester().requant(r).bias(bias).y_gap(3).run(s, weights, kernel, &random);
+    };
+    Requant r = {};
+    r.kind = RequantKind::kF32;
+    r.round = Round::kHalfEven;
+    r.scale = scale.data();
+    r.zero_point = 120;
+    r.lo = 0, r.hi = 255;
+    check(r, INT32_MAX);
+    r.lo = 9, r.hi = 240;
+    check(r, INT32_MAX);
+    r.zero_point = r.lo = 0, r.hi = 255;
+    for (float& v : scale) v = std::min(v, 0.01f);
+    check(r, 1 << 20);
+    r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
+    check(r, 1 << 20);
+    Requant stages = {};
+    stages.kind = RequantKind::kInt;
+    stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
+    std::vector<int32_t> ones(64, 1);
+    std::vector<uint8_t> by_31(64, 31), last(64);
+    // Within what the vectors' registers take, and beyond.
+    for (int lowest : {1, 12}) {
+      for (size_t j = 0; j < 64; ++j) {
+        last[j] = static_cast<uint8_t>(random.integer(lowest, lowest + 7));
+        shift[j] = static_cast<uint8_t>(31 + last[j]);
+      }
+      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
+        stages.stage_count = 1;
+        stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
+        check(stages, 1 << 20);
+      }
+      stages.stage_count = 2;  // TFLite's
+      stages.stages[0] = {multiplier.data(), by_31.data(), Round::kHalfUp, INT32_MIN, INT32_MAX};
+      stages.stages[1] = {ones.data(), last.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
+      check(stages, 1 << 20);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace qrt
