@@ -27,7 +27,7 @@ int register_all() {
       continue;
     }
     for (const Layer& layer : layers) {
-      if (layer.kind == Layer::Kind::kDepthwise) continue;
+      if (!layer.is_gemm()) continue;
       // The scalar kernel would take minutes for all of them.
       if (kernel.isa == Isa::kScalar && layer.macs() > 2e7) continue;
       register_measured(std::string(kernel.name) + "/" + layer.name, run_layer, layer, kernel);

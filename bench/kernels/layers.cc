@@ -44,13 +44,24 @@ void finish_depthwise(const std::vector<size_t>& v, Layer* layer) {
                  "s" + std::to_string(v[4]);
 }
 
+// "grouped in_h in_w c group kernel stride pad count"
+void finish_grouped(const std::vector<size_t>& v, Layer* layer) {
+  layer->kind = Layer::Kind::kGrouped;
+  layer->in_h = v[0], layer->in_w = v[1], layer->in_c = layer->out_c = v[2];
+  layer->group = v[3], layer->kernel = v[4], layer->stride = v[5], layer->pad = v[6];
+  layer->name += "grouped_" + by(v[0], v[1]) + "x" + by(v[2], v[3]) + "_" + by(v[4], v[4]) + "s" +
+                 std::to_string(v[5]);
+}
+
 struct Form {
   const char* word;
   size_t numbers;
   void (*finish)(const std::vector<size_t>& values, Layer* layer);
 };
-constexpr Form kForms[] = {
-    {"conv", 8, finish_conv}, {"depthwise", 7, finish_depthwise}, {"product", 4, finish_product}};
+constexpr Form kForms[] = {{"conv", 8, finish_conv},
+                           {"depthwise", 7, finish_depthwise},
+                           {"grouped", 8, finish_grouped},
+                           {"product", 4, finish_product}};
 
 // False for blank lines and comments.
 bool parse(const std::string& line, const std::string& where, const std::string& file,
@@ -83,7 +94,9 @@ bool parse(const std::string& line, const std::string& where, const std::string&
 double Layer::macs() const {
   if (kind == Kind::kProduct) return static_cast<double>(m * k * n);
   const size_t outputs = out_h() * out_w() * out_c * kernel * kernel;
-  return static_cast<double>(kind == Kind::kConv ? outputs * in_c : outputs);
+  return static_cast<double>(kind == Kind::kConv      ? outputs * in_c
+                             : kind == Kind::kGrouped ? outputs * group
+                                                      : outputs);
 }
 
 Layer as_conv(Layer l) {

@@ -9,12 +9,13 @@
 namespace qrt::bench {
 
 struct Layer {
-  enum class Kind { kConv, kDepthwise, kProduct };
+  enum class Kind { kConv, kDepthwise, kGrouped, kProduct };
   Kind kind;
   std::string name;  // "resnet50/conv_56x56x64_64_3x3s1"
 
-  // kConv, kDepthwise (out_c = in_c): square kernels and equal padding on all sides.
+  // kConv, kDepthwise and kGrouped (out_c = in_c): square kernels and equal padding on all sides.
   size_t in_h, in_w, in_c, out_c, kernel, stride, pad;
+  size_t group;  // kGrouped: channels
   size_t out_h() const { return (in_h + 2 * pad - kernel) / stride + 1; }
   size_t out_w() const { return (in_w + 2 * pad - kernel) / stride + 1; }
 
@@ -24,6 +25,8 @@ struct Layer {
   size_t m, k, n;
 
   double macs() const;
+  // Whether it is one product of matrices.
+  bool is_gemm() const { return kind == Kind::kConv || kind == Kind::kProduct; }
 };
 
 // A product as what it is, too, a 1x1 convolution over m pixels; other layers as they are.

@@ -12,6 +12,7 @@
 #include "bench/kernels/measure.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/grouped/grouped.h"
 
 namespace qrt::bench {
 
@@ -76,6 +77,25 @@ class DepthwiseProblem {
   std::vector<float> scale_;
   std::vector<uint8_t> zero_;
   std::unique_ptr<Buffer> input_, output_, scratch_;
+};
+
+GroupedShape grouped_shape(const Layer& layer);
+
+class GroupedProblem {
+ public:
+  // REQUIRES: kernel.takes(layer.group). `kernel` outlives this.
+  GroupedProblem(const Layer& layer, const GroupedKernel& kernel);
+
+  Work work() const;
+  void run() const;
+
+ private:
+  const GroupedKernel& kernel_;
+  GroupedArgs args_{};
+  std::unique_ptr<Buffer> weights_, input_, output_, scratch_;
+  size_t strip_rows_;
+  std::vector<int32_t> bias_;
+  std::vector<float> scale_;
 };
 
 }  // namespace qrt::bench

@@ -269,7 +269,7 @@ int compare(const std::string& text) {
     const bool is_growth = layer.name.rfind("growth/", 0) == 0;
     const bool is_wanted =
         text.empty() ? !is_growth : text == "-" || layer.name.find(text) != std::string::npos;
-    if (is_wanted && layer.kind != Layer::Kind::kDepthwise)
+    if (is_wanted && layer.is_gemm())
       run_layer(layer, &totals[layer.name.substr(0, layer.name.find('/'))]);
   }
   for (const auto& [file, total] : totals)

@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
   printf("%-48s %-40s %10s %8s %10s %8s %7s\n", "layer", "qrt's kernel", "qrt us", "GMAC/s",
          "xnnpack us", "GMAC/s", "ratio");
   for (const qrt::bench::Layer& layer : qrt::bench::read_layers()) {
+    if (layer.kind == qrt::bench::Layer::Kind::kGrouped) continue;
     const bool growth = layer.name.rfind("growth/", 0) == 0;
     if (text.empty() ? growth : text != "-" && layer.name.find(text) == std::string::npos) continue;
     qrt::bench::run_layer(layer);

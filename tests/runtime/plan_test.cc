@@ -231,5 +231,28 @@ TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   EXPECT_LT(small->total_bytes(), options.max_memory);
 }
 
+// A convolution of groups of 4 channels, packed as a converter leaves it: four groups to a block.
+TEST(Plan, TakesGroupsOfFewChannelsApart) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 16, 16, 64}), y = m.output({1, 16, 16, 64});
+  std::vector<int8_t> weights(64 * 9 * 16);
+  for (size_t o = 0; o < 64; ++o)
+    for (size_t tap = 0; tap < 9; ++tap)
+      for (size_t i = 0; i < 4; ++i) weights[(o * 9 + tap) * 16 + o % 16 / 4 * 4 + i] = 1;
+  fb::Conv2DOptionsT o;
+  o.groups = 4;
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+  o.weight_sum.assign(64, 36);
+  o.requant = testing::requant_f32({0.01f});
+  m.op(std::move(o),
+       {x, m.gemm_weights({64, 3, 3, 16}, weights, 4), m.bias(std::vector<int32_t>(64))}, {y});
+  if (!has(detected_isas(), Isa::kAvx2)) GTEST_SKIP() << "no such kernel on this CPU";
+  PlanOptions options;
+  options.isas = capped(detected_isas(), Isa::kAvx2);
+  const auto apart = planned(m, options);
+  EXPECT_STREQ(apart->steps[0].kernel, "grouped_u8s8_4_avx2");
+  EXPECT_EQ(apart->steps[0].macs, 16u * 16 * 64 * 9 * 4);
+}
+
 }  // namespace
 }  // namespace qrt
