@@ -27,7 +27,7 @@ int register_all() {
       continue;
     }
     for (const Layer& layer : layers) {
-      if (layer.kind != Layer::Kind::kGrouped || !kernel.takes(layer.group)) continue;
+      if (layer.kind != Layer::Kind::kGrouped || kernel.group != layer.group) continue;
       register_measured(std::string(kernel.name) + "/" + layer.name, run_layer, layer, kernel);
     }
   }

@@ -83,7 +83,7 @@ GroupedShape grouped_shape(const Layer& layer);
 
 class GroupedProblem {
  public:
-  // REQUIRES: kernel.takes(layer.group). `kernel` outlives this.
+  // REQUIRES: kernel.group == layer.group. `kernel` outlives this.
   GroupedProblem(const Layer& layer, const GroupedKernel& kernel);
 
   Work work() const;

@@ -10,17 +10,18 @@
 // outputs are those of gemm.h, bit for bit, but where that multiplies zeros or has a tile for a few
 // columns, every product here is one of the sum.
 //
-// A panel is 16 channels of output, a band the inputs that they need: the same 16 channels, or their
-// whole group. A vector of products holds dwords of 4 or 2 neighbouring inputs (bytes or 16-bit
-// words) in cells of 128 bits, and one cell of the image is multiplied with as many different
-// weights as a vector has cells, for as many outputs (a broadcast is part of its load):
+// A panel is 16 channels, of which each output needs inputs of the same panel only. A vector of products
+// holds dwords of 4 or 2 neighbouring inputs (bytes or 16-bit words) in cells of 128 bits, and one cell
+// of the image is multiplied with as many different weights as a vector has cells, for as many outputs
+// (a broadcast is part of its load):
 //
 //             dword 0     dword 1     dword 2     dword 3
 //   inputs    g0 0..3     g0 4..7     g1 0..3     g1 4..7      of a cell: here groups of 8, bytes
 //   weights   of g0's     of g0's     of g1's     of g1's      of one cell of a vector
 //             output 2 l  output 2 l + 1   and so on           l: number of that cell
 //
-// Where a group has several dwords (partial sums), as many accumulators hold them with the outputs
+// (x86; with products by a lane, as NEON has them, a vector has 4 outputs of one group, and one of its
+// dwords is the lane.) Where a group has several dwords (partial sums), as many accumulators hold them with the outputs
 // exchanged, accumulator x in dword h that of output x ^ h: x shuffles and additions make one vector of
 // whole sums of them, once for all taps.
 #ifndef QRT_KERNELS_GROUPED_GROUPED_H_
@@ -39,11 +40,10 @@ constexpr size_t kGroupedPanel = 16;  // channels
 struct GroupedShape {
   size_t in_h, in_w, out_h, out_w;
   size_t channels;  // of the input and of the output
-  size_t group;     // 4, 8, or a multiple of 16: of so many channels each, the last may have fewer
+  size_t group;     // 4, 8 or 16: of so many channels each, the last may have fewer
   size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
 
   size_t taps() const { return kernel_h * kernel_w; }
-  size_t band() const { return group < kGroupedPanel ? kGroupedPanel : group; }
   // Pixels of an image row, with padding, that the outputs of a row need.
   size_t padded_w() const { return (out_w - 1) * stride_w + (kernel_w - 1) * dilation_w + 1; }
   size_t padded_h(size_t rows) const {
@@ -51,8 +51,9 @@ struct GroupedShape {
   }
 };
 
-// How a kernel wants weights and pixels: elements, and bits of a vector.
-enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512 };
+// How a kernel wants weights and pixels: elements, and bits of a vector. Dots: products by lane, a
+// vector has 4 outputs of a group for a dword of its inputs, and activations are x - 128.
+enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512, kGroupedDots128 };
 
 struct GroupedKernel;
 
@@ -74,14 +75,13 @@ struct GroupedArgs {
 struct GroupedKernel {
   const char* name;
   Isa isa;
-  size_t width;  // of the groups that it takes: 4, 8, or 16 for all multiples of it
+  size_t group;  // of the shapes that it takes
   GroupedLayout layout;
   void (*fn)(const GroupedArgs& args);
 
-  bool takes(size_t group) const {
-    return width == kGroupedPanel ? group % kGroupedPanel == 0 : group == width;
-  }
   size_t element_bytes() const { return layout == kGroupedWords256 ? 2 : 1; }
+  // Reads x - 128: the caller adds 128 * sum(w) to bias.
+  bool signed_lhs() const { return layout == kGroupedDots128; }
 };
 
 // Weights as gemm_pack() leaves those of groups of k inputs and k outputs, of so many taps: the least

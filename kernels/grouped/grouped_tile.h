@@ -1,4 +1,4 @@
-// The skeleton of the grouped kernels: padded pixels of a band, tiles of outputs, their epilogue. A
+// The skeleton of the grouped kernels: padded pixels of a panel, tiles of outputs, their epilogue. A
 // kernel file gives a form F:
 //
 //   Policy                       of gemm_tile.h: accumulators of whole sums and their epilogue
@@ -28,11 +28,11 @@ struct Strip {
   const uint8_t* pixels;
 };
 
-// The places of outputs' pixels, the same for all bands.
+// The places of outputs' pixels, the same for all panels.
 __attribute__((noinline)) void find_places(const GroupedScratch& scratch, uint32_t* outputs,
                                            uint32_t* steps) {
   const GroupedShape& s = scratch.shape;
-  const size_t pixel = scratch.cell_bytes(), row = scratch.row_bytes();
+  const size_t pixel = kGroupedPanel * scratch.element_bytes, row = scratch.row_bytes();
   for (size_t y = 0; y < scratch.rows; ++y)
     for (size_t x = 0; x < s.out_w; ++x)
       *outputs++ = static_cast<uint32_t>(y * s.stride_h * row + x * s.stride_w * pixel);
@@ -45,38 +45,31 @@ __attribute__((noinline)) void find_places(const GroupedScratch& scratch, uint32
 }
 
 template <class F>
-uint8_t* copy_pixels(const uint8_t* from, size_t pitch, size_t band, size_t pixels, uint8_t* to) {
-  for (size_t i = 0; i < pixels; ++i, from += pitch) {
-    for (size_t c = 0; c < band; c += kGroupedPanel, to += kGroupedPanel * F::kElementBytes)
-      F::copy(from + c, to);
-  }
+QRT_INLINE uint8_t* copy_pixels(const uint8_t* from, size_t pitch, size_t pixels, uint8_t* to) {
+  for (size_t i = 0; i < pixels; ++i, from += pitch, to += kGroupedPanel * F::kElementBytes)
+    F::copy(from, to);
   return to;
 }
 
-// The rows of the image that the strip needs, of the band from `channel` on, with their padding.
+// The rows of the image that the strip needs, of the panel from `channel` on, with their padding.
 template <class F>
 __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const GroupedScratch& scratch,
                                            size_t channel, uint8_t* to) {
   const GroupedShape& s = args.shape;
-  const size_t band = s.band(), width = s.padded_w();
-  const size_t left = s.pad_left < width ? s.pad_left : width;
+  const size_t width = s.padded_w(), left = s.pad_left < width ? s.pad_left : width;
   const size_t inside = s.in_w < width - left ? s.in_w : width - left;
-  alignas(64) uint8_t zero[kGroupedPanel];
+  uint8_t zero[kGroupedPanel];
   memset(zero, args.zero_point, sizeof zero);
-  const auto pad = [&](size_t pixels) {
-    to = copy_pixels<F>(zero, 0, kGroupedPanel, pixels * band / kGroupedPanel, to);
-  };
   for (size_t r = 0; r < s.padded_h(scratch.rows); ++r) {
     // Rows before the image wrap around to values beyond its size.
     const size_t y = args.row_begin * s.stride_h + r - s.pad_top;
     if (y >= s.in_h) {
-      pad(width);
+      to = copy_pixels<F>(zero, 0, width, to);
       continue;
     }
-    pad(left);
-    to = copy_pixels<F>(args.x + y * s.in_w * args.x_pitch + channel, args.x_pitch, band, inside,
-                        to);
-    pad(width - left - inside);
+    to = copy_pixels<F>(zero, 0, left, to);
+    to = copy_pixels<F>(args.x + y * s.in_w * args.x_pitch + channel, args.x_pitch, inside, to);
+    to = copy_pixels<F>(zero, 0, width - left - inside, to);
   }
 }
 
@@ -150,10 +143,9 @@ QRT_INLINE void run_strip(const GroupedArgs& args) {
   const Output<typename F::Policy> output(outputs);
   const int8_t* weights = args.weights;
   const size_t panel_bytes = kGroupedPanel * s.taps() * s.group * F::kElementBytes;
-  for (size_t band = 0; band < s.channels; band += s.band()) {
-    fill_pixels<F>(args, scratch, band, pixels);
-    for (size_t c = band; c < band + s.band(); c += kGroupedPanel, weights += panel_bytes)
-      run_panel<F>(strip, outputs, output, c, weights);
+  for (size_t c = 0; c < s.channels; c += kGroupedPanel, weights += panel_bytes) {
+    fill_pixels<F>(args, scratch, c, pixels);
+    run_panel<F>(strip, outputs, output, c, weights);
   }
 }
 

@@ -1,5 +1,5 @@
 // How a call's scratch memory is laid out: where the pixels of its outputs begin and how far from
-// there the inputs of each step of a sum are, then the pixels [rows][padded_w][band] of one band.
+// there the inputs of each step of a sum are, then the pixels [rows][padded_w][16] of one panel.
 #ifndef QRT_KERNELS_GROUPED_SCRATCH_H_
 #define QRT_KERNELS_GROUPED_SCRATCH_H_
 
@@ -17,8 +17,7 @@ struct GroupedScratch {
   GroupedScratch(size_t bytes, const GroupedShape& s, size_t out_rows)
       : element_bytes(bytes), shape(s), rows(out_rows) {}
 
-  size_t cell_bytes() const { return shape.band() * element_bytes; }  // of a pixel
-  size_t row_bytes() const { return shape.padded_w() * cell_bytes(); }
+  size_t row_bytes() const { return shape.padded_w() * kGroupedPanel * element_bytes; }
   uint64_t pixel_bytes() const { return uint64_t{shape.padded_h(rows)} * row_bytes(); }
 
   // Of a group's inputs in one tap.

@@ -3,13 +3,13 @@
 
 namespace qrt {
 
-#define QRT_GROUPED(isa, width, layout, name) void name(const GroupedArgs& args);
+#define QRT_GROUPED(isa, group, layout, name) void name(const GroupedArgs& args);
 #include "kernels/grouped/grouped.inc"
 
 namespace {
 
 // Ends with a row of no kernel: an array cannot be empty.
-#define QRT_GROUPED(isa, width, layout, name) {#name, isa, width, layout, name},
+#define QRT_GROUPED(isa, group, layout, name) {#name, isa, group, layout, name},
 constexpr GroupedKernel kKernels[] = {
 #include "kernels/grouped/grouped.inc"
     {nullptr, Isa::kScalar, 0, kGroupedBytes256, nullptr}};
@@ -23,7 +23,7 @@ const GroupedKernel* grouped_kernels(size_t* count) {
 
 const GroupedKernel* select_grouped(IsaSet isas, size_t group) {
   const GroupedKernel* row = kKernels;
-  while (row->fn != nullptr && (!has(isas, row->isa) || !row->takes(group))) ++row;
+  while (row->fn != nullptr && (!has(isas, row->isa) || row->group != group)) ++row;
   return row->fn != nullptr ? row : nullptr;
 }
 

@@ -30,11 +30,17 @@ class Packed {
   size_t taps_, k_, kc_;
 };
 
-// Where a weight stands among those of its panel: sub-blocks of outputs that accumulators are held of
+// The place of a weight among those of its panel for products by lane: taps, dwords of inputs,
+// outputs by 4, outputs, elements.
+size_t place_by_lane(const GroupedShape& shape, size_t o, size_t tap, size_t i) {
+  return ((tap * (shape.group / 4) + i / 4) * kGroupedPanel + o) * 4 + i % 4;
+}
+
+// The same for those by cell: sub-blocks of outputs that accumulators are held of
 // at a time, then taps, cells of inputs, accumulators, cells of a vector, dwords, elements.
-class Places {
+class PlacesByCell {
  public:
-  Places(const GroupedKernel& kernel, const GroupedShape& shape)
+  PlacesByCell(const GroupedKernel& kernel, const GroupedShape& shape)
       : taps_(shape.taps()), group_(shape.group), in_dword_(4 / kernel.element_bytes()) {
     const size_t in_cell = 4 * in_dword_;
     cells_of_vector_ = kernel.layout == kGroupedBytes512 ? 4 : 2;
@@ -77,7 +83,6 @@ size_t panel_weights(const GroupedShape& shape) {
 }  // namespace
 
 size_t grouped_width(const int8_t* packed, size_t channels, size_t taps, size_t k) {
-  if (k > kGroupedPanel) return k % kGroupedPanel == 0 ? k : 0;
   if (kGroupedPanel % k != 0) return 0;
   const Packed weights(packed, taps, k);
   size_t width = 4;
@@ -97,7 +102,8 @@ uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& s
 void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
                      size_t k, int8_t* weights) {
   const Packed source(packed, shape.taps(), k);
-  const Places places(kernel, shape);
+  const PlacesByCell places(kernel, shape);
+  const bool by_lane = kernel.layout == kGroupedDots128;
   memset(weights, 0, static_cast<size_t>(grouped_weight_bytes(kernel, shape)));
   for (size_t o = 0; o < shape.channels; ++o) {
     const size_t panel = o / kGroupedPanel * panel_weights(shape);
@@ -105,7 +111,9 @@ void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, con
     for (size_t tap = 0; tap < shape.taps(); ++tap) {
       for (size_t i = 0; i < shape.group && first + i < shape.channels; ++i) {
         const int8_t w = source.at(o, tap, first + i);
-        const size_t at = panel + places.of(o % kGroupedPanel, tap, i);
+        const size_t row = o % kGroupedPanel;
+        const size_t at =
+            panel + (by_lane ? place_by_lane(shape, row, tap, i) : places.of(row, tap, i));
         if (kernel.element_bytes() == 1) {
           weights[at] = w;
         } else {

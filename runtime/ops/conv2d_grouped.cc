@@ -16,8 +16,6 @@ namespace {
 
 // Padded pixels of one output row that pass the second-level cache's share of a task do not pay.
 constexpr uint64_t kMostScratch = 256 << 10;
-// Groups of more channels fill the tiles of the gemm family.
-constexpr size_t kMostGroup = 32;
 // Beyond these the sizes below do not fit.
 constexpr size_t kMostPadded = 1 << 20;
 
@@ -115,9 +113,10 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   layer.n = g.out_c;
   layer.taps = g.taps, layer.kc = shape.group;
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, g.out_c)));
-  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
-             options->requant(), options->pair_safe()},
-            context.isas, 1, &layer);
+  std::vector<int32_t> bias = read_bias(context.inputs[2]);
+  plan_gemm(options->requant(), options->pair_safe(), context.isas, 1, &layer, &bias);
+  layer.weights = packed;
+  layer.bias = fold_bias(std::move(bias), options->weight_sum(), g.out_c, kernel->signed_lhs());
   step->macs = step->macs / g.k * std::min(g.k, shape.group);
   const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
   params->tasks = task_count(ns, g.images * g.out_h, context.threads);
