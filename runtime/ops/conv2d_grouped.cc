@@ -70,7 +70,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 bool has_form(const Conv2DGeometry& g) {
-  return g.groups > 1 && g.out_c == g.in_c && g.terms == 1 && !g.row_taps && g.k <= kMostGroup &&
+  return g.groups > 1 && g.out_c == g.in_c && g.terms == 1 && !g.row_taps && g.k <= kGroupedPanel &&
          g.out_c <= kTensorRequantChannels;
 }
 
