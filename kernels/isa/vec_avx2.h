@@ -124,6 +124,10 @@ struct Vec {
   QRT_INLINE Float splat(float v) { return _mm256_set1_ps(v); }
 
   QRT_INLINE Int add8(Int a, Int b) { return _mm256_add_epi8(a, b); }
+  // v + more where a == b, else v.
+  QRT_INLINE Int add8_where_equal(Int v, Int a, Int b, Int more) {
+    return add8(v, _mm256_and_si256(_mm256_cmpeq_epi8(a, b), more));
+  }
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm256_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm256_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm256_max_epi16(a, b); }
@@ -159,6 +163,8 @@ struct Vec {
   // b where one of them is NaN.
   QRT_INLINE Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
+  // v with its bits changed where `bits` has ones.
+  QRT_INLINE Float flip(Float v, Float bits) { return _mm256_xor_ps(v, bits); }
   // `magnitude`, whose sign is 0, with the sign of v.
   QRT_INLINE Float with_sign_of(float magnitude, Float v) {
     return _mm256_or_ps(_mm256_and_ps(v, splat(-0.0f)), splat(magnitude));
