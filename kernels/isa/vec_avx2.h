@@ -156,6 +156,17 @@ struct Vec {
   QRT_INLINE Int in_order16(Int words) { return _mm256_permute4x64_epi64(words, 0xd8); }
 
   QRT_INLINE Float to_float(Int v) { return _mm256_cvtepi32_ps(v); }
+  // Bytes, less 128 where signed, in the order from which packed() brings them back.
+  template <bool kSigned>
+  QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
+    const Int bytes = load(p);
+    const Int low = unpacklo8(bytes, zero()), high = unpackhi8(bytes, zero());
+    const Int lanes[] = {unpacklo16(low, zero()), unpackhi16(low, zero()), unpacklo16(high, zero()),
+                         unpackhi16(high, zero())};
+    QRT_UNROLL
+    for (int i = 0; i < 4; ++i) v[i] = to_float(kSigned ? sub32(lanes[i], splat32(128)) : lanes[i]);
+  }
+  QRT_INLINE Int packed(Int bytes) { return bytes; }
   // INT32_MIN where there is no int32.
   QRT_INLINE Int round(Float v) { return _mm256_cvtps_epi32(v); }  // half to even
   QRT_INLINE Int truncate(Float v) { return _mm256_cvttps_epi32(v); }

@@ -101,6 +101,15 @@ struct Vec {
   }
 
   QRT_INLINE Float to_float(Int v) { return _mm512_cvtepi32_ps(v); }
+  template <bool kSigned>
+  QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
+    QRT_UNROLL
+    for (size_t i = 0; i < 4; ++i) {
+      const __m128i bytes = load_bytes(p + i * kLanes);
+      v[i] = to_float(widen<kSigned>(kSigned ? _mm_xor_si128(bytes, _mm_set1_epi8(-128)) : bytes));
+    }
+  }
+  QRT_INLINE Int packed(Int bytes) { return in_order(bytes, order_of_packs()); }
   QRT_INLINE Int round(Float v) { return _mm512_cvtps_epi32(v); }
   QRT_INLINE Int truncate(Float v) { return _mm512_cvttps_epi32(v); }
   QRT_INLINE Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
