@@ -28,9 +28,10 @@ struct LineConstants {
   size_t period;  // elements, of one row or several, after which they repeat
 };
 
-// Where in a block of lanes that of byte i is, for registers of so many bytes.
+// Where in a block of lanes that of byte i is, for registers of so many bytes, a power of two: a
+// session asks for all of its channels, so without a division.
 constexpr size_t line_lane(size_t i, size_t bytes) {
-  const size_t in = i % bytes, quarter = in % 16 / 4;
+  const size_t in = i & (bytes - 1), quarter = in % 16 / 4;
   return i - in + quarter * (bytes / 4) + in / 16 * 4 + in % 4;
 }
 
