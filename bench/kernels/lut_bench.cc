@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/kernels/measure.h"
+#include "kernels/lut/channel_lines.h"
 #include "kernels/lut/channel_lut.h"
 #include "kernels/lut/pair_lut.h"
 
@@ -41,6 +42,25 @@ void channels(benchmark::State& state, const LutKernel& kernel, bool by_planes) 
     for (size_t r = 0; by_planes && r < rows; r += planes.rows)
       planes.map(tables.data(), x.data() + r * channels, y.data() + r * channels,
                  std::min(planes.rows, rows - r), memory.data());
+    benchmark::ClobberMemory();
+  });
+}
+
+// The same of tables that are a line each, or two that meet.
+void lines(benchmark::State& state, const LinesKernel& kernel, bool two) {
+  const size_t rows = static_cast<size_t>(state.range(0));
+  const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
+  std::vector<uint8_t> tables;
+  for (size_t c = 0; c < channels; ++c)
+    for (size_t i = 0; i < 256; ++i)
+      tables.push_back(static_cast<uint8_t>(two && i < 100 ? 90 + i / 10 : i - i * (c % 64) / 256));
+  const std::vector<uint8_t> x = bytes(n + 64);
+  std::vector<uint8_t> y(n);
+  const auto fitted =
+      ChannelLines::fit(capped(detected_isas(), kernel.isa), tables.data(), channels);
+  if (fitted == nullptr) return state.SkipWithError("no lines");
+  bench::measure(state, {0, static_cast<double>(2 * n), nullptr}, [&] {
+    fitted->map(x.data(), y.data(), n);
     benchmark::ClobberMemory();
   });
 }
@@ -84,6 +104,19 @@ int register_all() {
     bench::register_measured(name + "/map_pairs", map_pairs, kernel)
         ->Args({65536, 31})
         ->Args({65536, 255});
+  }
+  const LinesKernel* const lines_rows = lines_kernels(&count);
+  for (size_t i = 0; i + 1 < count; ++i) {  // the last says that there is none
+    const LinesKernel& kernel = lines_rows[i];
+    if (!has(detected_isas(), kernel.isa)) {
+      bench::register_skipped(kernel.name);
+      continue;
+    }
+    for (const bool two : {false, true})
+      bench::register_measured(std::string(kernel.name) + (two ? "/two" : "/one"), lines, kernel,
+                               two)
+          ->Args({3136, 64})
+          ->Args({196, 512});
   }
   return 0;
 }

@@ -51,32 +51,24 @@ struct Blocks {
           constant(V::splat(c.constant)),
           offset(V::splat16(c.offset)),
           lo(V::splat8(c.lo)),
-          hi(V::splat8(c.hi)),
-          order(V::order_of_packs()) {}
+          hi(V::splat8(c.hi)) {}
 
-    // Of stored bytes, which are 128 more where signed.
-    template <bool kSigned>
-    static Float numbers(const uint8_t* x) {
-      const __m128i bytes = V::load_bytes(x);
-      return V::to_float(
-          V::template widen<kSigned>(kSigned ? _mm_xor_si128(bytes, _mm_set1_epi8(-128)) : bytes));
-    }
-
-    Int sums(const uint8_t* a, const uint8_t* b) const {
-      const Float x1 = numbers<kFirstSigned>(a), x2 = numbers<kSecondSigned>(b);
+    Int sum(Float x1, Float x2) const {
       if (kFma) return V::round(V::fma(x2, second_scale, V::fma(x1, first_scale, constant)));
       return V::round(constant + x1 * first_scale + x2 * second_scale);
     }
 
+    // Of stored bytes, which are 128 more where signed.
     Int bytes(const uint8_t* a, const uint8_t* b) const {
-      constexpr size_t n = V::kLanes;
-      return V::in_order(to_bytes<V>(sums(a, b), sums(a + n, b + n), sums(a + 2 * n, b + 2 * n),
-                                     sums(a + 3 * n, b + 3 * n), offset, lo, hi),
-                         order);
+      Float x1[4], x2[4];
+      V::template to_floats<kFirstSigned>(a, x1);
+      V::template to_floats<kSecondSigned>(b, x2);
+      return V::packed(to_bytes<V>(sum(x1[0], x2[0]), sum(x1[1], x2[1]), sum(x1[2], x2[2]),
+                                   sum(x1[3], x2[3]), offset, lo, hi));
     }
 
     Float first_scale, second_scale, constant;
-    Int offset, lo, hi, order;
+    Int offset, lo, hi;
   };
 
   template <bool kFused, bool kHalfUp>

@@ -124,6 +124,10 @@ struct Vec {
   QRT_INLINE Float splat(float v) { return _mm256_set1_ps(v); }
 
   QRT_INLINE Int add8(Int a, Int b) { return _mm256_add_epi8(a, b); }
+  // v + more where a == b, else v.
+  QRT_INLINE Int add8_where_equal(Int v, Int a, Int b, Int more) {
+    return add8(v, _mm256_and_si256(_mm256_cmpeq_epi8(a, b), more));
+  }
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm256_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm256_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm256_max_epi16(a, b); }
@@ -152,6 +156,17 @@ struct Vec {
   QRT_INLINE Int in_order16(Int words) { return _mm256_permute4x64_epi64(words, 0xd8); }
 
   QRT_INLINE Float to_float(Int v) { return _mm256_cvtepi32_ps(v); }
+  // Bytes, less 128 where signed, in the order from which packed() brings them back.
+  template <bool kSigned>
+  QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
+    const Int bytes = load(p);
+    const Int low = unpacklo8(bytes, zero()), high = unpackhi8(bytes, zero());
+    const Int lanes[] = {unpacklo16(low, zero()), unpackhi16(low, zero()), unpacklo16(high, zero()),
+                         unpackhi16(high, zero())};
+    QRT_UNROLL
+    for (int i = 0; i < 4; ++i) v[i] = to_float(kSigned ? sub32(lanes[i], splat32(128)) : lanes[i]);
+  }
+  QRT_INLINE Int packed(Int bytes) { return bytes; }
   // INT32_MIN where there is no int32.
   QRT_INLINE Int round(Float v) { return _mm256_cvtps_epi32(v); }  // half to even
   QRT_INLINE Int truncate(Float v) { return _mm256_cvttps_epi32(v); }
@@ -159,6 +174,8 @@ struct Vec {
   // b where one of them is NaN.
   QRT_INLINE Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
+  // v with its bits changed where `bits` has ones.
+  QRT_INLINE Float flip(Float v, Float bits) { return _mm256_xor_ps(v, bits); }
   // `magnitude`, whose sign is 0, with the sign of v.
   QRT_INLINE Float with_sign_of(float magnitude, Float v) {
     return _mm256_or_ps(_mm256_and_ps(v, splat(-0.0f)), splat(magnitude));

@@ -71,6 +71,9 @@ struct Vec {
   QRT_INLINE Float splat(float v) { return _mm512_set1_ps(v); }
 
   QRT_INLINE Int add8(Int a, Int b) { return _mm512_add_epi8(a, b); }
+  QRT_INLINE Int add8_where_equal(Int v, Int a, Int b, Int more) {
+    return _mm512_mask_add_epi8(v, _mm512_cmpeq_epi8_mask(a, b), v, more);
+  }
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm512_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm512_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm512_max_epi16(a, b); }
@@ -98,11 +101,21 @@ struct Vec {
   }
 
   QRT_INLINE Float to_float(Int v) { return _mm512_cvtepi32_ps(v); }
+  template <bool kSigned>
+  QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
+    QRT_UNROLL
+    for (size_t i = 0; i < 4; ++i) {
+      const __m128i bytes = load_bytes(p + i * kLanes);
+      v[i] = to_float(widen<kSigned>(kSigned ? _mm_xor_si128(bytes, _mm_set1_epi8(-128)) : bytes));
+    }
+  }
+  QRT_INLINE Int packed(Int bytes) { return in_order(bytes, order_of_packs()); }
   QRT_INLINE Int round(Float v) { return _mm512_cvtps_epi32(v); }
   QRT_INLINE Int truncate(Float v) { return _mm512_cvttps_epi32(v); }
   QRT_INLINE Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
   QRT_INLINE Float min(Float a, Float b) { return _mm512_min_ps(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return _mm512_max_ps(a, b); }
+  QRT_INLINE Float flip(Float v, Float bits) { return _mm512_xor_ps(v, bits); }
   QRT_INLINE Float with_sign_of(float magnitude, Float v) {  // magnitude | (v & sign)
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
         _mm512_castps_si512(splat(magnitude)), _mm512_castps_si512(v), splat32(INT32_MIN), 0xf8));

@@ -1,1 +1,7 @@
 qrt_add_family(lut COMMON select.cc channel_lut.cc pair_lut.cc ISAS scalar avx2 avx512vbmi neon)
+# Tables that are lines.
+set(_lines_isas avx2 avx512vnni neon)
+if(QRT_INTEGER_ONLY)
+  set(_lines_isas "")
+endif()
+qrt_add_family(lut ROWS lines COMMON select_lines.cc channel_lines.cc line_fit.cc ISAS ${_lines_isas})

@@ -43,7 +43,14 @@ struct AveragePoolArgs {
   const uint8_t* input;
   uint8_t* output;
   size_t row_begin, row_end;
+  float sum_scale;  // average_sum_scale(), or 0
 };
+
+// Where count = kernel_h * kernel_w: a number with y = clamp(HE(fl32(sum * sum_scale)) +
+// output_zero_point + output_offset, 0, 255), sum of the integers x - input_zero_point, for every
+// window; or 0. There is one where no sum lies so near halfway between two bytes that the roundings
+// of the definition could matter.
+float average_sum_scale(const AveragePoolArgs& args);
 
 //   y = clamp(HA(sum / number) + offset, lo, hi), sum of (x - offset) over the window's positions
 //       inside the image, and the number of these

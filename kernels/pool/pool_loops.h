@@ -131,6 +131,33 @@ inline void max_pool_int16(const PoolInt16Args& args) {
   max_pool<typename V::Words>(bytes);
 }
 
+// A sum in float32, zero point after, half to even: what vectors do.
+struct SumScale {
+  int32_t zero;  // positions * input zero point
+  float scale;
+  int32_t zero_point, lo, hi;
+};
+
+// One output pixel of average pool by integer sums. 16 bits hold 257 bytes.
+template <class V>
+inline void average_sums(const AveragePoolArgs& args, const uint8_t* x, Window rows, Window cols,
+                         uint8_t* y) {
+  const PoolShape& s = args.shape;
+  const SumScale scale = {static_cast<int32_t>(rows.count * cols.count) * args.input_zero_point,
+                          args.sum_scale, args.output_zero_point + args.output_offset, 0, 255};
+  for (size_t c = 0; c < s.c; c += V::kBytes) {
+    typename V::Sums16 sums16 = V::zero16();
+    const uint8_t* row = x + c;
+    for (size_t i = 0; i < rows.count; ++i, row += s.in_w * s.c) {
+      const uint8_t* p = row;
+      for (size_t j = 0; j < cols.count; ++j, p += s.c) V::add16(sums16, p);
+    }
+    typename V::Sums32 sums32 = V::zero32();
+    V::flush(sums32, sums16);
+    store_channels<V>(y + c, V::to_bytes(sums32, scale), s.c - c);
+  }
+}
+
 // 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
 // value[x] is computed, not looked up: fl32(input_scale * float(x - zero point)) is its definition.
 template <class V, size_t kVectors>
@@ -163,14 +190,19 @@ inline void average_pool(const AveragePoolArgs& args) {
   const PoolShape& s = args.shape;
   const typename V::Average average(args);
   constexpr size_t kVectors = V::Average::kVectors;
+  const size_t positions = s.kernel_h * s.kernel_w;
   for (size_t row = args.row_begin; row < args.row_end; ++row) {
     const Window rows = window_rows(s, row);
     for (size_t col = 0; col < s.out_w; ++col) {
       const Window cols = window_cols(s, col);
-      const float count = static_cast<float>(args.count_include_pad ? s.kernel_h * s.kernel_w
-                                                                    : rows.count * cols.count);
+      const size_t counted = args.count_include_pad ? positions : rows.count * cols.count;
       const uint8_t* x = args.input + (rows.first * s.in_w + cols.first) * s.c;
       uint8_t* y = args.output + (row * s.out_w + col) * s.c;
+      if (args.sum_scale != 0 && counted == positions) {
+        average_sums<V>(args, x, rows, cols, y);
+        continue;
+      }
+      const float count = static_cast<float>(counted);
       size_t c = 0;
       for (; c + 16 * kVectors <= s.c; c += 16 * kVectors)
         average_window<V, kVectors>(average, s, x + c, rows, cols, count, y + c, 16);
@@ -181,13 +213,6 @@ inline void average_pool(const AveragePoolArgs& args) {
     }
   }
 }
-
-// RQ_F32 of channel 0, zero point after, half to even: what vectors do.
-struct SumScale {
-  int32_t zero;  // pixels * input zero point
-  float scale;
-  int32_t zero_point, lo, hi;
-};
 
 template <class V>
 inline void global_sum(const GlobalSumArgs& args) {

@@ -148,6 +148,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     params->value[i] = args.input_scale * static_cast<float>(i - args.input_zero_point);
   args.value = params->value;
   args.shape = params->pool.shape;
+  args.sum_scale = average_sum_scale(args);
   if (context.provider == Provider::kXnnpackInexact &&
       use_xnnpack(xnnpack_average_pool(params->pool.images, args), step)) {
     return Status();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/lut/channel_lines.h"
 #include "kernels/lut/channel_lut.h"
 #include "kernels/lut/pair_lut.h"
 #include "runtime/checked.h"
@@ -65,7 +66,9 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
-  ChannelPlanes planes;  // of a table per channel
+  // Of a table per channel:
+  std::shared_ptr<const ChannelLines> lines;
+  ChannelPlanes planes;
 };
 
 void run(const Step& step, const RunContext& context) {
@@ -91,6 +94,15 @@ void run_channels(const Step& step, const RunContext& context) {
              });
 }
 
+void run_lines(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+             [&](size_t, size_t begin, size_t end) {
+               p.lines->map(context.in(step, 0) + begin * p.channels,
+                            context.out(step, 0) + begin * p.channels, (end - begin) * p.channels);
+             });
+}
+
 void run_planes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const ChannelPlanes& planes = p.planes;
@@ -106,6 +118,15 @@ void run_planes(const Step& step, const RunContext& context) {
 }
 
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
+  // Fewer rows would take too long to make up for the search.
+  constexpr size_t kLeastRows = 32;
+  if (p->elements / p->channels >= kLeastRows)
+    p->lines = ChannelLines::fit(context.isas, p->table, p->channels);
+  if (p->lines != nullptr) {
+    step->kernel = p->lines->name();
+    step->run = run_lines;
+    return;
+  }
   p->planes = plan_channel_planes(context.isas, p->elements / p->channels, p->channels);
   step->run = run_channels;
   if (p->planes.rows == 0) return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/integer_build.h"
 #include "kernels/soft_float.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
@@ -208,12 +209,28 @@ void check_average(const PoolKernel& kernel, Random& random, const PoolShape& s,
       }
     }
   }
-  kernel.average({s, value.data(), a.input_scale, a.input_zero_point, a.output_scale,
-                  a.output_zero_point, a.output_offset, a.count_include_pad, input.data(),
-                  output.data(), begin, end});
-  ASSERT_EQ(copy_of(output), expected)
-      << describe(s) << std::hexfloat << a.input_scale << " " << a.output_scale << " "
-      << a.input_zero_point << " " << a.output_zero_point << " " << random.trace();
+  AveragePoolArgs args = {s,
+                          value.data(),
+                          a.input_scale,
+                          a.input_zero_point,
+                          a.output_scale,
+                          a.output_zero_point,
+                          a.output_offset,
+                          a.count_include_pad,
+                          input.data(),
+                          output.data(),
+                          begin,
+                          end,
+                          0};
+  for (const float sum_scale : {0.0f, average_sum_scale(args)}) {
+    args.sum_scale = sum_scale;
+    std::fill(output.begin(), output.end(), kUntouched);
+    kernel.average(args);
+    ASSERT_EQ(copy_of(output), expected)
+        << describe(s) << std::hexfloat << a.input_scale << " " << a.output_scale << " "
+        << a.input_zero_point << " " << a.output_zero_point << " " << sum_scale << " "
+        << random.trace();
+  }
 }
 
 AverageCase random_average(Random& random) {
@@ -250,6 +267,43 @@ TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
       }
     }
   }
+}
+
+// Windows of an odd number of positions and equal scales leave no sum near a tie.
+TEST_P(PoolTest, AverageByIntegerSums) {
+  Random random;
+  for (const size_t kernel : {3, 5, 7}) {
+    for (const size_t c : {1, 16, 37, 64, 131}) {
+      const PoolShape s{9, 9, c, 9, 9, kernel, kernel, 1, 1, 1, 1, kernel / 2, kernel / 2};
+      for (const int zero_point : {0, 128, 255}) {
+        const AverageCase a{0.0283f, 0.0283f, zero_point, zero_point - 128, 128, random.coin()};
+        ASSERT_NO_FATAL_FAILURE(check_average(GetParam(), random, s, a, 0, s.out_h));
+      }
+    }
+  }
+}
+
+float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
+  AveragePoolArgs args{};
+  args.shape = {9, 9, 1, 9, 9, kernel_h, kernel_w, 1, 1, 1, 1, 0, 0};
+  args.input_scale = in;
+  args.output_scale = out;
+  args.input_zero_point = 100;
+  return average_sum_scale(args);
+}
+
+// Where some sum is halfway between two bytes, or too near, the definition's roundings count.
+TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
+  if (is_integer_build()) GTEST_SKIP() << "sums are the definition's";
+  EXPECT_EQ(sum_scale_of(3, 3, 0.1f, 0.1f), static_cast<float>(1 / 9.0));
+  EXPECT_EQ(sum_scale_of(7, 9, 0.2f, 0.2f), static_cast<float>(1 / 63.0));
+  EXPECT_EQ(sum_scale_of(1, 3, 0.25f, 0.5f), 0);  // 3 / 6
+  EXPECT_EQ(sum_scale_of(2, 2, 0.1f, 0.1f), 0);   // 2 / 4
+  EXPECT_EQ(sum_scale_of(9, 9, 0.1f, 0.1f), 0);   // more positions than are tried
+  EXPECT_EQ(sum_scale_of(3, 3, 0x1p-90f, 0x1p-90f), 0);
+  // 1 / 2 within the definition's error, and well beyond it.
+  EXPECT_EQ(sum_scale_of(1, 1, 0.5f, std::nextafter(1.0f, 2.0f)), 0);
+  EXPECT_NE(sum_scale_of(1, 1, 0.5f, 1.01f), 0);
 }
 
 TEST_P(PoolTest, AverageSaturatesAtExtremeScales) {

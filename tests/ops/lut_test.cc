@@ -11,14 +11,11 @@ namespace {
 
 using testing::Bytes;
 
-void check(const Shape& shape, bool per_channel, DType from = DType::kUInt8,
-           DType to = DType::kUInt8) {
+void check_table(const Shape& shape, bool per_channel, const Bytes& table, DType from, DType to) {
   SCOPED_TRACE(shape.to_string());
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  const size_t channels = per_channel ? static_cast<size_t>(shape[shape.rank() - 1]) : 1;
-  Bytes table(256 * channels);
-  for (uint8_t& v : table) v = static_cast<uint8_t>(random.integer(0, 255));
+  const size_t channels = table.size() / 256;
   testing::ModelBuilder m;
   const uint32_t x = m.input(shape, from), y = m.output(shape, to);
   fb::LutOptionsT o;
@@ -37,6 +34,15 @@ void check(const Shape& shape, bool per_channel, DType from = DType::kUInt8,
   }
 }
 
+void check(const Shape& shape, bool per_channel, DType from = DType::kUInt8,
+           DType to = DType::kUInt8) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  Bytes table(256 * (per_channel ? static_cast<size_t>(shape[shape.rank() - 1]) : 1));
+  random.fill(table, 0, 255);
+  check_table(shape, per_channel, table, from, to);
+}
+
 TEST(Lut, OneTable) {
   for (const int64_t n : {1, 63, 64, 65, 1000}) check({-1, n}, false);
   check({}, false);
@@ -47,6 +53,26 @@ TEST(Lut, ATablePerChannel) {
   // By planes, in blocks of rows.
   for (const int64_t c : {1, 3, 16, 65, 600}) check({-1, 15, 19, c}, true);
   check({-1, 8, 8, 5000}, true);
+}
+
+// Of lines, as those of BatchNormalization and PRelu; the last not of one.
+TEST(Lut, LinesPerChannel) {
+  for (const bool last_is_none : {false, true}) {
+    for (const int64_t c : {3, 65, 200}) {
+      Bytes table;
+      for (int64_t k = 0; k < c; ++k) {
+        const int64_t positive = 1 + k % 50, negative = k % 3 == 0 ? positive : k % 7;
+        for (int64_t x = 0; x < 256; ++x) {
+          const int64_t y = 90 + (x - 100) * (x < 100 ? negative : positive) / 20;
+          table.push_back(static_cast<uint8_t>(y < 0 ? 0 : y > 255 ? 255 : y));
+        }
+      }
+      if (last_is_none)
+        for (size_t x = 50; x < 60; ++x) table[table.size() - x] = 77;
+      for (const int64_t rows : {3, 15})
+        check_table({-1, rows, 9, c}, true, table, DType::kUInt8, DType::kUInt8);
+    }
+  }
 }
 
 TEST(Lut, SignedBytesIndexByTheirUnsignedValue) {

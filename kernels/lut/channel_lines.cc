@@ -1,0 +1,91 @@
+#include "kernels/lut/channel_lines.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace qrt {
+namespace {
+
+// Rows whose constants follow each other, so that few registers are filled in part.
+size_t rows_of_period(size_t channels) {
+  constexpr size_t kMost = 2048;  // elements
+  const size_t whole = kLinesBlock / std::gcd(kLinesBlock, channels);
+  return std::min(whole, std::max<size_t>(kMost / channels, 1));
+}
+
+}  // namespace
+
+ChannelLines::ChannelLines(const LinesKernel* kernel, size_t channels)
+    : kernel_(kernel),
+      channels_(channels),
+      period_(channels * rows_of_period(channels)),
+      blocks_((period_ + kLinesBlock - 1) / kLinesBlock) {}
+
+void ChannelLines::map(const uint8_t* x, uint8_t* y, size_t n) const {
+  (two_ ? kernel_->map_two : kernel_->map)({blocks_.data(), period_}, x, y, n);
+}
+
+void ChannelLines::set(size_t channel, const TableLines& lines) {
+  const double sign = lines.lesser ? -1 : 1;
+  for (size_t at = channel; at < period_; at += channels_) {
+    LineBlock& block = blocks_[at / kLinesBlock];
+    const size_t i = at % kLinesBlock, lane = line_lane(i, kernel_->bytes);
+    for (int line = 0; line < 2; ++line) {
+      const int from = lines.two ? line : 0;
+      block.slope[line][lane] = static_cast<float>(sign * lines.slope[from]);
+      block.intercept[line][lane] = static_cast<float>(sign * lines.intercept[from]);
+    }
+    block.sign[lane] = lines.lesser ? uint32_t{1} << 31 : 0;
+    block.lo[i] = lines.lo;
+    block.hi[i] = lines.hi;
+  }
+  two_ = two_ || lines.two;
+}
+
+// Adds what entries that came out wrong lack. False: they are more than can be mended.
+bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t table[256]) {
+  size_t wrong[2] = {};
+  int count = 0;
+  for (size_t x = 0; x < 256; ++x) {
+    if (got[x] == table[x]) continue;
+    if (count == 2) return false;
+    wrong[count++] = x;
+  }
+  for (int i = 0; i < count; ++i) {
+    for (size_t at = channel; at < period_; at += channels_) {
+      LineBlock& block = blocks_[at / kLinesBlock];
+      block.at[i][at % kLinesBlock] = static_cast<uint8_t>(wrong[i]);
+      block.more[i][at % kLinesBlock] = static_cast<uint8_t>(table[wrong[i]] - got[wrong[i]]);
+    }
+  }
+  two_ = two_ || count > 0;
+  return true;
+}
+
+// Every entry is tried, by the kernel itself.
+std::shared_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
+                                                      size_t channels) {
+  const LinesKernel* const kernel = select_lines(isas);
+  if (kernel->map == nullptr) return nullptr;
+  uint8_t every[256 + kLinesBlock], got[256];
+  std::iota(every, every + sizeof every, uint8_t{0});
+  ChannelLines one(kernel, 1);
+  std::shared_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
+  TableLines lines = kNoLines;
+  for (size_t c = 0; c < channels; ++c) {
+    const uint8_t* const table = tables + 256 * c;
+    const auto gives = [&](const TableLines& tried) {
+      one.two_ = false;
+      one.set(0, tried);
+      one.map(every, got, 256);
+      return memcmp(got, table, 256) == 0 || all->mend(c, got, table);
+    };
+    if (!fit_lines(table, gives, &lines)) return nullptr;
+    all->set(c, lines);
+  }
+  return all;
+}
+
+}  // namespace qrt

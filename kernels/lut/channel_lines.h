@@ -1,0 +1,42 @@
+// Tables per channel that are straight lines, as those of BatchNormalization and Relu, or two lines
+// that meet, as PRelu's: y = lo..hi of round(x * slope + intercept), a fused multiply-add in float32
+// rounded half to even, or of the greater or lesser of two. It reads eight bytes for an output
+// instead of a table of 256. Lines are looked for when a session is made, and taken where they give
+// every entry of every table, but for two of each.
+#ifndef QRT_KERNELS_LUT_CHANNEL_LINES_H_
+#define QRT_KERNELS_LUT_CHANNEL_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/lut/line_fit.h"
+#include "kernels/lut/lines.h"
+
+namespace qrt {
+
+class ChannelLines {
+ public:
+  // Lines that give these tables, or null: there are none, or this instruction set has no kernel.
+  static std::shared_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
+                                                 size_t channels);
+
+  const char* name() const { return kernel_->name; }
+  // Dense rows, n bytes in all; contract: lines.h.
+  void map(const uint8_t* x, uint8_t* y, size_t n) const;
+
+ private:
+  ChannelLines(const LinesKernel* kernel, size_t channels);
+  void set(size_t channel, const TableLines& lines);
+  bool mend(size_t channel, const uint8_t got[256], const uint8_t table[256]);
+
+  const LinesKernel* kernel_;
+  size_t channels_, period_;  // elements
+  bool two_ = false;
+  std::vector<LineBlock> blocks_;
+};
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_LUT_CHANNEL_LINES_H_

@@ -1,0 +1,29 @@
+// The straight line, or the two, that a table of 256 bytes was made from.
+#ifndef QRT_KERNELS_LUT_LINE_FIT_H_
+#define QRT_KERNELS_LUT_LINE_FIT_H_
+
+#include <cstdint>
+#include <functional>
+
+namespace qrt {
+
+// Near table[x] before it is rounded to nearest and limited to lo..hi, its least and greatest entry:
+// a line, or of two lines the greater, or with `lesser` the lesser, which meet at x = kink.
+struct TableLines {
+  double slope[2], intercept[2];
+  bool two, lesser;
+  int kink;
+  uint8_t lo, hi;
+};
+
+// False: there are no such lines for which gives() is true. In real numbers those it is asked about
+// give the table, but for what lies halfway between two bytes. Tables of one layer are alike: what
+// *lines holds, that of another or kNoLines, is tried first. The kink is searched where nothing else
+// fits.
+constexpr TableLines kNoLines = {{}, {}, false, false, 128, 0, 255};
+bool fit_lines(const uint8_t table[256], const std::function<bool(const TableLines&)>& gives,
+               TableLines* lines);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_LUT_LINE_FIT_H_

@@ -1,0 +1,69 @@
+#include "kernels/isa/neon.h"
+#include "kernels/lut/lines_loops.h"
+
+namespace qrt {
+namespace {
+
+struct LinesNeon {
+  using Bytes = uint8x16_t;
+  static constexpr size_t kBytes = 16;
+
+  template <bool kTwo, size_t kRows>
+  QRT_INLINE void map(const LineBlock& k, size_t i, const uint8_t* x, size_t stride,
+                      Bytes (&y)[kRows]) {
+    int32x4_t lanes[kRows][4];
+    uint16x8_t words[kRows][2];
+    QRT_UNROLL
+    for (size_t r = 0; r < kRows; ++r) {
+      const uint8x16_t bytes = vld1q_u8(x + r * stride);
+      words[r][0] = vmovl_u8(vget_low_u8(bytes));
+      words[r][1] = vmovl_high_u8(bytes);
+    }
+    QRT_UNROLL
+    for (size_t part = 0; part < 4; ++part) {
+      const size_t at = i + part * 4;
+      float32x4_t slope[2], intercept[2];
+      uint32x4_t sign;
+      QRT_UNROLL
+      for (int line = 0; line < 1 + kTwo; ++line) {
+        slope[line] = vld1q_f32(k.slope[line] + at);
+        intercept[line] = vld1q_f32(k.intercept[line] + at);
+      }
+      if (kTwo) sign = vld1q_u32(k.sign + at);
+      QRT_UNROLL
+      for (size_t r = 0; r < kRows; ++r) {
+        const uint16x8_t half = words[r][part / 2];
+        const float32x4_t v =
+            vcvtq_f32_u32(part % 2 == 0 ? vmovl_u16(vget_low_u16(half)) : vmovl_high_u16(half));
+        float32x4_t f = vfmaq_f32(intercept[0], v, slope[0]);
+        if (kTwo) {
+          f = vmaxq_f32(f, vfmaq_f32(intercept[1], v, slope[1]));
+          f = vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(f), sign));
+        }
+        lanes[r][part] = vcvtnq_s32_f32(f);
+      }
+    }
+    const uint8x16_t lo = vld1q_u8(k.lo + i), hi = vld1q_u8(k.hi + i);
+    QRT_UNROLL
+    for (size_t r = 0; r < kRows; ++r) {
+      const int16x8_t low = vqmovn_high_s32(vqmovn_s32(lanes[r][0]), lanes[r][1]);
+      const int16x8_t high = vqmovn_high_s32(vqmovn_s32(lanes[r][2]), lanes[r][3]);
+      y[r] = vminq_u8(vmaxq_u8(vqmovun_high_s16(vqmovun_s16(low), high), lo), hi);
+      if (!kTwo) continue;
+      const uint8x16_t v = vld1q_u8(x + r * stride);
+      QRT_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const uint8x16_t here = vceqq_u8(v, vld1q_u8(k.at[j] + i));
+        y[r] = vaddq_u8(y[r], vandq_u8(here, vld1q_u8(k.more[j] + i)));
+      }
+    }
+  }
+
+  QRT_INLINE void store(uint8_t* y, Bytes v) { vst1q_u8(y, v); }
+  QRT_INLINE void store_part(uint8_t* y, Bytes v, size_t n) { neon::store_bytes(y, v, n); }
+};
+
+}  // namespace
+}  // namespace qrt
+
+QRT_LINES_LOOPS(neon, qrt::LinesNeon)

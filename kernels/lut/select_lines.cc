@@ -1,0 +1,20 @@
+// The table of lines.h and the choice from it: the first row the CPU can run.
+#include "kernels/lut/lines_entry.h"
+#include "kernels/select.h"
+
+namespace qrt {
+namespace {
+
+constexpr LinesKernel kKernels[] = {
+#define QRT_LINES(isa, suffix, bytes) \
+  {"lines_u8_" #suffix, Isa::isa, bytes, lines_map_##suffix, lines_map_two_##suffix},
+#include "kernels/lut/lines.inc"
+    {nullptr, Isa::kScalar, 0, nullptr, nullptr},
+};
+
+}  // namespace
+
+const LinesKernel* lines_kernels(size_t* count) { return all_rows(kKernels, count); }
+const LinesKernel* select_lines(IsaSet isas) { return first_row(kKernels, isas); }
+
+}  // namespace qrt
