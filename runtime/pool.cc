@@ -1,29 +1,63 @@
 #include "runtime/pool.h"
 
 #include <pthreadpool.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
-#include "runtime/threads.h"
+#include <system_error>
+
+#include "runtime/float_env.h"
 
 namespace qrt {
+namespace {
+
+// That the calling thread, and those that it starts, may run on.
+size_t count_cores() {
+#if defined(__linux__)
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+#endif
+  return std::max(std::thread::hardware_concurrency(), 1u);
+}
+
+}  // namespace
 
 Status check_threads(size_t threads) {
   if (threads <= kMaxThreads) return {};
   return error(Code::kInvalidArgument, "%zu threads, expected at most %zu", threads, kMaxThreads);
 }
 
+Pool::Pool(size_t threads) : team_(threads), cores_(count_cores()) {
+  team_.open();
+  helpers_.reserve(threads - 1);
+}
+
 Result<std::shared_ptr<Pool>> Pool::create(size_t threads) {
   if (threads == 0) return error(Code::kInvalidArgument, "a pool of 0 threads, expected 1 or more");
   QRT_TRY(check_threads(threads));
-  threads = 1 + startable_threads(threads - 1);
   std::shared_ptr<Pool> pool(new Pool(threads));
-  if (threads > 1) pool->pool_ = pthreadpool_create(threads);
-  if (threads > 1 && pool->pool_ == nullptr)
-    return error(Code::kOutOfMemory, "no pool of %zu threads", threads);
+  try {
+    for (size_t i = 1; i < threads; ++i)
+      pool->helpers_.emplace_back([team = pool->team(), i] {
+        const ScopedFloatEnv env;
+        team->serve(i);
+      });
+  } catch (const std::system_error&) {  // no more threads
+  }
   return pool;
 }
 
 Pool::~Pool() {
-  if (pool_ != nullptr) pthreadpool_destroy(pool_);
+  team_.close();
+  for (std::thread& helper : helpers_) helper.join();
+  if (pthreads_ != nullptr) pthreadpool_destroy(pthreads_);
+}
+
+pthreadpool* Pool::pthreads() {
+  const std::lock_guard<std::mutex> turn(turn_);
+  if (pthreads_ == nullptr && threads() > 1) pthreads_ = pthreadpool_create(threads());
+  return pthreads_;
 }
 
 }  // namespace qrt

@@ -2,10 +2,15 @@
 #ifndef QRT_RUNTIME_POOL_H_
 #define QRT_RUNTIME_POOL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "runtime/status.h"
+#include "runtime/team.h"
 
 struct pthreadpool;
 
@@ -13,24 +18,39 @@ namespace qrt {
 
 constexpr size_t kMaxThreads = 1024;
 
-// Any threads may use it at the same time: it takes one's tasks after the other's.
+// Any threads may use it at the same time: it takes one's run after the other's.
 class Pool {
  public:
-  // `threads`: with the one that hands out the tasks. Fewer where the system would not start more.
+  // `threads`: with the one that leads a run. Fewer where the system would not start more.
   // kInvalidArgument, kOutOfMemory.
   static Result<std::shared_ptr<Pool>> create(size_t threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  size_t threads() const { return threads_; }
-  pthreadpool* get() const { return pool_; }  // null: of one thread
+  size_t threads() const { return 1 + helpers_.size(); }
+
+  // body() on the calling thread, in which team()->run() has at most `threads` of the pool's, and no
+  // more than there are cores for.
+  template <class F>
+  void lead(size_t threads, const F& body) {
+    const std::lock_guard<std::mutex> turn(turn_);
+    team_.lead(std::min({threads, cores_, this->threads()}), body);
+  }
+  Team* team() { return &team_; }
+
+  // As many threads of another kind, which XNNPACK's operators ask for; made at the first call.
+  // Null: of one thread, or no memory.
+  pthreadpool* pthreads();
 
  private:
-  explicit Pool(size_t threads) : threads_(threads) {}
+  explicit Pool(size_t threads);
 
-  pthreadpool* pool_ = nullptr;
-  size_t threads_;
+  Team team_;
+  const size_t cores_;  // that helpers may run on, at least 1
+  std::mutex turn_;
+  std::vector<std::thread> helpers_;
+  pthreadpool* pthreads_ = nullptr;
 };
 
 // kInvalidArgument beyond kMaxThreads.

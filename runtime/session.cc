@@ -100,20 +100,20 @@ Result<size_t> Session::needed_memory(std::shared_ptr<const VerifiedModel> model
   return (*plan)->total_bytes();
 }
 
-// XNNPACK's operators go to the pool themselves; to ours a team asks once per run.
+// A pool of the caller's is asked once per run, for a team; XNNPACK's operators go to it themselves.
 Status Session::start_pool() {
-  if (parallel_.threads > 1 && parallel_.pool == nullptr && parallel_.custom == nullptr) {
+  const bool is_callers = parallel_.pool != nullptr || parallel_.custom != nullptr;
+  const bool is_own = plan_->provider == Provider::kOwn;
+  if (parallel_.threads > 1 && !is_callers) {
     if (pool_ == nullptr) {
       Result<std::shared_ptr<Pool>> own = Pool::create(parallel_.threads);
       if (!own.ok()) return std::move(own.status());
       pool_ = std::move(*own);
       parallel_.threads = pool_->threads();
     }
-    parallel_.pool = pool_->get();
-  }
-  if (parallel_.threads > 1 && plan_->provider == Provider::kOwn) {
+    if (!is_own) parallel_.pool = pool_->pthreads();
+  } else if (parallel_.threads > 1 && is_own) {
     team_ = std::make_unique<Team>(parallel_.threads);
-    parallel_.team = team_.get();
   }
   return {};
 }
@@ -231,18 +231,28 @@ void Session::start_steps() {
 }
 
 void Session::run_on_threads() {
-  if (team_ == nullptr) return run_calls();
-  team_->open();
-  parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
-  // As many jobs as in this run the next one will have.
-  if (team_->jobs() < kTeamJobs && !is_cancelled_) parallel_.team = nullptr, team_.reset();
+  if (parallel_.threads > 1 && pool_ != nullptr && plan_->provider == Provider::kOwn) {
+    parallel_.team = pool_->team();
+    pool_->lead(parallel_.threads, [this] { run_calls(); });
+    parallel_.team = nullptr;
+  } else if (team_ != nullptr) {
+    parallel_.team = team_.get();
+    team_->open();
+    parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
+    parallel_.team = nullptr;
+    // As many jobs as in this run the next one will have.
+    if (team_->jobs() < kTeamJobs && !is_cancelled_) team_.reset();
+  } else {
+    run_calls();
+  }
 }
 
 Code Session::run() {
   using Clock = std::chrono::steady_clock;
   const ScopedFloatEnv env;
   if (has_moved_ && !take_bound()) return Code::kInvalidArgument;
-  const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
+  const bool may_choose =
+      parallel_.threads > 1 && pool_ == nullptr && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
     const size_t threads = parallel_.threads;

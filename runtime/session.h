@@ -116,7 +116,7 @@ class Session {
   std::vector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
-  std::unique_ptr<Team> team_;  // null after a run that had no use for it
+  std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 

@@ -2,18 +2,26 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "runtime/parallel.h"
 
 namespace qrt {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Job numbers that are none.
 constexpr uint64_t kClosed = 0, kNone = UINT32_MAX;
 
-// Waits as long as waits() says so: first in a loop of some 10 to 50 us, as long as the small steps
-// between two large ones take, then giving the core to whoever needs it.
-constexpr int kPauses = 1000;
+// How long who waits keeps its core, as long as the small steps between two large ones take. Then it
+// sleeps: whoever yields instead, beside another program's thread, comes last when there is work again.
+constexpr Clock::duration kSpin = std::chrono::microseconds(100);
+constexpr int kPauses = 64;  // between two looks at the clock
+
+// How long a helper keeps its core before it lets others have it: less than the time slice after
+// which the system would take it, within a task that the leader then waits for (1 to 4 ms and more).
+constexpr Clock::duration kTurn = std::chrono::milliseconds(1);
 
 // How often a leader that is done gives way to helpers which are not gone yet.
 constexpr int kFarewells = 64;
@@ -24,16 +32,6 @@ inline void pause_core() {
 #elif defined(__aarch64__) || (defined(__arm__) && __ARM_ARCH >= 7)
   __asm__ volatile("yield");
 #endif
-}
-
-template <class F>
-inline void wait_while(const F& waits) {
-  for (int i = 0; waits(); ++i) {
-    if (i < kPauses)
-      pause_core();
-    else
-      std::this_thread::yield();
-  }
 }
 
 }  // namespace
@@ -47,7 +45,10 @@ void Team::open() {
 
 void Team::close() {
   for (Share& share : shares_) share.state.store(kClosed << 32, std::memory_order_release);
-  // The pool waits for its threads next, perhaps for long without giving the core away.
+  wake(1, threads_);
+}
+
+void Team::say_goodbye() {
   const size_t helpers = std::min(members_.load(std::memory_order_relaxed), threads_) - 1;
   for (int i = 0; i < kFarewells && gone_.load(std::memory_order_acquire) < helpers; ++i) {
     if (i < kFarewells / 2)
@@ -58,16 +59,55 @@ void Team::close() {
 }
 
 void Team::help(size_t member) {
-  const std::atomic<uint64_t>& state = shares_[member % threads_].state;
+  member %= threads_;
+  Clock::time_point turn = Clock::now();
   uint64_t seen = kNone;
   for (;;) {
     uint64_t job;
-    wait_while([&] { return (job = state.load(std::memory_order_acquire) >> 32) == seen; });
+    const bool has_slept = wait(member, [&] {
+      return (job = shares_[member].state.load(std::memory_order_acquire) >> 32) != seen;
+    });
+    if (has_slept) turn = Clock::now();
     if (job == kClosed) break;
     seen = job;
-    work(job, member);
+    work(job, member, &turn);
   }
   gone_.fetch_add(1, std::memory_order_release);
+}
+
+template <class F>
+bool Team::wait(size_t member, const F& is_over) {
+  Clock::time_point end{};
+  for (int i = 1; !is_over(); ++i) {
+    pause_core();
+    if (i % kPauses != 0) continue;
+    const Clock::time_point now = Clock::now();
+    if (i == kPauses) end = now + kSpin;
+    if (now < end) continue;
+    sleep(member, is_over);
+    return true;
+  }
+  return false;
+}
+
+template <class F>
+void Team::sleep(size_t member, const F& is_over) {
+  Bed& bed = beds_[member];
+  std::unique_lock<std::mutex> lock(mutex_);
+  bed.is_used.store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // wake() sees it, or it is over here
+  bed.wake.wait(lock, is_over);
+  bed.is_used.store(false, std::memory_order_relaxed);
+}
+
+// Those of [begin, end) who sleep, after what they wait for.
+void Team::wake(size_t begin, size_t end) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (size_t i = begin; i < end; ++i) {
+    if (!beds_[i].is_used.load(std::memory_order_relaxed)) continue;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    beds_[i].wake.notify_one();
+  }
 }
 
 void Team::run(Task task, void* argument, size_t count) {
@@ -75,19 +115,20 @@ void Team::run(Task task, void* argument, size_t count) {
   given_ += count;
   ++jobs_;
   // The leader's own share comes last: it is written at once, the others have to be fetched.
-  for (size_t i = threads_; i-- > 0;) {
+  for (size_t i = led_; i-- > 0;) {
     Share& share = shares_[i];
     share.task = task;
     share.argument = argument;
-    share.first = part_begin(count, i, threads_);
-    const size_t indices = part_begin(count, i + 1, threads_) - share.first;
+    share.first = part_begin(count, i, led_);
+    const size_t indices = part_begin(count, i + 1, led_) - share.first;
     share.state.store(last_job_ << 32 | indices, std::memory_order_release);
   }
-  work(last_job_, 0);
-  wait_while([&] { return finished_.load(std::memory_order_acquire) != given_; });
+  wake(1, led_);
+  work(last_job_, 0, nullptr);
+  wait(0, [this] { return finished_.load(std::memory_order_acquire) == given_; });
 }
 
-void Team::work(uint64_t job, size_t member) {
+void Team::work(uint64_t job, size_t member, Clock::time_point* turn) {
   for (size_t i = 0; i < threads_; ++i) {
     Share& share = shares_[(member + i) % threads_];
     uint64_t finished = 0, state = share.state.load(std::memory_order_acquire);
@@ -96,10 +137,20 @@ void Team::work(uint64_t job, size_t member) {
       // The share stays as it is until this task is finished.
       share.task(share.argument, share.first + static_cast<uint32_t>(state) - 1);
       ++finished;
+      if (turn != nullptr && Clock::now() - *turn > kTurn) {
+        finish(std::exchange(finished, 0));
+        std::this_thread::yield();
+        *turn = Clock::now();
+      }
       state = share.state.load(std::memory_order_acquire);
     }
-    if (finished != 0) finished_.fetch_add(finished, std::memory_order_acq_rel);
+    if (finished != 0) finish(finished);
   }
+}
+
+void Team::finish(uint64_t tasks) {
+  const uint64_t given = given_;  // another one once these are finished
+  if (finished_.fetch_add(tasks, std::memory_order_acq_rel) + tasks == given) wake(0, 1);
 }
 
 }  // namespace qrt

@@ -1,17 +1,23 @@
-// The threads of a run. A pool takes microseconds to wake its threads and to see them all done, too
-// much for each of a model's steps. So it is asked once per run: the thread that comes first leads
-// and walks the steps, the others help with the tasks that these hand out here, which costs a few
-// hundred nanoseconds a step.
+// The threads of a run: the one that comes first leads and walks the steps, the others help with the
+// tasks that it hands out here, which costs a few hundred nanoseconds a step.
 //
-// Nobody waits for a thread to come: a leader alone does everything, and so a pool may run its
-// calls in any order, on as few threads as it likes. All that is waited for is a task that another
-// thread has begun.
+// Helpers are a pool's own threads for as long as they live (serve()), or those that a pool of the
+// caller's sends for one run (enter()): such a pool takes microseconds to wake its threads and to see
+// them all done, too much for each of a model's steps.
+//
+// Nobody waits for a thread to come: a leader alone does everything. All that is waited for is a task
+// that another thread has begun. A helper therefore gives its core away between two tasks before the
+// system takes it away within one, for another program's thread, and who has nothing to do for long
+// sleeps.
 #ifndef QRT_RUNTIME_TEAM_H_
 #define QRT_RUNTIME_TEAM_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace qrt {
@@ -20,7 +26,7 @@ class Team {
  public:
   using Task = void (*)(void* argument, size_t index);
 
-  explicit Team(size_t threads) : threads_(threads), shares_(threads) {}
+  explicit Team(size_t threads) : threads_(threads), shares_(threads), beds_(threads) {}
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -33,11 +39,27 @@ class Team {
   void enter(const F& body) {
     const size_t member = members_.fetch_add(1, std::memory_order_relaxed);
     if (member > 0) return help(member);
+    lead(threads_, body);
+    close();
+    // The pool waits for its threads next, perhaps for long without giving the core away.
+    say_goodbye();
+  }
+
+  // Helps whoever leads until close(), as the member of this number, 1 to `threads` - 1. No two at a
+  // time have one number.
+  void serve(size_t member) { help(member); }
+
+  // Calls body(), in which it may call run(), whose tasks the first `members` may take. One at a time.
+  template <class F>
+  void lead(size_t members, const F& body) {
+    led_ = members;
     leads_ = true;
     body();
     leads_ = false;
-    close();
   }
+
+  // Ends serve(). REQUIRES: nobody leads.
+  void close();
 
   // Whether body() is running. For the thread that runs it, or outside of a run.
   bool leads() const { return leads_; }
@@ -60,13 +82,30 @@ class Team {
     size_t first = 0;  // index
   };
 
+  // Where a member sleeps, in a line that rarely changes.
+  struct alignas(64) Bed {
+    std::atomic<bool> is_used{false};
+    std::condition_variable wake;
+  };
+
   void help(size_t member);
-  void close();
-  void work(uint64_t job, size_t member);
+  // Until is_over(), in this member's bed in the end; whether there.
+  template <class F>
+  bool wait(size_t member, const F& is_over);
+  template <class F>
+  void sleep(size_t member, const F& is_over);
+  void wake(size_t begin, size_t end);
+  // `turn`: since when a helper has its core.
+  void work(uint64_t job, size_t member, std::chrono::steady_clock::time_point* turn);
+  void finish(uint64_t tasks);
+  void say_goodbye();
 
   const size_t threads_;
   std::vector<Share> shares_;
+  std::vector<Bed> beds_;
+  std::mutex mutex_;  // of beds_
   bool leads_ = false;
+  size_t led_ = 0;  // members of the jobs, the leader among them
   size_t jobs_ = 0;
   uint64_t last_job_ = 0;  // below 2^32
   uint64_t given_ = 0;     // tasks of all jobs

@@ -1,5 +1,5 @@
-// Whether a session with several threads runs on them or on the calling one alone. Where other
-// programs take the cores, all threads wait for one that has lost its own, in every step, and one
+// Whether a session runs on the threads of a caller's pool or on the calling one alone. Where other
+// programs take the cores, the pool waits for a thread that has lost its own, in every run, and one
 // thread is faster. Told by the times of runs: when those of several threads are far above their
 // least, one run alone is tried; the faster way is kept for a number of runs that doubles as long
 // as it stays so. Bytes do not depend on it.

@@ -123,7 +123,6 @@ class Library : public ::testing::Test {
 TEST_F(Library, Allocations) { expect_survival("alloc", 1, QRT_OUT_OF_MEMORY, 100); }
 TEST_F(Library, AllocationsOfThreads) { expect_survival("alloc", 2, QRT_OUT_OF_MEMORY, 100); }
 TEST_F(Library, Mappings) { expect_survival("map", 1, QRT_OUT_OF_MEMORY, 1); }
-// Threads are tried before a pool is asked for them. The pool's own, after that, are pthreadpool's matter (SECURITY.md).
 TEST_F(Library, Threads) {
   const Outcome good = use(nullptr, 3);
   for (const char* fault : {"thread:0:once", "thread:1:once", "thread:0:on"}) {

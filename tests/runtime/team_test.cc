@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -17,10 +18,10 @@ void run(Team& team, size_t count, std::function<void(size_t)> task) {
 }
 
 // Jobs of all sizes, each index once. Results of one job are read by the next.
-void run_jobs(Team& team) {
+void run_jobs(Team& team, size_t jobs_before = 0) {
   ASSERT_TRUE(team.leads());
   std::vector<int> seen(100);  // not atomic: that jobs follow each other is the promise
-  int jobs = 0;
+  size_t jobs = jobs_before;
   for (int round = 0; round < 50; ++round) {
     for (size_t count : {0, 1, 2, 3, 5, 64, 100}) {
       run(team, count, [&](size_t i) { ++seen[i]; });
@@ -29,7 +30,7 @@ void run_jobs(Team& team) {
     }
   }
   for (int value : seen) ASSERT_EQ(value, 0);
-  ASSERT_EQ(team.jobs(), static_cast<size_t>(jobs));
+  ASSERT_EQ(team.jobs(), jobs);
 }
 
 TEST(Team, RunsEachIndexOnceOnItsThreads) {
@@ -80,6 +81,59 @@ TEST(Team, TakesInWhoComesLate) {
     }
   });
   late.join();
+}
+
+// Members that stay: leads follow each other, with fewer members, and after pauses in which they sleep.
+TEST(Team, ItsHelpersServeManyLeads) {
+  Team team(4);
+  team.open();
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < 4; ++i) helpers.emplace_back([&team, i] { team.serve(i); });
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    if (repeat % 3 == 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const size_t members = 1 + static_cast<size_t>(repeat) % 4;
+    const size_t before = team.jobs();
+    team.lead(members, [&] { run_jobs(team, before); });
+    ASSERT_FALSE(team.leads());
+  }
+  team.close();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+// Who sleeps is woken by a job: this ends only if another thread takes a task of it.
+TEST(Team, ItsHelpersAreWoken) {
+  Team team(2);
+  team.open();
+  std::thread helper([&team] { team.serve(1); });
+  const std::thread::id leader = std::this_thread::get_id();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic<bool> was_helped{false};
+    team.lead(2, [&] {
+      run(team, 2, [&](size_t) {
+        if (std::this_thread::get_id() != leader) was_helped = true;
+        while (!was_helped) std::this_thread::yield();
+      });
+    });
+  }
+  team.close();
+  helper.join();
+}
+
+TEST(Team, OnlyTheMembersOfALeadHaveItsTasks) {
+  Team team(3);
+  team.open();
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < 3; ++i) helpers.emplace_back([&team, i] { team.serve(i); });
+  const std::thread::id leader = std::this_thread::get_id();
+  int others = 0;
+  team.lead(1, [&] {
+    for (int i = 0; i < 1000; ++i)
+      run(team, 10, [&](size_t) { others += std::this_thread::get_id() != leader; });
+  });
+  ASSERT_EQ(others, 0);
+  team.close();
+  for (std::thread& helper : helpers) helper.join();
 }
 
 }  // namespace

@@ -212,8 +212,10 @@ typedef struct qrt_session_options {
   size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
   size_t batch;       /* 0: the model's default */
   /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
-   * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. While other programs take the cores, so that a run of
-   * several threads is slower than one of the calling thread alone, runs take that. */
+   * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. qrt's
+   * own work on as many cores as there are, and no run waits for one that another program's thread
+   * keeps from its core; where that makes a caller's pool slower than the calling thread alone, runs
+   * take the latter. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
   const char* isa;
