@@ -118,8 +118,8 @@ void run_planes(const Step& step, const RunContext& context) {
 }
 
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
-  // Fewer rows would take too long to make up for the search.
-  constexpr size_t kLeastRows = 32;
+  // Of fewer rows it takes dozens of runs to make up for the search.
+  constexpr size_t kLeastRows = 128;
   if (p->elements / p->channels >= kLeastRows)
     p->lines = ChannelLines::fit(context.isas, p->table, p->channels);
   if (p->lines != nullptr) {
