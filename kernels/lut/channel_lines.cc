@@ -74,6 +74,7 @@ std::shared_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
   ChannelLines one(kernel, 1);
   std::shared_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
   TableLines lines = kNoLines;
+  int searches = 32;  // the kinks of a layer are at its zero point, all of them
   for (size_t c = 0; c < channels; ++c) {
     const uint8_t* const table = tables + 256 * c;
     const auto gives = [&](const TableLines& tried) {
@@ -82,7 +83,7 @@ std::shared_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
       one.map(every, got, 256);
       return memcmp(got, table, 256) == 0 || all->mend(c, got, table);
     };
-    if (!fit_lines(table, gives, &lines)) return nullptr;
+    if (!fit_lines(table, gives, &searches, &lines)) return nullptr;
     all->set(c, lines);
   }
   return all;

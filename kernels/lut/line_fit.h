@@ -19,10 +19,10 @@ struct TableLines {
 // False: there are no such lines for which gives() is true. In real numbers those it is asked about
 // give the table, but for what lies halfway between two bytes. Tables of one layer are alike: what
 // *lines holds, that of another or kNoLines, is tried first. The kink is searched where nothing else
-// fits.
+// fits, which takes many times as long: while *searches, which counts down, is not 0.
 constexpr TableLines kNoLines = {{}, {}, false, false, 128, 0, 255};
 bool fit_lines(const uint8_t table[256], const std::function<bool(const TableLines&)>& gives,
-               TableLines* lines);
+               int* searches, TableLines* lines);
 
 }  // namespace qrt
 

@@ -116,6 +116,13 @@ TEST_P(LinesTest, TwoLines) {
   expect_tables(tables, 20 * 300);
 }
 
+// Kinks are searched for some channels, not for all of a file's.
+TEST_P(LinesTest, KinksOfTooManyPlaces) {
+  std::vector<Table> tables;
+  for (int c = 0; c < 40; ++c) tables.push_back(prelu(0.8, 0.1, 20 + 5 * c));
+  EXPECT_EQ(fit(tables), nullptr);
+}
+
 TEST_P(LinesTest, LimitsAndSteps) {
   std::vector<Table> tables;
   for (const int constant : {0, 1, 128, 255}) tables.push_back(Table(256, uint8_t(constant)));
