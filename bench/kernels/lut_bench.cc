@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bench/kernels/measure.h"
-#include "kernels/lut/channel_lines.h"
 #include "kernels/lut/channel_lut.h"
+#include "kernels/lut/lines.h"
 #include "kernels/lut/pair_lut.h"
 
 namespace qrt {
@@ -50,17 +50,18 @@ void channels(benchmark::State& state, const LutKernel& kernel, bool by_planes) 
 void lines(benchmark::State& state, const LinesKernel& kernel, bool two) {
   const size_t rows = static_cast<size_t>(state.range(0));
   const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
-  std::vector<uint8_t> tables;
-  for (size_t c = 0; c < channels; ++c)
-    for (size_t i = 0; i < 256; ++i)
-      tables.push_back(static_cast<uint8_t>(two && i < 100 ? 90 + i / 10 : i - i * (c % 64) / 256));
+  LineBlock block = {};
+  for (size_t i = 0; i < kLinesBlock; ++i) {
+    block.slope[0][i] = 0.5f, block.slope[1][i] = 0.25f;
+    block.intercept[0][i] = 10, block.intercept[1][i] = 40;
+    block.hi[i] = 255;
+  }
+  const std::vector<LineBlock> blocks((channels + kLinesBlock - 1) / kLinesBlock, block);
+  const LineConstants constants = {blocks.data(), channels};
   const std::vector<uint8_t> x = bytes(n + 64);
   std::vector<uint8_t> y(n);
-  const auto fitted =
-      ChannelLines::fit(capped(detected_isas(), kernel.isa), tables.data(), channels);
-  if (fitted == nullptr) return state.SkipWithError("no lines");
   bench::measure(state, {0, static_cast<double>(2 * n), nullptr}, [&] {
-    fitted->map(x.data(), y.data(), n);
+    (two ? kernel.map_two : kernel.map)(constants, x.data(), y.data(), n);
     benchmark::ClobberMemory();
   });
 }

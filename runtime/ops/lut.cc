@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/lut/channel_lines.h"
 #include "kernels/lut/channel_lut.h"
 #include "kernels/lut/pair_lut.h"
 #include "runtime/checked.h"
+#include "runtime/ops/channel_lines.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -67,7 +67,7 @@ struct Params {
   const uint8_t* table;
   size_t elements, channels, tasks;
   // Of a table per channel:
-  std::shared_ptr<const ChannelLines> lines;
+  std::unique_ptr<const ChannelLines> lines;
   ChannelPlanes planes;
 };
 

@@ -3,23 +3,23 @@
 // rounded half to even, or of the greater or lesser of two. It reads eight bytes for an output
 // instead of a table of 256. Lines are looked for when a session is made, and taken where they give
 // every entry of every table, but for two of each.
-#ifndef QRT_KERNELS_LUT_CHANNEL_LINES_H_
-#define QRT_KERNELS_LUT_CHANNEL_LINES_H_
+#ifndef QRT_RUNTIME_OPS_CHANNEL_LINES_H_
+#define QRT_RUNTIME_OPS_CHANNEL_LINES_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "kernels/lut/line_fit.h"
 #include "kernels/lut/lines.h"
+#include "runtime/ops/line_fit.h"
 
 namespace qrt {
 
 class ChannelLines {
  public:
   // Lines that give these tables, or null: there are none, or this instruction set has no kernel.
-  static std::shared_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
+  static std::unique_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
                                                  size_t channels);
 
   const char* name() const { return kernel_->name; }
@@ -39,4 +39,4 @@ class ChannelLines {
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_LUT_CHANNEL_LINES_H_
+#endif  // QRT_RUNTIME_OPS_CHANNEL_LINES_H_

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/lut/channel_lines.h"
+#include "runtime/ops/channel_lines.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
@@ -39,7 +39,7 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
     name_ = kernel.name;
   }
 
-  std::shared_ptr<const ChannelLines> fit(const std::vector<Table>& tables) {
+  std::unique_ptr<const ChannelLines> fit(const std::vector<Table>& tables) {
     all_.clear();
     for (const Table& t : tables) all_.insert(all_.end(), t.begin(), t.end());
     return ChannelLines::fit(isas_, all_.data(), tables.size());
@@ -49,7 +49,7 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
   // stay, and those behind one that is mapped in place.
   void expect_tables(const std::vector<Table>& tables, size_t n) {
     SCOPED_TRACE(std::to_string(tables.size()) + " channels, " + std::to_string(n) + " bytes");
-    const std::shared_ptr<const ChannelLines> lines = fit(tables);
+    const std::unique_ptr<const ChannelLines> lines = fit(tables);
     ASSERT_NE(lines, nullptr);
     EXPECT_EQ(lines->name(), name_);
     Guarded<uint8_t> x(n + 64), y(n + 64);

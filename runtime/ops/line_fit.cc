@@ -1,4 +1,4 @@
-#include "kernels/lut/line_fit.h"
+#include "runtime/ops/line_fit.h"
 
 #include <string.h>
 

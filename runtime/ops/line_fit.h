@@ -1,6 +1,6 @@
 // The straight line, or the two, that a table of 256 bytes was made from.
-#ifndef QRT_KERNELS_LUT_LINE_FIT_H_
-#define QRT_KERNELS_LUT_LINE_FIT_H_
+#ifndef QRT_RUNTIME_OPS_LINE_FIT_H_
+#define QRT_RUNTIME_OPS_LINE_FIT_H_
 
 #include <cstdint>
 #include <functional>
@@ -26,4 +26,4 @@ bool fit_lines(const uint8_t table[256], const std::function<bool(const TableLin
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_LUT_LINE_FIT_H_
+#endif  // QRT_RUNTIME_OPS_LINE_FIT_H_

@@ -1,4 +1,4 @@
-#include "kernels/lut/channel_lines.h"
+#include "runtime/ops/channel_lines.h"
 
 #include <string.h>
 
@@ -65,14 +65,14 @@ bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t ta
 }
 
 // Every entry is tried, by the kernel itself.
-std::shared_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
+std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
                                                       size_t channels) {
   const LinesKernel* const kernel = select_lines(isas);
   if (kernel->map == nullptr) return nullptr;
   uint8_t every[256 + kLinesBlock], got[256];
   std::iota(every, every + sizeof every, uint8_t{0});
   ChannelLines one(kernel, 1);
-  std::shared_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
+  std::unique_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
   TableLines lines = kNoLines;
   int searches = 32;  // the kinks of a layer are at its zero point, all of them
   for (size_t c = 0; c < channels; ++c) {
