@@ -11,6 +11,7 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
+#include "tests/support/stored_rows.h"
 
 namespace qrt {
 namespace {
@@ -93,7 +94,7 @@ class GroupedTester {
     Guarded<int32_t> bias(round_up(s.channels, 64));
     for (auto& v : bias) v = static_cast<int32_t>(random->integer(-bias_, bias_));
 
-    const size_t element = requant_.kind == RequantKind::kAcc ? 4 : 1;
+    const size_t element = testing::stored_bytes(requant_);
     const size_t y_pitch = s.channels * element + y_gap_, out_pixels = s.out_h * s.out_w;
     Guarded<uint8_t> y((out_pixels - 1) * y_pitch + s.channels * element);
     Guarded<uint8_t> scratch(round_up(grouped_scratch_bytes(kernel, s), 64));
@@ -119,44 +120,26 @@ class GroupedTester {
       kernel.fn(args);
     }
 
-    const uint8_t* row = y.data();
-    for (size_t p = 0; p < out_pixels; ++p, row += y_pitch) {
-      for (size_t o = 0; o < s.channels; ++o) {
-        auto acc = static_cast<uint32_t>(bias[o]);
-        for (size_t t = 0; t < s.taps(); ++t) {
-          const size_t iy = p / s.out_w * s.stride_h + t / s.kernel_w * s.dilation_h - s.pad_top;
-          const size_t ix = p % s.out_w * s.stride_w + t % s.kernel_w * s.dilation_w - s.pad_left;
-          const bool inside = iy < s.in_h && ix < s.in_w;
-          const uint8_t* in = x.data() + (inside ? (iy * s.in_w + ix) * x_pitch : 0);
-          for (size_t i = o / source.k * source.k; i < (o / source.k + 1) * source.k; ++i)
-            acc +=
-                static_cast<uint32_t>((inside ? in[i] : args.zero_point) * source.value(o, t, i));
-        }
-        const auto sum = static_cast<int32_t>(acc);
-        if (requant_.kind == RequantKind::kAcc) {
-          int32_t actual;
-          memcpy(&actual, row + o * 4, 4);
-          ASSERT_EQ(actual, sum) << "pixel " << p << ", channel " << o;
-        } else {
-          ASSERT_EQ(row[o], requantize(requant_, sum, o)) << "pixel " << p << ", channel " << o;
-        }
+    const auto sum = [&](size_t p, size_t o) {
+      auto acc = static_cast<uint32_t>(bias[o]);
+      for (size_t t = 0; t < s.taps(); ++t) {
+        const size_t iy = p / s.out_w * s.stride_h + t / s.kernel_w * s.dilation_h - s.pad_top;
+        const size_t ix = p % s.out_w * s.stride_w + t % s.kernel_w * s.dilation_w - s.pad_left;
+        const bool inside = iy < s.in_h && ix < s.in_w;
+        const uint8_t* in = x.data() + (inside ? (iy * s.in_w + ix) * x_pitch : 0);
+        for (size_t i = o / source.k * source.k; i < (o / source.k + 1) * source.k; ++i)
+          acc += static_cast<uint32_t>((inside ? in[i] : args.zero_point) * source.value(o, t, i));
       }
-      for (size_t i = s.channels * element; i < y_pitch && p + 1 < out_pixels; ++i)
-        ASSERT_EQ(row[i], 0xA5) << "behind pixel " << p;
-    }
+      return static_cast<int32_t>(acc);
+    };
+    testing::expect_rows(y.data(), out_pixels, s.channels, y_pitch, requant_, sum);
   }
 
  private:
-  static Requant sums() {
-    Requant r = {};
-    r.kind = RequantKind::kAcc;
-    return r;
-  }
-
   size_t x_gap_ = 0, y_gap_ = 0, strip_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
   int32_t bias_ = INT32_MAX;
-  Requant requant_ = sums();
+  Requant requant_ = testing::sums_alone();
 };
 
 template <class F>

@@ -11,6 +11,7 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
+#include "tests/support/stored_rows.h"
 
 namespace qrt {
 namespace {
@@ -86,7 +87,7 @@ class WinogradTester {
     Guarded<int32_t> bias(channels);
     for (auto& v : bias) v = static_cast<int32_t>(random->integer(-bias_, bias_));
 
-    const size_t element = requant_.kind == RequantKind::kAcc ? 4 : 1;
+    const size_t element = testing::stored_bytes(requant_);
     const size_t y_pitch = s.out_c * element + y_gap_, out_pixels = images_ * s.out_h * s.out_w;
     Guarded<uint8_t> y((out_pixels - 1) * y_pitch + s.out_c * element);
     Guarded<uint8_t> scratch(round_up(winograd_scratch_bytes(s), 64));
@@ -108,42 +109,25 @@ class WinogradTester {
       return iy < s.in_h && ix < s.in_w ? x.data() + ((image * s.in_h + iy) * s.in_w + ix) * x_pitch
                                         : zero.data();
     };
-    const uint8_t* row = y.data();
-    for (size_t p = 0; p < out_pixels; ++p, row += y_pitch) {
+    const auto sum = [&](size_t p, size_t o) {
       const size_t image = p / (s.out_h * s.out_w), oy = p / s.out_w % s.out_h, ox = p % s.out_w;
-      for (size_t o = 0; o < s.out_c; ++o) {
-        auto acc = static_cast<uint32_t>(bias[o]);
-        for (size_t t = 0; t < layer.taps(); ++t) {
-          const uint8_t* in =
-              pixel(image, oy + t % s.taps() / 3 * s.dilation_h, ox + t % 3 * s.dilation_w);
-          const int8_t* w = &layer.weights[(o * layer.taps() + t) * s.in_c];
-          for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
-        }
-        const auto sum = static_cast<int32_t>(acc);
-        if (requant_.kind == RequantKind::kAcc) {
-          int32_t actual;
-          memcpy(&actual, row + o * 4, 4);
-          ASSERT_EQ(actual, sum) << "pixel " << p << ", channel " << o;
-        } else {
-          ASSERT_EQ(row[o], requantize(requant_, sum, o)) << "pixel " << p << ", channel " << o;
-        }
+      auto acc = static_cast<uint32_t>(bias[o]);
+      for (size_t t = 0; t < layer.taps(); ++t) {
+        const uint8_t* in =
+            pixel(image, oy + t % s.taps() / 3 * s.dilation_h, ox + t % 3 * s.dilation_w);
+        const int8_t* w = &layer.weights[(o * layer.taps() + t) * s.in_c];
+        for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
       }
-      for (size_t i = s.out_c * element; i < y_pitch && p + 1 < out_pixels; ++i)
-        ASSERT_EQ(row[i], 0xA5) << "behind pixel " << p;
-    }
+      return static_cast<int32_t>(acc);
+    };
+    testing::expect_rows(y.data(), out_pixels, s.out_c, y_pitch, requant_, sum);
   }
 
  private:
-  static Requant sums() {
-    Requant r = {};
-    r.kind = RequantKind::kAcc;
-    return r;
-  }
-
   size_t images_ = 1, x_gap_ = 0, y_gap_ = 0, block_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
   int32_t bias_ = INT32_MAX;
-  Requant requant_ = sums();
+  Requant requant_ = testing::sums_alone();
 };
 
 template <class F>
