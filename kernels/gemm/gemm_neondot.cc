@@ -1,25 +1,21 @@
 // gemm on the NEON dot product: SDOT by lane, 5 x 16 tiles. Activations are flipped to signed as
 // they are loaded, once per 16 k of a row.
-//
-// The order of the main loop is kept as written, by volatile assembly, for cores that execute in
-// order (Cortex-A55): there a 128-bit instruction starts a pair, and a second one joins it only if
-// its result is not ready earlier. A load by register offset is such a second one for SDOT, a load
-// by immediate offset, an addition or EOR is not. So the weights and the next activations are
-// loaded beside products, two lines ahead, and what cannot go with a product waits for the end.
 #include "kernels/gemm/kernels.h"
-#include "kernels/gemm/policy_neon.h"
+#include "kernels/gemm/lane_groups_neon.h"
 
 namespace qrt {
 namespace {
 
 struct NeonDot : PolicyDot {
+  static constexpr int kPasses = 1;
+  static constexpr bool kFlips = true;
   template <int NV>
   using Store = StoreNeon<NeonDot>;
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return flip(splat(p)); }
   // acc[c] += sum over j < 4 of a[4 lane + j] * b[4 c + j]. Inline assembly for the reason given in
   // isa/avx512vnni.h.
-  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b, int lane = 0) {
+  QRT_INLINE void multiply(Acc& acc, Lhs a, Rhs b, int lane, int) {
     switch (lane) {
       case 0: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(acc) : "w"(b), "w"(a)); break;
       case 1: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[1]" : "+w"(acc) : "w"(b), "w"(a)); break;
@@ -27,99 +23,12 @@ struct NeonDot : PolicyDot {
       default: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[3]" : "+w"(acc) : "w"(b), "w"(a)); break;
     }
   }
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) { multiply(acc, a, b, 0, 0); }
 
-  // `groups` > 0 groups of 16 k: MR rows from a on by one block of channels from w on.
   template <int MR>
   QRT_INLINE void multiply_groups(Acc (&acc)[MR][4], const uint8_t* const (&a)[MR], const int8_t* w,
                                   size_t groups, const int8_t* prefetched, size_t prefetch_step) {
-    const ptrdiff_t last = static_cast<ptrdiff_t>(groups) - 1;
-    Group<MR> s;
-    QRT_UNROLL
-    for (int j = 0; j < kOffsets; ++j) {
-      s.offset[j] = 16 * static_cast<ptrdiff_t>(j);
-      __asm__("" : "+r"(s.offset[j]));
-    }
-    s.flip = vdupq_n_u8(0x80);
-    QRT_UNROLL
-    for (int i = 0; i < MR; ++i) {
-      s.x[i] = veorq_u8(vld1q_u8(a[i]), s.flip);
-      s.next[i] = a[i] + 16 * groups;
-    }
-    s.b[0] = vld1q_s8(w);
-    s.b[1] = vld1q_s8(w + 16);
-    s.lower = w;
-    s.upper = w + kHalf;
-    s.prefetched = prefetched + static_cast<size_t>(last) * prefetch_step;
-    s.prefetch_step = static_cast<ptrdiff_t>(prefetch_step);
-    for (s.index = -last; s.index != 0;) multiply_group<false>(acc, s);
-    multiply_group<true>(acc, s);
-  }
-
- private:
-  static constexpr int kOffsets = 10;
-  static constexpr int kLines = 16;  // 4 k steps of 4 vectors of channels
-  static constexpr int kHalf = 128;  // bytes of 8 lines
-
-  // The registers of the loop.
-  template <int MR>
-  struct Group {
-    uint8x16_t x[MR], flip;
-    int8x16_t b[4];               // line l of the weights in b[l % 4]
-    const int8_t *lower, *upper;  // lines 0 and 8
-    const uint8_t* next[MR];      // the rows where index is 0: behind the last group
-    ptrdiff_t index;              // groups after this one, negative
-    const int8_t* prefetched;     // where index is 0
-    ptrdiff_t prefetch_step, offset[kOffsets];
-  };
-
-  template <int MR>
-  QRT_INLINE int8x16_t load_line(const Group<MR>& s, int line) {
-    const bool low = line < kLines / 2;
-    const int8_t* const p = low ? s.lower : s.upper;
-    const ptrdiff_t offset = s.offset[low ? line : line - kLines / 2];
-    int8x16_t v;
-    __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(v) : "r"(p), "r"(offset) : "memory");
-    return v;
-  }
-
-  template <bool kLast, int MR>
-  QRT_INLINE void multiply_group(Acc (&acc)[MR][4], Group<MR>& s) {
-    const int8_t* prefetch;
-    QRT_UNROLL
-    for (int line = 0; line < kLines; ++line) {
-      QRT_UNROLL
-      for (int i = 0; i < MR; ++i) {
-        dot(acc[i][line % 4], s.x[i], s.b[line % 4], line / 4);
-        // Two lines ahead, of which the last two belong to the next group: both beside line 14, as
-        // beside line 15 the next activations are loaded.
-        if (i == (MR > 1 ? 1 : 0) && line < kLines - 1 && (!kLast || line + 2 < kLines))
-          s.b[(line + 2) % 4] = load_line(s, line + 2);
-        if (i == MR - 1 && line == kLines - 2 && !kLast)
-          s.b[(line + 3) % 4] = load_line(s, line + 3);
-        if (i == MR - 1 && line == kLines / 2) {
-          __asm__ volatile("madd %0, %1, %2, %3"
-                           : "=r"(prefetch)
-                           : "r"(s.index), "r"(s.prefetch_step), "r"(s.prefetched));
-        }
-        if (!kLast && line == kLines - 1) {
-          __asm__ volatile("ldr %q0, [%1, %2, lsl #4]"
-                           : "=w"(s.x[i])
-                           : "r"(s.next[i]), "r"(s.index)
-                           : "memory");
-        }
-      }
-    }
-    if (kLast) {
-      prefetch_far(prefetch);
-      return;
-    }
-    __asm__ volatile("add %0, %0, #256" : "+r"(s.lower));
-    __asm__ volatile("add %0, %0, #256" : "+r"(s.upper));
-    __asm__ volatile("add %0, %0, #1" : "+r"(s.index));
-    __asm__ volatile("prfm pldl2keep, [%0]" : : "r"(prefetch));
-    QRT_UNROLL
-    for (int i = 0; i < MR; ++i)
-      __asm__ volatile("eor %0.16b, %0.16b, %1.16b" : "+w"(s.x[i]) : "w"(s.flip));
+    LaneGroups<NeonDot>::multiply(acc, a, w, groups, prefetched, prefetch_step);
   }
 };
 

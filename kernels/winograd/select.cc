@@ -3,16 +3,18 @@
 
 namespace qrt {
 
-#define QRT_WINOGRAD(isa, kernel_h, name) void name(const WinogradArgs& args);
+#define QRT_WINOGRAD(isa, kernel_h, gain, weight_lanes, signed_pixels, name) \
+  void name(const WinogradArgs& args);
 #include "kernels/winograd/winograd.inc"
 
 namespace {
 
 // Ends with a row of no kernel: an array cannot be empty.
-#define QRT_WINOGRAD(isa, kernel_h, name) {#name, isa, kernel_h, name},
+#define QRT_WINOGRAD(isa, kernel_h, gain, weight_lanes, signed_pixels, name) \
+  {#name, isa, kernel_h, gain, weight_lanes, signed_pixels, name},
 constexpr WinogradKernel kKernels[] = {
 #include "kernels/winograd/winograd.inc"
-    {nullptr, Isa::kScalar, 0, nullptr}};
+    {nullptr, Isa::kScalar, 0, 0, 0, false, nullptr}};
 
 }  // namespace
 

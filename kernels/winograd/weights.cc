@@ -10,9 +10,9 @@ constexpr size_t kBlock = 16, kGroup = 4;
 constexpr size_t kTileRows = 6;
 constexpr size_t kPixelBytes = 256 << 10;  // of a block, in the second-level cache
 
-// 255 times it is within what is exact, of the weights of one sign.
+// Of the weights of one sign: 255 times it, or 128 times that of both, is within what is exact.
 int32_t most_sum(const WinogradShape& shape) {
-  return ((shape.kernel_h == 3 ? 1 << 25 : 1 << 28) - 1) / 255;
+  return ((shape.kernel_h == 3 ? 1 << 25 : 1 << 28) - 1) / 256;
 }
 
 size_t blocks_of(const WinogradShape& shape) { return (shape.out_c + kBlock - 1) / kBlock; }
@@ -30,6 +30,32 @@ void transform(const int16_t* __restrict w, size_t step, int16_t* __restrict u, 
     u[3 * u_step + j] = static_cast<int16_t>(far + 2 * b);
     u[4 * u_step + j] = static_cast<int16_t>(far - 2 * b);
     u[5 * u_step + j] = c;
+  }
+}
+
+template <size_t kWeightLanes>
+void weights_for(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
+  const size_t kc = shape.kc(), tap_bytes = kc * kBlock, taps = shape.taps();
+  const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
+  for (size_t block = 0; block < blocks_of(shape);
+       ++block, packed += shape.terms * taps * tap_bytes) {
+    for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
+      const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
+      int16_t tap[9][kLanes] = {}, rows[3][6][kLanes], u[36][kLanes];
+      for (size_t t = 0; t < shape.terms * taps; ++t, w += tap_bytes) {
+        int16_t* const sum = tap[t % taps];
+        for (size_t j = 0; j < kLanes; ++j) {
+          const size_t channel = j / (2 * kWeightLanes) * kWeightLanes + j % kWeightLanes;
+          sum[j] = static_cast<int16_t>(sum[j] + w[channel * kGroup + j / kWeightLanes % 2]);
+        }
+      }
+      for (size_t y = 0; y < shape.kernel_h; ++y) transform(tap[3 * y], kLanes, rows[y][0], kLanes);
+      for (size_t x = 0; x < 6 && shape.kernel_h == 3; ++x)
+        transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
+      const int16_t(*const all)[kLanes] = shape.kernel_h == 3 ? u : rows[0];
+      for (size_t p = 0; p < shape.positions(); ++p)
+        memcpy(weights + p * position, all[p], sizeof all[p]);
+    }
   }
 }
 
@@ -60,27 +86,12 @@ bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
   return true;
 }
 
-void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
-  const size_t kc = shape.kc(), tap_bytes = kc * kBlock, taps = shape.taps();
-  const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
-  for (size_t block = 0; block < blocks_of(shape);
-       ++block, packed += shape.terms * taps * tap_bytes) {
-    for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
-      const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
-      int16_t tap[9][kLanes] = {}, rows[3][6][kLanes], u[36][kLanes];
-      for (size_t t = 0; t < shape.terms * taps; ++t, w += tap_bytes) {
-        int16_t* const sum = tap[t % taps];
-        for (size_t j = 0; j < kLanes; ++j)
-          sum[j] = static_cast<int16_t>(sum[j] + w[j / 2 * kGroup + j % 2]);
-      }
-      for (size_t y = 0; y < shape.kernel_h; ++y) transform(tap[3 * y], kLanes, rows[y][0], kLanes);
-      for (size_t x = 0; x < 6 && shape.kernel_h == 3; ++x)
-        transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
-      const int16_t(*const all)[kLanes] = shape.kernel_h == 3 ? u : rows[0];
-      for (size_t p = 0; p < shape.positions(); ++p)
-        memcpy(weights + p * position, all[p], sizeof all[p]);
-    }
-  }
+void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t lanes,
+                      int16_t* weights) {
+  if (lanes == 1)
+    weights_for<1>(packed, shape, weights);
+  else
+    weights_for<4>(packed, shape, weights);
 }
 
 size_t winograd_block(const WinogradShape& shape) {

@@ -58,12 +58,15 @@ struct WinogradShape {
   }
 };
 
-// Transformed weights, int16: [positions][ceil(out_c / 16)][kc / 2][16][2], the tail of out_c zero.
+// Transformed weights, int16: [positions][ceil(out_c / 16)][kc / 2][16 / lanes][2][lanes], the tail of
+// out_c zero.
 uint64_t winograd_weight_bytes(const WinogradShape& shape);
 
-// Both take weights as gemm_pack() leaves them, of all taps for each term.
+// Both take weights as gemm_pack() leaves them, of all taps for each term. `lanes`: a kernel's
+// weight_lanes.
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape);
-void winograd_weights(const int8_t* packed, const WinogradShape& shape, int16_t* weights);
+void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t lanes,
+                      int16_t* weights);
 
 // A block of tiles: numbers tile_begin .. tile_end - 1 of all images' tiles, row by row, at most
 // winograd_block().
@@ -89,6 +92,12 @@ struct WinogradKernel {
   const char* name;
   Isa isa;
   size_t kernel_h;  // of the shapes that it takes
+  // Products of the gemm family's row of the same set that take as long as one of its own and what
+  // the transforms add to it.
+  double gain;
+  size_t weight_lanes;
+  bool
+      signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs: the caller adds 128 * sum(w) to bias
   void (*fn)(const WinogradArgs& args);
 };
 

@@ -14,8 +14,6 @@
 namespace qrt {
 namespace {
 
-// Products of the definition for one of the transformed tiles, less what the transforms cost.
-double gain(const WinogradShape& shape) { return shape.kernel_h == 3 ? 2.5 : 1.8; }
 // Fewer tiles do not pay for the stream of transformed weights.
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
@@ -34,7 +32,7 @@ struct Params {
 void bind(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   memset(context.state, p.input_zero_point, p.zero_bytes);
-  winograd_weights(p.gemm.weights, p.shape,
+  winograd_weights(p.gemm.weights, p.shape, p.kernel->weight_lanes,
                    reinterpret_cast<int16_t*>(context.state + p.zero_bytes));
 }
 
@@ -127,8 +125,9 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   if (kernel == nullptr) return Status();
   const double tile_pixels = static_cast<double>(g.out_h) * static_cast<double>(g.out_w) /
                              static_cast<double>(shape.tiles());  // 16 or 4 where none is cut off
-  const bool pays = g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
-                    tile_pixels * gain(shape) > static_cast<double>(kWinogradTile * shape.tile_h());
+  const bool pays =
+      g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
+      tile_pixels * kernel->gain > static_cast<double>(kWinogradTile * shape.tile_h());
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
   if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
     return Status();
@@ -140,7 +139,7 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   params->input_zero_point = options->input_zero_point();
-  const double ns = static_cast<double>(step->macs) / gain(shape) / speed_of(kernel->isa).macs;
+  const double ns = static_cast<double>(step->macs) / kernel->gain / speed_of(kernel->isa).macs;
   params->block = winograd_block(shape);
   params->tasks =
       task_count(ns, ceil_div(g.images * shape.tiles(), params->block), context.threads);

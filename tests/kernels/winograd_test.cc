@@ -20,8 +20,8 @@ using testing::Guarded;
 using testing::Random;
 
 constexpr size_t kSlack = 64;
-// Weights of one sign may have this sum: 255 times it stays below 2^25, with one row below 2^28.
-int most_sum(size_t kernel_h) { return kernel_h == 3 ? 131586 : 1052688; }
+// Weights of one sign may have this sum: 256 times it stays below 2^25, with one row below 2^28.
+int most_sum(size_t kernel_h) { return kernel_h == 3 ? 131071 : 1048575; }
 
 size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
@@ -77,7 +77,7 @@ class WinogradTester {
     const std::vector<int8_t> packed = layer.packed();
     ASSERT_TRUE(winograd_is_exact(packed.data(), s));
     Guarded<int16_t> weights(winograd_weight_bytes(s) / sizeof(int16_t));
-    winograd_weights(packed.data(), s, weights.data());
+    winograd_weights(packed.data(), s, kernel.weight_lanes, weights.data());
 
     const size_t x_pitch = s.in_c + x_gap_, in_pixels = images_ * s.in_h * s.in_w;
     Guarded<uint8_t> x((in_pixels - 1) * x_pitch + s.in_c, kSlack), zero(s.in_c, kSlack);
@@ -112,11 +112,12 @@ class WinogradTester {
     const auto sum = [&](size_t p, size_t o) {
       const size_t image = p / (s.out_h * s.out_w), oy = p / s.out_w % s.out_h, ox = p % s.out_w;
       auto acc = static_cast<uint32_t>(bias[o]);
+      const int less = kernel.signed_pixels ? 128 : 0;
       for (size_t t = 0; t < layer.taps(); ++t) {
         const uint8_t* in =
             pixel(image, oy + t % s.taps() / 3 * s.dilation_h, ox + t % 3 * s.dilation_w);
         const int8_t* w = &layer.weights[(o * layer.taps() + t) * s.in_c];
-        for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>(in[c] * w[c]);
+        for (size_t c = 0; c < s.in_c; ++c) acc += static_cast<uint32_t>((in[c] - less) * w[c]);
       }
       return static_cast<int32_t>(acc);
     };

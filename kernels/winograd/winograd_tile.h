@@ -1,0 +1,263 @@
+// The skeleton of the Winograd kernels: blocks of tiles through the transforms of winograd.h, products
+// of matrices by gemm_tile.h, outputs. A kernel file gives a policy P of gemm_tile.h whose operands
+// are pairs of int16, and whose tile has as many channels as a block of its weights; and
+//
+//   kTileRows          tiles of a register tile
+//   load_pixels(p)     int16 of 2 * kLanes channels, as the gemm family's row of this set reads them
+//
+// Included by kernel files only: everything has internal linkage.
+#ifndef QRT_KERNELS_WINOGRAD_WINOGRAD_TILE_H_
+#define QRT_KERNELS_WINOGRAD_WINOGRAD_TILE_H_
+
+#include <string.h>
+
+#include "kernels/gemm/gemm_tile.h"
+#include "kernels/winograd/scratch.h"
+
+namespace qrt {
+namespace {
+
+constexpr size_t kPanel = 16;
+
+// Words and sums are added modulo 2^16 and 2^32.
+template <class P>
+struct Vectors {
+  static constexpr size_t kBytes = P::kLanes * sizeof(int32_t);
+  static constexpr int kOfPanel = static_cast<int>(kPanel) / P::kLanes;
+  typedef uint16_t Words __attribute__((vector_size(kBytes)));
+  typedef uint32_t Sums __attribute__((vector_size(kBytes)));
+  typedef int32_t Signed __attribute__((vector_size(kBytes)));
+};
+
+// B' of winograd.h times six vectors.
+template <class Words>
+QRT_INLINE void transform_pixels(const Words (&d)[6], Words (&f)[6]) {
+  const Words even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2);
+  const Words outer = d[4] - d[2], half = d[3] - d[1], inner = half + half;
+  f[0] = ((d[0] - d[2]) << 2) + outer;
+  f[1] = even + odd;
+  f[2] = even - odd;
+  f[3] = outer + inner;
+  f[4] = outer - inner;
+  f[5] = d[5] - d[3] - (inner + inner);
+}
+
+// A' of winograd.h times six vectors.
+template <class Sums>
+QRT_INLINE void transform_sums(const Sums (&m)[6], Sums (&y)[4]) {
+  const Sums a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
+  const Sums last = m[5] + (m[5] << 1);
+  y[0] = (c + (m[0] << 1)) + ((m[0] + a) << 2);
+  y[1] = ((b << 1) + d) << 1;
+  y[2] = (a + c) << 2;
+  y[3] = (b + ((d + last) << 1)) << 2;
+}
+
+// acc of the 576 * acc or 24 * acc that transform_sums() leaves in two directions or one.
+template <class P, int kRows>
+QRT_INLINE typename P::Acc exact_acc(typename Vectors<P>::Sums v) {
+  // 9 * 0x38e38e39 = 3 * 0xaaaaaaab = 1 modulo 2^32
+  constexpr uint32_t kInverse = kRows == 6 ? 0x38e38e39 : 0xaaaaaaab;
+  const auto multiple = (typename Vectors<P>::Signed)(v * kInverse);
+  return (typename P::Acc)(multiple >> (kRows == 6 ? 6 : 3));
+}
+
+struct Block {
+  const WinogradArgs* args;
+  size_t tiles;
+  uint8_t *pixels, *sums, *tile;  // of the scratch memory
+  size_t pixel_stride, sum_stride;
+};
+
+struct TilePlace {
+  size_t image, y, x;  // of its first output
+};
+
+QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_t tile) {
+  const size_t phases = out < dilation ? out : dilation;
+  return number / phases * dilation * tile + number % phases;
+}
+
+QRT_INLINE TilePlace place_of(const WinogradShape& s, size_t number) {
+  const size_t tiles = s.tiles(), in_image = number % tiles;
+  return {number / tiles, first_output(in_image / s.tiles_w(), s.out_h, s.dilation_h, s.tile_h()),
+          first_output(in_image % s.tiles_w(), s.out_w, s.dilation_w, kWinogradTile)};
+}
+
+// Outputs of a tile from `first` on: none where the last places of a dilation are not filled.
+QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t tile) {
+  const size_t left = first < out ? (out - first + dilation - 1) / dilation : 0;
+  return left < tile ? left : tile;
+}
+
+// The pixels of tile number `i` of the block, transformed. kRows: 6, or 1 of a kernel of one row.
+template <class P, int kRows>
+void fill_pixels(const Block& block, size_t i) {
+  using Words = typename Vectors<P>::Words;
+  const WinogradArgs& args = *block.args;
+  const WinogradShape& s = args.shape;
+  const TilePlace place = place_of(s, args.tile_begin + i);
+  const uint8_t* pixel[kRows][6];
+  for (size_t r = 0; r < kRows; ++r) {
+    // What lies before the image wraps around to beyond its size.
+    const size_t y = place.y + r * s.dilation_h - s.pad_top;
+    for (size_t c = 0; c < 6; ++c) {
+      const size_t x = place.x + c * s.dilation_w - s.pad_left;
+      pixel[r][c] = y < s.in_h && x < s.in_w
+                        ? args.x + ((place.image * s.in_h + y) * s.in_w + x) * args.x_pitch
+                        : args.zero;
+    }
+  }
+  Words* const tile = reinterpret_cast<Words*>(block.tile);
+  const size_t channels = winograd_channels(s);
+  uint8_t* out = block.pixels + i * channels * sizeof(int16_t);
+  for (size_t k = 0; k < channels; k += sizeof(Words) / 2, out += sizeof(Words)) {
+    for (size_t c = 0; c < 6 && kRows == 6; ++c) {
+      Words d[6], f[6];
+      QRT_UNROLL
+      for (int r = 0; r < kRows; ++r) d[r] = (Words)P::load_pixels(pixel[r][c] + k);
+      transform_pixels(d, f);
+      QRT_UNROLL
+      for (int r = 0; r < 6; ++r) tile[r * 6 + static_cast<int>(c)] = f[r];
+    }
+    uint8_t* to = out;
+    for (size_t r = 0; r < kRows; ++r) {
+      Words d[6], f[6];
+      QRT_UNROLL
+      for (int c = 0; c < 6; ++c) {
+        d[c] = kRows == 6 ? tile[r * 6 + static_cast<size_t>(c)]
+                          : (Words)P::load_pixels(pixel[r][c] + k);
+      }
+      transform_pixels(d, f);
+      QRT_UNROLL
+      for (int c = 0; c < 6; ++c, to += block.pixel_stride) memcpy(to, &f[c], sizeof(Words));
+    }
+  }
+}
+
+// How 16 channels become outputs.
+template <class P>
+struct Panel {
+  const GemmArgs* outputs;
+  const Output<P>* output;
+  size_t channel, columns;
+  typename P::template Store<Vectors<P>::kOfPanel> store;  // where they do so in registers
+};
+
+// The sums of the panel's channels, which begin in column `column` of the chunk, of tile number `i`
+// of the block, to outputs.
+template <class P, int kRows>
+void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t column) {
+  using Sums = typename Vectors<P>::Sums;
+  constexpr int kVectors = Vectors<P>::kOfPanel;
+  const WinogradArgs& args = *block.args;
+  const WinogradShape& s = args.shape;
+  Sums* const tile = reinterpret_cast<Sums*>(block.tile);
+  const uint8_t* const sums = block.sums + (i * kWinogradColumns + column) * sizeof(int32_t);
+  const auto sum = [&](size_t position, size_t v) QRT_INLINE_LAMBDA {
+    Sums m;
+    memcpy(&m, sums + position * block.sum_stride + v * sizeof m, sizeof m);
+    return m;
+  };
+  for (size_t v = 0; v < kVectors && kRows == 6; ++v) {
+    for (size_t c = 0; c < 6; ++c) {
+      Sums m[6], y[4];
+      QRT_UNROLL
+      for (int r = 0; r < 6; ++r) m[r] = sum(static_cast<size_t>(r) * 6 + c, v);
+      transform_sums(m, y);
+      QRT_UNROLL
+      for (int r = 0; r < 4; ++r) tile[(static_cast<size_t>(r) * 6 + c) * kVectors + v] = y[r];
+    }
+  }
+  const TilePlace place = place_of(s, args.tile_begin + i);
+  const size_t rows = outputs_from(place.y, s.out_h, s.dilation_h, s.tile_h());
+  const size_t pixels = outputs_from(place.x, s.out_w, s.dilation_w, kWinogradTile);
+  if (pixels == 0) return;
+  const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
+  const typename P::Epilogue* const epilogue = panel.output->in_registers();
+  uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
+  for (size_t r = 0; r < rows; ++r, y += s.dilation_h * s.out_w * args.y_pitch) {
+    typename P::Acc acc[4][kVectors];
+    QRT_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      auto bias = P::load_acc(args.bias + channel + static_cast<size_t>(v) * P::kLanes);
+      if (epilogue != nullptr) bias = epilogue->start(bias);
+      Sums m[6], out[4];
+      QRT_UNROLL
+      for (int c = 0; c < 6; ++c) {
+        const size_t at = static_cast<size_t>(c);
+        m[c] = kRows == 6 ? tile[(r * 6 + at) * kVectors + static_cast<size_t>(v)]
+                          : sum(at, static_cast<size_t>(v));
+      }
+      transform_sums(m, out);
+      QRT_UNROLL
+      for (int p = 0; p < 4; ++p) acc[p][v] = P::add(exact_acc<P, kRows>(out[p]), bias);
+    }
+    if (epilogue == nullptr) {
+      store_through_memory<P, 4, kVectors>(*panel.outputs, *panel.output, channel, panel.columns,
+                                           acc, y, pixels);
+      continue;
+    }
+    uint8_t part[4 * kPanel];
+    const bool whole = pixels == 4;
+    panel.store.rows(acc, whole ? y + channel : part, whole ? pitch : kPanel);
+    for (size_t p = 0; p < pixels && !whole; ++p)
+      memcpy(y + p * pitch + channel, part + p * kPanel, panel.columns);
+  }
+}
+
+template <class P, int kRows>
+void run_block(const WinogradArgs& args) {
+  alignas(64) static constexpr int32_t kNoBias[kWinogradColumns] = {};
+  const WinogradShape& s = args.shape;
+  Block block;
+  block.args = &args;
+  block.tiles = args.tile_end - args.tile_begin;
+  block.pixel_stride = winograd_pixel_stride(s, block.tiles);
+  block.sum_stride = winograd_sum_stride(block.tiles);
+  block.tile = args.scratch;
+  block.pixels = block.tile + kWinogradTileBytes;
+  block.sums = block.pixels + s.positions() * block.pixel_stride;
+  for (size_t i = 0; i < block.tiles; ++i) fill_pixels<P, kRows>(block, i);
+
+  GemmArgs product = {};  // of one position
+  product.m = block.tiles;
+  product.taps = 1;
+  product.kc = s.kc() * sizeof(int16_t);
+  product.a_stride = winograd_channels(s) * sizeof(int16_t);
+  product.bias = kNoBias;
+  product.requant.kind = RequantKind::kAcc;
+  product.c_stride = kWinogradColumns * sizeof(int32_t);
+  const Output<P> sums(product);
+  GemmArgs outputs = {};
+  outputs.n = s.out_c;
+  outputs.taps = s.terms * s.taps();
+  outputs.kc = s.kc();
+  outputs.requant = args.requant;
+  outputs.bias = args.bias;
+  outputs.c_stride = s.dilation_w * args.y_pitch;  // from output to output of a tile
+  const Output<P> output(outputs);
+
+  const size_t all = (s.out_c + kPanel - 1) / kPanel * kPanel, position_bytes = all * product.kc;
+  for (size_t first = 0; first < s.out_c; first += kWinogradColumns) {
+    product.n = all - first < kWinogradColumns ? all - first : kWinogradColumns;
+    product.weights = reinterpret_cast<const int8_t*>(args.weights) + first * product.kc;
+    for (size_t p = 0; p < s.positions(); ++p, product.weights += position_bytes) {
+      product.a = block.pixels + p * block.pixel_stride;
+      product.c = block.sums + p * block.sum_stride;
+      run_rows<P, P::kTileRows, Vectors<P>::kOfPanel>(product, 0, product.m, sums);
+    }
+    for (size_t column = 0; column < product.n; column += kPanel) {
+      const size_t channel = first + column, left = s.out_c - channel;
+      Panel<P> panel = {&outputs, &output, channel, left < kPanel ? left : kPanel, {}};
+      if (const auto* epilogue = output.in_registers())
+        panel.store.set(*epilogue, channel, panel.columns);
+      for (size_t i = 0; i < block.tiles; ++i) store_tile<P, kRows>(block, panel, i, column);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_WINOGRAD_WINOGRAD_TILE_H_
