@@ -218,16 +218,19 @@ TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   o.weight_sum.assign(64, 288);
   o.requant = testing::requant_f32({0.01f});
   m.op(std::move(o), {x, w, m.bias(std::vector<int32_t>(64))}, {y});
-  if (!has(detected_isas(), Isa::kAvx2)) GTEST_SKIP() << "no such kernel on this CPU";
+  const bool is_avx2 = has(detected_isas(), Isa::kAvx2);
+  if (!is_avx2 && !has(detected_isas(), Isa::kNeon)) GTEST_SKIP() << "no such kernel on this CPU";
+  const char* const winograd = is_avx2 ? "winograd_u8s8_4x4_avx2" : "winograd_u8s8_4x4_neon";
   PlanOptions options;
-  options.isas = capped(detected_isas(), Isa::kAvx2);
+  options.isas = capped(detected_isas(), is_avx2 ? Isa::kAvx2 : Isa::kNeon);
   const auto fast = planned(m, options);
-  EXPECT_STREQ(fast->steps[0].kernel, "winograd_u8s8_4x4_avx2");
+  EXPECT_STREQ(fast->steps[0].kernel, winograd);
   options.max_memory = fast->total_bytes();
-  EXPECT_STREQ(planned(m, options)->steps[0].kernel, "winograd_u8s8_4x4_avx2");
+  EXPECT_STREQ(planned(m, options)->steps[0].kernel, winograd);
   options.max_memory -= 1;
   const auto small = planned(m, options);
-  EXPECT_STREQ(small->steps[0].kernel, "gemm_u8s8_6x16_k4_avx2");
+  EXPECT_STREQ(small->steps[0].kernel,
+               is_avx2 ? "gemm_u8s8_6x16_k4_avx2" : "gemm_u8s8_2x16_k8_neon");
   EXPECT_LT(small->total_bytes(), options.max_memory);
 }
 
