@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/guarded.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -82,17 +83,14 @@ void check_arg_max(DType element) {
 }
 
 TEST(Order, LesserAndGreaterElementsOfEveryRow) {
-  size_t count;
-  const MinMaxKernel* rows = min_max_kernels(&count);
-  for (size_t i = 0; i < count; ++i) {
-    if (!has(detected_isas(), rows[i].isa)) continue;
-    SCOPED_TRACE(rows[i].minimum_name);
-    check_min_max<uint8_t>(rows[i], DType::kUInt8);
-    check_min_max<int8_t>(rows[i], DType::kInt8);
-    check_min_max<uint16_t>(rows[i], DType::kUInt16);
-    check_min_max<int16_t>(rows[i], DType::kInt16);
-    check_min_max<int32_t>(rows[i], DType::kInt32);
-    check_min_max<int64_t>(rows[i], DType::kInt64);
+  for (const MinMaxKernel& row : testing::rows_of_this_cpu(min_max_kernels)) {
+    SCOPED_TRACE(row.minimum_name);
+    check_min_max<uint8_t>(row, DType::kUInt8);
+    check_min_max<int8_t>(row, DType::kInt8);
+    check_min_max<uint16_t>(row, DType::kUInt16);
+    check_min_max<int16_t>(row, DType::kInt16);
+    check_min_max<int32_t>(row, DType::kInt32);
+    check_min_max<int64_t>(row, DType::kInt64);
   }
 }
 

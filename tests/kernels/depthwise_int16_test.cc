@@ -9,6 +9,7 @@
 
 #include "tests/support/guarded.h"
 #include "tests/support/int_stages.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -18,12 +19,6 @@ using testing::Guarded;
 using testing::IntStages;
 using testing::make_stages;
 using testing::Random;
-
-std::vector<DepthwiseInt16Kernel> all_kernels() {
-  size_t count = 0;
-  const DepthwiseInt16Kernel* kernels = depthwise_int16_kernels(&count);
-  return {kernels, kernels + count};
-}
 
 class DepthwiseInt16Test : public ::testing::TestWithParam<DepthwiseInt16Kernel> {
  protected:
@@ -79,7 +74,8 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, DepthwiseInt16Test, ::testing::ValuesIn(all_kernels()),
+INSTANTIATE_TEST_SUITE_P(Kernels, DepthwiseInt16Test,
+                         ::testing::ValuesIn(testing::all_rows(depthwise_int16_kernels)),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tests/support/guarded.h"
 #include "tests/support/int_stages.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -20,12 +21,6 @@ using testing::IntStages;
 using testing::make_stages;
 using testing::Random;
 using testing::rounded;
-
-std::vector<DigitsKernel> all_kernels() {
-  size_t count = 0;
-  const DigitsKernel* kernels = digits_kernels(&count);
-  return {kernels, kernels + count};
-}
 
 class DigitsTest : public ::testing::TestWithParam<DigitsKernel> {
  protected:
@@ -127,7 +122,8 @@ TEST_P(DigitsTest, RoundsTiesAsNamed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, DigitsTest, ::testing::ValuesIn(all_kernels()),
+INSTANTIATE_TEST_SUITE_P(Kernels, DigitsTest,
+                         ::testing::ValuesIn(testing::all_rows(digits_kernels)),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

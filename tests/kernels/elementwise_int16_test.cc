@@ -10,6 +10,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "tests/support/guarded.h"
 #include "tests/support/int_stages.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -19,12 +20,6 @@ using testing::Guarded;
 using testing::IntStages;
 using testing::make_stages;
 using testing::Random;
-
-std::vector<ElementwiseKernel> all_kernels() {
-  size_t count = 0;
-  const ElementwiseKernel* kernels = elementwise_kernels(&count);
-  return {kernels, kernels + count};
-}
 
 class ElementwiseInt16Test : public ::testing::TestWithParam<ElementwiseKernel> {
  protected:
@@ -138,7 +133,8 @@ TEST_P(ElementwiseInt16Test, RescalesBetweenAllTypes) {
   from(int32_t{}, DType::kInt32);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ElementwiseInt16Test, ::testing::ValuesIn(all_kernels()),
+INSTANTIATE_TEST_SUITE_P(Kernels, ElementwiseInt16Test,
+                         ::testing::ValuesIn(testing::all_rows(elementwise_kernels)),
                          [](const auto& info) { return std::string(info.param.int16_name); });
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 #include "tests/support/requant_walk.h"
 
@@ -456,21 +457,15 @@ TEST_P(GemmTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
   });
 }
 
-std::vector<GemmKernel> all_kernels() {
-  size_t count = 0;
-  const GemmKernel* kernels = gemm_kernels(&count);
-  return {kernels, kernels + count};
-}
-
-INSTANTIATE_TEST_SUITE_P(Kernels, GemmTest, ::testing::ValuesIn(all_kernels()),
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmTest, ::testing::ValuesIn(testing::all_rows(gemm_kernels)),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GemmSelectTest, EveryRowNamesATileTheContractAllows) {
-  for (const GemmKernel& kernel : all_kernels()) {
+  for (const GemmKernel& kernel : testing::all_rows(gemm_kernels)) {
     ASSERT_GE(kernel.mr, 1) << kernel.name;
     ASSERT_EQ(kernel.nr % 16, 0) << kernel.name;
   }
-  ASSERT_EQ(all_kernels().back().isa, Isa::kScalar);
+  ASSERT_EQ(testing::all_rows(gemm_kernels).back().isa, Isa::kScalar);
 }
 
 TEST(GemmSelectTest, TakesTheBestAllowedSet) {

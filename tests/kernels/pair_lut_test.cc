@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/guarded.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -40,17 +41,8 @@ void check(const Map& map) {
   }
 }
 
-std::vector<LutKernel> rows_of_this_cpu() {
-  size_t count;
-  const LutKernel* rows = lut_kernels(&count);
-  std::vector<LutKernel> runnable;
-  for (size_t i = 0; i < count; ++i)
-    if (has(detected_isas(), rows[i].isa)) runnable.push_back(rows[i]);
-  return runnable;
-}
-
 TEST(PairLut, Bytes) {
-  for (const LutKernel& kernel : rows_of_this_cpu()) {
+  for (const LutKernel& kernel : testing::rows_of_this_cpu(lut_kernels)) {
     SCOPED_TRACE(kernel.name);
     check<uint8_t>(
         [&](const uint8_t* table, const PairLutRun& run) { pair_lut_u8(kernel, table, run); });
@@ -65,7 +57,7 @@ TEST(PairLut, EveryPair) {
     a[i] = static_cast<uint8_t>(i / 256);
     b[i] = static_cast<uint8_t>(i);
   }
-  for (const LutKernel& kernel : rows_of_this_cpu()) {
+  for (const LutKernel& kernel : testing::rows_of_this_cpu(lut_kernels)) {
     kernel.map_pairs(table.data(), a.data(), b.data(), y.data(), kPairLutEntries);
     ASSERT_EQ(memcmp(y.data(), table.data(), kPairLutEntries), 0) << kernel.name;
   }
@@ -76,7 +68,7 @@ TEST(PairLut, InPlace) {
   SCOPED_TRACE(random.trace());
   Guarded<uint8_t> table(kPairLutEntries, kSlack);
   random.fill(table, 0, 255);
-  for (const LutKernel& kernel : rows_of_this_cpu())
+  for (const LutKernel& kernel : testing::rows_of_this_cpu(lut_kernels))
     for (const size_t n : {1, 16, 33, 600}) {
       Guarded<uint8_t> a(n, kSlack), b(n, kSlack);
       random.fill(a, 0, 255);

@@ -8,6 +8,7 @@
 
 #include "tests/support/guarded.h"
 #include "tests/support/int_stages.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -26,11 +27,8 @@ constexpr PoolShape kMaxShapes[] = {
 
 TEST(PoolInt16, EveryRowsMaximaEqualTheLoop) {
   Random random;
-  size_t count;
-  const PoolKernel* rows = pool_kernels(&count);
-  for (size_t row = 0; row < count; ++row) {
-    if (!has(detected_isas(), rows[row].isa)) continue;
-    SCOPED_TRACE(rows[row].name_int16);
+  for (const PoolKernel& row : testing::rows_of_this_cpu(pool_kernels)) {
+    SCOPED_TRACE(row.name_int16);
     for (PoolShape s : kMaxShapes) {
       for (size_t c : {1, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 96, 130}) {
         s.c = c;
@@ -39,9 +37,9 @@ TEST(PoolInt16, EveryRowsMaximaEqualTheLoop) {
         random.fill(x, INT16_MIN, c % 2 == 0 ? INT16_MIN + 1 : INT16_MAX);
         const size_t first = s.out_h / 3;
         const int16_t before = y[0];
-        rows[row].max_int16({s, 0, 0, x.data(), y.data(), first, s.out_h});
+        row.max_int16({s, 0, 0, x.data(), y.data(), first, s.out_h});
         ASSERT_TRUE(first == 0 || y[0] == before);
-        rows[row].max_int16({s, 0, 0, x.data(), y.data(), 0, first});
+        row.max_int16({s, 0, 0, x.data(), y.data(), 0, first});
         for (size_t i = 0; i < s.out_h * s.out_w; ++i) {
           for (size_t k = 0; k < c; ++k) {
             int16_t greatest = INT16_MIN;

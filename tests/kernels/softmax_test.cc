@@ -10,6 +10,7 @@
 #include "kernels/requant.h"
 #include "kernels/soft_float.h"
 #include "tests/support/guarded.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
 namespace qrt {
@@ -46,17 +47,13 @@ void check(const SoftmaxParams& params, Random& random, size_t rows, size_t n, i
           static_cast<uint8_t>(clamp_int(soft::to_int(v) + params.zero_point, 0, 255));
     }
   }
-  size_t lut_count, edge_count;
-  const LutKernel* luts = lut_kernels(&lut_count);
-  const EdgeKernel* edges = edge_kernels(&edge_count);
-  for (size_t i = 0; i < lut_count * edge_count; ++i) {
-    const LutKernel& lut = luts[i / edge_count];
-    const EdgeKernel& edge = edges[i % edge_count];
-    if (!has(detected_isas(), lut.isa) || !has(detected_isas(), edge.isa)) continue;
-    random.fill(y, 0, 255);
-    softmax_rows(params, edge, lut, x.data(), y.data(), rows, n);
-    ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
-        << rows << " x " << n << " by " << edge.name << ", " << lut.name << " " << random.trace();
+  for (const LutKernel& lut : testing::rows_of_this_cpu(lut_kernels)) {
+    for (const EdgeKernel& edge : testing::rows_of_this_cpu(edge_kernels)) {
+      random.fill(y, 0, 255);
+      softmax_rows(params, edge, lut, x.data(), y.data(), rows, n);
+      ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
+          << rows << " x " << n << " by " << edge.name << ", " << lut.name << " " << random.trace();
+    }
   }
 }
 

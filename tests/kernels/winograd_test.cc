@@ -10,6 +10,7 @@
 
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
@@ -133,15 +134,9 @@ class WinogradTester {
 
 template <class F>
 void for_kernels(const F& f) {
-  size_t count;
-  const WinogradKernel* kernels = winograd_kernels(&count);
-  int run = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (!has(detected_isas(), kernels[i].isa)) continue;
-    f(kernels[i]);
-    ++run;
-  }
-  if (run == 0) GTEST_SKIP() << "no Winograd kernel for this CPU";
+  const auto kernels = testing::rows_of_this_cpu(winograd_kernels);
+  for (const auto& kernel : kernels) f(kernel);
+  if (kernels.empty()) GTEST_SKIP() << "no Winograd kernel for this CPU";
 }
 
 TEST(Winograd, AllTails) {

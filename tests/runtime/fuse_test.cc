@@ -13,6 +13,7 @@
 #include "kernels/gemm/pack.h"
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/planned.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 using testing::Bytes;
 using testing::ModelBuilder;
+using testing::planned;
 
 // The formulas are behind sums of 32 bits, and make int16 or bytes of them.
 enum class Follower {
@@ -132,17 +134,6 @@ ModelBuilder model_of(const Case& c, bool apart) {
   }
   if (apart) m.mark_output(between);
   return m;
-}
-
-std::shared_ptr<const Plan> planned(const ModelBuilder& m, const PlanOptions& options = {}) {
-  const Bytes file = m.build();
-  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
-  EXPECT_TRUE(bytes.ok());
-  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  Result<std::shared_ptr<const Plan>> plan = make_plan(std::move(*model), options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(*plan);
 }
 
 void check(const Case& c) {

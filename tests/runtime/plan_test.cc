@@ -7,6 +7,7 @@
 
 #include "runtime/session.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/planned.h"
 #include "tests/support/runner.h"
 
 namespace qrt {
@@ -15,20 +16,8 @@ namespace {
 using testing::Bytes;
 using testing::ModelBuilder;
 using testing::pattern;
-
-std::shared_ptr<const VerifiedModel> verified(const Bytes& file) {
-  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
-  EXPECT_TRUE(bytes.ok());
-  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return *model;
-}
-
-std::shared_ptr<const Plan> planned(const ModelBuilder& m, const PlanOptions& options = {}) {
-  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return *plan;
-}
+using testing::planned;
+using testing::verified;
 
 fb::LutOptionsT identity(ModelBuilder* m) {
   Bytes table(256);
@@ -181,9 +170,9 @@ TEST(Plan, RefusesABatchForAModelWithout) {
   m.op(identity(&m), {x}, {m.output({4, 6})});
   PlanOptions options;
   options.batch = 2;
-  ASSERT_EQ(make_plan(verified(m.build()), options).status().code(), Code::kInvalidArgument);
+  ASSERT_EQ(make_plan(verified(m), options).status().code(), Code::kInvalidArgument);
   options.batch = 1;
-  ASSERT_TRUE(make_plan(verified(m.build()), options).ok());
+  ASSERT_TRUE(make_plan(verified(m), options).ok());
 }
 
 TEST(Plan, RefusesABatchThatAShapeContradicts) {
@@ -192,7 +181,7 @@ TEST(Plan, RefusesABatchThatAShapeContradicts) {
   m.op(identity(&m), {x}, {m.output({1, 6})});
   PlanOptions options;
   options.batch = 2;
-  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m), options);
   ASSERT_EQ(plan.status().code(), Code::kInvalidArgument);
   ASSERT_NE(std::string(plan.status().message()).find("[1, 6], expected [2, 6]"), std::string::npos)
       << plan.status().message();
@@ -204,7 +193,7 @@ TEST(Plan, RefusesMoreMemoryThanTheLimit) {
   m.op(identity(&m), {0}, {m.output({-1, 1 << 20})});
   PlanOptions options;
   options.batch = kMaxTensorElements >> 20;  // the most that a tensor may have
-  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m.build()), options);
+  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m), options);
   ASSERT_EQ(plan.status().code(), Code::kOutOfMemory);
 }
 

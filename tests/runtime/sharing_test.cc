@@ -10,6 +10,7 @@
 #include "runtime/plan.h"
 #include "runtime/session.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/planned.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
@@ -18,22 +19,13 @@ namespace {
 
 using testing::Bytes;
 using testing::ModelBuilder;
+using testing::planned;
+using testing::verified;
 
-std::shared_ptr<const VerifiedModel> verified(const ModelBuilder& m) {
-  const Bytes file = m.build();
-  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
-  EXPECT_TRUE(bytes.ok());
-  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return *model;
-}
-
-std::shared_ptr<const Plan> planned(const ModelBuilder& m, size_t batch = 0) {
+std::shared_ptr<const Plan> planned(const ModelBuilder& m, size_t batch) {
   PlanOptions options;
   options.batch = batch;
-  Result<std::shared_ptr<const Plan>> plan = make_plan(verified(m), options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(*plan);
+  return planned(m, options);
 }
 
 // y = 7 x + seed

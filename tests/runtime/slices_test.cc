@@ -7,6 +7,7 @@
 
 #include "runtime/plan.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/planned.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 using testing::Bytes;
 using testing::ModelBuilder;
+using testing::planned;
 
 // 194 KB an image, and no multiple of an alignment: a step on two of them stays within half of a
 const Shape kImages = {-1, 50, 125, 31};
@@ -26,17 +28,6 @@ fb::LutOptionsT table(ModelBuilder* m, int seed) {
   fb::LutOptionsT lut;
   lut.table = m->buffer(values);
   return lut;
-}
-
-std::shared_ptr<const Plan> planned(const ModelBuilder& m, const PlanOptions& options) {
-  const Bytes file = m.build();
-  Result<ModelBytes> bytes = ModelBytes::copy(file.data(), file.size());
-  EXPECT_TRUE(bytes.ok());
-  Result<std::shared_ptr<const VerifiedModel>> model = verify(std::move(*bytes));
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  Result<std::shared_ptr<const Plan>> plan = make_plan(std::move(*model), options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(*plan);
 }
 
 size_t slices_of(const ModelBuilder& m, size_t batch, size_t threads = 1, bool keep_all = false) {
