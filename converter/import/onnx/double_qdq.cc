@@ -313,14 +313,15 @@ Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) con
     QRT_TRY(make_link(end->readers, &step.link, &goes_on));
     if (!goes_on) break;
     step.nodes = end->readers;
-    // The shape counts for what changes nothing; after other nodes it is not known here.
+    // The shape counts for what changes nothing. Behind other nodes it is known if they were visited.
     if (step.link.kind == Kind::kTranspose &&
         static_cast<int>(step.link.numbers.size()) == shape.rank()) {
       const Shape from = shape;
       for (int i = 0; i < shape.rank(); ++i)
         shape[i] = from[static_cast<int>(step.link.numbers[static_cast<size_t>(i)])];
     } else if (!is_pair_node(step.link)) {
-      shape = Shape();
+      const std::string& y = step.nodes[0]->output(0);
+      shape = tensors_->has(y) ? tensors_->at(y).shape : Shape();
     }
     end->readers.clear();
     for (const NodeView* node : step.nodes) {

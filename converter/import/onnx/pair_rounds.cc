@@ -144,6 +144,7 @@ class Rounds {
   bool copy_pairs();
   bool move_transposes();
   bool move_behind(Place transpose, Place link);
+  void move_behind_some(Place transpose);
   void find_those_that_lead();
   bool mend_pairs();
   bool is_empty_pair(Place quantize);
@@ -167,6 +168,7 @@ bool Rounds::merge_pairs() {
         !is_equal_pair(*q, Kind::kQuantize, *last, Kind::kDequantize) ||
         d->quant.type != q->quant.type)
       continue;
+    if (first->is_shared || q->is_shared) continue;
     // Equal nodes that make several graph outputs stay apart.
     if (is_last(last) && chain_.back.outputs > 1) continue;
     if (!almost_equal(d->quant, q->quant)) {
@@ -248,9 +250,11 @@ bool Rounds::move_transposes() {
         if (is_identity(link->numbers)) links_.erase(link);
         changed = true;
       }
-    } else if (behind_transpose && link->kind != Kind::kMove && leads_[at] &&
-               !(is_split(link) && !chain_.back.all_lead)) {
-      changed = move_behind(before, link) || changed;
+    } else if (behind_transpose && link->kind != Kind::kMove && leads_[at]) {
+      if (is_split(link) && !chain_.back.all_lead)
+        move_behind_some(before);
+      else
+        changed = move_behind(before, link) || changed;
     }
     link = next;
   }
@@ -260,6 +264,15 @@ bool Rounds::move_transposes() {
     changed = true;
   }
   return changed;
+}
+
+// The last DequantizeLinear is one for each reader, and the Transpose goes behind those that lead to
+// another one. It stays for the rest: what is in front of it has readers beside it.
+void Rounds::move_behind_some(Place transpose) {
+  if (transpose == links_.begin())
+    chain_.front.takes_pair = false;
+  else
+    std::prev(transpose)->is_shared = true;
 }
 
 bool Rounds::move_behind(Place transpose, Place link) {
@@ -300,7 +313,8 @@ bool Rounds::mend_pairs() {
 bool Rounds::is_empty_pair(Place quantize) {
   if (quantize == links_.begin()) return false;
   const Place d = std::prev(quantize);
-  if (!is_equal_pair(*d, Kind::kDequantize, *quantize, Kind::kQuantize)) return false;
+  if (!is_equal_pair(*d, Kind::kDequantize, *quantize, Kind::kQuantize) || quantize->is_shared)
+    return false;
   if (!is_last(quantize)) return !is_split(std::next(quantize));
   const auto& back = chain_.back;
   if (back.readers == 0) return d != links_.begin() || chain_.front.is_made;

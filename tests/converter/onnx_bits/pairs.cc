@@ -277,6 +277,28 @@ void pair_between_inverse_transposes_with_other_readers(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {z}), 1.0f / 256, 0));
 }
 
+// A Transpose goes to the other one behind one reader of the second pair, and stays for the other:
+// the second QuantizeLinear then has two readers, and the pair in front of it merges without it.
+void pair_before_transposes_to_one_of_two_readers(BitsModel& m) {
+  const Dims none{0, 1, 2}, turn{0, 2, 1};
+  const std::string x = transposed(m, transposed(m, m.image({1, 3, 4}, 0.03f, 100), none), turn);
+  const std::string q = m.b.q<uint8_t>(x, 0.017f, 180);
+  m.b.output(m.b.qdq<uint8_t>(transposed(m, m.b.dq<uint8_t>(q, 0.017f, 180), none), 0.017f, 180));
+  m.b.output(
+      m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.017f, 180)}), 1.0f / 256, 0));
+}
+
+// What changes nothing behind a node that changes the shape.
+void pairs_merge_behind_a_slice(BitsModel& m) {
+  const std::string q = m.b.q<uint8_t>(m.real({2, 6}), 0.03f, 100);
+  const std::string part =
+      m.b.node("Slice", {m.b.dq<uint8_t>(q, 0.03f, 100), m.ints({0}), m.ints({3}), m.ints({1})});
+  const std::string x = m.b.node("Expand", {m.b.qdq<uint8_t>(part, 0.03f, 100), m.ints({2, 3})});
+  m.b.output(m.b.qdq<uint8_t>(x, 0.017f, 180));
+  m.b.output(
+      m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.03f, 100)}), 1.0f / 256, 0));
+}
+
 }  // namespace
 
 std::vector<BitsCase> pair_cases() {
@@ -301,6 +323,8 @@ std::vector<BitsCase> pair_cases() {
       {"PairsAroundInverseTransposes", pairs_around_inverse_transposes},
       {"PairBeforeTransposeAndUnsqueeze", pair_before_transpose_and_unsqueeze},
       {"PairBeforeTwoTransposesOfNothing", pair_before_two_transposes_of_nothing},
+      {"PairBeforeTransposesToOneOfTwoReaders", pair_before_transposes_to_one_of_two_readers},
+      {"PairsMergeBehindASlice", pairs_merge_behind_a_slice},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
   };
