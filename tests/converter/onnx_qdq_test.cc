@@ -265,6 +265,35 @@ TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommon) {
   EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
 }
 
+// What is in front could be made in float, which does not change what the pairs become.
+TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommonBehindAFloatOperator) {
+  OnnxBuilder b;
+  b.allow_float = true;
+  const std::string x = b.node(
+      "Add", {b.qdq<uint8_t>(b.input({2, 3}), 0.5f, 3), b.qdq<uint8_t>(b.input({2, 3}), 0.25f, 3)});
+  b.output(b.qdq<uint8_t>(b.qdq<uint8_t>(x, 0.5f, 0), 0.5f, 255));
+  EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
+}
+
+// The Transpose has got a pair of its own before the third pair merges with the others.
+TEST(OnnxDoubleQdq, RefusesThreePairsInFrontOfATransposeAndAnother) {
+  OnnxBuilder b;
+  const std::string x = b.qdq<uint8_t>(b.qdq<uint8_t>(b.input({3, 3}), 0.05f, 128), 0.04f, 128);
+  const std::string y = b.qdq<uint8_t>(x, 0.1f, 128);
+  b.output(b.qdq<uint8_t>(b.node("MatMul", {y, b.node("Transpose", {y})}), 0.5f, 128));
+  EXPECT_NE(b.import().rule().find("merge in ONNX Runtime, but for one"), std::string::npos);
+}
+
+// Without an integer form ONNX Runtime's product is one of integers all the same.
+TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
+  OnnxBuilder b;
+  b.allow_float = true;
+  const std::string x = b.qdq<uint8_t>(b.input({2, 3}), 1e-23f, 128);
+  const std::string y = b.qdq<uint8_t>(b.input({3, 4}), 1e-23f, 128);
+  b.output(b.qdq<uint8_t>(b.node("MatMul", {x, y}), 1e-40f, 128));
+  EXPECT_NE(b.import().rule().find("not a normal positive number"), std::string::npos);
+}
+
 // What stands in for the refused result is no integer tensor that the second pair could pass on.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;

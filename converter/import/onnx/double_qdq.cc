@@ -127,6 +127,14 @@ bool is_reshaped_product(const Tensor& sum) {
   return sum.is_pending() && sum.pending->ops == "MatMul+Add" && sum.shape.rank() > 2;
 }
 
+Status refusal(Outcome outcome) {
+  return error(Code::kUnsupported,
+               outcome == Outcome::kEmpty
+                   ? "it and a pair behind it have only 0 in common: ONNX Runtime makes one pair "
+                     "of scale 0 of them"
+                   : "it and a pair behind it merge in ONNX Runtime, but for one of the readers");
+}
+
 // Operators that become one with a Transpose in front.
 bool is_joined(const NodeView& node) {
   return node.domain().empty() && (node.op() == "Transpose" || node.op() == "Reshape");
@@ -364,6 +372,13 @@ bool DoubleQdq::leads_to_transpose(const NodeView& node) {
   return lets_come(node);
 }
 
+// Whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
+bool DoubleQdq::gets_pair(const NodeView& node) const {
+  if (node.op() != "Transpose" || model_.uses(node.output(0)) != 1) return false;
+  const std::vector<int>& readers = model_.readers(node.output(0));
+  return readers.empty() || nodes_[static_cast<size_t>(readers[0])]->op() != "QuantizeLinear";
+}
+
 void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Chain* chain) {
   const NodeView* made_by = top.shared ? nullptr : producer(top.input);
   chain->front.is_made = made_by != nullptr;
@@ -380,6 +395,7 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
   for (const NodeView* reader : end.readers) {
     const bool leads = leads_to_transpose(*reader);
     back.quantizes = back.quantizes || reader->op() == "QuantizeLinear";
+    back.has_lone_transpose = back.has_lone_transpose || (back.readers > 1 && gets_pair(*reader));
     back.leads_to_transpose = back.leads_to_transpose || leads;
     back.all_lead = back.all_lead && leads;
   }
@@ -445,13 +461,11 @@ Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
   }
   if (pair_nodes < 3) return Status();  // no two pairs can meet
   describe_ends(top, end, all_known, &chain);
-  bool empty;
-  play_rounds(&chain, &empty);
-  if (empty)
-    return error(Code::kUnsupported,
-                 "it and a pair behind it have only 0 in common: ONNX Runtime makes one pair of "
-                 "scale 0 of them");
-  return apply(chain, steps);
+  const Outcome outcome = play_rounds(&chain);
+  Status status = outcome == Outcome::kRow ? apply(chain, steps) : refusal(outcome);
+  // Whoever asks again is told the same.
+  if (!status.ok()) settled_.erase(quantize.index());
+  return status;
 }
 
 }  // namespace qrt::convert::from_onnx

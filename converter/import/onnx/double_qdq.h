@@ -72,6 +72,7 @@ class DoubleQdq {
   Status follow(const Top& top, std::vector<Step>* steps, End* end) const;
   void describe_ends(const Top& top, const End& end, bool all_known, Chain* chain);
   bool leads_to_transpose(const NodeView& node);
+  bool gets_pair(const NodeView& node) const;
   Status apply(const Chain& chain, const std::vector<Step>& steps);
 
   const Model& model_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -112,15 +113,21 @@ class Rounds {
  public:
   explicit Rounds(Chain* chain) : chain_(*chain), links_(chain->links) {}
 
-  void play() {
+  Outcome play() {
     constexpr int kMost = 10;
+    std::optional<Quant> copied_to_readers;
     for (int round = 0; round < kMost && !empty_; ++round) {
       const bool merged = merge_pairs(), copied = copy_pairs(), moved = move_transposes();
       const bool mended = mend_pairs();
+      if (round == 0 && chain_.back.has_lone_transpose && !links_.empty() &&
+          links_.back().kind == Kind::kDequantize)
+        copied_to_readers = links_.back().quant;
       if (!merged && !copied && !moved && !mended) break;
     }
+    if (empty_) return Outcome::kEmpty;
+    const bool forked = copied_to_readers && *copied_to_readers != links_.back().quant;
+    return forked ? Outcome::kForked : Outcome::kRow;
   }
-  bool empty() const { return empty_; }
 
  private:
   bool is_last(Place link) const { return std::next(link) == links_.end(); }
@@ -341,10 +348,6 @@ bool Rounds::add_pair_at(Place transpose) {
 
 }  // namespace
 
-void play_rounds(Chain* chain, bool* empty) {
-  Rounds rounds(chain);
-  rounds.play();
-  *empty = rounds.empty();
-}
+Outcome play_rounds(Chain* chain) { return Rounds(chain).play(); }
 
 }  // namespace qrt::convert::from_onnx

@@ -49,12 +49,16 @@ struct Chain {
     bool leads_to_transpose = false;  // one of them, so that a Transpose would come to another one
     bool all_lead = false;            // all of them do
     bool takes_transpose = false;     // the reader lets a Transpose through
+    bool has_lone_transpose = false;  // one of several is a Transpose that gets a pair of its own
   } back;
 };
 
-// Plays the rounds. *empty: two pairs have nothing but 0 in common, of which ONNX Runtime makes a
-// pair of scale 0.
-void play_rounds(Chain* chain, bool* empty);
+enum class Outcome {
+  kRow,
+  kEmpty,   // two pairs have nothing but 0 in common: ONNX Runtime makes a pair of scale 0 of them
+  kForked,  // one of the readers keeps a pair of what another round merges for the others
+};
+Outcome play_rounds(Chain* chain);
 
 }  // namespace qrt::convert::from_onnx
 

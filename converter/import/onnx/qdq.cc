@@ -1,4 +1,5 @@
 // QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -50,6 +51,12 @@ Status find_looked_through(Importer& importer, const NodeView& node, const Quant
   return Status();
 }
 
+// The Relu in front of a Clip, which ONNX Runtime makes part of it. Null: there is none.
+const NodeView* joined_relu(const Importer& importer, const NodeView& clip) {
+  const NodeView* relu = importer.producer(clip.input(0));
+  return relu && relu->op() == "Relu" && importer.is_sole_reader(clip, 0) ? relu : nullptr;
+}
+
 // Whether the node is a Clip that ONNX Runtime drops in front of this quantisation.
 bool is_dropped_clip(const Importer& importer, const NodeView& clip, const Quant& out) {
   if (clip.op() != "Clip") return false;
@@ -63,6 +70,7 @@ bool is_dropped_clip(const Importer& importer, const NodeView& clip, const Quant
       return false;
     limits[i] = real[0];
   }
+  if (joined_relu(importer, clip)) limits[0] = std::max(limits[0], 0.0f);
   return is_clip_dropped(out, limits[0], limits[1]);
 }
 
@@ -81,19 +89,24 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   const NodeView* clip = nullptr;  // the first of all that are dropped
   for (const NodeView* node = importer.producer(name); node;) {
     int input = 0;
-    if (is_dropped_clip(importer, *node, out))
-      clip = node;
-    else
+    if (is_dropped_clip(importer, *node, out)) {
+      const NodeView* relu = joined_relu(importer, *node);
+      clip = node = relu ? relu : node;
+    } else {
       QRT_TRY(find_looked_through(importer, *node, out, &input));
+    }
     if (input < 0 || !importer.is_sole_reader(*node, input)) break;
     node = importer.producer(node->input(input));
   }
   if (!clip) return Status();
   const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  if (!before.is_table() || before.table_axis >= 0 || !before.quant->per_tensor()) return Status();
+  // What is looked through keeps the order of an axis.
+  const bool has_axis = before.table_axis >= 0;
+  if (!before.is_table() || !before.quant->per_tensor() || (has_axis && moved.table_axis < 0))
+    return Status();
   moved.table = before.table;
-  moved.table_axis = -1;
+  if (!has_axis) moved.table_axis = -1;
   return Status();
 }
 

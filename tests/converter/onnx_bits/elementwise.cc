@@ -7,9 +7,12 @@
 namespace qrt::testing {
 namespace {
 
-std::string clip_at_tiny_scale(BitsModel& m) {
-  const std::string x = m.b.qdq<uint8_t>(m.real({1, 12}, 1e-8f), 1e-10f, 128);
+std::string tiny_clip(BitsModel& m, const std::string& x) {
   return m.b.node("Clip", {x, m.b.scalar(-3e-9f), m.b.scalar(4e-9f)});
+}
+
+std::string clip_at_tiny_scale(BitsModel& m) {
+  return tiny_clip(m, m.b.qdq<uint8_t>(m.real({1, 12}, 1e-8f), 1e-10f, 128));
 }
 
 void clip_at_tiny_scales_is_dropped(BitsModel& m) { m.stored(clip_at_tiny_scale(m), 1e-10f); }
@@ -67,6 +70,16 @@ void batch_normalization(BitsModel& m) {
 }
 
 // Beside a DequantizeLinear and in front of a QuantizeLinear of its type the constant is rounded.
+// A Relu is part of the Clip behind it; a table for each channel.
+void relus_and_tables_before_clips_of_tiny_scales(BitsModel& m) {
+  const std::string x = m.b.qdq<uint8_t>(m.real({1, 2, 2, 3}, 1e-8f), 1e-10f, 128);
+  m.stored(tiny_clip(m, m.b.node("Relu", {x})), 1e-10f, 100);
+  const std::string y = m.b.node("BatchNormalization",
+                                 {x, m.b.constant<float>({2}, {0.5f, 4.0f}), m.floats({2}, 1e-10f),
+                                  m.floats({2}, 1e-10f), m.b.constant<float>({2}, {1.0f, 1.0f})});
+  m.stored(tiny_clip(m, y), 4e-10f, 128);
+}
+
 void where_of_a_constant(BitsModel& m) {
   const std::string condition =
       m.b.node("Cast", {m.b.constant<uint8_t>({1, 3, 2}, {1, 0, 0, 1, 1, 0})}, {{"to", 9}});
@@ -92,6 +105,7 @@ std::vector<BitsCase> elementwise_cases() {
       {"ConstantAlongSeveralAxes", constant_along_several_axes},
       {"IntegersCastToFloat", integers_cast_to_float},
       {"BatchNormalization", batch_normalization},
+      {"RelusAndTablesBeforeClipsOfTinyScales", relus_and_tables_before_clips_of_tiny_scales},
       {"WhereOfAConstant", where_of_a_constant},
   };
 }

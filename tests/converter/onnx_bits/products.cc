@@ -38,6 +38,13 @@ void bias_of_three_dimensions(BitsModel& m) {
   m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
 }
 
+void bias_of_three_dimensions_read_as_floats(BitsModel& m) {
+  const std::string x = m.image({2, 5, 8}, 0.02f), w = m.weights({8, 6});
+  const std::string y = m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)});
+  m.b.output(y);
+  m.stored(y, 0.0317f);
+}
+
 // In integers of x * w these biases would be 0 or 1.
 void gemm_bias_before_limits(BitsModel& m) {
   const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
@@ -161,6 +168,7 @@ std::vector<BitsCase> product_cases() {
        bias_added_to_floats_where_the_batch_is_symbolic},
       {"BiasOfARowInCoarseUnits", bias_of_a_row_in_coarse_units},
       {"BiasOfThreeDimensions", bias_of_three_dimensions},
+      {"BiasOfThreeDimensionsReadAsFloats", bias_of_three_dimensions_read_as_floats, 4e-6f},
       {"GemmBiasBeforeLimits", gemm_bias_before_limits},
       {"GemmBiasBeforeReshape", gemm_bias_before_reshape},
       {"ConvBiasBeforeLimits", conv_bias_before_limits},

@@ -115,7 +115,11 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
   if (bias.type == kFloat) {
-    const bool rounded = leads && bias.shape.rank() == 1;
+    // ONNX Runtime puts a Reshape behind what is no matrix, and moves no QuantizeLinear across it
+    // where its output is one of the graph.
+    const std::string& y = node.output(0);
+    const bool is_result = importer.uses(y) != static_cast<int>(importer.model().readers(y).size());
+    const bool rounded = leads && bias.shape.rank() == 1 && (p->result.rank() == 2 || !is_result);
     p->float_bias = rounded ? FloatBias::kRounded : FloatBias::kInSum;
   } else if (has_other_scale(bias, p->products)) {
     const std::string& y = node.output(0);
