@@ -144,8 +144,13 @@ class GraphMaker {
   bool batch_norm();
   bool instance_norm();
   bool requantise();
+  std::string conv_of(size_t x, int64_t outputs, int64_t k, int64_t group, double* amplitude);
   bool residual_block();
   bool separable_block();
+  bool grouped_block();
+  bool squeeze_block();
+  bool attention_block();
+  bool split_block();
   bool qlinear_conv();
   bool qlinear_matmul();
   bool qgemm();

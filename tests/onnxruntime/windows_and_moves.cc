@@ -441,45 +441,4 @@ bool GraphMaker::camera() {
   return true;
 }
 
-// --- blocks
-
-bool GraphMaker::residual_block() {
-  const size_t x = pick({4});
-  const Live in = live_[x];
-  const Weights k = weights({in.dims[1], in.dims[1], 3, 3}, 0);
-  const double amplitude =
-      in.amplitude * k.amplitude * std::sqrt(9.0 * static_cast<double>(in.dims[1])) * 0.4;
-  Names inputs = {read(x), real(k)};
-  if (dice_.coin()) inputs.push_back(bias(k, in.quant.scale, in.dims[1], amplitude * 0.5));
-  std::string y =
-      b_.node("Conv", inputs, {Attr("kernel_shape", Dims{3, 3}), Attr("pads", Dims{1, 1, 1, 1})});
-  if (dice_.coin()) y = b_.node("Relu", {y});
-  const size_t made = quantise(y, in.dims, amplitude, in.has_batch);
-  const std::string a = read(made), b = read(x);
-  return finish(b_.node("Add", {a, b}), in.dims, amplitude + in.amplitude, in.has_batch);
-}
-
-bool GraphMaker::separable_block() {
-  const size_t x = pick({4});
-  const Live in = live_[x];
-  const Weights k = weights({in.dims[1], 1, 3, 3}, 0);
-  const double amplitude = in.amplitude * k.amplitude * 3 * 0.4;
-  std::string y =
-      b_.node("Conv", {read(x), real(k), bias(k, in.quant.scale, in.dims[1], amplitude * 0.5)},
-              {Attr("kernel_shape", Dims{3, 3}), Attr("pads", Dims{1, 1, 1, 1}),
-               Attr("group", in.dims[1])});
-  const float six = static_cast<float>(amplitude * 0.8);
-  y = opset_ < 11 ? b_.node("Clip", {y}, {Attr("min", 0.0f), Attr("max", six)})
-                  : b_.node("Clip", {y, b_.scalar(0.0f), b_.scalar(six)});
-  const Quant q = random_quant(six, true);
-  const size_t made = quantise(y, in.dims, six, in.has_batch, &q);
-  const int64_t m = dice_.integer(1, 12);
-  const Weights p = weights({m, in.dims[1], 1, 1}, 0);
-  const double out = six * p.amplitude * std::sqrt(static_cast<double>(in.dims[1])) * 0.4;
-  const std::string r = read(made);
-  return finish(b_.node("Conv", {r, real(p), bias(p, live_[made].quant.scale, m, out * 0.5)},
-                        {Attr("kernel_shape", Dims{1, 1})}),
-                {in.dims[0], m, in.dims[2], in.dims[3]}, out, in.has_batch);
-}
-
 }  // namespace qrt::random_onnx
