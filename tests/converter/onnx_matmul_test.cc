@@ -206,6 +206,17 @@ TEST(OnnxGemm, RefusesABiasOfItsOwnForEveryRow) {
   EXPECT_NE(rows.import().rule().find("differs from row to row"), std::string::npos);
 }
 
+// ONNX Runtime adds its integers to those of the product; floats would be rounded once more.
+TEST(OnnxGemm, RefusesIntegersForEveryRowInFloatToo) {
+  const Product p;
+  OnnxBuilder rows;
+  rows.allow_float = true;
+  const std::string matrix = rows.dq<int32_t>(
+      rows.constant({kRows, kOut}, std::vector<int32_t>(kRows * kOut, 1)), 0.01f, 0);
+  rows.output(rows.node("Gemm", {p.input(&rows), p.dequantized(&rows), matrix}));
+  EXPECT_NE(rows.import().rule().find("differs from row to row"), std::string::npos);
+}
+
 TEST(OnnxGemm, QGemmWithAndWithoutOutputScale) {
   const Product p(true);
   for (const bool quantized : {true, false}) {

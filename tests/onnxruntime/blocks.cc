@@ -10,7 +10,7 @@ namespace qrt::random_onnx {
 std::string GraphMaker::conv_of(size_t x, int64_t outputs, int64_t k, int64_t group,
                                 double* amplitude) {
   const Live in = live_[x];
-  const Weights w = weights({outputs, in.dims[1] / group, k, k}, 0);
+  const Weights w = layer_weights({outputs, in.dims[1] / group, k, k}, 0);
   *amplitude =
       in.amplitude * w.amplitude * std::sqrt(static_cast<double>(in.dims[1] / group * k * k)) * 0.4;
   Names inputs = {read(x), real(w)};
@@ -120,7 +120,7 @@ bool GraphMaker::attention_block() {
   const Dims split = {in.dims[0], heads, tokens, depth};
   // x times a matrix, as heads: [batch, heads, tokens, depth], or turned for the keys.
   const auto project = [&](bool turned) {
-    const Weights w = weights({channels, width}, 1);
+    const Weights w = layer_weights({channels, width}, 1);
     const double amplitude =
         in.amplitude * w.amplitude * std::sqrt(static_cast<double>(channels)) * 0.4;
     std::string y = b_.node("MatMul", {read(x), real(w)});

@@ -18,7 +18,16 @@ using testing::Dims;
 using testing::Names;
 using testing::OnnxBuilder;
 
-enum Type : int { kFloat = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32 = 6 };
+enum Type : int {
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kUint4 = 21,
+  kInt4 = 22
+};
 
 // How real numbers are stored.
 struct Quant {
@@ -108,6 +117,10 @@ class GraphMaker {
   };
   // With scales per index of `axis` now and then, unless it is -1.
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
+  // The same for what is dequantised, of 4 bits now and then.
+  Weights layer_weights(const Dims& dims, int axis);
+  // Two to a byte.
+  std::string nibbles(int type, const Dims& dims, const std::vector<int>& codes);
   std::string real(const Weights& w);
   std::string bias(const Weights& w, float x_scale, int64_t channels, double amplitude,
                    Dims dims = {});

@@ -72,7 +72,7 @@ bool GraphMaker::conv() {
     group = 2, m = 2 * m;
   Dims shape = {m, c / group};
   shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
-  const Weights k = weights(shape, 0);
+  const Weights k = layer_weights(shape, 0);
   Names inputs = {read(x), real(k)};
   const double out =
       amplitude * k.amplitude * std::sqrt(static_cast<double>(elements(shape) / m)) * 0.4;
@@ -108,7 +108,7 @@ bool GraphMaker::conv_transpose() {
   if (dice_.one_in(5)) group = c;
   Dims shape = {c, m};
   shape.insert(shape.end(), kernel.begin(), kernel.end());
-  const Weights k = weights(shape, group == 1 ? 1 : -1);
+  const Weights k = layer_weights(shape, group == 1 ? 1 : -1);
   Names inputs = {read(x), real(k)};
   const double amplitude =
       live_[x].amplitude * k.amplitude * std::sqrt(static_cast<double>(c / group)) * 0.6;
@@ -143,7 +143,7 @@ bool GraphMaker::gemm() {
   const bool trans_a = !live_[x].has_batch && dice_.one_in(12), trans_b = dice_.coin();
   const int64_t m = trans_a ? dims[1] : dims[0], k = trans_a ? dims[0] : dims[1],
                 n = dice_.integer(1, 20);
-  const Weights w = weights(trans_b ? Dims{n, k} : Dims{k, n}, trans_b ? 0 : 1);
+  const Weights w = layer_weights(trans_b ? Dims{n, k} : Dims{k, n}, trans_b ? 0 : 1);
   const double amplitude =
       live_[x].amplitude * w.amplitude * std::sqrt(static_cast<double>(k)) * 0.4;
   Names inputs = {read(x), real(w)};
@@ -169,7 +169,7 @@ bool GraphMaker::matmul() {
   const int64_t k = dims.back(), n = dice_.integer(1, 16);
   if (dice_.one_in(10) && dims.size() >= 2 && !has_batch) {  // a constant on the left
     const int64_t rows = dims[dims.size() - 2];
-    const Weights w = weights({n, rows}, -1);
+    const Weights w = layer_weights({n, rows}, -1);
     const double amplitude =
         live_[x].amplitude * w.amplitude * std::sqrt(static_cast<double>(rows)) * 0.4;
     dims[dims.size() - 2] = n;
@@ -177,9 +177,9 @@ bool GraphMaker::matmul() {
   }
   const bool vector = dice_.one_in(15);
   const bool batched = !vector && dims.size() == 3 && !has_batch && dice_.one_in(8);
-  const Weights w = vector    ? weights({k}, -1)
-                    : batched ? weights({dims[0], k, n}, -1)
-                              : weights({k, n}, dice_.one_in(12) ? 0 : 1);
+  const Weights w = vector    ? layer_weights({k}, -1)
+                    : batched ? layer_weights({dims[0], k, n}, -1)
+                              : layer_weights({k, n}, dice_.one_in(12) ? 0 : 1);
   const double amplitude =
       live_[x].amplitude * w.amplitude * std::sqrt(static_cast<double>(k)) * 0.4;
   std::string y = b_.node("MatMul", {read(x), real(w)});

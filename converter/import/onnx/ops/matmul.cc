@@ -122,10 +122,8 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
   if (is_row_bias(node, 2, importer)) {
-    // ONNX Runtime takes integers of another scale as they are.
-    const Tensor& bias = importer.input(node, 2);
-    if (has_other_scale(bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant)))
-      importer.outcomes().refuse_float_form(node.index());
+    // ONNX Runtime takes integers as they are, whatever their scale.
+    if (importer.input(node, 2).quant) importer.outcomes().refuse_float_form(node.index());
     return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
                            node.input(2), "use a bias of one value per output column");
   }

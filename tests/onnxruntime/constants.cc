@@ -1,0 +1,137 @@
+// Weights, biases and other constants.
+#include <algorithm>
+
+#include "tests/onnxruntime/graph_maker.h"
+
+namespace qrt::random_onnx {
+
+std::string GraphMaker::floats(const Dims& dims, double amplitude) {
+  std::vector<float> v(static_cast<size_t>(elements(dims)));
+  for (float& f : v) f = static_cast<float>(dice_.real(-amplitude, amplitude));
+  return b_.constant(dims, v);
+}
+
+std::string GraphMaker::codes(const Dims& dims, const Quant& q, int most) {
+  const size_t n = static_cast<size_t>(elements(dims));
+  const int64_t narrow = dice_.one_in(5) ? 3 : 0;
+  std::vector<int32_t> v(n);
+  for (int32_t& c : v)
+    c = static_cast<int32_t>(
+        narrow
+            ? std::min<int64_t>(
+                  std::max<int64_t>(q.zero_point + dice_.integer(-narrow, narrow), q.lo()), q.hi())
+            : dice_.integer(q.lo(), q.hi()));
+  for (int32_t& c : v) c = std::min(std::max(c, -most), most);
+  switch (q.type) {
+    case kInt8: return b_.constant(dims, std::vector<int8_t>(v.begin(), v.end()));
+    case kUint16: return b_.constant(dims, std::vector<uint16_t>(v.begin(), v.end()));
+    case kInt16: return b_.constant(dims, std::vector<int16_t>(v.begin(), v.end()));
+    default: return b_.constant(dims, std::vector<uint8_t>(v.begin(), v.end()));
+  }
+}
+
+std::string GraphMaker::quantised_constant(const Dims& dims, double amplitude) {
+  const Quant q = random_quant(amplitude);
+  return dequantise_node(codes(dims, q), q);
+}
+
+GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_points) {
+  Weights w;
+  Quant q;
+  q.type = w.type = dice_.one_in(main_type_ == kUint8 ? 5 : 25) ? kUint8 : kInt8;
+  const bool per_axis = axis >= 0 && opset_ >= 13 && dice_.coin();
+  const int64_t n = per_axis ? dims[static_cast<size_t>(axis)] : 1;
+  const double base = std::exp2(dice_.real(-9, -5));
+  std::vector<float> scales;
+  std::vector<uint8_t> zeros;
+  const bool symmetric = !zero_points || !dice_.one_in(q.type == kInt8 ? 8 : 2);
+  for (int64_t i = 0; i < n; ++i) {
+    scales.push_back(static_cast<float>(base * (n > 1 ? dice_.real(0.3, 1.7) : 1)));
+    zeros.push_back(
+        static_cast<uint8_t>(symmetric ? (q.type == kInt8 ? 0 : 128) : dice_.integer(0, 255)));
+  }
+  if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
+  q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
+  constexpr int kMostPairSafe = 32767 / (2 * 255);
+  w.stored = codes(dims, q, options_.pair_safe ? kMostPairSafe : 65535);
+  const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
+  w.scale = b_.constant(shape, scales);
+  w.zero_point = q.type == kInt8
+                     ? b_.constant(shape, std::vector<int8_t>(zeros.begin(), zeros.end()))
+                     : b_.constant(shape, zeros);
+  w.scales = scales;
+  w.amplitude = base * 128;
+  w.axis = per_axis ? axis : -1;
+  return w;
+}
+
+std::string GraphMaker::nibbles(int type, const Dims& dims, const std::vector<int>& codes) {
+  std::string bytes((codes.size() + 1) / 2, '\0');
+  for (size_t i = 0; i < codes.size(); ++i)
+    bytes[i / 2] = static_cast<char>(bytes[i / 2] | (codes[i] & 15) << (i % 2 * 4));
+  onnx::TensorProto* t = b_.graph().add_initializer();
+  t->set_name("n" + std::to_string(b_.graph().initializer_size()));
+  t->set_data_type(type);
+  for (int64_t d : dims) t->add_dims(d);
+  t->set_raw_data(bytes);
+  return t->name();
+}
+
+GraphMaker::Weights GraphMaker::layer_weights(const Dims& dims, int axis) {
+  if (opset_ < 21 || !dice_.one_in(5)) return weights(dims, axis);
+  Weights w;
+  w.type = dice_.one_in(3) ? kUint4 : kInt4;
+  const int lo = w.type == kInt4 ? -8 : 0;
+  const auto random_codes = [&](int64_t n) {
+    std::vector<int> v(static_cast<size_t>(n));
+    for (int& c : v) c = static_cast<int>(dice_.integer(lo, lo + 15));
+    return v;
+  };
+  const bool per_axis = axis >= 0 && dice_.coin();
+  const int64_t n = per_axis ? dims[static_cast<size_t>(axis)] : 1;
+  const double base = std::exp2(dice_.real(-5, -2));
+  for (int64_t i = 0; i < n; ++i)
+    w.scales.push_back(static_cast<float>(base * (n > 1 ? dice_.real(0.3, 1.7) : 1)));
+  std::vector<int> zeros(static_cast<size_t>(n), lo + 8);
+  if (dice_.one_in(3)) zeros = random_codes(n);
+  const Dims shape = per_axis ? Dims{n} : Dims{};
+  w.stored = nibbles(w.type, dims, random_codes(elements(dims)));
+  w.scale = b_.constant(shape, w.scales);
+  w.zero_point = nibbles(w.type, shape, zeros);
+  w.amplitude = base * 8;
+  w.axis = per_axis ? axis : -1;
+  return w;
+}
+
+std::string GraphMaker::real(const Weights& w) {
+  const Names inputs = {w.stored, w.scale, w.zero_point};
+  if (w.axis < 0) return b_.node("DequantizeLinear", inputs);
+  return b_.node("DequantizeLinear", inputs, {Attr("axis", w.axis)});
+}
+
+std::string GraphMaker::bias(const Weights& w, float x_scale, int64_t channels, double amplitude,
+                             Dims dims) {
+  if (dims.empty()) dims = {channels};
+  const size_t n = static_cast<size_t>(elements(dims));
+  const int64_t how = dice_.integer(0, 9);
+  if (how == 0 || how == 1) return floats(dims, amplitude);
+  // As quantize_static writes it: in units of the accumulator; rarely of another scale.
+  std::vector<float> scales = w.scales;
+  for (float& s : scales) s *= x_scale * (how == 2 && dice_.coin() ? 1.5f : 1.0f);
+  if (scales.size() != 1 && (dims.size() != 1 || static_cast<int64_t>(scales.size()) != channels))
+    return floats(dims, amplitude);
+  std::vector<int32_t> v(n);
+  for (size_t i = 0; i < n; ++i) {
+    const double s = scales[scales.size() == 1 ? 0 : i];
+    v[i] =
+        static_cast<int32_t>(std::max(-2e9, std::min(2e9, dice_.real(-amplitude, amplitude) / s)));
+  }
+  const std::string stored = b_.constant(dims, v);
+  const Dims shape = scales.size() == 1 ? Dims{} : dims;
+  Names inputs = {stored, b_.constant(shape, scales)};
+  if (dice_.coin()) inputs.push_back(b_.constant(shape, std::vector<int32_t>(scales.size(), 0)));
+  if (scales.size() == 1) return b_.node("DequantizeLinear", inputs);
+  return b_.node("DequantizeLinear", inputs, {Attr("axis", 0)});
+}
+
+}  // namespace qrt::random_onnx
