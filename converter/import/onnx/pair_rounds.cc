@@ -117,12 +117,16 @@ class Rounds {
     constexpr int kMost = 10;
     std::optional<Quant> copied_to_readers;
     for (int round = 0; round < kMost && !empty_; ++round) {
-      const bool merged = merge_pairs(), copied = copy_pairs(), moved = move_transposes();
-      const bool mended = mend_pairs();
-      if (round == 0 && chain_.back.has_lone_transpose && !links_.empty() &&
-          links_.back().kind == Kind::kDequantize)
-        copied_to_readers = links_.back().quant;
-      if (!merged && !copied && !moved && !mended) break;
+      const bool merged = merge_pairs(), copied = copy_pairs();
+      if (round == 0) {  // ONNX Runtime's optimiser of Transposes has only one
+        move_transposes();
+        mend_pairs();
+        if (chain_.back.has_lone_transpose && !links_.empty() &&
+            links_.back().kind == Kind::kDequantize)
+          copied_to_readers = links_.back().quant;
+      } else if (!merged && !copied) {
+        break;
+      }
     }
     if (empty_) return Outcome::kEmpty;
     const bool forked = copied_to_readers && *copied_to_readers != links_.back().quant;
@@ -149,13 +153,13 @@ class Rounds {
 
   bool merge_pairs();
   bool copy_pairs();
-  bool move_transposes();
-  bool move_behind(Place transpose, Place link);
+  void move_transposes();
+  void move_behind(Place transpose, Place link);
   void move_behind_some(Place transpose);
   void find_those_that_lead();
-  bool mend_pairs();
+  void mend_pairs();
   bool is_empty_pair(Place quantize);
-  bool add_pair_at(Place transpose);
+  void add_pair_at(Place transpose);
 
   Chain& chain_;
   std::list<Link>& links_;
@@ -241,9 +245,8 @@ void Rounds::find_those_that_lead() {
 }
 
 // Each Transpose down to the next, with which it becomes one, or nothing.
-bool Rounds::move_transposes() {
+void Rounds::move_transposes() {
   find_those_that_lead();
-  bool changed = false;
   size_t at = 0;
   for (Place link = links_.begin(); link != links_.end(); ++at) {
     const Place before = link == links_.begin() ? links_.end() : std::prev(link);
@@ -255,22 +258,19 @@ bool Rounds::move_transposes() {
         link->numbers = composed(before->numbers, link->numbers);
         links_.erase(before);
         if (is_identity(link->numbers)) links_.erase(link);
-        changed = true;
       }
     } else if (behind_transpose && link->kind != Kind::kMove && leads_[at]) {
       if (is_split(link) && !chain_.back.all_lead)
         move_behind_some(before);
       else
-        changed = move_behind(before, link) || changed;
+        move_behind(before, link);
     }
     link = next;
   }
   if (!links_.empty() && chain_.back.takes_transpose && links_.back().kind == Kind::kTranspose &&
       !links_.back().numbers.empty()) {
     links_.pop_back();
-    changed = true;
   }
-  return changed;
 }
 
 // The last DequantizeLinear is one for each reader, and the Transpose goes behind those that lead to
@@ -282,22 +282,20 @@ void Rounds::move_behind_some(Place transpose) {
     std::prev(transpose)->is_shared = true;
 }
 
-bool Rounds::move_behind(Place transpose, Place link) {
+void Rounds::move_behind(Place transpose, Place link) {
   Perm perm = transpose->numbers;
   if (link->kind == Kind::kSqueeze || link->kind == Kind::kUnsqueeze) {
-    if (link->numbers.empty()) return false;
+    if (link->numbers.empty()) return;
     const bool passes = link->kind == Kind::kSqueeze ? pass_squeeze(&perm, &link->numbers)
                                                      : pass_unsqueeze(&perm, link->numbers);
-    if (!passes) return false;
+    if (!passes) return;
   }
   links_.erase(transpose);
   if (!is_identity(perm)) links_.insert(std::next(link), Link{Kind::kTranspose, {}, perm, false});
-  return true;
 }
 
 // Pairs that lost what was within them go; Transposes that lost a pair around them get one.
-bool Rounds::mend_pairs() {
-  bool changed = false;
+void Rounds::mend_pairs() {
   const std::vector<Place> nodes = [this] {
     std::vector<Place> result;
     for (Place link = links_.begin(); link != links_.end(); ++link)
@@ -306,14 +304,12 @@ bool Rounds::mend_pairs() {
   }();
   for (Place node : nodes) {
     if (node->kind == Kind::kTranspose) {
-      changed = add_pair_at(node) || changed;
+      add_pair_at(node);
     } else if (is_empty_pair(node)) {
       links_.erase(std::prev(node));
       links_.erase(node);
-      changed = true;
     }
   }
-  return changed;
 }
 
 // A DequantizeLinear and the QuantizeLinear behind it, alike, with one reader.
@@ -328,22 +324,21 @@ bool Rounds::is_empty_pair(Place quantize) {
   return back.readers == 1 && back.outputs == 0;
 }
 
-bool Rounds::add_pair_at(Place transpose) {
+void Rounds::add_pair_at(Place transpose) {
   const bool is_first = transpose == links_.begin();
   const Place next = std::next(transpose);
   const bool in_front_of_quantize = next != links_.end() && next->kind == Kind::kQuantize;
   if (!is_first && std::prev(transpose)->kind == Kind::kDequantize) {
-    if (in_front_of_quantize) return false;
-    if (next == links_.end() && (chain_.back.readers > 1 || chain_.back.quantizes)) return false;
+    if (in_front_of_quantize) return;
+    if (next == links_.end() && (chain_.back.readers > 1 || chain_.back.quantizes)) return;
     insert_pair(next, std::prev(transpose)->quant);
-    return true;
+    return;
   }
-  if (!in_front_of_quantize || (!is_first && std::prev(transpose)->is_shared)) return false;
+  if (!in_front_of_quantize || (!is_first && std::prev(transpose)->is_shared)) return;
   if (is_first &&
       (!chain_.front.is_made || !chain_.front.takes_pair || chain_.front.has_dequantize))
-    return false;
+    return;
   insert_pair(transpose, next->quant);
-  return true;
 }
 
 }  // namespace

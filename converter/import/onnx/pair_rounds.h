@@ -1,7 +1,8 @@
 // What ONNX Runtime makes of QuantizeLinear and DequantizeLinear nodes in a row, with Transposes and
 // other data movement between them. Before it fuses anything it goes through the graph in rounds:
 // of two pairs that meet it makes one, whose range is what the two have in common; it copies pairs to
-// the other side of nodes that move data; it moves a Transpose down to the next one, and joins them.
+// the other side of nodes that move data; in the first it moves a Transpose down to the next one, and
+// joins them.
 // Where pairs meet, and in which order, decides about the numbers, so the rounds are played here.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_

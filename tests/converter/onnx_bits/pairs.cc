@@ -288,6 +288,20 @@ void pair_before_transposes_to_one_of_two_readers(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.017f, 180)}), 1.0f / 256, 0));
 }
 
+// The Transpose moves down once: the pair that it gets in front of the Concat stays what it is.
+void pair_before_transpose_that_stops_before_another(BitsModel& m) {
+  const Dims turn{0, 1, 3, 2};
+  for (const float scale : {0.0030f, 0.0029f, 0.0027f, 0.0024f}) {
+    const std::string first = m.b.qdq<uint8_t>(m.real({1, 1, 8, 8}, 0.4f), 0.0047f, 19);
+    const std::string x = m.b.qdq<uint8_t>(transposed(m, first, turn), scale, 128);
+    const std::string both = m.b.node("Concat", {x, m.image({1, 1, 8, 8}, 0.005f)}, {{"axis", 0}});
+    const std::string q = m.b.q<uint8_t>(both, scale, 128);
+    m.b.output(m.b.dq<uint8_t>(q, scale, 128));
+    m.stored(m.b.node("Sigmoid", {transposed(m, m.b.dq<uint8_t>(q, scale, 128), turn)}), 1.0f / 256,
+             0);
+  }
+}
+
 // What changes nothing behind a node that changes the shape.
 void pairs_merge_behind_a_slice(BitsModel& m) {
   const std::string q = m.b.q<uint8_t>(m.real({2, 6}), 0.03f, 100);
@@ -324,6 +338,8 @@ std::vector<BitsCase> pair_cases() {
       {"PairBeforeTransposeAndUnsqueeze", pair_before_transpose_and_unsqueeze},
       {"PairBeforeTwoTransposesOfNothing", pair_before_two_transposes_of_nothing},
       {"PairBeforeTransposesToOneOfTwoReaders", pair_before_transposes_to_one_of_two_readers},
+      {"PairBeforeTransposeThatStopsBeforeAnother",
+       pair_before_transpose_that_stops_before_another},
       {"PairsMergeBehindASlice", pairs_merge_behind_a_slice},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
