@@ -172,7 +172,7 @@ template <class V>
 Loops<V> loops_of(Store store) {
   switch (store) {
     case Store::kFused:
-      if constexpr (V::kFuses) return loops_of<V, Store::kFused>();
+      if constexpr (!kIntegerOnly && V::kFuses) return loops_of<V, Store::kFused>();
       break;
     case Store::kFixed:
       if constexpr (V::kFixes) return loops_of<V, Store::kFixed>();

@@ -20,7 +20,7 @@ struct Ymm {
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
   static constexpr bool kOwnTaps = false;
-  static constexpr bool kFixes = true, kHasAffine = false, kStoresWhole = true;
+  static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false, kStoresWhole = true;
   using Row = __m256i;
   using Acc = __m256i;
   using Lanes = avx2::Lanes;

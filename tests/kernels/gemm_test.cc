@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/gemm/pack.h"
+#include "kernels/integer_build.h"
 #include "tests/support/guarded.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
@@ -238,7 +239,7 @@ TEST_P(GemmTest, EveryRowAndChannelTail) {
 }
 
 TEST_P(GemmTest, FloatsOfEveryTail) {
-  if (kIntegerOnly) GTEST_SKIP() << "this build has no layers with float results";
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
   for (bool adds : {false, true}) {
     for (size_t m : around(GetParam().mr)) {
       for (size_t n : around(GetParam().nr))
