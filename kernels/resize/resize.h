@@ -6,9 +6,9 @@
 // (low_weight[x] of lo_x, high_weight[x] of hi_x) and one of the row (row_low_weight of `low`,
 // row_high_weight of `high`).
 //
-// f32:   the sum from left to right, every product and sum rounded to float32, no fma. Each weight
-//        is multiplied by plane_weight last; with `adds` the first product is added to what y holds:
-//        the second plane of a volume.
+// f32:   the sum from left to right, every product and sum rounded to float32, no fma, to bytes. Of a
+//        volume eight products, first those of the first plane; each weight is multiplied by the
+//        plane's last.
 // u8, s16: the exact integer sum of weights times (source - offset), rounded by RoundShift20, plus
 //        offset; u8 limited to 0..255, s16 to its range.
 // fine:  the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
@@ -16,6 +16,7 @@
 //        `fine` sums, weights as there.
 //
 // Exactly out_w * channels elements (blend: n) are stored, nothing else is read. Thread-safe.
+// REQUIRES (f32): rounding to nearest even (the session sets it).
 #ifndef QRT_KERNELS_RESIZE_RESIZE_H_
 #define QRT_KERNELS_RESIZE_RESIZE_H_
 
@@ -50,11 +51,45 @@ struct ResizePlane {
   Weight weight;
 };
 
+// y = clamp(R(fl32(sum / scale)) + offset, lo, hi): R half to even, or toward zero.
+struct ResizeBytes {
+  bool truncates;
+  float scale;
+  int32_t offset, lo, hi;  // 0 to 255
+};
+
+// An image's f32 form by columns first: nearly the definition's quotient of sum and scale, but for
+// few elements the same byte, and these are seen.
+//
+//   c[x][ch] = low_weight[x] * source[lo_x][ch] + high_weight[x] * source[hi_x][ch]     by `columns`
+//   v = truncate(low_scale * c_low + (high_scale * c_high + shift))
+//
+// v is in units of 2^-16: the quotient, the zero point, a half, less `below`, which makes it negative,
+// and the most that it may be wrong by. Bits 16 up, and `below`, are the rounded quotient unless
+// the bits under them are less than `tie`: the definition is computed there.
+struct ResizeColumns {
+  const float *low, *high;  // [out_w * channels] of the two source rows
+  float low_scale, high_scale;
+  float shift;
+  int16_t below;
+  uint16_t tie;
+};
+constexpr size_t kLeastColumns = 32;  // out_w * channels
+
+// shift, below and tie, where the weights of an output times the magnitudes of its integers are at
+// most `most`, and their sums multiples of `unit`; or 0 as tie where the form by columns may not be
+// taken, or has too many ties.
+ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double most, double unit);
+
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  void (*f32)(const ResizeRow<float>& row, float plane_weight, bool adds, const float* low,
-              const float* high, float* y);
+  void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+              size_t plane_count, const ResizeBytes& bytes, uint8_t* y);
+  void (*columns)(const ResizeRow<float>& row, const float* source, float* y);
+  // f32 of an image, without `truncates`.
+  void (*f32_by_columns)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                         const ResizeColumns& columns, const ResizeBytes& bytes, uint8_t* y);
   void (*u8)(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset, const uint8_t* low,
              const uint8_t* high, uint8_t* y);
   void (*s16)(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,

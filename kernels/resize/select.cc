@@ -6,8 +6,12 @@
 namespace qrt {
 
 #define QRT_RESIZE(isa, suffix)                                                                    \
-  void resize_f32_##suffix(const ResizeRow<float>& row, float plane_weight, bool adds,             \
-                           const float* low, const float* high, float* y);                         \
+  void resize_f32_##suffix(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,   \
+                           size_t plane_count, const ResizeBytes& bytes, uint8_t* y);              \
+  void resize_columns_##suffix(const ResizeRow<float>& row, const float* source, float* y);        \
+  void resize_f32_by_columns_##suffix(                                                             \
+      const ResizeRow<float>& row, const ResizePlane<float, float>& plane,                         \
+      const ResizeColumns& columns, const ResizeBytes& bytes, uint8_t* y);                         \
   void resize_u8_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, int32_t offset,       \
                           const uint8_t* low, const uint8_t* high, uint8_t* y);                    \
   void resize_s16_##suffix(const ResizeRow<int32_t>& row, RoundShift20 round, const int16_t* low,  \
@@ -21,10 +25,15 @@ namespace qrt {
 namespace {
 
 constexpr ResizeKernel kKernels[] = {
-#define QRT_RESIZE(isa, suffix)                \
-  {"resize_" #suffix,    Isa::isa,             \
-   resize_f32_##suffix,  resize_u8_##suffix,   \
-   resize_s16_##suffix,  resize_fine_##suffix, \
+#define QRT_RESIZE(isa, suffix)    \
+  {"resize_" #suffix,              \
+   Isa::isa,                       \
+   resize_f32_##suffix,            \
+   resize_columns_##suffix,        \
+   resize_f32_by_columns_##suffix, \
+   resize_u8_##suffix,             \
+   resize_s16_##suffix,            \
+   resize_fine_##suffix,           \
    resize_blend_##suffix},
 #include "kernels/resize/resize.inc"
 };

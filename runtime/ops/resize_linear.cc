@@ -1,6 +1,8 @@
 // ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input, or a
 // volume [n, d, h, w, c], from eight. In float32 (ONNX Runtime) two input rows of each plane are
 // dequantised, weighed and quantised; in integers (TFLite, and INT16_SUM) the products are exact.
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "kernels/edge/edge.h"
@@ -103,8 +105,10 @@ struct Params {
   fb::ResizeKind kind;
   DType dtype;
   RoundShift20 round;
-  int32_t offset, input_zero_point, output_zero_point, lo, hi;
-  float input_scale, output_scale;
+  int32_t offset, input_zero_point;
+  float input_scale;
+  ResizeBytes bytes;
+  ResizeColumns columns;                // tie = 0 where this form is not taken
   const fb::ResizeAxis *d, *h, *w;      // d may be null
   size_t in_d, out_d;                   // 1 without d
   size_t in_h, out_h, in_row, out_row;  // rows in elements
@@ -132,53 +136,78 @@ ResizeRow<Weight> row_of(const Params& p, uint32_t y) {
           weights_of<Weight>(p.h->high_weight())[y]};
 }
 
-// Two dequantised rows of the input, kept from output row to output row, and the output's.
+// Two dequantised rows of each plane of the input, or two and the same by columns, kept from output
+// row to output row.
 class FloatRows {
  public:
-  FloatRows(const Params& p, float* scratch)
-      : p_(p), rows_{scratch, scratch + stride(p.in_row)}, out_(scratch + 2 * stride(p.in_row)) {}
+  FloatRows(const Params& p, float* scratch) : p_(p) {
+    for (size_t k = 0; k < (p.d ? 2 : 1); ++k)
+      for (float*& row : pairs_[k].rows) {
+        row = scratch;
+        scratch += stride(p.in_row);
+      }
+    for (float*& columns : columns_) {
+      columns = scratch;
+      scratch += column_stride(p);
+    }
+  }
 
-  // Floats of a row with readable slack.
-  static size_t stride(size_t elements) {
-    return (elements * sizeof(float) + kSlack + kAlignment - 1) / kAlignment * kAlignment /
-           sizeof(float);
+  static size_t bytes(const Params& p) {
+    return ((p.d ? 4 : 2) * stride(p.in_row) + 2 * column_stride(p)) * sizeof(float);
   }
 
   void make(const ResizePlane<uint8_t, float>* planes, size_t count, const ResizeRow<float>& row,
             uint8_t* y) {
+    ResizePlane<float, float> real[2];
+    size_t low = 0, high = 0;
     for (size_t k = 0; k < count; ++k) {
       const ResizePlane<uint8_t, float>& plane = planes[k];
-      const float* a = get(plane.low, nullptr);
-      const float* b = plane.low == plane.high ? a : get(plane.high, a);
-      p_.kernel->f32(row, plane.weight, k > 0, a, b, out_);
+      low = place(k, row, plane.low, 2);
+      high = place(k, row, plane.high, low);
+      real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
-    if (p_.kind == fb::ResizeKind::F32) {
-      p_.edge->quantize(out_, p_.out_row, p_.output_scale, p_.output_zero_point, p_.lo, p_.hi, y);
+    if (p_.columns.tie == 0) {
+      p_.kernel->f32(row, real, count, p_.bytes, y);
       return;
     }
-    for (size_t i = 0; i < p_.out_row; ++i) {
-      const int32_t v = static_cast<int32_t>(out_[i]) + p_.offset;
-      y[i] = static_cast<uint8_t>(v < 0 ? 0 : v > 255 ? 255 : v);
-    }
+    const float scale = 65536.0f / p_.bytes.scale;
+    ResizeColumns columns = p_.columns;
+    columns.low = columns_[low];
+    columns.high = columns_[high];
+    columns.low_scale = row.row_low_weight * scale;
+    columns.high_scale = row.row_high_weight * scale;
+    p_.kernel->f32_by_columns(row, *real, columns, p_.bytes, y);
   }
 
  private:
-  // The row in float32, not in the place of `keep`.
-  const float* get(const uint8_t* x, const float* keep) {
-    for (int i = 0; i < 2; ++i)
-      if (held_[i] == x) return rows_[i];
-    const int at = keep ? keep == rows_[0] : next_;
-    next_ = 1 - at;
-    held_[at] = x;
-    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, rows_[at]);
-    return rows_[at];
+  struct Pair {
+    float* rows[2] = {};
+    const uint8_t* held[2] = {};
+    size_t next = 0;
+  };
+
+  // Floats of a row, aligned.
+  static size_t stride(size_t elements) {
+    return (elements * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment / sizeof(float);
+  }
+  static size_t column_stride(const Params& p) { return p.columns.tie > 0 ? stride(p.out_row) : 0; }
+
+  // Where plane k holds the row x; a new one not in the place `keep`.
+  size_t place(size_t k, const ResizeRow<float>& row, const uint8_t* x, size_t keep) {
+    Pair& pair = pairs_[k];
+    for (size_t i = 0; i < 2; ++i)
+      if (pair.held[i] == x) return i;
+    const size_t at = keep < 2 ? 1 - keep : pair.next;
+    pair.next = 1 - at;
+    pair.held[at] = x;
+    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, pair.rows[at]);
+    if (p_.columns.tie > 0) p_.kernel->columns(row, pair.rows[at], columns_[at]);
+    return at;
   }
 
   const Params& p_;
-  float* rows_[2];
-  float* out_;
-  const uint8_t* held_[2] = {};
-  int next_ = 0;
+  Pair pairs_[2];
+  float* columns_[2];
 };
 
 // The planes that output row i is made of; of a volume the second only where it weighs something.
@@ -262,6 +291,39 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
+float greatest_weight(const fb::ResizeAxis* axis) {
+  const float* low = weights_of<float>(axis->low_weight());
+  const float* high = weights_of<float>(axis->high_weight());
+  float most = 0;
+  for (uint32_t i = 0; i < axis->low()->size(); ++i) most = std::max(most, low[i] + high[i]);
+  return most;
+}
+
+// The greatest power of two of which all weights are multiples.
+double unit_of(const fb::ResizeAxis* axis) {
+  constexpr int kBits = 24;
+  double unit = 1;
+  for (const auto* weights : {axis->low_weight(), axis->high_weight()})
+    for (uint32_t i = 0; i < weights->size(); ++i) {
+      int exponent;
+      const float part = std::frexp(weights_of<float>(weights)[i], &exponent);
+      const auto bits = static_cast<int32_t>(std::ldexp(part, kBits));
+      if (bits != 0) unit = std::min(unit, std::ldexp(bits & -bits, exponent - kBits));
+    }
+  return unit;
+}
+
+// The form by columns serves images of bytes that grow: a row's columns are used again.
+ResizeColumns columns_of(const Params& p) {
+  if (is_integer_build() || p.kind != fb::ResizeKind::F32 || p.d != nullptr || p.out_h <= p.in_h ||
+      p.out_row < kLeastColumns) {
+    return {};
+  }
+  const int32_t most = std::max(p.input_zero_point, 255 - p.input_zero_point);
+  const double weights = double{greatest_weight(p.h)} * double{greatest_weight(p.w)};
+  return resize_columns(p.input_scale, p.bytes, weights * most, unit_of(p.h) * unit_of(p.w));
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
   const Shape &from = context.inputs[0].type.shape, &to = context.outputs[0].shape;
@@ -279,10 +341,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool truncates = p.kind == fb::ResizeKind::F32_TRUNCATED;
   p.input_scale = truncates ? 1.0f : float_of(o->input_scale());
   p.input_zero_point = truncates ? p.offset : o->input_zero_point();
-  p.output_scale = float_of(o->output_scale());
-  p.output_zero_point = o->output_zero_point();
-  p.lo = o->lo();
-  p.hi = o->hi();
+  p.bytes = truncates ? ResizeBytes{true, 1.0f, p.offset, 0, 255}
+                      : ResizeBytes{false, float_of(o->output_scale()), o->output_zero_point(),
+                                    o->lo(), o->hi()};
   p.soft = {truncates,
             o->offset(),
             o->input_scale(),
@@ -304,12 +365,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.in_row = size(from[h + 1]) * p.channels;
   p.out_row = p.out_w * p.channels;
   p.rows = size(to[0]) * p.out_d * p.out_h;
+  p.columns = columns_of(p);
   constexpr double kElementsPerNs = 0.5;
   p.tasks =
       task_count(static_cast<double>(p.rows * p.out_row) / kElementsPerNs, p.rows, context.threads);
   if (is_float(p.kind)) {
-    p.task_scratch =
-        (2 * FloatRows::stride(p.in_row) + FloatRows::stride(p.out_row)) * sizeof(float);
+    p.task_scratch = FloatRows::bytes(p);
   } else if (p.kind == fb::ResizeKind::INT16_SUM && p.d != nullptr) {
     p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
   }

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -62,46 +64,121 @@ Geometry<Weight> geometry(Random* random, const F& weight) {
   return g;
 }
 
+// Scales whose quotients are ties, ordinary ones, and those that saturate.
+float resize_scale(Random* random) {
+  const float all[] = {1.0f, 0.5f, 0.1f, 0.0283f, 1.7f, 0x1p-100f, 0x1p100f};
+  return all[random->integer(0, 6)];
+}
+
+// Images and volumes, the second plane of which adds to the sum of the first.
 TEST_P(ResizeTest, Float32InItsOrder) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
   SCOPED_TRACE(random.trace());
-  const auto weight = [&] { return static_cast<float>(random.integer(0, 1 << 20)) / (1 << 20); };
-  for (size_t c : kChannels) {
-    const auto g = geometry<float>(&random, weight);
-    Guarded<float> low(g.in_w * c), high(g.in_w * c), y(g.low.size() * c);
-    for (auto* v : {&low, &high})
-      for (float& f : *v) f = static_cast<float>(random.integer(-2550, 2550)) * 0.1f;
-    const float wl = weight(), wh = weight();
-    // The second plane of a volume adds to what is there.
-    const bool adds = random.coin();
-    const float plane = adds ? weight() : 1.0f;
-    std::vector<float> before(y.size());
-    for (size_t i = 0; i < before.size(); ++i) {
-      before[i] = static_cast<float>(random.integer(-2550, 2550)) * 0.1f;
-      y[i] = before[i];
+  // Quarters and eighths make ties.
+  const auto weight = [&] {
+    const int64_t one = random.coin() ? 8 : 1 << 20;
+    return static_cast<float>(random.integer(0, one)) / static_cast<float>(one);
+  };
+  for (size_t c : kChannels)
+    for (const size_t plane_count : {1, 2})
+      for (const bool truncates : {false, true})
+        for (int run = 0; run < 8; ++run) {
+          const auto g = geometry<float>(&random, weight);
+          std::deque<Guarded<float>> rows;
+          for (int i = 0; i < 4; ++i) rows.emplace_back(g.in_w * c);
+          const float step = truncates ? 1.0f : resize_scale(&random);
+          for (auto& v : rows)
+            for (float& f : v) f = static_cast<float>(random.integer(-255, 255)) * step;
+          const float wl = weight(), wh = weight();
+          const ResizePlane<float, float> planes[] = {
+              {rows[0].data(), rows[1].data(), plane_count > 1 ? weight() : 1.0f},
+              {rows[2].data(), rows[3].data(), weight()}};
+          const auto offset = static_cast<int32_t>(random.integer(0, 255));
+          const auto lo = static_cast<int32_t>(random.coin() ? 0 : random.integer(0, 255));
+          const auto hi = static_cast<int32_t>(random.coin() ? 255 : random.integer(lo, 255));
+          const float scale = truncates ? 1.0f : random.coin() ? step : resize_scale(&random);
+          Guarded<uint8_t> y(g.low.size() * c);
+          GetParam().f32(g.row(c, wl, wh), planes, plane_count, {truncates, scale, offset, lo, hi},
+                         y.data());
+          for (size_t x = 0; x < g.low.size(); ++x) {
+            const size_t pixels[] = {static_cast<size_t>(g.low[x]) * c,
+                                     static_cast<size_t>(g.high[x]) * c};
+            for (size_t i = 0; i < c; ++i) {
+              volatile float sum = 0;
+              for (size_t k = 0; k < 4 * plane_count; ++k) {
+                volatile float v = (k & 1 ? g.high_weight : g.low_weight)[x];
+                v = v * (k & 2 ? wh : wl);
+                v = v * planes[k / 4].weight;
+                v = v * rows[k / 2][pixels[k & 1] + i];
+                sum = sum + v;
+              }
+              volatile float steps = sum / scale;
+              const float real = truncates ? std::trunc(steps) : std::nearbyint(steps);
+              const double exact = static_cast<double>(real) + offset;
+              const double expected = exact < lo ? lo : exact > hi ? hi : exact;
+              ASSERT_EQ(y[x * c + i], static_cast<uint8_t>(expected))
+                  << x << " " << i << " " << step << " " << scale << " " << plane_count;
+            }
+          }
+        }
+}
+
+// Of grown images: weights of factors of two, whose sums are ties in part, and any others.
+TEST_P(ResizeTest, Float32ByColumns) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
+  Random random;
+  SCOPED_TRACE(random.trace());
+  for (size_t c : kChannels)
+    for (int run = 0; run < 60; ++run) {
+      const int64_t parts = random.coin() ? 4 << random.integer(0, 5) : 999983;
+      const auto weight = [&] {
+        return static_cast<float>(random.integer(0, parts)) / static_cast<float>(parts);
+      };
+      auto g = geometry<float>(&random, weight);
+      for (size_t i = 0; i < g.low.size(); ++i) g.high_weight[i] = 1 - g.low_weight[i];
+      const size_t n = g.low.size() * c;
+      if (n < kLeastColumns) continue;
+      const float in = resize_scale(&random), out = random.coin() ? in : resize_scale(&random);
+      const auto zero = static_cast<int32_t>(random.integer(0, 255));
+      const auto lo = static_cast<int32_t>(random.coin() ? 0 : random.integer(0, 255));
+      const auto hi = static_cast<int32_t>(random.coin() ? 255 : random.integer(lo, 255));
+      const ResizeBytes bytes = {false, out, static_cast<int32_t>(random.integer(0, 255)), lo, hi};
+      ResizeColumns columns = resize_columns(in, bytes, std::max(zero, 255 - zero), 0);
+      if (columns.tie == 0) continue;
+      Guarded<float> low(g.in_w * c), high(g.in_w * c), low_columns(n), high_columns(n);
+      for (auto* v : {&low, &high})
+        for (float& f : *v) f = static_cast<float>(random.integer(0, 255) - zero) * in;
+      const float wl = weight();
+      const auto row = g.row(c, wl, 1 - wl);
+      const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
+      Guarded<uint8_t> y(n), expected(n);
+      GetParam().f32(row, &plane, 1, bytes, expected.data());
+      GetParam().columns(row, low.data(), low_columns.data());
+      GetParam().columns(row, high.data(), high_columns.data());
+      columns.low = low_columns.data();
+      columns.high = high_columns.data();
+      columns.low_scale = wl * (65536 / out);
+      columns.high_scale = (1 - wl) * (65536 / out);
+      GetParam().f32_by_columns(row, plane, columns, bytes, y.data());
+      ASSERT_EQ(memcmp(y.data(), expected.data(), n), 0)
+          << c << " channels, scales " << in << " and " << out << ", parts " << parts;
     }
-    GetParam().f32(g.row(c, wl, wh), plane, adds, low.data(), high.data(), y.data());
-    for (size_t x = 0; x < g.low.size(); ++x) {
-      const size_t lo = static_cast<size_t>(g.low[x]) * c, hi = static_cast<size_t>(g.high[x]) * c;
-      for (size_t i = 0; i < c; ++i) {
-        volatile float a = g.low_weight[x] * wl, b = g.high_weight[x] * wl;
-        volatile float d = g.low_weight[x] * wh, e = g.high_weight[x] * wh;
-        for (volatile float* w : {&a, &b, &d, &e}) *w = *w * plane;
-        a = a * low[lo + i];
-        b = b * low[hi + i];
-        d = d * high[lo + i];
-        e = e * high[hi + i];
-        volatile float sum = a;
-        if (adds) sum = before[x * c + i] + sum;
-        sum = sum + b;
-        sum = sum + d;
-        sum = sum + e;
-        const float expected = sum;
-        ASSERT_EQ(memcmp(&y[x * c + i], &expected, 4), 0) << x << " " << i;
-      }
-    }
-  }
+}
+
+TEST(ResizeColumns, AreTakenWhereTheyAreRightAndHaveFewTies) {
+  const auto is_taken = [](float in, float out, double unit) {
+    return resize_columns(in, {false, out, 0, 0, 255}, 255, unit).tie > 0;
+  };
+  EXPECT_TRUE(is_taken(1.0f, 0.0625f, 0));  // 4080 steps
+  EXPECT_FALSE(is_taken(1.0f, 0.06f, 0));   // 4250
+  EXPECT_FALSE(is_taken(0x1p-70f, 0x1p-70f, 0));
+  EXPECT_FALSE(is_taken(0x1p70f, 0x1p70f, 0));
+  EXPECT_TRUE(is_taken(0.1f, 0.1f, 1));  // integers
+  EXPECT_FALSE(is_taken(0.1f, 0.1f, 1.0 / 16));
+  EXPECT_TRUE(is_taken(0.1f, 0.11f, 1.0 / 16));
+  EXPECT_FALSE(is_taken(0.1f, 0.2f, 1.0 / 16));
+  EXPECT_TRUE(is_taken(0.1f, 0.1f, 1.0 / 64));
 }
 
 TEST(ResizeSoft, GivesTheBytesOfTheFloatForm) {

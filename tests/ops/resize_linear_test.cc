@@ -78,7 +78,9 @@ int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64
     sum = sum + product;
   }
   if (!full) return static_cast<int64_t>(sum) + o.offset;
-  const auto q = static_cast<int64_t>(std::nearbyint(sum / 0.06f)) + o.output_zero_point;
+  const auto q =
+      static_cast<int64_t>(std::nearbyint(sum / real_of(static_cast<int32_t>(o.output_scale)))) +
+      o.output_zero_point;
   return std::clamp<int64_t>(q, o.lo, o.hi);
 }
 
@@ -111,11 +113,12 @@ int64_t weighed(const fb::ResizeLinearOptionsT& o, const std::vector<int64_t>& p
 }
 
 template <class T, class Y = T>
-void check(Shape from, Shape to, ResizeKind kind, int32_t offset) {
+void check(Shape from, Shape to, ResizeKind kind, int32_t offset, float output_scale = 0.06f) {
   SCOPED_TRACE(from.to_string() + " kind " + std::to_string(static_cast<int>(kind)));
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  const fb::ResizeLinearOptionsT o = resize_options(from, to, kind, offset);
+  fb::ResizeLinearOptionsT o = resize_options(from, to, kind, offset);
+  o.output_scale = testing::float_bits(output_scale);
   testing::ModelBuilder m;
   from[0] = to[0] = -1;
   const uint32_t x = m.input(from, sizeof(T) == 1 ? DType::kUInt8 : DType::kInt16);
@@ -163,6 +166,14 @@ TEST(ResizeLinear, EveryKind) {
     }
     if (!is_float(kind)) check<int16_t>({1, 5, 4, 9}, {1, 8, 7, 9}, kind, 0);
   }
+}
+
+// Some take the form by columns; doubled at one scale an image has too many ties for it.
+TEST(ResizeLinear, GrownByFactors) {
+  for (const int64_t factor : {2, 3, 8, 16})
+    for (const float output_scale : {0.05f, 0.06f})
+      check<uint8_t>({1, 5, 7, 21}, {1, 5 * factor, 7 * factor, 21}, ResizeKind::F32, 0,
+                     output_scale);
 }
 
 TEST(ResizeLinear, FineSums) {
