@@ -284,6 +284,19 @@ TEST(OnnxDoubleQdq, RefusesThreePairsInFrontOfATransposeAndAnother) {
   EXPECT_NE(b.import().rule().find("merge in ONNX Runtime, but for one"), std::string::npos);
 }
 
+// The shape that tells an Expand of nothing is not known yet when the pair in front of it is read.
+TEST(OnnxDoubleQdq, EqualPairsThatAreFoundLateStayAsTheyAre) {
+  OnnxBuilder b;
+  const auto one = [&](int64_t v) { return b.constant<int64_t>({1}, {v}); };
+  const std::string x = b.qdq<uint8_t>(b.input({2, 6}), 0.03f, 100);
+  const std::string part = b.node("Slice", {x, one(0), one(3), one(1)});
+  const std::string y = b.node("Expand", {part, b.constant<int64_t>({2}, {2, 3})});
+  b.output(b.qdq<uint8_t>(y, 0.03f, 100));
+  const Imported imported = b.import();
+  EXPECT_TRUE(imported.status.ok()) << imported.status.message();
+  EXPECT_EQ(imported.refusals(), 0);
+}
+
 // Without an integer form ONNX Runtime's product is one of integers all the same.
 TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   OnnxBuilder b;

@@ -424,24 +424,38 @@ Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
     left.assign(2, steps[0].link);
     left[1].kind = Kind::kQuantize;
   }
+  std::unordered_map<int, Quant> merged;
+  std::unordered_map<int, int> passed;
   size_t at = 0;
-  bool passes = false;
+  bool passes = false, is_late = false, are_equal = true;
   for (const Step& step : steps) {
     if (is_pair_node(step.link)) {
       passes = at >= left.size() || left[at].kind != step.link.kind ||
                left[at].quant.type != step.link.quant.type;
+      are_equal = are_equal && step.link.quant == steps[0].link.quant;
       for (const NodeView* node : step.nodes) {
         if (passes)
-          passed_[node->index()] = 0;
+          passed[node->index()] = 0;
         else if (left[at].quant != step.link.quant)
-          merged_[node->index()] = left[at].quant;
+          merged[node->index()] = left[at].quant;
+        is_late =
+            is_late || (tensors_->has(node->output(0)) && passes != (passed_input(*node) >= 0));
       }
       if (!passes) ++at;
     }
-    if (passes) passed_.insert(step.passed.begin(), step.passed.end());
+    if (passes) passed.insert(step.passed.begin(), step.passed.end());
   }
-  if (at >= left.size()) return Status();
-  return error(Code::kUnsupported, "ONNX Runtime makes more pairs of it and those behind it");
+  if (at < left.size())
+    return error(Code::kUnsupported, "ONNX Runtime makes more pairs of it and those behind it");
+  // A node in front was visited when what is behind it was not known to belong to the row. Pairs that
+  // are all equal have no effect, merged or not.
+  if (is_late && are_equal) return Status();
+  if (is_late)
+    return error(Code::kUnsupported,
+                 "it merges in ONNX Runtime with a pair in front of nodes that change the shape");
+  for (const auto& [node, quant] : merged) merged_.insert_or_assign(node, quant);
+  passed_.insert(passed.begin(), passed.end());
+  return Status();
 }
 
 Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
