@@ -339,7 +339,9 @@ Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) con
     if (!goes_on) {
       end->readers.clear();
       step.passed.clear();
+      std::unordered_set<std::string> inputs;
       for (const NodeView* node : step.nodes) {
+        end->has_twins = !inputs.insert(node->input(0)).second || end->has_twins;
         for (int i : model_.readers(node->output(0)))
           end->readers.push_back(nodes_[static_cast<size_t>(i)].get());
         end->outputs +=
@@ -391,6 +393,7 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
   auto& back = chain->back;
   back.readers = static_cast<int>(end.readers.size());
   back.outputs = end.outputs;
+  back.has_twins = end.has_twins;
   back.all_lead = end.outputs == 0;
   for (const NodeView* reader : end.readers) {
     const bool leads = leads_to_transpose(*reader);

@@ -55,6 +55,7 @@ class DoubleQdq {
   struct End {
     std::vector<const NodeView*> readers;
     int outputs = 0;  // of the graph
+    bool has_twins = false;
   };
 
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant

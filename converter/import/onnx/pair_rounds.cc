@@ -180,8 +180,9 @@ bool Rounds::merge_pairs() {
         d->quant.type != q->quant.type)
       continue;
     if (first->is_shared || q->is_shared) continue;
-    // Equal nodes that make several graph outputs stay apart.
-    if (is_last(last) && chain_.back.outputs > 1) continue;
+    // Equal nodes that make several graph outputs stay apart; what read a tensor of its own when ONNX
+    // Runtime looked for equal ones does not.
+    if (is_last(last) && chain_.back.outputs > 1 && chain_.back.has_twins) continue;
     if (!almost_equal(d->quant, q->quant)) {
       Quant common;
       if (!intersect(d->quant, q->quant, &common)) {

@@ -46,6 +46,7 @@ struct Chain {
   struct {
     int readers = 0;                  // nodes
     int outputs = 0;                  // of the graph; several where equal last nodes make them
+    bool has_twins = false;           // two of these read the same tensor
     bool quantizes = false;           // one of the readers is a QuantizeLinear
     bool leads_to_transpose = false;  // one of them, so that a Transpose would come to another one
     bool all_lead = false;            // all of them do

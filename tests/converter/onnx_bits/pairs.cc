@@ -313,6 +313,16 @@ void pairs_merge_behind_a_slice(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.03f, 100)}), 1.0f / 256, 0));
 }
 
+// Of two equal nodes that make outputs one reads what an Expand of nothing makes, when equal ones become
+// one.
+void pairs_merge_in_front_of_an_expand_to_an_output(BitsModel& m) {
+  const std::string x = m.b.qdq<uint8_t>(m.real({3, 4}, 0.4f), 0.03f, 100);
+  const std::string q = m.b.q<uint8_t>(x, 0.017f, 180);
+  const std::string same = m.b.node("Expand", {q, m.ints({3, 4})});
+  m.b.output(m.b.dq<uint8_t>(q, 0.017f, 180));
+  m.b.output(m.b.dq<uint8_t>(same, 0.017f, 180));
+}
+
 }  // namespace
 
 std::vector<BitsCase> pair_cases() {
@@ -341,6 +351,7 @@ std::vector<BitsCase> pair_cases() {
       {"PairBeforeTransposeThatStopsBeforeAnother",
        pair_before_transpose_that_stops_before_another},
       {"PairsMergeBehindASlice", pairs_merge_behind_a_slice},
+      {"PairsMergeInFrontOfAnExpandToAnOutput", pairs_merge_in_front_of_an_expand_to_an_output},
       {"PairsOf16BitsMerge", pairs_of_16_bits_merge},
       {"PairsOfAlmostEqualScalesKeepBoth", pairs_of_almost_equal_scales_keep_both},
   };
