@@ -96,8 +96,7 @@ struct WinogradKernel {
   // the transforms add to it.
   double gain;
   size_t weight_lanes;
-  bool
-      signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs: the caller adds 128 * sum(w) to bias
+  bool signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs
   void (*fn)(const WinogradArgs& args);
 };
 
