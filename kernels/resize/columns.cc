@@ -1,6 +1,7 @@
 // How far the form by columns may be from the definition; see resize.h.
 #include <cmath>
 
+#include "kernels/integer_only.h"
 #include "kernels/resize/resize.h"
 
 namespace qrt {
@@ -20,6 +21,7 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
   constexpr double kMostSteps = 4096, kOne = 65536;
   constexpr int kSums = 1024, kMostTies = kSums / 64;
   ResizeColumns columns = {};
+  if (kIntegerOnly) return columns;
   const auto is_far = [&](float scale) { return scale >= kLeast && scale <= kMost; };
   if (!is_far(input_scale) || !is_far(bytes.scale)) return columns;
   const double s = most * static_cast<double>(input_scale) / static_cast<double>(bytes.scale);

@@ -167,6 +167,7 @@ TEST_P(ResizeTest, Float32ByColumns) {
 }
 
 TEST(ResizeColumns, AreTakenWhereTheyAreRightAndHaveFewTies) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   const auto is_taken = [](float in, float out, double unit) {
     return resize_columns(in, {false, out, 0, 0, 255}, 255, unit).tie > 0;
   };
