@@ -6,7 +6,7 @@
 namespace qrt {
 namespace {
 
-struct NeonDot : PolicyDot {
+struct NeonDot : LaneGroups<NeonDot> {
   static constexpr int kPasses = 1;
   static constexpr bool kFlips = true;
   template <int NV>
@@ -24,12 +24,6 @@ struct NeonDot : PolicyDot {
     }
   }
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) { multiply(acc, a, b, 0, 0); }
-
-  template <int MR>
-  QRT_INLINE void multiply_groups(Acc (&acc)[MR][4], const uint8_t* const (&a)[MR], const int8_t* w,
-                                  size_t groups, const int8_t* prefetched, size_t prefetch_step) {
-    LaneGroups<NeonDot>::multiply(acc, a, w, groups, prefetched, prefetch_step);
-  }
 };
 
 }  // namespace

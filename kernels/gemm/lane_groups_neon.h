@@ -14,17 +14,18 @@
 namespace qrt {
 namespace {
 
-// What multiplies, Op:
+// Base of a policy Op, which gives
 //
-//   kPasses                        instructions for a line of weights and a row
-//   kFlips                         whether left-hand bytes become x - 128
-//   multiply<pass>(acc, x, b, lane)
+//   kPasses                           instructions for a line of weights and a row
+//   kFlips                            whether left-hand bytes become x - 128
+//   multiply(acc, x, b, lane, pass)   lane: of 32 bits
 template <class Op>
-struct LaneGroups {
+struct LaneGroups : PolicyDot {
   // `groups` > 0 groups of 16 bytes: MR rows from a on by one block of channels from w on.
   template <int MR>
-  QRT_INLINE void multiply(int32x4_t (&acc)[MR][4], const uint8_t* const (&a)[MR], const int8_t* w,
-                           size_t groups, const int8_t* prefetched, size_t prefetch_step) {
+  QRT_INLINE void multiply_groups(int32x4_t (&acc)[MR][4], const uint8_t* const (&a)[MR],
+                                  const int8_t* w, size_t groups, const int8_t* prefetched,
+                                  size_t prefetch_step) {
     const ptrdiff_t last = static_cast<ptrdiff_t>(groups) - 1;
     Group<MR> s;
     QRT_UNROLL
@@ -104,7 +105,7 @@ struct LaneGroups {
       }
     }
     if (kLast) {
-      PolicyNeon::prefetch_far(prefetch);
+      prefetch_far(prefetch);
       return;
     }
     __asm__ volatile("add %0, %0, #256" : "+r"(s.lower));

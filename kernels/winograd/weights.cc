@@ -7,7 +7,7 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4;
-constexpr size_t kTileRows = 6;
+constexpr size_t kTileRows = 6;            // AVX2's; NEON makes two tiles of three
 constexpr size_t kPixelBytes = 256 << 10;  // of a block, in the second-level cache
 
 // Of the weights of one sign: 255 times it, or 128 times that of both, is within what is exact.

@@ -8,7 +8,7 @@ namespace qrt {
 namespace {
 
 // gemm_tile.h on int16: a line of weights is 4 channels of output by one of input, then by the next.
-struct Pairs : PolicyDot {
+struct Pairs : LaneGroups<Pairs> {
   static constexpr int kTileRows = 4;
   static constexpr int kPasses = 2;
   static constexpr bool kFlips = false;
@@ -35,11 +35,6 @@ struct Pairs : PolicyDot {
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     multiply(acc, a, b, 0, 0);
     multiply(acc, a, b, 0, 1);
-  }
-  template <int MR>
-  QRT_INLINE void multiply_groups(Acc (&acc)[MR][4], const uint8_t* const (&a)[MR], const int8_t* w,
-                                  size_t groups, const int8_t* prefetched, size_t prefetch_step) {
-    LaneGroups<Pairs>::multiply(acc, a, w, groups, prefetched, prefetch_step);
   }
 };
 

@@ -1,5 +1,5 @@
-// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where the products have no
-// better instructions than 16-bit ones. Its weights are transformed by bind(), to eight times their
+// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where the set has no
+// dot product of bytes. Its weights are transformed by bind(), to eight times their
 // size, or four times with one row or column.
 #include "runtime/ops/conv2d_winograd.h"
 

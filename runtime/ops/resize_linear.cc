@@ -315,7 +315,7 @@ double unit_of(const fb::ResizeAxis* axis) {
 
 // The form by columns serves images of bytes that grow: a row's columns are used again.
 ResizeColumns columns_of(const Params& p) {
-  if (is_integer_build() || p.kind != fb::ResizeKind::F32 || p.d != nullptr || p.out_h <= p.in_h ||
+  if (p.kind != fb::ResizeKind::F32 || p.d != nullptr || p.out_h <= p.in_h ||
       p.out_row < kLeastColumns) {
     return {};
   }

@@ -431,11 +431,13 @@ Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   std::unordered_map<int, int> passed;
   size_t at = 0;
   bool passes = false, is_late = false, are_equal = true;
+  const Quant* first = nullptr;
   for (const Step& step : steps) {
     if (is_pair_node(step.link)) {
       passes = at >= left.size() || left[at].kind != step.link.kind ||
                left[at].quant.type != step.link.quant.type;
-      are_equal = are_equal && step.link.quant == steps[0].link.quant;
+      if (!first) first = &step.link.quant;
+      are_equal = are_equal && step.link.quant == *first;
       for (const NodeView* node : step.nodes) {
         if (passes)
           passed[node->index()] = 0;
