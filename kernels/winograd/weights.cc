@@ -7,8 +7,7 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4;
-constexpr size_t kTileRows = 6;            // AVX2's; NEON makes two tiles of three
-constexpr size_t kPixelBytes = 256 << 10;  // of a block, in the second-level cache
+constexpr size_t kPixelBytes = 42 << 10;  // of a block, for each row of a register tile
 
 // Of the weights of one sign: 255 times it, or 128 times that of both, is within what is exact.
 int32_t most_sum(const WinogradShape& shape) {
@@ -94,15 +93,15 @@ void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t l
     weights_for<4>(packed, shape, weights);
 }
 
-size_t winograd_block(const WinogradShape& shape) {
+size_t winograd_block(const WinogradKernel& kernel, const WinogradShape& shape) {
+  const size_t rows = kernel.tile_rows;
   const size_t tile = shape.positions() * winograd_channels(shape) * sizeof(int16_t);
-  const size_t tiles = kPixelBytes / tile / kTileRows * kTileRows;
-  const size_t most = shape.kernel_h == 3 ? 12 : 24;
-  return tiles < kTileRows ? kTileRows : tiles > most ? most : tiles;
+  const size_t fit = kPixelBytes / tile, most = shape.kernel_h == 3 ? 2 : 4;  // register tiles
+  return rows * (fit < 1 ? 1 : fit > most ? most : fit);
 }
 
-size_t winograd_scratch_bytes(const WinogradShape& shape) {
-  const size_t tiles = winograd_block(shape);
+size_t winograd_scratch_bytes(const WinogradKernel& kernel, const WinogradShape& shape) {
+  const size_t tiles = winograd_block(kernel, shape);
   return shape.positions() * (winograd_pixel_stride(shape, tiles) + winograd_sum_stride(tiles)) +
          kWinogradTileBytes;
 }

@@ -84,27 +84,29 @@ struct WinogradArgs {
   uint8_t* scratch;  // winograd_scratch_bytes(), aligned to 64
 };
 
-// Tiles of a block: their transformed pixels stay in the second-level cache.
-size_t winograd_block(const WinogradShape& shape);
-size_t winograd_scratch_bytes(const WinogradShape& shape);
-
 struct WinogradKernel {
   const char* name;
   Isa isa;
   size_t kernel_h;  // of the shapes that it takes
-  // Products of the gemm family's row of the same set that take as long as one of its own and what
-  // the transforms add to it.
-  double gain;
+  // In products of the gemm family's row of the same set: what one of the definition's is worth here,
+  // and what the transforms of a tile take for each channel, of input and of output.
+  double gain, transform;
+  size_t tile_rows;  // of a register tile, or of two: blocks are whole ones
   size_t weight_lanes;
   bool signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs
   void (*fn)(const WinogradArgs& args);
 };
 
+// Tiles of a block: their transformed pixels stay in the second-level cache.
+size_t winograd_block(const WinogradKernel& kernel, const WinogradShape& shape);
+size_t winograd_scratch_bytes(const WinogradKernel& kernel, const WinogradShape& shape);
+
 // All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
 // row, the gemm family does these convolutions on every instruction set.
 const WinogradKernel* winograd_kernels(size_t* count);
 
-// The row of this very set for such kernels, or null: on those with 8-bit dot products the gemm family is as fast.
+// The row of this very set for such kernels, or null: where the set multiplies bytes by four or more,
+// a row or column of three taps is no faster here, and on NEON and AMX nothing is.
 const WinogradKernel* find_winograd(Isa isa, size_t kernel_h);
 
 }  // namespace qrt

@@ -12,6 +12,7 @@ struct Pairs : Policy256 {
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
   static constexpr int kTileRows = 6;
+  static constexpr int kTileVectors = 2;
 
   QRT_INLINE __m256i load_pixels(const uint8_t* p) {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));

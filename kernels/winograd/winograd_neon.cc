@@ -10,6 +10,7 @@ namespace {
 // gemm_tile.h on int16: a line of weights is 4 channels of output by one of input, then by the next.
 struct Pairs : LaneGroups<Pairs> {
   static constexpr int kTileRows = 4;
+  static constexpr int kTileVectors = 4;
   static constexpr int kPasses = 2;
   static constexpr bool kFlips = false;
   template <int NV>

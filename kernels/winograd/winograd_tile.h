@@ -1,9 +1,10 @@
-// The skeleton of the Winograd kernels: blocks of tiles through the transforms of winograd.h, products
-// of matrices by gemm_tile.h, outputs. A kernel file gives a policy P of gemm_tile.h whose operands
-// are pairs of int16, and whose tile has as many channels as a block of its weights; and
+// The skeleton of the Winograd kernels: blocks of tiles through the transforms of winograd.h, the
+// products of product.h, outputs. A kernel file gives a policy P of gemm_tile.h whose operands are
+// pairs of int16; and
 //
-//   kTileRows          tiles of a register tile
-//   load_pixels(p)     int16 of 2 * kLanes channels, as the gemm family's row of this set reads them
+//   kTileRows, kTileVectors   tiles and vectors of channels of a register tile
+//   load_pixels(p)            int16 of a vector of channels, as the gemm family's row of this set
+//                             reads them
 //
 // Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_WINOGRAD_WINOGRAD_TILE_H_
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-#include "kernels/gemm/gemm_tile.h"
+#include "kernels/winograd/product.h"
 #include "kernels/winograd/scratch.h"
 
 namespace qrt {
@@ -24,7 +25,8 @@ template <class P>
 struct Vectors {
   static constexpr size_t kBytes = P::kLanes * sizeof(int32_t);
   static constexpr int kOfPanel = static_cast<int>(kPanel) / P::kLanes;
-  typedef uint16_t Words __attribute__((vector_size(kBytes)));
+  typedef uint16_t Words
+      __attribute__((vector_size(sizeof(decltype(P::load_pixels(nullptr))))));
   typedef uint32_t Sums __attribute__((vector_size(kBytes)));
   typedef int32_t Signed __attribute__((vector_size(kBytes)));
 };
@@ -208,7 +210,6 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
 
 template <class P, int kRows>
 void run_block(const WinogradArgs& args) {
-  alignas(64) static constexpr int32_t kNoBias[kWinogradColumns] = {};
   const WinogradShape& s = args.shape;
   Block block;
   block.args = &args;
@@ -220,15 +221,11 @@ void run_block(const WinogradArgs& args) {
   block.sums = block.pixels + s.positions() * block.pixel_stride;
   for (size_t i = 0; i < block.tiles; ++i) fill_pixels<P, kRows>(block, i);
 
-  GemmArgs product = {};  // of one position
-  product.m = block.tiles;
-  product.taps = 1;
+  Product product = {};
+  product.rows = block.tiles;
+  product.row_bytes = winograd_channels(s) * sizeof(int16_t);
   product.kc = s.kc() * sizeof(int16_t);
-  product.a_stride = winograd_channels(s) * sizeof(int16_t);
-  product.bias = kNoBias;
-  product.requant.kind = RequantKind::kAcc;
-  product.c_stride = kWinogradColumns * sizeof(int32_t);
-  const Output<P> sums(product);
+  product.sum_bytes = kWinogradColumns * sizeof(int32_t);
   GemmArgs outputs = {};
   outputs.n = s.out_c;
   outputs.taps = s.terms * s.taps();
@@ -238,16 +235,24 @@ void run_block(const WinogradArgs& args) {
   outputs.c_stride = s.dilation_w * args.y_pitch;  // from output to output of a tile
   const Output<P> output(outputs);
 
+  constexpr size_t kColumns = static_cast<size_t>(P::kTileVectors) * P::kLanes;
+  const int8_t* const weights = reinterpret_cast<const int8_t*>(args.weights);
   const size_t all = (s.out_c + kPanel - 1) / kPanel * kPanel, position_bytes = all * product.kc;
-  for (size_t first = 0; first < s.out_c; first += kWinogradColumns) {
-    product.n = all - first < kWinogradColumns ? all - first : kWinogradColumns;
-    product.weights = reinterpret_cast<const int8_t*>(args.weights) + first * product.kc;
-    for (size_t p = 0; p < s.positions(); ++p, product.weights += position_bytes) {
-      product.a = block.pixels + p * block.pixel_stride;
-      product.c = block.sums + p * block.sum_stride;
-      run_rows<P, P::kTileRows, Vectors<P>::kOfPanel>(product, 0, product.m, sums);
+  for (size_t first = 0; first < s.out_c; first += kColumns) {
+    const size_t columns = all - first < kColumns ? all - first : kColumns;
+    product.weights = weights + first * product.kc;
+    for (size_t p = 0; p < s.positions(); ++p, product.weights = product.next) {
+      product.next = p + 1 < s.positions() ? product.weights + position_bytes
+                     : first + kColumns < s.out_c ? weights + (first + kColumns) * product.kc
+                                                  : weights;
+      product.pixels = block.pixels + p * block.pixel_stride;
+      product.sums = block.sums + p * block.sum_stride;
+      if (columns == kColumns)
+        multiply<P, P::kTileVectors>(product);
+      else
+        multiply<P, Vectors<P>::kOfPanel>(product);
     }
-    for (size_t column = 0; column < product.n; column += kPanel) {
+    for (size_t column = 0; column < columns; column += kPanel) {
       const size_t channel = first + column, left = s.out_c - channel;
       Panel<P> panel = {&outputs, &output, channel, left < kPanel ? left : kPanel, {}};
       if (const auto* epilogue = output.in_registers())

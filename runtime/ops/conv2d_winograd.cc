@@ -1,5 +1,4 @@
-// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where the set has no
-// dot product of bytes. Its weights are transformed by bind(), to eight times their
+// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its weights are transformed by bind(), to eight times their
 // size, or four times with one row or column.
 #include "runtime/ops/conv2d_winograd.h"
 
@@ -18,6 +17,9 @@ namespace {
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
 constexpr uint64_t kMostWeightBytes = 5 << 20;
+// More weights come from beyond the second-level cache for every block of tiles.
+constexpr uint64_t kNearWeightBytes = 1 << 20;
+constexpr double kFarBytesPerNs = 60;
 
 struct Params {
   WinogradShape shape;
@@ -57,6 +59,16 @@ bool has_form(const Conv2DGeometry& g) {
   const bool is_column = g.kernel_h == 3 && g.kernel_w == 1 && g.pad_left == 0 && g.in_w == g.out_w;
   return (is_row || is_column || is_square) && g.stride_h == 1 && g.stride_w == 1 &&
          g.groups == 1 && !g.row_taps;
+}
+
+// Nanoseconds of `tiles` tiles, whose blocks read the weights so many times.
+double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tiles, size_t blocks) {
+  const auto real = [](size_t v) { return static_cast<double>(v); };
+  const double products = real(kWinogradTile * s.tile_h() * s.taps()) * real(s.in_c) * real(s.out_c);
+  const double tile = products / kernel.gain + kernel.transform * real(s.in_c + s.out_c);
+  const uint64_t bytes = winograd_weight_bytes(s);
+  const double far = bytes > kNearWeightBytes ? static_cast<double>(bytes) / kFarBytesPerNs : 0;
+  return real(tiles) * tile / speed_of(kernel.isa).macs + real(blocks) * far;
 }
 
 // The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
@@ -123,11 +135,10 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const WinogradShape shape = shape_of(g);
   const WinogradKernel* kernel = find_winograd(gemm->kernel->isa, shape.kernel_h);
   if (kernel == nullptr) return Status();
-  const double tile_pixels = static_cast<double>(g.out_h) * static_cast<double>(g.out_w) /
-                             static_cast<double>(shape.tiles());  // 16 or 4 where none is cut off
-  const bool pays =
-      g.in_c >= kFewChannels && g.images * shape.tiles() >= kFewTiles &&
-      tile_pixels * kernel->gain > static_cast<double>(kWinogradTile * shape.tile_h());
+  const size_t tiles = g.images * shape.tiles(), block = winograd_block(*kernel, shape);
+  const double ns = time_of(*kernel, shape, tiles, std::max(ceil_div(tiles, block), context.threads));
+  const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
+                    ns < static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
   if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
     return Status();
@@ -139,11 +150,9 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   params->input_zero_point = options->input_zero_point();
-  const double ns = static_cast<double>(step->macs) / kernel->gain / speed_of(kernel->isa).macs;
-  params->block = winograd_block(shape);
-  params->tasks =
-      task_count(ns, ceil_div(g.images * shape.tiles(), params->block), context.threads);
-  params->task_scratch = round_up(winograd_scratch_bytes(shape), kAlignment);
+  params->block = block;
+  params->tasks = task_count(ns, ceil_div(tiles, block), context.threads);
+  params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
   step->kernel = kernel->name;
   step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1;

@@ -91,7 +91,7 @@ class WinogradTester {
     const size_t element = testing::stored_bytes(requant_);
     const size_t y_pitch = s.out_c * element + y_gap_, out_pixels = images_ * s.out_h * s.out_w;
     Guarded<uint8_t> y((out_pixels - 1) * y_pitch + s.out_c * element);
-    Guarded<uint8_t> scratch(round_up(winograd_scratch_bytes(s), 64));
+    Guarded<uint8_t> scratch(round_up(winograd_scratch_bytes(kernel, s), 64));
     WinogradArgs args;
     args.shape = s;
     args.x = x.data(), args.x_pitch = x_pitch, args.zero = zero.data();
@@ -99,7 +99,7 @@ class WinogradTester {
     args.requant = requant_;
     args.y = y.data(), args.y_pitch = y_pitch;
     args.scratch = scratch.data();
-    const size_t tiles = images_ * s.tiles(), block = std::min(block_, winograd_block(s));
+    const size_t tiles = images_ * s.tiles(), block = std::min(block_, winograd_block(kernel, s));
     for (args.tile_begin = 0; args.tile_begin < tiles; args.tile_begin = args.tile_end) {
       args.tile_end = std::min(args.tile_begin + block, tiles);
       kernel.fn(args);
@@ -191,11 +191,11 @@ TEST(Winograd, BlocksImagesAndPitches) {
   for_kernels([](const WinogradKernel& kernel) {
     Random random;
     const Layer layer = random_layer(same(13, 9, 24, 40, kernel.kernel_h), &random);
-    for (size_t block : {1, 2, 5, 6, 7, 11, 12, 23})
+    for (size_t block : {1, 2, 5, 6, 7, 11, 12, 13, 23, 24})
       WinogradTester().images(3).block(block).x_gap(5).y_gap(9).run(layer, kernel, &random);
     const Layer wide = random_layer(same(9, 9, 2100 / kernel.kernel_h, 20, kernel.kernel_h),
-                                    &random);  // blocks of fewer tiles on AVX2
-    ASSERT_LT(winograd_block(wide.shape), winograd_block(layer.shape));
+                                    &random);  // blocks of fewer tiles
+    ASSERT_LT(winograd_block(kernel, wide.shape), winograd_block(kernel, layer.shape));
     Layer halved = wide;  // within the exact sums
     for (auto& w : halved.weights) w = static_cast<int8_t>(w / 8);
     WinogradTester().run(halved, kernel, &random);

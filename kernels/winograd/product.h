@@ -1,0 +1,103 @@
+// The products of one position: transformed pixels of a block's tiles by transformed weights. Of
+// gemm_tile.h it takes the policy alone: products are short, so that what a general tile asks for
+// every time (taps, requantisation, borders) would take as long as a fifth of them.
+// Included by kernel files only: everything has internal linkage.
+#ifndef QRT_KERNELS_WINOGRAD_PRODUCT_H_
+#define QRT_KERNELS_WINOGRAD_PRODUCT_H_
+
+#include "kernels/gemm/gemm_tile.h"
+
+namespace qrt {
+namespace {
+
+// `rows` rows of kc bytes, row_bytes apart, by a panel of channels to rows of sums.
+struct Product {
+  const uint8_t* pixels;
+  size_t rows, row_bytes, kc;
+  const int8_t *weights, *next;  // next: a panel to fetch into the second-level cache
+  uint8_t* sums;
+  size_t sum_bytes;  // from row to row
+};
+
+// The first MR rows from `pixels` by NV vectors of channels. `next` is fetched ahead, next_step
+// bytes for each step of four bytes.
+template <class P, int MR, int NV>
+void multiply_tile(const Product& product, const uint8_t* pixels, uint8_t* sums,
+                   const int8_t* next, size_t next_step) {
+  constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes;
+  const size_t kc = product.kc, block_bytes = kc * kBlock;
+  typename P::Acc acc[MR][NV];
+  QRT_UNROLL
+  for (int i = 0; i < MR; ++i) {
+    QRT_UNROLL
+    for (int v = 0; v < NV; ++v) acc[i][v] = P::zero();
+  }
+  const int8_t* weights = product.weights;
+  const uint8_t* a[MR];
+  QRT_UNROLL
+  for (int i = 0; i < MR; ++i, pixels += product.row_bytes) {
+    a[i] = pixels;
+    __asm__("" : "+r"(a[i]));
+  }
+  size_t k = 0;
+  if constexpr (P::kLhsSteps > 1) {
+    k = kc / 16 * 16;
+    if (k > 0) P::multiply_groups(acc, a, weights, k / 16, next, P::kLhsSteps * next_step);
+    weights += k * kBlock;
+    next += k / 4 * next_step;
+  }
+  for (; k < kc; k += 4, weights += 4 * kBlock, next += next_step) {
+    P::prefetch_far(next);
+    typename P::Rhs b[NV];
+    QRT_UNROLL
+    for (int v = 0; v < NV; ++v) {
+      b[v] = P::load_rhs(weights + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                             static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                         0);
+    }
+    QRT_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      const typename P::Lhs x = P::splat_lhs(a[i] + k, 0);
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
+    }
+  }
+  QRT_UNROLL
+  for (int i = 0; i < MR; ++i, sums += product.sum_bytes) {
+    QRT_UNROLL
+    for (int v = 0; v < NV; ++v) P::spill(acc[i][v], reinterpret_cast<int32_t*>(sums) + v * P::kLanes);
+  }
+}
+
+// A function for each number of rows 1 .. MR.
+template <class P, int MR, int NV>
+QRT_INLINE void multiply_rows(size_t rows, const Product& product, const uint8_t* pixels,
+                              uint8_t* sums, const int8_t* next, size_t next_step) {
+  if constexpr (MR > 0) {
+    if (rows == MR) return multiply_tile<P, MR, NV>(product, pixels, sums, next, next_step);
+    multiply_rows<P, MR - 1, NV>(rows, product, pixels, sums, next, next_step);
+  }
+}
+
+// All rows by NV vectors of channels, spread evenly over the tiles.
+template <class P, int NV>
+void multiply(const Product& product) {
+  const size_t tiles = (product.rows + P::kTileRows - 1) / P::kTileRows;
+  const size_t next_step = static_cast<size_t>(NV) * P::kLanes * 4 / tiles;
+  const int8_t* next = product.next;
+  const uint8_t* pixels = product.pixels;
+  uint8_t* sums = product.sums;
+  for (size_t t = 0, row = 0; t < tiles; ++t) {
+    const size_t rows = (product.rows - row + tiles - t - 1) / (tiles - t);
+    multiply_rows<P, P::kTileRows, NV>(rows, product, pixels, sums, next, next_step);
+    row += rows;
+    pixels += rows * product.row_bytes;
+    sums += rows * product.sum_bytes;
+    next += product.kc / 4 * next_step;
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_WINOGRAD_PRODUCT_H_
