@@ -212,7 +212,8 @@ Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) 
 }
 
 bool has_integer_product(const Quant& x, const Quant& w) {
-  return x.type != DType::kInt8 || w.type == DType::kInt8;
+  const bool packed = packed_bits(onnx_type(w.type)) != 0;
+  return !packed && (x.type != DType::kInt8 || w.type == DType::kInt8);
 }
 
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,

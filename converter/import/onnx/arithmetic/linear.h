@@ -58,7 +58,8 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
 // Relus and Clips and then data movement stand between the two, and what changes nothing.
 Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads);
 
-// Whether ONNX Runtime has products of integers of these types: int8 activations need int8 weights.
+// Whether ONNX Runtime has products of integers of these types: int8 activations need int8 weights,
+// and weights of fewer bits are multiplied as floats.
 bool has_integer_product(const Quant& x, const Quant& w);
 
 // Whether a bias of integers has other scales than these.

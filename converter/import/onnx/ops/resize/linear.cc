@@ -165,7 +165,7 @@ ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, co
 }
 
 // Whether ONNX Runtime has these images in NHWC: what it adds or multiplies to such in NCHW, it
-// brings back first.
+// brings back first. Tables and parts of an image (Split) leave it as it is.
 bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   constexpr int kMostDepth = 16;
   if (!builder.is_marked(x) || depth > kMostDepth) return false;
@@ -176,6 +176,8 @@ bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   const bool has_integer_form = node.source_op == "Sigmoid" || node.source_op == "LeakyRelu" ||
                                 node.source_op == "QuantizeLinear";
   if (node.options.AsPairLut() || (node.options.AsLut() && !has_integer_form)) return false;
+  if (node.options.AsLut() || node.options.AsGather())
+    return is_nhwc(builder, node.inputs[0], depth + 1);
   if (!node.options.AsAdd() && !node.options.AsMul()) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
     return builder.graph().values[input].is_constant || is_nhwc(builder, input, depth + 1);
