@@ -149,6 +149,20 @@ void vector_times_matrix_plus_bias(BitsModel& m) {
   m.stored(m.b.node("Add", {m.b.node("MatMul", {m.image({8}), m.weights({8, 6})}), m.floats({6})}));
 }
 
+// Multiplied as floats, to which a bias of any scale adds what it stands for.
+void four_bit_weights_and_bias_of_another_scale(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(21);
+  const std::string x = m.image({5, 8}, 1.0f / 8, 100);
+  const std::string bias = m.b.dq<int32_t>(
+      m.b.constant<int32_t>({6}, {-816, 384, 24, 4000, -88, 600}), 1.0f / 256, 0);
+  constexpr int kInt4 = 22;
+  const std::string codes_of_w = m.b.constant<int8_t>({8, 6}, codes<int8_t>(24));  // two in a byte
+  m.b.graph().mutable_initializer()->rbegin()->set_data_type(kInt4);
+  const std::string w = m.b.node("DequantizeLinear", {codes_of_w, m.b.scalar(0.25f)});
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), bias}), 1.0f / 4, 29);
+  m.stored(m.b.node("Gemm", {x, w, bias}), 1.0f / 4, 29);
+}
+
 void one_zero_point_beside_scales_per_channel(BitsModel& m) {
   const std::string x = m.b.q<uint8_t>(m.real({1, 2, 4, 4}), 1.0f / 64, 128);
   const std::string w = m.b.constant<int8_t>({3, 2, 3, 3}, codes<int8_t>(54));
@@ -183,6 +197,7 @@ std::vector<BitsCase> product_cases() {
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},
+      {"FourBitWeightsAndBiasOfAnotherScale", four_bit_weights_and_bias_of_another_scale},
       {"OneZeroPointBesideScalesPerChannel", one_zero_point_beside_scales_per_channel},
   };
 }

@@ -94,6 +94,17 @@ void linear_resize_behind_sum(BitsModel& m) {
   m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
 }
 
+// ... nor is a part of it.
+void linear_resize_behind_part_of_sum(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
+  const std::string y = m.b.dq<uint8_t>(qlinear_conv(m, x, {3, 3, 1, 1}), 1.0f / 16, 128);
+  const std::string sum = m.b.node("Add", {y, m.b.dq<uint8_t>(x, 1.0f / 64, 128)});
+  const std::string part = m.b.node(
+      "Slice", {m.b.q<uint8_t>(sum, 1.0f / 16, 120), m.ints({1}), m.ints({3}), m.ints({1})});
+  m.b.output(m.b.dq<uint8_t>(resize_to(m, part, {1, 2, 7, 9}), 1, 0));
+}
+
 void linear_resize_behind_sum_of_convs(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
@@ -122,6 +133,7 @@ std::vector<BitsCase> window_cases() {
       {"LinearResizeOfWidthBehindQLinearConv", linear_resize_of_width_behind_qlinear_conv},
       {"LinearResizeBetweenQLinearConvs", linear_resize_between_qlinear_convs},
       {"LinearResizeBehindSum", linear_resize_behind_sum},
+      {"LinearResizeBehindPartOfSum", linear_resize_behind_part_of_sum},
       {"LinearResizeBehindSumOfConvs", linear_resize_behind_sum_of_convs},
       {"LinearResizeBeforeQLinearConv", linear_resize_before_qlinear_conv},
   };
