@@ -20,10 +20,11 @@ struct Product {
 };
 
 // The first MR rows from `pixels` by NV vectors of channels. `next` is fetched ahead, next_step
-// bytes for each step of four bytes.
+// bytes for each step of four bytes. A function of its own: in its caller it would have fewer
+// registers.
 template <class P, int MR, int NV>
-void multiply_tile(const Product& product, const uint8_t* pixels, uint8_t* sums,
-                   const int8_t* next, size_t next_step) {
+__attribute__((noinline)) void multiply_tile(const Product& product, const uint8_t* pixels,
+                                             uint8_t* sums, const int8_t* next, size_t next_step) {
   constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes;
   const size_t kc = product.kc, block_bytes = kc * kBlock;
   typename P::Acc acc[MR][NV];
@@ -65,7 +66,8 @@ void multiply_tile(const Product& product, const uint8_t* pixels, uint8_t* sums,
   QRT_UNROLL
   for (int i = 0; i < MR; ++i, sums += product.sum_bytes) {
     QRT_UNROLL
-    for (int v = 0; v < NV; ++v) P::spill(acc[i][v], reinterpret_cast<int32_t*>(sums) + v * P::kLanes);
+    for (int v = 0; v < NV; ++v)
+      P::spill(acc[i][v], reinterpret_cast<int32_t*>(sums) + v * P::kLanes);
   }
 }
 

@@ -25,8 +25,7 @@ template <class P>
 struct Vectors {
   static constexpr size_t kBytes = P::kLanes * sizeof(int32_t);
   static constexpr int kOfPanel = static_cast<int>(kPanel) / P::kLanes;
-  typedef uint16_t Words
-      __attribute__((vector_size(sizeof(decltype(P::load_pixels(nullptr))))));
+  typedef uint16_t Words __attribute__((vector_size(sizeof(decltype(P::load_pixels(nullptr))))));
   typedef uint32_t Sums __attribute__((vector_size(kBytes)));
   typedef int32_t Signed __attribute__((vector_size(kBytes)));
 };
@@ -242,7 +241,7 @@ void run_block(const WinogradArgs& args) {
     const size_t columns = all - first < kColumns ? all - first : kColumns;
     product.weights = weights + first * product.kc;
     for (size_t p = 0; p < s.positions(); ++p, product.weights = product.next) {
-      product.next = p + 1 < s.positions() ? product.weights + position_bytes
+      product.next = p + 1 < s.positions()        ? product.weights + position_bytes
                      : first + kColumns < s.out_c ? weights + (first + kColumns) * product.kc
                                                   : weights;
       product.pixels = block.pixels + p * block.pixel_stride;

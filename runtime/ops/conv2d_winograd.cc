@@ -64,7 +64,8 @@ bool has_form(const Conv2DGeometry& g) {
 // Nanoseconds of `tiles` tiles, whose blocks read the weights so many times.
 double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tiles, size_t blocks) {
   const auto real = [](size_t v) { return static_cast<double>(v); };
-  const double products = real(kWinogradTile * s.tile_h() * s.taps()) * real(s.in_c) * real(s.out_c);
+  const double products =
+      real(kWinogradTile * s.tile_h() * s.taps()) * real(s.in_c) * real(s.out_c);
   const double tile = products / kernel.gain + kernel.transform * real(s.in_c + s.out_c);
   const uint64_t bytes = winograd_weight_bytes(s);
   const double far = bytes > kNearWeightBytes ? static_cast<double>(bytes) / kFarBytesPerNs : 0;
@@ -136,7 +137,8 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const WinogradKernel* kernel = find_winograd(gemm->kernel->isa, shape.kernel_h);
   if (kernel == nullptr) return Status();
   const size_t tiles = g.images * shape.tiles(), block = winograd_block(*kernel, shape);
-  const double ns = time_of(*kernel, shape, tiles, std::max(ceil_div(tiles, block), context.threads));
+  const double ns =
+      time_of(*kernel, shape, tiles, std::max(ceil_div(tiles, block), context.threads));
   const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
                     ns < static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);

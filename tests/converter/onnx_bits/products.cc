@@ -153,8 +153,8 @@ void vector_times_matrix_plus_bias(BitsModel& m) {
 void four_bit_weights_and_bias_of_another_scale(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(21);
   const std::string x = m.image({5, 8}, 1.0f / 8, 100);
-  const std::string bias = m.b.dq<int32_t>(
-      m.b.constant<int32_t>({6}, {-816, 384, 24, 4000, -88, 600}), 1.0f / 256, 0);
+  const std::string bias =
+      m.b.dq<int32_t>(m.b.constant<int32_t>({6}, {-816, 384, 24, 4000, -88, 600}), 1.0f / 256, 0);
   constexpr int kInt4 = 22;
   const std::string codes_of_w = m.b.constant<int8_t>({8, 6}, codes<int8_t>(24));  // two in a byte
   m.b.graph().mutable_initializer()->rbegin()->set_data_type(kInt4);
