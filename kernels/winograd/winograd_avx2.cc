@@ -9,8 +9,6 @@ namespace {
 
 // gemm_tile.h on int16: a step is two of them from each side, as many bytes as four int8.
 struct Pairs : Policy256 {
-  static constexpr int kPhases = 1;
-  static constexpr int kLhsBytes = 1;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
 
