@@ -140,7 +140,7 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const double ns =
       time_of(*kernel, shape, tiles, std::max(ceil_div(tiles, block), context.threads));
   const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
-                    ns < static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
+                    ns < static_cast<double>(step->macs * g.terms) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
   if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
     return Status();

@@ -270,8 +270,10 @@ TEST(Conv2D, Requantisations) {
 
 // As some instruction sets take them in fewer products (kernels/winograd).
 TEST(Conv2D, ThreeByThreeOfManyTiles) {
-  for (const Kind kind : {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kZeroPointBefore})
+  for (const Kind kind : {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kZeroPointBefore}) {
     ConvTester().image(15, 14, 20).kernel(25, 3, 3).pad(1, 1, 1, 1).requant(kind).test();
+    ConvTester().image(16, 15, 68).kernel(72, 3, 3).pad(1, 1, 1, 1).requant(kind).test();
+  }
   ConvTester().image(19, 18, 32).kernel(70, 3, 3).test();
   ConvTester().image(16, 13, 17).kernel(16, 3, 3).pad(2, 0, 1, 3).test();
   ConvTester().image(4, 50, 64).kernel(8, 3, 3).pad(0, 5, 0, 0).test();

@@ -159,9 +159,10 @@ TEST(DynamicLayer, ConvolutionsPadWithTheZeroPointOfTheRun) {
 // Tiles of 4x4 outputs, where a set computes them by tiles: whole ones and parts, an odd number of
 // channels.
 TEST(DynamicLayer, ConvolutionsOfThreeByThree) {
-  for (const int64_t size : {8, 11}) {
+  const struct { int64_t size, c, out; } cases[] = {{8, 19, 37}, {11, 19, 37}, {12, 67, 70}};
+  for (const auto& c : cases) {
     Layer l;
-    l.n = 2, l.size = size, l.c = 19, l.out = 37, l.kernel = 3, l.pad = 1;
+    l.n = 2, l.size = c.size, l.c = c.c, l.out = c.out, l.kernel = 3, l.pad = 1;
     check(l, false);
     l.x_scale = std::nanf("");
     check(l, false);
