@@ -105,8 +105,8 @@ size_t winograd_scratch_bytes(const WinogradKernel& kernel, const WinogradShape&
 // row, the gemm family does these convolutions on every instruction set.
 const WinogradKernel* winograd_kernels(size_t* count);
 
-// The row of this very set for such kernels, or null: where the set multiplies bytes by four or more,
-// a row or column of three taps is no faster here, and on NEON and AMX nothing is.
+// The row of this very set for such kernels, or null. Products of bytes by VPDPBUSD take half as long
+// as those of int16 here: a row of three taps, half the products, would gain nothing.
 const WinogradKernel* find_winograd(Isa isa, size_t kernel_h);
 
 }  // namespace qrt

@@ -1,5 +1,5 @@
-// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its weights are transformed by bind(), to eight times their
-// size, or four times with one row or column.
+// Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its
+// weights are transformed by bind(), to eight times their size, or four times with one row or column.
 #include "runtime/ops/conv2d_winograd.h"
 
 #include <algorithm>
