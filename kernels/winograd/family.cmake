@@ -1,2 +1,2 @@
 # 3x3 convolutions in fewer products.
-qrt_add_family(winograd COMMON select.cc weights.cc ISAS avx512vnni avx2 neon)
+qrt_add_family(winograd COMMON select.cc weights.cc ISAS avx512vnni avxvnni avx2 neon)

@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-// `rows` rows of kc bytes, row_bytes apart, by a panel of channels to rows of sums.
+// `rows` rows of kc bytes, a multiple of 8, row_bytes apart, by a panel of channels to rows of sums.
 struct Product {
   const uint8_t* pixels;
   size_t rows, row_bytes, kc;
@@ -47,22 +47,27 @@ __attribute__((noinline)) void multiply_tile(const Product& product, const uint8
     weights += k * kBlock;
     next += k / 4 * next_step;
   }
-  for (; k < kc; k += 4, weights += 4 * kBlock, next += next_step) {
+  const auto step = [&](size_t ahead) QRT_INLINE_LAMBDA {
     P::prefetch_far(next);
+    next += next_step;
     typename P::Rhs b[NV];
     QRT_UNROLL
     for (int v = 0; v < NV; ++v) {
-      b[v] = P::load_rhs(weights + static_cast<size_t>(v / kPerBlock) * block_bytes +
-                             static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
-                         0);
+      b[v] =
+          P::load_rhs(weights + ahead * kBlock + static_cast<size_t>(v / kPerBlock) * block_bytes +
+                          static_cast<size_t>(v % kPerBlock) * 4 * P::kLanes,
+                      0);
     }
     QRT_UNROLL
     for (int i = 0; i < MR; ++i) {
-      const typename P::Lhs x = P::splat_lhs(a[i] + k, 0);
+      const typename P::Lhs x = P::splat_lhs(a[i] + k + ahead, 0);
       QRT_UNROLL
       for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
     }
-  }
+  };
+  // Two steps at a time, of four channels: the loop's own instructions take turns of the multipliers'
+  // ports.
+  for (; k < kc; k += 8, weights += 8 * kBlock) step(0), step(4);
   QRT_UNROLL
   for (int i = 0; i < MR; ++i, sums += product.sum_bytes) {
     QRT_UNROLL

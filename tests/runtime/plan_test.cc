@@ -211,6 +211,7 @@ TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
     Isa isa;
     const char *fast, *small;
   } cases[] = {{Isa::kAvx512Vnni, "winograd_u8s8_4x4_avx512vnni", "gemm_u8s8_8x32_k4_avx512vnni"},
+               {Isa::kAvxVnni, "winograd_u8s8_4x4_avxvnni", "gemm_u8s8_6x16_k4_avxvnni"},
                {Isa::kAvx2, "winograd_u8s8_4x4_avx2", "gemm_u8s8_6x16_k4_avx2"},
                {Isa::kNeon, "winograd_u8s8_4x4_neon", "gemm_u8s8_2x16_k8_neon"}};
   bool has_any = false;

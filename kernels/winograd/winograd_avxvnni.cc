@@ -1,0 +1,22 @@
+// Winograd's convolution on AVX-VNNI: as on AVX-512 VNNI, 256 bits at a time.
+#include "kernels/winograd/pairs256.h"
+#include "kernels/winograd/winograd_tile.h"
+
+namespace qrt {
+namespace {
+
+struct Pairs : Pairs256 {
+  // Inline assembly for the reason given in isa/avx512vnni.h.
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
+    __asm__("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  }
+};
+
+}  // namespace
+
+void winograd_u8s8_4x4_avxvnni(const WinogradArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  run_block<Pairs, 6>(args);
+}
+
+}  // namespace qrt
