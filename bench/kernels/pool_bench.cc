@@ -51,9 +51,11 @@ void average(benchmark::State& state, const PoolKernel& kernel) {
   std::vector<float> value(256);
   for (int i = 0; i < 256; ++i)
     value[static_cast<size_t>(i)] = kScale * static_cast<float>(i - kZeroPoint);
+  AveragePoolArgs args = {s,     value.data(), kScale,   kZeroPoint, 0.018f,  90, 0,
+                          false, x.data(),     y.data(), 0,          s.out_h, 0};
+  args.sum_scale = average_sum_scale(args);
   bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
-    kernel.average({s, value.data(), kScale, kZeroPoint, 0.018f, 90, 0, false, x.data(), y.data(),
-                    0, s.out_h});
+    kernel.average(args);
     benchmark::ClobberMemory();
   });
 }

@@ -6,6 +6,7 @@
 //                               independent k chains (rows times chains)
 //   kPhases                     passes over a k step, each with its own part of the operands
 //   kLhsBytes                   bytes of one k of a left-hand row
+//   kNothing                    the left-hand byte whose products are 0
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: multiply_groups()
 //                               multiplies whole registers of them
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
@@ -121,6 +122,13 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
   }
 }
 
+template <int MR>
+QRT_INLINE bool are_all(const uint8_t* const (&a)[MR], const uint8_t* zero) {
+  for (const uint8_t* row : a)
+    if (row != zero) return false;
+  return true;
+}
+
 // The first `columns` of `width` accumulators in each row of a tile, channels from `channel` on.
 template <class P>
 __attribute__((noinline)) void store_memory(const GemmArgs& g, const Output<P>& output,
@@ -193,6 +201,8 @@ void run_column(const Column<P>& column) {
   const int8_t* const weights = column.weights;
   size_t row = column.row;
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
+  // Padding adds nothing: a tile that lies above or below the image at a tap leaves that out.
+  const bool skips_padding = g.indirection != nullptr && *g.zero == P::kNothing;
   const Fetch& fetch = column.fetch;
   const size_t k_steps = taps * kc / 4;
   size_t next_step = fetch.panel_step, ahead_tile = fetch.panel_tiles - column.first_tile;
@@ -213,6 +223,11 @@ void run_column(const Column<P>& column) {
     for (size_t tap = 0; tap < taps; ++tap) {
       const uint8_t* a[MR];
       load_rows<MR>(g, row, tap, a);
+      if (skips_padding && are_all(a, g.zero)) {
+        w += kc * kBlock;
+        next += kc / 4 * next_step;
+        continue;
+      }
       size_t k = 0;
       if constexpr (P::kLhsSteps > 1) {
         const size_t groups = kc / (4 * P::kLhsSteps), group_step = P::kLhsSteps * next_step;

@@ -36,6 +36,10 @@ class GemmTester {
   GemmTester& k(size_t v) { return k_ = v, *this; }
   GemmTester& taps(size_t v) { return taps_ = v, *this; }
   GemmTester& indirect(bool v) { return indirect_ = v, *this; }
+  // Of this value; of every three times so many rows, one has nothing else at a tap.
+  GemmTester& padding(int value, size_t rows) {
+    return padding_ = value, padded_rows_ = rows, indirect(true);
+  }
   GemmTester& a_gap(size_t v) { return a_gap_ = v, *this; }
   GemmTester& c_gap(size_t v) { return c_gap_ = v, *this; }
   GemmTester& kind(RequantKind v) { return kind_ = v, *this; }
@@ -62,7 +66,7 @@ class GemmTester {
     const size_t a_stride = taps_ * kc + a_gap_, a_rows = indirect_ ? 3 * m_ : m_;
     Guarded<uint8_t> a((a_rows - 1) * a_stride + taps_ * kc, kSlack);
     fill(random, a, 0, 255);
-    const uint8_t zero_value = static_cast<uint8_t>(random.integer(0, 255));
+    const auto zero_value = static_cast<uint8_t>(padding_ >= 0 ? padding_ : random.integer(0, 255));
     Guarded<uint8_t> zero(kc, kSlack);
     memset(zero.data(), zero_value, kc + kSlack);
     const ptrdiff_t offset = indirect_ ? static_cast<ptrdiff_t>(a_stride) : 0;
@@ -70,7 +74,9 @@ class GemmTester {
     for (auto& p : indirection) {
       // The offset skips a row; a pointer that is `zero` stays as it is.
       const ptrdiff_t row = random.integer(-1, static_cast<int64_t>(a_rows) - 2);
-      p = random.integer(0, 4) == 0 ? zero.data() : a.data() + row * offset;
+      const size_t at = static_cast<size_t>(&p - indirection.data());
+      const bool padded = padded_rows_ != 0 && (at / taps_ / padded_rows_ + at % taps_) % 3 == 0;
+      p = padded || random.integer(0, 4) == 0 ? zero.data() : a.data() + row * offset;
     }
     const auto left = [&](size_t i, size_t t) -> const uint8_t* {
       if (!indirect_) return a.data() + i * a_stride + t * kc;
@@ -206,7 +212,8 @@ class GemmTester {
     return 1;
   }
 
-  size_t m_ = 5, n_ = 40, k_ = 20, taps_ = 1, a_gap_ = 0, c_gap_ = 0;
+  size_t m_ = 5, n_ = 40, k_ = 20, taps_ = 1, a_gap_ = 0, c_gap_ = 0, padded_rows_ = 0;
+  int padding_ = -1;
   bool indirect_ = false, extremes_ = false, before_ = false, fused_ = false, adds_ = false;
   RequantKind kind_ = RequantKind::kF32;
   Round round_ = Round::kHalfEven;
@@ -235,6 +242,15 @@ class GemmTest : public ::testing::TestWithParam<GemmKernel> {
 TEST_P(GemmTest, EveryRowAndChannelTail) {
   for (size_t m : around(GetParam().mr)) {
     for (size_t n : around(GetParam().nr)) run(GemmTester().m(m).n(n).k(36).c_gap(7).a_gap(12));
+  }
+}
+
+// Which kernels leave out where it adds nothing.
+TEST_P(GemmTest, TilesOfPaddingAlone) {
+  const size_t mr = GetParam().mr, nr = GetParam().nr;
+  for (int value : {0, 1, 128}) {
+    for (size_t k : {4, 36})
+      run(GemmTester().m(9 * mr + 1).n(nr + 5).taps(9).k(k).padding(value, 3 * mr));
   }
 }
 

@@ -20,6 +20,7 @@ struct ConvTester {
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
   int64_t groups = 1, terms = 1;
+  int fixed_zero_point = -1;  // or any
   bool rows = false;
   Kind kind = Kind::kF32;
 
@@ -49,6 +50,10 @@ struct ConvTester {
   }
   ConvTester& of_terms(int64_t t) {
     terms = t;
+    return *this;
+  }
+  ConvTester& zero_point(int v) {
+    fixed_zero_point = v;
     return *this;
   }
   ConvTester& as_rows() {
@@ -133,7 +138,8 @@ struct ConvTester {
     }
     std::vector<int32_t> bias(static_cast<size_t>(out));
     random.fill(bias, -50000, 50000);
-    const uint8_t zero_point = static_cast<uint8_t>(random.integer(0, 255));
+    const auto zero_point =
+        static_cast<uint8_t>(fixed_zero_point >= 0 ? fixed_zero_point : random.integer(0, 255));
 
     testing::ModelBuilder m;
     const uint32_t x = m.input({-1, h, w, c});
@@ -278,6 +284,14 @@ TEST(Conv2D, ThreeByThreeOfManyTiles) {
   ConvTester().image(16, 13, 17).kernel(16, 3, 3).pad(2, 0, 1, 3).test();
   ConvTester().image(4, 50, 64).kernel(8, 3, 3).pad(0, 5, 0, 0).test();
   ConvTester().image(21, 20, 18).kernel(20, 3, 3).dilation(2, 3).pad(2, 3, 2, 3).test();
+}
+
+// Rows of pixels whose taps above or below the image add nothing.
+TEST(Conv2D, PaddingOfZeros) {
+  for (const int zero_point : {0, 128}) {
+    ConvTester().image(7, 7, 32).kernel(40, 3, 3).pad(1, 1, 1, 1).zero_point(zero_point).test();
+    ConvTester().image(5, 33, 20).kernel(33, 5, 5).pad(2, 2, 2, 2).zero_point(zero_point).test();
+  }
 }
 
 TEST(Conv2D, RowsAndColumnsOfThree) {
