@@ -42,7 +42,7 @@ struct GemmArgs {
   size_t a_stride, a_tap_stride;  // bytes
   const uint8_t* const* indirection;
   ptrdiff_t a_offset;   // bytes: image and channel-group offset
-  const uint8_t* zero;  // kc + 64 bytes of the input zero point
+  const uint8_t* zero;  // kc + 64 bytes of the input zero point; nullptr: no pointer equals it
 
   const int8_t* weights;  // packed, from the first channel of this call (which is a multiple of 16)
   const int32_t* bias;    // from the first channel; readable to the next multiple of 64 channels

@@ -202,7 +202,8 @@ void run_column(const Column<P>& column) {
   size_t row = column.row;
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
   // Padding adds nothing: a tile that lies above or below the image at a tap leaves that out.
-  const bool skips_padding = g.indirection != nullptr && *g.zero == P::kNothing;
+  const bool skips_padding =
+      g.indirection != nullptr && g.zero != nullptr && *g.zero == P::kNothing;
   const Fetch& fetch = column.fetch;
   const size_t k_steps = taps * kc / 4;
   size_t next_step = fetch.panel_step, ahead_tile = fetch.panel_tiles - column.first_tile;
