@@ -13,6 +13,7 @@ namespace qrt {
 namespace {
 
 struct Words : Policy256 {
+  static constexpr int kNothing = -1;  // rows are widened, or few
   static constexpr int kPhases = 2;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int phase) {

@@ -6,7 +6,8 @@
 //                               independent k chains (rows times chains)
 //   kPhases                     passes over a k step, each with its own part of the operands
 //   kLhsBytes                   bytes of one k of a left-hand row
-//   kNothing                    the left-hand byte whose products are 0
+//   kNothing                    the left-hand byte whose products are 0; -1 where it is no use to
+//                               know that padding is made of it
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: multiply_groups()
 //                               multiplies whole registers of them
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
@@ -203,7 +204,7 @@ void run_column(const Column<P>& column) {
   uint8_t* c = static_cast<uint8_t*>(g.c) + row * c_stride;
   // Padding adds nothing: a tile that lies above or below the image at a tap leaves that out.
   const bool skips_padding =
-      g.indirection != nullptr && g.zero != nullptr && *g.zero == P::kNothing;
+      P::kNothing >= 0 && g.indirection != nullptr && g.zero != nullptr && *g.zero == P::kNothing;
   const Fetch& fetch = column.fetch;
   const size_t k_steps = taps * kc / 4;
   size_t next_step = fetch.panel_step, ahead_tile = fetch.panel_tiles - column.first_tile;

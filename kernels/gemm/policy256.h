@@ -13,7 +13,7 @@ namespace {
 struct Policy256 {
   static constexpr int kLanes = 8;
   static constexpr int kLhsSteps = 1;
-  static constexpr uint8_t kNothing = 0;
+  static constexpr int kNothing = 0;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
   static constexpr int kFewBlocks = 1;

@@ -18,7 +18,7 @@ struct Avx512Vnni {
   static constexpr int kFewBlocks = 4;
   static constexpr int kStoreRows = 1;
   static constexpr int kPhases = 1;
-  static constexpr uint8_t kNothing = 0;
+  static constexpr int kNothing = 0;
   static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 8192;
   using Acc = __m512i;

@@ -82,7 +82,7 @@ struct StoreNeon {
 // 16 k of a row, selected by lane: SDOT and USDOT.
 struct PolicyDot : PolicyNeon {
   static constexpr int kLhsSteps = 4;
-  static constexpr uint8_t kNothing = 0x80;
+  static constexpr int kNothing = 0x80;
   static constexpr int kFewRows = 4;
   static constexpr int kFewSteps = 4;
   static constexpr int kFewBlocks = 1;
