@@ -44,8 +44,6 @@ struct Avx2Adjacent : Policy256 {
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
 
-  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
-  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     __m256i t;
     __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"

@@ -9,8 +9,6 @@ struct AvxVnni : Policy256 {
   static constexpr int kPhases = 1;
   static constexpr int kLhsBytes = 1;
 
-  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
-  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
   // Inline assembly for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));

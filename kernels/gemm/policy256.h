@@ -33,6 +33,8 @@ struct Policy256 {
     __builtin_memcpy(&v, p, 4);
     return _mm256_set1_epi32(v);
   }
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
   QRT_INLINE Acc zero() { return _mm256_setzero_si256(); }
   QRT_INLINE Acc load_acc(const int32_t* p) { return load(p); }
   QRT_INLINE Acc add(Acc a, Acc b) { return _mm256_add_epi32(a, b); }

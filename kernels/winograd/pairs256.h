@@ -15,8 +15,6 @@ struct Pairs256 : Policy256 {
   QRT_INLINE __m256i load_pixels(const uint8_t* p) {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return load(p); }
-  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
 };
 
 }  // namespace

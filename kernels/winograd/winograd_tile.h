@@ -235,6 +235,7 @@ void run_block(const WinogradArgs& args) {
   const Output<P> output(outputs);
 
   constexpr size_t kColumns = static_cast<size_t>(P::kTileVectors) * P::kLanes;
+  static_assert(kColumns <= kWinogradColumns, "the sums have room for so many");
   const int8_t* const weights = reinterpret_cast<const int8_t*>(args.weights);
   const size_t all = (s.out_c + kPanel - 1) / kPanel * kPanel, position_bytes = all * product.kc;
   for (size_t first = 0; first < s.out_c; first += kColumns) {
