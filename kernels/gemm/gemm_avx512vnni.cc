@@ -6,6 +6,8 @@
 
 namespace qrt {
 
-void gemm_u8s8_8x32_k4_avx512vnni(const GemmArgs& args) { gemm<Avx512Vnni, 8, 2>(args); }
+void gemm_u8s8_8x32_k4_avx512vnni(const GemmArgs& args) {
+  gemm<Avx512Vnni, 8, 2, Avx512VnniHalf>(args);
+}
 
 }  // namespace qrt

@@ -34,6 +34,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/isa/inline.h"
@@ -158,8 +159,9 @@ template <class P, int MR, int NV>
 QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
                                      size_t columns, const typename P::Acc (&acc)[MR][NV],
                                      uint8_t* c, size_t rows = MR) {
-  constexpr size_t kColumns = static_cast<size_t>(NV) * P::kLanes;
-  if (g.requant.kind == RequantKind::kAcc && rows == MR && columns == kColumns) {
+  constexpr size_t kTileColumns = static_cast<size_t>(NV) * P::kLanes;
+  constexpr size_t kColumns = (kTileColumns + kBlock - 1) / kBlock * kBlock;
+  if (g.requant.kind == RequantKind::kAcc && rows == MR && columns == kTileColumns) {
     QRT_UNROLL
     for (int i = 0; i < MR; ++i, c += g.c_stride) {
       int32_t* const y = reinterpret_cast<int32_t*>(c) + channel;
@@ -169,10 +171,12 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output,
     return;
   }
   alignas(64) int32_t memory[MR * kColumns];
+  if (kTileColumns < kColumns) __builtin_memset(memory, 0, sizeof memory);
   QRT_UNROLL
   for (int i = 0; i < MR; ++i) {
     QRT_UNROLL
-    for (int v = 0; v < NV; ++v) P::spill(acc[i][v], memory + (i * NV + v) * P::kLanes);
+    for (int v = 0; v < NV; ++v)
+      P::spill(acc[i][v], memory + static_cast<size_t>(i) * kColumns + v * P::kLanes);
   }
   store_memory<P>(g, output, channel, memory, rows, kColumns, columns, c);
 }
@@ -402,16 +406,34 @@ void run_few_rows_of(size_t rows, const Column<P>& column) {
   }
 }
 
-// Rows row_begin .. row_end against every panel of NV vectors. The rows are spread evenly over the
-// tiles, so that none is too small to hide the latency of the dot product; a tail of one block of
-// channels takes narrow tiles.
+// How rows row_begin .. row_end are spread over tiles of at most MR: evenly, so that none is too
+// small to hide the latency of the dot product.
+struct Spread {
+  size_t tiles, short_rows, long_tiles, row_begin;
+};
+
+// The rows against one panel of NV vectors.
 template <class P, int MR, int NV>
+void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size_t channel,
+               size_t columns, const Fetch& fetch) {
+  const int8_t* weights = g.weights + channel / kBlock * (g.taps * g.kc * kBlock);
+  if (s.long_tiles > 0)
+    run_column_of<P, NV, MR>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0, channel,
+                                                columns, weights, fetch});
+  run_column_of<P, NV, MR>(
+      s.short_rows, {&g, &output, s.row_begin + s.long_tiles * (s.short_rows + 1),
+                     s.tiles - s.long_tiles, s.long_tiles, channel, columns, weights, fetch});
+}
+
+// Rows row_begin .. row_end against every panel of NV vectors. A tail of one block of channels takes
+// narrow tiles, and what is left of half a block those of the policy Half, if there is one.
+template <class P, int MR, int NV, class Half>
 void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<P>& output) {
   constexpr size_t kPanel = static_cast<size_t>(NV) * P::kLanes;
   constexpr int kBlockVectors = static_cast<int>(kBlock) / P::kLanes;
   const size_t block_bytes = g.taps * g.kc * kBlock;
   const size_t rows = row_end - row_begin, tiles = (rows + MR - 1) / MR;
-  const size_t short_rows = rows / tiles, long_tiles = rows % tiles;
+  const Spread spread = {tiles, rows / tiles, rows % tiles, row_begin};
   const size_t ahead_tiles = g.ahead == nullptr ? 0 : tiles / 2, panel_tiles = tiles - ahead_tiles;
   Fetch fetch = {nullptr, panel_tiles, kPanel * 4 / panel_tiles, nullptr, 0};
   // These rows' share of what is wanted ahead, the same for each panel.
@@ -424,19 +446,19 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   }
   for (size_t j = 0; j < g.n; j += kPanel, fetch.ahead += ahead_bytes) {
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
-    const int8_t* panel = g.weights + j / kBlock * block_bytes;
-    const size_t middle = row_begin + long_tiles * (short_rows + 1);
-    fetch.panel = panel + kPanel / kBlock * block_bytes;
-    const Column<P> first = {&g, &output, row_begin, long_tiles, 0, j, columns, panel, fetch};
-    const Column<P> second = {&g,      &output, middle, tiles - long_tiles, long_tiles, j,
-                              columns, panel,   fetch};
-    if (columns <= kBlock && kPanel > kBlock) {
-      if (long_tiles > 0) run_column_of<P, kBlockVectors, MR>(short_rows + 1, first);
-      run_column_of<P, kBlockVectors, MR>(short_rows, second);
-    } else {
-      if (long_tiles > 0) run_column_of<P, NV, MR>(short_rows + 1, first);
-      run_column_of<P, NV, MR>(short_rows, second);
+    fetch.panel = g.weights + (j + kPanel) / kBlock * block_bytes;
+    if constexpr (!std::is_void<Half>::value) {
+      const size_t blocks = columns / kBlock * kBlock, half = columns - blocks;
+      if (half > 0 && half <= Half::kLanes) {
+        if (blocks > 0) run_panel<P, MR, kBlockVectors>(g, output, spread, j, blocks, fetch);
+        run_panel<Half, MR, 1>(g, output, spread, j + blocks, half, fetch);
+        continue;
+      }
     }
+    if (columns <= kBlock && kPanel > kBlock)
+      run_panel<P, MR, kBlockVectors>(g, output, spread, j, columns, fetch);
+    else
+      run_panel<P, MR, NV>(g, output, spread, j, columns, fetch);
   }
 }
 
@@ -446,7 +468,7 @@ QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
   return tile_rows * (tiles < 4 ? 4 : tiles);
 }
 
-template <class P, int MR, int NV>
+template <class P, int MR, int NV, class Half = void>
 QRT_INLINE void gemm(const GemmArgs& g) {
   const Output<P> output(g);
   if (g.m <= P::kFewRows) {
@@ -455,7 +477,7 @@ QRT_INLINE void gemm(const GemmArgs& g) {
   }
   const size_t block = rows_of_block(g, MR);
   for (size_t i = 0; i < g.m; i += block) {
-    run_rows<P, MR, NV>(g, i, g.m - i < block ? g.m : i + block, output);
+    run_rows<P, MR, NV, Half>(g, i, g.m - i < block ? g.m : i + block, output);
   }
 }
 

@@ -1,5 +1,5 @@
 // The 512-bit policy of gemm_tile.h: VPDPBUSD, requantisation of 64 outputs at once, and the store of a
-// tile. The AMX kernel stores through it, too.
+// tile. The AMX kernel stores through it, too. Half of a block of channels has a policy of 256 bits.
 #ifndef QRT_KERNELS_GEMM_POLICY512_H_
 #define QRT_KERNELS_GEMM_POLICY512_H_
 
@@ -124,6 +124,98 @@ struct Avx512Vnni {
       const __mmask64 mask = ~uint64_t{0} >> (64 - columns);
       for (int i = 0; i < MR; ++i, c += c_stride)
         _mm512_mask_storeu_epi8(c, mask, _mm512_maskz_loadu_epi8(mask, part + i * kWidth));
+    }
+  };
+};
+
+// 8 channels, the first of a block. Two rows make a vector of 512 bits for the epilogue.
+struct Avx512VnniHalf : Avx512Vnni {
+  static constexpr int kLanes = 8;
+  using Acc = __m256i;
+  using Lhs = __m256i;
+  using Rhs = __m256i;
+
+  QRT_INLINE Acc load_acc(const int32_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  QRT_INLINE Rhs load_rhs(const int8_t* p, int) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) {
+    int32_t v;
+    __builtin_memcpy(&v, p, 4);
+    return _mm256_set1_epi32(v);
+  }
+  QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+  }
+  QRT_INLINE void spill(Acc acc, int32_t* p) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), acc);
+  }
+
+  template <int NV>
+  struct Store {
+    static_assert(NV == 1, "half a block is one vector");
+    Epilogue e;
+    avx512vnni::ChannelConstants k[1];
+    size_t columns;
+
+    QRT_INLINE __m512 twice(__m512 v) { return _mm512_shuffle_f32x4(v, v, 0x44); }
+
+    __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
+                                            size_t stored_columns) {
+      e = epilogue;
+      const avx512vnni::ChannelConstants all = e.constants(channel);
+      k[0] = {twice(all.scale), twice(all.offset), twice(all.nudge)};
+      columns = stored_columns;
+    }
+
+    // Rows i and i + 1; past the last row it is repeated.
+    template <int MR>
+    QRT_INLINE __m512i pair(const Acc (&acc)[MR][1], int i) {
+      return _mm512_inserti64x4(_mm512_castsi256_si512(acc[i < MR ? i : MR - 1][0]),
+                                acc[i + 1 < MR ? i + 1 : MR - 1][0], 1);
+    }
+
+    template <Epilogue::Form kForm, int MR>
+    __attribute__((always_inline)) __m512i bytes(const Acc (&acc)[MR][1]) const {
+      static_assert(MR <= 8, "64 bytes are 8 rows");
+      return Epilogue::in_order(
+          e.template bytes<kForm>(pair(acc, 0), pair(acc, 2), pair(acc, 4), pair(acc, 6), k));
+    }
+
+    template <int MR>
+    __attribute__((always_inline)) __m512i bytes_of(const Acc (&acc)[MR][1]) const {
+      switch (e.form) {
+        case Epilogue::kFused: break;
+        case Epilogue::kFromZero: return bytes<Epilogue::kFromZero>(acc);
+        case Epilogue::kPlain: return bytes<Epilogue::kPlain>(acc);
+        case Epilogue::kLimited: return bytes<Epilogue::kLimited>(acc);
+        case Epilogue::kAffine: return bytes<Epilogue::kAffine>(acc);
+        case Epilogue::kFixed: return bytes<Epilogue::kFixed>(acc);
+        case Epilogue::kFixedFromZero: return bytes<Epilogue::kFixedFromZero>(acc);
+      }
+      return bytes<Epilogue::kFused>(acc);
+    }
+
+    template <int MR>
+    __attribute__((always_inline)) void rows(const Acc (&acc)[MR][1], uint8_t* c,
+                                             size_t c_stride) const {
+      const __m512i b = bytes_of(acc);
+      const __m128i parts[] = {_mm512_castsi512_si128(b), _mm512_extracti32x4_epi32(b, 1),
+                               _mm512_extracti32x4_epi32(b, 2), _mm512_extracti32x4_epi32(b, 3)};
+      const __mmask16 mask = static_cast<__mmask16>(0xff >> (8 - columns));
+      const bool is_whole = columns == 8;
+      QRT_UNROLL
+      for (int i = 0; i < MR; ++i, c += c_stride) {
+        const __m128i part = parts[i / 2];
+        if (!is_whole)
+          _mm_mask_storeu_epi8(c, mask, i % 2 == 0 ? part : _mm_unpackhi_epi64(part, part));
+        else if (i % 2 == 0)
+          _mm_storel_epi64(reinterpret_cast<__m128i*>(c), part);
+        else
+          _mm_storeh_pd(reinterpret_cast<double*>(c), _mm_castsi128_pd(part));
+      }
     }
   };
 };

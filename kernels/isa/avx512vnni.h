@@ -130,6 +130,9 @@ struct RequantInRegisters {
   __attribute__((always_inline)) __m512i start(__m512i bias) const {
     return _mm512_add_epi32(bias, first);
   }
+  __attribute__((always_inline)) __m256i start(__m256i bias) const {
+    return _mm256_add_epi32(bias, _mm512_castsi512_si256(first));
+  }
 
   __attribute__((always_inline)) ChannelConstants constants(size_t channel) const {
     if (form == kAffine) {
