@@ -5,8 +5,11 @@ namespace {
 
 // Rows of a block: enough to pay for bringing a table into registers, and few enough for the planes
 // to stay in the second-level cache.
-constexpr size_t kLeastRows = 64, kMostRows = 256, kPlanesBytes = 64 << 10;
+constexpr size_t kMostRows = 256, kPlanesBytes = 64 << 10;
 constexpr size_t kMostChannels = 4096;
+
+// A whole table is four registers of VBMI, but 16 of the others.
+size_t least_rows(Isa isa) { return isa == Isa::kAvx512Vbmi ? 32 : 64; }
 
 }  // namespace
 
@@ -44,9 +47,10 @@ void ChannelPlanes::map(const uint8_t* tables, const uint8_t* x, uint8_t* y, siz
 
 ChannelPlanes plan_channel_planes(IsaSet isas, size_t rows, size_t channels) {
   ChannelPlanes p = {select_lut(isas), select_copy(isas), channels, 0};
-  if (p.lut->isa == Isa::kScalar || rows < kLeastRows || channels > kMostChannels) return p;
-  p.rows = kPlanesBytes / channels / kLeastRows * kLeastRows;
-  p.rows = p.rows < kLeastRows ? kLeastRows : p.rows > kMostRows ? kMostRows : p.rows;
+  const size_t least = least_rows(p.lut->isa);
+  if (p.lut->isa == Isa::kScalar || rows < least || channels > kMostChannels) return p;
+  p.rows = kPlanesBytes / channels / least * least;
+  p.rows = p.rows < least ? least : p.rows > kMostRows ? kMostRows : p.rows;
   return p;
 }
 

@@ -128,8 +128,11 @@ void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* ste
     return;
   }
   p->planes = plan_channel_planes(context.isas, p->elements / p->channels, p->channels);
-  step->run = run_channels;
-  if (p->planes.rows == 0) return;
+  if (p->planes.rows == 0) {
+    step->kernel = "lut_channels_u8_scalar";
+    step->run = run_channels;
+    return;
+  }
   step->run = run_planes;
   step->scratch_bytes = p->tasks * round_up(p->planes.bytes(), kAlignment);
 }
