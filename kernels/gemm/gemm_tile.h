@@ -426,7 +426,8 @@ void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size
 }
 
 // Rows row_begin .. row_end against every panel of NV vectors. A tail of one block of channels takes
-// narrow tiles, and what is left of half a block those of the policy Half, if there is one.
+// narrow tiles. Half, if not void, is a policy of half a block's lanes with the Epilogue of P: 1 to 8
+// channels beyond whole blocks take its tiles.
 template <class P, int MR, int NV, class Half>
 void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<P>& output) {
   constexpr size_t kPanel = static_cast<size_t>(NV) * P::kLanes;
@@ -468,6 +469,7 @@ QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
   return tile_rows * (tiles < 4 ? 4 : tiles);
 }
 
+// Half: see run_rows().
 template <class P, int MR, int NV, class Half = void>
 QRT_INLINE void gemm(const GemmArgs& g) {
   const Output<P> output(g);

@@ -3,12 +3,12 @@
 namespace qrt {
 namespace {
 
-// Rows of a block: enough to pay for bringing a table into registers, and few enough for the planes
-// to stay in the second-level cache.
+// Most rows of a block: few enough for the planes to stay in the second-level cache.
 constexpr size_t kMostRows = 256, kPlanesBytes = 64 << 10;
 constexpr size_t kMostChannels = 4096;
 
-// A whole table is four registers of VBMI, but 16 of the others.
+// Least rows of a block: enough to pay for bringing a table into registers, four of VBMI and 16 of
+// the others.
 size_t least_rows(Isa isa) { return isa == Isa::kAvx512Vbmi ? 32 : 64; }
 
 }  // namespace
