@@ -15,6 +15,7 @@ namespace {
 struct Words : Policy256 {
   static constexpr int kNothing = -1;  // rows are widened, or few
   static constexpr int kPhases = 2;
+  static constexpr int kHalfVectors = 0;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int phase) {
     const __m256i b = load(p);
@@ -42,6 +43,7 @@ struct Avx2Widened : Words {
 
 struct Avx2Adjacent : Policy256 {
   static constexpr int kPhases = 1;
+  static constexpr int kHalfVectors = 0;
   static constexpr int kLhsBytes = 1;
 
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {

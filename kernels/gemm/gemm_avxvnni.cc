@@ -7,6 +7,7 @@ namespace {
 
 struct AvxVnni : Policy256 {
   static constexpr int kPhases = 1;
+  static constexpr int kHalfVectors = 0;
   static constexpr int kLhsBytes = 1;
 
   // Inline assembly for the reason given in isa/avx512vnni.h.

@@ -10,6 +10,8 @@
 //                               know that padding is made of it
 //   kLhsSteps                   k steps in a left-hand register; beyond 1: multiply_groups()
 //                               multiplies whole registers of them
+//   kHalfVectors                how many of a tile's vectors, the last ones, have channels in their
+//                               lower half alone: dot_half() multiplies those
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot, add, spill
 //   Epilogue                    requantisation in accumulator registers: handles(), make(), and
@@ -261,7 +263,15 @@ void run_column(const Column<P>& column) {
           for (int i = 0; i < MR; ++i) {
             const typename P::Lhs x = P::splat_lhs(a[i] + (k + ahead) * P::kLhsBytes, phase);
             QRT_UNROLL
-            for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
+            for (int v = 0; v < NV; ++v) {
+              if constexpr (P::kHalfVectors > 0) {
+                if (v >= NV - P::kHalfVectors) {
+                  P::dot_half(acc[i][v], x, b[v]);
+                  continue;
+                }
+              }
+              P::dot(acc[i][v], x, b[v]);
+            }
           }
         }
       };
@@ -380,12 +390,12 @@ size_t run_few_rows(const Column<P>& column, size_t j, bool is_far) {
   return end;
 }
 
-// A function for each number of rows 1 .. MR.
-template <class P, int NV, int MR>
+// A function for each number of rows kLeast .. MR.
+template <class P, int NV, int MR, int kLeast>
 void run_column_of(size_t rows, const Column<P>& column) {
-  if constexpr (MR > 0) {
+  if constexpr (MR >= kLeast) {
     if (rows == MR) return run_column<P, MR, NV>(column);
-    run_column_of<P, NV, MR - 1>(rows, column);
+    run_column_of<P, NV, MR - 1, kLeast>(rows, column);
   }
 }
 
@@ -412,23 +422,23 @@ struct Spread {
   size_t tiles, short_rows, long_tiles, row_begin;
 };
 
-// The rows against one panel of NV vectors.
-template <class P, int MR, int NV>
+// The rows against one panel of NV vectors, in tiles of kLeast rows or more.
+template <class P, int MR, int NV, int kLeast = 1>
 void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size_t channel,
                size_t columns, const Fetch& fetch) {
   const int8_t* weights = g.weights + channel / kBlock * (g.taps * g.kc * kBlock);
   if (s.long_tiles > 0)
-    run_column_of<P, NV, MR>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0, channel,
+    run_column_of<P, NV, MR, kLeast>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0, channel,
                                                 columns, weights, fetch});
-  run_column_of<P, NV, MR>(
+  run_column_of<P, NV, MR, kLeast>(
       s.short_rows, {&g, &output, s.row_begin + s.long_tiles * (s.short_rows + 1),
                      s.tiles - s.long_tiles, s.long_tiles, channel, columns, weights, fetch});
 }
 
 // Rows row_begin .. row_end against every panel of NV vectors. A tail of one block of channels takes
-// narrow tiles. Half, if not void, is a policy of half a block's lanes with the Epilogue of P: 1 to 8
-// channels beyond whole blocks take its tiles.
-template <class P, int MR, int NV, class Half>
+// narrow tiles. Narrow, if not void, has policies with the Epilogue of P for tiles of kLeastRows to MR
+// rows: Half for 1 to 8 channels, BlockAndHalf, of two vectors, for 17 to 24.
+template <class P, int MR, int NV, class Narrow>
 void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<P>& output) {
   constexpr size_t kPanel = static_cast<size_t>(NV) * P::kLanes;
   constexpr int kBlockVectors = static_cast<int>(kBlock) / P::kLanes;
@@ -448,11 +458,15 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   for (size_t j = 0; j < g.n; j += kPanel, fetch.ahead += ahead_bytes) {
     const size_t columns = g.n - j < kPanel ? g.n - j : kPanel;
     fetch.panel = g.weights + (j + kPanel) / kBlock * block_bytes;
-    if constexpr (!std::is_void<Half>::value) {
-      const size_t blocks = columns / kBlock * kBlock, half = columns - blocks;
-      if (half > 0 && half <= Half::kLanes) {
-        if (blocks > 0) run_panel<P, MR, kBlockVectors>(g, output, spread, j, blocks, fetch);
-        run_panel<Half, MR, 1>(g, output, spread, j + blocks, half, fetch);
+    if constexpr (!std::is_void<Narrow>::value) {
+      constexpr size_t kHalf = kBlock / 2;
+      if (spread.short_rows >= Narrow::kLeastRows && (columns - 1) % kBlock < kHalf) {
+        if (columns <= kHalf)
+          run_panel<typename Narrow::Half, MR, 1, Narrow::kLeastRows>(g, output, spread, j, columns,
+                                                                      fetch);
+        else
+          run_panel<typename Narrow::BlockAndHalf, MR, 2, Narrow::kLeastRows>(g, output, spread, j,
+                                                                             columns, fetch);
         continue;
       }
     }
@@ -469,8 +483,8 @@ QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
   return tile_rows * (tiles < 4 ? 4 : tiles);
 }
 
-// Half: see run_rows().
-template <class P, int MR, int NV, class Half = void>
+// Narrow: see run_rows().
+template <class P, int MR, int NV, class Narrow = void>
 QRT_INLINE void gemm(const GemmArgs& g) {
   const Output<P> output(g);
   if (g.m <= P::kFewRows) {
@@ -479,7 +493,7 @@ QRT_INLINE void gemm(const GemmArgs& g) {
   }
   const size_t block = rows_of_block(g, MR);
   for (size_t i = 0; i < g.m; i += block) {
-    run_rows<P, MR, NV, Half>(g, i, g.m - i < block ? g.m : i + block, output);
+    run_rows<P, MR, NV, Narrow>(g, i, g.m - i < block ? g.m : i + block, output);
   }
 }
 

@@ -18,6 +18,7 @@ struct Avx512Vnni {
   static constexpr int kFewBlocks = 4;
   static constexpr int kStoreRows = 1;
   static constexpr int kPhases = 1;
+  static constexpr int kHalfVectors = 0;
   static constexpr int kNothing = 0;
   static constexpr int kLhsBytes = 1;
   static constexpr size_t kPrefetchBytes = 8192;
@@ -44,8 +45,9 @@ struct Avx512Vnni {
     for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
   }
 
-  template <int NV>
-  struct Store {
+  // Of kColumns channels of NV vectors: all, or all but half a vector.
+  template <int NV, size_t kColumns>
+  struct StoreOf {
     Epilogue e;
     avx512vnni::ChannelConstants k[NV];
     size_t columns;
@@ -63,7 +65,13 @@ struct Avx512Vnni {
     // Row i + r of the rows whose 64 bytes are in b. What is not the lowest goes to memory without
     // a shuffle.
     QRT_INLINE void store(uint8_t* c, __m512i b, int r) {
-      if constexpr (NV == 4) {
+      if constexpr (kColumns == 24) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(c),
+                         r == 0 ? _mm512_castsi512_si128(b) : _mm512_extracti32x4_epi32(b, 2));
+        _mm_storel_epi64(
+            reinterpret_cast<__m128i*>(c + 16),
+            r == 0 ? _mm512_extracti32x4_epi32(b, 1) : _mm512_extracti32x4_epi32(b, 3));
+      } else if constexpr (NV == 4) {
         _mm512_storeu_si512(c, b);
       } else if constexpr (NV == 2) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(c),
@@ -103,7 +111,7 @@ struct Avx512Vnni {
                                              size_t c_stride) const {
       constexpr size_t kWidth = 16 * NV;
       uint8_t part[MR * kWidth];
-      const bool is_whole = columns == kWidth;
+      const bool is_whole = columns == kColumns;
       uint8_t* const to = is_whole ? c : part;
       const size_t stride = is_whole ? c_stride : kWidth;
       // The form of most networks first: a jump through a table costs small products 1 %.
@@ -126,6 +134,21 @@ struct Avx512Vnni {
         _mm512_mask_storeu_epi8(c, mask, _mm512_maskz_loadu_epi8(mask, part + i * kWidth));
     }
   };
+  template <int NV>
+  using Store = StoreOf<NV, 16 * NV>;
+};
+
+// A block of channels and 8 of the next: the second vector of a tile is half a register, whose products
+// take half the time where the multipliers are 256 bits wide.
+struct Avx512VnniBlockAndHalf : Avx512Vnni {
+  static constexpr int kHalfVectors = 1;
+  static constexpr size_t kChannels = 24;
+
+  QRT_INLINE void dot_half(Acc& acc, Lhs a, Rhs b) {
+    __asm__("vpdpbusd %t2, %t1, %t0" : "+v"(acc) : "v"(a), "v"(b));
+  }
+  template <int NV>
+  using Store = StoreOf<NV, kChannels>;
 };
 
 // 8 channels, the first of a block. Two rows make a vector of 512 bits for the epilogue.

@@ -13,6 +13,7 @@ namespace {
 struct PolicyNeon {
   static constexpr int kLanes = 4;
   static constexpr int kPhases = 1;
+  static constexpr int kHalfVectors = 0;
   static constexpr int kLhsBytes = 1;
   static constexpr int kStoreRows = 1;
   static constexpr size_t kPrefetchBytes = 1024;
