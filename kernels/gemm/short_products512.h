@@ -80,7 +80,6 @@ __attribute__((noinline)) void run_short_rows(const ShortRows& p,
   }
 }
 
-// kPlain does what kFromZero does, with a zero point of 0.
 template <int kTaps, int kSteps, int NV, size_t kColumns>
 void run_short_rows_as(const ShortRows& p, const Avx512Vnni::Epilogue& epilogue) {
   using Form = Avx512Vnni::Epilogue::Form;
@@ -120,7 +119,6 @@ QRT_INLINE size_t short_columns(size_t left, size_t taps) {
 
 // The first channels of the product, as many as there are short panels for; returns how many.
 QRT_INLINE size_t run_short_products(const GemmArgs& g) {
-  using Form = Avx512Vnni::Epilogue::Form;
   constexpr size_t kFewRows = 16;
   const ShortPanel run_panel = short_panel_of(g.taps, g.kc);
   const size_t rows_of_block = kShortBytes / (g.taps * g.kc + g.n);
@@ -129,8 +127,8 @@ QRT_INLINE size_t run_short_products(const GemmArgs& g) {
     return 0;
   const Output<Avx512Vnni> output(g);
   const auto* const epilogue = output.in_registers();
-  if (epilogue == nullptr || (epilogue->form != Form::kFused && epilogue->form != Form::kFromZero &&
-                              epilogue->form != Form::kPlain))
+  if (epilogue == nullptr ||
+      (epilogue->form != Avx512Vnni::Epilogue::kFused && !epilogue->is_plain()))
     return 0;
   size_t done = 0;
   for (size_t row = 0, rows; row < g.m; row += rows) {

@@ -127,6 +127,9 @@ struct RequantInRegisters {
                                            : kFromZero;
   }
 
+  // kPlain does what kFromZero does, with a zero point of 0.
+  bool is_plain() const { return form == kPlain || form == kFromZero; }
+
   __attribute__((always_inline)) __m512i start(__m512i bias) const {
     return _mm512_add_epi32(bias, first);
   }

@@ -11,8 +11,8 @@ namespace qrt {
 constexpr size_t kWinogradColumns = 32;         // output channels at a time, at most
 constexpr size_t kWinogradTileBytes = 48 * 64;  // 36 x 16 int16, or 24 x 16 int32
 
-// Channels of a transformed tile: whole vectors of 16.
-inline size_t winograd_channels(const WinogradShape& shape) { return (shape.in_c + 15) / 16 * 16; }
+// Channels of a transformed tile: whole vectors of 32.
+inline size_t winograd_channels(const WinogradShape& shape) { return (shape.in_c + 31) / 32 * 32; }
 
 // Bytes from position to position.
 inline size_t winograd_pixel_stride(const WinogradShape& shape, size_t tiles) {

@@ -11,8 +11,8 @@ struct Pairs : Avx512Vnni {
   static constexpr int kTileRows = 12;
   static constexpr int kTileVectors = 2;
 
-  QRT_INLINE __m256i load_pixels(const uint8_t* p) {
-    return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  QRT_INLINE __m512i load_pixels(const uint8_t* p) {
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
   // Inline assembly for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {

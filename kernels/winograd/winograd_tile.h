@@ -25,6 +25,8 @@ template <class P>
 struct Vectors {
   static constexpr size_t kBytes = P::kLanes * sizeof(int32_t);
   static constexpr int kOfPanel = static_cast<int>(kPanel) / P::kLanes;
+  // Of AVX-512's 32 registers 24 hold what a tile is between its two transforms.
+  static constexpr bool kHoldTile = kBytes == 64;
   typedef uint16_t Words __attribute__((vector_size(sizeof(decltype(P::load_pixels(nullptr))))));
   typedef uint32_t Sums __attribute__((vector_size(kBytes)));
   typedef int32_t Signed __attribute__((vector_size(kBytes)));
@@ -41,6 +43,22 @@ QRT_INLINE void transform_pixels(const Words (&d)[6], Words (&f)[6]) {
   f[3] = outer + inner;
   f[4] = outer - inner;
   f[5] = d[5] - d[3] - (inner + inner);
+}
+
+// Rows 1 to 4 of it, and rows 0 and 5.
+template <class Words>
+QRT_INLINE void transform_inner(const Words (&d)[6], Words (&f)[4]) {
+  const Words even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2);
+  const Words outer = d[4] - d[2], half = d[3] - d[1], inner = half + half;
+  f[0] = even + odd;
+  f[1] = even - odd;
+  f[2] = outer + inner;
+  f[3] = outer - inner;
+}
+template <class Words>
+QRT_INLINE void transform_outer(const Words (&d)[6], Words (&f)[2]) {
+  f[0] = ((d[0] - d[2]) << 2) + (d[4] - d[2]);
+  f[1] = d[5] - d[3] - ((d[3] - d[1]) << 2);
 }
 
 // A' of winograd.h times six vectors.
@@ -91,6 +109,44 @@ QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t
   return left < tile ? left : tile;
 }
 
+// A vector of channels, from k on, of a tile's pixels, transformed: first rows 1 to 4, then the others,
+// so that they stay in registers.
+template <class P>
+QRT_INLINE void fill_vector(const Block& block, const uint8_t* const (&pixel)[6][6], size_t k,
+                            uint8_t* out) {
+  using Words = typename Vectors<P>::Words;
+  const size_t stride = block.pixel_stride;
+  const auto store_row = [&](const Words(&d)[6], size_t row) QRT_INLINE_LAMBDA {
+    Words f[6];
+    transform_pixels(d, f);
+    uint8_t* to = out + row * 6 * stride;
+    QRT_UNROLL
+    for (int c = 0; c < 6; ++c, to += stride) memcpy(to, &f[c], sizeof(Words));
+  };
+  Words inner[4][6], outer[2][6];
+  QRT_UNROLL
+  for (int c = 0; c < 6; ++c) {
+    Words d[6], f[4];
+    QRT_UNROLL
+    for (int r = 1; r < 5; ++r) d[r] = (Words)P::load_pixels(pixel[r][c] + k);
+    transform_inner(d, f);
+    QRT_UNROLL
+    for (int r = 0; r < 4; ++r) inner[r][c] = f[r];
+  }
+  QRT_UNROLL
+  for (int r = 0; r < 4; ++r) store_row(inner[r], static_cast<size_t>(r) + 1);
+  QRT_UNROLL
+  for (int c = 0; c < 6; ++c) {
+    Words d[6], f[2];
+    QRT_UNROLL
+    for (int r = 0; r < 6; ++r) d[r] = (Words)P::load_pixels(pixel[r][c] + k);
+    transform_outer(d, f);
+    outer[0][c] = f[0], outer[1][c] = f[1];
+  }
+  store_row(outer[0], 0);
+  store_row(outer[1], 5);
+}
+
 // The pixels of tile number `i` of the block, transformed. kRows: 6, or 1 of a kernel of one row.
 template <class P, int kRows>
 void fill_pixels(const Block& block, size_t i) {
@@ -110,9 +166,12 @@ void fill_pixels(const Block& block, size_t i) {
     }
   }
   Words* const tile = reinterpret_cast<Words*>(block.tile);
-  const size_t channels = winograd_channels(s);
-  uint8_t* out = block.pixels + i * channels * sizeof(int16_t);
-  for (size_t k = 0; k < channels; k += sizeof(Words) / 2, out += sizeof(Words)) {
+  uint8_t* out = block.pixels + i * winograd_channels(s) * sizeof(int16_t);
+  for (size_t k = 0; k < s.in_c; k += sizeof(Words) / 2, out += sizeof(Words)) {
+    if constexpr (Vectors<P>::kHoldTile && kRows == 6) {
+      fill_vector<P>(block, pixel, k, out);
+      continue;
+    }
     for (size_t c = 0; c < 6 && kRows == 6; ++c) {
       Words d[6], f[6];
       QRT_UNROLL
@@ -145,6 +204,36 @@ struct Panel {
   typename P::template Store<Vectors<P>::kOfPanel> store;  // where they do so in registers
 };
 
+// A whole tile of 4x4 outputs, one vector of channels, whose sums are `sum_stride` bytes apart; they stay
+// in registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
+template <class P, typename P::Epilogue::Form kForm>
+__attribute__((noinline)) void store_whole_tile(const typename P::template Store<1>& store,
+                                                const uint8_t* sums, size_t sum_stride,
+                                                typename P::Acc bias, uint8_t* c, size_t pitch,
+                                                size_t row_pitch) {
+  using Sums = typename Vectors<P>::Sums;
+  Sums tile[4][6];
+  QRT_UNROLL
+  for (int column = 0; column < 6; ++column) {
+    Sums m[6], y[4];
+    QRT_UNROLL
+    for (int r = 0; r < 6; ++r)
+      memcpy(&m[r], sums + static_cast<size_t>(r * 6 + column) * sum_stride, sizeof m[r]);
+    transform_sums(m, y);
+    QRT_UNROLL
+    for (int r = 0; r < 4; ++r) tile[r][column] = y[r];
+  }
+  QRT_UNROLL
+  for (int r = 0; r < 4; ++r, c += row_pitch) {
+    Sums out[4];
+    typename P::Acc acc[4][1];
+    transform_sums(tile[r], out);
+    QRT_UNROLL
+    for (int p = 0; p < 4; ++p) acc[p][0] = P::add(exact_acc<P, 6>(out[p]), bias);
+    store.template rows_as<kForm>(acc, c, pitch);
+  }
+}
+
 // The sums of the panel's channels, which begin in column `column` of the chunk, of tile number `i`
 // of the block, to outputs.
 template <class P, int kRows>
@@ -153,6 +242,25 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
   constexpr int kVectors = Vectors<P>::kOfPanel;
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
+  const TilePlace place = place_of(s, args.tile_begin + i);
+  const size_t rows = outputs_from(place.y, s.out_h, s.dilation_h, s.tile_h());
+  const size_t pixels = outputs_from(place.x, s.out_w, s.dilation_w, kWinogradTile);
+  if (pixels == 0) return;
+  const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
+  const size_t row_pitch = s.dilation_h * s.out_w * args.y_pitch;
+  const typename P::Epilogue* const epilogue = panel.output->in_registers();
+  uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
+  if constexpr (Vectors<P>::kHoldTile && kRows == 6) {
+    using Form = typename P::Epilogue::Form;
+    if (epilogue != nullptr && rows == 4 && pixels == 4 && panel.columns == kPanel &&
+        (epilogue->form == Form::kFused || epilogue->is_plain())) {
+      const auto bias = epilogue->start(P::load_acc(args.bias + channel));
+      const uint8_t* const sums = block.sums + (i * kWinogradColumns + column) * sizeof(int32_t);
+      const auto store_as = epilogue->form == Form::kFused ? store_whole_tile<P, Form::kFused>
+                                                           : store_whole_tile<P, Form::kPlain>;
+      return store_as(panel.store, sums, block.sum_stride, bias, y + channel, pitch, row_pitch);
+    }
+  }
   Sums* const tile = reinterpret_cast<Sums*>(block.tile);
   const uint8_t* const sums = block.sums + (i * kWinogradColumns + column) * sizeof(int32_t);
   const auto sum = [&](size_t position, size_t v) QRT_INLINE_LAMBDA {
@@ -170,14 +278,7 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
       for (int r = 0; r < 4; ++r) tile[(static_cast<size_t>(r) * 6 + c) * kVectors + v] = y[r];
     }
   }
-  const TilePlace place = place_of(s, args.tile_begin + i);
-  const size_t rows = outputs_from(place.y, s.out_h, s.dilation_h, s.tile_h());
-  const size_t pixels = outputs_from(place.x, s.out_w, s.dilation_w, kWinogradTile);
-  if (pixels == 0) return;
-  const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
-  const typename P::Epilogue* const epilogue = panel.output->in_registers();
-  uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
-  for (size_t r = 0; r < rows; ++r, y += s.dilation_h * s.out_w * args.y_pitch) {
+  for (size_t r = 0; r < rows; ++r, y += row_pitch) {
     typename P::Acc acc[4][kVectors];
     QRT_UNROLL
     for (int v = 0; v < kVectors; ++v) {
