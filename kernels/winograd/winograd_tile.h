@@ -81,15 +81,17 @@ QRT_INLINE typename P::Acc exact_acc(typename Vectors<P>::Sums v) {
   return (typename P::Acc)(multiple >> (kRows == 6 ? 6 : 3));
 }
 
+// Where a tile lies: its first output, and how many rows and pixels of outputs it has.
+struct TilePlace {
+  size_t image, y, x, rows, pixels;
+};
+
 struct Block {
   const WinogradArgs* args;
   size_t tiles;
   uint8_t *pixels, *sums, *tile;  // of the scratch memory
   size_t pixel_stride, sum_stride;
-};
-
-struct TilePlace {
-  size_t image, y, x;  // of its first output
+  TilePlace places[kWinogradMostTiles];
 };
 
 QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_t tile) {
@@ -97,16 +99,49 @@ QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_
   return number / phases * dilation * tile + number % phases;
 }
 
-QRT_INLINE TilePlace place_of(const WinogradShape& s, size_t number) {
-  const size_t tiles = s.tiles(), in_image = number % tiles;
-  return {number / tiles, first_output(in_image / s.tiles_w(), s.out_h, s.dilation_h, s.tile_h()),
-          first_output(in_image % s.tiles_w(), s.out_w, s.dilation_w, kWinogradTile)};
-}
-
 // Outputs of a tile from `first` on: none where the last places of a dilation are not filled.
 QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t tile) {
   const size_t left = first < out ? (out - first + dilation - 1) / dilation : 0;
   return left < tile ? left : tile;
+}
+
+__attribute__((noinline)) void place_tiles(Block* block) {
+  const WinogradShape& s = block->args->shape;
+  const size_t tiles_w = s.tiles_w(), tiles = s.tiles_h() * tiles_w;
+  for (size_t i = 0; i < block->tiles; ++i) {
+    const size_t number = block->args->tile_begin + i, in_image = number % tiles;
+    const size_t y = first_output(in_image / tiles_w, s.out_h, s.dilation_h, s.tile_h()),
+                 x = first_output(in_image % tiles_w, s.out_w, s.dilation_w, kWinogradTile);
+    block->places[i] = {number / tiles, y, x, outputs_from(y, s.out_h, s.dilation_h, s.tile_h()),
+                        outputs_from(x, s.out_w, s.dilation_w, kWinogradTile)};
+  }
+}
+
+// The kRows x 6 pixels of a tile.
+template <int kRows>
+QRT_INLINE void find_pixels(const WinogradArgs& args, const TilePlace& place,
+                            const uint8_t* (&pixel)[kRows][6]) {
+  const WinogradShape& s = args.shape;
+  // What lies before the image wraps around to beyond its size.
+  const size_t first_y = place.y - s.pad_top, first_x = place.x - s.pad_left;
+  const size_t height = (kRows - 1) * s.dilation_h, width = 5 * s.dilation_w;
+  const uint8_t* const image = args.x + place.image * s.in_h * s.in_w * args.x_pitch;
+  if (first_y < s.in_h && height < s.in_h - first_y && first_x < s.in_w &&
+      width < s.in_w - first_x) {
+    const uint8_t* row = image + (first_y * s.in_w + first_x) * args.x_pitch;
+    const size_t right = s.dilation_w * args.x_pitch, down = s.dilation_h * s.in_w * args.x_pitch;
+    for (size_t r = 0; r < kRows; ++r, row += down)
+      for (size_t c = 0; c < 6; ++c) pixel[r][c] = row + c * right;
+    return;
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    const size_t y = first_y + r * s.dilation_h;
+    for (size_t c = 0; c < 6; ++c) {
+      const size_t x = first_x + c * s.dilation_w;
+      pixel[r][c] =
+          y < s.in_h && x < s.in_w ? image + (y * s.in_w + x) * args.x_pitch : args.zero;
+    }
+  }
 }
 
 // A vector of channels, from k on, of a tile's pixels, transformed: first rows 1 to 4, then the others,
@@ -153,18 +188,8 @@ void fill_pixels(const Block& block, size_t i) {
   using Words = typename Vectors<P>::Words;
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
-  const TilePlace place = place_of(s, args.tile_begin + i);
   const uint8_t* pixel[kRows][6];
-  for (size_t r = 0; r < kRows; ++r) {
-    // What lies before the image wraps around to beyond its size.
-    const size_t y = place.y + r * s.dilation_h - s.pad_top;
-    for (size_t c = 0; c < 6; ++c) {
-      const size_t x = place.x + c * s.dilation_w - s.pad_left;
-      pixel[r][c] = y < s.in_h && x < s.in_w
-                        ? args.x + ((place.image * s.in_h + y) * s.in_w + x) * args.x_pitch
-                        : args.zero;
-    }
-  }
+  find_pixels<kRows>(args, block.places[i], pixel);
   Words* const tile = reinterpret_cast<Words*>(block.tile);
   uint8_t* out = block.pixels + i * winograd_channels(s) * sizeof(int16_t);
   for (size_t k = 0; k < s.in_c; k += sizeof(Words) / 2, out += sizeof(Words)) {
@@ -204,10 +229,10 @@ struct Panel {
   typename P::template Store<Vectors<P>::kOfPanel> store;  // where they do so in registers
 };
 
-// A whole tile of 4x4 outputs, one vector of channels, whose sums are `sum_stride` bytes apart; they stay
-// in registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
+// A tile of 4x4 outputs of one vector of channels, whose sums are `sum_stride` bytes apart; they stay in
+// registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
 template <class P, typename P::Epilogue::Form kForm>
-__attribute__((noinline)) void store_whole_tile(const typename P::template Store<1>& store,
+__attribute__((noinline)) void store_tile_as(const typename P::template Store<1>& store,
                                                 const uint8_t* sums, size_t sum_stride,
                                                 typename P::Acc bias, uint8_t* c, size_t pitch,
                                                 size_t row_pitch) {
@@ -242,9 +267,8 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
   constexpr int kVectors = Vectors<P>::kOfPanel;
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
-  const TilePlace place = place_of(s, args.tile_begin + i);
-  const size_t rows = outputs_from(place.y, s.out_h, s.dilation_h, s.tile_h());
-  const size_t pixels = outputs_from(place.x, s.out_w, s.dilation_w, kWinogradTile);
+  const TilePlace& place = block.places[i];
+  const size_t rows = place.rows, pixels = place.pixels;
   if (pixels == 0) return;
   const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
   const size_t row_pitch = s.dilation_h * s.out_w * args.y_pitch;
@@ -252,13 +276,20 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
   uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
   if constexpr (Vectors<P>::kHoldTile && kRows == 6) {
     using Form = typename P::Epilogue::Form;
-    if (epilogue != nullptr && rows == 4 && pixels == 4 && panel.columns == kPanel &&
-        (epilogue->form == Form::kFused || epilogue->is_plain())) {
+    if (epilogue != nullptr && (epilogue->form == Form::kFused || epilogue->is_plain())) {
       const auto bias = epilogue->start(P::load_acc(args.bias + channel));
       const uint8_t* const sums = block.sums + (i * kWinogradColumns + column) * sizeof(int32_t);
-      const auto store_as = epilogue->form == Form::kFused ? store_whole_tile<P, Form::kFused>
-                                                           : store_whole_tile<P, Form::kPlain>;
-      return store_as(panel.store, sums, block.sum_stride, bias, y + channel, pitch, row_pitch);
+      const auto store_as = epilogue->form == Form::kFused ? store_tile_as<P, Form::kFused>
+                                                           : store_tile_as<P, Form::kPlain>;
+      const auto& store = panel.store;
+      if (rows == 4 && pixels == 4 && panel.columns == kPanel)
+        return store_as(store, sums, block.sum_stride, bias, y + channel, pitch, row_pitch);
+      uint8_t part[4][4][kPanel];
+      store_as(store, sums, block.sum_stride, bias, part[0][0], kPanel, sizeof part[0]);
+      for (size_t r = 0; r < rows; ++r, y += row_pitch)
+        for (size_t p = 0; p < pixels; ++p)
+          memcpy(y + p * pitch + channel, part[r][p], panel.columns);
+      return;
     }
   }
   Sums* const tile = reinterpret_cast<Sums*>(block.tile);
@@ -319,6 +350,7 @@ void run_block(const WinogradArgs& args) {
   block.tile = args.scratch;
   block.pixels = block.tile + kWinogradTileBytes;
   block.sums = block.pixels + s.positions() * block.pixel_stride;
+  place_tiles(&block);
   for (size_t i = 0; i < block.tiles; ++i) fill_pixels<P, kRows>(block, i);
 
   Product product = {};
