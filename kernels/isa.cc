@@ -160,6 +160,15 @@ IsaSet detected_isas() {
   return set;
 }
 
+bool has_fast_shared_cache() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
+}
+
 const char* isa_name(Isa isa) {
   for (const Named& n : kNames)
     if (n.isa == isa) return n.name;

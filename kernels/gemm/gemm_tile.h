@@ -428,8 +428,8 @@ void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size
                size_t columns, const Fetch& fetch) {
   const int8_t* weights = g.weights + channel / kBlock * (g.taps * g.kc * kBlock);
   if (s.long_tiles > 0)
-    run_column_of<P, NV, MR, kLeast>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0, channel,
-                                                columns, weights, fetch});
+    run_column_of<P, NV, MR, kLeast>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0,
+                                                        channel, columns, weights, fetch});
   run_column_of<P, NV, MR, kLeast>(
       s.short_rows, {&g, &output, s.row_begin + s.long_tiles * (s.short_rows + 1),
                      s.tiles - s.long_tiles, s.long_tiles, channel, columns, weights, fetch});
@@ -466,7 +466,7 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
                                                                       fetch);
         else
           run_panel<typename Narrow::BlockAndHalf, MR, 2, Narrow::kLeastRows>(g, output, spread, j,
-                                                                             columns, fetch);
+                                                                              columns, fetch);
         continue;
       }
     }

@@ -68,9 +68,9 @@ struct Avx512Vnni {
       if constexpr (kColumns == 24) {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(c),
                          r == 0 ? _mm512_castsi512_si128(b) : _mm512_extracti32x4_epi32(b, 2));
-        _mm_storel_epi64(
-            reinterpret_cast<__m128i*>(c + 16),
-            r == 0 ? _mm512_extracti32x4_epi32(b, 1) : _mm512_extracti32x4_epi32(b, 3));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(c + 16), r == 0
+                                                                 ? _mm512_extracti32x4_epi32(b, 1)
+                                                                 : _mm512_extracti32x4_epi32(b, 3));
       } else if constexpr (NV == 4) {
         _mm512_storeu_si512(c, b);
       } else if constexpr (NV == 2) {

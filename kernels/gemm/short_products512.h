@@ -97,7 +97,8 @@ void run_short_panel(size_t columns, const ShortRows& p, const Avx512Vnni::Epilo
   run_short_rows_as<kTaps, kSteps, 2, 32>(p, epilogue);
 }
 
-using ShortPanel = void (*)(size_t columns, const ShortRows& p, const Avx512Vnni::Epilogue& epilogue);
+using ShortPanel = void (*)(size_t columns, const ShortRows& p,
+                            const Avx512Vnni::Epilogue& epilogue);
 
 // nullptr where sums are not of these.
 QRT_INLINE ShortPanel short_panel_of(size_t taps, size_t kc) {

@@ -8,7 +8,6 @@
 
 namespace qrt {
 
-constexpr size_t kWinogradColumns = 32;         // output channels at a time, at most
 constexpr size_t kWinogradMostTiles = 24;       // of a block
 constexpr size_t kWinogradTileBytes = 48 * 64;  // 36 x 16 int16, or 24 x 16 int32
 

@@ -3,18 +3,21 @@
 
 namespace qrt {
 
-#define QRT_WINOGRAD(isa, kernel_h, gain, transform, tile_rows, weight_lanes, signed_pixels, name) \
+#define QRT_WINOGRAD(isa, kernel_h, gain, transform_in, transform_out, tile_rows, weight_lanes, \
+                     signed_pixels, name)                                                       \
   void name(const WinogradArgs& args);
 #include "kernels/winograd/winograd.inc"
 
 namespace {
 
 // Ends with a row of no kernel: an array cannot be empty.
-#define QRT_WINOGRAD(isa, kernel_h, gain, transform, tile_rows, weight_lanes, signed_pixels, name) \
-  {#name, isa, kernel_h, gain, transform, tile_rows, weight_lanes, signed_pixels, name},
+#define QRT_WINOGRAD(isa, kernel_h, gain, transform_in, transform_out, tile_rows, weight_lanes, \
+                     signed_pixels, name)                                                       \
+  {#name,         isa,       kernel_h,     gain,          transform_in,                         \
+   transform_out, tile_rows, weight_lanes, signed_pixels, name},
 constexpr WinogradKernel kKernels[] = {
 #include "kernels/winograd/winograd.inc"
-    {nullptr, Isa::kScalar, 0, 0, 0, 0, 0, false, nullptr}};
+    {nullptr, Isa::kScalar, 0, 0, 0, 0, 0, 0, false, nullptr}};
 
 }  // namespace
 

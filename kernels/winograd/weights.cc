@@ -7,7 +7,7 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4;
-constexpr size_t kPixelBytes = 42 << 10;  // of a block, for each row of a register tile
+constexpr size_t kPixelBytes = 50 << 10;  // of a block, for each row of a register tile
 
 // Of the weights of one sign: 255 times it, or 128 times that of both, is within what is exact.
 int32_t most_sum(const WinogradShape& shape) {
@@ -96,8 +96,8 @@ void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t l
 size_t winograd_block(const WinogradKernel& kernel, const WinogradShape& shape) {
   const size_t rows = kernel.tile_rows;
   const size_t tile = shape.positions() * winograd_channels(shape) * sizeof(int16_t);
-  const size_t fit = kPixelBytes / tile, most = shape.kernel_h == 3 ? 2 : 4;  // register tiles
-  return rows * (fit < 1 ? 1 : fit > most ? most : fit);
+  const size_t fit = kPixelBytes * rows / tile, most = rows * (shape.kernel_h == 3 ? 2 : 4);
+  return fit < rows ? rows : fit > most ? most : fit;
 }
 
 size_t winograd_scratch_bytes(const WinogradKernel& kernel, const WinogradShape& shape) {

@@ -31,7 +31,8 @@
 
 namespace qrt {
 
-constexpr size_t kWinogradTile = 4;  // outputs of a tile, in each direction that is transformed
+constexpr size_t kWinogradTile = 4;      // outputs of a tile, in each direction that is transformed
+constexpr size_t kWinogradColumns = 32;  // output channels at a time, at most
 
 // Images of [in_h, in_w, in_c] bytes to [out_h, out_w, out_c]. The outputs of a tile lie a dilation
 // apart, and tiles side by side begin at neighbouring outputs until these places are filled.
@@ -69,7 +70,8 @@ void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t l
                       int16_t* weights);
 
 // A block of tiles: numbers tile_begin .. tile_end - 1 of all images' tiles, row by row, at most
-// winograd_block().
+// winograd_block(); of output channels channel_begin, a multiple of
+// kWinogradColumns, to channel_end - 1.
 struct WinogradArgs {
   WinogradShape shape;
   const uint8_t* x;     // the first image; pixels may be over-read by up to 64 bytes
@@ -81,6 +83,7 @@ struct WinogradArgs {
   uint8_t* y;  // the first image; int32 with RequantKind::kAcc, float with kFloat
   size_t y_pitch;
   size_t tile_begin, tile_end;
+  size_t channel_begin, channel_end;
   uint8_t* scratch;  // winograd_scratch_bytes(), aligned to 64
 };
 
@@ -89,9 +92,9 @@ struct WinogradKernel {
   Isa isa;
   size_t kernel_h;  // of the shapes that it takes
   // In products of the gemm family's row of the same set: what one of the definition's is worth here,
-  // and what the transforms of a tile take for each channel, of input and of output.
-  double gain, transform;
-  size_t tile_rows;  // of a register tile, or of two: blocks are whole ones
+  // and what the transforms of a tile take for each channel of input and of output.
+  double gain, transform_in, transform_out;
+  size_t tile_rows;  // of a register tile
   size_t weight_lanes;
   bool signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs
   void (*fn)(const WinogradArgs& args);

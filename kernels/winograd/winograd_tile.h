@@ -138,8 +138,7 @@ QRT_INLINE void find_pixels(const WinogradArgs& args, const TilePlace& place,
     const size_t y = first_y + r * s.dilation_h;
     for (size_t c = 0; c < 6; ++c) {
       const size_t x = first_x + c * s.dilation_w;
-      pixel[r][c] =
-          y < s.in_h && x < s.in_w ? image + (y * s.in_w + x) * args.x_pitch : args.zero;
+      pixel[r][c] = y < s.in_h && x < s.in_w ? image + (y * s.in_w + x) * args.x_pitch : args.zero;
     }
   }
 }
@@ -233,9 +232,9 @@ struct Panel {
 // registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
 template <class P, typename P::Epilogue::Form kForm>
 __attribute__((noinline)) void store_tile_as(const typename P::template Store<1>& store,
-                                                const uint8_t* sums, size_t sum_stride,
-                                                typename P::Acc bias, uint8_t* c, size_t pitch,
-                                                size_t row_pitch) {
+                                             const uint8_t* sums, size_t sum_stride,
+                                             typename P::Acc bias, uint8_t* c, size_t pitch,
+                                             size_t row_pitch) {
   using Sums = typename Vectors<P>::Sums;
   Sums tile[4][6];
   QRT_UNROLL
@@ -371,13 +370,14 @@ void run_block(const WinogradArgs& args) {
   static_assert(kColumns <= kWinogradColumns, "the sums have room for so many");
   const int8_t* const weights = reinterpret_cast<const int8_t*>(args.weights);
   const size_t all = (s.out_c + kPanel - 1) / kPanel * kPanel, position_bytes = all * product.kc;
-  for (size_t first = 0; first < s.out_c; first += kColumns) {
-    const size_t columns = all - first < kColumns ? all - first : kColumns;
+  const size_t end = args.channel_end < s.out_c ? args.channel_end : all;
+  for (size_t first = args.channel_begin; first < end; first += kColumns) {
+    const size_t columns = end - first < kColumns ? end - first : kColumns;
     product.weights = weights + first * product.kc;
     for (size_t p = 0; p < s.positions(); ++p, product.weights = product.next) {
-      product.next = p + 1 < s.positions()        ? product.weights + position_bytes
-                     : first + kColumns < s.out_c ? weights + (first + kColumns) * product.kc
-                                                  : weights;
+      product.next = p + 1 < s.positions()    ? product.weights + position_bytes
+                     : first + kColumns < end ? weights + (first + kColumns) * product.kc
+                                              : weights + args.channel_begin * product.kc;
       product.pixels = block.pixels + p * block.pixel_stride;
       product.sums = block.sums + p * block.sum_stride;
       if (columns == kColumns)

@@ -16,18 +16,26 @@ namespace {
 // Fewer tiles do not pay for the stream of transformed weights.
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
-constexpr uint64_t kMostWeightBytes = 5 << 20;
-// More weights come from beyond the second-level cache for every block of tiles.
+// Weights come from beyond the second-level cache; more than these for every block of tiles.
 constexpr uint64_t kNearWeightBytes = 1 << 20;
-constexpr double kFarBytesPerNs = 60;
+
+struct FarWeights {
+  double bytes_per_ns;  // beside the products of one register tile, and of more of them
+  double shared_bytes_per_ns;
+  uint64_t most_bytes;  // of a layer
+};
+FarWeights far_weights() {
+  return has_fast_shared_cache() ? FarWeights{25, 120, 10 << 20} : FarWeights{25, 45, 5 << 20};
+}
 
 struct Params {
   WinogradShape shape;
   const WinogradKernel* kernel;
   GemmCall gemm;  // its bias, requantisation and packed weights
   DynamicLayer dynamic;
-  size_t images, tasks, block, task_scratch;
-  size_t zero_bytes;  // of a pixel of zero points, which the weights follow in the step's state
+  size_t images, tasks, task_scratch;
+  size_t blocks, parts;  // of tiles, of channels
+  size_t zero_bytes;     // of a pixel of zero points, which the weights follow in the step's state
   uint8_t input_zero_point;
 };
 
@@ -61,15 +69,30 @@ bool has_form(const Conv2DGeometry& g) {
          g.groups == 1 && !g.row_taps;
 }
 
-// Nanoseconds of `tiles` tiles, whose blocks read the weights so many times.
-double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tiles, size_t blocks) {
+// Channels of a part, at least: its tasks transform all pixels of their tiles.
+constexpr size_t kLeastPart = 64;
+
+// Where tasks outnumber the blocks of tiles they share the channels of a block.
+size_t parts_of(const WinogradShape& s, size_t blocks, size_t tasks) {
+  const size_t most = std::max<size_t>(s.out_c / kLeastPart, 1);
+  return blocks < tasks ? std::min(ceil_div(tasks, blocks), most) : 1;
+}
+
+// Nanoseconds of `tiles` tiles in so many blocks, each of which reads the weights, and parts of channels.
+double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tiles, size_t blocks,
+               size_t parts) {
   const auto real = [](size_t v) { return static_cast<double>(v); };
   const double products =
       real(kWinogradTile * s.tile_h() * s.taps()) * real(s.in_c) * real(s.out_c);
-  const double tile = products / kernel.gain + kernel.transform * real(s.in_c + s.out_c);
+  const double tile = products / kernel.gain + kernel.transform_in * real(s.in_c * parts) +
+                      kernel.transform_out * real(s.out_c);
   const uint64_t bytes = winograd_weight_bytes(s);
-  const double far = bytes > kNearWeightBytes ? static_cast<double>(bytes) / kFarBytesPerNs : 0;
-  return real(tiles) * tile / speed_of(kernel.isa).macs + real(blocks) * far;
+  const FarWeights far = far_weights();
+  const bool is_shared = tiles > kernel.tile_rows * blocks;
+  const double weights =
+      static_cast<double>(bytes) / (is_shared ? far.shared_bytes_per_ns : far.bytes_per_ns);
+  return real(tiles) * tile / speed_of(kernel.isa).macs +
+         real(bytes > kNearWeightBytes ? blocks : 1) * weights;
 }
 
 // The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
@@ -107,14 +130,19 @@ void run(const Step& step, const RunContext& context) {
     job.bias = of_run.bias;
     if (of_run.requant.scale != nullptr) job.requant = of_run.requant;
   }
-  for_pieces(*context.parallel, p.tasks, p.images * p.shape.tiles(), 1,
+  const size_t tiles = p.images * p.shape.tiles(),
+               panels = ceil_div(p.shape.out_c, kWinogradColumns);
+  for_pieces(*context.parallel, p.tasks, p.blocks * p.parts, 1,
              [&](size_t task, size_t begin, size_t end) {
                WinogradArgs args = job;
                args.scratch = context.scratch + task * p.task_scratch;
-               const size_t blocks = ceil_div(end - begin, p.block);
-               for (size_t b = 0; b < blocks; ++b) {
-                 args.tile_begin = begin + part_begin(end - begin, b, blocks);
-                 args.tile_end = begin + part_begin(end - begin, b + 1, blocks);
+               for (size_t i = begin; i < end; ++i) {
+                 const size_t block = i / p.parts, part = i % p.parts;
+                 args.tile_begin = part_begin(tiles, block, p.blocks);
+                 args.tile_end = part_begin(tiles, block + 1, p.blocks);
+                 args.channel_begin = part_begin(panels, part, p.parts) * kWinogradColumns;
+                 args.channel_end = std::min(
+                     part_begin(panels, part + 1, p.parts) * kWinogradColumns, p.shape.out_c);
                  p.kernel->fn(args);
                  if (step.follower != nullptr)
                    follow_block(step, context, p, job.y_pitch, args.tile_begin, args.tile_end);
@@ -136,13 +164,16 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const WinogradShape shape = shape_of(g);
   const WinogradKernel* kernel = find_winograd(gemm->kernel->isa, shape.kernel_h);
   if (kernel == nullptr) return Status();
-  const size_t tiles = g.images * shape.tiles(), block = winograd_block(*kernel, shape);
-  const double ns =
-      time_of(*kernel, shape, tiles, std::max(ceil_div(tiles, block), context.threads));
+  const size_t tiles = g.images * shape.tiles();
+  const size_t blocks = ceil_div(tiles, winograd_block(*kernel, shape));
+  const size_t tasks =
+      task_count(time_of(*kernel, shape, tiles, blocks, 1), SIZE_MAX, context.threads);
+  const size_t parts = parts_of(shape, blocks, tasks);
+  const double ns = time_of(*kernel, shape, tiles, blocks, parts);
   const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
                     ns < static_cast<double>(step->macs * g.terms) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
-  if (!pays || weight_bytes > kMostWeightBytes || !winograd_is_exact(gemm->weights, shape))
+  if (!pays || weight_bytes > far_weights().most_bytes || !winograd_is_exact(gemm->weights, shape))
     return Status();
 
   auto params = std::make_shared<Params>();
@@ -152,12 +183,14 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   params->input_zero_point = options->input_zero_point();
-  params->block = block;
-  params->tasks = task_count(ns, ceil_div(tiles, block), context.threads);
+  params->tasks = std::min(tasks, blocks * parts);
+  params->parts = parts;
+  // So that every task has as many.
+  params->blocks = parts > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
   params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
   step->kernel = kernel->name;
-  step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1;
+  step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1 && parts == 1;
   step->input_rows = g.images * g.in_h * g.in_w;
   if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
   step->state_bytes = params->zero_bytes + static_cast<size_t>(weight_bytes);

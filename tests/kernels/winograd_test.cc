@@ -62,6 +62,7 @@ class WinogradTester {
   WinogradTester& x_gap(size_t v) { return x_gap_ = v, *this; }
   WinogradTester& y_gap(size_t v) { return y_gap_ = v, *this; }
   WinogradTester& block(size_t v) { return block_ = v, *this; }
+  WinogradTester& channels(size_t v) { return channels_ = v, *this; }
   WinogradTester& bias(int32_t most) { return bias_ = most, *this; }
   WinogradTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   // Sums as they are unless set.
@@ -100,9 +101,14 @@ class WinogradTester {
     args.y = y.data(), args.y_pitch = y_pitch;
     args.scratch = scratch.data();
     const size_t tiles = images_ * s.tiles(), block = std::min(block_, winograd_block(kernel, s));
-    for (args.tile_begin = 0; args.tile_begin < tiles; args.tile_begin = args.tile_end) {
-      args.tile_end = std::min(args.tile_begin + block, tiles);
-      kernel.fn(args);
+    for (args.channel_begin = 0; args.channel_begin < s.out_c;
+         args.channel_begin = args.channel_end) {
+      args.channel_end =
+          s.out_c - args.channel_begin <= channels_ ? s.out_c : args.channel_begin + channels_;
+      for (args.tile_begin = 0; args.tile_begin < tiles; args.tile_begin = args.tile_end) {
+        args.tile_end = std::min(args.tile_begin + block, tiles);
+        kernel.fn(args);
+      }
     }
 
     const auto pixel = [&](size_t image, size_t oy, size_t ox) {
@@ -126,7 +132,7 @@ class WinogradTester {
   }
 
  private:
-  size_t images_ = 1, x_gap_ = 0, y_gap_ = 0, block_ = SIZE_MAX;
+  size_t images_ = 1, x_gap_ = 0, y_gap_ = 0, block_ = SIZE_MAX, channels_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
   int32_t bias_ = INT32_MAX;
   Requant requant_ = testing::sums_alone();
@@ -193,6 +199,9 @@ TEST(Winograd, BlocksImagesAndPitches) {
     const Layer layer = random_layer(same(13, 9, 24, 40, kernel.kernel_h), &random);
     for (size_t block : {1, 2, 5, 6, 7, 11, 12, 13, 23, 24})
       WinogradTester().images(3).block(block).x_gap(5).y_gap(9).run(layer, kernel, &random);
+    const Layer many = random_layer(same(6, 9, 24, 150, kernel.kernel_h), &random);
+    for (size_t channels : {32, 64, 96, 128})
+      WinogradTester().channels(channels).y_gap(3).run(many, kernel, &random);
     const Layer wide = random_layer(same(9, 9, 2100 / kernel.kernel_h, 20, kernel.kernel_h),
                                     &random);  // blocks of fewer tiles
     ASSERT_LT(winograd_block(kernel, wide.shape), winograd_block(kernel, layer.shape));
