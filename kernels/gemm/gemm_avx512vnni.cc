@@ -22,7 +22,7 @@ void gemm_u8s8_8x32_k4_avx512vnni(const GemmArgs& args) {
   GemmArgs rest = args;
   if (done > 0) {
     rest.n -= done;
-    rest.weights += done * args.taps * args.kc;
+    rest.weights += done * args.kc;
     rest.bias += done;
     rest.requant.scale += done;
     rest.c = static_cast<uint8_t*>(args.c) + done;

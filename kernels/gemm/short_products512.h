@@ -1,8 +1,7 @@
-// Products of short sums on AVX512-VNNI: 1x1 convolutions of 16, 24 or 32 channels, and the first 3x3
-// convolution of an image of three. A panel's weights stay in registers and the loop over k is
-// written out, so that a group of 64 outputs takes its dot products, its requantisation and little
-// else; a tile of run_column() asks for its rows, taps and fetches every time, which takes as long
-// as so few steps.
+// Products of short sums on AVX512-VNNI: 1x1 convolutions of 16, 24 or 32 channels. A panel's weights
+// stay in registers and the loop over k is written out, so that a group of 64 outputs takes its dot
+// products, its requantisation and little else; a tile of run_column() asks for its rows, taps and
+// fetches every time, which takes as long as so few steps.
 // Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_GEMM_SHORT_PRODUCTS512_H_
 #define QRT_KERNELS_GEMM_SHORT_PRODUCTS512_H_
@@ -19,7 +18,7 @@ constexpr size_t kShortBytes = 16 * 1024;
 // Rows of a product against one panel of channels, all of which are stored.
 struct ShortRows {
   const uint8_t* a;
-  size_t rows, a_stride, a_tap_stride;
+  size_t rows, a_stride;
   const int8_t* weights;
   const int32_t* bias;
   size_t channel;
@@ -27,24 +26,24 @@ struct ShortRows {
   size_t c_stride;
 };
 
-// kSteps of four k in each of kTaps taps; NV vectors of channels, kColumns of them stored: all, or 24.
-// REQUIRES: rows for at least one group; the last one takes the last rows, whether done or not.
-template <int kTaps, int kSteps, int NV, size_t kColumns, Avx512Vnni::Epilogue::Form kForm>
+// kSteps of four k, NV vectors of channels. REQUIRES: rows for at least one group; the last one takes the
+// last rows, whether done or not.
+template <int kSteps, int NV, Avx512Vnni::Epilogue::Form kForm>
 __attribute__((noinline)) void run_short_rows(const ShortRows& p,
                                               const Avx512Vnni::Epilogue& epilogue) {
   using P = Avx512Vnni;
-  constexpr int kRows = kGroupVectors / NV, kAll = kTaps * kSteps;
-  P::Rhs w[kAll][NV];
+  constexpr int kRows = kGroupVectors / NV;
+  P::Rhs w[kSteps][NV];
   P::Acc bias[NV];
   QRT_UNROLL
   for (int v = 0; v < NV; ++v) {
     bias[v] = epilogue.start(P::load_acc(p.bias + 16 * v));
     QRT_UNROLL
-    for (int s = 0; s < kAll; ++s) w[s][v] = P::load_rhs(p.weights + 64 * (v * kAll + s), 0);
+    for (int s = 0; s < kSteps; ++s) w[s][v] = P::load_rhs(p.weights + 64 * (v * kSteps + s), 0);
   }
-  P::StoreOf<NV, kColumns> store;
-  store.set(epilogue, p.channel, kColumns);
-  const size_t a_stride = p.a_stride, a_tap_stride = p.a_tap_stride, c_stride = p.c_stride;
+  P::Store<NV> store;
+  store.set(epilogue, p.channel, 16 * NV);
+  const size_t a_stride = p.a_stride, c_stride = p.c_stride;
   const uint8_t* a = p.a;
   uint8_t* c = p.c;
   size_t left = p.rows;
@@ -56,19 +55,12 @@ __attribute__((noinline)) void run_short_rows(const ShortRows& p,
       for (int v = 0; v < NV; ++v) acc[i][v] = bias[v];
     }
     QRT_UNROLL
-    for (int s = 0; s < kAll; ++s) {
+    for (int s = 0; s < kSteps; ++s) {
       QRT_UNROLL
       for (int i = 0; i < kRows; ++i) {
-        const size_t row = static_cast<size_t>(i) * a_stride,
-                     tap = static_cast<size_t>(s / kSteps) * a_tap_stride;
-        const P::Lhs x = P::splat_lhs(a + row + tap + 4 * (s % kSteps), 0);
+        const P::Lhs x = P::splat_lhs(a + static_cast<size_t>(i) * a_stride + 4 * s, 0);
         QRT_UNROLL
-        for (int v = 0; v < NV; ++v) {
-          if (16 * static_cast<size_t>(v + 1) > kColumns)
-            Avx512VnniBlockAndHalf::dot_half(acc[i][v], x, w[s][v]);
-          else
-            P::dot(acc[i][v], x, w[s][v]);
-        }
+        for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, w[s][v]);
       }
     }
     store.template rows_as<kForm>(acc, c, c_stride);
@@ -80,50 +72,43 @@ __attribute__((noinline)) void run_short_rows(const ShortRows& p,
   }
 }
 
-template <int kTaps, int kSteps, int NV, size_t kColumns>
+template <int kSteps, int NV>
 void run_short_rows_as(const ShortRows& p, const Avx512Vnni::Epilogue& epilogue) {
   using Form = Avx512Vnni::Epilogue::Form;
-  if (epilogue.form == Form::kFused)
-    return run_short_rows<kTaps, kSteps, NV, kColumns, Form::kFused>(p, epilogue);
-  run_short_rows<kTaps, kSteps, NV, kColumns, Form::kPlain>(p, epilogue);
+  if (epilogue.form == Form::kFused) return run_short_rows<kSteps, NV, Form::kFused>(p, epilogue);
+  run_short_rows<kSteps, NV, Form::kPlain>(p, epilogue);
 }
 
-template <int kTaps, int kSteps>
+template <int kSteps>
 void run_short_panel(size_t columns, const ShortRows& p, const Avx512Vnni::Epilogue& epilogue) {
-  if constexpr (kTaps > 1) {
-    if (columns == 24) return run_short_rows_as<kTaps, kSteps, 2, 24>(p, epilogue);
-  }
-  if (columns == 16) return run_short_rows_as<kTaps, kSteps, 1, 16>(p, epilogue);
-  run_short_rows_as<kTaps, kSteps, 2, 32>(p, epilogue);
+  if (columns == 16) return run_short_rows_as<kSteps, 1>(p, epilogue);
+  run_short_rows_as<kSteps, 2>(p, epilogue);
 }
 
 using ShortPanel = void (*)(size_t columns, const ShortRows& p,
                             const Avx512Vnni::Epilogue& epilogue);
 
 // nullptr where sums are not of these.
-QRT_INLINE ShortPanel short_panel_of(size_t taps, size_t kc) {
-  if (taps == 3 && kc == 12) return run_short_panel<3, 3>;
-  if (taps != 1) return nullptr;
-  return kc == 16   ? run_short_panel<1, 4>
-         : kc == 24 ? run_short_panel<1, 6>
-         : kc == 32 ? run_short_panel<1, 8>
+QRT_INLINE ShortPanel short_panel_of(size_t kc) {
+  return kc == 16   ? run_short_panel<4>
+         : kc == 24 ? run_short_panel<6>
+         : kc == 32 ? run_short_panel<8>
                     : nullptr;
 }
 
 // Of `left` channels those of the next panel; 0: what is left has faster tiles elsewhere, a vector and
 // half a one, or two of which not all is stored.
-QRT_INLINE size_t short_columns(size_t left, size_t taps) {
+QRT_INLINE size_t short_columns(size_t left) {
   if (left >= 32) return 32;
-  if (taps > 1 && left == 24) return 24;
   return left >= 16 && left <= 24 ? 16 : 0;
 }
 
 // The first channels of the product, as many as there are short panels for; returns how many.
 QRT_INLINE size_t run_short_products(const GemmArgs& g) {
   constexpr size_t kFewRows = 16;
-  const ShortPanel run_panel = short_panel_of(g.taps, g.kc);
-  const size_t rows_of_block = kShortBytes / (g.taps * g.kc + g.n);
-  if (run_panel == nullptr || g.indirection != nullptr || short_columns(g.n, g.taps) == 0 ||
+  const ShortPanel run_panel = short_panel_of(g.kc);
+  const size_t rows_of_block = kShortBytes / (g.kc + g.n);
+  if (run_panel == nullptr || g.taps != 1 || g.indirection != nullptr || short_columns(g.n) == 0 ||
       g.m < kFewRows || rows_of_block < kFewRows)
     return 0;
   const Output<Avx512Vnni> output(g);
@@ -136,11 +121,10 @@ QRT_INLINE size_t run_short_products(const GemmArgs& g) {
     // A last block of few rows joins the one before it.
     rows = g.m - row < 2 * rows_of_block ? g.m - row : rows_of_block;
     done = 0;
-    for (size_t columns; (columns = short_columns(g.n - done, g.taps)) > 0; done += columns) {
+    for (size_t columns; (columns = short_columns(g.n - done)) > 0; done += columns) {
       run_panel(columns,
-                {g.a + row * g.a_stride, rows, g.a_stride, g.a_tap_stride,
-                 g.weights + done * g.taps * g.kc, g.bias + done, done,
-                 static_cast<uint8_t*>(g.c) + row * g.c_stride + done, g.c_stride},
+                {g.a + row * g.a_stride, rows, g.a_stride, g.weights + done * g.kc, g.bias + done,
+                 done, static_cast<uint8_t*>(g.c) + row * g.c_stride + done, g.c_stride},
                 *epilogue);
     }
   }

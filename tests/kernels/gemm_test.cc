@@ -428,6 +428,31 @@ TEST_P(GemmTest, LimitsClampTheOutput) {
   run(GemmTester().m(30).n(70).limits(128, 201).zero_point(128));
 }
 
+// Which some kernels do in loops of their own, for the plain requantisations.
+TEST_P(GemmTest, ShortSumsOfManyRows) {
+  for (size_t k : {13, 16, 24, 30, 32}) {
+    for (size_t n : {16, 21, 24, 25, 32, 48, 56, 63, 72, 97}) {
+      for (size_t m : {15, 16, 17, 18, 19, 61}) run(GemmTester().m(m).n(n).k(k).a_gap(4).c_gap(3));
+    }
+    run(GemmTester().m(700).n(48).k(k));
+    for (int lo : {0, 113, 120}) run(GemmTester().m(33).n(56).k(k).zero_point(120).limits(lo, 255));
+    run(GemmTester().m(33).n(56).k(k).zero_point(120).limits(120, 201));
+    run(GemmTester().m(33).n(56).k(k).kind(RequantKind::kAcc));
+  }
+}
+
+TEST_P(GemmTest, BlocksAndAHalfOfChannels) {
+  for (size_t n : {5, 8, 17, 20, 24, 54}) {
+    for (size_t m : {13, 14, 49, 57, 64}) {
+      run(GemmTester().m(m).n(n).k(76).c_gap(5));
+      run(GemmTester().m(m).n(n).taps(3).k(20).indirect(true).zero_point(9).limits(9, 255));
+    }
+    run(GemmTester().m(56).n(n).k(36).kind(RequantKind::kAcc));
+    run(GemmTester().m(56).n(n).k(36).zero_point(128).limits(3, 251));
+    run(GemmTester().m(56).n(n).k(36).kind(RequantKind::kInt).round(Round::kHalfUp).stages(1));
+  }
+}
+
 TEST_P(GemmTest, EveryRequantisation) {
   for (size_t m : {size_t{1}, size_t{GetParam().mr}, size_t{GetParam().mr} + 3}) {
     const auto tester = [&] { return GemmTester().m(m).n(GetParam().nr + 9).c_gap(8); };
