@@ -38,9 +38,11 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
                              size_t bands) {
   constexpr size_t kInts = 16 * V::kTile.lanes;
-  if constexpr (kStore == Store::kFused || kStore == Store::kAffine) {
-    finish.template store_fused<kStore == Store::kAffine>(acc, typename V::Fused(loop.constants),
-                                                          out, band_bytes, bands);
+  if constexpr (V::kHolds && kStore != Store::kGeneric) {
+    const typename V::template Constants<kStore> constants(loop.constants);
+    finish.template store<kStore>(acc, constants, out, band_bytes, bands);
+  } else if constexpr (kStore == Store::kFused) {
+    finish.store_fused(acc, typename V::Fused(loop.constants), out, band_bytes, bands);
   } else if constexpr (kStore == Store::kFixed || kStore == Store::kFixedFromZero) {
     finish.template store_fixed<kStore == Store::kFixedFromZero>(acc, loop.constants, out,
                                                                  band_bytes, bands);
@@ -166,48 +168,42 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   }
 }
 
-// The constants of slide(): from memory for every output, but of Store::kFused and kAffine in
-// registers.
-template <class V, Store kStore,
-          bool kInRegisters = kStore == Store::kFused || kStore == Store::kAffine>
+// What slide() keeps in registers from output to output, of the epilogues whose constants fit.
+template <class V, Store kStore, bool kInRegisters = V::template Constants<kStore>::kHeld>
 struct Held {
   explicit Held(const Loop& l) : loop(l) {}
   __attribute__((always_inline)) typename V::Acc start(int q) const {
     return V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
   }
-  __attribute__((always_inline)) void store(const Block& b, const typename V::Finish& finish,
-                                            const typename V::Acc (&acc)[4], uint8_t* out,
-                                            size_t band_bytes, size_t bands) const {
-    store_output<V, kStore>(b, loop, finish, acc, out, band_bytes, bands);
+  __attribute__((always_inline)) typename V::template Constants<kStore> constants() const {
+    return typename V::template Constants<kStore>(loop.constants);
   }
   const Loop& loop;
 };
 
 template <class V, Store kStore>
 struct Held<V, kStore, true> {
-  explicit __attribute__((always_inline)) Held(const Loop& loop) : fused(loop.constants) {
+  explicit __attribute__((always_inline)) Held(const Loop& loop) : held(loop.constants) {
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       bias[q] = V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
     });
   }
   __attribute__((always_inline)) typename V::Acc start(int q) const { return bias[q]; }
-  __attribute__((always_inline)) void store(const Block&, const typename V::Finish& finish,
-                                            const typename V::Acc (&acc)[4], uint8_t* out,
-                                            size_t band_bytes, size_t bands) const {
-    finish.template store_fused<kStore == Store::kAffine>(acc, fused, out, band_bytes, bands);
+  __attribute__((always_inline)) const typename V::template Constants<kStore>& constants() const {
+    return held;
   }
   typename V::Acc bias[4];
-  typename V::Fused fused;
+  typename V::template Constants<kStore> held;
 };
 
-// Whole rows of a kernel of up to 4 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. kInside: no row of `image` is
+// Whole rows of a kernel of up to 3 rows (4 of two passes) of 3 taps, multiplier 1: each column is
+// interleaved in registers and leaves them after the third output that it touches. kInside: no row of `image` is
 // padding, so that one offset moves all addresses; with one each, g++ 12 keeps them in memory.
 template <class V, int kRows, Store kStore, bool kInside>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {
   constexpr size_t kCell = V::kTile.quad_bytes;
-  constexpr int kGroupRows = V::kTile.group_rows;
+  constexpr int kGroupRows = V::kTile.group_rows, kLoaded = kRows == 1 ? 3 : kGroupRows;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.end - area.y;
@@ -245,14 +241,15 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
     const SourceRow<V>* from = next;
     if (V::kBands > 1) from = opaque(from);
     typename V::Row row[kGroupRows];
-    unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
+    unroll<kLoaded>([&](auto r) QRT_INLINE_LAMBDA {
       const uint8_t* p[V::kBands];
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
         p[k] = from[r].p[k] + offset;
-        if (!kInside) next[r].p[k] += next[r].step[k];
+        if (!kInside) next[r].p[k] = opaque(next[r].p[k] + next[r].step[k]);
       });
       row[r] = V::load_row(p);
     });
+    if (kLoaded < kGroupRows) row[kGroupRows - 1] = row[kLoaded - 1];
     if (kInside) offset += step;
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       column[0][q] = column[1][q];
@@ -271,8 +268,8 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
           V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
         });
       });
-      held.store(b, finish, acc[r], out + r * loop.row_bytes, kRows * loop.row_bytes,
-                 (rows_left + kRows - 1 - r) / kRows);
+      finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
+                                    kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
     });
     out += loop.channels;
   }

@@ -21,9 +21,9 @@
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
-//     Fused(constants)                     what store_fused<kAffine>() takes then
+//     Fused(constants)                     what store_fused() takes then
 //     kFusesAboveZeroPoint                 also where only the lower limit is the zero point
-//   kHasAffine                                 whether store_fused<true>() is for Store::kAffine
+//   kHasAffine                             whether there is Store::kAffine
 //   kFixes                                 whether there are, for Store::kFixed and kFixedFromZero,
 //     can_fix(requant, c, n)               whether they serve n channels from c on
 //     fix(requant, c, n, float[3][])       their constants, in channel order
@@ -34,6 +34,9 @@
 //                                          upper half band_bytes behind the lower; if so, there are
 //     OneBand                              this policy with one band
 //     store_part(p, load(q), n)            stores the first n bytes of a register
+//   kHolds                                 whether there are, instead of Fused and all these stores,
+//     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
+//     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -109,7 +112,7 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
-  if (loops.slide[0] != nullptr && s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1 &&
+  if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
       s.multiplier == 1) {
     SourceRow<V> image[kGroupRows];
     find_rows(b, pixels, area, 0, image);
