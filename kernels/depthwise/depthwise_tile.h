@@ -50,6 +50,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/depthwise/depthwise_line.h"
 #include "kernels/depthwise/depthwise_loops.h"
 
 namespace qrt {
@@ -65,6 +66,7 @@ struct Loops {
 
   Slide slide[2], slide_inside[2];  // null where there are none
   Compute compute[2], compute_3x3[2];
+  void (*line)(const Block& b, const Loop& loop);  // null where there is none
 };
 
 template <class V, Store kStore, int kRows, bool kInside>
@@ -76,6 +78,14 @@ constexpr typename Loops<V>::Slide slide_of() {
   } else {
     return slide<V, kRows, kStore, kInside>;
   }
+}
+
+template <class V, Store kStore>
+constexpr auto line_of() -> decltype(Loops<V>::line) {
+  if constexpr (V::kHolds && V::kBands == 1 && kStore != Store::kGeneric)
+    return compute_line<V, kStore>;
+  else
+    return nullptr;
 }
 
 // Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
@@ -103,7 +113,8 @@ Loops<V> loops_of() {
   return {{slide_of<V, kStore, 1, false>(), slide_of<V, kStore, kTwo, false>()},
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
           {compute_area<Area, 1, 0, kStore>, compute_area<Area, kTwo, 0, kStore>},
-          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()}};
+          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()},
+          line_of<V, kStore>()};
 }
 
 template <class V>
@@ -148,6 +159,12 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      s.stride_w * p.column_bytes,
                      b.channels,
                      s.out_w * b.channels};
+  if constexpr (V::kHolds && V::kBands == 1) {
+    if (loops.line != nullptr && is_line(s)) {
+      prepare_line<V>(b);
+      return loops.line(b, loop);
+    }
+  }
   for (size_t rows = 0; y < end; y += rows * V::kBands) {
     rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && end - y > V::kBands ? 2 : 1;
     compute_pass<V>(b, loop, loops, pixels, {y, end, rows, 0, 0});
@@ -226,7 +243,8 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    if (n <= 16 * V::kTile.lanes / (2 * V::kBands))
+    const bool is_wide = V::kHolds && is_line(args.shape);  // one row, and no use for bands
+    if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
   run_block<V>(args, plan, channels, c, n, y, end);
