@@ -109,11 +109,17 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   border(PTRDIFF_MAX);
 }
 
-// Output rows y + band * rows + 0..rows - 1 (rows: 1 or 2 in every band) of pixels x.., of which
-// those before `end` are wanted.
+// `rows` output rows (1 or 2) of every band, from row y on and row_step() apart, of pixels x..; the
+// first `left` are wanted.
 struct Area {
-  size_t y, end, rows, x, outputs;
+  size_t y, left, rows, x, outputs;
 };
+
+// Output rows from one of a pass to the next.
+template <class V>
+QRT_INLINE size_t row_step(const Block& b) {
+  return V::kTile.pairs_dilated ? b.plan.row_step : 1;
+}
 
 // The image rows of group g of an area. Where no output needs one, because its weights are zero or
 // its band is not stored, any other serves: the last row of the kernel, the first band.
@@ -126,7 +132,8 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   for (size_t r = 0; r < kRows; ++r) {
     const size_t ky = g * kRows + r < last ? g * kRows + r : last;
     for (size_t k = 0; k < V::kBands; ++k) {
-      const size_t band_y = area.y + k * area.rows, y = band_y < area.end ? band_y : area.y;
+      const size_t before = k * area.rows;
+      const size_t y = before < area.left ? area.y + before * row_step<V>(b) : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
       const bool inside = iy < s.in_h;
       source[r].p[k] =

@@ -21,7 +21,7 @@ struct Loop {
   size_t outer, outer_step;    // kernel columns, if their distance is not that of the taps
   size_t taps;                 // in a row of columns that is contiguous
   size_t pixel_step;           // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;  // of the output
+  size_t channels, row_bytes;  // of the output, whose rows are row_step() apart
 };
 
 // p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
@@ -152,7 +152,7 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   const typename V::Finish finish(b.args.requant, b.n);
   const uint8_t* columns = b.args.scratch + b.plan.columns_offset;
   uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
-  const size_t rows_left = area.end - area.y;
+  const size_t rows_left = area.left;
   size_t i = 0;
   for (; i + V::kOutputs <= area.outputs; i += V::kOutputs) {
     compute<V, kRows, V::kOutputs, kTaps, kStore>(b, loop, finish, columns, out, rows_left);
@@ -206,8 +206,8 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
   constexpr int kGroupRows = V::kTile.group_rows, kLoaded = kRows == 1 ? 3 : kGroupRows;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
-  const size_t rows_left = area.end - area.y;
-  uint8_t* out = b.args.output + area.y * loop.row_bytes + b.c;
+  const size_t rows_left = area.left;
+  uint8_t* out = b.args.output + area.y * s.out_w * loop.channels + b.c;
   SourceRow<V> next[kGroupRows];
   for (SourceRow<V>& row : next) {
     for (int k = 0; k < V::kBands; ++k) {

@@ -158,16 +158,21 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      contiguous ? s.kernel_w * p.groups : p.groups,
                      s.stride_w * p.column_bytes,
                      b.channels,
-                     s.out_w * b.channels};
+                     row_step<V>(b) * s.out_w * b.channels};
   if constexpr (V::kHolds && V::kBands == 1) {
     if (loops.line != nullptr && is_line(s)) {
       prepare_line<V>(b);
       return loops.line(b, loop);
     }
   }
-  for (size_t rows = 0; y < end; y += rows * V::kBands) {
-    rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && end - y > V::kBands ? 2 : 1;
-    compute_pass<V>(b, loop, loops, pixels, {y, end, rows, 0, 0});
+  const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
+  for (size_t i = 0; i < firsts; ++i) {
+    size_t rows = 0;
+    for (size_t at = y + i; at < end; at += rows * V::kBands * step) {
+      const size_t left = (end - at + step - 1) / step;
+      rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      compute_pass<V>(b, loop, loops, pixels, {at, left, rows, 0, 0});
+    }
   }
 }
 

@@ -57,9 +57,11 @@ bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s)
 DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s) {
   DepthwisePlan p;
   p.groups = ceil_div(s.kernel_h, tile.group_rows);
-  const bool two =
-      s.dilation_h == 1 && s.stride_h < 4 && s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
+  const bool is_dilated = s.dilation_h > 1;
+  const bool two = (!is_dilated || (tile.pairs_dilated && s.stride_h == 1)) && s.stride_h < 4 &&
+                   s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
   p.pass_rows = two ? 2 : 1;
+  p.row_step = two && is_dilated ? s.dilation_h : 1;
   p.column_bytes = p.groups * 4 * tile.quad_bytes;
   const size_t budget = kColumnBudget / p.column_bytes;
   const Columns near = together(s, budget), far = apart(s, budget);
