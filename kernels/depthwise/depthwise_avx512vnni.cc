@@ -94,18 +94,25 @@ struct Zmm {
     return all == 0xffff;
   }
 
+  // Lane l of out[i] is lane i of v[l].
+  QRT_INLINE void transpose_lanes(const __m512i v[4], __m512i out[4]) {
+    const __m512i even0 = _mm512_shuffle_i32x4(v[0], v[1], 0x88);
+    const __m512i odd0 = _mm512_shuffle_i32x4(v[0], v[1], 0xdd);
+    const __m512i even1 = _mm512_shuffle_i32x4(v[2], v[3], 0x88);
+    const __m512i odd1 = _mm512_shuffle_i32x4(v[2], v[3], 0xdd);
+    out[0] = _mm512_shuffle_i32x4(even0, even1, 0x88);
+    out[1] = _mm512_shuffle_i32x4(odd0, odd1, 0x88);
+    out[2] = _mm512_shuffle_i32x4(even0, even1, 0xdd);
+    out[3] = _mm512_shuffle_i32x4(odd0, odd1, 0xdd);
+  }
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
-    // A transposition of 4 x 4 lanes.
-    const __m512i even0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0x88);
-    const __m512i odd0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0xdd);
-    const __m512i even1 = _mm512_shuffle_i32x4(acc[2], acc[3], 0x88);
-    const __m512i odd1 = _mm512_shuffle_i32x4(acc[2], acc[3], 0xdd);
-    const __m512i order = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
-    const __m512i next = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
-    _mm512_storeu_si512(out, _mm512_permutex2var_epi64(even0, order, even1));
-    _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(odd0, order, odd1));
-    _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi64(even0, next, even1));
-    _mm512_storeu_si512(out + 48, _mm512_permutex2var_epi64(odd0, next, odd1));
+    __m512i v[4];
+    transpose_lanes(acc, v);
+    for (int i = 0; i < 4; ++i) _mm512_storeu_si512(out + i * 16, v[i]);
+  }
+  QRT_INLINE void load_quads(const uint8_t* const* p, Data quads[4]) {
+    const __m512i v[4] = {load(p[0]), load(p[1]), load(p[2]), load(p[3])};
+    transpose_lanes(v, quads);
   }
 
   // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.

@@ -36,6 +36,7 @@
 //     store_part(p, load(q), n)            stores the first n bytes of a register
 //   kHolds                                 whether there are, instead of Fused and all these stores,
 //     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
+//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
 //     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
