@@ -63,14 +63,22 @@ struct Zmm {
   QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
 
   QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
-    const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
-    const __m512i high01 = _mm512_unpackhi_epi8(row[0], row[1]);
-    const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]);
-    const __m512i high23 = _mm512_unpackhi_epi8(row[2], row[3]);
-    cells[0] = _mm512_unpacklo_epi16(low01, low23);
-    cells[1] = _mm512_unpackhi_epi16(low01, low23);
-    cells[2] = _mm512_unpacklo_epi16(high01, high23);
-    cells[3] = _mm512_unpackhi_epi16(high01, high23);
+    Row low[2], high[2];
+    interleave_two(row, low);
+    interleave_two(row + 2, high);
+    interleave_words(low, high, cells);
+  }
+
+  // Two rows' bytes to words, and two columns' words to cells.
+  QRT_INLINE void interleave_two(const Row row[2], Row words[2]) {
+    words[0] = _mm512_unpacklo_epi8(row[0], row[1]);
+    words[1] = _mm512_unpackhi_epi8(row[0], row[1]);
+  }
+  QRT_INLINE void interleave_words(const Row a[2], const Row b[2], Data cells[4]) {
+    cells[0] = _mm512_unpacklo_epi16(a[0], b[0]);
+    cells[1] = _mm512_unpackhi_epi16(a[0], b[0]);
+    cells[2] = _mm512_unpacklo_epi16(a[1], b[1]);
+    cells[3] = _mm512_unpackhi_epi16(a[1], b[1]);
   }
 
   QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }

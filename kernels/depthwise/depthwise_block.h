@@ -110,6 +110,17 @@ struct Quads {
       }
     }
   }
+
+  // A quad, or two rows as the upper half of one that has others in its lower half.
+  QRT_INLINE void store_half(Unsigned quad, bool is_second, uint8_t* cell) {
+    Unsigned lower = {};
+    if (is_second) {
+      memcpy(&lower, cell, sizeof(lower));
+      quad <<= 16;
+    }
+    quad |= lower;
+    memcpy(cell, &quad, sizeof(quad));
+  }
 };
 
 // Weights and constants of a block to scratch, in the lane order of the interleaved columns.
@@ -158,7 +169,8 @@ QRT_NOINLINE void prepare(const Block& b) {
         exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
     block_bytes[l] = exists ? 64 : 0;
   }
-  uint8_t* cells = b.args.scratch + b.plan.weights_offset;
+  uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
+  uint8_t* cells = cells_begin;
   const size_t row_cells = b.plan.weight_row_bytes;
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
@@ -171,6 +183,20 @@ QRT_NOINLINE void prepare(const Block& b) {
       typename Q::Unsigned own[4], previous[4] = {};
       load(quad * kernel_w + kx, own);
       if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
+      if constexpr (V::kTile.pairs) {
+        if (b.plan.is_paired) {
+          uint8_t* const paired =
+              cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
+          const bool is_second = g == 1 && kx % 2 == 1;
+          unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+            Q::store_half(own[q], is_second, paired + q * kCell);
+            if (pass_rows == 2)
+              Q::store_half(Q::shift_rows(own[q], previous[q], shift), is_second,
+                            paired + q * kCell + row_cells);
+          });
+          continue;
+        }
+      }
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
         Q::store(own[q], first, cells);
         if (pass_rows == 2)

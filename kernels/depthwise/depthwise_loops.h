@@ -19,7 +19,8 @@ struct Loop {
   const uint8_t* weights;
   size_t weight_row_bytes;
   size_t outer, outer_step;    // kernel columns, if their distance is not that of the taps
-  size_t taps;                 // in a row of columns that is contiguous
+  size_t taps, tap_step;       // in a row of columns, and bytes from one to the next
+  size_t more_taps, more_step;  // the same of all rows of columns but the first
   size_t pixel_step;           // bytes of columns from one output pixel to the next
   size_t channels, row_bytes;  // of the output, whose rows are row_step() apart
 };
@@ -112,13 +113,15 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     if constexpr (kTaps > 0) {
       unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
     } else {
+      size_t taps = loop.taps, step = V::kTile.pairs ? loop.tap_step : 4 * kCell;
       for (size_t o = 0; o < loop.outer; ++o) {
         const uint8_t* data = columns + o * loop.outer_step;
-        for (size_t t = 0; t < loop.taps; ++t) {
+        for (size_t t = 0; t < taps; ++t) {
           tap(data, 0);
-          data += 4 * kCell;
+          data += step;
           for (const uint8_t*& w : weights) w += 4 * kCell;
         }
+        if (V::kTile.pairs) taps = loop.more_taps, step = loop.more_step;
       }
     }
   }

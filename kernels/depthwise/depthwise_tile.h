@@ -151,12 +151,18 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   const DepthwisePlan& p = b.plan;
   // Undilated columns are contiguous, as are their weights: one loop over all groups.
   const bool contiguous = s.dilation_w == 1;
+  constexpr size_t kGroup = 4 * V::kTile.quad_bytes;
+  const bool is_paired = V::kTile.pairs && p.is_paired;
+  const size_t taps = !contiguous ? p.groups : is_paired ? s.kernel_w : s.kernel_w * p.groups;
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
-                     contiguous ? 1 : s.kernel_w,
-                     p.kernel_step * p.column_bytes,
-                     contiguous ? s.kernel_w * p.groups : p.groups,
+                     is_paired ? 2 : contiguous ? 1 : s.kernel_w,
+                     is_paired ? kGroup : p.kernel_step * p.column_bytes,
+                     taps,
+                     is_paired ? p.column_bytes : kGroup,
+                     is_paired ? (taps + 1) / 2 : taps,
+                     is_paired ? 2 * p.column_bytes : kGroup,
                      s.stride_w * p.column_bytes,
                      b.channels,
                      row_step<V>(b) * s.out_w * b.channels};
