@@ -185,8 +185,7 @@ QRT_NOINLINE void prepare(const Block& b) {
       if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
       if constexpr (V::kTile.pairs) {
         if (b.plan.is_paired) {
-          uint8_t* const paired =
-              cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
+          uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
           const bool is_second = g == 1 && kx % 2 == 1;
           unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
             Q::store_half(own[q], is_second, paired + q * kCell);

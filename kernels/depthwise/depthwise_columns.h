@@ -71,7 +71,7 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   const size_t column_bytes = b.plan.column_bytes;
   const uint8_t* zero[V::kBands];
   for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
-  typename V::Row before[2];  // the column before, whose other half is the next
+  typename V::Row before[2] = {};  // the column before, whose other half is the next
   size_t i = 0;
   const auto store = [&](const typename V::Row(&row)[kRows]) QRT_INLINE_LAMBDA {
     typename V::Data column[4];

@@ -18,11 +18,11 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
-  size_t outer, outer_step;    // kernel columns, if their distance is not that of the taps
-  size_t taps, tap_step;       // in a row of columns, and bytes from one to the next
+  size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
+  size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
   size_t more_taps, more_step;  // the same of all rows of columns but the first
-  size_t pixel_step;           // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;  // of the output, whose rows are row_step() apart
+  size_t pixel_step;            // bytes of columns from one output pixel to the next
+  size_t channels, row_bytes;   // of the output, whose rows are row_step() apart
 };
 
 // p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
@@ -199,9 +199,9 @@ struct Held<V, kStore, true> {
   typename V::template Constants<kStore> held;
 };
 
-// Whole rows of a kernel of up to 3 rows (4 of two passes) of 3 taps, multiplier 1: each column is
-// interleaved in registers and leaves them after the third output that it touches. kInside: no row of `image` is
-// padding, so that one offset moves all addresses; with one each, g++ 12 keeps them in memory.
+// Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
+// registers and leaves them after the third output that it touches. kInside: no row of `image` is
+// padding, so that the offset of a column is that of all rows.
 template <class V, int kRows, Store kStore, bool kInside>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {
@@ -232,7 +232,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
           // One by one: in vectors they would look like accumulators on the stack to the
           // disassembly test.
           next[r].p[k] = opaque(turn == 0 ? image[r].p[k] : b.args.zero + b.c);
-          next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
+          next[r].step[k] = image[r].step[k] != 0 ? ~size_t{0} : 0;  // here a mask
         });
       });
       offset = 0;
@@ -247,13 +247,12 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
     unroll<kLoaded>([&](auto r) QRT_INLINE_LAMBDA {
       const uint8_t* p[V::kBands];
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-        p[k] = from[r].p[k] + offset;
-        if (!kInside) next[r].p[k] = opaque(next[r].p[k] + next[r].step[k]);
+        p[k] = from[r].p[k] + (kInside ? offset : offset & from[r].step[k]);
       });
       row[r] = V::load_row(p);
     });
     if (kLoaded < kGroupRows) row[kGroupRows - 1] = row[kLoaded - 1];
-    if (kInside) offset += step;
+    offset += step;
     unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
       column[0][q] = column[1][q];
       column[1][q] = column[2][q];

@@ -77,7 +77,8 @@ constexpr typename Loops<V>::Slide slide_of() {
   } else if constexpr (V::kOwnTaps) {
     return V::template slide<kRows, kStore, kInside>;
   } else {
-    return slide<V, kRows, kStore, kInside>;
+    // Of four bands all addresses are in memory anyway.
+    return slide<V, kRows, kStore, kInside && V::kBands < 4>;
   }
 }
 
