@@ -13,8 +13,8 @@ template <int kBandCount>
 struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
   static constexpr int kBands = kBandCount;
-  static constexpr int kOutputs = 2;
-  static constexpr bool kHolds = true;
+  static constexpr int kOutputs = kBands == 1 ? 1 : 2;
+  static constexpr bool kHolds = true, kHalves = kBands == 1;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
   static constexpr bool kFusesAboveZeroPoint = true;
@@ -213,7 +213,12 @@ struct Zmm {
     template <Store kStore>
     __attribute__((always_inline)) void store(const Acc acc[4], const Constants<kStore>& constants,
                                               uint8_t* out, size_t band_bytes, size_t bands) const {
-      __m512i low = words<kStore>(acc, constants, 0), high = words<kStore>(acc + 2, constants, 2);
+      store<kStore>(words<kStore>(acc, constants, 0), words<kStore>(acc + 2, constants, 2), out,
+                    band_bytes, bands);
+    }
+    template <Store kStore>
+    __attribute__((always_inline)) void store(__m512i low, __m512i high, uint8_t* out,
+                                              size_t band_bytes, size_t bands) const {
       constexpr bool kClamp = kStore == Store::kClamp || kStore == Store::kFixed;
       if (kClamp) {
         low = _mm512_adds_epi16(low, zero_point);

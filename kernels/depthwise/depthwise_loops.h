@@ -149,6 +149,57 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
 }
 
+// kRows x 4 output pixels of every band, half of the quads at a time: registers hold the accumulators
+// of four pixels, so that a product takes less than one load, and of the first half the words.
+template <class V, int kRows, Store kStore>
+QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename V::Finish& finish,
+                               const uint8_t* columns, uint8_t* out, size_t rows_left) {
+  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
+  typename V::Data words[2][kRows][4];
+  unroll<2>([&](auto half) QRT_INLINE_LAMBDA {
+    typename V::Acc acc[kRows][4][2];
+    unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
+      const auto start = V::load_acc(loop.constants + (half * 2 + q) * kVector);
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        unroll<4>([&](auto x) QRT_INLINE_LAMBDA { acc[r][x][q] = start; });
+      });
+    });
+    const uint8_t* weights = loop.weights + half * 2 * kCell;
+    size_t taps = loop.taps, step = loop.tap_step;
+    for (size_t o = 0; o < loop.outer; ++o) {
+      const uint8_t* data = columns + o * loop.outer_step + half * 2 * kCell;
+      for (size_t t = 0; t < taps; ++t) {
+        unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
+          decltype(V::load_weights(weights)) w[kRows];
+          unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+            w[r] = V::load_weights(weights + r * loop.weight_row_bytes + q * kCell);
+          });
+          unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+            const auto d = V::load_data(data + x * loop.pixel_step + q * kCell);
+            unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d, w[r]); });
+          });
+        });
+        data += step;
+        weights += 4 * kCell;
+      }
+      taps = loop.more_taps, step = loop.more_step;
+    }
+    const typename V::template Constants<kStore> constants(loop.constants);
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+        words[half][r][x] = finish.template words<kStore>(acc[r][x], constants, half * 2);
+      });
+    });
+  });
+  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+    unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+      finish.template store<kStore>(words[0][r][x], words[1][r][x],
+                                   out + r * loop.row_bytes + x * loop.channels,
+                                   kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+    });
+  });
+}
+
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& area) {
   const Loop loop = shared;
@@ -157,6 +208,16 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
   uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
   const size_t rows_left = area.left;
   size_t i = 0;
+  if constexpr (V::kHalves && kStore != Store::kGeneric) {
+    // The last four may overlap those before.
+    for (; area.outputs >= 4 && i + 2 < area.outputs; i += 4) {
+      const size_t x = i + 4 <= area.outputs ? i : area.outputs - 4;
+      compute_halves<V, kRows, kStore>(b, loop, finish, columns + x * loop.pixel_step,
+                                       out + x * loop.channels, rows_left);
+    }
+    columns += i * loop.pixel_step;
+    out += i * loop.channels;
+  }
   for (; i + V::kOutputs <= area.outputs; i += V::kOutputs) {
     compute<V, kRows, V::kOutputs, kTaps, kStore>(b, loop, finish, columns, out, rows_left);
     columns += V::kOutputs * loop.pixel_step;
