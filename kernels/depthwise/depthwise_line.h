@@ -5,7 +5,7 @@
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
 
-#include "kernels/depthwise/depthwise_loops.h"
+#include "kernels/depthwise/depthwise_slide.h"
 
 namespace qrt {
 namespace {

@@ -1,6 +1,5 @@
-// The inner loops of the depthwise family: compute_area() from interleaved columns in memory, for
-// every kernel, and slide() with three columns in registers, for 3x3; and the epilogue of either.
-// V: the policy of depthwise_tile.h. Included by kernel files only: everything has internal linkage.
+// The inner loop of the depthwise family for every kernel, compute_area() from interleaved columns in
+// memory, and its epilogues. V: the policy of depthwise_tile.h. Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LOOPS_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_LOOPS_H_
 
@@ -229,112 +228,6 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
       columns += loop.pixel_step;
       out += loop.channels;
     }
-  }
-}
-
-// What slide() keeps in registers from output to output, of the epilogues whose constants fit.
-template <class V, Store kStore, bool kInRegisters = V::template Constants<kStore>::kHeld>
-struct Held {
-  explicit Held(const Loop& l) : loop(l) {}
-  __attribute__((always_inline)) typename V::Acc start(int q) const {
-    return V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
-  }
-  __attribute__((always_inline)) typename V::template Constants<kStore> constants() const {
-    return typename V::template Constants<kStore>(loop.constants);
-  }
-  const Loop& loop;
-};
-
-template <class V, Store kStore>
-struct Held<V, kStore, true> {
-  explicit __attribute__((always_inline)) Held(const Loop& loop) : held(loop.constants) {
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      bias[q] = V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
-    });
-  }
-  __attribute__((always_inline)) typename V::Acc start(int q) const { return bias[q]; }
-  __attribute__((always_inline)) const typename V::template Constants<kStore>& constants() const {
-    return held;
-  }
-  typename V::Acc bias[4];
-  typename V::template Constants<kStore> held;
-};
-
-// Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. kInside: no row of `image` is
-// padding, so that the offset of a column is that of all rows.
-template <class V, int kRows, Store kStore, bool kInside>
-QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
-                        const SourceRow<V> (&image)[V::kTile.group_rows]) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
-  constexpr int kGroupRows = V::kTile.group_rows, kLoaded = kRows == 1 ? 3 : kGroupRows;
-  const DepthwiseShape& s = b.args.shape;
-  const typename V::Finish finish(b.args.requant, b.n);
-  const size_t rows_left = area.left;
-  uint8_t* out = b.args.output + area.y * s.out_w * loop.channels + b.c;
-  SourceRow<V> next[kGroupRows];
-  for (SourceRow<V>& row : next) {
-    for (int k = 0; k < V::kBands; ++k) {
-      row.p[k] = b.args.zero + b.c;
-      row.step[k] = 0;
-    }
-  }
-  size_t offset = 0, step = 0;
-  // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
-  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
-  ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
-  const Held<V, kStore> held(loop);
-  typename V::Data column[3][4] = {};
-  size_t missing = 3;  // columns before the next output
-  for (size_t left = s.out_w; left > 0; ++ix) {
-    if (__builtin_expect(ix == turn, 0)) {
-      unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
-        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-          // One by one: in vectors they would look like accumulators on the stack to the
-          // disassembly test.
-          next[r].p[k] = opaque(turn == 0 ? image[r].p[k] : b.args.zero + b.c);
-          next[r].step[k] = image[r].step[k] != 0 ? ~size_t{0} : 0;  // here a mask
-        });
-      });
-      offset = 0;
-      step = turn == 0 ? s.in_c : 0;
-      turn = width;
-    }
-    // Of more than there are registers, each from memory where it is needed: g++ 12 would copy them
-    // within the stack.
-    const SourceRow<V>* from = next;
-    if (V::kBands > 1) from = opaque(from);
-    typename V::Row row[kGroupRows];
-    unroll<kLoaded>([&](auto r) QRT_INLINE_LAMBDA {
-      const uint8_t* p[V::kBands];
-      unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-        p[k] = from[r].p[k] + (kInside ? offset : offset & from[r].step[k]);
-      });
-      row[r] = V::load_row(p);
-    });
-    if (kLoaded < kGroupRows) row[kGroupRows - 1] = row[kLoaded - 1];
-    offset += step;
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      column[0][q] = column[1][q];
-      column[1][q] = column[2][q];
-    });
-    V::interleave(row, column[2]);
-    if (--missing > 0) continue;
-    missing = s.stride_w;
-    --left;
-    typename V::Acc acc[kRows][4];
-    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-      const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        acc[r][q] = held.start(q);
-        unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
-          V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
-        });
-      });
-      finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
-                                    kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
-    });
-    out += loop.channels;
   }
 }
 

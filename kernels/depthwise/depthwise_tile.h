@@ -53,6 +53,7 @@
 
 #include "kernels/depthwise/depthwise_line.h"
 #include "kernels/depthwise/depthwise_loops.h"
+#include "kernels/depthwise/depthwise_slide.h"
 
 namespace qrt {
 namespace {
@@ -77,8 +78,7 @@ constexpr typename Loops<V>::Slide slide_of() {
   } else if constexpr (V::kOwnTaps) {
     return V::template slide<kRows, kStore, kInside>;
   } else {
-    // Of four bands all addresses are in memory anyway.
-    return slide<V, kRows, kStore, kInside && V::kBands < 4>;
+    return slide<V, kRows, kStore, kInside>;
   }
 }
 
@@ -125,15 +125,18 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
-  if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
-      s.multiplier == 1) {
-    SourceRow<V> image[kGroupRows];
-    find_rows(b, pixels, area, 0, image);
-    bool inside = true;
-    for (const SourceRow<V>& row : image)
-      for (size_t step : row.step) inside &= step != 0;
-    const auto* slide = inside ? loops.slide_inside : loops.slide;
-    return slide[area.rows - 1](b, loop, area, image);
+  if constexpr (V::kSlides) {
+    if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
+        s.multiplier == 1) {
+      SourceRow<V> image[kGroupRows];
+      find_rows(b, pixels, area, 0, image);
+      bool inside = true;
+      for (const SourceRow<V>& row : image)
+        for (size_t step : row.step) inside &= step != 0;
+      if constexpr (!V::kOwnTaps) inside = is_regular<V>(image, area.rows == 1 ? 3 : 4);
+      const auto* slide = inside ? loops.slide_inside : loops.slide;
+      return slide[area.rows - 1](b, loop, area, image);
+    }
   }
   const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3;
   const auto compute = (is_3x3 ? loops.compute_3x3 : loops.compute)[area.rows - 1];
@@ -193,7 +196,7 @@ Store store_of(const Requant& r, size_t c, size_t n) {
       !r.zero_point_before)
     store = full ? Store::kPlain : Store::kClamp;
   if constexpr (V::kFixes) {
-    if (V::can_fix(r, c, n)) store = full ? Store::kFixedFromZero : Store::kFixed;
+    if (V::can_fix(r, c, n)) store = full && V::kBands < 4 ? Store::kFixedFromZero : Store::kFixed;
   }
   if constexpr (V::kHasAffine) {
     if (r.slope != nullptr) store = Store::kAffine;
@@ -211,7 +214,8 @@ Loops<V> loops_of(Store store) {
       if constexpr (V::kFixes) return loops_of<V, Store::kFixed>();
       break;
     case Store::kFixedFromZero:
-      if constexpr (V::kFixes) return loops_of<V, Store::kFixedFromZero>();
+      // Four bands are for few channels: code that kFixed can do without.
+      if constexpr (V::kFixes && V::kBands < 4) return loops_of<V, Store::kFixedFromZero>();
       break;
     case Store::kAffine:
       if constexpr (V::kHasAffine) return loops_of<V, Store::kAffine>();
