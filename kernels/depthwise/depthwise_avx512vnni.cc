@@ -13,7 +13,7 @@ template <int kBandCount>
 struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
   static constexpr int kBands = kBandCount;
-  static constexpr int kOutputs = kBands == 1 ? 1 : 2;
+  static constexpr int kOutputs = kBands == 2 ? 2 : 1;
   static constexpr bool kHolds = true, kHalves = kBands == 1;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
