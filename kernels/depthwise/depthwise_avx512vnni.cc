@@ -13,7 +13,8 @@ template <int kBandCount>
 struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
   static constexpr int kBands = kBandCount;
-  static constexpr int kOutputs = 2;
+  static constexpr int kOutputs = kBands == 2 ? 2 : 1;
+  static constexpr bool kHolds = true, kHalves = kBands == 1;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
   static constexpr bool kFusesAboveZeroPoint = true;
@@ -62,14 +63,22 @@ struct Zmm {
   QRT_INLINE void store_data(uint8_t* p, Data v) { _mm512_storeu_si512(p, v); }
 
   QRT_INLINE void interleave(const Row row[4], Data cells[4]) {
-    const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
-    const __m512i high01 = _mm512_unpackhi_epi8(row[0], row[1]);
-    const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]);
-    const __m512i high23 = _mm512_unpackhi_epi8(row[2], row[3]);
-    cells[0] = _mm512_unpacklo_epi16(low01, low23);
-    cells[1] = _mm512_unpackhi_epi16(low01, low23);
-    cells[2] = _mm512_unpacklo_epi16(high01, high23);
-    cells[3] = _mm512_unpackhi_epi16(high01, high23);
+    Row low[2], high[2];
+    interleave_two(row, low);
+    interleave_two(row + 2, high);
+    interleave_words(low, high, cells);
+  }
+
+  // Two rows' bytes to words, and two columns' words to cells.
+  QRT_INLINE void interleave_two(const Row row[2], Row words[2]) {
+    words[0] = _mm512_unpacklo_epi8(row[0], row[1]);
+    words[1] = _mm512_unpackhi_epi8(row[0], row[1]);
+  }
+  QRT_INLINE void interleave_words(const Row a[2], const Row b[2], Data cells[4]) {
+    cells[0] = _mm512_unpacklo_epi16(a[0], b[0]);
+    cells[1] = _mm512_unpackhi_epi16(a[0], b[0]);
+    cells[2] = _mm512_unpacklo_epi16(a[1], b[1]);
+    cells[3] = _mm512_unpackhi_epi16(a[1], b[1]);
   }
 
   QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
@@ -93,18 +102,25 @@ struct Zmm {
     return all == 0xffff;
   }
 
+  // Lane l of out[i] is lane i of v[l].
+  QRT_INLINE void transpose_lanes(const __m512i v[4], __m512i out[4]) {
+    const __m512i even0 = _mm512_shuffle_i32x4(v[0], v[1], 0x88);
+    const __m512i odd0 = _mm512_shuffle_i32x4(v[0], v[1], 0xdd);
+    const __m512i even1 = _mm512_shuffle_i32x4(v[2], v[3], 0x88);
+    const __m512i odd1 = _mm512_shuffle_i32x4(v[2], v[3], 0xdd);
+    out[0] = _mm512_shuffle_i32x4(even0, even1, 0x88);
+    out[1] = _mm512_shuffle_i32x4(odd0, odd1, 0x88);
+    out[2] = _mm512_shuffle_i32x4(even0, even1, 0xdd);
+    out[3] = _mm512_shuffle_i32x4(odd0, odd1, 0xdd);
+  }
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
-    // A transposition of 4 x 4 lanes.
-    const __m512i even0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0x88);
-    const __m512i odd0 = _mm512_shuffle_i32x4(acc[0], acc[1], 0xdd);
-    const __m512i even1 = _mm512_shuffle_i32x4(acc[2], acc[3], 0x88);
-    const __m512i odd1 = _mm512_shuffle_i32x4(acc[2], acc[3], 0xdd);
-    const __m512i order = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
-    const __m512i next = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
-    _mm512_storeu_si512(out, _mm512_permutex2var_epi64(even0, order, even1));
-    _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(odd0, order, odd1));
-    _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi64(even0, next, even1));
-    _mm512_storeu_si512(out + 48, _mm512_permutex2var_epi64(odd0, next, odd1));
+    __m512i v[4];
+    transpose_lanes(acc, v);
+    for (int i = 0; i < 4; ++i) _mm512_storeu_si512(out + i * 16, v[i]);
+  }
+  QRT_INLINE void load_quads(const uint8_t* const* p, Data quads[4]) {
+    const __m512i v[4] = {load(p[0]), load(p[1]), load(p[2]), load(p[3])};
+    transpose_lanes(v, quads);
   }
 
   // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.
@@ -122,16 +138,41 @@ struct Zmm {
     return true;
   }
 
-  // What the epilogues of Store::kFused and kAffine read.
-  struct Fused {
-    explicit __attribute__((always_inline)) Fused(const uint8_t* constants) {
+  // What an epilogue reads of every channel: in registers what a loop can hold there, the rest where
+  // it is.
+  template <Store kStore, bool kFixed = kStore == Store::kFixed || kStore == Store::kFixedFromZero>
+  struct Constants {
+    static constexpr bool kHeld = true;
+    explicit __attribute__((always_inline)) Constants(const uint8_t* constants) {
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
         scale[q] = _mm512_castsi512_ps(load(constants + 256 + q * 64));
-        offset[q] = _mm512_castsi512_ps(load(constants + 512 + q * 64));
+        if (kStore != Store::kClamp)
+          offset[q] = _mm512_castsi512_ps(load(constants + 512 + q * 64));
       }
     }
+    __attribute__((always_inline)) __m512i value(__m512i acc, int q) const {
+      if constexpr (kStore == Store::kClamp)
+        return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale[q]));
+      if constexpr (kStore == Store::kFused)
+        return avx512vnni::rounded_sum(acc, scale[q], offset[q]);
+      return avx512vnni::FixedPoint::of_affine(acc, scale[q], offset[q]);
+    }
     __m512 scale[4], offset[4];
+  };
+
+  template <Store kStore>
+  struct Constants<kStore, true> {
+    static constexpr bool kHeld = false;
+    explicit Constants(const uint8_t* p) : constants(p) {}
+    __attribute__((always_inline)) __m512i value(__m512i acc, int q) const {
+      const uint8_t* p = constants + q * 64;
+      const __m512 high = _mm512_castsi512_ps(load(p + 256));
+      const __m512 low = _mm512_castsi512_ps(load(p + 512));
+      const __m512 nudge = _mm512_castsi512_ps(load(p + 768));
+      return avx512vnni::FixedPoint::doubled<kStore == Store::kFixed>(acc, high, low, nudge);
+    }
+    const uint8_t* constants;
   };
 
   static bool can_fix(const Requant& r, size_t c, size_t n) {
@@ -154,69 +195,38 @@ struct Zmm {
           lo(_mm512_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm512_set1_epi8(static_cast<char>(r.hi))),
           span(_mm512_set1_epi8(static_cast<char>(r.hi - r.lo))),
-          is_full(r.zero_point == 0 && r.lo == 0 && r.hi == 255),
+          is_limited(r.lo != 0 || r.hi != 255),
+          is_full(r.zero_point == 0 && !is_limited),
           mask(~uint64_t{0} >> (64 - n)),
           is_whole(n == 64 / kBands) {}
 
-    template <bool kClamp>
-    __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
+    // The results of quads q and q + 1 before the zero point is added, in words.
+    template <Store kStore>
+    __attribute__((always_inline)) static __m512i words(const Acc acc[2],
+                                                        const Constants<kStore>& constants, int q) {
+      const __m512i v =
+          _mm512_packs_epi32(constants.value(acc[0], q), constants.value(acc[1], q + 1));
+      const bool is_doubled = kStore == Store::kFixed || kStore == Store::kFixedFromZero;
+      return is_doubled ? avx512vnni::FixedPoint::halved(v) : v;
+    }
+
+    template <Store kStore>
+    __attribute__((always_inline)) void store(const Acc acc[4], const Constants<kStore>& constants,
+                                              uint8_t* out, size_t band_bytes, size_t bands) const {
+      store<kStore>(words<kStore>(acc, constants, 0), words<kStore>(acc + 2, constants, 2), out,
+                    band_bytes, bands);
+    }
+    template <Store kStore>
+    __attribute__((always_inline)) void store(__m512i low, __m512i high, uint8_t* out,
                                               size_t band_bytes, size_t bands) const {
-      __m512i v[4];
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        v[q] = _mm512_cvtps_epi32(
-            _mm512_mul_ps(_mm512_cvtepi32_ps(acc[q]), _mm512_castsi512_ps(load(scale + q * 64))));
-      }
-      pack<kClamp>(v, out, band_bytes, bands);
-    }
-
-    template <bool kAffine>
-    __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
-                                                    uint8_t* out, size_t band_bytes,
-                                                    size_t bands) const {
-      __m512i v[4];
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        v[q] = kAffine ? avx512vnni::FixedPoint::of_affine(acc[q], fused.scale[q], fused.offset[q])
-                       : avx512vnni::rounded_sum(acc[q], fused.scale[q], fused.offset[q]);
-      }
-      pack<false>(v, out, band_bytes, bands);
-    }
-
-    template <bool kFromZero>
-    __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
-                                                    uint8_t* out, size_t band_bytes,
-                                                    size_t bands) const {
-      using avx512vnni::FixedPoint;
-      __m512i v[4];
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        const __m512 high = _mm512_castsi512_ps(load(constants + 256 + q * 64));
-        const __m512 low = _mm512_castsi512_ps(load(constants + 512 + q * 64));
-        const __m512 nudge = _mm512_castsi512_ps(load(constants + 768 + q * 64));
-        v[q] = FixedPoint::doubled<!kFromZero>(acc[q], high, low, nudge);
-      }
-      pack<!kFromZero>(FixedPoint::halved(_mm512_packs_epi32(v[0], v[1])),
-                       FixedPoint::halved(_mm512_packs_epi32(v[2], v[3])), out, band_bytes, bands);
-    }
-
-    template <bool kClamp>
-    __attribute__((always_inline)) void pack(const __m512i (&v)[4], uint8_t* out, size_t band_bytes,
-                                             size_t bands) const {
-      pack<kClamp>(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]), out, band_bytes,
-                   bands);
-    }
-
-    template <bool kClamp>
-    __attribute__((always_inline)) void pack(__m512i low, __m512i high, uint8_t* out,
-                                             size_t band_bytes, size_t bands) const {
+      constexpr bool kClamp = kStore == Store::kClamp || kStore == Store::kFixed;
       if (kClamp) {
         low = _mm512_adds_epi16(low, zero_point);
         high = _mm512_adds_epi16(high, zero_point);
       }
       __m512i bytes = _mm512_packus_epi16(low, high);
       if (kClamp) {
-        bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, lo), hi);
+        if (is_limited) bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, lo), hi);
       } else if (!is_full) {  // Store::kFused, and lo is the zero point
         bytes = _mm512_add_epi8(_mm512_min_epu8(bytes, span), lo);
       }
@@ -254,7 +264,7 @@ struct Zmm {
     }
 
     __m512i zero_point, lo, hi, span;  // span: hi - lo
-    bool is_full;
+    bool is_limited, is_full;
     __mmask64 mask;
     bool is_whole;  // all of pack()'s extractions go to memory then, without a shuffle
   };

@@ -65,12 +65,20 @@ struct Quads {
   typedef uint32_t Unsigned __attribute__((vector_size(16 * V::kTile.lanes)));
   typedef int32_t Signed __attribute__((vector_size(16 * V::kTile.lanes)));
 
-  // 16 bytes per lane.
-  QRT_INLINE Unsigned load(const uint8_t* const* p) {
-    const typename V::Row row = V::load_lanes(p);
-    Unsigned v;
-    memcpy(&v, &row, sizeof(v));
-    return v;
+  // 64 bytes per lane, 16 of them to each quad.
+  QRT_INLINE void load(const uint8_t* const (&p)[V::kTile.lanes], Unsigned (&v)[4]) {
+    if constexpr (V::kHolds) {
+      typename V::Data quads[4];
+      V::load_quads(p, quads);
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { memcpy(&v[q], &quads[q], sizeof(v[q])); });
+    } else {
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        const uint8_t* at[V::kTile.lanes];
+        for (size_t l = 0; l < V::kTile.lanes; ++l) at[l] = p[l] + q * 16;
+        const typename V::Row row = V::load_lanes(at);
+        memcpy(&v[q], &row, sizeof(row));
+      });
+    }
   }
 
   // Moved down by `shift` rows, 1..3, of which `previous` supplies the upper ones.
@@ -102,6 +110,17 @@ struct Quads {
       }
     }
   }
+
+  // A quad, or two rows as the upper half of one that has others in its lower half.
+  QRT_INLINE void store_half(Unsigned quad, bool is_second, uint8_t* cell) {
+    Unsigned lower = {};
+    if (is_second) {
+      memcpy(&lower, cell, sizeof(lower));
+      quad <<= 16;
+    }
+    quad |= lower;
+    memcpy(cell, &quad, sizeof(quad));
+  }
 };
 
 // Weights and constants of a block to scratch, in the lane order of the interleaved columns.
@@ -116,13 +135,13 @@ QRT_NOINLINE void prepare(const Block& b) {
   const size_t shift = s.stride_h;
 
   const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
-    const uint8_t* from = static_cast<const uint8_t*>(array);
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      const uint8_t* p[kLanes];
-      for (size_t l = 0; l < kLanes; ++l) p[l] = from + l % kBandLanes * 64 + q * 16;
-      const typename Q::Unsigned v = Q::load(p);
-      memcpy(to + q * sizeof(v), &v, sizeof(v));
-    });
+    const uint8_t* p[kLanes];
+    for (size_t l = 0; l < kLanes; ++l)
+      p[l] = static_cast<const uint8_t*>(array) + l % kBandLanes * 64;
+    typename Q::Unsigned v[4];
+    Q::load(p, v);
+    unroll<4>([&](auto q)
+                  QRT_INLINE_LAMBDA { memcpy(to + q * sizeof(v[q]), &v[q], sizeof(v[q])); });
   };
   copy_constants(b.args.bias + b.c, b.args.scratch);
   if constexpr (V::kFixes) {
@@ -150,24 +169,37 @@ QRT_NOINLINE void prepare(const Block& b) {
         exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
     block_bytes[l] = exists ? 64 : 0;
   }
-  uint8_t* cells = b.args.scratch + b.plan.weights_offset;
+  uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
+  uint8_t* cells = cells_begin;
   const size_t row_cells = b.plan.weight_row_bytes;
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
-      const auto load = [&](size_t block, int q) QRT_INLINE_LAMBDA {
+      const auto load = [&](size_t block, typename Q::Unsigned(&v)[4]) QRT_INLINE_LAMBDA {
         const uint8_t* p[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * block_bytes[l] + q * 16;
-        return Q::load(p);
+        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * block_bytes[l];
+        Q::load(p, v);
       };
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        const typename Q::Unsigned own = load(quad * kernel_w + kx, q);
-        Q::store(own, first, cells);
-        if (pass_rows == 2) {
-          const typename Q::Unsigned previous =
-              quad > 0 ? load((quad - 1) * kernel_w + kx, q) : typename Q::Unsigned{};
-          Q::store(Q::shift_rows(own, previous, shift), first, cells + row_cells);
+      typename Q::Unsigned own[4], previous[4] = {};
+      load(quad * kernel_w + kx, own);
+      if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
+      if constexpr (V::kTile.pairs) {
+        if (b.plan.is_paired) {
+          uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
+          const bool is_second = g == 1 && kx % 2 == 1;
+          unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+            Q::store_half(own[q], is_second, paired + q * kCell);
+            if (pass_rows == 2)
+              Q::store_half(Q::shift_rows(own[q], previous[q], shift), is_second,
+                            paired + q * kCell + row_cells);
+          });
+          continue;
         }
+      }
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+        Q::store(own[q], first, cells);
+        if (pass_rows == 2)
+          Q::store(Q::shift_rows(own[q], previous[q], shift), first, cells + row_cells);
         cells += kCell;
       });
     }

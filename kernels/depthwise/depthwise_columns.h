@@ -57,34 +57,49 @@ struct SourceRow {
   size_t step[V::kBands];
 };
 
+// What interleave_columns() makes of a group: its columns, also of repeated channels, or pairs of
+// columns of its first two rows.
+enum class Columns { kOwn, kRepeated, kPaired };
+
 // `count` columns of one group, from image column `ix` on; columns outside the image are padding.
-template <class V, bool kRepeats>
+template <class V, Columns kColumns>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
-                                     const SourceRow<V> (&source)[V::kTile.group_rows],
-                                     ptrdiff_t ix, size_t count, uint8_t* cells) {
-  constexpr int kRows = V::kTile.group_rows;
+                                     const SourceRow<V>* source, ptrdiff_t ix, size_t count,
+                                     uint8_t* cells) {
+  constexpr int kRows = kColumns == Columns::kPaired ? 2 : V::kTile.group_rows;
   const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
   const uint8_t* zero[V::kBands];
   for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
-  const auto store = [](const typename V::Row(&row)[kRows], uint8_t* to) QRT_INLINE_LAMBDA {
+  typename V::Row before[2] = {};  // the column before, whose other half is the next
+  size_t i = 0;
+  const auto store = [&](const typename V::Row(&row)[kRows]) QRT_INLINE_LAMBDA {
     typename V::Data column[4];
-    V::interleave(row, column);
+    uint8_t* to = cells + i * column_bytes;
+    if constexpr (kColumns == Columns::kPaired) {
+      typename V::Row words[2];
+      V::interleave_two(row, words);
+      V::interleave_words(before, words, column);
+      before[0] = words[0], before[1] = words[1];
+      if (i == 0) return;
+      to -= column_bytes;
+    } else {
+      V::interleave(row, column);
+    }
     unroll<4>([&](auto q)
                   QRT_INLINE_LAMBDA { V::store_data(to + q * V::kTile.quad_bytes, column[q]); });
   };
   const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
-    if constexpr (kRepeats)
+    if constexpr (kColumns == Columns::kRepeated)
       return pixels.repeat(p);
     else
       return V::load_row(p);
   };
-  size_t i = 0;
   const auto border = [&](ptrdiff_t until) {
     for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
       typename V::Row row[kRows];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = load(zero); });
-      store(row, cells + i * column_bytes);
+      store(row);
     }
   };
   border(0);
@@ -103,17 +118,28 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
         row[r] = load(next[r].p);
         unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
       });
-      store(row, cells + i * column_bytes);
+      store(row);
     }
   }
   border(PTRDIFF_MAX);
+  if constexpr (kColumns == Columns::kPaired) {  // the last has no next
+    typename V::Row row[kRows];
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { row[r] = load(zero); });
+    store(row);
+  }
 }
 
-// Output rows y + band * rows + 0..rows - 1 (rows: 1 or 2 in every band) of pixels x.., of which
-// those before `end` are wanted.
+// `rows` output rows (1 or 2) of every band, from row y on and row_step() apart, of pixels x..; the
+// first `left` are wanted.
 struct Area {
-  size_t y, end, rows, x, outputs;
+  size_t y, left, rows, x, outputs;
 };
+
+// Output rows from one of a pass to the next.
+template <class V>
+QRT_INLINE size_t row_step(const Block& b) {
+  return V::kTile.pairs ? b.plan.row_step : 1;
+}
 
 // The image rows of group g of an area. Where no output needs one, because its weights are zero or
 // its band is not stored, any other serves: the last row of the kernel, the first band.
@@ -126,7 +152,8 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   for (size_t r = 0; r < kRows; ++r) {
     const size_t ky = g * kRows + r < last ? g * kRows + r : last;
     for (size_t k = 0; k < V::kBands; ++k) {
-      const size_t band_y = area.y + k * area.rows, y = band_y < area.end ? band_y : area.y;
+      const size_t before = k * area.rows;
+      const size_t y = before < area.left ? area.y + before * row_step<V>(b) : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
       const bool inside = iy < s.in_h;
       source[r].p[k] =
@@ -152,10 +179,16 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
     uint8_t* cells = b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes;
     for (size_t i = 0; i < runs; ++i, cells += b.plan.kernel_step * b.plan.column_bytes) {
       const ptrdiff_t from = ix + static_cast<ptrdiff_t>(i * s.dilation_w);
+      if constexpr (V::kTile.pairs) {
+        if (g == 1 && b.plan.is_paired) {
+          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, count, cells);
+          continue;
+        }
+      }
       if (pixels.repeats())
-        interleave_columns<V, true>(b, pixels, source, from, count, cells);
+        interleave_columns<V, Columns::kRepeated>(b, pixels, source, from, count, cells);
       else
-        interleave_columns<V, false>(b, pixels, source, from, count, cells);
+        interleave_columns<V, Columns::kOwn>(b, pixels, source, from, count, cells);
     }
   }
 }

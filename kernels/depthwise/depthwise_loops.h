@@ -1,6 +1,5 @@
-// The inner loops of the depthwise family: compute_area() from interleaved columns in memory, for
-// every kernel, and slide() with three columns in registers, for 3x3; and the epilogue of either.
-// V: the policy of depthwise_tile.h. Included by kernel files only: everything has internal linkage.
+// The inner loop of the depthwise family for every kernel, compute_area() from interleaved columns in
+// memory, and its epilogues. V: the policy of depthwise_tile.h. Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LOOPS_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_LOOPS_H_
 
@@ -18,10 +17,11 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
-  size_t outer, outer_step;    // kernel columns, if their distance is not that of the taps
-  size_t taps;                 // in a row of columns that is contiguous
-  size_t pixel_step;           // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;  // of the output
+  size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
+  size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
+  size_t more_taps, more_step;  // the same of all rows of columns but the first
+  size_t pixel_step;            // bytes of columns from one output pixel to the next
+  size_t channels, row_bytes;   // of the output, whose rows are row_step() apart
 };
 
 // p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
@@ -38,9 +38,11 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
                              size_t bands) {
   constexpr size_t kInts = 16 * V::kTile.lanes;
-  if constexpr (kStore == Store::kFused || kStore == Store::kAffine) {
-    finish.template store_fused<kStore == Store::kAffine>(acc, typename V::Fused(loop.constants),
-                                                          out, band_bytes, bands);
+  if constexpr (V::kHolds && kStore != Store::kGeneric) {
+    const typename V::template Constants<kStore> constants(loop.constants);
+    finish.template store<kStore>(acc, constants, out, band_bytes, bands);
+  } else if constexpr (kStore == Store::kFused) {
+    finish.store_fused(acc, typename V::Fused(loop.constants), out, band_bytes, bands);
   } else if constexpr (kStore == Store::kFixed || kStore == Store::kFixedFromZero) {
     finish.template store_fixed<kStore == Store::kFixedFromZero>(acc, loop.constants, out,
                                                                  band_bytes, bands);
@@ -110,13 +112,15 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     if constexpr (kTaps > 0) {
       unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
     } else {
+      size_t taps = loop.taps, step = V::kTile.pairs ? loop.tap_step : 4 * kCell;
       for (size_t o = 0; o < loop.outer; ++o) {
         const uint8_t* data = columns + o * loop.outer_step;
-        for (size_t t = 0; t < loop.taps; ++t) {
+        for (size_t t = 0; t < taps; ++t) {
           tap(data, 0);
-          data += 4 * kCell;
+          data += step;
           for (const uint8_t*& w : weights) w += 4 * kCell;
         }
+        if (V::kTile.pairs) taps = loop.more_taps, step = loop.more_step;
       }
     }
   }
@@ -144,14 +148,75 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
 }
 
+// kRows x 4 output pixels of every band, half of the quads at a time: registers hold the accumulators
+// of four pixels, so that a product takes less than one load, and of the first half the words.
+template <class V, int kRows, Store kStore>
+QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename V::Finish& finish,
+                               const uint8_t* columns, uint8_t* out, size_t rows_left) {
+  constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
+  typename V::Data words[2][kRows][4];
+  unroll<2>([&](auto half) QRT_INLINE_LAMBDA {
+    typename V::Acc acc[kRows][4][2];
+    unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
+      const auto start = V::load_acc(loop.constants + (half * 2 + q) * kVector);
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        unroll<4>([&](auto x) QRT_INLINE_LAMBDA { acc[r][x][q] = start; });
+      });
+    });
+    const uint8_t* weights = loop.weights + half * 2 * kCell;
+    size_t taps = loop.taps, step = loop.tap_step;
+    for (size_t o = 0; o < loop.outer; ++o) {
+      const uint8_t* data = columns + o * loop.outer_step + half * 2 * kCell;
+      for (size_t t = 0; t < taps; ++t) {
+        unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
+          decltype(V::load_weights(weights)) w[kRows];
+          unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+            w[r] = V::load_weights(weights + r * loop.weight_row_bytes + q * kCell);
+          });
+          unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+            const auto d = V::load_data(data + x * loop.pixel_step + q * kCell);
+            unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d, w[r]); });
+          });
+        });
+        data += step;
+        weights += 4 * kCell;
+      }
+      taps = loop.more_taps, step = loop.more_step;
+    }
+    const typename V::template Constants<kStore> constants(loop.constants);
+    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+      unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+        words[half][r][x] = finish.template words<kStore>(acc[r][x], constants, half * 2);
+      });
+    });
+  });
+  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+    unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
+      finish.template store<kStore>(words[0][r][x], words[1][r][x],
+                                   out + r * loop.row_bytes + x * loop.channels,
+                                   kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+    });
+  });
+}
+
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& area) {
   const Loop loop = shared;
   const typename V::Finish finish(b.args.requant, b.n);
   const uint8_t* columns = b.args.scratch + b.plan.columns_offset;
   uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
-  const size_t rows_left = area.end - area.y;
+  const size_t rows_left = area.left;
   size_t i = 0;
+  if constexpr (V::kHalves && kStore != Store::kGeneric) {
+    // The last four may overlap those before.
+    for (; area.outputs >= 4 && i + 2 < area.outputs; i += 4) {
+      const size_t x = i + 4 <= area.outputs ? i : area.outputs - 4;
+      compute_halves<V, kRows, kStore>(b, loop, finish, columns + x * loop.pixel_step,
+                                       out + x * loop.channels, rows_left);
+    }
+    columns += i * loop.pixel_step;
+    out += i * loop.channels;
+  }
   for (; i + V::kOutputs <= area.outputs; i += V::kOutputs) {
     compute<V, kRows, V::kOutputs, kTaps, kStore>(b, loop, finish, columns, out, rows_left);
     columns += V::kOutputs * loop.pixel_step;
@@ -163,118 +228,6 @@ QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& a
       columns += loop.pixel_step;
       out += loop.channels;
     }
-  }
-}
-
-// The constants of slide(): from memory for every output, but of Store::kFused and kAffine in
-// registers.
-template <class V, Store kStore,
-          bool kInRegisters = kStore == Store::kFused || kStore == Store::kAffine>
-struct Held {
-  explicit Held(const Loop& l) : loop(l) {}
-  __attribute__((always_inline)) typename V::Acc start(int q) const {
-    return V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
-  }
-  __attribute__((always_inline)) void store(const Block& b, const typename V::Finish& finish,
-                                            const typename V::Acc (&acc)[4], uint8_t* out,
-                                            size_t band_bytes, size_t bands) const {
-    store_output<V, kStore>(b, loop, finish, acc, out, band_bytes, bands);
-  }
-  const Loop& loop;
-};
-
-template <class V, Store kStore>
-struct Held<V, kStore, true> {
-  explicit __attribute__((always_inline)) Held(const Loop& loop) : fused(loop.constants) {
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      bias[q] = V::load_acc(loop.constants + static_cast<size_t>(q) * V::kTile.lanes * 16);
-    });
-  }
-  __attribute__((always_inline)) typename V::Acc start(int q) const { return bias[q]; }
-  __attribute__((always_inline)) void store(const Block&, const typename V::Finish& finish,
-                                            const typename V::Acc (&acc)[4], uint8_t* out,
-                                            size_t band_bytes, size_t bands) const {
-    finish.template store_fused<kStore == Store::kAffine>(acc, fused, out, band_bytes, bands);
-  }
-  typename V::Acc bias[4];
-  typename V::Fused fused;
-};
-
-// Whole rows of a kernel of up to 4 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. kInside: no row of `image` is
-// padding, so that one offset moves all addresses; with one each, g++ 12 keeps them in memory.
-template <class V, int kRows, Store kStore, bool kInside>
-QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
-                        const SourceRow<V> (&image)[V::kTile.group_rows]) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
-  constexpr int kGroupRows = V::kTile.group_rows;
-  const DepthwiseShape& s = b.args.shape;
-  const typename V::Finish finish(b.args.requant, b.n);
-  const size_t rows_left = area.end - area.y;
-  uint8_t* out = b.args.output + area.y * loop.row_bytes + b.c;
-  SourceRow<V> next[kGroupRows];
-  for (SourceRow<V>& row : next) {
-    for (int k = 0; k < V::kBands; ++k) {
-      row.p[k] = b.args.zero + b.c;
-      row.step[k] = 0;
-    }
-  }
-  size_t offset = 0, step = 0;
-  // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
-  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
-  ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
-  const Held<V, kStore> held(loop);
-  typename V::Data column[3][4] = {};
-  size_t missing = 3;  // columns before the next output
-  for (size_t left = s.out_w; left > 0; ++ix) {
-    if (__builtin_expect(ix == turn, 0)) {
-      unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
-        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-          // One by one: in vectors they would look like accumulators on the stack to the
-          // disassembly test.
-          next[r].p[k] = opaque(turn == 0 ? image[r].p[k] : b.args.zero + b.c);
-          next[r].step[k] = turn == 0 ? image[r].step[k] : 0;
-        });
-      });
-      offset = 0;
-      step = turn == 0 ? s.in_c : 0;
-      turn = width;
-    }
-    // Of more than there are registers, each from memory where it is needed: g++ 12 would copy them
-    // within the stack.
-    const SourceRow<V>* from = next;
-    if (V::kBands > 1) from = opaque(from);
-    typename V::Row row[kGroupRows];
-    unroll<kGroupRows>([&](auto r) QRT_INLINE_LAMBDA {
-      const uint8_t* p[V::kBands];
-      unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
-        p[k] = from[r].p[k] + offset;
-        if (!kInside) next[r].p[k] += next[r].step[k];
-      });
-      row[r] = V::load_row(p);
-    });
-    if (kInside) offset += step;
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      column[0][q] = column[1][q];
-      column[1][q] = column[2][q];
-    });
-    V::interleave(row, column[2]);
-    if (--missing > 0) continue;
-    missing = s.stride_w;
-    --left;
-    typename V::Acc acc[kRows][4];
-    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-      const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        acc[r][q] = held.start(q);
-        unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
-          V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
-        });
-      });
-      held.store(b, finish, acc[r], out + r * loop.row_bytes, kRows * loop.row_bytes,
-                 (rows_left + kRows - 1 - r) / kRows);
-    });
-    out += loop.channels;
   }
 }
 

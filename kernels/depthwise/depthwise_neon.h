@@ -18,6 +18,7 @@ struct Neon {
   using Acc = int32x4_t;
   using Lanes = neon::Lanes;
   static constexpr bool kOwnTaps = true;
+  static constexpr bool kHolds = false, kHalves = false;
 
   // Store::kFused: no conversions, of which Cortex-A76 does a quarter as many as of additions. A
   // sum that starts at the bits of the float 2^23 is, as a float f, 2^23 + sum from 0 up to 2^23,
@@ -139,8 +140,6 @@ struct Neon {
       put(bytes<!kFromZero>(low, high), out);
     }
 
-    // There are no affine fits.
-    template <bool>
     __attribute__((always_inline)) void store_fused(const Acc acc[4], const Fused& fused,
                                                     uint8_t* out, size_t, size_t) const {
       const float32x4_t magic = vdupq_n_f32(kMagic);

@@ -21,9 +21,9 @@
 //   is_bounded(constants, reach)           (|bias| + reach) * scale < 2^31 for the whole block
 //   kFuses                                 whether there are, for Store::kFused,
 //     fuse(constants, taps)                its constants from bias and scale; false: not for these
-//     Fused(constants)                     what store_fused<kAffine>() takes then
+//     Fused(constants)                     what store_fused() takes then
 //     kFusesAboveZeroPoint                 also where only the lower limit is the zero point
-//   kHasAffine                                 whether store_fused<true>() is for Store::kAffine
+//   kHasAffine                             whether there is Store::kAffine
 //   kFixes                                 whether there are, for Store::kFixed and kFixedFromZero,
 //     can_fix(requant, c, n)               whether they serve n channels from c on
 //     fix(requant, c, n, float[3][])       their constants, in channel order
@@ -34,6 +34,10 @@
 //                                          upper half band_bytes behind the lower; if so, there are
 //     OneBand                              this policy with one band
 //     store_part(p, load(q), n)            stores the first n bytes of a register
+//   kHolds                                 whether there are, instead of Fused and all these stores,
+//     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
+//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
+//     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -47,7 +51,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/depthwise/depthwise_line.h"
 #include "kernels/depthwise/depthwise_loops.h"
+#include "kernels/depthwise/depthwise_slide.h"
 
 namespace qrt {
 namespace {
@@ -62,6 +68,7 @@ struct Loops {
 
   Slide slide[2], slide_inside[2];  // null where there are none
   Compute compute[2], compute_3x3[2];
+  void (*line)(const Block& b, const Loop& loop);  // null where there is none
 };
 
 template <class V, Store kStore, int kRows, bool kInside>
@@ -73,6 +80,14 @@ constexpr typename Loops<V>::Slide slide_of() {
   } else {
     return slide<V, kRows, kStore, kInside>;
   }
+}
+
+template <class V, Store kStore>
+constexpr auto line_of() -> decltype(Loops<V>::line) {
+  if constexpr (V::kHolds && V::kBands == 1 && kStore != Store::kGeneric)
+    return compute_line<V, kStore>;
+  else
+    return nullptr;
 }
 
 // Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
@@ -100,7 +115,8 @@ Loops<V> loops_of() {
   return {{slide_of<V, kStore, 1, false>(), slide_of<V, kStore, kTwo, false>()},
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
           {compute_area<Area, 1, 0, kStore>, compute_area<Area, kTwo, 0, kStore>},
-          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()}};
+          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()},
+          line_of<V, kStore>()};
 }
 
 template <class V>
@@ -109,15 +125,18 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
-  if (loops.slide[0] != nullptr && s.kernel_w == 3 && b.plan.groups == 1 && s.dilation_w == 1 &&
-      s.multiplier == 1) {
-    SourceRow<V> image[kGroupRows];
-    find_rows(b, pixels, area, 0, image);
-    bool inside = true;
-    for (const SourceRow<V>& row : image)
-      for (size_t step : row.step) inside &= step != 0;
-    const auto* slide = inside ? loops.slide_inside : loops.slide;
-    return slide[area.rows - 1](b, loop, area, image);
+  if constexpr (V::kSlides) {
+    if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
+        s.multiplier == 1) {
+      SourceRow<V> image[kGroupRows];
+      find_rows(b, pixels, area, 0, image);
+      bool inside = true;
+      for (const SourceRow<V>& row : image)
+        for (size_t step : row.step) inside &= step != 0;
+      if constexpr (!V::kOwnTaps) inside = is_regular<V>(image, area.rows == 1 ? 3 : 4);
+      const auto* slide = inside ? loops.slide_inside : loops.slide;
+      return slide[area.rows - 1](b, loop, area, image);
+    }
   }
   const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3;
   const auto compute = (is_3x3 ? loops.compute_3x3 : loops.compute)[area.rows - 1];
@@ -136,18 +155,35 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   const DepthwisePlan& p = b.plan;
   // Undilated columns are contiguous, as are their weights: one loop over all groups.
   const bool contiguous = s.dilation_w == 1;
+  constexpr size_t kGroup = 4 * V::kTile.quad_bytes;
+  const bool is_paired = V::kTile.pairs && p.is_paired;
+  const size_t taps = !contiguous ? p.groups : is_paired ? s.kernel_w : s.kernel_w * p.groups;
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
-                     contiguous ? 1 : s.kernel_w,
-                     p.kernel_step * p.column_bytes,
-                     contiguous ? s.kernel_w * p.groups : p.groups,
+                     is_paired ? 2 : contiguous ? 1 : s.kernel_w,
+                     is_paired ? kGroup : p.kernel_step * p.column_bytes,
+                     taps,
+                     is_paired ? p.column_bytes : kGroup,
+                     is_paired ? (taps + 1) / 2 : taps,
+                     is_paired ? 2 * p.column_bytes : kGroup,
                      s.stride_w * p.column_bytes,
                      b.channels,
-                     s.out_w * b.channels};
-  for (size_t rows = 0; y < end; y += rows * V::kBands) {
-    rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && end - y > V::kBands ? 2 : 1;
-    compute_pass<V>(b, loop, loops, pixels, {y, end, rows, 0, 0});
+                     row_step<V>(b) * s.out_w * b.channels};
+  if constexpr (V::kHolds && V::kBands == 1) {
+    if (loops.line != nullptr && is_line(s)) {
+      prepare_line<V>(b);
+      return loops.line(b, loop);
+    }
+  }
+  const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
+  for (size_t i = 0; i < firsts; ++i) {
+    size_t rows = 0;
+    for (size_t at = y + i; at < end; at += rows * V::kBands * step) {
+      const size_t left = (end - at + step - 1) / step;
+      rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      compute_pass<V>(b, loop, loops, pixels, {at, left, rows, 0, 0});
+    }
   }
 }
 
@@ -160,7 +196,7 @@ Store store_of(const Requant& r, size_t c, size_t n) {
       !r.zero_point_before)
     store = full ? Store::kPlain : Store::kClamp;
   if constexpr (V::kFixes) {
-    if (V::can_fix(r, c, n)) store = full ? Store::kFixedFromZero : Store::kFixed;
+    if (V::can_fix(r, c, n)) store = full && V::kBands < 4 ? Store::kFixedFromZero : Store::kFixed;
   }
   if constexpr (V::kHasAffine) {
     if (r.slope != nullptr) store = Store::kAffine;
@@ -178,7 +214,8 @@ Loops<V> loops_of(Store store) {
       if constexpr (V::kFixes) return loops_of<V, Store::kFixed>();
       break;
     case Store::kFixedFromZero:
-      if constexpr (V::kFixes) return loops_of<V, Store::kFixedFromZero>();
+      // Four bands are for few channels: code that kFixed can do without.
+      if constexpr (V::kFixes && V::kBands < 4) return loops_of<V, Store::kFixedFromZero>();
       break;
     case Store::kAffine:
       if constexpr (V::kHasAffine) return loops_of<V, Store::kAffine>();
@@ -223,7 +260,8 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    if (n <= 16 * V::kTile.lanes / (2 * V::kBands))
+    const bool is_wide = V::kHolds && is_line(args.shape);  // one row, and no use for bands
+    if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
   run_block<V>(args, plan, channels, c, n, y, end);

@@ -19,6 +19,7 @@ struct Ymm {
   static constexpr int kOutputs = 1;
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
+  static constexpr bool kHolds = false, kHalves = false;
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false, kStoresWhole = true;
   using Row = __m256i;

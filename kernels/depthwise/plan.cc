@@ -57,14 +57,18 @@ bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s)
 DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s) {
   DepthwisePlan p;
   p.groups = ceil_div(s.kernel_h, tile.group_rows);
-  const bool two =
-      s.dilation_h == 1 && s.stride_h < 4 && s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
+  const bool is_dilated = s.dilation_h > 1;
+  const bool two = (!is_dilated || (tile.pairs && s.stride_h == 1)) && s.stride_h < 4 &&
+                   s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
   p.pass_rows = two ? 2 : 1;
+  p.row_step = two && is_dilated ? s.dilation_h : 1;
   p.column_bytes = p.groups * 4 * tile.quad_bytes;
   const size_t budget = kColumnBudget / p.column_bytes;
   const Columns near = together(s, budget), far = apart(s, budget);
   p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.is_cheaper(near, s));
   const Columns& columns = p.is_apart ? far : near;
+  p.is_paired = tile.pairs && p.groups == 2 && s.dilation_w == 1 && s.multiplier == 1 &&
+                s.kernel_h + (p.pass_rows - 1) * s.stride_h <= 6;
   p.tile_outputs = columns.tile_outputs;
   p.kernel_step = columns.kernel_step;
   const size_t row_bytes = s.in_w * s.in_c;

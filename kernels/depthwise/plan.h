@@ -15,7 +15,12 @@
 //   [row of the pass][kx][group][q][lanes][4 channels][group_rows]
 //
 // and one pass computes one or two output rows: two where the input rows of both fit the groups of
-// one, so that each interleaved column is used twice.
+// one, so that each interleaved column is used twice. Of a dilated kernel these rows are a dilation
+// apart.
+//
+// Where a pass reads six image rows (5x5) and the second group would be half empty, its quads hold
+// these two rows of a column and of the next instead, [2 columns][2 rows], and every other kernel
+// column takes them: 8 products for 25 taps, not 10. Their weights stand behind all of group 0's.
 #ifndef QRT_KERNELS_DEPTHWISE_PLAN_H_
 #define QRT_KERNELS_DEPTHWISE_PLAN_H_
 
@@ -30,22 +35,25 @@ struct DepthwiseTile {
   size_t lanes;       // 16-channel lanes of a register; 0: the scalar kernel, no scratch, any shape
   size_t group_rows;  // 1, 2 or 4
   size_t quad_bytes;  // one [lanes][4][group_rows] cell
+  bool pairs;  // two rows in a pass also where they are a dilation apart, and pairs of columns
 };
 
-constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64};
-constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32};
-constexpr DepthwiseTile kDepthwiseYmmWords = {2, 2, 32};
-constexpr DepthwiseTile kDepthwiseNeonDot = {1, 4, 16};
-constexpr DepthwiseTile kDepthwiseNeon = {1, 1, 8};
-constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0};
+constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64, true};
+constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32, false};
+constexpr DepthwiseTile kDepthwiseYmmWords = {2, 2, 32, false};
+constexpr DepthwiseTile kDepthwiseNeonDot = {1, 4, 16, false};
+constexpr DepthwiseTile kDepthwiseNeon = {1, 1, 8, false};
+constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
 struct DepthwisePlan {
   size_t groups;
   size_t pass_rows;     // output rows of one pass: 1 or 2
+  size_t row_step;      // from one to the next: 1, or the dilation, where both read the same rows
   size_t kernel_step;   // columns from one kernel column to the next: the dilation, or, where they
   bool is_apart;        // are apart, all that the outputs of a tile take of each
+  bool is_paired;       // the second group holds pairs of columns
   size_t column_bytes;  // one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
   size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache

@@ -310,6 +310,28 @@ TEST_P(DepthwiseTest, DilatedBeyondATile) {
   }
 }
 
+// One row: kernels may compute two outputs a dilation apart from the same inputs.
+TEST_P(DepthwiseTest, LinesOfEveryDilation) {
+  const auto any = [&](size_t lo, size_t hi) {
+    return static_cast<size_t>(
+        random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
+  };
+  for (const size_t dw : {1, 2, 3, 7, 8, 9, 16, 31, 64}) {
+    for (int i = 0; i < 12; ++i) {
+      const size_t kw = any(1, 4), left = any(0, 2 * dw), right = any(0, 2 * dw);
+      const size_t span = (kw - 1) * dw + 1, pads = left + right;
+      check(make()
+                .image(1, any(span > pads ? span - pads : 1, 7 * dw + 3), any(1, 140))
+                .kernel(1, kw)
+                .stride(any(1, 5), 1)
+                .dilation(any(1, 2), dw)
+                .pad(0, left, 0, right)
+                .requant(with_limits(i % 2 == 0 ? 0 : 99, 0, 255)));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
   check(make().image(1, 1, 9).kernel(3, 3).pad(4, 4, 5, 6));
   check(make().image(2, 3, 70).kernel(5, 5).stride(2, 2).pad(7, 9, 8, 7));
