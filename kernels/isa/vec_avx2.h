@@ -131,6 +131,7 @@ struct Vec {
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm256_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm256_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm256_max_epi16(a, b); }
+  QRT_INLINE Int max_s32(Int a, Int b) { return _mm256_max_epi32(a, b); }
   QRT_INLINE Int add16(Int a, Int b) { return _mm256_add_epi16(a, b); }
   QRT_INLINE Int adds16(Int a, Int b) { return _mm256_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm256_sub_epi16(a, b); }
