@@ -8,55 +8,52 @@ namespace {
 
 // Byte permutations between kGroups registers of pixels, one for each plane, and as many of
 // interleaved pixels: byte o of the interleaved is byte o / kGroups of plane o % kGroups. Output
-// register j is permuted from registers 0 and 1 by pairs[j][0], and where bytes of the others are
-// wanted (their bits of `others`) from registers 2 and 3 by pairs[j][1].
+// register j is permuted from registers 0 and 1 by index[j][0], and where bytes of the others are
+// wanted, the bits of others[j], from registers 2 and 3 by index[j][1].
 template <size_t kGroups>
-struct Interleaving {
-  static constexpr size_t kPairs = (kGroups + 1) / 2;
-  struct Register {
-    alignas(64) uint8_t pairs[kPairs][64];
-    uint64_t others;
-  } join[kGroups], split[kGroups];
+struct Permutations {
+  alignas(64) uint8_t index[kGroups][(kGroups + 1) / 2][64];
+  uint64_t others[kGroups];
+
+  constexpr void take(size_t to, size_t from) {
+    index[to / 64][from / 128][to % 64] = static_cast<uint8_t>(from % 128);
+    if (from >= 128) others[to / 64] |= uint64_t{1} << to % 64;
+  }
 };
 
-template <size_t kGroups>
-constexpr Interleaving<kGroups> interleaving() {
-  Interleaving<kGroups> t{};
-  const auto take = [](auto& to, size_t byte, size_t from) {
-    to.pairs[from / 128][byte] = static_cast<uint8_t>(from % 128);
-    if (from >= 128) to.others |= uint64_t{1} << byte;
-  };
+template <size_t kGroups, bool kJoin>
+constexpr Permutations<kGroups> permutations() {
+  Permutations<kGroups> p{};
   for (size_t o = 0; o < 64 * kGroups; ++o) {
-    const size_t plane = o % kGroups, pixel = o / kGroups;
-    take(t.join[o / 64], o % 64, 64 * plane + pixel);
-    take(t.split[plane], pixel, o);
+    const size_t in_plane = 64 * (o % kGroups) + o / kGroups;
+    kJoin ? p.take(o, in_plane) : p.take(in_plane, o);
   }
-  return t;
+  return p;
 }
 
-template <size_t kGroups>
-constexpr Interleaving<kGroups> kInterleaving = interleaving<kGroups>();
+template <size_t kGroups, bool kJoin>
+constexpr Permutations<kGroups> kPermutations = permutations<kGroups, kJoin>();
 
+// Output register j.
 template <size_t kGroups>
-inline __m512i permute(const __m512i (&v)[kGroups],
-                       const typename Interleaving<kGroups>::Register& by) {
-  const __m512i first = _mm512_permutex2var_epi8(v[0], _mm512_load_si512(by.pairs[0]), v[1]);
+inline __m512i permute(const __m512i (&v)[kGroups], const Permutations<kGroups>& by, size_t j) {
+  const __m512i first = _mm512_permutex2var_epi8(v[0], _mm512_load_si512(by.index[j][0]), v[1]);
   if constexpr (kGroups == 2) {
     return first;
   } else {
-    const __m512i index = _mm512_load_si512(by.pairs[1]);
+    const __m512i index = _mm512_load_si512(by.index[j][1]);
     if constexpr (kGroups == 3)
-      return _mm512_mask_permutexvar_epi8(first, by.others, index, v[2]);
+      return _mm512_mask_permutexvar_epi8(first, by.others[j], index, v[2]);
     else
-      return _mm512_mask_mov_epi8(first, by.others, _mm512_permutex2var_epi8(v[2], index, v[3]));
+      return _mm512_mask_mov_epi8(first, by.others[j], _mm512_permutex2var_epi8(v[2], index, v[3]));
   }
 }
 
-// kGroups planes of `pixels` bytes, `stride` bytes apart, and the interleaved pixels: kJoin from the
-// former to the latter, else back. `count` times, in_step and out_step bytes apart.
-template <size_t kGroups, bool kJoin>
-void interleave(const uint8_t* in, size_t in_step, uint8_t* out, size_t out_step, size_t count,
-                size_t pixels, size_t stride) {
+// `count` times kGroups planes of `pixels` bytes, each `step` bytes behind the one before, and the
+// interleaved pixels, dense: kJoin from the former to the latter, else back.
+template <size_t kGroups, bool kJoin, class Plane, class Joined>
+void interleave(Plane* const* planes, const size_t* step, Joined* joined, size_t count,
+                size_t pixels) {
   struct Masks {  // bytes of a register: of a plane, of interleaved pixels
     explicit Masks(size_t n) : plane(first(n)) {
       for (size_t k = 0; k < kGroups; ++k)
@@ -65,25 +62,29 @@ void interleave(const uint8_t* in, size_t in_step, uint8_t* out, size_t out_step
     static uint64_t first(size_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
     uint64_t plane, joined[kGroups];
   };
-  const auto& table = kJoin ? kInterleaving<kGroups>.join : kInterleaving<kGroups>.split;
   const Masks whole(64), last(pixels % 64);
-  for (; count > 0; --count, in += in_step, out += out_step) {
+  Plane* from[kGroups];
+  for (size_t k = 0; k < kGroups; ++k) from[k] = planes[k];
+  for (; count > 0; --count, joined += kGroups * pixels) {
     for (size_t i = 0; i < pixels; i += 64) {
       const Masks& m = pixels - i < 64 ? last : whole;
+      Joined* const to = joined + kGroups * i;
       __m512i v[kGroups];
 #pragma GCC unroll 4
       for (size_t k = 0; k < kGroups; ++k)
-        v[k] = kJoin ? _mm512_maskz_loadu_epi8(m.plane, in + k * stride + i)
-                     : _mm512_maskz_loadu_epi8(m.joined[k], in + kGroups * i + 64 * k);
+        v[k] = kJoin ? _mm512_maskz_loadu_epi8(m.plane, from[k] + i)
+                     : _mm512_maskz_loadu_epi8(m.joined[k], to + 64 * k);
 #pragma GCC unroll 4
       for (size_t k = 0; k < kGroups; ++k) {
-        const __m512i w = permute<kGroups>(v, table[k]);
-        if (kJoin)
-          _mm512_mask_storeu_epi8(out + kGroups * i + 64 * k, m.joined[k], w);
+        const __m512i w = permute(v, kPermutations<kGroups, kJoin>, k);
+        if constexpr (kJoin)
+          _mm512_mask_storeu_epi8(to + 64 * k, m.joined[k], w);
         else
-          _mm512_mask_storeu_epi8(out + k * stride + i, m.plane, w);
+          _mm512_mask_storeu_epi8(from[k] + i, m.plane, w);
       }
     }
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kGroups; ++k) from[k] += step[k];
   }
 }
 
@@ -124,17 +125,31 @@ struct ByteTile16x64 {
   }
 };
 
-// Many planes in a row, each joined or split; false where they are no such planes.
+template <bool kJoin, class Plane, class Joined>
+void interleave_groups(size_t groups, Plane* const* planes, const size_t* step, Joined* joined,
+                       size_t count, size_t pixels) {
+  switch (groups) {
+    case 2: return interleave<2, kJoin>(planes, step, joined, count, pixels);
+    case 3: return interleave<3, kJoin>(planes, step, joined, count, pixels);
+    default: return interleave<4, kJoin>(planes, step, joined, count, pixels);
+  }
+}
+
+// A plane, or `count` of them in dense rows of pixels: joins or splits of few groups. False where
+// they are something else.
 bool interleave_planes(const uint8_t* in, size_t input_stride, size_t in_step, uint8_t* out,
                        size_t output_stride, size_t out_step, size_t count, size_t rows,
                        size_t cols) {
-  using Form = decltype(&interleave<2, true>);
-  constexpr Form kJoins[] = {interleave<2, true>, interleave<3, true>, interleave<4, true>};
-  constexpr Form kSplits[] = {interleave<2, false>, interleave<3, false>, interleave<4, false>};
-  if (output_stride == cols && cols >= 2 && cols <= 4) {
-    kJoins[cols - 2](in, in_step, out, out_step, count, rows, input_stride);
-  } else if (input_stride == rows && rows >= 2 && rows <= 4) {
-    kSplits[rows - 2](in, in_step, out, out_step, count, cols, output_stride);
+  const size_t pixel = rows * cols;
+  size_t steps[kMaxInterleaved];
+  if (output_stride == cols && out_step == pixel && cols >= 2 && cols <= kMaxInterleaved) {
+    const uint8_t* planes[kMaxInterleaved];
+    for (size_t k = 0; k < cols; ++k) planes[k] = in + k * input_stride, steps[k] = in_step;
+    interleave_groups<true>(cols, planes, steps, out, count, rows);
+  } else if (input_stride == rows && in_step == pixel && rows >= 2 && rows <= kMaxInterleaved) {
+    uint8_t* planes[kMaxInterleaved];
+    for (size_t k = 0; k < rows; ++k) planes[k] = out + k * output_stride, steps[k] = out_step;
+    interleave_groups<false>(rows, planes, steps, in, count, cols);
   } else {
     return false;
   }
@@ -145,7 +160,8 @@ void plane_bytes1_512(const void* input, size_t input_stride, void* output, size
                       size_t rows, size_t cols) {
   const uint8_t* in = static_cast<const uint8_t*>(input);
   uint8_t* out = static_cast<uint8_t*>(output);
-  if (interleave_planes(in, input_stride, 0, out, output_stride, 0, 1, rows, cols)) return;
+  const size_t all = rows * cols;
+  if (interleave_planes(in, input_stride, all, out, output_stride, all, 1, rows, cols)) return;
   if (rows >= ByteTile16x64::kRows && cols >= ByteTile16x64::kCols)
     transpose_in_tiles<ByteTile16x64>(in, input_stride, out, output_stride, rows, cols);
   else
@@ -173,6 +189,11 @@ void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* ou
     return;
   }
   transpose_by_planes({plane_bytes1_512, plane_bytes4_256}, plan, input, output, begin, end);
+}
+
+void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,
+                           size_t rows, size_t n, uint8_t* output) {
+  interleave_groups<true>(groups, parts, step, output, rows, n);
 }
 
 }  // namespace qrt
