@@ -1,6 +1,9 @@
 // Planes with 512-bit vectors. Permutations of bytes from two registers interleave two to four planes
-// and take them apart; other planes go in tiles whose output rows are whole cache lines.
-#include "kernels/copy/tiles_x86.h"
+// and take them apart; planes large enough go in tiles whose output rows are whole cache lines, others
+// as with narrower vectors.
+#include <immintrin.h>
+
+#include "kernels/copy/plane_blocks.h"
 #include "kernels/copy/transpose.h"
 
 namespace qrt {
@@ -49,17 +52,18 @@ inline __m512i permute(const __m512i (&v)[kGroups], const Permutations<kGroups>&
   }
 }
 
+inline uint64_t first_bytes(size_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
+
 // `count` times kGroups planes of `pixels` bytes, each `step` bytes behind the one before, and the
 // interleaved pixels, dense: kJoin from the former to the latter, else back.
 template <size_t kGroups, bool kJoin, class Plane, class Joined>
 void interleave(Plane* const* planes, const size_t* step, Joined* joined, size_t count,
                 size_t pixels) {
   struct Masks {  // bytes of a register: of a plane, of interleaved pixels
-    explicit Masks(size_t n) : plane(first(n)) {
+    explicit Masks(size_t n) : plane(first_bytes(n)) {
       for (size_t k = 0; k < kGroups; ++k)
-        joined[k] = first(n * kGroups > 64 * k ? n * kGroups - 64 * k : 0);
+        joined[k] = first_bytes(n * kGroups > 64 * k ? n * kGroups - 64 * k : 0);
     }
-    static uint64_t first(size_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
     uint64_t plane, joined[kGroups];
   };
   const Masks whole(64), last(pixels % 64);
@@ -88,7 +92,9 @@ void interleave(Plane* const* planes, const size_t* step, Joined* joined, size_t
   }
 }
 
-struct Zip8x512 {
+inline __m128i load16(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+
+struct Zip8 {
   static __m512i low(__m512i a, __m512i b) { return _mm512_unpacklo_epi8(a, b); }
   static __m512i high(__m512i a, __m512i b) { return _mm512_unpackhi_epi8(a, b); }
 };
@@ -109,10 +115,10 @@ struct ByteTile16x64 {
       lanes = _mm512_mask_broadcast_i32x4(lanes, 0x0f00, load16(row + 32 * input_stride));
       v[i] = _mm512_mask_broadcast_i32x4(lanes, 0xf000, load16(row + 48 * input_stride));
     }
-    zip_round<Zip8x512>(v, w);
-    zip_round<Zip8x512>(w, v);
-    zip_round<Zip8x512>(v, w);
-    zip_round<Zip8x512>(w, v);
+    zip_round<Zip8>(v, w);
+    zip_round<Zip8>(w, v);
+    zip_round<Zip8>(v, w);
+    zip_round<Zip8>(w, v);
 #pragma GCC unroll 16
     for (size_t i = kFirst; i < 16; ++i) _mm512_storeu_si512(out + i * output_stride, v[i]);
   }
@@ -165,14 +171,44 @@ void plane_bytes1_512(const void* input, size_t input_stride, void* output, size
   if (rows >= ByteTile16x64::kRows && cols >= ByteTile16x64::kCols)
     transpose_in_tiles<ByteTile16x64>(in, input_stride, out, output_stride, rows, cols);
   else
-    transpose_plane<ByteTile16x32, ByteTile8x8>(in, input_stride, out, output_stride, rows, cols);
+    narrower_planes().bytes1(input, input_stride, output, output_stride, rows, cols);
 }
 
-void plane_bytes4_256(const void* input, size_t input_stride, void* output, size_t output_stride,
-                      size_t rows, size_t cols) {
-  transpose_plane<WordTile4x8, WordTile4x4>(static_cast<const uint32_t*>(input), input_stride,
-                                            static_cast<uint32_t*>(output), output_stride, rows,
-                                            cols);
+// Rows of 2 to 8 bytes made dense (an image's rows from the pixels of a smaller one): as many at a
+// time as fit into one register of the output and three of the input.
+void pack_short_rows(const uint8_t* in, size_t stride, uint8_t* out, size_t rows, size_t bytes) {
+  constexpr size_t kInput = 192;
+  const size_t fit = (kInput - bytes) / stride + 1;
+  const size_t at_once = fit < 64 / bytes ? fit : 64 / bytes;
+  // Byte o is that of row o / bytes, whose product is exact for o < 64.
+  uint8_t places[64];
+  for (size_t o = 0; o < 64; ++o)
+    places[o] = static_cast<uint8_t>(o + (o * (65536 / bytes + 1) >> 16) * (stride - bytes));
+  const __m512i index = _mm512_loadu_si512(places);
+  const __mmask64 others = _mm512_movepi8_mask(index);
+  for (size_t row = 0; row < rows; row += at_once) {
+    const size_t n = rows - row < at_once ? rows - row : at_once;
+    const size_t span = (n - 1) * stride + bytes;
+    __m512i v[3];
+#pragma GCC unroll 3
+    for (size_t k = 0; k < 3; ++k)
+      v[k] = _mm512_maskz_loadu_epi8(first_bytes(span > 64 * k ? span - 64 * k : 0),
+                                     in + row * stride + 64 * k);
+    const __m512i first = _mm512_permutex2var_epi8(v[0], index, v[1]);
+    _mm512_mask_storeu_epi8(out + row * bytes, first_bytes(n * bytes),
+                            _mm512_mask_permutexvar_epi8(first, others, index, v[2]));
+  }
+}
+
+void rows_512(const void* input, size_t input_stride, void* output, size_t output_stride,
+              size_t rows, size_t bytes) {
+  constexpr size_t kMostBytes = 8, kMostStride = 48;
+  if (bytes >= 2 && bytes <= kMostBytes && output_stride == bytes && input_stride <= kMostStride) {
+    pack_short_rows(static_cast<const uint8_t*>(input), input_stride, static_cast<uint8_t*>(output),
+                    rows, bytes);
+  } else {
+    copy_rows(input, input_stride, output, output_stride, rows, bytes);
+  }
 }
 
 }  // namespace
@@ -188,7 +224,8 @@ void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* ou
                         pixel, end - begin, plan.dims[1], plan.dims[2])) {
     return;
   }
-  transpose_by_planes({plane_bytes1_512, plane_bytes4_256}, plan, input, output, begin, end);
+  transpose_by_planes({plane_bytes1_512, narrower_planes().bytes4, rows_512}, plan, input, output,
+                      begin, end);
 }
 
 void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,

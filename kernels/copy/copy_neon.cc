@@ -110,7 +110,8 @@ struct Neon {
 
 void transpose_neon(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {
-  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>}, plan, input, output, begin, end);
+  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>, copy_rows}, plan, input, output,
+                      begin, end);
 }
 
 }  // namespace qrt

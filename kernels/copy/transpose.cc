@@ -127,7 +127,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
   size_t index[kMaxRank] = {};
   for (;;) {
     if (runs) {
-      copy_rows(in, cross.input_stride, out, cross.output_stride, cross.size, inner.size * bytes);
+      planes.rows(in, cross.input_stride, out, cross.output_stride, cross.size, inner.size * bytes);
     } else {
       transpose_plane(in, inner.input_stride / bytes, out, cross.output_stride / bytes, cross.size,
                       inner.size);
@@ -144,6 +144,14 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
       out -= loop.size * loop.output_stride;
     }
   }
+}
+
+TransposePlanes narrower_planes() {
+#ifdef QRT_HAVE_AVX2
+  return planes_avx2();
+#else
+  return {plane<uint8_t>, plane<uint32_t>, copy_rows};
+#endif
 }
 
 void copy_rows(const void* input, size_t input_stride, void* output, size_t output_stride,

@@ -160,6 +160,17 @@ TEST_P(CopyTest, InterleavesPartsThatStandApart) {
   }
 }
 
+// Depth to space: short runs, near each other in the input and dense in the output.
+TEST_P(CopyTest, MakesRowsOfThePixelsOfASmallerImage) {
+  Random random;
+  for (const size_t element_bytes : {1, 2, 4})
+    for (const int64_t width : {1, 2, 3, 12, 20, 21, 22, 32, 33, 64, 65, 131})
+      for (const int64_t side : {2, 3, 4, 5, 6, 7, 8, 9})
+        for (const int64_t rows : {2, 3, 6, 24})
+          ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {2, width, rows, side},
+                                                  {0, 2, 1, 3}, element_bytes));
+}
+
 TEST_P(CopyTest, TransposesEveryPermutationOfUpToFourDimensions) {
   Random random;
   for (size_t rank = 0; rank <= 4; ++rank) {
