@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/ops/transpose.h"
@@ -24,6 +25,21 @@ uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& pro
   for (uint32_t t : step.inputs)
     if (producer[t] != kNone && (last == kNone || producer[t] > last)) last = producer[t];
   return last;
+}
+
+// The step that makes what this one's only input is another shape of, if nothing else reads it; or
+// kNone.
+uint32_t producer_through_views(const PlannedStep& step, const std::vector<PlannedStep>& steps,
+                                const std::vector<uint32_t>& producer,
+                                const std::vector<uint32_t>& readers) {
+  if (step.inputs.size() != 1) return kNone;
+  uint32_t t = step.inputs[0];
+  for (;;) {
+    const uint32_t i = producer[t];
+    if (i == kNone || readers[t] != 1) return kNone;
+    if (steps[i].op->options_type() != fb::OpOptions::Reshape) return i;
+    t = steps[i].inputs[0];
+  }
 }
 
 // Room for the pieces of a leader whose follower is of another type. False: there is none.
@@ -61,6 +77,15 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
         pull_from_quantize((*steps)[last], &step)) {
       (*steps)[last].leader = &step;
       (*steps)[last].run = nullptr;
+      continue;
+    }
+    if (const uint32_t whole =
+            built::kConcat ? producer_through_views(step, *steps, producer, readers) : kNone;
+        whole != kNone && pull_from_concat((*steps)[whole], &step)) {
+      PlannedStep& concat = (*steps)[whole];
+      concat.leader = &step;
+      concat.run = nullptr;
+      concat.parts.clear();
       continue;
     }
     if (step.run_elements == nullptr || last == kNone) continue;

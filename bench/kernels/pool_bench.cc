@@ -8,11 +8,13 @@
 namespace qrt {
 namespace {
 
-std::vector<uint8_t> bytes(size_t n) {
-  std::vector<uint8_t> v(n);
-  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
-  return v;
-}
+// Aligned as a session's tensors are.
+struct Image {
+  explicit Image(size_t n) : bytes(n), data(bytes.data()), size(n) { bench::fill(data, n); }
+  bench::Buffer bytes;
+  uint8_t* data;
+  size_t size;
+};
 
 // Arguments: side, channels, kernel, stride, pad.
 PoolShape shape_of(const benchmark::State& state) {
@@ -23,38 +25,38 @@ PoolShape shape_of(const benchmark::State& state) {
 
 void max(benchmark::State& state, const PoolKernel& kernel) {
   const PoolShape s = shape_of(state);
-  const std::vector<uint8_t> x = bytes(s.in_h * s.in_w * s.c + 64);
-  std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
-  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
-    kernel.max({s, x.data(), y.data(), 0, s.out_h});
+  const Image x(s.in_h * s.in_w * s.c + 64);
+  Image y(s.out_h * s.out_w * s.c);
+  bench::measure(state, {0, static_cast<double>(x.size + y.size), nullptr}, [&] {
+    kernel.max({s, x.data, y.data, 0, s.out_h});
     benchmark::ClobberMemory();
   });
 }
 
 void max_int16(benchmark::State& state, const PoolKernel& kernel) {
   const PoolShape s = shape_of(state);
-  const std::vector<int16_t> x(s.in_h * s.in_w * s.c + 32, 5);
-  std::vector<int16_t> y(s.out_h * s.out_w * s.c);
-  const size_t moved = (x.size() + y.size()) * sizeof(int16_t);
-  bench::measure(state, {0, static_cast<double>(moved), nullptr}, [&] {
-    kernel.max_int16({s, 0, 0, x.data(), y.data(), 0, s.out_h});
+  const Image x((s.in_h * s.in_w * s.c + 32) * sizeof(int16_t));
+  Image y(s.out_h * s.out_w * s.c * sizeof(int16_t));
+  bench::measure(state, {0, static_cast<double>(x.size + y.size), nullptr}, [&] {
+    kernel.max_int16({s, 0, 0, reinterpret_cast<const int16_t*>(x.data),
+                      reinterpret_cast<int16_t*>(y.data), 0, s.out_h});
     benchmark::ClobberMemory();
   });
 }
 
 void average(benchmark::State& state, const PoolKernel& kernel) {
   const PoolShape s = shape_of(state);
-  const std::vector<uint8_t> x = bytes(s.in_h * s.in_w * s.c + 64);
-  std::vector<uint8_t> y(s.out_h * s.out_w * s.c);
+  const Image x(s.in_h * s.in_w * s.c + 64);
+  Image y(s.out_h * s.out_w * s.c);
   constexpr float kScale = 0.02f;
   constexpr int32_t kZeroPoint = 100;
   std::vector<float> value(256);
   for (int i = 0; i < 256; ++i)
     value[static_cast<size_t>(i)] = kScale * static_cast<float>(i - kZeroPoint);
-  AveragePoolArgs args = {s,     value.data(), kScale,   kZeroPoint, 0.018f,  90, 0,
-                          false, x.data(),     y.data(), 0,          s.out_h, 0};
+  AveragePoolArgs args = {s,     value.data(), kScale, kZeroPoint, 0.018f,  90, 0,
+                          false, x.data,       y.data, 0,          s.out_h, 0};
   args.sum_scale = average_sum_scale(args);
-  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
+  bench::measure(state, {0, static_cast<double>(x.size + y.size), nullptr}, [&] {
     kernel.average(args);
     benchmark::ClobberMemory();
   });
@@ -64,15 +66,15 @@ void average(benchmark::State& state, const PoolKernel& kernel) {
 void global_sum(benchmark::State& state, const PoolKernel& kernel) {
   const size_t pixels = static_cast<size_t>(state.range(0));
   const size_t c = static_cast<size_t>(state.range(1));
-  const std::vector<uint8_t> x = bytes(pixels * c + 64);
-  std::vector<uint8_t> y(c);
+  const Image x(pixels * c + 64);
+  Image y(c);
   const std::vector<float> scale(c + 64, 0.9f / static_cast<float>(pixels));
   Requant requant{};
   requant.kind = RequantKind::kF32;
   requant.scale = scale.data();
   requant.hi = 255;
-  bench::measure(state, {0, static_cast<double>(x.size() + y.size()), nullptr}, [&] {
-    kernel.global_sum({x.data(), pixels, c, 3, requant, y.data(), 0, c});
+  bench::measure(state, {0, static_cast<double>(x.size + y.size), nullptr}, [&] {
+    kernel.global_sum({x.data, pixels, c, 3, requant, y.data, 0, c});
     benchmark::ClobberMemory();
   });
 }
@@ -96,7 +98,10 @@ int register_all() {
          {Case{"/max", max}, Case{"/max_int16", max_int16}, Case{"/average", average}}) {
       bench::register_measured(name + c.name, c.run, kernel)
           ->Args({112, 64, 3, 2, 1})
+          ->Args({112, 24, 3, 2, 1})
+          ->Args({112, 64, 2, 2, 0})
           ->Args({56, 128, 2, 2, 0})
+          ->Args({56, 192, 3, 2, 0})
           ->Args({28, 192, 3, 1, 1})
           ->Args({20, 256, 5, 1, 2})
           ->Args({8, 16, 2, 2, 0});

@@ -61,7 +61,13 @@ struct CopyKernel {
   // rows runs of `bytes` bytes: a concatenation's or a slice's part
   void (*rows)(const void* input, size_t input_stride, void* output, size_t output_stride,
                size_t rows, size_t bytes);
+  // output[(row * n + i) * groups + k] = parts[k][row * step[k] + i] for i < n, row < rows: two to
+  // kMaxInterleaved parts of each row interleaved. Null where that is no faster than to lay the parts
+  // side by side and to transpose.
+  void (*interleave)(const uint8_t* const* parts, const size_t* step, size_t groups, size_t rows,
+                     size_t n, uint8_t* output);
 };
+constexpr size_t kMaxInterleaved = 4;
 
 const CopyKernel* copy_kernels(size_t* count);
 const CopyKernel* select_copy(IsaSet isas);

@@ -52,8 +52,8 @@ struct ByteTile16x32 {
 #pragma GCC unroll 8
     for (size_t i = 0; i < 8; ++i) store32(out + i * output_stride, w[i]);
   }
-  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out,
-                        size_t output_stride) {
+  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
+                        size_t) {
     half<false>(in, input_stride, out, output_stride);
     half<true>(in, input_stride, out + 8 * output_stride, output_stride);
   }
@@ -62,8 +62,8 @@ struct ByteTile16x32 {
 struct ByteTile8x8 {
   static constexpr size_t kRows = 8, kCols = 8;
 
-  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out,
-                        size_t output_stride) {
+  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
+                        size_t) {
     __m128i v[4], w[4];
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i)
@@ -85,7 +85,7 @@ struct WordTile4x8 {
   static constexpr size_t kRows = 4, kCols = 8;
 
   static void transpose(const uint32_t* in, size_t input_stride, uint32_t* out,
-                        size_t output_stride) {
+                        size_t output_stride, size_t) {
     __m256i v[4], w[4];
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i)
@@ -101,7 +101,7 @@ struct WordTile4x4 {
   static constexpr size_t kRows = 4, kCols = 4;
 
   static void transpose(const uint32_t* in, size_t input_stride, uint32_t* out,
-                        size_t output_stride) {
+                        size_t output_stride, size_t) {
     __m128i v[4], w[4];
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) v[i] = load16(in + i * input_stride);
@@ -217,9 +217,11 @@ struct Avx2 {
 
 }  // namespace
 
+TransposePlanes planes_avx2() { return {plane_bytes1<Avx2>, plane_bytes4<Avx2>, copy_rows}; }
+
 void transpose_avx2(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {
-  transpose_by_planes({plane_bytes1<Avx2>, plane_bytes4<Avx2>}, plan, input, output, begin, end);
+  transpose_by_planes(planes_avx2(), plan, input, output, begin, end);
 }
 
 }  // namespace qrt

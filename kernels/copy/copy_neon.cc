@@ -24,8 +24,8 @@ struct Zip32 {
 struct ByteTile16x16 {
   static constexpr size_t kRows = 16, kCols = 16;
 
-  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out,
-                        size_t output_stride) {
+  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
+                        size_t) {
     uint8x16_t v[16], w[16];
 #pragma GCC unroll 16
     for (size_t i = 0; i < 16; ++i) v[i] = vld1q_u8(in + i * input_stride);
@@ -41,8 +41,8 @@ struct ByteTile16x16 {
 struct ByteTile8x8 {
   static constexpr size_t kRows = 8, kCols = 8;
 
-  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out,
-                        size_t output_stride) {
+  static void transpose(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
+                        size_t) {
     uint8x8_t v[8], w[8];
 #pragma GCC unroll 8
     for (size_t i = 0; i < 8; ++i) v[i] = vld1_u8(in + i * input_stride);
@@ -58,7 +58,7 @@ struct WordTile4x4 {
   static constexpr size_t kRows = 4, kCols = 4;
 
   static void transpose(const uint32_t* in, size_t input_stride, uint32_t* out,
-                        size_t output_stride) {
+                        size_t output_stride, size_t) {
     uint32x4_t v[4], w[4];
 #pragma GCC unroll 4
     for (size_t i = 0; i < 4; ++i) v[i] = vld1q_u32(in + i * input_stride);
@@ -110,7 +110,8 @@ struct Neon {
 
 void transpose_neon(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {
-  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>}, plan, input, output, begin, end);
+  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>, copy_rows}, plan, input, output,
+                      begin, end);
 }
 
 }  // namespace qrt

@@ -18,7 +18,8 @@ void plane(const void* input, size_t input_stride, void* output, size_t output_s
 
 void transpose_scalar(const TransposePlan& plan, const void* input, void* output, size_t begin,
                       size_t end) {
-  transpose_by_planes({plane<uint8_t>, plane<uint32_t>}, plan, input, output, begin, end);
+  transpose_by_planes({plane<uint8_t>, plane<uint32_t>, copy_rows}, plan, input, output, begin,
+                      end);
 }
 
 }  // namespace qrt

@@ -25,14 +25,17 @@ inline void transpose_in_blocks(const T* input, size_t input_stride, T* output,
   }
 }
 
-// Tile::transpose(input, input_stride, output, output_stride) does Tile::kRows x Tile::kCols
+// Tile::transpose(input, input_stride, output, output_stride, done) does Tile::kRows x Tile::kCols
 // elements. The last tile of either direction is moved back to end with the plane: some elements
-// are stored twice. REQUIRES: rows >= Tile::kRows, cols >= Tile::kCols.
+// are stored twice, but for the first `done` rows where a tile leaves them out. REQUIRES: rows >=
+// Tile::kRows, cols >= Tile::kCols.
 template <class Tile, class T>
 inline void transpose_in_tiles(const T* input, size_t input_stride, T* output, size_t output_stride,
                                size_t rows, size_t cols) {
-  // A strip of 256 input rows keeps its cache lines from one column of tiles to the next.
-  constexpr size_t kStrip = 256;
+  // A strip of 256 input rows keeps its cache lines from one column of tiles to the next. Tiles that
+  // store whole cache lines leave none for the next one: a strip of one tile takes the input's lines
+  // at once.
+  constexpr size_t kStrip = Tile::kCols * sizeof(T) < 64 ? 256 : Tile::kCols;
   for (size_t strip = 0; strip < cols; strip += kStrip) {
     const size_t strip_end = cols - strip < kStrip ? cols : strip + kStrip;
     for (size_t row = 0; row < rows; row += Tile::kRows) {
@@ -40,7 +43,7 @@ inline void transpose_in_tiles(const T* input, size_t input_stride, T* output, s
       for (size_t col = strip; col < strip_end; col += Tile::kCols) {
         const size_t k = cols - col < Tile::kCols ? cols - Tile::kCols : col;
         Tile::transpose(input + k * input_stride + r, input_stride, output + r * output_stride + k,
-                        output_stride);
+                        output_stride, row - r);
       }
     }
   }

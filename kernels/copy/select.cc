@@ -1,12 +1,13 @@
 // The copy family's table, and the choice of a row: the best one the caller's sets allow.
 #include "kernels/select.h"
 
+#include "kernels/built.h"
 #include "kernels/copy/copy.h"
 #include "kernels/copy/transpose.h"
 
 namespace qrt {
 
-#define QRT_COPY(isa, suffix)                                                         \
+#define QRT_COPY(isa, suffix, interleave)                                             \
   void transpose_##suffix(const TransposePlan& plan, const void* input, void* output, \
                           size_t begin, size_t end);
 #include "kernels/copy/copy.inc"
@@ -14,7 +15,8 @@ namespace qrt {
 namespace {
 
 constexpr CopyKernel kKernels[] = {
-#define QRT_COPY(isa, suffix) {"copy_" #suffix, Isa::isa, transpose_##suffix, copy_rows},
+#define QRT_COPY(isa, suffix, interleave) \
+  {"copy_" #suffix, Isa::isa, transpose_##suffix, copy_rows, built::kConcat ? interleave : nullptr},
 #include "kernels/copy/copy.inc"
 };
 

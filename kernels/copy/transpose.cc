@@ -9,30 +9,29 @@
 namespace qrt {
 namespace {
 
-// `rows` runs of `bytes` bytes, sizeof(T) <= bytes <= 2 * sizeof(T): a head and a tail that
+// `rows` runs of `bytes` bytes, n <= bytes <= 2 * n, n = kParts * sizeof(T): a head and a tail that
 // overlap.
-template <class T>
+template <class T, size_t kParts = 1>
 void copy_short_rows(const uint8_t* in, size_t input_stride, uint8_t* out, size_t output_stride,
                      size_t rows, size_t bytes) {
-  const size_t tail = bytes - sizeof(T);
+  const size_t tail = bytes - kParts * sizeof(T);
   for (size_t i = 0; i < rows; ++i) {
-    T head_value, tail_value;
-    memcpy(&head_value, in, sizeof(T));
-    memcpy(&tail_value, in + tail, sizeof(T));
-    memcpy(out, &head_value, sizeof(T));
-    memcpy(out + tail, &tail_value, sizeof(T));
+    T head_values[kParts], tail_values[kParts];
+    for (size_t k = 0; k < kParts; ++k) {
+      memcpy(&head_values[k], in + k * sizeof(T), sizeof(T));
+      memcpy(&tail_values[k], in + tail + k * sizeof(T), sizeof(T));
+    }
+    for (size_t k = 0; k < kParts; ++k) {
+      memcpy(out + k * sizeof(T), &head_values[k], sizeof(T));
+      memcpy(out + tail + k * sizeof(T), &tail_values[k], sizeof(T));
+    }
     in += input_stride;
     out += output_stride;
   }
 }
 
-struct Block16 {
-  uint64_t v[2];
-};
-
-struct Block32 {
-  uint64_t v[4];
-};
+// A register: of a struct g++ 12 would keep a copy on the stack, too.
+typedef uint8_t Block16 __attribute__((vector_size(16)));
 
 template <class T>
 void plane(const void* input, size_t input_stride, void* output, size_t output_stride, size_t rows,
@@ -128,7 +127,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
   size_t index[kMaxRank] = {};
   for (;;) {
     if (runs) {
-      copy_rows(in, cross.input_stride, out, cross.output_stride, cross.size, inner.size * bytes);
+      planes.rows(in, cross.input_stride, out, cross.output_stride, cross.size, inner.size * bytes);
     } else {
       transpose_plane(in, inner.input_stride / bytes, out, cross.output_stride / bytes, cross.size,
                       inner.size);
@@ -147,6 +146,14 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
   }
 }
 
+TransposePlanes narrower_planes() {
+#ifdef QRT_HAVE_AVX2
+  return planes_avx2();
+#else
+  return {plane<uint8_t>, plane<uint32_t>, copy_rows};
+#endif
+}
+
 void copy_rows(const void* input, size_t input_stride, void* output, size_t output_stride,
                size_t rows, size_t bytes) {
   const uint8_t* in = static_cast<const uint8_t*>(input);
@@ -157,7 +164,7 @@ void copy_rows(const void* input, size_t input_stride, void* output, size_t outp
   } else if (bytes > 64) {
     for (size_t i = 0; i < rows; ++i) memcpy(out + i * output_stride, in + i * input_stride, bytes);
   } else if (bytes >= 32) {
-    copy_short_rows<Block32>(in, input_stride, out, output_stride, rows, bytes);
+    copy_short_rows<Block16, 2>(in, input_stride, out, output_stride, rows, bytes);
   } else if (bytes >= 16) {
     copy_short_rows<Block16>(in, input_stride, out, output_stride, rows, bytes);
   } else if (bytes >= 8) {

@@ -17,11 +17,20 @@ using TransposePlane = void (*)(const void* input, size_t input_stride, void* ou
 
 struct TransposePlanes {
   TransposePlane bytes1, bytes4;
+  decltype(CopyKernel::rows) rows;
 };
 
 // CopyKernel::transpose with these planes.
 void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& plan,
                          const void* input, void* output, size_t begin, size_t end);
+
+// What the best row of vectors up to 256 bits has, for planes that leave larger ones empty.
+TransposePlanes narrower_planes();
+TransposePlanes planes_avx2();
+
+// CopyKernel::interleave.
+void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,
+                           size_t rows, size_t n, uint8_t* output);
 
 // CopyKernel::rows; memory moves are the same on every instruction set.
 void copy_rows(const void* input, size_t input_stride, void* output, size_t output_stride,

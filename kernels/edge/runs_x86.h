@@ -3,11 +3,17 @@
 // everything here is local to the including file. A row supplies V, the layer of isa/vec_<isa>.h
 // with, besides,
 //
-//   kAhead                            elements to fetch before their use, or 0
-//   FloatDivision, HalfDivision       made from a scale, quotient(x) of floats and of float16 as
-//                                     floats: correctly rounded, but what is beyond 2^31, infinite
-//                                     or NaN may be anything that is one of these
-//   has_fast_division(scale)          whether these serve; otherwise Divider does
+//   kHalvesAhead                      float16 to fetch before their use, or 0; floats come in time by
+//                                     themselves
+//   FloatDivision                     made from a scale and `most`, an integer; in_quanta(x) rounds
+//                                     to the integer that min(x / scale, most) does, half to even or
+//                                     away, where that is within 255 of 0. Below that, and of NaN,
+//                                     it is below that, or has no int32
+//   HalfDivision                      made from a scale; quotient(x) of float16 as floats:
+//                                     correctly rounded, but what is beyond 2^31, infinite or NaN
+//                                     may be anything that is one of these
+//   has_fast_division(scale), has_fast_half_division(scale)
+//                                     whether these serve; otherwise Divider or EdgeLanes does
 //   max_below(v, bound, limit)        max(v, limit) where v < bound, else limit (NaN, too)
 //   min_from(v, bound, limit)         min(v, limit) where v >= bound, else limit (NaN, too)
 //
@@ -24,13 +30,14 @@
 namespace qrt {
 namespace {
 
-// By the instruction.
+// By the instruction. V::min() gives its second operand where one of them is NaN.
 template <class V>
 struct Divider {
   using Float = typename V::Float;
-  explicit Divider(float by) : scale(V::splat(by)) {}
+  explicit Divider(float by, float most = 0) : scale(V::splat(by)), most(V::splat(most)) {}
   Float quotient(Float x) const { return x / scale; }
-  Float scale;
+  Float in_quanta(Float x) const { return V::min(most, quotient(x)); }
+  Float scale, most;
 };
 
 template <class V>
@@ -39,25 +46,21 @@ struct Runs {
   using Float = typename V::Float;
   static constexpr size_t kLanes = V::kLanes, kBlock = V::kBytes;
 
-  // HE(clamp(quotient, lo, hi)), or with kAway HA, see EdgeLanes::round_away(); the limits are less
-  // the zero point. V::max() gives its second operand where the first is NaN.
-  template <bool kAway>
-  static Int in_quanta(Float quotient, Float lo, Float hi) {
-    const Float v = V::min(V::max(quotient, lo), hi);
-    return kAway ? V::truncate(v + V::with_sign_of(0x1.fffffep-2f, v)) : V::round(v);
-  }
-
-  // The quanta of a register of inputs, limits less the zero point: of floats, and of float16,
-  // whose quotients beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
+  // The quanta of a register of inputs, the upper limit less the zero point kept, the lower one not:
+  // what is below it, and NaN, which becomes INT32_MIN, ends there by saturation. Of floats, by HE or
+  // with kAway HA, see EdgeLanes::round_away(); and of float16, whose quotients beyond int32 and NaN
+  // end at `high` where kWrapsHigh, else at `low`.
   template <class Division, bool kAway>
   struct OfFloats {
     using Element = float;
     Division by;
-    Float low, high;
 
     Int at(const float* x) const { return of(V::load_float(x)); }
     Int part(const float* x, size_t n) const { return of(V::load_float(V::first_lanes(n), x)); }
-    Int of(Float x) const { return in_quanta<kAway>(by.quotient(x), low, high); }
+    Int of(Float x) const {
+      const Float v = by.in_quanta(x);
+      return kAway ? V::truncate(v + V::with_sign_of(0x1.fffffep-2f, v)) : V::round(v);
+    }
   };
 
   template <class Division, bool kWrapsHigh>
@@ -83,14 +86,14 @@ struct Runs {
     const Int to_distance = V::splat16(zp - lo), to_byte = V::splat8(lo + offset);
     const Int order = V::order_of_packs();
     const auto block = [&](const Element* from, uint8_t* to) {
-      if constexpr (V::kAhead > 0) {
+      if constexpr (V::kHalvesAhead > 0 && sizeof(Element) == sizeof(uint16_t)) {
         for (size_t i = 0; i < kBlock; i += 64 / sizeof(Element))
-          _mm_prefetch(reinterpret_cast<const char*>(from + V::kAhead + i), _MM_HINT_T0);
+          _mm_prefetch(reinterpret_cast<const char*>(from + V::kHalvesAhead + i), _MM_HINT_T0);
       }
       const Int v0 = in.at(from), v1 = in.at(from + kLanes);
       const Int v2 = in.at(from + 2 * kLanes), v3 = in.at(from + 3 * kLanes);
-      const Int w0 = V::add16(V::packs32(v0, v1), to_distance);
-      const Int w1 = V::add16(V::packs32(v2, v3), to_distance);
+      const Int w0 = V::adds16(V::packs32(v0, v1), to_distance);
+      const Int w1 = V::adds16(V::packs32(v2, v3), to_distance);
       V::store(to, V::in_order(V::add8(V::packus16(w0, w1), to_byte), order));
     };
     if (n >= kStreamedFrom) {
@@ -101,8 +104,8 @@ struct Runs {
     }
     for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
     for (size_t i = 0; i < n; i += kLanes) {
-      const Int v = V::add32(in.part(x + i, n - i), V::splat32(zp + offset));
-      V::store_low_bytes_part(y + i, v, n - i);
+      const Int v = V::max_s32(in.part(x + i, n - i), V::splat32(lo - zp));
+      V::store_low_bytes_part(y + i, V::add32(v, V::splat32(zp + offset)), n - i);
     }
   }
 
@@ -110,18 +113,17 @@ struct Runs {
   static void quantize_floats(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
                               int32_t hi, uint8_t* y) {
     using Fast = typename V::FloatDivision;
-    const Float low = V::splat(static_cast<float>(lo - zp));
-    const Float high = V::splat(static_cast<float>(hi - zp));
+    const float most = static_cast<float>(hi - zp);
     if (V::has_fast_division(scale))
-      quantize(x, n, OfFloats<Fast, kAway>{Fast(scale), low, high}, zp, lo, 0, y);
+      quantize(x, n, OfFloats<Fast, kAway>{Fast(scale, most)}, zp, lo, 0, y);
     else
-      quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale), low, high}, zp, lo, 0, y);
+      quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale, most)}, zp, lo, 0, y);
   }
 
   static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
                               int32_t hi, int32_t offset, uint8_t* y) {
     using Fast = typename V::HalfDivision;
-    if (!V::has_fast_division(scale))
+    if (!V::has_fast_half_division(scale))
       return EdgeLanes<V>::quantize_half(x, n, scale, zp, lo, hi, offset, y);
     const Fast by(scale);
     const Float low = V::splat(static_cast<float>(lo - zp));
@@ -137,7 +139,7 @@ struct Runs {
     const auto quanta = [&](Float v, Float s, Int z) {
       const Float low = V::to_float(V::sub32(V::splat32(lo), z));
       const Float high = V::to_float(V::sub32(V::splat32(hi), z));
-      return V::add32(in_quanta<false>(v / s, low, high), z);
+      return V::add32(V::round(V::min(V::max(v / s, low), high)), z);
     };
     const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
     const auto m = V::first_lanes(rest);

@@ -131,9 +131,12 @@ struct Vec {
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm256_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm256_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm256_max_epi16(a, b); }
+  QRT_INLINE Int max_s32(Int a, Int b) { return _mm256_max_epi32(a, b); }
   QRT_INLINE Int add16(Int a, Int b) { return _mm256_add_epi16(a, b); }
   QRT_INLINE Int adds16(Int a, Int b) { return _mm256_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm256_sub_epi16(a, b); }
+  QRT_INLINE Int shift_left16(Int a, int bits) { return _mm256_slli_epi16(a, bits); }
+  QRT_INLINE Int shift_right16(Int a, int bits) { return _mm256_srli_epi16(a, bits); }  // of uint16
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm256_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm256_mulhi_epi16(a, b); }
   QRT_INLINE Int madd16(Int a, Int b) { return _mm256_madd_epi16(a, b); }  // sums of two products

@@ -77,9 +77,12 @@ struct Vec {
   QRT_INLINE Int min_u8(Int a, Int b) { return _mm512_min_epu8(a, b); }
   QRT_INLINE Int max_u8(Int a, Int b) { return _mm512_max_epu8(a, b); }
   QRT_INLINE Int max_s16(Int a, Int b) { return _mm512_max_epi16(a, b); }
+  QRT_INLINE Int max_s32(Int a, Int b) { return _mm512_max_epi32(a, b); }
   QRT_INLINE Int add16(Int a, Int b) { return _mm512_add_epi16(a, b); }
   QRT_INLINE Int adds16(Int a, Int b) { return _mm512_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm512_sub_epi16(a, b); }
+  QRT_INLINE Int shift_left16(Int a, unsigned bits) { return _mm512_slli_epi16(a, bits); }
+  QRT_INLINE Int shift_right16(Int a, unsigned bits) { return _mm512_srli_epi16(a, bits); }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm512_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm512_mulhi_epi16(a, b); }
   QRT_INLINE Int madd16(Int a, Int b) { return _mm512_madd_epi16(a, b); }

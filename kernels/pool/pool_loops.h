@@ -64,16 +64,64 @@ inline void max_window(const PoolShape& s, const uint8_t* x, Window rows, Window
   }
 }
 
-// Columns of a strip of vertical maxima: 16 kB with the widest vector.
-constexpr size_t kStripColumns = 256;
-
-// A row of outputs in two passes: maxima over the window's rows for a strip of input columns, then
-// over the columns of each window. A 5 x 5 window of stride 1 costs 11 moves instead of 25.
+// to[i] = the greatest of rows.count rows' byte i from x on, i < bytes; at most 63 more are read and
+// stored.
 template <class V>
-inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window rows, uint8_t* y) {
-  const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
-  const size_t strip_outputs = (kStripColumns - reach) / s.stride_w + 1;
-  const size_t row_step = s.dilation_h * s.in_w * s.c;
+inline void max_of_rows(const uint8_t* x, size_t row_step, size_t rows, size_t bytes, uint8_t* to) {
+  constexpr size_t kAtOnce = 4;
+  size_t i = 0;
+  for (; i + kAtOnce * V::kBytes <= bytes; i += kAtOnce * V::kBytes) {
+    const uint8_t* p = x + i;
+    typename V::Bytes v[kAtOnce];
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kAtOnce; ++k) v[k] = V::load(p + k * V::kBytes);
+    for (size_t row = 1; row < rows; ++row) {
+      p += row_step;
+#pragma GCC unroll 4
+      for (size_t k = 0; k < kAtOnce; ++k) v[k] = V::max(v[k], V::load(p + k * V::kBytes));
+    }
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kAtOnce; ++k) V::store(to + i + k * V::kBytes, v[k]);
+  }
+  for (; i < bytes; i += V::kBytes) {
+    const uint8_t* p = x + i;
+    typename V::Bytes v = V::load(p);
+    for (size_t row = 1; row < rows; ++row) v = V::max(v, V::load(p += row_step));
+    V::store(to + i, v);
+  }
+}
+
+// `outputs` outputs in a row of c bytes each: the maxima of `count` inputs col_step apart, those of the
+// next output x_step further. What a store has too much is the next output's, but for the end of
+// the row, `room` bytes from y on.
+template <class V>
+inline void max_of_columns(const uint8_t* x, size_t x_step, size_t col_step, size_t count, size_t c,
+                           uint8_t* y, size_t outputs, size_t room) {
+  for (; outputs > 0; --outputs, x += x_step, y += c, room -= c) {
+    for (size_t i = 0; i < c; i += V::kBytes) {
+      const uint8_t* p = x + i;
+      typename V::Bytes v = V::load(p);
+      for (size_t j = 1; j < count; ++j) v = V::max(v, V::load(p += col_step));
+      store_channels<V>(y + i, v, room - i);
+    }
+  }
+}
+
+// Bytes of a strip of vertical maxima.
+constexpr size_t kStripBytes = 8192;
+
+// A row of outputs in two passes: maxima over the window's rows for a strip of input columns, whole
+// vectors whatever the number of channels, then over the columns of each window.
+template <class V>
+inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window rows, size_t reach,
+                              uint8_t* y) {
+  alignas(64) uint8_t strip[kStripBytes + 64];
+  const size_t strip_outputs = (kStripBytes / s.c - reach) / s.stride_w + 1;
+  const size_t row_step = s.dilation_h * s.in_w * s.c, col_step = s.dilation_w * s.c;
+  // Outputs whose window lies inside the image.
+  const size_t inside = (s.pad_left + s.stride_w - 1) / s.stride_w;
+  const size_t inside_end =
+      s.in_w + s.pad_left < reach ? 0 : (s.in_w + s.pad_left - reach) / s.stride_w + 1;
   for (size_t begin = 0; begin < s.out_w; begin += strip_outputs) {
     const size_t end = s.out_w - begin < strip_outputs ? s.out_w : begin + strip_outputs;
     // Input columns under the strip, those outside the image left away.
@@ -81,22 +129,14 @@ inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window r
     const size_t first = left > s.pad_left ? left - s.pad_left : 0;
     size_t last = right > s.pad_left ? right - s.pad_left : 0;
     if (last > s.in_w) last = s.in_w;
-    for (size_t c = 0; c < s.c; c += V::kBytes) {
-      typename V::Bytes strip[kStripColumns];
-      const uint8_t* x = input + (rows.first * s.in_w + first) * s.c + c;
-      for (size_t col = first; col < last; ++col, x += s.c) {
-        typename V::Bytes v = V::zero();
-        const uint8_t* p = x;
-        for (size_t i = 0; i < rows.count; ++i, p += row_step) v = V::max(v, V::load(p));
-        strip[col - first] = v;
-      }
-      for (size_t col = begin; col < end; ++col) {
-        const Window cols = window_cols(s, col);
-        typename V::Bytes v = V::zero();
-        for (size_t j = 0; j < cols.count; ++j)
-          v = V::max(v, strip[cols.first - first + j * s.dilation_w]);
-        store_channels<V>(y + col * s.c + c, v, s.c - c);
-      }
+    max_of_rows<V>(input + (rows.first * s.in_w + first) * s.c, row_step, rows.count,
+                   (last - first) * s.c, strip);
+    for (size_t col = begin, count; col < end; col += count) {
+      const size_t run_end = inside_end < end ? inside_end : end;
+      count = col >= inside && col < run_end ? run_end - col : 1;
+      const Window cols = window_cols(s, col);
+      max_of_columns<V>(strip + (cols.first - first) * s.c, s.stride_w * s.c, col_step, cols.count,
+                        s.c, y + col * s.c, count, (s.out_w - col) * s.c);
     }
   }
 }
@@ -104,14 +144,15 @@ inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window r
 template <class V>
 inline void max_pool(const MaxPoolArgs& args) {
   const PoolShape& s = args.shape;
+  const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
+  // Strips move less where windows share columns, and whole vectors where pixels are smaller.
+  const bool saves = s.stride_w * (s.kernel_h + 1) + s.kernel_w < s.kernel_h * s.kernel_w;
+  const bool by_strips = (saves || s.c < 2 * V::kBytes) && reach <= kStripBytes / s.c;
   for (size_t row = args.row_begin; row < args.row_end; ++row) {
     const Window rows = window_rows(s, row);
     uint8_t* y = args.output + row * s.out_w * s.c;
-    const size_t direct = rows.count * s.kernel_w;
-    const size_t by_strips = s.stride_w * (rows.count + 1) + s.kernel_w;
-    if (by_strips < direct && s.kernel_w <= kStripColumns &&
-        (s.kernel_w - 1) * s.dilation_w < kStripColumns) {
-      max_row_by_strips<V>(s, args.input, rows, y);
+    if (by_strips) {
+      max_row_by_strips<V>(s, args.input, rows, reach, y);
       continue;
     }
     for (size_t col = 0; col < s.out_w; ++col) {

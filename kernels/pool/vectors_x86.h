@@ -35,10 +35,12 @@ struct VectorsX86 {
   static void store(uint8_t* p, Bytes v) { Vec::store(p, v); }
   static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
 
-  // In the order of the 128-bit lanes' unpacks; packs bring it back.
+  // Words of two bytes: sums of the words, modulo 2^16, and of their high bytes. Less 256 times the
+  // latter the former are the sums of the low bytes.
   struct Sums16 {
-    Int lo, hi;
+    Int words, high;
   };
+  // In the order of the 128-bit lanes' unpacks; packs bring it back.
   struct Sums32 {
     Int v[4];
   };
@@ -46,28 +48,30 @@ struct VectorsX86 {
   static Sums32 zero32() { return {{zero(), zero(), zero(), zero()}}; }
   static void add16(Sums16& s, const uint8_t* p) {
     const Int x = load(p);
-    s.lo = Vec::add16(s.lo, Vec::unpacklo8(x, zero()));
-    s.hi = Vec::add16(s.hi, Vec::unpackhi8(x, zero()));
+    s.words = Vec::add16(s.words, x);
+    s.high = Vec::add16(s.high, Vec::shift_right16(x, 8));
   }
   static void flush(Sums32& s, const Sums16& t) {
-    s.v[0] = Vec::add32(s.v[0], Vec::unpacklo16(t.lo, zero()));
-    s.v[1] = Vec::add32(s.v[1], Vec::unpackhi16(t.lo, zero()));
-    s.v[2] = Vec::add32(s.v[2], Vec::unpacklo16(t.hi, zero()));
-    s.v[3] = Vec::add32(s.v[3], Vec::unpackhi16(t.hi, zero()));
+    const Int low = Vec::sub16(t.words, Vec::shift_left16(t.high, 8));
+    const Int first = Vec::unpacklo16(low, t.high), second = Vec::unpackhi16(low, t.high);
+    s.v[0] = Vec::add32(s.v[0], Vec::unpacklo16(first, zero()));
+    s.v[1] = Vec::add32(s.v[1], Vec::unpackhi16(first, zero()));
+    s.v[2] = Vec::add32(s.v[2], Vec::unpacklo16(second, zero()));
+    s.v[3] = Vec::add32(s.v[3], Vec::unpackhi16(second, zero()));
   }
   static Bytes to_bytes(const Sums32& s, const SumScale& r) {
     const Int zero_sum = Vec::splat32(r.zero), zero_point = Vec::splat16(r.zero_point);
     const Float scale = Vec::splat(r.scale);
-    const Float lo = Vec::splat(static_cast<float>(r.lo - r.zero_point));
     const Float hi = Vec::splat(static_cast<float>(r.hi - r.zero_point));
     Int q[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const Float real = Vec::to_float(Vec::sub32(s.v[i], zero_sum)) * scale;
-      q[i] = Vec::round(Vec::min(Vec::max(real, lo), hi));
+      q[i] = Vec::round(Vec::min(real, hi));  // INT32_MIN below that, which saturates
     }
-    return Vec::packus16(Vec::add16(Vec::packs32(q[0], q[1]), zero_point),
-                         Vec::add16(Vec::packs32(q[2], q[3]), zero_point));
+    const Int bytes = Vec::packus16(Vec::adds16(Vec::packs32(q[0], q[1]), zero_point),
+                                    Vec::adds16(Vec::packs32(q[2], q[3]), zero_point));
+    return Vec::max_u8(bytes, Vec::splat8(r.lo));
   }
   static void spill(const Sums32& s, int32_t* sums) {
     alignas(64) int32_t lanes[4][Vec::kLanes];

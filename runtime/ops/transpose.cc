@@ -1,6 +1,7 @@
 // Transpose: output dimension i is input dimension perm[i], any element type.
 #include "runtime/ops/transpose.h"
 
+#include "kernels/built.h"
 #include "kernels/copy/copy.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
@@ -100,6 +101,22 @@ void run_pulling(const Step& step, const RunContext& context) {
              });
 }
 
+// Parts of pixels interleaved from where they are.
+void run_interleaving(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const size_t n = p.plan.dims[1], groups = p.plan.dims[2];
+  for_pieces(*context.parallel, p.tasks, p.plan.dims[0], 1, [&](size_t, size_t begin, size_t end) {
+    const uint8_t* parts[kMaxInterleaved];
+    size_t pitches[kMaxInterleaved];
+    for (size_t k = 0; k < groups; ++k) {
+      pitches[k] = input_pitch(step, k, n);
+      parts[k] = context.in(step, k) + begin * pitches[k];
+    }
+    p.kernel->interleave(parts, pitches, groups, end - begin, n,
+                         context.out(step, 0) + begin * n * groups);
+  });
+}
+
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
   return op.options_as_Transpose()->perm()->Get(0) == 0;
 }
@@ -129,6 +146,25 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
   transpose->inputs = quantize.inputs;
   transpose->run = run_pulling;
   transpose->params = std::move(params);
+  return true;
+}
+
+bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose) {
+  if (!built::kConcat || transpose->run != run) return false;
+  const Params& p = transpose->as<Params>();
+  const TransposePlan& plan = p.plan;
+  if (p.kernel->interleave == nullptr || plan.element_bytes != 1 || plan.rank != 3) return false;
+  const size_t pixels = plan.dims[0], n = plan.dims[1], groups = plan.dims[2];
+  const bool shuffles = plan.stride[0] == n * groups && plan.stride[1] == 1 && plan.stride[2] == n;
+  if (!shuffles || groups > kMaxInterleaved || concat.parts.size() != groups ||
+      concat.shared_rows != pixels) {
+    return false;
+  }
+  for (size_t k = 0; k < groups; ++k)
+    if (concat.parts[k] != k * n) return false;
+  transpose->inputs = concat.inputs;
+  transpose->input_rows = pixels;
+  transpose->run = run_interleaving;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// A Transpose that quantises its input by itself.
+// A Transpose that does the work of the step before it.
 #ifndef QRT_RUNTIME_OPS_TRANSPOSE_H_
 #define QRT_RUNTIME_OPS_TRANSPOSE_H_
 
@@ -10,6 +10,10 @@ namespace qrt {
 // step's work: it reads the floats, and what is between them needs no memory. Else returns false
 // and changes nothing. `quantize` must stay where it is.
 bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
+
+// Where `transpose` interleaves the parts that `concat` puts side by side (a shuffle of channels),
+// lets it read them where they are. Else returns false and changes nothing.
+bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose);
 
 }  // namespace qrt
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,45 @@ TEST_P(CopyTest, ShufflesTheChannelsOfEachPixel) {
       ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {5, groups, c}, {0, 2, 1}, 1));
       ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {5, c, groups}, {0, 2, 1}, 1));
     }
+}
+
+TEST_P(CopyTest, InterleavesPartsThatStandApart) {
+  if (GetParam().interleave == nullptr) return;
+  Random random;
+  for (size_t groups = 2; groups <= kMaxInterleaved; ++groups) {
+    for (const size_t n : {1, 2, 15, 16, 17, 31, 58, 63, 64, 65, 116, 128, 131}) {
+      for (const size_t rows : {1, 2, 5}) {
+        std::vector<std::unique_ptr<Guarded<uint8_t>>> inputs;
+        const uint8_t* parts[kMaxInterleaved];
+        size_t step[kMaxInterleaved];
+        for (size_t k = 0; k < groups; ++k) {
+          step[k] = n + static_cast<size_t>(random.coin() ? random.integer(0, 70) : 0);
+          inputs.push_back(std::make_unique<Guarded<uint8_t>>((rows - 1) * step[k] + n));
+          for (uint8_t& v : *inputs[k]) v = static_cast<uint8_t>(random.integer(0, 255));
+          parts[k] = inputs[k]->data();
+        }
+        Guarded<uint8_t> output(rows * n * groups);
+        GetParam().interleave(parts, step, groups, rows, n, output.data());
+        for (size_t i = 0; i < output.size(); ++i) {
+          const size_t row = i / (n * groups), k = i % groups, at = i / groups % n;
+          ASSERT_EQ(output[i], parts[k][row * step[k] + at])
+              << "byte " << i << " of " << rows << " rows, " << groups << " parts of " << n << " "
+              << random.trace();
+        }
+      }
+    }
+  }
+}
+
+// Depth to space: short runs, near each other in the input and dense in the output.
+TEST_P(CopyTest, MakesRowsOfThePixelsOfASmallerImage) {
+  Random random;
+  for (const size_t element_bytes : {1, 2, 4})
+    for (const int64_t width : {1, 2, 3, 12, 20, 21, 22, 32, 33, 64, 65, 131})
+      for (const int64_t side : {2, 3, 4, 5, 6, 7, 8, 9})
+        for (const int64_t rows : {2, 3, 6, 24})
+          ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, {2, width, rows, side},
+                                                  {0, 2, 1, 3}, element_bytes));
 }
 
 TEST_P(CopyTest, TransposesEveryPermutationOfUpToFourDimensions) {

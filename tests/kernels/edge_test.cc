@@ -158,6 +158,33 @@ TEST_P(EdgeTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
   }
 }
 
+// A quotient made by products instead of a division is nearest to a wrong step where the scale's
+// significand is near a multiple of 2^16.
+TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
+  SCOPED_TRACE(random_.trace());
+  for (int low = -5; low <= 5; ++low) {
+    for (int i = 0; i < 12; ++i) {
+      const auto high = static_cast<uint32_t>(i == 0 ? 1 : random_.integer(1, 127));
+      const auto exponent = static_cast<uint32_t>(random_.integer(127 - 60, 127 + 59));
+      const uint32_t significand = i == 1 && low <= 0 ? 1u << 23 : high << 16;
+      const float scale = from_bits((exponent << 23) + significand + static_cast<uint32_t>(low));
+      std::vector<float> x;
+      for (int half = -513; half <= 513; half += 2) {
+        const float tie = static_cast<float>(half) * 0.5f * scale;
+        for (int d = -4; d <= 4; ++d) x.push_back(from_bits(bits(tie) + static_cast<uint32_t>(d)));
+      }
+      std::vector<uint8_t> y(x.size());
+      const auto zp = static_cast<int32_t>(random_.integer(0, 255));
+      for_roundings([&](Quantize quantize, bool away) {
+        quantize(x.data(), x.size(), scale, zp, 0, 255, y.data());
+        for (size_t k = 0; k < x.size(); ++k)
+          ASSERT_EQ(int{y[k]}, int{quantized(x[k], scale, zp, kUint8, away)})
+              << std::hexfloat << x[k] << " / " << scale << ", zero point " << zp;
+      });
+    }
+  }
+}
+
 // Odd values in every lane of block and tail.
 TEST_P(EdgeTest, QuantizesNanAndInfinityInEveryLane) {
   for (size_t n = 1; n <= 67; ++n) {

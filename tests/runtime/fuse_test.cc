@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/copy/copy.h"
 #include "kernels/gemm/pack.h"
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
@@ -265,6 +266,87 @@ TEST(Fuse, NoQuantizeInsideATransposeOfManyPlanesOrOtherDimensions) {
   ASSERT_EQ(many->steps[0].leader, nullptr);
   const auto read = planned(planes_to_pixels({1, 3, 8, 8}, true));
   ASSERT_EQ(read->steps[0].leader, nullptr);
+}
+
+// Parts of the channels, the first one the end of a wider image's pixels if `slices`, side by side
+// and shuffled; `apart` forbids that they become one step.
+ModelBuilder shuffle(const Shape& part, int32_t parts, bool slices, bool apart) {
+  ModelBuilder m;
+  std::vector<uint32_t> inputs;
+  for (int32_t i = 0; i < parts; ++i) inputs.push_back(m.input(part));
+  const auto c = static_cast<int32_t>(part[3]);
+  if (slices) {
+    Shape wide = part;
+    wide[3] = 2 * c;
+    const uint32_t both = m.tensor(wide), last = m.tensor(part);
+    fb::ConcatOptionsT twice;
+    twice.axis = 3;
+    m.op(std::move(twice), {inputs[0], inputs[0]}, {both});
+    fb::GatherOptionsT gather;
+    gather.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    gather.axes[0]->axis = 3;
+    for (int32_t i = c; i < 2 * c; ++i) gather.axes[0]->index.push_back(i);
+    m.op(std::move(gather), {both}, {last});
+    inputs[0] = last;
+  }
+  Shape all = part, shuffled = part;
+  all[3] = parts * c;
+  shuffled.push_back(parts);
+  Shape split = part;
+  split[3] = parts;
+  split.push_back(c);
+  const uint32_t together = m.tensor(all), groups = m.tensor(split);
+  const uint32_t y = m.output(shuffled);
+  fb::ConcatOptionsT concat;
+  concat.axis = 3;
+  m.op(std::move(concat), inputs, {together});
+  fb::ReshapeOptionsT reshape;
+  for (int d = 0; d < split.rank(); ++d) reshape.shape.push_back(static_cast<int32_t>(split[d]));
+  m.op(std::move(reshape), {together}, {groups});
+  fb::TransposeOptionsT transpose;
+  transpose.perm = {0, 1, 2, 4, 3};
+  m.op(std::move(transpose), {groups}, {y});
+  if (apart) m.mark_output(together);
+  return m;
+}
+
+TEST(Fuse, ConcatInsideTheShuffleOfItsParts) {
+  PlanOptions best;
+  best.isas = detected_isas();
+  const bool fuses = select_copy(best.isas)->interleave != nullptr;
+  for (const Shape& part : {Shape{1, 14, 13, 58}, Shape{2, 5, 7, 116}, Shape{1, 3, 3, 1}}) {
+    for (const int32_t parts : {2, 3, 4, 5}) {
+      for (const bool slices : {false, true}) {
+        const ModelBuilder fused = shuffle(part, parts, slices, false),
+                           apart = shuffle(part, parts, slices, true);
+        const auto plan = planned(fused, best);
+        const PlannedStep& concat = plan->steps[slices ? 2 : 0];
+        ASSERT_EQ(concat.leader != nullptr, fuses && parts < 5 && part[3] > 1);
+        if (concat.leader != nullptr) {
+          ASSERT_EQ(plan->steps.back().input_pitches.empty(), !slices);
+        }
+        testing::Random random;
+        std::vector<Bytes> inputs;
+        for (int32_t i = 0; i < parts; ++i) {
+          inputs.emplace_back(static_cast<size_t>(part.elements()));
+          for (uint8_t& v : inputs.back()) v = static_cast<uint8_t>(random.integer(0, 255));
+        }
+        for (const char* isa : testing::machine_isas()) {
+          for (size_t threads : {1, 2, 3}) {
+            SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads) + ", " +
+                         part.to_string() + ", parts " + std::to_string(parts));
+            testing::RunOptions options;
+            options.isa = isa;
+            options.threads = threads;
+            const testing::RunResult expected = testing::run_model(apart.build(), inputs, options);
+            const testing::RunResult result = testing::run_model(fused.build(), inputs, options);
+            ASSERT_EQ(result.status, QRT_OK) << result.message;
+            ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {
