@@ -73,7 +73,7 @@ struct FloatPixel {
 // next pixel comes, but for the row's last pixels.
 template <class Lanes, bool kTruncates, size_t kPlanes>
 void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                   const ResizeBytes& bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+                   const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   const typename Lanes::template Steps<kTruncates> steps(bytes);
   const size_t n = row.channels;
@@ -94,7 +94,7 @@ void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>*
 // channels are computed twice.
 template <class Lanes, bool kTruncates, size_t kPlanes, size_t kBlocks>
 void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                 const ResizeBytes& bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+                 const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   constexpr size_t kStep = kBlocks * Lanes::kBlock;
   const typename Lanes::template Steps<kTruncates> steps(bytes);
@@ -190,14 +190,15 @@ struct FloatTies {
 
 template <class Lanes>
 void row_by_columns(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
-                    const ResizeColumns& columns, const ResizeBytes& bytes, uint8_t* y) {
+                    const ResizeColumns columns, const ResizeBytes bytes, uint8_t* y) {
   if constexpr (!kIntegerOnly) {
     using Block = typename Lanes::Block;
     constexpr size_t kBlocks = 4, kStep = kBlocks * Lanes::kBlock;
     static_assert(kStep <= kLeastColumns && kStrip % kStep == 0, "a row has less");
     const size_t n = row.out_w * row.channels;
     const Block shift = Lanes::splat(columns.shift);
-    const FloatTies ties(row, plane, bytes);
+    const ResizeBytes of_ties = bytes;  // the others stay in registers
+    const FloatTies ties(row, plane, of_ties);
     for (size_t strip = 0; strip < n; strip += kStrip) {
       const size_t end = n - strip < kStrip ? n : strip + kStrip;
       for (size_t r = 0; r < row.rows; ++r) {
