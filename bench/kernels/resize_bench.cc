@@ -43,7 +43,8 @@ void rows(benchmark::State& state, const ResizeKernel& kernel, bool by_columns) 
   for (float* source : {floats(low_row), floats(high_row)})
     for (size_t i = 0; i < in; ++i) {
       random = random * 1664525 + 1013904223;
-      source[i] = kScale * static_cast<float>(static_cast<int32_t>(random >> 24) - 128);
+      source[i] =
+          kScale * kResizePart * static_cast<float>(static_cast<int32_t>(random >> 24) - 128);
     }
   ResizeColumns columns = resize_columns(kScale, bytes, 128, 1.0 / (factor * factor * 4));
   columns.low = floats(low_columns);
@@ -57,7 +58,7 @@ void rows(benchmark::State& state, const ResizeKernel& kernel, bool by_columns) 
     if (by_columns)
       kernel.f32_by_columns(r, plane, columns, bytes, y.data());
     else
-      kernel.f32(r, &plane, 1, bytes, y.data());
+      kernel.f32(r, plane, bytes, y.data());
     benchmark::ClobberMemory();
   });
 }

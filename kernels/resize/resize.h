@@ -62,6 +62,9 @@ struct ResizeBytes {
   int32_t offset, lo, hi;  // 0 to 255
 };
 constexpr size_t kResizeOverRead = 15;
+// Float rows of the source hold this part of themselves, which changes no rounding, so that an image
+// that is doubled takes them as they are for a sixteenth.
+constexpr float kResizePart = 1.0f / 16;
 // Whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
 bool is_resize_scale(float scale, double most);
 
@@ -91,8 +94,11 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-              size_t plane_count, const ResizeBytes& bytes, uint8_t* y);
+  // Of an image without `truncates`, and of all others.
+  void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+              const ResizeBytes& bytes, uint8_t* y);
+  void (*f32_general)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                      size_t plane_count, const ResizeBytes& bytes, uint8_t* y);
   void (*columns)(const ResizeRow<float>& row, const float* source, float* y);
   // f32 of an image, without `truncates`.
   void (*f32_by_columns)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,

@@ -1,4 +1,4 @@
-// The float forms; the integer ones are those of AVX2.
+// The float forms of images; the others are those of AVX2.
 #include "kernels/isa/vec_avx512vnni.h"
 #include "kernels/resize/lanes_x86.h"
 
@@ -26,9 +26,9 @@ struct Lanes : LanesX86<avx512vnni::Vec, Lanes> {
 
 }  // namespace
 
-void resize_f32_avx512vnni(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                           size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_avx512vnni(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                           const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
 }
 void resize_columns_avx512vnni(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

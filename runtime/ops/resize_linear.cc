@@ -171,7 +171,8 @@ class FloatRows {
       real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
     if (p_.columns.tie == 0) {
-      p_.f32->f32(row, real, count, p_.bytes, y);
+      p_.d == nullptr && !p_.bytes.truncates ? p_.f32->f32(row, *real, p_.bytes, y)
+                                             : p_.f32->f32_general(row, real, count, p_.bytes, y);
       return;
     }
     ResizeColumns columns = p_.columns;
@@ -201,7 +202,8 @@ class FloatRows {
     const size_t at = keep < 2 ? 1 - keep : pair.next;
     pair.next = 1 - at;
     pair.held[at] = x;
-    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, pair.rows[at]);
+    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale * kResizePart, p_.input_zero_point,
+                        pair.rows[at]);
     if (p_.columns.tie > 0) p_.kernel->columns(row, pair.rows[at], columns_[at]);
     return at;
   }
