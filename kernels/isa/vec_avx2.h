@@ -148,6 +148,12 @@ struct Vec {
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm256_unpackhi_epi8(a, b); }
   QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm256_unpacklo_epi16(a, b); }
   QRT_INLINE Int unpackhi16(Int a, Int b) { return _mm256_unpackhi_epi16(a, b); }
+  // Bytes 4 * quarter.. of each 128 bits, one to a lane: what unpacking twice gives.
+  QRT_INLINE Int quarter_lanes(Int bytes, int quarter) {
+    const int32_t first = static_cast<int32_t>(0x80808000) + 4 * quarter;
+    const __m128i from = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
+    return _mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(from));
+  }
   QRT_INLINE Int packs32(Int a, Int b) { return _mm256_packs_epi32(a, b); }
   QRT_INLINE Int packus16(Int a, Int b) { return _mm256_packus_epi16(a, b); }
   // Bytes that were packed from four registers of lanes, in the order of these.

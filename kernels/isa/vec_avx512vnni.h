@@ -93,6 +93,11 @@ struct Vec {
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm512_unpackhi_epi8(a, b); }
   QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm512_unpacklo_epi16(a, b); }
   QRT_INLINE Int unpackhi16(Int a, Int b) { return _mm512_unpackhi_epi16(a, b); }
+  QRT_INLINE Int quarter_lanes(Int bytes, int quarter) {
+    const int32_t first = static_cast<int32_t>(0x80808000) + 4 * quarter;
+    const __m128i from = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
+    return _mm512_shuffle_epi8(bytes, _mm512_broadcast_i32x4(from));
+  }
   QRT_INLINE Int packs32(Int a, Int b) { return _mm512_packs_epi32(a, b); }
   QRT_INLINE Int packus16(Int a, Int b) { return _mm512_packus_epi16(a, b); }
   QRT_INLINE Int order_of_packs() {

@@ -1,6 +1,6 @@
-// Contract of the kernels of runtime/ops/channel_lines.h: y = lo..hi of round(x * slope + intercept), a fused
-// multiply-add in float32 rounded half to even, or of the greater or the lesser of two; constants of
-// their own for every channel. Without rows in a build without floating point.
+// Contract of the kernels of runtime/ops/channel_lines.h: y = lo..hi of round(x * slope + intercept), a
+// fused multiply-add in float32 rounded half to even, or of the greater or the lesser of two; constants
+// of their own for every channel. Without rows in a build without floating point.
 #ifndef QRT_KERNELS_LUT_LINES_H_
 #define QRT_KERNELS_LUT_LINES_H_
 
@@ -22,6 +22,9 @@ struct LineBlock {
   // `more` is added, modulo 256, where x is `at`: values halfway between two bytes that were rounded
   // the other way.
   uint8_t at[2][kLinesBlock], more[2][kLinesBlock];
+  // What of it the block has: any lo > 0 or hi < 255, and how many of `at`.
+  bool is_limited;
+  uint8_t mends;
 };
 struct LineConstants {
   const LineBlock* blocks;
@@ -39,10 +42,12 @@ struct LinesKernel {
   const char* name;  // "lines_u8_avx2"; null with functions that are null: this set has none
   Isa isa;
   size_t bytes;  // of a register
-  // Of n elements, the first of them the first of a period, by one line, or by two and `more`.
-  // Exactly n bytes are stored; x may be over-read by up to 64 bytes; y may equal x. Thread-safe.
+  // Of n elements, the first of them the first of a period, by one line, the greater of two, or of two
+  // with signs. Exactly n bytes are stored; x may be over-read by up to 64 bytes; y may equal x.
+  // Thread-safe.
   void (*map)(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n);
   void (*map_two)(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n);
+  void (*map_signed)(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n);
 };
 
 const LinesKernel* lines_kernels(size_t* count);

@@ -1,4 +1,4 @@
-// Entry points of lines_<isa>.cc, two for each row of lines.inc. For kernel files: others take a row
+// Entry points of lines_<isa>.cc, three for each row of lines.inc. For kernel files: others take a row
 // from lines.h.
 #ifndef QRT_KERNELS_LUT_LINES_ENTRY_H_
 #define QRT_KERNELS_LUT_LINES_ENTRY_H_
@@ -7,11 +7,14 @@
 
 namespace qrt {
 
-#define QRT_LINES(isa, suffix, bytes)                                                              \
-  void lines_map_##suffix(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n); \
-  void lines_map_two_##suffix(const LineConstants& constants, const uint8_t* x, uint8_t* y,        \
-                              size_t n);
+#define QRT_LINES_ENTRY(name) \
+  void name(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n);
+#define QRT_LINES(isa, suffix, bytes)     \
+  QRT_LINES_ENTRY(lines_map_##suffix)     \
+  QRT_LINES_ENTRY(lines_map_two_##suffix) \
+  QRT_LINES_ENTRY(lines_map_signed_##suffix)
 #include "kernels/lut/lines.inc"
+#undef QRT_LINES_ENTRY
 
 }  // namespace qrt
 

@@ -13,48 +13,68 @@ struct LinesX86 {
   using Float = typename Vec::Float;
   static constexpr size_t kBytes = Vec::kBytes;
 
-  template <bool kTwo, size_t kRows>
-  QRT_INLINE void map(const LineBlock& k, size_t i, const uint8_t* x, size_t stride,
-                      Bytes (&y)[kRows]) {
-    Bytes bytes[kRows], words[kRows][2], lanes[kRows][4];
-    QRT_UNROLL
-    for (size_t r = 0; r < kRows; ++r) {
-      bytes[r] = Vec::load(x + r * stride);
-      words[r][0] = Vec::unpacklo8(bytes[r], Vec::zero());
-      words[r][1] = Vec::unpackhi8(bytes[r], Vec::zero());
-    }
-    QRT_UNROLL
-    for (size_t part = 0; part < 4; ++part) {
-      const size_t at = i + part * Vec::kLanes;
-      Float slope[2], intercept[2], sign;
+  // Registers share what is loaded; those of AVX-512 hold all of it.
+  static constexpr size_t kRows = kBytes < 64 ? 2 : 1;
+
+  template <Lines kLines>
+  struct Constants {
+    static constexpr int kCount = kLines == Lines::kOne ? 1 : 2;
+
+    Constants(const LineBlock& k, size_t i) {
       QRT_UNROLL
-      for (int line = 0; line < 1 + kTwo; ++line) {
-        slope[line] = Vec::load_float(k.slope[line] + at);
-        intercept[line] = Vec::load_float(k.intercept[line] + at);
+      for (size_t part = 0; part < 4; ++part) {
+        const size_t at = i + part * Vec::kLanes;
+        QRT_UNROLL
+        for (int line = 0; line < kCount; ++line) {
+          slope[part][line] = Vec::load_float(k.slope[line] + at);
+          intercept[part][line] = Vec::load_float(k.intercept[line] + at);
+        }
+        if (kLines == Lines::kSigned) sign[part] = reinterpret_cast<Float>(Vec::load(k.sign + at));
       }
-      if (kTwo) sign = reinterpret_cast<Float>(Vec::load(k.sign + at));
+    }
+
+    Float slope[4][kCount], intercept[4][kCount], sign[4];
+  };
+
+  template <Lines kLines, size_t kRows>
+  QRT_INLINE void map(const Constants<kLines>& k, const uint8_t* x, size_t stride,
+                      Bytes (&y)[kRows]) {
+    Bytes bytes[kRows], lanes[kRows][4];
+    QRT_UNROLL
+    for (size_t r = 0; r < kRows; ++r) bytes[r] = Vec::load(x + r * stride);
+    QRT_UNROLL
+    for (int part = 0; part < 4; ++part) {
       QRT_UNROLL
       for (size_t r = 0; r < kRows; ++r) {
-        const Bytes half = words[r][part / 2];
-        const Float v = Vec::to_float(part % 2 == 0 ? Vec::unpacklo16(half, Vec::zero())
-                                                    : Vec::unpackhi16(half, Vec::zero()));
-        Float f = Vec::fma(v, slope[0], intercept[0]);
-        if (kTwo) f = Vec::flip(Vec::max(f, Vec::fma(v, slope[1], intercept[1])), sign);
+        const Float v = Vec::to_float(Vec::quarter_lanes(bytes[r], part));
+        Float f = Vec::fma(v, k.slope[part][0], k.intercept[part][0]);
+        QRT_UNROLL
+        for (int line = 1; line < k.kCount; ++line)
+          f = Vec::max(f, Vec::fma(v, k.slope[part][line], k.intercept[part][line]));
+        if (kLines == Lines::kSigned) f = Vec::flip(f, k.sign[part]);
         lanes[r][part] = Vec::round(f);
       }
     }
+    QRT_UNROLL
+    for (size_t r = 0; r < kRows; ++r)
+      y[r] = Vec::packus16(Vec::packs32(lanes[r][0], lanes[r][1]),
+                           Vec::packs32(lanes[r][2], lanes[r][3]));
+  }
+
+  template <size_t kRows>
+  QRT_INLINE void limit(const LineBlock& k, size_t i, Bytes (&y)[kRows]) {
     const Bytes lo = Vec::load(k.lo + i), hi = Vec::load(k.hi + i);
     QRT_UNROLL
-    for (size_t r = 0; r < kRows; ++r) {
-      const Bytes packed = Vec::packus16(Vec::packs32(lanes[r][0], lanes[r][1]),
-                                         Vec::packs32(lanes[r][2], lanes[r][3]));
-      y[r] = Vec::min_u8(Vec::max_u8(packed, lo), hi);
-      if (!kTwo) continue;
-      QRT_UNROLL
-      for (int j = 0; j < 2; ++j)
-        y[r] =
-            Vec::add8_where_equal(y[r], bytes[r], Vec::load(k.at[j] + i), Vec::load(k.more[j] + i));
-    }
+    for (size_t r = 0; r < kRows; ++r) y[r] = Vec::min_u8(Vec::max_u8(y[r], lo), hi);
+  }
+
+  template <size_t kRows>
+  QRT_INLINE void mend(const LineBlock& k, size_t j, size_t i, const uint8_t* x, size_t stride,
+                       Bytes (&y)[kRows]) {
+    const Bytes at = Vec::load(k.at[j] + i), more = Vec::load(k.more[j] + i);
+    QRT_UNROLL
+    for (size_t r = 0; r < kRows; ++r)
+      y[r] = Vec::add8_where_equal(y[r], Vec::load(x + r * stride), at, more);
   }
 
   QRT_INLINE void store(uint8_t* y, Bytes v) { Vec::store(y, v); }

@@ -6,10 +6,11 @@ namespace qrt {
 namespace {
 
 constexpr LinesKernel kKernels[] = {
-#define QRT_LINES(isa, suffix, bytes) \
-  {"lines_u8_" #suffix, Isa::isa, bytes, lines_map_##suffix, lines_map_two_##suffix},
+#define QRT_LINES(isa, suffix, bytes)                                                     \
+  {"lines_u8_" #suffix,      Isa::isa, bytes, lines_map_##suffix, lines_map_two_##suffix, \
+   lines_map_signed_##suffix},
 #include "kernels/lut/lines.inc"
-    {nullptr, Isa::kScalar, 0, nullptr, nullptr},
+    {nullptr, Isa::kScalar, 0, nullptr, nullptr, nullptr},
 };
 
 }  // namespace

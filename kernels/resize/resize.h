@@ -15,8 +15,10 @@
 // blend: y[i] = (low_weight * y[i] + high_weight * high[i]) / 2^20, half to even: two planes of
 //        `fine` sums, weights as there.
 //
-// Exactly out_w * channels elements (blend: n) are stored, nothing else is read. Thread-safe.
-// REQUIRES (f32): rounding to nearest even (the session sets it).
+// Exactly rows * out_w * channels elements (blend: n) are stored. Nothing else is read, but by f32 up to
+// kResizeOverRead floats beyond each row of the source. Thread-safe.
+// REQUIRES (f32): rounding to nearest even (the session sets it); but for the scalar row, which
+// divides, is_resize_scale().
 #ifndef QRT_KERNELS_RESIZE_RESIZE_H_
 #define QRT_KERNELS_RESIZE_RESIZE_H_
 
@@ -30,12 +32,14 @@ namespace qrt {
 // v / 2^20 as an integer.
 enum class RoundShift20 : uint8_t { kHalfAway, kHalfUp, kTruncate };
 
+// Rows of the output that come from the same two of the source: one, of the float forms any number.
 template <class Weight>
 struct ResizeRow {
   size_t out_w, channels;
-  const int32_t *low, *high;               // [out_w]: pixels of the source row
-  const Weight *low_weight, *high_weight;  // [out_w]
-  Weight row_low_weight, row_high_weight;
+  const int32_t *low, *high;                       // [out_w]: pixels of the source row
+  const Weight *low_weight, *high_weight;          // [out_w]
+  const Weight *row_low_weight, *row_high_weight;  // [rows]
+  size_t rows;
 };
 
 // The integer forms: |low_weight| + |high_weight| is at most kMaxResizeWeight, in rows and columns:
@@ -57,26 +61,32 @@ struct ResizeBytes {
   float scale;
   int32_t offset, lo, hi;  // 0 to 255
 };
+constexpr size_t kResizeOverRead = 15;
+// Float rows of the source hold this part of themselves, which changes no rounding, so that an image
+// that is doubled takes them as they are for a sixteenth.
+constexpr float kResizePart = 1.0f / 16;
+// Whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
+bool is_resize_scale(float scale, double most);
 
 // An image's f32 form by columns first: nearly the definition's quotient of sum and scale, but for
 // few elements the same byte, and these are seen.
 //
 //   c[x][ch] = low_weight[x] * source[lo_x][ch] + high_weight[x] * source[hi_x][ch]     by `columns`
-//   v = truncate(low_scale * c_low + (high_scale * c_high + shift))
+//   v = truncate(row_low_weight * scale * c_low + (row_high_weight * scale * c_high + shift))
 //
 // v is in units of 2^-16: the quotient, the zero point, a half, less `below`, which makes it negative,
 // and the most that it may be wrong by. Bits 16 up, and `below`, are the rounded quotient unless
 // the bits under them are less than `tie`: the definition is computed there.
 struct ResizeColumns {
   const float *low, *high;  // [out_w * channels] of the two source rows
-  float low_scale, high_scale;
+  float scale;              // 2^16 / the output's
   float shift;
   int16_t below;
   uint16_t tie;
 };
-constexpr size_t kLeastColumns = 32;  // out_w * channels
+constexpr size_t kLeastColumns = 64;  // out_w * channels
 
-// shift, below and tie, where the weights of an output times the magnitudes of its integers are at
+// scale, shift, below and tie, where the weights of an output times the magnitudes of its integers are at
 // most `most`, and their sums multiples of `unit`; or 0 as tie where the form by columns may not be
 // taken, or has too many ties.
 ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double most, double unit);
@@ -84,8 +94,11 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-              size_t plane_count, const ResizeBytes& bytes, uint8_t* y);
+  // Of an image without `truncates`, and of all others.
+  void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+              const ResizeBytes& bytes, uint8_t* y);
+  void (*f32_general)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                      size_t plane_count, const ResizeBytes& bytes, uint8_t* y);
   void (*columns)(const ResizeRow<float>& row, const float* source, float* y);
   // f32 of an image, without `truncates`.
   void (*f32_by_columns)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,

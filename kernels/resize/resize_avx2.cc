@@ -1,45 +1,37 @@
 #include "kernels/isa/vec_avx2.h"
-#include "kernels/resize/resize_loops.h"
+#include "kernels/resize/integer_loops.h"
+#include "kernels/resize/lanes_x86.h"
 
 namespace qrt {
 namespace {
 
-struct Lanes : avx2::Vec {
-  static void store_low_bytes(uint8_t* y, BlockOfInts v) {
-    Vec::store_low_bytes(y, reinterpret_cast<Int>(v));
+struct Lanes : LanesX86<avx2::Vec, Lanes> {
+  static void store_first(uint8_t* y, Int v) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(y), _mm256_castsi256_si128(v));
   }
-  static Block limited(Block v, Block low, Block high) {
-    v = v > low ? v : low;
-    return v < high ? v : high;
+  static Int high_words(Int a, Int b) {
+    return packs32(_mm256_srai_epi32(a, 16), _mm256_srai_epi32(b, 16));
   }
-  static BlockOfInts truncate(Block v) { return __builtin_convertvector(v, BlockOfInts); }
-  static Block fma(Block a, Block b, Block c) {
-    return reinterpret_cast<Block>(Vec::fma(reinterpret_cast<Float>(a), reinterpret_cast<Float>(b),
-                                            reinterpret_cast<Float>(c)));
+  static bool any_word_below(const Int (&v)[4], uint16_t limit) {
+    const Int least = _mm256_min_epu16(_mm256_min_epu16(v[0], v[1]), _mm256_min_epu16(v[2], v[3]));
+    const Int is_not = _mm256_cmpeq_epi16(_mm256_max_epu16(least, splat16(limit)), least);
+    return _mm256_movemask_epi8(is_not) != -1;
   }
-  static void store_high(uint8_t* y, const BlockOfInts (&v)[4], int16_t more, int32_t lo,
-                         int32_t hi) {
-    const auto words = [&](BlockOfInts a, BlockOfInts b) {
-      return add16(packs32(reinterpret_cast<Int>(a >> 16), reinterpret_cast<Int>(b >> 16)),
-                   splat16(more));
-    };
-    const Int bytes = in_order(packus16(words(v[0], v[1]), words(v[2], v[3])), order_of_packs());
-    store(y, min_u8(max_u8(bytes, splat8(lo)), splat8(hi)));
-  }
-  static bool any_word_below(const BlockOfInts (&v)[4], uint16_t limit) {
-    const auto least = [](BlockOfInts a, BlockOfInts b) {
-      return _mm256_min_epu16(reinterpret_cast<Int>(a), reinterpret_cast<Int>(b));
-    };
-    const Int l = _mm256_min_epu16(least(v[0], v[1]), least(v[2], v[3]));
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi16(_mm256_max_epu16(l, splat16(limit)), l)) != -1;
+  static uint32_t words_below(Int v, uint16_t limit) {
+    const Int is = _mm256_cmpgt_epi32(splat32(limit), _mm256_and_si256(v, splat32(0xffff)));
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(is)));
   }
 };
 
 }  // namespace
 
-void resize_f32_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                     size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                     const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
+}
+void resize_f32_general_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                             size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
+  row_f32_general<Lanes>(row, planes, plane_count, bytes, y);
 }
 void resize_columns_avx2(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

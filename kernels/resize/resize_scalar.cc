@@ -1,4 +1,5 @@
-#include "kernels/resize/resize_loops.h"
+#include "kernels/resize/float_loops.h"
+#include "kernels/resize/integer_loops.h"
 
 namespace qrt {
 namespace {
@@ -8,59 +9,86 @@ typedef float Half __attribute__((vector_size(16)));
 typedef int32_t HalfOfInts __attribute__((vector_size(16)));
 
 struct Lanes {
-  // The low byte of every lane.
-  static void store_low_bytes(uint8_t* y, BlockOfInts v) {
-    int32_t all[kBlock];
-    __builtin_memcpy(all, &v, sizeof all);
-    for (size_t i = 0; i < kBlock; ++i) y[i] = static_cast<uint8_t>(all[i]);
-  }
-  static Block limited(Block v, Block low, Block high) {
-    const Half least = low[0] - Half{}, most = high[0] - Half{};
-    Half halves[2];
-    __builtin_memcpy(halves, &v, sizeof v);
-    for (Half& h : halves) {
-      h = h > least ? h : least;
-      h = h < most ? h : most;
+  static constexpr size_t kBlock = 8;
+  static constexpr bool kDoubles = false;
+  typedef float Block __attribute__((vector_size(kBlock * sizeof(float))));
+  typedef int32_t Ints __attribute__((vector_size(kBlock * sizeof(int32_t))));
+
+  // Limits are integers, so that they may come before rounding: |v| < 2^22, and 1.5 * 2^23 leaves
+  // no bits behind the point.
+  template <bool kTruncates>
+  struct Steps {
+    explicit Steps(const ResizeBytes& b)
+        : scale(splat(b.scale)),
+          low(static_cast<float>(b.lo - b.offset) - Half{}),
+          high(static_cast<float>(b.hi - b.offset) - Half{}) {}
+    Ints operator()(Block sums) const {
+      Block v = sums / scale;
+      Half halves[2];
+      __builtin_memcpy(halves, &v, sizeof v);
+      for (Half& h : halves) {
+        h = h > low ? h : low;
+        h = h < high ? h : high;
+      }
+      __builtin_memcpy(&v, halves, sizeof v);
+      return kTruncates ? truncate(v) : reinterpret_cast<Ints>(v + 12582912.0f) - 0x4b400000;
     }
-    __builtin_memcpy(&v, halves, sizeof v);
-    return v;
+
+    Block scale;
+    Half low, high;
+  };
+
+  template <size_t kBlocks>
+  static void store(uint8_t* y, const Ints (&v)[kBlocks], const ResizeBytes& b) {
+    int32_t all[kBlocks * kBlock];
+    __builtin_memcpy(all, v, sizeof all);
+    for (size_t i = 0; i < kBlocks * kBlock; ++i) y[i] = static_cast<uint8_t>(all[i] + b.offset);
   }
-  static BlockOfInts truncate(Block v) {
+  static Block splat(float v) { return v - Block{}; }
+  static Ints truncate(Block v) {
     Half halves[2];
     __builtin_memcpy(halves, &v, sizeof v);
     const HalfOfInts ints[] = {__builtin_convertvector(halves[0], HalfOfInts),
                                __builtin_convertvector(halves[1], HalfOfInts)};
-    BlockOfInts out;
+    Ints out;
     __builtin_memcpy(&out, ints, sizeof out);
     return out;
   }
   static Block fma(Block a, Block b, Block c) { return a * b + c; }  // rounds once or twice
-  // The high words and `more`, limited.
-  static void store_high(uint8_t* y, const BlockOfInts (&v)[4], int16_t more, int32_t lo,
-                         int32_t hi) {
+  static void store_high(uint8_t* y, const Ints (&v)[4], int16_t more, const ResizeBytes& b) {
     int32_t all[4 * kBlock];
     __builtin_memcpy(all, v, sizeof all);
     for (size_t i = 0; i < 4 * kBlock; ++i) {
       int32_t word = (all[i] >> 16) + more;
-      word = word > lo ? word : lo;
-      y[i] = static_cast<uint8_t>(word < hi ? word : hi);
+      word = word > b.lo ? word : b.lo;
+      y[i] = static_cast<uint8_t>(word < b.hi ? word : b.hi);
     }
   }
-  // REQUIRES: lanes < 0.
-  static bool any_word_below(const BlockOfInts (&v)[4], uint16_t limit) {
+  static bool any_word_below(const Ints (&v)[4], uint16_t limit) {
     int32_t all[4 * kBlock];
     __builtin_memcpy(all, v, sizeof all);
     int32_t any = 0;
     for (const int32_t lane : all) any |= (lane & 0xffff) - limit;
     return any < 0;
   }
+  static uint32_t words_below(Ints v, uint16_t limit) {
+    int32_t all[kBlock];
+    __builtin_memcpy(all, &v, sizeof all);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < kBlock; ++i) bits |= uint32_t{(all[i] & 0xffff) < limit} << i;
+    return bits;
+  }
 };
 
 }  // namespace
 
-void resize_f32_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                       size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                       const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
+}
+void resize_f32_general_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                               size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
+  row_f32_general<Lanes>(row, planes, plane_count, bytes, y);
 }
 void resize_columns_scalar(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

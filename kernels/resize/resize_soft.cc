@@ -31,7 +31,7 @@ uint8_t limited(int64_t v, int32_t lo, int32_t hi) {
 void resize_row_soft(const ResizeRow<float>& row, const SoftResize& s,
                      const ResizePlane<uint8_t, float>* planes, size_t plane_count, uint8_t* y) {
   const size_t n = row.channels;
-  const soft::Bits vl = bits_at(&row.row_low_weight, 0), vh = bits_at(&row.row_high_weight, 0);
+  const soft::Bits vl = bits_at(row.row_low_weight, 0), vh = bits_at(row.row_high_weight, 0);
   const auto real = [&](uint8_t v) {
     if (s.truncates) return soft::from_int(v - s.offset);
     return soft::mul(soft::from_int(v - s.input_zero_point), s.input_scale);

@@ -24,10 +24,11 @@ ChannelLines::ChannelLines(const LinesKernel* kernel, size_t channels)
       blocks_((period_ + kLinesBlock - 1) / kLinesBlock) {}
 
 void ChannelLines::map(const uint8_t* x, uint8_t* y, size_t n) const {
-  (two_ ? kernel_->map_two : kernel_->map)({blocks_.data(), period_}, x, y, n);
+  const auto map = signed_ ? kernel_->map_signed : two_ ? kernel_->map_two : kernel_->map;
+  map({blocks_.data(), period_}, x, y, n);
 }
 
-void ChannelLines::set(size_t channel, const TableLines& lines) {
+void ChannelLines::set(size_t channel, const TableLines& lines, bool is_limited) {
   const double sign = lines.lesser ? -1 : 1;
   for (size_t at = channel; at < period_; at += channels_) {
     LineBlock& block = blocks_[at / kLinesBlock];
@@ -38,10 +39,12 @@ void ChannelLines::set(size_t channel, const TableLines& lines) {
       block.intercept[line][lane] = static_cast<float>(sign * lines.intercept[from]);
     }
     block.sign[lane] = lines.lesser ? uint32_t{1} << 31 : 0;
-    block.lo[i] = lines.lo;
-    block.hi[i] = lines.hi;
+    block.lo[i] = is_limited ? lines.lo : 0;
+    block.hi[i] = is_limited ? lines.hi : 255;
+    block.is_limited = block.is_limited || is_limited;
   }
   two_ = two_ || lines.two;
+  signed_ = signed_ || lines.lesser;
 }
 
 // Adds what entries that came out wrong lack. False: they are more than can be mended.
@@ -58,9 +61,9 @@ bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t ta
       LineBlock& block = blocks_[at / kLinesBlock];
       block.at[i][at % kLinesBlock] = static_cast<uint8_t>(wrong[i]);
       block.more[i][at % kLinesBlock] = static_cast<uint8_t>(table[wrong[i]] - got[wrong[i]]);
+      block.mends = std::max(block.mends, static_cast<uint8_t>(i + 1));
     }
   }
-  two_ = two_ || count > 0;
   return true;
 }
 
@@ -69,7 +72,7 @@ std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
                                                       size_t channels) {
   const LinesKernel* const kernel = select_lines(isas);
   if (kernel->map == nullptr) return nullptr;
-  uint8_t every[256 + kLinesBlock], got[256];
+  uint8_t every[256 + kLinesBlock], got[2][256];
   std::iota(every, every + sizeof every, uint8_t{0});
   ChannelLines one(kernel, 1);
   std::unique_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
@@ -77,14 +80,21 @@ std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
   int searches = 32;  // the kinks of a layer are at its zero point, all of them
   for (size_t c = 0; c < channels; ++c) {
     const uint8_t* const table = tables + 256 * c;
+    bool is_limited = false;
     const auto gives = [&](const TableLines& tried) {
-      one.two_ = false;
-      one.set(0, tried);
-      one.map(every, got, 256);
-      return memcmp(got, table, 256) == 0 || all->mend(c, got, table);
+      // Limits that the lines have by themselves, as lines that end within bytes, are no work.
+      for (const bool limits : {false, true}) {
+        is_limited = limits;
+        one.blocks_[0].is_limited = one.two_ = one.signed_ = false;
+        one.set(0, tried, limits);
+        one.map(every, got[limits], 256);
+        if (memcmp(got[limits], table, 256) == 0) return true;
+      }
+      is_limited = !all->mend(c, got[false], table);
+      return !is_limited || all->mend(c, got[true], table);
     };
     if (!fit_lines(table, gives, &searches, &lines)) return nullptr;
-    all->set(c, lines);
+    all->set(c, lines, is_limited);
   }
   return all;
 }

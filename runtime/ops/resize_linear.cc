@@ -1,6 +1,8 @@
 // ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input, or a
 // volume [n, d, h, w, c], from eight. In float32 (ONNX Runtime) two input rows of each plane are
 // dequantised, weighed and quantised; in integers (TFLite, and INT16_SUM) the products are exact.
+#include <string.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -100,7 +102,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  const ResizeKernel* kernel;
+  const ResizeKernel *kernel, *f32;  // f32: of which that form is taken
   const EdgeKernel* edge;
   fb::ResizeKind kind;
   DType dtype;
@@ -125,15 +127,16 @@ const Weight* weights_of(const flatbuffers::Vector<int32_t>* v) {
 }
 
 template <class Weight>
-ResizeRow<Weight> row_of(const Params& p, uint32_t y) {
+ResizeRow<Weight> rows_of(const Params& p, uint32_t y, size_t rows) {
   return {p.out_w,
           p.channels,
           p.w->low()->data(),
           p.w->high()->data(),
           weights_of<Weight>(p.w->low_weight()),
           weights_of<Weight>(p.w->high_weight()),
-          weights_of<Weight>(p.h->low_weight())[y],
-          weights_of<Weight>(p.h->high_weight())[y]};
+          weights_of<Weight>(p.h->low_weight()) + y,
+          weights_of<Weight>(p.h->high_weight()) + y,
+          rows};
 }
 
 // Two dequantised rows of each plane of the input, or two and the same by columns, kept from output
@@ -153,7 +156,8 @@ class FloatRows {
   }
 
   static size_t bytes(const Params& p) {
-    return ((p.d ? 4 : 2) * stride(p.in_row) + 2 * column_stride(p)) * sizeof(float);
+    static_assert(kResizeOverRead * sizeof(float) <= kAlignment, "beyond the last row");
+    return ((p.d ? 4 : 2) * stride(p.in_row) + 2 * column_stride(p)) * sizeof(float) + kAlignment;
   }
 
   void make(const ResizePlane<uint8_t, float>* planes, size_t count, const ResizeRow<float>& row,
@@ -167,15 +171,13 @@ class FloatRows {
       real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
     if (p_.columns.tie == 0) {
-      p_.kernel->f32(row, real, count, p_.bytes, y);
+      p_.d == nullptr && !p_.bytes.truncates ? p_.f32->f32(row, *real, p_.bytes, y)
+                                             : p_.f32->f32_general(row, real, count, p_.bytes, y);
       return;
     }
-    const float scale = 65536.0f / p_.bytes.scale;
     ResizeColumns columns = p_.columns;
     columns.low = columns_[low];
     columns.high = columns_[high];
-    columns.low_scale = row.row_low_weight * scale;
-    columns.high_scale = row.row_high_weight * scale;
     p_.kernel->f32_by_columns(row, *real, columns, p_.bytes, y);
   }
 
@@ -200,7 +202,8 @@ class FloatRows {
     const size_t at = keep < 2 ? 1 - keep : pair.next;
     pair.next = 1 - at;
     pair.held[at] = x;
-    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale, p_.input_zero_point, pair.rows[at]);
+    p_.edge->dequantize(x, false, p_.in_row, p_.input_scale * kResizePart, p_.input_zero_point,
+                        pair.rows[at]);
     if (p_.columns.tie > 0) p_.kernel->columns(row, pair.rows[at], columns_[at]);
     return at;
   }
@@ -233,16 +236,39 @@ size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (
   return planes[1].weight == Weight{0} ? 1 : 2;
 }
 
-// f(planes, their number, row of h, output) for the output's rows [begin, end).
+// Row y of the output and the one before it.
+template <class Vector>
+bool are_same(const Vector* v, uint32_t y) {
+  return v->Get(y) == v->Get(y - 1);
+}
+bool have_same_sources(const fb::ResizeAxis& h, uint32_t y) {
+  return are_same(h.low(), y) && are_same(h.high(), y);
+}
+bool have_same_weights(const fb::ResizeAxis& h, uint32_t y) {
+  return are_same(h.low_weight(), y) && are_same(h.high_weight(), y);
+}
+
+// f(planes, their number, rows of h, output) for the output's rows [begin, end), by up to most_rows
+// of the same source rows. At the edges of images that grow are rows that are the one before them.
 template <class T, class Weight, class Y, class F>
 void for_rows(const Params& p, const Step& step, const RunContext& context, size_t begin,
-              size_t end, const F& f) {
+              size_t end, size_t most_rows, const F& f) {
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   Y* y = reinterpret_cast<Y*>(context.out(step, 0)) + begin * p.out_row;
-  for (size_t i = begin; i < end; ++i, y += p.out_row) {
+  for (size_t i = begin, rows; i < end; i += rows, y += rows * p.out_row) {
+    const size_t first = i % p.out_h, most = std::min({most_rows, end - i, p.out_h - first});
+    const auto row = [first](size_t r) { return static_cast<uint32_t>(first + r); };
+    rows = 1;
+    if (i > begin && first > 0 && have_same_sources(*p.h, row(0)) &&
+        have_same_weights(*p.h, row(0))) {
+      memcpy(y, y - p.out_row, p.out_row * sizeof(Y));
+      continue;
+    }
+    while (rows < most && have_same_sources(*p.h, row(rows)) && !have_same_weights(*p.h, row(rows)))
+      ++rows;
     ResizePlane<T, Weight> planes[2];
     const size_t count = planes_of(p, x, i, planes);
-    f(planes, count, row_of<Weight>(p, static_cast<uint32_t>(i % p.out_h)), y);
+    f(planes, count, rows_of<Weight>(p, row(0), rows), y);
   }
 }
 
@@ -252,38 +278,38 @@ void run(const Step& step, const RunContext& context) {
     uint8_t* scratch = context.scratch + task * p.task_scratch;
     if (is_float(p.kind) && is_integer_build()) {
       for_rows<uint8_t, float, uint8_t>(
-          p, step, context, begin, end,
+          p, step, context, begin, end, 1,
           [&](const auto* planes, size_t count, const ResizeRow<float>& row, uint8_t* y) {
             resize_row_soft(row, p.soft, planes, count, y);
           });
     } else if (is_float(p.kind)) {
       FloatRows rows(p, reinterpret_cast<float*>(scratch));
       for_rows<uint8_t, float, uint8_t>(
-          p, step, context, begin, end,
+          p, step, context, begin, end, SIZE_MAX,
           [&](const auto* planes, size_t count, const ResizeRow<float>& row, uint8_t* y) {
             rows.make(planes, count, row, y);
           });
     } else if (p.kind == fb::ResizeKind::INT16_SUM) {
       auto* sums = reinterpret_cast<int32_t*>(scratch);
       for_rows<int16_t, int32_t, int32_t>(
-          p, step, context, begin, end,
+          p, step, context, begin, end, 1,
           [&](const auto* planes, size_t count, const ResizeRow<int32_t>& row, int32_t* y) {
             p.kernel->fine(row, p.input_zero_point, planes[0].low, planes[0].high, y);
             if (p.d == nullptr) return;
             if (count > 1)
               p.kernel->fine(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
-            p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0, p.out_row,
-                            count > 1 ? sums : y, y);
+            p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0,
+                            row.out_w * row.channels, count > 1 ? sums : y, y);
           });
     } else if (p.dtype == DType::kUInt8) {
       for_rows<uint8_t, int32_t, uint8_t>(
-          p, step, context, begin, end,
+          p, step, context, begin, end, 1,
           [&](const auto* planes, size_t, const ResizeRow<int32_t>& row, uint8_t* y) {
             p.kernel->u8(row, p.round, p.offset, planes->low, planes->high, y);
           });
     } else {
       for_rows<int16_t, int32_t, int16_t>(
-          p, step, context, begin, end,
+          p, step, context, begin, end, 1,
           [&](const auto* planes, size_t, const ResizeRow<int32_t>& row, int16_t* y) {
             p.kernel->s16(row, p.round, planes->low, planes->high, y);
           });
@@ -366,6 +392,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.out_row = p.out_w * p.channels;
   p.rows = size(to[0]) * p.out_d * p.out_h;
   p.columns = columns_of(p);
+  // Eight weights of at most 1, and integers.
+  const double most =
+      8.0 * 255 * static_cast<double>(p.input_scale) / static_cast<double>(p.bytes.scale);
+  p.f32 = is_resize_scale(p.bytes.scale, most) ? p.kernel : select_resize(IsaSet{});
   constexpr double kElementsPerNs = 0.5;
   p.tasks =
       task_count(static_cast<double>(p.rows * p.out_row) / kElementsPerNs, p.rows, context.threads);
@@ -375,7 +405,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
   }
   step->scratch_bytes = product_or_most({p.tasks, p.task_scratch});
-  step->kernel = p.kernel->name;
+  step->kernel = is_float(p.kind) && p.columns.tie == 0 ? p.f32->name : p.kernel->name;
   step->run = run;
   step->params = std::move(params);
   return Status();

@@ -37,7 +37,7 @@ std::vector<ResizeKernel> rows() {
 INSTANTIATE_TEST_SUITE_P(Rows, ResizeTest, ::testing::ValuesIn(rows()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-const std::vector<size_t> kChannels = {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 64, 67};
+const std::vector<size_t> kChannels = {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 64, 67, 130, 1030};
 
 template <class Weight>
 struct Geometry {
@@ -45,9 +45,11 @@ struct Geometry {
   std::vector<Weight> low_weight, high_weight;
   size_t in_w;
 
-  ResizeRow<Weight> row(size_t channels, Weight wl, Weight wh) const {
-    return {low.size(),        channels,           low.data(), high.data(),
-            low_weight.data(), high_weight.data(), wl,         wh};
+  // Rows of these weights.
+  ResizeRow<Weight> rows(size_t channels, const std::vector<Weight>& wl,
+                         const std::vector<Weight>& wh) const {
+    return {low.size(),         channels,  low.data(), high.data(), low_weight.data(),
+            high_weight.data(), wl.data(), wh.data(),  wl.size()};
   }
 };
 
@@ -86,11 +88,16 @@ TEST_P(ResizeTest, Float32InItsOrder) {
         for (int run = 0; run < 8; ++run) {
           const auto g = geometry<float>(&random, weight);
           std::deque<Guarded<float>> rows;
-          for (int i = 0; i < 4; ++i) rows.emplace_back(g.in_w * c);
+          for (int i = 0; i < 4; ++i) rows.emplace_back(g.in_w * c + kResizeOverRead);
           const float step = truncates ? 1.0f : resize_scale(&random);
           for (auto& v : rows)
-            for (float& f : v) f = static_cast<float>(random.integer(-255, 255)) * step;
-          const float wl = weight(), wh = weight();
+            for (float& f : v)
+              f = static_cast<float>(random.integer(-255, 255)) * (step * kResizePart);
+          std::vector<float> wl, wh;
+          for (int64_t i = random.integer(1, 3); i > 0; --i) {
+            wl.push_back(weight());
+            wh.push_back(weight());
+          }
           const ResizePlane<float, float> planes[] = {
               {rows[0].data(), rows[1].data(), plane_count > 1 ? weight() : 1.0f},
               {rows[2].data(), rows[3].data(), weight()}};
@@ -98,30 +105,128 @@ TEST_P(ResizeTest, Float32InItsOrder) {
           const auto lo = static_cast<int32_t>(random.coin() ? 0 : random.integer(0, 255));
           const auto hi = static_cast<int32_t>(random.coin() ? 255 : random.integer(lo, 255));
           const float scale = truncates ? 1.0f : random.coin() ? step : resize_scale(&random);
-          Guarded<uint8_t> y(g.low.size() * c);
-          GetParam().f32(g.row(c, wl, wh), planes, plane_count, {truncates, scale, offset, lo, hi},
-                         y.data());
-          for (size_t x = 0; x < g.low.size(); ++x) {
+          const double most = 8.0 * 255 * double{step} / double{scale};
+          if (GetParam().isa != Isa::kScalar && !is_resize_scale(scale, most)) continue;
+          Guarded<uint8_t> y(wl.size() * g.low.size() * c);
+          const ResizeRow<float> row = g.rows(c, wl, wh);
+          const ResizeBytes bytes = {truncates, scale, offset, lo, hi};
+          if (plane_count == 1 && !truncates && random.coin())
+            GetParam().f32(row, *planes, bytes, y.data());
+          else
+            GetParam().f32_general(row, planes, plane_count, bytes, y.data());
+          for (size_t at = 0; at < wl.size() * g.low.size(); ++at) {
+            const size_t x = at % g.low.size(), r = at / g.low.size();
             const size_t pixels[] = {static_cast<size_t>(g.low[x]) * c,
                                      static_cast<size_t>(g.high[x]) * c};
             for (size_t i = 0; i < c; ++i) {
               volatile float sum = 0;
               for (size_t k = 0; k < 4 * plane_count; ++k) {
                 volatile float v = (k & 1 ? g.high_weight : g.low_weight)[x];
-                v = v * (k & 2 ? wh : wl);
+                v = v * (k & 2 ? wh : wl)[r];
                 v = v * planes[k / 4].weight;
-                v = v * rows[k / 2][pixels[k & 1] + i];
+                v = v / kResizePart * rows[k / 2][pixels[k & 1] + i];
                 sum = sum + v;
               }
               volatile float steps = sum / scale;
               const float real = truncates ? std::trunc(steps) : std::nearbyint(steps);
               const double exact = static_cast<double>(real) + offset;
               const double expected = exact < lo ? lo : exact > hi ? hi : exact;
-              ASSERT_EQ(y[x * c + i], static_cast<uint8_t>(expected))
+              ASSERT_EQ(y[at * c + i], static_cast<uint8_t>(expected))
                   << x << " " << i << " " << step << " " << scale << " " << plane_count;
             }
           }
         }
+}
+
+// Sums next to halves of steps, where a quotient's own rounding decides.
+TEST_P(ResizeTest, Float32NearTies) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const auto scale_of = [](int64_t significand, int exponent) {
+    return std::ldexp(static_cast<float>(significand), exponent);
+  };
+  for (int run = 0; run < 400; ++run) {
+    // Any; a short one and little more or less; the nearest that may be.
+    const int64_t any = random.integer(1 << 23, (1 << 24) - 1), near = random.integer(-20, 20);
+    const int64_t part =
+        run % 2 == 0 ? any : std::min((any & ~0xffff) + near, int64_t{(1 << 24) - 1});
+    const float scale =
+        scale_of(std::max(part, int64_t{1 << 23}), static_cast<int>(random.integer(-60, 20)));
+    if (GetParam().isa != Isa::kScalar && !is_resize_scale(scale, 256)) continue;
+    constexpr int kNear = 3;
+    std::vector<float> sums;
+    for (int half = -511; half <= 511; half += 2) {
+      float sum = scale * (static_cast<float>(half) / 2);
+      for (int i = 0; i < kNear; ++i) sum = std::nextafter(sum, -INFINITY);
+      for (int i = 0; i <= 2 * kNear; ++i, sum = std::nextafter(sum, INFINITY)) sums.push_back(sum);
+    }
+    const size_t n = sums.size();
+    Guarded<float> row(n + kResizeOverRead);
+    for (size_t i = 0; i < n; ++i) row[i] = sums[i] * kResizePart;
+    const Geometry<float> g = {{0}, {0}, {1.0f}, {0.0f}, 1};
+    const ResizePlane<float, float> plane = {row.data(), row.data(), 1.0f};
+    const ResizeBytes bytes = {false, scale, static_cast<int32_t>(random.integer(0, 255)), 0, 255};
+    Guarded<uint8_t> y(n);
+    GetParam().f32(g.rows(n, {1.0f}, {0.0f}), plane, bytes, y.data());
+    for (size_t i = 0; i < n; ++i) {
+      volatile float steps = sums[i] / scale;
+      const float expected = std::nearbyint(steps) + static_cast<float>(bytes.offset);
+      ASSERT_EQ(static_cast<float>(y[i]), std::clamp(expected, 0.0f, 255.0f))
+          << sums[i] << " " << scale;
+    }
+  }
+}
+
+// Doubled images, whose inner rows and pixels come in pairs: in places one of a pair is missing, or is
+// of other sources.
+TEST_P(ResizeTest, Float32Doubled) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
+  Random random;
+  SCOPED_TRACE(random.trace());
+  size_t count;
+  const ResizeKernel& scalar = resize_kernels(&count)[rows().size() - 1];
+  for (const size_t c : {16, 63, 64, 67, 128, 200}) {
+    for (int run = 0; run < 20; ++run) {
+      Geometry<float> g = {{0, 0, 0}, {1, 1, 1}, {1.0f, 0.75f, 0.25f}, {0.0f, 0.25f, 0.75f}, 6};
+      for (int32_t x = 1; x < 5; ++x)
+        for (const float low : {0.75f, 0.25f}) {
+          if (random.integer(0, 7) == 0) continue;
+          g.low.push_back(x);
+          g.high.push_back(random.integer(0, 7) == 0 ? 5 : x + 1);
+          g.low_weight.push_back(low);
+          g.high_weight.push_back(1 - low);
+        }
+      const size_t n = g.low.size() * c;
+      std::vector<float> wl, wh;
+      for (int64_t i = random.integer(1, 5); i > 0; --i) {
+        wl.push_back(i % 2 == 0 ? 0.75f : random.integer(0, 7) == 0 ? 0.5f : 0.25f);
+        wh.push_back(1 - wl.back());
+      }
+      const float scale = 0.0283f;
+      Guarded<float> low(g.in_w * c + kResizeOverRead), high(g.in_w * c + kResizeOverRead);
+      for (auto* v : {&low, &high})
+        for (float& f : *v) f = static_cast<float>(random.integer(-255, 255)) * scale * kResizePart;
+      const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
+      const ResizeBytes bytes = {false, scale, 128, 3, 250};
+      Guarded<uint8_t> y(wl.size() * n), expected(wl.size() * n);
+      GetParam().f32(g.rows(c, wl, wh), plane, bytes, y.data());
+      scalar.f32_general(g.rows(c, wl, wh), &plane, 1, bytes, expected.data());
+      ASSERT_EQ(memcmp(y.data(), expected.data(), y.size()), 0) << c << " channels";
+    }
+  }
+}
+
+TEST(ResizeScales, OfProducts) {
+  EXPECT_TRUE(is_resize_scale(1.0f, 2040));
+  EXPECT_TRUE(is_resize_scale(0.0283f, 2040));
+  EXPECT_FALSE(is_resize_scale(1 + 15 * 0x1p-23f, 2040));
+  EXPECT_TRUE(is_resize_scale(1 + 16 * 0x1p-23f, 2040));
+  EXPECT_TRUE(is_resize_scale(1.5f - 16 * 0x1p-23f, 2040));
+  EXPECT_FALSE(is_resize_scale(1.5f - 15 * 0x1p-23f, 2040));
+  EXPECT_FALSE(is_resize_scale(1.0f, 0x1p23));
+  EXPECT_FALSE(is_resize_scale(0x1p-61f, 1));
+  EXPECT_FALSE(is_resize_scale(0x1p61f, 1));
 }
 
 // Of grown images: weights of factors of two, whose sums are ties in part, and any others.
@@ -145,23 +250,27 @@ TEST_P(ResizeTest, Float32ByColumns) {
       const auto hi = static_cast<int32_t>(random.coin() ? 255 : random.integer(lo, 255));
       const ResizeBytes bytes = {false, out, static_cast<int32_t>(random.integer(0, 255)), lo, hi};
       ResizeColumns columns = resize_columns(in, bytes, std::max(zero, 255 - zero), 0);
-      if (columns.tie == 0) continue;
-      Guarded<float> low(g.in_w * c), high(g.in_w * c), low_columns(n), high_columns(n);
+      if (columns.tie == 0 || !is_resize_scale(out, 255.0 * double{in} / double{out})) continue;
+      const size_t in_row = g.in_w * c + kResizeOverRead;
+      Guarded<float> low(in_row), high(in_row), low_columns(n), high_columns(n);
       for (auto* v : {&low, &high})
-        for (float& f : *v) f = static_cast<float>(random.integer(0, 255) - zero) * in;
-      const float wl = weight();
-      const auto row = g.row(c, wl, 1 - wl);
+        for (float& f : *v)
+          f = static_cast<float>(random.integer(0, 255) - zero) * (in * kResizePart);
+      std::vector<float> wl, wh;
+      for (int64_t i = random.integer(1, 3); i > 0; --i) {
+        wl.push_back(weight());
+        wh.push_back(1 - wl.back());
+      }
+      const auto row = g.rows(c, wl, wh);
       const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
-      Guarded<uint8_t> y(n), expected(n);
-      GetParam().f32(row, &plane, 1, bytes, expected.data());
+      Guarded<uint8_t> y(wl.size() * n), expected(wl.size() * n);
+      GetParam().f32(row, plane, bytes, expected.data());
       GetParam().columns(row, low.data(), low_columns.data());
       GetParam().columns(row, high.data(), high_columns.data());
       columns.low = low_columns.data();
       columns.high = high_columns.data();
-      columns.low_scale = wl * (65536 / out);
-      columns.high_scale = (1 - wl) * (65536 / out);
       GetParam().f32_by_columns(row, plane, columns, bytes, y.data());
-      ASSERT_EQ(memcmp(y.data(), expected.data(), n), 0)
+      ASSERT_EQ(memcmp(y.data(), expected.data(), y.size()), 0)
           << c << " channels, scales " << in << " and " << out << ", parts " << parts;
     }
 }
@@ -208,7 +317,7 @@ TEST(ResizeSoft, GivesTheBytesOfTheFloatForm) {
       const ResizePlane<uint8_t, float> planes[] = {
           {low.data(), high.data(), is_volume ? weight() : 1.0f},
           {far_low.data(), far_high.data(), weight()}};
-      resize_row_soft(g.row(c, wl, wh), s, planes, is_volume ? 2 : 1, y.data());
+      resize_row_soft(g.rows(c, {wl}, {wh}), s, planes, is_volume ? 2 : 1, y.data());
       const auto real = [&](uint8_t v) {
         return truncates ? static_cast<float>(v - 128) : static_cast<float>(v - zero) * in;
       };
@@ -271,7 +380,7 @@ void check_integers(int64_t min, int64_t max, const std::vector<int32_t>& offset
           for (T& t : *v)
             t = static_cast<T>(random.coin() ? random.integer(min, max)
                                              : (random.coin() ? min : max));
-        run(g.row(c, wl, wh), round, offset, low.data(), high.data(), y.data());
+        run(g.rows(c, {wl}, {wh}), round, offset, low.data(), high.data(), y.data());
         for (size_t x = 0; x < g.low.size(); ++x) {
           const size_t lo = static_cast<size_t>(g.low[x]) * c;
           const size_t hi = static_cast<size_t>(g.high[x]) * c;
@@ -336,7 +445,7 @@ TEST_P(ResizeTest, FineSums) {
           t = static_cast<int16_t>(random.coin()   ? random.integer(-32768, 32767)
                                    : random.coin() ? -32768
                                                    : 32767);
-      GetParam().fine(g.row(c, wl, wh), zero, low.data(), high.data(), y.data());
+      GetParam().fine(g.rows(c, {wl}, {wh}), zero, low.data(), high.data(), y.data());
       for (size_t x = 0; x < g.low.size(); ++x) {
         const size_t lo = static_cast<size_t>(g.low[x]) * c;
         const size_t hi = static_cast<size_t>(g.high[x]) * c;
