@@ -10,6 +10,7 @@ constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
 constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
 constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
 constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
+constexpr Part kNarrowPart = {"Narrow", built::kNarrow};
 
 // Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
 bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
