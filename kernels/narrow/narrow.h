@@ -4,7 +4,7 @@
 //   acc[y][x][o] = bias[o] + sum over ky, kx and inputs i of w[o][ky][kx][i] *
 //                  in[y + (move_o.y + ky) * dilation_h - pad_top]
 //                    [x + (move_o.x + kx) * dilation_w - pad_left][i]
-//   output[y][x][o] = requantize(acc[y][x][o]) as uint8, or as int32 or float32 (RequantKind)
+//   output[y][x][o] = requantize(acc[y][x][o]) as uint8, where the kernel handles that
 //
 // Positions outside the image read the zero point. uint8 times int8, sums in int32 modulo 2^32:
 // outputs are those of gemm.h, bit for bit, which has 16 outputs in a vector, or 8, and zeros for those
@@ -33,6 +33,8 @@
 #include "kernels/requant.h"
 
 namespace qrt {
+
+constexpr size_t kNarrowMostOutputs = 32;  // of a layer that may gain
 
 struct NarrowMove {
   uint16_t y, x;  // taps
@@ -74,6 +76,8 @@ struct NarrowArgs {
 struct NarrowKernel {
   const char* name;
   Isa isa;
+  // Whether it has a form for this requantisation of so many outputs.
+  bool (*handles)(const Requant& requant, size_t outputs);
   void (*fn)(const NarrowArgs& args);
 };
 

@@ -1,14 +1,15 @@
 // Convolutions with few outputs on AVX-512 VNNI: VPDPBUSD on 16 pixels. narrow.h draws it.
 #include <string.h>
 
-#include "kernels/gemm/policy512.h"
+#include "kernels/isa/avx512vnni.h"
 #include "kernels/narrow/narrow.h"
 #include "kernels/narrow/scratch.h"
 
 namespace qrt {
 namespace {
 
-using Epilogue = Avx512Vnni::Epilogue;
+using Epilogue = avx512vnni::RequantInRegisters;
+constexpr size_t kBlock = 16;  // outputs that a store takes, at most
 constexpr size_t kLanes = kNarrowLanes, kPositions = kNarrowPositions;
 constexpr int kVectors = static_cast<int>(kPositions / kLanes);
 
@@ -21,7 +22,6 @@ struct Constants {
 struct Strip {
   const NarrowArgs& args;
   NarrowScratch scratch;
-  GemmArgs outputs;  // their requantisation and place
   uint8_t* planes;
   uint32_t* steps;  // from a position to the dwords of each
   int32_t* sums;    // [out_c][ring_pitch]
@@ -49,9 +49,9 @@ QRT_INLINE __m128i load_cell(const uint8_t* p) {
 // 16 bytes of each of the pixels p, p + 4, p + 8 and p + 12.
 QRT_INLINE __m512i load_cells(const uint8_t* p, size_t pitch) {
   __m512i v = _mm512_castsi128_si512(load_cell(p));
-  v = _mm512_inserti32x4(v, load_cell(p + 4 * pitch), 1);
-  v = _mm512_inserti32x4(v, load_cell(p + 8 * pitch), 2);
-  return _mm512_inserti32x4(v, load_cell(p + 12 * pitch), 3);
+  v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load_cell(p + 4 * pitch));
+  v = _mm512_mask_broadcast_i32x4(v, 0x0f00, load_cell(p + 8 * pitch));
+  return _mm512_mask_broadcast_i32x4(v, 0xf000, load_cell(p + 12 * pitch));
 }
 
 // `pixels` pixels of a row of the image to their planes.
@@ -104,13 +104,15 @@ __attribute__((noinline)) void fill_planes(const Strip& strip) {
   }
 }
 
-__attribute__((noinline)) void find_steps(const NarrowScratch& scratch, uint32_t* steps) {
+void find_steps(const NarrowScratch& scratch, uint32_t* steps) {
   const NarrowShape& s = scratch.shape;
+  const size_t row_bytes = 4 * s.dilation_h * s.padded_w(), plane_bytes = scratch.plane_bytes();
   for (size_t y = 0; y < s.kernel_h; ++y)
-    for (size_t dword = 0; dword < s.dwords(); ++dword)
-      for (size_t x = 0; x < s.kernel_w; ++x)
-        *steps++ = static_cast<uint32_t>(dword * scratch.plane_bytes() +
-                                         4 * (y * s.dilation_h * s.padded_w() + x * s.dilation_w));
+    for (size_t dword = 0; dword < s.dwords(); ++dword) {
+      size_t step = y * row_bytes + dword * plane_bytes;
+      for (size_t x = 0; x < s.kernel_w; ++x, step += 4 * s.dilation_w)
+        *steps++ = static_cast<uint32_t>(step);
+    }
 }
 
 // Sums of kOutputs outputs of the positions whose dwords begin at `planes`.
@@ -146,81 +148,67 @@ __attribute__((noinline)) void multiply(const uint8_t* planes, const uint32_t* s
   }
 }
 
-// Sums of all outputs of one block of positions.
-__attribute__((noinline)) void multiply_block(const Strip& strip, size_t block) {
-  const NarrowShape& s = strip.args.shape;
-  const size_t n = s.steps(), at = (block * kPositions) & (strip.ring - 1);
+// Sums of block i of the outputs, from `first` on, of one block of positions.
+__attribute__((noinline)) void multiply_block(const Strip& strip, size_t block, size_t first,
+                                              size_t outputs) {
+  const size_t n = strip.args.shape.steps(), pitch = strip.ring_pitch;
+  const size_t at = (block * kPositions) & (strip.ring - 1);
   const uint8_t* const planes = strip.planes + block * kPositions * sizeof(uint32_t);
-  const int8_t* weights = strip.args.weights;
-  const NarrowBlocks blocks = {s.out_c};
-  for (size_t i = 0, o = 0; i < blocks.count(); ++i) {
-    const size_t outputs = blocks.size(i);
-    const int32_t* const start = strip.constants.start + o;
-    int32_t* const sums = strip.ring_of(o) + at;
-    switch (outputs) {
-      case 1: multiply<1>(planes, strip.steps, n, weights, start, sums, strip.ring_pitch); break;
-      case 2: multiply<2>(planes, strip.steps, n, weights, start, sums, strip.ring_pitch); break;
-      case 3: multiply<3>(planes, strip.steps, n, weights, start, sums, strip.ring_pitch); break;
-      default: multiply<4>(planes, strip.steps, n, weights, start, sums, strip.ring_pitch); break;
-    }
-    weights += 4 * outputs * n;
-    o += outputs;
+  const int8_t* const weights = strip.args.weights + 4 * first * n;
+  const int32_t* const start = strip.constants.start + first;
+  int32_t* const sums = strip.ring_of(first) + at;
+  switch (outputs) {
+    case 1: multiply<1>(planes, strip.steps, n, weights, start, sums, pitch); break;
+    case 2: multiply<2>(planes, strip.steps, n, weights, start, sums, pitch); break;
+    case 3: multiply<3>(planes, strip.steps, n, weights, start, sums, pitch); break;
+    default: multiply<4>(planes, strip.steps, n, weights, start, sums, pitch); break;
   }
-  if (at == 0) {
-    for (size_t o = 0; o < s.out_c; ++o)
-      memcpy(strip.ring_of(o) + strip.ring, strip.ring_of(o), kLanes * sizeof(int32_t));
-  }
+  if (at > 0) return;
+  for (size_t o = 0; o < outputs; ++o)
+    memcpy(sums + o * pitch + strip.ring, sums + o * pitch, kLanes * sizeof(int32_t));
 }
 
-// Bytes of four outputs of a position, in its dword of strip.pixels: of `count` vectors of positions.
+// Bytes of outputs o .. o + 3 of `count` vectors of positions, to their dwords in strip.pixels.
 template <Epilogue::Form kForm>
-__attribute__((noinline)) void requantize_block(const Strip& strip, const Epilogue& epilogue,
-                                                size_t first, size_t count) {
+__attribute__((noinline)) void requantize(const Strip& strip, const Epilogue& epilogue, size_t o,
+                                          size_t first, size_t count) {
   const NarrowShape& s = strip.args.shape;
-  const __m512i by_position = _mm512_broadcast_i32x4(
-      _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  uint32_t* to = strip.pixels;
-  for (size_t o = 0; o < s.out_c; o += 4, to += kPositions) {
-    avx512vnni::ChannelConstants k[4];
-    const int32_t* ring[4];
-    size_t at[4];
+  const __m512i by_position =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  avx512vnni::ChannelConstants k[4];
+  const int32_t* ring[4];
+  size_t at[4];
+  QRT_UNROLL
+  for (size_t i = 0; i < 4; ++i) {
+    const size_t output = o + i < s.out_c ? o + i : s.out_c - 1;
+    k[i] = {_mm512_set1_ps(strip.constants.scale[output]),
+            _mm512_set1_ps(strip.constants.offset[output]),
+            _mm512_set1_ps(strip.constants.nudge[output])};
+    ring[i] = strip.ring_of(output);
+    at[i] = first + s.place(strip.args.moves[output]);
+  }
+  uint32_t* const to = strip.pixels + o / 4 * kPositions;
+  for (size_t v = 0; v < count; ++v) {
+    __m512i sum[4];
     QRT_UNROLL
-    for (size_t i = 0; i < 4; ++i) {
-      const size_t output = o + i < s.out_c ? o + i : s.out_c - 1;
-      k[i] = {_mm512_set1_ps(strip.constants.scale[output]),
-              _mm512_set1_ps(strip.constants.offset[output]),
-              _mm512_set1_ps(strip.constants.nudge[output])};
-      ring[i] = strip.ring_of(output);
-      at[i] = first + s.place(strip.args.moves[output]);
-    }
-    for (size_t v = 0; v < count; ++v) {
-      __m512i sum[4];
-      QRT_UNROLL
-      for (size_t i = 0; i < 4; ++i)
-        sum[i] = _mm512_loadu_si512(ring[i] + ((at[i] + kLanes * v) & (strip.ring - 1)));
-      const __m512i b = epilogue.bytes<kForm>(sum[0], sum[1], sum[2], sum[3], k);
-      _mm512_store_si512(to + kLanes * v, _mm512_shuffle_epi8(b, by_position));
-    }
+    for (size_t i = 0; i < 4; ++i)
+      sum[i] = _mm512_loadu_si512(ring[i] + ((at[i] + kLanes * v) & (strip.ring - 1)));
+    const __m512i b = epilogue.bytes<kForm>(sum[0], sum[1], sum[2], sum[3], k);
+    _mm512_store_si512(to + kLanes * v, _mm512_shuffle_epi8(b, by_position));
   }
 }
 
-void requantize_block_as(const Strip& strip, const Epilogue& epilogue, size_t first, size_t count) {
-  switch (epilogue.form) {
-    case Epilogue::kFused: break;
-    case Epilogue::kFromZero:
-      return requantize_block<Epilogue::kFromZero>(strip, epilogue, first, count);
-    case Epilogue::kPlain:
-      return requantize_block<Epilogue::kPlain>(strip, epilogue, first, count);
-    case Epilogue::kLimited:
-      return requantize_block<Epilogue::kLimited>(strip, epilogue, first, count);
-    case Epilogue::kAffine:
-      return requantize_block<Epilogue::kAffine>(strip, epilogue, first, count);
+void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t first, size_t count) {
+  switch (e.form) {
+    case Epilogue::kFused: return requantize<Epilogue::kFused>(strip, e, o, first, count);
+    case Epilogue::kAffine: return requantize<Epilogue::kAffine>(strip, e, o, first, count);
+    // The general ones serve what is simpler.
     case Epilogue::kFixed:
-      return requantize_block<Epilogue::kFixed>(strip, epilogue, first, count);
-    case Epilogue::kFixedFromZero:
-      return requantize_block<Epilogue::kFixedFromZero>(strip, epilogue, first, count);
+    case Epilogue::kFixedFromZero: return requantize<Epilogue::kFixed>(strip, e, o, first, count);
+    case Epilogue::kFromZero:
+    case Epilogue::kPlain:
+    case Epilogue::kLimited: return requantize<Epilogue::kLimited>(strip, e, o, first, count);
   }
-  requantize_block<Epilogue::kFused>(strip, epilogue, first, count);
 }
 
 // A position of outputs, and its pixel.
@@ -229,14 +217,25 @@ struct Pixel {
   uint8_t* c;  // of its row's first
 };
 
-// The positions of a vector whose pixels are side by side, or f(i, c) for each that there is.
-template <class F>
-QRT_INLINE void for_pixels(const Strip& strip, Pixel p, const F& f) {
+Pixel moved(const Strip& strip, Pixel p, size_t positions) {
   const NarrowShape& s = strip.args.shape;
-  const uint8_t* const end = strip.args.y + strip.args.row_end * s.out_w * strip.args.y_pitch;
-  for (size_t i = 0; i < kLanes && p.c < end; ++i) {
-    if (p.x < s.out_w) f(i, p.c + p.x * strip.args.y_pitch);
-    if (++p.x == s.padded_w()) p.x = 0, p.c += s.out_w * strip.args.y_pitch;
+  for (p.x += positions; p.x >= s.padded_w(); p.x -= s.padded_w())
+    p.c += s.out_w * strip.args.y_pitch;
+  return p;
+}
+
+// f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one row, the
+// first at c.
+template <class F>
+QRT_INLINE void for_runs(const Strip& strip, Pixel p, const F& f) {
+  const NarrowShape& s = strip.args.shape;
+  const size_t width = s.padded_w(), row_bytes = s.out_w * strip.args.y_pitch;
+  const uint8_t* const end = strip.args.y + strip.args.row_end * row_bytes;
+  for (size_t i = 0; i < kLanes && p.c < end; p.x = 0, p.c += row_bytes) {
+    const size_t left = p.x < s.out_w ? s.out_w - p.x : 0,
+                 n = left < kLanes - i ? left : kLanes - i;
+    if (n > 0) f(i, n, p.c + p.x * strip.args.y_pitch);
+    i += width - p.x;
   }
 }
 
@@ -250,8 +249,7 @@ QRT_INLINE void store_pixels(const Strip& strip, const Pixel& p, const uint32_t*
   QRT_UNROLL
   for (size_t i = 0; i < 4; ++i) v[i] = _mm512_load_si512(from + i * kPositions);
   const bool is_whole = p.x + kLanes <= s.out_w;
-  if (is_whole && s.out_c == 4 && pitch == 4)
-    return _mm512_storeu_si512(p.c + 4 * p.x, v[0]);
+  if (is_whole && s.out_c == 4 && pitch == 4) return _mm512_storeu_si512(p.c + 4 * p.x, v[0]);
   transpose(v);
   if (is_whole) {
     uint8_t* const c = p.c + p.x * pitch + output;
@@ -267,78 +265,53 @@ QRT_INLINE void store_pixels(const Strip& strip, const Pixel& p, const uint32_t*
   alignas(64) uint8_t cells[4][64];
   QRT_UNROLL
   for (size_t i = 0; i < 4; ++i) _mm512_store_si512(cells[i], v[i]);
-  for_pixels(strip, p, [&](size_t i, uint8_t* c) {
-    _mm_mask_storeu_epi8(c + output, mask, load_cell(cells[i % 4] + i / 4 * 16));
+  for_runs(strip, p, [&](size_t first, size_t n, uint8_t* c) {
+    for (size_t i = first; i < first + n; ++i, c += pitch)
+      _mm_mask_storeu_epi8(c + output, mask, load_cell(cells[i % 4] + i / 4 * 16));
   });
 }
 
-// The same where sums are requantised in memory.
-__attribute__((noinline)) void store_sums(const Strip& strip, const Output<Avx512Vnni>& output,
-                                          const Pixel& p, size_t first) {
-  const NarrowShape& s = strip.args.shape;
-  for (size_t o = 0; o < s.out_c; o += kBlock) {
-    const size_t columns = s.out_c - o < kBlock ? s.out_c - o : kBlock;
-    for_pixels(strip, p, [&](size_t i, uint8_t* c) {
-      alignas(64) int32_t sums[kBlock] = {};
-      for (size_t j = 0; j < columns; ++j) {
-        const size_t at = first + i + s.place(strip.args.moves[o + j]);
-        sums[j] = strip.ring_of(o + j)[at & (strip.ring - 1)];
-      }
-      store_memory<Avx512Vnni>(strip.outputs, output, o, sums, 1, kBlock, columns, c);
-    });
-  }
-}
+// Vectors of positions whose sums are computed.
+struct Ready {
+  size_t first, count;
+  Pixel pixel;  // of the first position
+};
 
-// Outputs of the positions from `first` on, `count` vectors of them.
-void store_block(const Strip& strip, const Output<Avx512Vnni>& output, Pixel p, size_t first,
-                 size_t count) {
-  const NarrowShape& s = strip.args.shape;
-  const Epilogue* const epilogue = output.in_registers();
-  if (epilogue != nullptr) requantize_block_as(strip, *epilogue, first, count);
-  for (size_t v = 0; v < count; ++v) {
-    if (epilogue == nullptr) store_sums(strip, output, p, first + kLanes * v);
-    for (size_t o = 0; epilogue != nullptr && o < s.out_c; o += 16)
+// Outputs of those, from strip.pixels.
+void store_block(const Strip& strip, const Ready& ready) {
+  Pixel p = ready.pixel;
+  for (size_t v = 0; v < ready.count; ++v, p = moved(strip, p, kLanes))
+    for (size_t o = 0; o < strip.args.shape.out_c; o += kBlock)
       store_pixels(strip, p, strip.pixels + o / 4 * kPositions + kLanes * v, o);
-    for (p.x += kLanes; p.x >= s.padded_w(); p.x -= s.padded_w())
-      p.c += s.out_w * strip.args.y_pitch;
-  }
 }
 
 // Splats' constants, and where sums start.
-void find_constants(const Strip& strip, const Epilogue* epilogue) {
+void find_constants(const Strip& strip, const Epilogue& epilogue) {
   const Constants& c = strip.constants;
   for (size_t o = 0; o < strip.args.shape.out_c; o += kLanes) {
-    __m512i start = _mm512_loadu_si512(strip.args.bias + o);
-    if (epilogue != nullptr) {
-      start = epilogue->start(start);
-      const avx512vnni::ChannelConstants k = epilogue->constants(o);
-      _mm512_store_ps(c.scale + o, k.scale);
-      _mm512_store_ps(c.offset + o, k.offset);
-      _mm512_store_ps(c.nudge + o, k.nudge);
-    }
-    _mm512_store_si512(c.start + o, start);
+    const avx512vnni::ChannelConstants k = epilogue.constants(o);
+    _mm512_store_si512(c.start + o, epilogue.start(_mm512_loadu_si512(strip.args.bias + o)));
+    _mm512_store_ps(c.scale + o, k.scale);
+    _mm512_store_ps(c.offset + o, k.offset);
+    _mm512_store_ps(c.nudge + o, k.nudge);
   }
 }
 
 }  // namespace
 
+bool narrow_handles_avx512vnni(const Requant& requant, size_t outputs) {
+  return Epilogue::handles(requant, outputs);
+}
+
 void narrow_u8s8_4x64_avx512vnni(const NarrowArgs& args) {
   const NarrowShape& s = args.shape;
   const NarrowScratch scratch(s, args.row_end - args.row_begin);
-  GemmArgs outputs = {};
-  outputs.n = s.out_c;
-  outputs.taps = s.kernel_h * s.kernel_w;
-  outputs.kc = 4 * s.dwords();
-  outputs.bias = args.bias;
-  outputs.requant = args.requant;
-  outputs.c_stride = args.y_pitch;
-  const Output<Avx512Vnni> output(outputs);
+  const Epilogue epilogue = Epilogue::make(args.requant, args.bias, s.out_c, 4 * s.steps());
   uint8_t* const memory = args.scratch;
   float* const constants = reinterpret_cast<float*>(memory + scratch.starts_at());
   const size_t all = 16 * scratch.out_groups();
   const Strip strip = {args,
                        scratch,
-                       outputs,
                        memory,
                        reinterpret_cast<uint32_t*>(memory + scratch.steps_at()),
                        reinterpret_cast<int32_t*>(memory + scratch.sums_at()),
@@ -348,20 +321,25 @@ void narrow_u8s8_4x64_avx512vnni(const NarrowArgs& args) {
                        scratch.ring(),
                        scratch.ring_pitch()};
   find_steps(scratch, strip.steps);
-  find_constants(strip, output.in_registers());
+  find_constants(strip, epilogue);
   fill_planes(strip);
-  Pixel p = {0, args.y + args.row_begin * s.out_w * args.y_pitch};
-  const size_t waits = scratch.most_place();
-  for (size_t block = 0, done = 0; block < scratch.blocks(); ++block) {
-    multiply_block(strip, block);
+  // Outputs of a block are stored between the products of the next: they are independent of each
+  // other, and take other ports.
+  const NarrowBlocks blocks = {s.out_c};
+  const size_t needed = scratch.vectors() * kLanes, waits = scratch.most_place();
+  Ready ready = {0, 0, {0, args.y + args.row_begin * s.out_w * args.y_pitch}};
+  for (size_t block = 0; ready.first < needed; ++block) {
+    for (size_t i = 0, first = 0; i < blocks.count(); first += blocks.size(i++)) {
+      if (block < scratch.blocks()) multiply_block(strip, block, first, blocks.size(i));
+      if (ready.count > 0) requantize_block(strip, epilogue, 4 * i, ready.first, ready.count);
+    }
+    store_block(strip, ready);
+    ready.pixel = moved(strip, ready.pixel, ready.count * kLanes);
+    ready.first += ready.count * kLanes;
     // Whole vectors of positions that have all of their sums.
     const size_t computed = (block + 1) * kPositions;
-    if (computed < waits + kLanes) continue;
-    const size_t ready = (computed - waits) / kLanes * kLanes;
-    const size_t needed = scratch.vectors() * kLanes, end = ready < needed ? ready : needed;
-    store_block(strip, output, p, done, (end - done) / kLanes);
-    for (p.x += end - done; p.x >= s.padded_w(); p.x -= s.padded_w()) p.c += s.out_w * args.y_pitch;
-    done = end;
+    const size_t end = computed < waits ? 0 : (computed - waits) / kLanes * kLanes;
+    ready.count = ((end < needed ? end : needed) - ready.first) / kLanes;
   }
 }
 

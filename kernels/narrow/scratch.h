@@ -34,10 +34,11 @@ struct NarrowScratch {
   size_t blocks() const {
     return (vectors() * kNarrowLanes + most_place() + kNarrowPositions - 1) / kNarrowPositions;
   }
-  // Of sums: those that wait for an output whose window lies further on, and a block's.
+  // Of sums: of a block, of one whose outputs are not stored, and of those that wait for an output
+  // whose window lies further on.
   size_t ring() const {
-    size_t size = kNarrowPositions;
-    while (size < most_place() + kNarrowPositions + (most_place() > 0 ? kNarrowLanes : 0))
+    size_t size = 2 * kNarrowPositions;
+    while (size < most_place() + 2 * kNarrowPositions + (most_place() > 0 ? kNarrowLanes : 0))
       size *= 2;
     return size;
   }

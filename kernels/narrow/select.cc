@@ -3,16 +3,18 @@
 
 namespace qrt {
 
-#define QRT_NARROW(isa, name) void name(const NarrowArgs& args);
+#define QRT_NARROW(isa, handles, name)                  \
+  bool handles(const Requant& requant, size_t outputs); \
+  void name(const NarrowArgs& args);
 #include "kernels/narrow/narrow.inc"
 
 namespace {
 
 // Ends with a row of no kernel: an array cannot be empty.
-#define QRT_NARROW(isa, name) {#name, isa, name},
+#define QRT_NARROW(isa, handles, name) {#name, isa, handles, name},
 constexpr NarrowKernel kKernels[] = {
 #include "kernels/narrow/narrow.inc"
-    {nullptr, Isa::kScalar, nullptr}};
+    {nullptr, Isa::kScalar, nullptr, nullptr}};
 
 }  // namespace
 

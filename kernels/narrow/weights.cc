@@ -35,7 +35,7 @@ size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 }  // namespace
 
-int8_t NarrowLayer::at(size_t o, size_t ky, size_t kx, size_t i) const {
+__attribute__((noinline)) int8_t NarrowLayer::at(size_t o, size_t ky, size_t kx, size_t i) const {
   const size_t taps = row_taps ? kernel_h : kernel_h * kernel_w;
   const size_t tap = row_taps ? ky : ky * kernel_w + kx, k = row_taps ? kx * in_c + i : i;
   const size_t groups = ((row_taps ? kernel_w * in_c : in_c) + kGroup - 1) / kGroup;
@@ -95,7 +95,7 @@ void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const Na
 }
 
 size_t narrow_strip_rows(const NarrowShape& shape) {
-  constexpr size_t kGoodBytes = 160 << 10;
+  constexpr size_t kGoodBytes = 256 << 10;
   const auto fits = [&](size_t rows) {
     return rows <= shape.out_h && NarrowScratch(shape, rows).bytes() <= kGoodBytes;
   };
@@ -109,15 +109,17 @@ size_t narrow_scratch_bytes(const NarrowShape& shape) {
 }
 
 double narrow_products(const NarrowShape& shape) {
-  // Measured on Zen 4: a dword's way into its plane, an output's to its byte.
-  constexpr double kFill = 8, kOutput = 4;
+  // Measured on Zen 4: a dword's way into its plane, an output's to its byte. One output alone is bound
+  // by the loads of the planes.
+  constexpr double kFill = 10, kOutput = 8;
   const size_t rows = narrow_strip_rows(shape), strips = (shape.out_h + rows - 1) / rows;
   const NarrowScratch scratch(shape, (shape.out_h + strips - 1) / strips);
   const auto real = [](size_t v) { return static_cast<double>(v); };
-  const double outputs =
-      real(kNarrowPositions * scratch.blocks() * shape.out_c) * (real(shape.steps()) + kOutput);
+  const double outputs = real(shape.out_c == 1 ? 2 : shape.out_c);
+  const double computed =
+      real(kNarrowPositions * scratch.blocks()) * outputs * (real(shape.steps()) + kOutput);
   const double filled = real(shape.padded_h(scratch.rows) * shape.padded_w() * shape.dwords());
-  return real(strips) * (outputs + kFill * filled) / real(kNarrowLanes);
+  return real(strips) * (computed + kFill * filled) / real(kNarrowLanes);
 }
 
 }  // namespace qrt

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "kernels/narrow/narrow.h"
 #include "runtime/checked.h"
@@ -16,7 +17,6 @@ namespace {
 
 // Beyond these the sizes below do not fit, nor the products pay.
 constexpr size_t kMostPadded = 1 << 16;
-constexpr size_t kMostOutputs = 64;
 constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
 // Less is not worth the memory.
 constexpr double kGain = 0.9;
@@ -72,16 +72,17 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
+// One tap does not pay for the planes.
 bool has_form(const Conv2DGeometry& g) {
-  return g.groups == 1 && g.terms == 1 && g.stride_h == 1 && g.out_c <= kMostOutputs &&
-         g.images * g.out_h * g.out_w > 0;
+  return g.groups == 1 && g.terms == 1 && g.stride_h == 1 && g.out_c <= kNarrowMostOutputs &&
+         g.kernel_h * g.kernel_w > 1 && g.images * g.out_h * g.out_w > 0;
 }
 
 // Whether `values` of n outputs are those of the first `period`, again and again.
 template <class T>
 bool repeats(const std::vector<T>& values, size_t n, size_t period) {
-  return values.empty() || memcmp(values.data(), values.data() + period,
-                                  (n - period) * sizeof(T)) == 0;
+  return values.empty() ||
+         memcmp(values.data(), values.data() + period, (n - period) * sizeof(T)) == 0;
 }
 
 bool repeats(const GemmCall& gemm, size_t n, size_t period) {
@@ -101,25 +102,28 @@ size_t outputs_of_pixel(const NarrowLayer& layer, const Conv2DGeometry& g, const
   return is_joined ? outputs : 0;
 }
 
-// Dot products of a vector that the gemm family's tiles take, with what else takes as long.
+// Dot products of a vector that the gemm family's tiles take, with what else takes as long. Measured on
+// Zen 4: tiles of one block, and of half of one, are bound by their loads.
 double gemm_products(const GemmCall& gemm, size_t pixels) {
   constexpr size_t kBlock = 16, kHalf = 8;
-  constexpr double kOutput = 6;
+  const auto real = [](size_t v) { return static_cast<double>(v); };
+  const double steps = real(gemm.taps * gemm.kc / 4);
   const size_t rest = gemm.n % kBlock;
-  const size_t lanes = gemm.n - rest + (rest == 0 ? 0 : rest <= kHalf ? kHalf : kBlock);
-  return static_cast<double>(pixels * lanes) / kBlock *
-         (static_cast<double>(gemm.taps * gemm.kc / 4) + kOutput);
+  const double of_rest = rest == 0 ? 0 : rest <= kHalf ? 0.9 * steps + 1 : 1.1 * steps + 10;
+  return real(pixels) * (real(gemm.n / kBlock) * (steps + 4) + of_rest);
 }
 
 }  // namespace
 
-Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
-                             GemmCall* gemm, PlannedStep* step) {
+Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
+                             PlannedStep* step) {
   if (!has_form(g) || !context.may_spend || is_dynamic_layer(context) || gemm->element_bytes != 1 ||
       gemm->requant_channels < g.out_c)
     return Status();
   const NarrowKernel* kernel = select_narrow(context.isas);
-  if (kernel == nullptr || g.out_w > kMostPadded || g.kernel_w > kMostPadded) return Status();
+  if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c) ||
+      g.out_w > kMostPadded || g.kernel_w > kMostPadded)
+    return Status();
   NarrowLayer layer = {gemm->weights, g.in_c, g.out_c, g.kernel_h, g.kernel_w, g.row_taps};
   const size_t outputs = outputs_of_pixel(layer, g, *gemm);
   if (outputs == 0) return Status();
@@ -143,7 +147,8 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   params->gemm = std::move(*gemm);
   params->images = g.images;
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
-  const double ns = static_cast<double>(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
+  const double ns =
+      static_cast<double>(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
   params->tasks = task_count(ns, g.images * g.out_h, context.threads);
   params->strip_rows = narrow_strip_rows(s);
   params->task_scratch = round_up(narrow_scratch_bytes(s), kAlignment);
