@@ -1,5 +1,5 @@
-// How a call's scratch memory is laid out: padded rows of the image, where the inputs of every output
-// begin and how far from there each step's dword is, then the shared dwords, [shared][outputs].
+// How a call's scratch memory is laid out: padded rows of the image, then the shared dwords,
+// [shared][outputs].
 #ifndef QRT_KERNELS_STEM_SCRATCH_H_
 #define QRT_KERNELS_STEM_SCRATCH_H_
 
@@ -16,19 +16,15 @@ struct StemScratch {
 
   StemScratch(const StemShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 
-  size_t outputs() const { return rows * shape.out_w; }
+  // At least a tile, of which the last output is repeated then.
+  size_t places() const {
+    const size_t outputs = rows * shape.out_w;
+    return outputs < kStemTile ? kStemTile : outputs;
+  }
   // Shared dwords are made from two vectors of bytes.
-  size_t pixel_bytes() const { return shape.padded_h(rows) * shape.padded_bytes() + 128; }
-  size_t shared_pitch() const { return round_up((outputs() + kStemLanes) * sizeof(uint32_t)); }
-
-  size_t places_at() const { return round_up(pixel_bytes()); }
-  size_t steps_at() const {
-    return places_at() + round_up((outputs() + kStemTile) * sizeof(uint32_t));
-  }
-  size_t shared_at() const {
-    return steps_at() + round_up(shape.kernel_h * shape.row_dwords() * sizeof(uint32_t));
-  }
-  size_t bytes() const { return shared_at() + shape.shared() * shared_pitch(); }
+  size_t pixel_bytes() const { return round_up(shape.padded_h(rows) * shape.padded_bytes() + 128); }
+  size_t shared_pitch() const { return round_up((places() + kStemLanes) * sizeof(uint32_t)); }
+  size_t bytes() const { return pixel_bytes() + shape.shared() * shared_pitch(); }
 
  private:
   static size_t round_up(size_t v) { return (v + 63) / 64 * 64; }

@@ -55,8 +55,9 @@ struct StemArgs {
   StemShape shape;
   const uint8_t* x;  // the image, dense
   uint8_t zero_point;
-  const int8_t* weights;  // as stem_weights() leaves them
-  const int32_t* bias;    // readable to the next multiple of 64 channels, as the requantisation's
+  const int8_t* weights;    // as stem_weights() leaves them
+  const uint32_t* offsets;  // as stem_offsets() leaves them
+  const int32_t* bias;      // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image
   size_t y_pitch;
@@ -75,6 +76,11 @@ struct StemKernel {
 // [ceil(out_c / 16)][steps][16][4]; packed: as gemm_pack() leaves weights whose taps are kernel rows.
 uint64_t stem_weight_bytes(const StemShape& shape);
 void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights);
+
+// Where in a call's padded rows of the image the inputs of every output begin, and how far from there
+// every dword is that is not shared.
+size_t stem_offset_count(const StemShape& shape);
+void stem_offsets(const StemShape& shape, uint32_t* offsets);
 
 // Output rows of a call, whose inputs stay in the first-level cache.
 size_t stem_strip_rows(const StemShape& shape);

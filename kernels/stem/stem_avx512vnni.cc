@@ -1,24 +1,24 @@
-// Convolutions of few inputs on AVX-512 VNNI: VPDPBUSD on 512 bits, on 256 for a last half of a block of
-// outputs.
+// Convolutions of few inputs on AVX-512 VNNI: VPDPBUSD on 512 bits.
 #include <string.h>
 
-#include "kernels/gemm/policy512.h"
+#include "kernels/isa/avx512vnni.h"
+#include "kernels/isa/inline.h"
 #include "kernels/stem/scratch.h"
 #include "kernels/stem/stem.h"
 
 namespace qrt {
 namespace {
 
-using Epilogue = Avx512Vnni::Epilogue;
+using Epilogue = avx512vnni::RequantInRegisters;
+
+constexpr size_t kBlock = 16;  // channels of a vector
 
 struct Strip {
   const StemArgs& args;
   StemScratch scratch;
   const Epilogue& epilogue;
-  uint8_t* pixels;
-  uint32_t* places;  // where the inputs of an output begin
-  uint32_t* steps;
-  uint8_t* shared;
+  const uint32_t *places, *steps;  // StemArgs::offsets
+  uint8_t *pixels, *shared;
 };
 
 // The rows of the image that the strip needs, with their padding.
@@ -40,20 +40,6 @@ void fill_pixels(const Strip& strip) {
     memcpy(to + left, args.x + y * in_bytes, inside);
     memset(to + left + inside, args.zero_point, width - left - inside);
   }
-}
-
-void find_places(const Strip& strip) {
-  const StemShape& s = strip.args.shape;
-  const size_t width = s.padded_bytes();
-  uint32_t* places = strip.places;
-  for (size_t y = 0; y < strip.scratch.rows; ++y)
-    for (size_t x = 0; x < s.out_w; ++x)
-      *places++ = static_cast<uint32_t>(y * s.stride_h * width + x * s.pixel_bytes());
-  for (size_t i = 0; i < kStemTile; ++i, ++places) *places = places[-1];
-  uint32_t* steps = strip.steps;
-  for (size_t y = 0; y < s.kernel_h; ++y)
-    for (size_t i = 0; i < s.row_dwords(); ++i)
-      *steps++ = static_cast<uint32_t>(y * s.dilation_h * width + 4 * i);
 }
 
 // Byte 0 of 16 pixels, `step` bytes apart, in a dword each.
@@ -103,24 +89,67 @@ void fill_shared(const Strip& strip) {
   }
 }
 
+// A tile's outputs of 16 * kVectors channels, those of the mask.
+template <Epilogue::Form kForm, int kPixels, int kVectors>
+QRT_INLINE void store_as(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kVectors],
+                         const avx512vnni::ChannelConstants (&k)[kVectors], uint32_t mask,
+                         uint8_t* y, size_t pitch) {
+  constexpr int kRows = 4 / kVectors;  // make 64 bytes
+  QRT_UNROLL
+  for (int i = 0; i < kPixels; i += kRows) {
+    const __m512i b = Epilogue::in_order(epilogue.bytes<kForm>(
+        acc[i][0], acc[i + 1 / kVectors][1 % kVectors], acc[i + 2 / kVectors][2 % kVectors],
+        acc[i + 3 / kVectors][3 % kVectors], k));
+    if constexpr (kVectors == 2) {
+      _mm256_mask_storeu_epi8(y, mask, _mm512_castsi512_si256(b));
+      _mm256_mask_storeu_epi8(y + pitch, mask, _mm512_extracti64x4_epi64(b, 1));
+    } else {
+      const auto m = static_cast<__mmask16>(mask);
+      _mm_mask_storeu_epi8(y, m, _mm512_castsi512_si128(b));
+      _mm_mask_storeu_epi8(y + pitch, m, _mm512_extracti32x4_epi32(b, 1));
+      _mm_mask_storeu_epi8(y + 2 * pitch, m, _mm512_extracti32x4_epi32(b, 2));
+      _mm_mask_storeu_epi8(y + 3 * pitch, m, _mm512_extracti32x4_epi32(b, 3));
+    }
+    y += kRows * pitch;
+  }
+}
+
+template <int kPixels, int kVectors>
+QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kVectors],
+                      const avx512vnni::ChannelConstants (&k)[kVectors], uint32_t mask, uint8_t* y,
+                      size_t pitch) {
+  switch (epilogue.form) {
+    case Epilogue::kFused: return store_as<Epilogue::kFused>(epilogue, acc, k, mask, y, pitch);
+    case Epilogue::kAffine: return store_as<Epilogue::kAffine>(epilogue, acc, k, mask, y, pitch);
+    // The general ones serve what is simpler.
+    case Epilogue::kFixed:
+    case Epilogue::kFixedFromZero:
+      return store_as<Epilogue::kFixed>(epilogue, acc, k, mask, y, pitch);
+    case Epilogue::kFromZero:
+    case Epilogue::kPlain:
+    case Epilogue::kLimited: return store_as<Epilogue::kLimited>(epilogue, acc, k, mask, y, pitch);
+  }
+}
+
 // The outputs of a panel of channels. The last tile begins so early that it is a whole one; where there
 // is none, the last output is repeated, and what there is of it stored.
-template <class P, int kPixels, int kVectors>
+template <int kPixels, int kVectors>
 __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, size_t columns) {
   static_assert(kPixels <= static_cast<int>(kStemTile), "places of repeated outputs");
   const StemShape& s = strip.args.shape;
   const size_t own = s.kernel_h * s.row_dwords(), shared = s.shared();
   const size_t block_bytes = s.steps() * 4 * kBlock, shared_pitch = strip.scratch.shared_pitch();
-  typename P::template Store<kVectors> store;
-  store.set(strip.epilogue, channel, columns);
-  typename P::Acc bias[kVectors];
+  const Epilogue epilogue = strip.epilogue;
+  avx512vnni::ChannelConstants k[kVectors];
+  __m512i bias[kVectors];
   QRT_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const int32_t* const p = strip.args.bias + channel + static_cast<size_t>(v) * P::kLanes;
-    bias[v] = strip.epilogue.start(P::load_acc(p));
+  for (size_t v = 0; v < kVectors; ++v) {
+    k[v] = epilogue.constants(channel + kBlock * v);
+    bias[v] = epilogue.start(_mm512_loadu_si512(strip.args.bias + channel + kBlock * v));
   }
+  const auto mask = static_cast<uint32_t>((uint64_t{1} << columns) - 1);
   const int8_t* const weights = strip.args.weights + channel / kBlock * block_bytes;
-  const size_t all = strip.scratch.outputs(), pitch = strip.args.y_pitch;
+  const size_t all = strip.scratch.rows * s.out_w, pitch = strip.args.y_pitch;
   uint8_t* const y = strip.args.y + strip.args.row_begin * s.out_w * pitch + channel;
   for (size_t done = 0; done < all; done += kPixels) {
     const size_t first = all - done >= kPixels ? done : all < kPixels ? 0 : all - kPixels;
@@ -128,7 +157,7 @@ __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, siz
     QRT_UNROLL
     for (int i = 0; i < kPixels; ++i)
       pixel[i] = strip.pixels + strip.places[first + static_cast<size_t>(i)];
-    typename P::Acc acc[kPixels][kVectors];
+    __m512i acc[kPixels][kVectors];
     QRT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
       QRT_UNROLL
@@ -136,16 +165,18 @@ __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, siz
     }
     const int8_t* w = weights;
     const auto multiply = [&](const auto& dword_of) QRT_INLINE_LAMBDA {
-      typename P::Rhs b[kVectors];
+      __m512i b[kVectors];
       QRT_UNROLL
       for (int v = 0; v < kVectors; ++v)
-        b[v] = P::load_rhs(w + static_cast<size_t>(v) * block_bytes, 0);
+        b[v] = _mm512_loadu_si512(w + static_cast<size_t>(v) * block_bytes);
       w += 4 * kBlock;
       QRT_UNROLL
       for (int i = 0; i < kPixels; ++i) {
-        const typename P::Lhs x = P::splat_lhs(dword_of(i), 0);
+        int32_t dword;
+        memcpy(&dword, dword_of(i), sizeof dword);
+        const __m512i splat = _mm512_set1_epi32(dword);
         QRT_UNROLL
-        for (int v = 0; v < kVectors; ++v) P::dot(acc[i][v], x, b[v]);
+        for (int v = 0; v < kVectors; ++v) avx512vnni::dot(acc[i][v], splat, b[v]);
       }
     };
     for (size_t step = 0; step < own; ++step) {
@@ -156,10 +187,10 @@ __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, siz
     for (size_t step = 0; step < shared; ++step, dwords += shared_pitch)
       multiply([&](int i) QRT_INLINE_LAMBDA { return dwords + 4 * i; });
     if (all >= kPixels) {
-      store.rows(acc, y + first * pitch, pitch);
+      store(epilogue, acc, k, mask, y + first * pitch, pitch);
     } else {
       uint8_t part[kPixels * kBlock * kVectors];
-      store.rows(acc, part, kBlock * kVectors);
+      store(epilogue, acc, k, ~0u, part, kBlock * kVectors);
       for (size_t i = 0; i < all; ++i) memcpy(y + i * pitch, part + i * kBlock * kVectors, columns);
     }
   }
@@ -175,27 +206,23 @@ void stem_u8s8_avx512vnni(const StemArgs& args) {
   const StemShape& s = args.shape;
   const StemScratch scratch(s, args.row_end - args.row_begin);
   const Epilogue epilogue = Epilogue::make(args.requant, args.bias, s.out_c, 4 * s.steps());
-  uint8_t* const memory = args.scratch;
+  const StemScratch most(s, stem_strip_rows(s));
   const Strip strip = {args,
                        scratch,
                        epilogue,
-                       memory,
-                       reinterpret_cast<uint32_t*>(memory + scratch.places_at()),
-                       reinterpret_cast<uint32_t*>(memory + scratch.steps_at()),
-                       memory + scratch.shared_at()};
+                       args.offsets,
+                       args.offsets + most.places(),
+                       args.scratch,
+                       args.scratch + scratch.pixel_bytes()};
   fill_pixels(strip);
-  find_places(strip);
   if (s.shared() > 0) fill_shared(strip);
   for (size_t channel = 0; channel < s.out_c;) {
     const size_t left = s.out_c - channel;
-    if (left > kBlock + Avx512VnniHalf::kLanes) {
-      run_panel<Avx512Vnni, 4, 2>(strip, channel, left < 2 * kBlock ? left : 2 * kBlock);
+    if (left > kBlock) {
+      run_panel<4, 2>(strip, channel, left < 2 * kBlock ? left : 2 * kBlock);
       channel += 2 * kBlock;
-    } else if (left > Avx512VnniHalf::kLanes) {
-      run_panel<Avx512Vnni, 8, 1>(strip, channel, left < kBlock ? left : kBlock);
-      channel += kBlock;
     } else {
-      run_panel<Avx512VnniHalf, 8, 1>(strip, channel, left);
+      run_panel<8, 1>(strip, channel, left);
       channel += kBlock;
     }
   }

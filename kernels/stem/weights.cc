@@ -35,6 +35,22 @@ void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights)
   }
 }
 
+size_t stem_offset_count(const StemShape& shape) {
+  return StemScratch(shape, stem_strip_rows(shape)).places() + shape.kernel_h * shape.row_dwords();
+}
+
+void stem_offsets(const StemShape& shape, uint32_t* offsets) {
+  const size_t row = shape.padded_bytes(), outputs = stem_strip_rows(shape) * shape.out_w;
+  for (size_t i = 0; i < StemScratch(shape, stem_strip_rows(shape)).places(); ++i) {
+    const size_t o = i < outputs ? i : outputs - 1;
+    *offsets++ = static_cast<uint32_t>(o / shape.out_w * shape.stride_h * row +
+                                       o % shape.out_w * shape.pixel_bytes());
+  }
+  for (size_t y = 0; y < shape.kernel_h; ++y)
+    for (size_t i = 0; i < shape.row_dwords(); ++i)
+      *offsets++ = static_cast<uint32_t>(y * shape.dilation_h * row + 4 * i);
+}
+
 size_t stem_strip_rows(const StemShape& shape) {
   constexpr size_t kGoodBytes = 28 << 10;
   size_t rows = 1;

@@ -21,12 +21,14 @@ struct Params {
   const StemKernel* kernel;
   GemmCall gemm;  // its bias, requantisation and packed weights
   size_t images, tasks, strip_rows, task_scratch;
+  size_t weight_bytes;  // in the step's state, which the offsets follow
   uint8_t input_zero_point;
 };
 
 void bind(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   stem_weights(p.gemm.weights, p.shape, reinterpret_cast<int8_t*>(context.state));
+  stem_offsets(p.shape, reinterpret_cast<uint32_t*>(context.state + p.weight_bytes));
 }
 
 void run(const Step& step, const RunContext& context) {
@@ -36,6 +38,7 @@ void run(const Step& step, const RunContext& context) {
   job.shape = s;
   job.zero_point = p.input_zero_point;
   job.weights = reinterpret_cast<const int8_t*>(context.state);
+  job.offsets = reinterpret_cast<const uint32_t*>(context.state + p.weight_bytes);
   job.bias = p.gemm.bias.data();
   job.requant = p.gemm.requant.requant;
   job.y_pitch = output_pitch(step, s.out_c);
@@ -95,7 +98,8 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   step->kernel = kernel->name;
   step->can_lead = true;
   step->output_rows = g.images * g.out_h * g.out_w;
-  step->state_bytes = static_cast<size_t>(stem_weight_bytes(s));
+  params->weight_bytes = static_cast<size_t>(stem_weight_bytes(s));
+  step->state_bytes = params->weight_bytes + stem_offset_count(s) * sizeof(uint32_t);
   step->scratch_bytes = params->task_scratch * params->tasks;
   step->bind = bind;
   step->run = run;
