@@ -186,13 +186,12 @@ __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, siz
     const uint8_t* dwords = strip.shared + 4 * first;
     for (size_t step = 0; step < shared; ++step, dwords += shared_pitch)
       multiply([&](int i) QRT_INLINE_LAMBDA { return dwords + 4 * i; });
-    if (all >= kPixels) {
-      store(epilogue, acc, k, mask, y + first * pitch, pitch);
-    } else {
-      uint8_t part[kPixels * kBlock * kVectors];
-      store(epilogue, acc, k, ~0u, part, kBlock * kVectors);
-      for (size_t i = 0; i < all; ++i) memcpy(y + i * pitch, part + i * kBlock * kVectors, columns);
-    }
+    uint8_t part[kPixels * kBlock * kVectors];
+    const bool is_whole = all >= kPixels;
+    store(epilogue, acc, k, mask, is_whole ? y + first * pitch : part,
+          is_whole ? pitch : kBlock * kVectors);
+    for (size_t i = 0; !is_whole && i < all; ++i)
+      memcpy(y + i * pitch, part + i * kBlock * kVectors, columns);
   }
 }
 

@@ -15,6 +15,8 @@ namespace {
 // Padded rows that pass the second-level cache's share of a task do not pay.
 constexpr size_t kMostScratch = 256 << 10;
 constexpr size_t kMostPadded = 1 << 16;
+// Weights of more dwords are streamed for every tile, for which the gemm family's larger tiles are better.
+constexpr size_t kMostSteps = 64;
 
 struct Params {
   StemShape shape;
@@ -84,7 +86,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   s.stride_h = g.stride_h, s.stride_w = g.stride_w, s.dilation_h = g.dilation_h;
   s.pad_top = g.pad_top, s.pad_left = g.pad_left;
   if (std::max({g.out_w, g.stride_w, g.kernel_w}) > kMostPadded || s.padded_h(1) > kMostPadded ||
-      stem_scratch_bytes(s) > kMostScratch)
+      stem_scratch_bytes(s) > kMostScratch || s.steps() > kMostSteps)
     return Status();
 
   params->kernel = kernel;
