@@ -325,12 +325,13 @@ void narrow_u8s8_4x64_avx512vnni(const NarrowArgs& args) {
   fill_planes(strip);
   // Outputs of a block are stored between the products of the next: they are independent of each
   // other, and take other ports.
-  const NarrowBlocks blocks = {s.out_c};
+  const NarrowBlocks blocks(s.out_c);
+  const size_t all_blocks = scratch.blocks();
   const size_t needed = scratch.vectors() * kLanes, waits = scratch.most_place();
   Ready ready = {0, 0, {0, args.y + args.row_begin * s.out_w * args.y_pitch}};
   for (size_t block = 0; ready.first < needed; ++block) {
-    for (size_t i = 0, first = 0; i < blocks.count(); first += blocks.size(i++)) {
-      if (block < scratch.blocks()) multiply_block(strip, block, first, blocks.size(i));
+    for (size_t i = 0, first = 0; i < blocks.count; first += blocks.size(i++)) {
+      if (block < all_blocks) multiply_block(strip, block, first, blocks.size(i));
       if (ready.count > 0) requantize_block(strip, epilogue, 4 * i, ready.first, ready.count);
     }
     store_block(strip, ready);

@@ -12,12 +12,13 @@ constexpr size_t kNarrowLanes = 16;      // positions of a vector
 
 // Blocks of outputs, as even as can be, the larger ones first.
 struct NarrowBlocks {
-  size_t outputs;
+  size_t count, least, longer;  // blocks, outputs of a smaller one, larger ones
 
-  size_t count() const { return (outputs + kNarrowOutputs - 1) / kNarrowOutputs; }
-  size_t size(size_t block) const {
-    return outputs / count() + (block < outputs % count() ? 1 : 0);
-  }
+  explicit NarrowBlocks(size_t outputs)
+      : count((outputs + kNarrowOutputs - 1) / kNarrowOutputs),
+        least(outputs / count),
+        longer(outputs % count) {}
+  size_t size(size_t block) const { return block < longer ? least + 1 : least; }
 };
 
 struct NarrowScratch {

@@ -83,8 +83,8 @@ uint64_t narrow_weight_bytes(const NarrowShape& shape) {
 
 void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const NarrowMove* moves,
                     int8_t* weights) {
-  const NarrowBlocks blocks = {shape.out_c};
-  for (size_t block = 0, first = 0; block < blocks.count(); first += blocks.size(block++))
+  const NarrowBlocks blocks(shape.out_c);
+  for (size_t block = 0, first = 0; block < blocks.count; first += blocks.size(block++))
     for (size_t y = 0; y < shape.kernel_h; ++y)
       for (size_t dword = 0; dword < shape.dwords(); ++dword)
         for (size_t x = 0; x < shape.kernel_w; ++x)
