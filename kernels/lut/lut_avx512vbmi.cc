@@ -1,5 +1,5 @@
-// Table look-up with the table in four registers: VPERMB takes one of 64 entries by the low six
-// bits of a byte, the two high bits choose the register.
+// Table look-up with the table in four registers: VPERMI2B takes one of the 128 entries of two by the
+// low seven bits of a byte, the high bit chooses the pair.
 #include <immintrin.h>
 
 #include "kernels/lut/entry.h"
@@ -11,13 +11,9 @@ struct Table {
   __m512i quarter[4];
 
   __m512i look_up(__m512i x) const {
-    const __mmask64 odd = _mm512_movepi8_mask(_mm512_add_epi8(x, x));  // bit 6
-    const __mmask64 upper = _mm512_movepi8_mask(x);                    // bit 7
-    __m512i low = _mm512_permutexvar_epi8(x, quarter[0]);
-    low = _mm512_mask_permutexvar_epi8(low, odd, x, quarter[1]);
-    __m512i high = _mm512_permutexvar_epi8(x, quarter[2]);
-    high = _mm512_mask_permutexvar_epi8(high, odd, x, quarter[3]);
-    return _mm512_mask_mov_epi8(low, upper, high);
+    const __m512i low = _mm512_permutex2var_epi8(quarter[0], x, quarter[1]);
+    const __m512i high = _mm512_permutex2var_epi8(quarter[2], x, quarter[3]);
+    return _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(x), high);
   }
 };
 
