@@ -1,29 +1,37 @@
-// Rows of elementwise.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes are those
-// read and written.
+// Rows of elementwise.inc and forms.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes
+// are those read and written.
+#include <algorithm>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 #include "bench/kernels/measure.h"
-#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/forms.h"
 
 namespace qrt {
 namespace {
 
+// Operands and output at fixed distances modulo a page, none of them small: a load that seems to
+// read what a store just wrote, as far as the low 12 bits of an address tell, waits for it.
 struct Buffers {
-  explicit Buffers(size_t n) : a(n), b(n), y(n) {
+  explicit Buffers(size_t n)
+      : bytes(3 * (n + 4096)),
+        a(bytes.data()),
+        b(a + (n + 4095) / 4096 * 4096 + 1344),
+        y(b + (n + 4095) / 4096 * 4096 + 1344) {
     for (size_t i = 0; i < n; ++i) {
       a[i] = static_cast<uint8_t>(i * 37);
       b[i] = static_cast<uint8_t>(i * 101 >> 3);
     }
   }
-  std::vector<uint8_t> a, b, y;
+  bench::Buffer bytes;
+  uint8_t *a, *b, *y;
 };
 
 void add(benchmark::State& state, const ElementwiseKernel& kernel, const AddParams& params) {
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
-    kernel.add(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    kernel.add(params, {data.a, data.b, false, false, data.y, n});
     benchmark::ClobberMemory();
   });
 }
@@ -32,7 +40,7 @@ void add_int(benchmark::State& state, const ElementwiseKernel& kernel, const Add
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
-    kernel.add_int(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    kernel.add_int(params, {data.a, data.b, false, false, data.y, n});
     benchmark::ClobberMemory();
   });
 }
@@ -41,7 +49,19 @@ void mul(benchmark::State& state, const ElementwiseKernel& kernel, const MulPara
   const size_t n = static_cast<size_t>(state.range(0));
   Buffers data(n);
   bench::measure(state, {0, static_cast<double>(3 * n), nullptr}, [&] {
-    kernel.mul(params, {data.a.data(), data.b.data(), false, false, data.y.data(), n});
+    kernel.mul(params, {data.a, data.b, false, false, data.y, n});
+    benchmark::ClobberMemory();
+  });
+}
+
+// Beside a row of 1,024 bytes where it is the same for all, as joined channels are.
+template <class Kernel, class Form>
+void form(benchmark::State& state, const Kernel& kernel, const Form& f, bool beside_a_row) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  const size_t row = beside_a_row ? std::min<size_t>(n, 1024) : n;
+  Buffers data(n);
+  bench::measure(state, {0, static_cast<double>((beside_a_row ? 2 : 3) * n), nullptr}, [&] {
+    kernel.run(f, {data.a, data.b, false, false, data.y, row, n / row, row, 0, row});
     benchmark::ClobberMemory();
   });
 }
@@ -53,6 +73,25 @@ void lengths(benchmark::internal::Benchmark* bench, const ElementwiseKernel& ker
   }
   // 576: a pixel row of a small feature map; 2^24 of each operand lies beyond L2.
   for (const int64_t n : {576, 4096, 200704, 1 << 24}) bench->Arg(n);
+}
+
+void register_forms() {
+  const auto each = [](const auto& kernel, const auto& f, const std::string& name) {
+    for (const bool row : {false, true}) {
+      auto* bench = bench::register_measured(
+          kernel.name + ("/" + name) + (row ? "_row" : ""),
+          form<std::decay_t<decltype(kernel)>, std::decay_t<decltype(f)>>, kernel, f, row);
+      for (const int64_t n : {576, 4096, 200704, 1 << 24}) bench->Arg(n);
+    }
+  };
+  const SumTablesKernel& sum = *select_sum_tables(detected_isas());
+  SumTables tables;
+  if (sum.run != nullptr &&
+      sum.make({0.71f, 0.551f, -30.5f, false, false, 0, 0, 0, 0, 255}, &tables))
+    each(sum, tables, "add");
+  const ScaledProductKernel& product = *select_scaled_product(detected_isas());
+  if (product.run != nullptr)
+    each(product, ScaledProduct{17, 201, 0.0041f, 0x1.8p23f + 99, 0, 255}, "mul");
 }
 
 int register_all() {
@@ -106,6 +145,7 @@ int register_all() {
     lengths(bench::register_measured(name + "/add_mul_add", add, kernel, multiply_add), kernel);
     lengths(bench::register_measured(name + "/mul", mul, kernel, product), kernel);
   }
+  register_forms();
   return 0;
 }
 

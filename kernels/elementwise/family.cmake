@@ -1,1 +1,9 @@
 qrt_add_family(elementwise COMMON select.cc ISAS scalar avx2 avx512vnni neon)
+# Cheaper forms, found in floating point.
+set(_forms_isas avx512vnni avx512vbmi)
+set(_forms sum_tables.cc)
+if(QRT_INTEGER_ONLY)
+  set(_forms_isas "")
+  set(_forms "")
+endif()
+qrt_add_family(elementwise ROWS rows COMMON select_forms.cc ${_forms} ISAS ${_forms_isas})

@@ -1,5 +1,5 @@
-// Table look-up with the table in four registers: VPERMI2B takes one of 128 entries by the low seven
-// bits of a byte, the high bit chooses the pair of registers.
+// Table look-up with the table in four registers: VPERMI2B takes one of the 128 entries of two by the
+// low seven bits of a byte, the high bit chooses the pair.
 #include <immintrin.h>
 
 #include "kernels/lut/entry.h"

@@ -4,7 +4,7 @@
 #include <cinttypes>
 #include <cmath>
 
-#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/forms.h"
 #include "runtime/ops/add_in_float.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
@@ -122,6 +122,23 @@ void run_int16(const Step& step, const RunContext& context) {
                          [&](const Int16Run& r) { p.kernel->add_int16(p.add, r); });
 }
 
+struct TableParams {
+  const SumTablesKernel* kernel;
+  SumTables tables;
+  Broadcast broadcast;
+};
+
+void run_tables(const Step& step, const RunContext& context) {
+  const TableParams& p = step.as<TableParams>();
+  for_all_rows(p.broadcast, step, context, [&](const Rows& r) { p.kernel->run(p.tables, r); });
+}
+
+void run_table_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const TableParams& p = step.as<TableParams>();
+  p.kernel->run(p.tables, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                           context.out(step, 0) + begin, count, 1, 0, 0, 0});
+}
+
 // The zero point of a tensor whose one pair is known, or -1.
 int32_t zero_point_of(const fb::Tensor* tensor) {
   const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
@@ -144,28 +161,41 @@ bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, Pla
       step);
 }
 
-// The same for both kinds of parameters.
-template <class P>
-void finish_step(const PrepareContext& context, std::shared_ptr<P> params,
+// The same for all kinds of parameters.
+template <class P, class Kernel>
+void finish_step(const PrepareContext& context, std::shared_ptr<P> params, const Kernel* kernel,
                  decltype(Step::run) run_step, decltype(Step::run_elements) run_elements_step,
                  PlannedStep* step) {
-  params->kernel = select_elementwise(context.isas);
-  params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
-  if (step->kernel[0] == '\0') step->kernel = params->kernel->name;
+  params->kernel = kernel;
+  params->broadcast = plan_broadcast(context, 1 / speed_of(kernel->isa).elements);
+  if (step->kernel[0] == '\0') step->kernel = kernel->name;
   step->run = run_step;
   if (params->broadcast.is_plain()) step->run_elements = run_elements_step;
   step->params = std::move(params);
 }
 
-// Trying pairs takes as long as some thousand elements.
-bool pays_in_float(const PrepareContext& context) {
+// Looking for a cheaper form takes as long as some thousand elements.
+bool pays(const PrepareContext& context) {
   constexpr size_t kFew = 2048;
   return select_elementwise(context.isas)->isa != Isa::kScalar &&
          static_cast<size_t>(context.outputs[0].shape.elements()) >= kFew;
 }
 
+// Tables, where a kernel has them and these are the sums.
+template <class P>
+bool prepare_tables(const PrepareContext& context, const P& add,
+                    bool (*SumTablesKernel::*make)(const P&, SumTables*), PlannedStep* step) {
+  const SumTablesKernel* kernel = select_sum_tables(context.isas);
+  if (kernel->run == nullptr || !pays(context)) return false;
+  auto params = std::make_shared<TableParams>();
+  if (!(kernel->*make)(add, &params->tables)) return false;
+  finish_step(context, std::move(params), kernel, run_tables, run_table_elements, step);
+  return true;
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AddOptions>();
+  const ElementwiseKernel* kernel = select_elementwise(context.isas);
   if (o->kind() == fb::AddKind::INT) {
     const bool is_int16 = runs_int16(context.inputs[0].type.dtype);
     auto params = std::make_shared<IntParams>(*o);
@@ -183,15 +213,15 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
       p.a_stages[i] = params->a_stages.stages[i];
       p.b_stages[i] = params->b_stages.stages[i];
     }
-    if (AddParams add; !is_int16 && pays_in_float(context) &&
-                       add_in_float(p, *select_elementwise(context.isas), &add)) {
+    if (!is_int16 && prepare_tables(context, p, &SumTablesKernel::make_int, step)) return Status();
+    if (AddParams add; !is_int16 && pays(context) && add_in_float(p, *kernel, &add)) {
       auto in_float = std::make_shared<Params>();
       in_float->add = add;
-      finish_step(context, std::move(in_float), run, run_elements, step);
+      finish_step(context, std::move(in_float), kernel, run, run_elements, step);
       return Status();
     }
-    if (is_int16) step->kernel = select_elementwise(context.isas)->int16_name;
-    finish_step(context, std::move(params), is_int16 ? run_int16 : run_int,
+    if (is_int16) step->kernel = kernel->int16_name;
+    finish_step(context, std::move(params), kernel, is_int16 ? run_int16 : run_int,
                 is_int16 ? nullptr : run_int_elements, step);
     return Status();
   }
@@ -208,7 +238,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.lo = o->lo();
   p.hi = o->hi();
   if (prepare_xnnpack(context, p, step)) return Status();
-  finish_step(context, std::move(params), run, run_elements, step);
+  if (prepare_tables(context, p, &SumTablesKernel::make, step)) return Status();
+  finish_step(context, std::move(params), kernel, run, run_elements, step);
   return Status();
 }
 

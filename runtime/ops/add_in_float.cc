@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/integer_build.h"
+#include "kernels/stage_factor.h"
 #include "runtime/float_env.h"
 #include "runtime/op.h"
 
@@ -15,28 +16,6 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBytes = 256;
-
-// The product of the stages' factors.
-double factor(const RequantStage* stages, int32_t count) {
-  double f = 1;
-  for (int32_t i = 0; i < count; ++i)
-    f *= std::ldexp(static_cast<double>(stages[i].multiplier[0]), -stages[i].shift[0]);
-  return f;
-}
-
-// How far the roundings before the last one take a sum from the real one, in units of the output. 1: no
-// bound is known, because the last one is not to the nearest or something is clipped.
-double error_of(const Requant& r) {
-  double error = 0;
-  for (int32_t i = 0; i < r.stage_count; ++i) {
-    const RequantStage& s = r.stages[i];
-    const bool is_last = i + 1 == r.stage_count;
-    if (s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX) return 1;
-    if (is_last && s.round == Round::kFloor) return 1;
-    error = error * factor(&s, 1) + (is_last ? 0 : 1);
-  }
-  return error;
-}
 
 // The integer terms of an operand, for each of its bytes in units of the output, and how far they are
 // from their real line.
@@ -116,10 +95,11 @@ float near(double v, int which) {
 bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddParams* add) {
   if (is_integer_build()) return false;
   const Requant& r = p.requant;
-  const double unit = factor(r.stages, r.stage_count), b_unit = p.subtract ? -unit : unit;
+  const double unit = factor_of_stages(r.stages, r.stage_count), b_unit = p.subtract ? -unit : unit;
   const double scale = std::ldexp(unit, p.left_shift);
-  const double a_scale = scale * factor(p.a_stages, p.a_stage_count);
-  const double b_scale = scale * factor(p.b_stages, p.b_stage_count) * (p.subtract ? -1 : 1);
+  const double a_scale = scale * factor_of_stages(p.a_stages, p.a_stage_count);
+  const double b_scale =
+      scale * factor_of_stages(p.b_stages, p.b_stage_count) * (p.subtract ? -1 : 1);
   // Operands and output less 128: the smaller the numbers, the finer float32 is.
   constexpr int32_t kMiddle = 128;
   const double constant = (kMiddle - p.a_zero_point) * a_scale +
@@ -132,7 +112,7 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
   // constant's two, each of at most 2^-24 of the greatest value; 2^-20 are 16 of those.
   const double greatest =
       kMiddle * (std::fabs(a_scale) + std::fabs(b_scale)) + std::fabs(constant) + 1;
-  const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of(r);
+  const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of_stages(r);
   const Pairs pairs(a, b, reach);
 
   const ScopedFloatEnv environment;

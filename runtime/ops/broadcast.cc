@@ -2,12 +2,32 @@
 #include "runtime/ops/broadcast.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/ops/check.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {
 namespace {
+
+// Short runs beside an operand that every index of the innermost loop repeats (the channels of a
+// squeeze-and-excite) are joined: that operand is written out as often as fits.
+class Joined {
+ public:
+  static constexpr size_t kBytes = 1024;
+
+  // `bytes` at `x`, `count` times over; count * bytes <= kBytes.
+  const uint8_t* repeat(const uint8_t* x, size_t bytes, size_t count) {
+    if (x != held_)
+      for (size_t i = 0; i < count; ++i) memcpy(bytes_ + i * bytes, x, bytes);
+    held_ = x;
+    return bytes_;
+  }
+
+ private:
+  const uint8_t* held_ = nullptr;
+  alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
+};
 
 // How many runs to join: both operands advance within a run, and in the innermost loop one is
 // repeated while the other continues where the run ends.
@@ -17,6 +37,63 @@ size_t runs_to_join(const Broadcast& p) {
   if (!(a == 0 && b == p.run) && !(b == 0 && a == p.run)) return 1;
   const size_t bytes = p.run * (a == 0 ? p.a_bytes : p.b_bytes);
   return std::max<size_t>(std::min(Joined::kBytes / bytes, p.dims[inner]), 1);
+}
+
+using RowsFn = void (*)(const void* argument, const Rows& rows);
+
+// Runs with index [begin, end), of each the elements [run_begin, run_end).
+void for_rows(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y, size_t begin,
+              size_t end, size_t run_begin, size_t run_end, RowsFn f, const void* argument) {
+  size_t index[kMaxTensorRank] = {};
+  size_t rest = begin;
+  for (size_t d = p.rank; d-- > 0;) {
+    index[d] = rest % p.dims[d];
+    rest /= p.dims[d];
+    a += index[d] * p.a_stride[d] * p.a_bytes;
+    b += index[d] * p.b_stride[d] * p.b_bytes;
+  }
+  if (!p.a_is_scalar) a += run_begin * p.a_bytes;
+  if (!p.b_is_scalar) b += run_begin * p.b_bytes;
+  const size_t most = run_end - run_begin == p.run ? p.joined : 1;
+  Joined repeated;
+  for (size_t i = begin, runs; i < end; i += runs) {
+    Rows r{a,
+           b,
+           p.a_is_scalar,
+           p.b_is_scalar,
+           y + (i * p.run + run_begin) * p.output_bytes,
+           run_end - run_begin,
+           1,
+           0,
+           0,
+           0};
+    runs = 1;
+    if (p.rank > 0) {  // as much of the innermost loop as is left
+      const size_t inner = p.rank - 1;
+      const size_t a_stride = p.a_stride[inner], b_stride = p.b_stride[inner];
+      runs = std::min(end - i, p.dims[inner] - index[inner]);
+      const size_t joined = std::min(most, runs);
+      if (joined > 1 && a_stride == 0) r.a = repeated.repeat(a, p.run * p.a_bytes, most);
+      if (joined > 1 && b_stride == 0) r.b = repeated.repeat(b, p.run * p.b_bytes, most);
+      r.n += (joined - 1) * p.run;
+      r.rows = runs / joined;
+      r.a_step = joined * a_stride * p.a_bytes;
+      r.b_step = joined * b_stride * p.b_bytes;
+      r.y_step = joined * p.run * p.output_bytes;
+      runs = r.rows * joined;
+    }
+    f(argument, r);
+    size_t steps = runs;
+    for (size_t d = p.rank; d-- > 0; steps = 1) {
+      a += steps * p.a_stride[d] * p.a_bytes;
+      b += steps * p.b_stride[d] * p.b_bytes;
+      index[d] += steps;
+      if (index[d] < p.dims[d]) break;
+      a -= index[d] * p.a_stride[d] * p.a_bytes;
+      b -= index[d] * p.b_stride[d] * p.b_bytes;
+      index[d] = 0;
+    }
+  }
 }
 
 // Dimension i of `shape` right-aligned to `rank` dimensions.
@@ -104,6 +181,23 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   std::reverse(p.b_stride, p.b_stride + p.rank);
   p.joined = runs_to_join(p);
   return p;
+}
+
+// By runs, or where there are few, by their elements.
+void for_all_rows(const Broadcast& p, const Step& step, const RunContext& context, RowsFn f,
+                  const void* argument) {
+  const uint8_t *a = context.in(step, 0), *b = context.in(step, 1);
+  uint8_t* y = context.out(step, 0);
+  if (p.runs >= p.tasks) {
+    for_pieces(*context.parallel, p.tasks, p.runs, 1, [&](size_t, size_t begin, size_t end) {
+      for_rows(p, a, b, y, begin, end, 0, p.run, f, argument);
+    });
+  } else {
+    for_pieces(*context.parallel, p.tasks, p.run, kAlignment,
+               [&](size_t, size_t begin, size_t end) {
+                 for_rows(p, a, b, y, 0, p.runs, begin, end, f, argument);
+               });
+  }
 }
 
 }  // namespace qrt

@@ -1,8 +1,9 @@
 // Mul: elementwise product of two tensors of uint8 or int16 with requantisation, broadcast as in
 // numpy.
-#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/forms.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/mul_in_float.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/requant_params.h"
@@ -53,6 +54,23 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
                         context.out(step, 0) + begin, count});
 }
 
+struct ScaledParams {
+  const ScaledProductKernel* kernel;
+  ScaledProduct product;
+  Broadcast broadcast;
+};
+
+void run_scaled(const Step& step, const RunContext& context) {
+  const ScaledParams& p = step.as<ScaledParams>();
+  for_all_rows(p.broadcast, step, context, [&](const Rows& r) { p.kernel->run(p.product, r); });
+}
+
+void run_scaled_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const ScaledParams& p = step.as<ScaledParams>();
+  p.kernel->run(p.product, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                            context.out(step, 0) + begin, count, 1, 0, 0, 0});
+}
+
 struct Int16Params {
   const ElementwiseKernel* kernel;
   RequantParams requant;
@@ -86,6 +104,24 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
+// The cheaper form, where a kernel has it and looking for it pays: that takes as long as some ten
+// thousand elements.
+bool prepare_scaled(const PrepareContext& context, const Params& params, PlannedStep* step) {
+  constexpr int64_t kFew = 8192;
+  const ScaledProductKernel* kernel = select_scaled_product(context.isas);
+  auto scaled = std::make_shared<ScaledParams>();
+  if (kernel->run == nullptr || context.outputs[0].shape.elements() < kFew ||
+      !mul_in_float(params.mul, *params.kernel, *kernel, &scaled->product))
+    return false;
+  scaled->kernel = kernel;
+  scaled->broadcast = plan_broadcast(context, 1 / speed_of(kernel->isa).elements);
+  step->kernel = kernel->name;
+  step->run = run_scaled;
+  if (scaled->broadcast.is_plain()) step->run_elements = run_scaled_elements;
+  step->params = std::move(scaled);
+  return true;
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
@@ -93,6 +129,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point(), options->b_zero_point(), params->requant.requant};
+  if (prepare_scaled(context, *params, step)) return Status();
   params->broadcast = plan_broadcast(context, 1 / speed_of(params->kernel->isa).elements);
   step->kernel = params->kernel->name;
   step->run = run;

@@ -1,0 +1,27 @@
+// Rows of elements: what broadcasting makes of two tensors, and what kernels take that gain where an
+// operand is the same row for all.
+#ifndef QRT_KERNELS_ELEMENTWISE_ROWS_H_
+#define QRT_KERNELS_ELEMENTWISE_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qrt {
+
+// `rows` times n outputs. Steps are bytes from row to row; 0: an operand's row is the same for all.
+struct Rows {
+  const uint8_t* a;
+  const uint8_t* b;
+  bool a_is_scalar, b_is_scalar;  // within a row: one element, repeated
+  uint8_t* y;
+  size_t n, rows;
+  size_t a_step, b_step, y_step;
+};
+
+inline Rows swapped(Rows r) {
+  return {r.b, r.a, r.b_is_scalar, r.a_is_scalar, r.y, r.n, r.rows, r.b_step, r.a_step, r.y_step};
+}
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ELEMENTWISE_ROWS_H_
