@@ -24,7 +24,8 @@ void softmax(benchmark::State& state, const SoftmaxBoundsKernel& kernel) {
   const EdgeKernel& edge = *select_edge(detected_isas());
   const LutKernel& lut = *select_lut(detected_isas());
   SoftmaxBounds bounds;
-  if (kernel.rows != nullptr) make_softmax_bounds(params, n, &bounds);
+  if (kernel.rows != nullptr)
+    plan_softmax_bounds(capped(detected_isas(), kernel.isa), params, n, &bounds);
   bench::measure(state, {0, static_cast<double>(2 * rows * n), nullptr}, [&] {
     if (kernel.rows != nullptr)
       softmax_rows_by_bounds(kernel, bounds, params, edge, lut, x.data(), y.data(), rows, n);

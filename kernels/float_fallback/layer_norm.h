@@ -112,12 +112,16 @@ QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t
   }
 }
 
-inline float squares_of_deviations(const float* x, float mean, size_t n, const Eight& eight) {
+QRT_INLINE float sum_of(const Eight& eight) {
   float s[8];
   __builtin_memcpy(s, &eight, sizeof s);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+// With those of what is left behind the whole eights.
+inline float add_other_squares(const float* x, float mean, size_t n, float sum) {
   size_t i = n / 8 * 8;
-  float sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-  // Of what is left, four at once have squares of their own.
+  // Four at once have squares of their own.
   if (i + 4 <= n)
     for (const size_t end = i + 4; i < end; ++i) {
       const float d = x[i] - mean;
@@ -154,15 +158,15 @@ inline void layer_norm(float epsilon, const float* x, const float* scale, const 
       layer_norm_of_few(epsilon, x + at, scale, bias, y + at, n);
     return;
   }
-  float mean[R];
+  float mean[R], inverse[R];
   Eight sums[R];
   means_of(x, n, mean);
   square_deviations(x, mean, n, sums);
-  float inverse[R];
-  for (int r = 0; r < R; ++r)
-    inverse[r] = squares_of_deviations(x + static_cast<size_t>(r) * n, mean[r], n, sums[r]);
-  for (int r = 0; r < R; ++r)
-    inverse[r] = 1.0f / __builtin_sqrtf(inverse[r] / static_cast<float>(n) + epsilon);
+  for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * n;
+    const float squares = add_other_squares(x + at, mean[r], n, sum_of(sums[r]));
+    inverse[r] = 1.0f / __builtin_sqrtf(squares / static_cast<float>(n) + epsilon);
+  }
   const float* const b = bias == nullptr ? scale : bias;
   for (int r = 0; r < R; ++r, x += n, y += n) {
     const Floats m = all(mean[r]), by = all(inverse[r]);

@@ -1,7 +1,6 @@
 // Tables of softmax_bounds.h, the choice of a kernel, and what the kernels leave.
 #include "kernels/softmax/softmax_bounds.h"
 
-#include "kernels/integer_only.h"
 #include "kernels/select.h"
 #include "kernels/softmax/softmax_bounds_entry.h"
 
@@ -14,18 +13,14 @@ constexpr SoftmaxBoundsKernel kKernels[] = {
     {nullptr, Isa::kScalar, nullptr},
 };
 
-}  // namespace
+// Of a library without kernels the rest is nothing.
+constexpr bool kHasKernels = sizeof kKernels > sizeof kKernels[0];
 
-const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count) {
-  return all_rows(kKernels, count);
-}
-const SoftmaxBoundsKernel* select_softmax_bounds(IsaSet isas) { return first_row(kKernels, isas); }
-
-bool make_softmax_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* bounds) {
+bool make_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* bounds) {
   constexpr double kOne = 16777215, kMaxSum = 3e38;
   constexpr float kMaxK = 32000;  // and a zero point
   const float most = params.table[255];
-  if (kIntegerOnly || n > kMaxBoundedRow || params.k > kMaxK ||
+  if (n > kMaxBoundedRow || params.k > kMaxK ||
       static_cast<double>(n) * static_cast<double>(most) > kMaxSum)
     return false;
   const double to_units = kOne / static_cast<double>(most);
@@ -40,10 +35,24 @@ bool make_softmax_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* b
   return true;
 }
 
+}  // namespace
+
+const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count) {
+  return all_rows(kKernels, count);
+}
+
+const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
+                                               SoftmaxBounds* bounds) {
+  if constexpr (!kHasKernels) return nullptr;
+  const SoftmaxBoundsKernel* const kernel = first_row(kKernels, isas);
+  return kernel->rows != nullptr && make_bounds(params, n, bounds) ? kernel : nullptr;
+}
+
 void softmax_rows_by_bounds(const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds,
                             const SoftmaxParams& params, const EdgeKernel& edge,
                             const LutKernel& lut, const uint8_t* x, uint8_t* y, size_t rows,
                             size_t n) {
+  if constexpr (!kHasKernels) return;
   for (size_t begin = 0; begin < rows; begin += kBoundedRows) {
     const size_t group = rows - begin < kBoundedRows ? rows - begin : kBoundedRows;
     uint64_t open = kernel.rows(bounds, x + begin * n, y + begin * n, group, n);

@@ -33,10 +33,6 @@ struct SoftmaxBounds {
 // In each of 16 lanes the sums of T_d have 31 bits; and the bounds move apart.
 constexpr size_t kMaxBoundedRow = 1024;
 
-// False: rows of n values have no bounds, for n is too great, some e_d > e_0, n * e_0 no float, or k so
-// great that a quantum has more than 15 bits.
-bool make_softmax_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* bounds);
-
 constexpr size_t kBoundedRows = 32;
 
 struct SoftmaxBoundsKernel {
@@ -50,9 +46,13 @@ struct SoftmaxBoundsKernel {
 
 // The last row has no kernel.
 const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count);
-const SoftmaxBoundsKernel* select_softmax_bounds(IsaSet isas);
 
-// As softmax_rows(). REQUIRES: `bounds` are those of `params` and n.
+// The best kernel, and its bounds. Null: there is none, or rows of n values have no bounds, for n is too
+// great, some e_d > e_0, n * e_0 no float, or k so great that a quantum has more than 15 bits.
+const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
+                                               SoftmaxBounds* bounds);
+
+// As softmax_rows(). REQUIRES: kernel and bounds are from plan_softmax_bounds().
 void softmax_rows_by_bounds(const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds,
                             const SoftmaxParams& params, const EdgeKernel& edge,
                             const LutKernel& lut, const uint8_t* x, uint8_t* y, size_t rows,

@@ -352,7 +352,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (options->kind() == fb::SoftmaxKind::LOG_F32)
     return runs_int16(context.outputs[0].dtype) ? prepare_int16_log(context, step)
                                                 : prepare_log(context, step);
-  QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
   const float* table;
   QRT_TRY(find_table(context, kTable, &table));
@@ -361,15 +360,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->lut = select_lut(context.isas);
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);
   params->rows = static_cast<size_t>(shape.elements()) / params->n;
-  const SoftmaxBoundsKernel* kernel = select_softmax_bounds(context.isas);
-  const bool has_bounds =
-      kernel->rows != nullptr && make_softmax_bounds(params->softmax, params->n, &params->bounds);
-  if (has_bounds) params->by_bounds = kernel;
+  params->by_bounds =
+      plan_softmax_bounds(context.isas, params->softmax, params->n, &params->bounds);
+  const bool in_order = params->by_bounds == nullptr;
   // By look-ups of 64 bytes about 0.1 ns per element; with a chain of float additions and a division
   // for each, 5 ns.
-  const double ns = (has_bounds ? 0.1 : 5) * static_cast<double>(shape.elements());
-  params->tasks = task_count(ns, params->rows, context.threads);
-  step->kernel = has_bounds ? kernel->name : "softmax_u8";
+  params->tasks = task_count((in_order ? 5 : 0.1) * static_cast<double>(shape.elements()),
+                             params->rows, context.threads);
+  step->kernel = in_order ? "softmax_u8" : params->by_bounds->name;
   step->run = run;
   step->params = std::move(params);
   return Status();
