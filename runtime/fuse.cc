@@ -7,6 +7,7 @@
 #include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/ops/float.h"
 #include "runtime/ops/transpose.h"
 
 namespace qrt {
@@ -54,6 +55,16 @@ bool make_pieces(const PlannedStep& follower, PlannedStep* leader) {
   return true;
 }
 
+// A table, a LayerNormalization that runs from bytes to bytes, and a Quantize: there are no tensors between
+// them any more.
+bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
+  if (!join_layer_norm(*table, *quantize, norm)) return false;
+  quantize->inputs[0] = table->inputs[0];
+  table->outputs = quantize->outputs;
+  for (PlannedStep* joined : {table, quantize}) joined->leader = norm, joined->run = nullptr;
+  return true;
+}
+
 }  // namespace
 
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
@@ -87,6 +98,13 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       concat.run = nullptr;
       concat.parts.clear();
       continue;
+    }
+    if (built::kFloat && last != kNone && readers[step.inputs[0]] == 1) {
+      PlannedStep& norm = (*steps)[last];
+      const uint32_t first = last_producer(norm, producer);
+      if (first != kNone && readers[norm.inputs[0]] == 1 &&
+          join_three(&(*steps)[first], &norm, &step))
+        continue;
     }
     if (step.run_elements == nullptr || last == kNone) continue;
     PlannedStep& leader = (*steps)[last];

@@ -2,8 +2,8 @@
 // on every piece of that while it is in the cache. Its arithmetic is its own, after the other's
 // requantisation; the tensor between them has no memory of its own. Where their types differ, each
 // task of the first writes a piece of scratch memory that the other reads. A Transpose of planes into
-// pixels quantises them by itself, a block at a time, and one that shuffles the parts of a Concat
-// reads them where they are.
+// pixels quantises them by itself, a block at a time, one that shuffles the parts of a Concat reads
+// them where they are, and a LayerNormalization between bytes dequantises and quantises its rows.
 #ifndef QRT_RUNTIME_FUSE_H_
 #define QRT_RUNTIME_FUSE_H_
 
@@ -15,8 +15,9 @@ namespace qrt {
 
 // Sets leader, follower and run of the steps that run inside another: those that can follow, and
 // read the output, of as many elements, of a step that can lead, which nothing else reads and which
-// is made after all other inputs; and Quantize and Concat steps whose only reader is a Transpose that
-// takes over. `types` is indexed by tensor.
+// is made after all other inputs; Quantize and Concat steps whose only reader is a Transpose that
+// takes over; and the steps on both sides of a LayerNormalization that takes them over. `types` is
+// indexed by tensor.
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
                 std::vector<PlannedStep>* steps);
 

@@ -6,7 +6,7 @@
 
 namespace qrt {
 
-#define QRT_FLOAT(isa, suffix)                                                                 \
+#define QRT_FLOAT(isa, suffix, layer_norm_bytes)                                               \
   void float_unary_##suffix(FloatUnary f, const float* x, float* y, size_t n);                 \
   void float_binary_##suffix(FloatBinary f, const float* a, size_t a_step, const float* b,     \
                              size_t b_step, float* y, size_t n);                               \
@@ -17,6 +17,9 @@ namespace qrt {
   void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
                                  const float* bias, float* y, size_t rows, size_t n);
 #include "kernels/float_fallback/float_fallback.inc"
+
+void layer_norm_bytes_avx512vnni(const LayerNormBytes& params, const uint8_t* x, size_t rows,
+                                 size_t n, float* floats, uint8_t* y);
 
 }  // namespace qrt
 

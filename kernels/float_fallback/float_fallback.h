@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/edge/edge.h"
 #include "kernels/isa.h"
 
 namespace qrt {
@@ -37,8 +38,20 @@ enum class FloatBinary : uint8_t {
 //   the others:   one value a row
 enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
 
+// A LayerNormalization of fl32((x - x_zero_point) * x_scale), quantised by `edge`.
+struct LayerNormBytes {
+  float x_scale, y_scale;  // from 2^-60 to 2^60
+  int32_t x_zero_point, y_zero_point, lo, hi;
+  const EdgeKernel* edge;
+  float epsilon;
+  const float *scale, *bias;  // bias may be null
+};
+// Its rows; the floats of kLayerNormRows of them, and 64 bytes, are memory of the caller's.
+constexpr size_t kLayerNormRows = 8, kMinLayerNormBytes = 8, kMaxLayerNormBytes = 1 << 16;
+
 struct FloatKernel {
   const char *unary_name, *binary_name, *rows_name, *product_name, *layer_norm_name;
+  const char* layer_norm_bytes_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -54,6 +67,9 @@ struct FloatKernel {
   // (kernels/float_fallback/layer_norm.h); bias may be null. x and y are not the same.
   void (*layer_norm)(float epsilon, const float* x, const float* scale, const float* bias, float* y,
                      size_t rows, size_t n);
+  // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
+  void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
+                           float* floats, uint8_t* y);
 };
 
 const FloatKernel* float_kernels(size_t* count);

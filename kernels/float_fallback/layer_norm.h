@@ -5,6 +5,12 @@
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LAYER_NORM_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_LAYER_NORM_H_
 
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 #include "kernels/float_fallback/lanes.h"
 
 namespace qrt {
@@ -32,26 +38,52 @@ QRT_INLINE float fused(float a, float b, float c) {
 #endif
 }
 
+// Lane by lane.
+template <class V>
+QRT_INLINE V fused_lanes(V a, V b, V c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == sizeof(__m512)) return _mm512_fmadd_ps(a, b, c);
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(V) == sizeof(__m256)) return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f32(c, a, b);
+#else
+  QRT_UNROLL
+  for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) c[i] = fused(a[i], b[i], c[i]);
+  return c;
+#endif
+}
+
+typedef double Doubles __attribute__((vector_size(32)));
+
+QRT_INLINE Doubles four_doubles(const float* x) {
+#if defined(__AVX__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(x));
+#else
+  typedef float Four __attribute__((vector_size(16)));
+  Four v;
+  __builtin_memcpy(&v, x, sizeof v);
+  return __builtin_convertvector(v, Doubles);
+#endif
+}
+
 // Of R rows of n values.
 template <int R>
 QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
-  typedef float Four __attribute__((vector_size(16)));
-  typedef double Doubles __attribute__((vector_size(32)));
   Doubles lanes[R] = {};
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     QRT_UNROLL
-    for (int r = 0; r < R; ++r) {
-      Four v;
-      __builtin_memcpy(&v, x + static_cast<size_t>(r) * n + i, sizeof v);
-      lanes[r] += __builtin_convertvector(v, Doubles);
-    }
+    for (int r = 0; r < R; ++r) lanes[r] += four_doubles(x + static_cast<size_t>(r) * n + i);
   }
+  double sum[R];
+  QRT_UNROLL
   for (int r = 0; r < R; ++r) {
-    double sum = (lanes[r][0] + lanes[r][2]) + (lanes[r][1] + lanes[r][3]);
-    for (size_t k = i; k < n; ++k) sum += static_cast<double>(x[static_cast<size_t>(r) * n + k]);
-    mean[r] = static_cast<float>(sum / static_cast<double>(n));
+    sum[r] = (lanes[r][0] + lanes[r][2]) + (lanes[r][1] + lanes[r][3]);
+    for (size_t k = i; k < n; ++k) sum[r] += static_cast<double>(x[static_cast<size_t>(r) * n + k]);
   }
+  for (int r = 0; r < R; ++r) mean[r] = static_cast<float>(sum[r] / static_cast<double>(n));
 }
 
 // Sums in eight lanes, in as many registers as they take.
@@ -59,7 +91,6 @@ constexpr size_t kPartLanes = kLanes < 8 ? kLanes : 8;
 typedef float Part __attribute__((vector_size(4 * kPartLanes)));
 struct Eight {
   Part parts[8 / kPartLanes];
-  float at(size_t i) const { return parts[i / kPartLanes][i % kPartLanes]; }
 };
 
 // Of R rows over their whole eights.
@@ -75,19 +106,22 @@ QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t
         Part d;
         __builtin_memcpy(&d, x + static_cast<size_t>(r) * n + i + p * kPartLanes, sizeof d);
         d = d - mean[r];
-        QRT_UNROLL
-        for (size_t k = 0; k < kPartLanes; ++k)
-          s[r].parts[p][k] = fused(d[k], d[k], s[r].parts[p][k]);
+        s[r].parts[p] = fused_lanes(d, d, s[r].parts[p]);
       }
     }
   }
 }
 
-inline float squares_of_deviations(const float* x, float mean, size_t n, const Eight& s) {
+QRT_INLINE float sum_of(const Eight& eight) {
+  float s[8];
+  __builtin_memcpy(s, &eight, sizeof s);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+// With those of what is left behind the whole eights.
+inline float add_other_squares(const float* x, float mean, size_t n, float sum) {
   size_t i = n / 8 * 8;
-  float sum =
-      ((s.at(0) + s.at(4)) + (s.at(2) + s.at(6))) + ((s.at(1) + s.at(5)) + (s.at(3) + s.at(7)));
-  // Of what is left, four at once have squares of their own.
+  // Four at once have squares of their own.
   if (i + 4 <= n)
     for (const size_t end = i + 4; i < end; ++i) {
       const float d = x[i] - mean;
@@ -124,29 +158,48 @@ inline void layer_norm(float epsilon, const float* x, const float* scale, const 
       layer_norm_of_few(epsilon, x + at, scale, bias, y + at, n);
     return;
   }
-  float mean[R];
+  float mean[R], inverse[R];
   Eight sums[R];
   means_of(x, n, mean);
   square_deviations(x, mean, n, sums);
+  for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * n;
+    const float squares = add_other_squares(x + at, mean[r], n, sum_of(sums[r]));
+    inverse[r] = 1.0f / __builtin_sqrtf(squares / static_cast<float>(n) + epsilon);
+  }
+  const float* const b = bias == nullptr ? scale : bias;
   for (int r = 0; r < R; ++r, x += n, y += n) {
-    const float m = mean[r];
-    const float variance = squares_of_deviations(x, m, n, sums[r]) / static_cast<float>(n);
-    const float inverse = 1.0f / __builtin_sqrtf(variance + epsilon);
-    if (bias == nullptr)
-      for (size_t i = 0; i < n; ++i) y[i] = canonical((x[i] - m) * inverse * scale[i]);
-    else
-      for (size_t i = 0; i < n; ++i)
-        y[i] = canonical(fused((x[i] - m) * inverse, scale[i], bias[i]));
+    const Floats m = all(mean[r]), by = all(inverse[r]);
+    const auto put = [&](const float* x, const float* s, const float* b,
+                         float* y) QRT_INLINE_LAMBDA {
+      const Floats v = (load(x) - m) * by;
+      save(y, canonical(bias == nullptr ? v * load(s) : fused_lanes(v, load(s), load(b))));
+    };
+    size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) put(x + i, scale + i, b + i, y + i);
+    if (i == n) continue;
+    float part[3][kLanes] = {};
+    const size_t bytes = (n - i) * sizeof(float);
+    __builtin_memcpy(part[0], x + i, bytes);
+    __builtin_memcpy(part[1], scale + i, bytes);
+    __builtin_memcpy(part[2], b + i, bytes);
+    put(part[0], part[1], part[2], part[0]);
+    __builtin_memcpy(y + i, part[0], bytes);
   }
 }
 
 inline void layer_norms(float epsilon, const float* x, const float* scale, const float* bias,
                         float* y, size_t rows, size_t n) {
-  constexpr size_t kSideBySide = 4;
-  size_t r = 0;
-  for (; r + kSideBySide <= rows; r += kSideBySide)
+  constexpr size_t kSideBySide = kLanes < 16 ? 4 : 8;
+  if (rows < kSideBySide) {
+    for (size_t r = 0; r < rows; ++r) layer_norm<1>(epsilon, x + r * n, scale, bias, y + r * n, n);
+    return;
+  }
+  for (size_t done = 0; done < rows; done += kSideBySide) {
+    // At the end some rows once more.
+    const size_t r = done + kSideBySide <= rows ? done : rows - kSideBySide;
     layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
-  for (; r < rows; ++r) layer_norm<1>(epsilon, x + r * n, scale, bias, y + r * n, n);
+  }
 }
 
 }  // namespace

@@ -7,11 +7,20 @@ namespace qrt {
 namespace {
 
 constexpr FloatKernel kKernels[] = {
-#define QRT_FLOAT(isa, suffix)                                                   \
-  {"float_unary_" #suffix,   "float_binary_" #suffix,     "float_rows_" #suffix, \
-   "float_product_" #suffix, "float_layer_norm_" #suffix, Isa::isa,              \
-   float_unary_##suffix,     float_binary_##suffix,       float_rows_##suffix,   \
-   float_product_##suffix,   float_layer_norm_##suffix},
+#define QRT_FLOAT(isa, suffix, layer_norm_bytes) \
+  {"float_unary_" #suffix,                       \
+   "float_binary_" #suffix,                      \
+   "float_rows_" #suffix,                        \
+   "float_product_" #suffix,                     \
+   "float_layer_norm_" #suffix,                  \
+   "layer_norm_bytes_" #suffix,                  \
+   Isa::isa,                                     \
+   float_unary_##suffix,                         \
+   float_binary_##suffix,                        \
+   float_rows_##suffix,                          \
+   float_product_##suffix,                       \
+   float_layer_norm_##suffix,                    \
+   layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };
 

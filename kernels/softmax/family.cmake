@@ -1,1 +1,6 @@
-qrt_add_family(softmax COMMON softmax.cc softmax_int.cc softmax_int16.cc softmax_int16_table.cc log_softmax.cc)
+set(_softmax_isas avx512vbmi)
+if(QRT_INTEGER_ONLY)
+  set(_softmax_isas "")
+endif()
+qrt_add_family(softmax COMMON softmax.cc softmax_bounds.cc softmax_int.cc softmax_int16.cc softmax_int16_table.cc log_softmax.cc
+  ISAS ${_softmax_isas})

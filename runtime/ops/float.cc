@@ -1,5 +1,7 @@
 // Float: one operator of a layer left in float; FloatFunction says which. Elementwise ones are cut
 // into runs, the others into rows.
+#include "runtime/ops/float.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,9 +9,11 @@
 #include "kernels/edge/edge.h"
 #include "kernels/float_fallback/float_fallback.h"
 #include "kernels/integer_build.h"
+#include "runtime/checked.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/quantize.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {
@@ -159,6 +163,26 @@ void run_layer_norm(const Step& step, const RunContext& context) {
   });
 }
 
+// Of a LAYER_NORM that has taken over the steps around it.
+struct BytesParams {
+  const FloatKernel* kernel;
+  LayerNormBytes norm;  // but for scale and bias
+  bool has_bias;
+  size_t rows, n, tasks, task_bytes;
+};
+
+void run_layer_norm_bytes(const Step& step, const RunContext& context) {
+  const BytesParams& p = step.as<BytesParams>();
+  LayerNormBytes norm = p.norm;
+  norm.scale = floats(context.in(step, 1));
+  norm.bias = p.has_bias ? floats(context.in(step, 2)) : nullptr;
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+    p.kernel->layer_norm_bytes(norm, context.in(step, 0) + begin * p.n, end - begin, p.n,
+                               floats(context.scratch + task * p.task_bytes),
+                               context.out(step, 0) + begin * p.n);
+  });
+}
+
 void run_matmul(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
@@ -243,6 +267,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
+bool is_ordinary(float scale) { return scale >= 0x1p-60f && scale <= 0x1p60f; }
+
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const F function = op.options_as_Float()->function();
   if (is_binary(function)) return operands_apart(op, operands);
@@ -256,6 +282,36 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 }
 
 }  // namespace
+
+bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer_norm) {
+  ByteGrid grid;
+  if (layer_norm->run != run_layer_norm || table.run != run_elements ||
+      !find_byte_grid(quantize, &grid))
+    return false;
+  const Params& p = layer_norm->as<Params>();
+  const Line& line = table.as<Params>().line;
+  if (p.kernel->layer_norm_bytes == nullptr || p.n < kMinLayerNormBytes ||
+      p.n > kMaxLayerNormBytes || line.kernel == nullptr || !is_ordinary(line.scale) ||
+      !is_ordinary(grid.scale))
+    return false;
+  auto params = std::make_shared<BytesParams>();
+  params->kernel = p.kernel;
+  params->norm = {line.scale, grid.scale,  line.zero_point, grid.zero_point, grid.lo,
+                  grid.hi,    grid.kernel, p.epsilon,       nullptr,         nullptr};
+  params->has_bias = p.has_bias;
+  params->rows = p.rows;
+  params->n = p.n;
+  params->tasks = p.tasks;
+  params->task_bytes =
+      (kLayerNormRows * p.n * sizeof(float) + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+  layer_norm->scratch_bytes = product_or_most({p.tasks, params->task_bytes});
+  layer_norm->inputs[0] = table.inputs[0];
+  layer_norm->outputs = quantize.outputs;
+  layer_norm->kernel = p.kernel->layer_norm_bytes_name;
+  layer_norm->run = run_layer_norm_bytes;
+  layer_norm->params = std::move(params);
+  return true;
+}
 
 const OpDef kFloatOp = {"Float",
                         fb::OpOptions::Float,

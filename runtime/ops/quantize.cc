@@ -369,6 +369,13 @@ void quantize_part(const Step& step, const RunContext& context, size_t begin, si
   quantize_tensor(p, x, count, p.edge.scale[0], p.edge.zero_point[0], to);
 }
 
+bool find_byte_grid(const Step& step, ByteGrid* grid) {
+  if (!quantizes_in_parts(step)) return false;
+  const Params& p = step.as<Params>();
+  *grid = {p.edge.kernel, p.edge.scale[0], p.edge.zero_point[0], p.lo, p.hi};
+  return p.rounding == fb::Rounding::HALF_EVEN;
+}
+
 const OpDef kQuantizeOp = {"Quantize",
                            fb::OpOptions::Quantize,
                            infer,

@@ -1,10 +1,11 @@
-// Parts of a Quantize step, for the step that reads them in an order of its own (fuse.h).
+// Parts of a Quantize step, for steps that do its work (fuse.h).
 #ifndef QRT_RUNTIME_OPS_QUANTIZE_H_
 #define QRT_RUNTIME_OPS_QUANTIZE_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/edge/edge.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -15,6 +16,14 @@ bool quantizes_in_parts(const Step& step);
 // The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_in_parts(step).
 void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
                    uint8_t* to);
+
+// How such a step quantises, if it rounds half to even: quantize() of the kernel.
+struct ByteGrid {
+  const EdgeKernel* kernel;
+  float scale;
+  int32_t zero_point, lo, hi;
+};
+bool find_byte_grid(const Step& step, ByteGrid* grid);
 
 }  // namespace qrt
 

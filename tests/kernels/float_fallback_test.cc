@@ -246,8 +246,9 @@ TEST_F(FloatFallbackTest, RowsFollowTheirDefinition) {
 TEST_F(FloatFallbackTest, LayerNormHasTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
   for (const bool has_bias : {false, true}) {
-    for (size_t n = 1; n <= 34; ++n) {
-      const size_t rows = 9;
+    for (size_t n = 1; n <= 100; n = n == 34 ? 96 : n + 1) {
+      // All at once, at the end some once more, fewer than are taken side by side.
+      const size_t rows = n % 3 == 0 ? 8 : n % 3 == 1 ? 9 : 3;
       Guarded<float> x(rows * n), scale(n), bias(n);
       fill_ordinary(random_, x);
       fill_ordinary(random_, scale);
@@ -262,6 +263,110 @@ TEST_F(FloatFallbackTest, LayerNormHasTheBitsOfTheScalarRow) {
         expect_equal(y, want);
       });
     }
+  }
+}
+
+// What the three steps make one after the other: dequantised, normalised, quantised.
+std::vector<uint8_t> in_three_steps(const FloatKernel& kernel, const LayerNormBytes& p,
+                                    const Guarded<uint8_t>& x, size_t rows, size_t n) {
+  const EdgeKernel& edge = *select_edge(static_cast<IsaSet>(Isa::kScalar));
+  std::vector<float> real(rows * n), normal(rows * n);
+  std::vector<uint8_t> y(rows * n);
+  edge.dequantize(x.data(), false, rows * n, p.x_scale, p.x_zero_point, real.data());
+  kernel.layer_norm(p.epsilon, real.data(), p.scale, p.bias, normal.data(), rows, n);
+  edge.quantize(normal.data(), rows * n, p.y_scale, p.y_zero_point, p.lo, p.hi, y.data());
+  return y;
+}
+
+TEST_F(FloatFallbackTest, LayerNormOfBytesIsThreeSteps) {
+  SCOPED_TRACE(random_.trace());
+  const auto check = [&](LayerNormBytes p, const Guarded<uint8_t>& x, size_t rows, size_t n) {
+    const std::vector<uint8_t> want = in_three_steps(scalar(), p, x, rows, n);
+    for_rows([&](const FloatKernel& kernel) {
+      if (kernel.layer_norm_bytes == nullptr) return;
+      p.edge = select_edge(detected_isas());
+      Guarded<uint8_t> y(rows * n);
+      Guarded<float> floats(kLayerNormRows * n, 64);
+      kernel.layer_norm_bytes(p, x.data(), rows, n, floats.data(), y.data());
+      ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), want) << rows << " x " << n;
+    });
+  };
+  for (size_t n = kMinLayerNormBytes; n <= 197; n = n == 70 ? 192 : n + 1) {
+    const size_t rows = static_cast<size_t>(random_.integer(1, 20));
+    Guarded<uint8_t> x(rows * n);
+    random_.fill(x, 0, 255);
+    Guarded<float> scale(n), bias(n);
+    fill_ordinary(random_, scale);
+    fill_ordinary(random_, bias);
+    LayerNormBytes p = {};
+    p.x_scale = random_.scale(static_cast<int>(random_.integer(-8, 8)));
+    p.y_scale = random_.scale(static_cast<int>(random_.integer(-8, 2)));
+    p.x_zero_point = static_cast<int32_t>(random_.integer(0, 255));
+    p.lo = random_.coin() ? 0 : -128;
+    p.hi = p.lo + 255;
+    p.y_zero_point = static_cast<int32_t>(random_.integer(p.lo, p.hi));
+    p.epsilon = 1e-5f;
+    p.scale = scale.data();
+    p.bias = random_.coin() ? bias.data() : nullptr;
+    ASSERT_NO_FATAL_FAILURE(check(p, x, rows, n));
+    // Whatever a file holds.
+    fill(random_, scale);
+    fill(random_, bias);
+    ASSERT_NO_FATAL_FAILURE(check(p, x, rows, n));
+    p.x_scale = random_.coin() ? 0x1p-60f : 0x1p60f;
+    p.y_scale = random_.coin() ? 0x1p-60f : 0x1p60f;
+    p.epsilon = 0;
+    ASSERT_NO_FATAL_FAILURE(check(p, x, rows, n));
+    // Rows of equal values become their bias: ties of the quotient, and what is next to them.
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t i = 0; i < n; ++i) x[r * n + i] = static_cast<uint8_t>(7 * r);
+    p.y_scale = random_.scale(-3);
+    p.epsilon = 1e-5f;
+    for (size_t i = 0; i < n; ++i) {
+      scale[i] = 1;
+      bias[i] = p.y_scale * (static_cast<float>(random_.integer(-300, 300)) + 0.5f);
+      const int64_t aside = random_.integer(-1, 1);
+      if (aside != 0) bias[i] = std::nextafter(bias[i], aside < 0 ? -kInf : kInf);
+    }
+    p.bias = bias.data();
+    ASSERT_NO_FATAL_FAILURE(check(p, x, rows, n));
+  }
+}
+
+// Of a row less its own results nothing is left, unless a bit of its mean or deviation is another.
+TEST_F(FloatFallbackTest, LayerNormOfBytesHasEveryBitOfTheFloats) {
+  SCOPED_TRACE(random_.trace());
+  constexpr float kLarge = 0x1p26f;
+  for (size_t n = kMinLayerNormBytes; n <= 4096; n = n == 70 ? 1000 : n == 1000 ? 4096 : n + 1) {
+    Guarded<uint8_t> x(n), y(n);
+    Guarded<float> scale(n), bias(n), floats(kLayerNormRows * n, 64);
+    std::vector<float> real(n);
+    random_.fill(x, 0, 255);
+    LayerNormBytes p = {};
+    p.x_scale = random_.real(1, 2);
+    p.x_zero_point = static_cast<int32_t>(random_.integer(0, 255));
+    for (size_t i = 0; i < n; ++i) {
+      real[i] = static_cast<float>(x[i] - p.x_zero_point) * p.x_scale;
+      scale[i] = 1;
+    }
+    scalar().layer_norm(0, real.data(), scale.data(), nullptr, bias.data(), 1, n);
+    for (size_t i = 0; i < n; ++i) {
+      scale[i] = kLarge;
+      bias[i] = bias[i] * -kLarge;
+    }
+    p.y_scale = 0.5f;
+    p.hi = 255;
+    p.y_zero_point = 128;
+    p.edge = select_edge(detected_isas());
+    p.scale = scale.data();
+    p.bias = bias.data();
+    const std::vector<uint8_t> want(n, 128);
+    ASSERT_EQ(in_three_steps(scalar(), p, x, 1, n), want);
+    for_rows([&](const FloatKernel& kernel) {
+      if (kernel.layer_norm_bytes == nullptr) return;
+      kernel.layer_norm_bytes(p, x.data(), 1, n, floats.data(), y.data());
+      ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), want) << n;
+    });
   }
 }
 

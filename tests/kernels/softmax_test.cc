@@ -1,4 +1,5 @@
-// softmax_rows() against its definition in integers (kernels/soft_float.h).
+// softmax_rows() against its definition in integers (kernels/soft_float.h), and the same rows by bounds
+// of their sums.
 #include "kernels/softmax/softmax.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 
 #include "kernels/requant.h"
 #include "kernels/soft_float.h"
+#include "kernels/softmax/softmax_bounds.h"
 #include "tests/support/guarded.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
@@ -29,10 +31,23 @@ std::vector<float> exponentials(double scale, size_t n) {
   return table;
 }
 
-void check(const SoftmaxParams& params, Random& random, size_t rows, size_t n, int64_t lo,
-           int64_t hi) {
-  Guarded<uint8_t> x(rows * n), y(rows * n);
-  random.fill(x, lo, hi);
+// f(kernel, bounds) for the kernels of this CPU, if such rows have bounds; returns how many there are.
+template <class F>
+int for_bounds(const SoftmaxParams& params, size_t n, const F& f) {
+  int count = 0;
+  for (const SoftmaxBoundsKernel& row : testing::rows_of_this_cpu(softmax_bounds_kernels)) {
+    SoftmaxBounds bounds;
+    const IsaSet isas = capped(detected_isas(), row.isa);
+    const SoftmaxBoundsKernel* const kernel = plan_softmax_bounds(isas, params, n, &bounds);
+    if (kernel == nullptr) continue;
+    f(*kernel, bounds);
+    ++count;
+  }
+  return count;
+}
+
+void check(const SoftmaxParams& params, const Guarded<uint8_t>& x, size_t rows, size_t n) {
+  Guarded<uint8_t> y(rows * n);
   std::vector<uint8_t> expected(rows * n);
   for (size_t row = 0; row < rows; ++row) {
     const uint8_t* in = x.data() + row * n;
@@ -47,14 +62,31 @@ void check(const SoftmaxParams& params, Random& random, size_t rows, size_t n, i
           static_cast<uint8_t>(clamp_int(soft::to_int(v) + params.zero_point, 0, 255));
     }
   }
+  const auto compare = [&](const char* name) {
+    ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
+        << rows << " x " << n << " by " << name;
+    for (uint8_t& v : y) v = static_cast<uint8_t>(~v);
+  };
   for (const LutKernel& lut : testing::rows_of_this_cpu(lut_kernels)) {
     for (const EdgeKernel& edge : testing::rows_of_this_cpu(edge_kernels)) {
-      random.fill(y, 0, 255);
+      SCOPED_TRACE(edge.name);
       softmax_rows(params, edge, lut, x.data(), y.data(), rows, n);
-      ASSERT_EQ(std::vector<uint8_t>(y.begin(), y.end()), expected)
-          << rows << " x " << n << " by " << edge.name << ", " << lut.name << " " << random.trace();
+      ASSERT_NO_FATAL_FAILURE(compare(lut.name));
     }
   }
+  for_bounds(params, n, [&](const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds) {
+    softmax_rows_by_bounds(kernel, bounds, params, *select_edge(detected_isas()),
+                           *select_lut(detected_isas()), x.data(), y.data(), rows, n);
+    ASSERT_NO_FATAL_FAILURE(compare(kernel.name));
+  });
+}
+
+void check(const SoftmaxParams& params, Random& random, size_t rows, size_t n, int64_t lo,
+           int64_t hi) {
+  SCOPED_TRACE(random.trace());
+  Guarded<uint8_t> x(rows * n, 64);
+  random.fill(x, lo, hi);
+  check(params, x, rows, n);
 }
 
 TEST(Softmax, EqualsItsIntegerDefinition) {
@@ -98,6 +130,78 @@ TEST(Softmax, SaturatesWhereTheScaleIsLarge) {
       ASSERT_NO_FATAL_FAILURE(check({table.data(), k, zero_point}, random, 6, 7, 0, 255));
     }
   }
+}
+
+// Bounds take a table of one, two or four registers for a group of 32 rows, by how far one of them
+// reaches; few rows are left.
+TEST(Softmax, GroupsOfRowsByBounds) {
+  Random random;
+  const std::vector<float> table = exponentials(0.03, 200);
+  const SoftmaxParams params{table.data(), 256.0f, 0};
+  for (const int range : {0, 1, 62, 63, 64, 65, 126, 127, 128, 129, 255}) {
+    for (const size_t rows : {1, 3, 31, 32, 33, 70}) {
+      const size_t n = rows == 33 ? 197 : rows == 70 ? 65 : 128;
+      Guarded<uint8_t> x(rows * n, 64);
+      const int64_t least = random.integer(0, 255 - range);
+      for (size_t r = 0; r < rows; ++r) {
+        // One row in three reaches as far.
+        const int64_t own = r % 3 == 0 ? range : range / 2;
+        for (size_t i = 0; i < n; ++i)
+          x[r * n + i] =
+              static_cast<uint8_t>(least + (i == r % n         ? own
+                                            : i == (r + 1) % n ? 0
+                                                               : random.integer(0, own)));
+      }
+      ASSERT_NO_FATAL_FAILURE(check(params, x, rows, n)) << range;
+      if (range < 62) continue;  // equal rows may all be ties
+      for_bounds(params, n, [&](const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds) {
+        Guarded<uint8_t> y(rows * n);
+        const size_t group = rows < kBoundedRows ? rows : kBoundedRows;
+        EXPECT_LE(__builtin_popcount(kernel.rows(bounds, x.data(), y.data(), group, n)), 4);
+      });
+    }
+  }
+}
+
+// Equal values whose rounded sum is as far from the exact one as it gets, and factors around those
+// that make every quotient a tie: some are between the bounds, all have to be right.
+TEST(Softmax, BoundsAroundTies) {
+  // Low bits of nearly half a unit of the greatest partial sums of 1024, and of 197.
+  for (const float e : {1.0f, 0x1.0003fep0f, 0x1.000402p100f, 0x1.0000fep1f, 0x1.0p-126f}) {
+    std::vector<float> table(256, e);
+    for (size_t i = 0; i < 200; ++i) table[i] = e * 0x1.8p-3f;
+    for (const size_t n : {2, 64, 197, 1023, 1024, 1025}) {
+      Guarded<uint8_t> x(2 * n, 64);
+      for (size_t i = 0; i < 2 * n; ++i)
+        x[i] = static_cast<uint8_t>(i % 3 == 0 && i >= n ? 50 : 240);
+      for (const double quantum : {0.5, 3.5, 254.5}) {
+        const double tie = quantum * static_cast<double>(n);
+        if (tie > 31000 && n < 1024) continue;
+        const int step = n > 100 ? 97 : 11;
+        for (int ulps = -20 * step; ulps <= 20 * step; ulps += step) {
+          const float k = static_cast<float>(tie * (1 + ulps * 0x1p-24));
+          const SoftmaxParams params{table.data(), k, 3};
+          ASSERT_NO_FATAL_FAILURE(check(params, x, 2, n)) << e << " " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(Softmax, HasNoBoundsBeyondTheirProof) {
+  std::vector<float> table(256, 1.0f);
+  const auto count = [&](float k, size_t n) {
+    return for_bounds({table.data(), k, 0}, n, [](const auto&, const auto&) {});
+  };
+  if (count(256, 10) == 0) GTEST_SKIP() << "no instruction set has a kernel";
+  EXPECT_GT(count(32000, kMaxBoundedRow), 0);
+  EXPECT_EQ(count(256, kMaxBoundedRow + 1), 0);
+  EXPECT_EQ(count(32001, 10), 0);
+  table[100] = 1.0000001f;
+  EXPECT_EQ(count(256, 10), 0);
+  for (float& e : table) e = 3e37f;
+  EXPECT_EQ(count(1, 11), 0);
+  EXPECT_GT(count(1, 9), 0);
 }
 
 }  // namespace

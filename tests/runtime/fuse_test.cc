@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "kernels/copy/copy.h"
+#include "kernels/float_fallback/float_fallback.h"
 #include "kernels/gemm/pack.h"
+#include "kernels/integer_build.h"
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/planned.h"
@@ -347,6 +349,75 @@ TEST(Fuse, ConcatInsideTheShuffleOfItsParts) {
       }
     }
   }
+}
+
+// A table that dequantises, or nearly, a LayerNormalization and a Quantize; with `apart` the tensor behind
+// the LayerNormalization is an output.
+ModelBuilder normalized(const Shape& x, bool is_line, bool apart) {
+  ModelBuilder m;
+  const int64_t n = x[x.rank() - 1];
+  std::vector<float> table(256), scale(static_cast<size_t>(n)), bias(scale.size());
+  for (size_t i = 0; i < 256; ++i) table[i] = (static_cast<float>(i) - 117) * 0.0371f;
+  if (!is_line) table[3] = 1;
+  for (size_t i = 0; i < scale.size(); ++i) {
+    scale[i] = 0.7f + 0.01f * static_cast<float>(i % 50);
+    bias[i] = 0.3f - 0.02f * static_cast<float>(i % 31);
+  }
+  fb::FloatOptionsT of_table, of_norm;
+  of_table.function = fb::FloatFunction::TABLE;
+  of_norm.function = fb::FloatFunction::LAYER_NORM;
+  of_norm.epsilon = testing::float_bits(1e-6f);
+  fb::QuantizeOptionsT of_quantize;
+  of_quantize.scale = {testing::float_bits(0.0219f)};
+  of_quantize.zero_point = {121};
+  const uint32_t given = m.input(x), real = m.tensor(x, DType::kFloat32);
+  const uint32_t normal = m.tensor(x, DType::kFloat32);
+  m.op(of_table, {given, m.constant({256}, DType::kFloat32, table)}, {real});
+  m.op(of_norm,
+       {real, m.constant({n}, DType::kFloat32, scale), m.constant({n}, DType::kFloat32, bias)},
+       {normal});
+  m.op(of_quantize, {normal}, {m.output(x)});
+  if (apart) m.mark_output(normal);
+  return m;
+}
+
+TEST(Fuse, LayerNormalizationFromBytesToBytes) {
+  if (is_integer_build()) GTEST_SKIP() << "has no floats between the edges";
+  PlanOptions all;
+  all.isas = detected_isas();
+  for (const Shape& x : {Shape{1, 8}, Shape{1, 197, 192}, Shape{3, 33, 100}, Shape{2, 5, 16, 96}}) {
+    SCOPED_TRACE(x.to_string());
+    const ModelBuilder fused = normalized(x, true, false), apart = normalized(x, true, true);
+    const auto plan = planned(fused, all);
+    const bool joins = select_float(all.isas)->layer_norm_bytes != nullptr;
+    for (const size_t i : {0, 2})
+      EXPECT_EQ(plan->steps[i].leader, joins ? &plan->steps[1] : nullptr);
+    for (const PlannedStep& step : planned(apart, all)->steps) EXPECT_EQ(step.leader, nullptr);
+    testing::Random random;
+    Bytes bytes(static_cast<size_t>(x.elements()));
+    random.fill(bytes, 0, 255);
+    for (const char* isa : testing::machine_isas()) {
+      for (const size_t threads : {1, 2, 3}) {
+        SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads));
+        testing::RunOptions options;
+        options.isa = isa;
+        options.threads = threads;
+        const testing::RunResult expected = testing::run_model(apart.build(), {bytes}, options);
+        const testing::RunResult result = testing::run_model(fused.build(), {bytes}, options);
+        ASSERT_EQ(result.status, QRT_OK) << result.message;
+        ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+      }
+    }
+  }
+}
+
+TEST(Fuse, NoLayerNormalizationOfOtherTablesOrFewValues) {
+  if (is_integer_build()) GTEST_SKIP() << "has no floats between the edges";
+  PlanOptions all;
+  all.isas = detected_isas();
+  for (const auto& plan : {planned(normalized({1, 4, 64}, false, false), all),
+                           planned(normalized({1, 4, 7}, true, false), all)})
+    for (const PlannedStep& step : plan->steps) EXPECT_EQ(step.leader, nullptr);
 }
 
 TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {

@@ -1,0 +1,63 @@
+// Rows of softmax.h without their sums in order, where an instruction set looks up 64 bytes at once.
+// A sum of integers gives two bounds of the float sum; quotient, rounding and limits are monotonic in
+// that. An element that becomes the same byte by both bounds becomes it by all between them; rows
+// with another element, about one in a hundred, are left to softmax_rows().
+//
+// With e_d = table[255 - d], d the distance from the greatest value of the row, and e_d <= e_0:
+//
+//   T_d = e_d / U rounded, U = e_0 / (2^24 - 1)    24 bits, looked up byte by byte
+//   A_d = fl32(fl32(e_d * k) / U)
+//   I = sum of T_d of a row >= 2^24 - 1, E the exact sum of e_d, F the float sum in order:
+//   |E / U - I| <= n / 2, |F - E| < n * 2^-24 * E
+//   A_d * (1 - w) / I < fl32(fl32(e_d * k) / F) < A_d * (1 + w) / I, w = (3 n / 2 + 16) * 2^-24
+//
+// 10 of the 16 are for roundings in float32: of I (5), 1 / I and its products with 1 - w and 1 + w (3),
+// A_d and the quotient. The bounds are no quotients themselves, so that it does not matter which way
+// their ties go. Where A_d is 0 or subnormal all three round to 0.
+#ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_BOUNDS_H_
+#define QRT_KERNELS_SOFTMAX_SOFTMAX_BOUNDS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/softmax/softmax.h"
+
+namespace qrt {
+
+struct SoftmaxBounds {
+  uint8_t bytes[3][256];  // of T_d, the lowest ones first
+  float share[256];       // A_d
+  int32_t zero_point;
+};
+
+// In each of 16 lanes the sums of T_d have 31 bits; and the bounds move apart.
+constexpr size_t kMaxBoundedRow = 1024;
+
+constexpr size_t kBoundedRows = 32;
+
+struct SoftmaxBoundsKernel {
+  const char* name;  // "softmax_u8_avx512vbmi"
+  Isa isa;
+  // rows <= kBoundedRows. Bit r of the result: row r of y is still to be made. x may be over-read by up
+  // to 64 bytes; x and y are not the same.
+  uint32_t (*rows)(const SoftmaxBounds& bounds, const uint8_t* x, uint8_t* y, size_t rows,
+                   size_t n);
+};
+
+// The last row has no kernel.
+const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count);
+
+// The best kernel, and its bounds. Null: there is none, or rows of n values have no bounds, for n is too
+// great, some e_d > e_0, n * e_0 no float, or k so great that a quantum has more than 15 bits.
+const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
+                                               SoftmaxBounds* bounds);
+
+// As softmax_rows(). REQUIRES: kernel and bounds are from plan_softmax_bounds().
+void softmax_rows_by_bounds(const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds,
+                            const SoftmaxParams& params, const EdgeKernel& edge,
+                            const LutKernel& lut, const uint8_t* x, uint8_t* y, size_t rows,
+                            size_t n);
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_SOFTMAX_SOFTMAX_BOUNDS_H_
