@@ -28,12 +28,12 @@ uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& pro
   return last;
 }
 
-// The step that makes what this one's only input is another shape of, if nothing else reads it; or
-// kNone.
-uint32_t producer_through_views(const PlannedStep& step, const std::vector<PlannedStep>& steps,
-                                const std::vector<uint32_t>& producer,
-                                const std::vector<uint32_t>& readers) {
-  if (step.inputs.size() != 1) return kNone;
+// The step that makes what this Transpose's input is another shape of, if nothing else reads it; or
+// kNone. All of these walks together visit a step once.
+uint32_t producer_through_shapes(const PlannedStep& step, const std::vector<PlannedStep>& steps,
+                                 const std::vector<uint32_t>& producer,
+                                 const std::vector<uint32_t>& readers) {
+  if (step.op->options_type() != fb::OpOptions::Transpose) return kNone;
   uint32_t t = step.inputs[0];
   for (;;) {
     const uint32_t i = producer[t];
@@ -91,7 +91,7 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       continue;
     }
     if (const uint32_t whole =
-            built::kConcat ? producer_through_views(step, *steps, producer, readers) : kNone;
+            built::kConcat ? producer_through_shapes(step, *steps, producer, readers) : kNone;
         whole != kNone && pull_from_concat((*steps)[whole], &step)) {
       PlannedStep& concat = (*steps)[whole];
       concat.leader = &step;

@@ -28,6 +28,7 @@ const std::vector<Case>& cases() {
       {"heads", {1, 197, 12, 64}, {0, 2, 1, 3}, 1},
       {"channel_shuffle", {1, 28, 28, 3, 80}, {0, 1, 2, 4, 3}, 1},
       {"channel_shuffle_of_two", {1, 28, 28, 2, 58}, {0, 1, 2, 4, 3}, 1},
+      {"depth_to_space", {1, 128, 128, 3, 3}, {0, 1, 3, 2, 4}, 1},
   };
   return list;
 }
@@ -57,6 +58,20 @@ void rows(benchmark::State& state, const CopyKernel& kernel) {
   });
 }
 
+// Arguments: pixels, bytes of a part of a pixel, of two.
+void interleave(benchmark::State& state, const CopyKernel& kernel) {
+  const size_t count = static_cast<size_t>(state.range(0));
+  const size_t bytes = static_cast<size_t>(state.range(1));
+  const std::vector<uint8_t> x(2 * count * bytes, 7);
+  std::vector<uint8_t> y(x.size());
+  const uint8_t* parts[] = {x.data(), x.data() + count * bytes};
+  const size_t step[] = {bytes, bytes};
+  bench::measure(state, {0, static_cast<double>(2 * x.size()), nullptr}, [&] {
+    kernel.interleave(parts, step, 2, count, bytes, y.data());
+    benchmark::ClobberMemory();
+  });
+}
+
 int register_all() {
   size_t count;
   const CopyKernel* table = copy_kernels(&count);
@@ -73,6 +88,10 @@ int register_all() {
         ->Args({3136, 3})
         ->Args({3136, 24})
         ->Args({784, 128});
+    if (kernel.interleave != nullptr)
+      bench::register_measured(name + "/interleave", interleave, kernel)
+          ->Args({784, 58})
+          ->Args({196, 116});
   }
   return 0;
 }

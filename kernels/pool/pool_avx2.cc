@@ -4,6 +4,6 @@
 
 namespace qrt {
 
-QRT_POOL_X86(avx2, avx2::Vec, avx2::Lanes)
+QRT_POOL_X86(avx2, avx2::Vec, avx2::Lanes, NoVectors)
 
 }  // namespace qrt

@@ -3,6 +3,8 @@
 //   V::kBytes                   channels of a vector of bytes (16, 32 or 64)
 //   V::Bytes zero() load(p) max(a, b); store(p, v); store_part(p, v, n)       n < kBytes
 //   V::Words                    the same for int16: kBytes of them, zero() is the lowest
+//   V::Narrower                 load(), max() and stores for pixels of no more than its kBytes,
+//                               or NoVectors
 //   V::Sums16 zero16(); add16(sums, p)     kBytes 16-bit sums, in an order of the policy's own
 //   V::Sums32 zero32(); flush(sums32, sums16)
 //   V::to_bytes(sums32, SumScale) -> Bytes; spill(sums32, int32_t[kBytes])    in channel order
@@ -25,6 +27,11 @@
 
 namespace qrt {
 namespace {
+
+// In place of V::Narrower.
+struct NoVectors {
+  static constexpr size_t kBytes = 0;
+};
 
 template <class V>
 inline void store_channels(uint8_t* y, typename V::Bytes v, size_t n) {
@@ -135,8 +142,18 @@ inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window r
       const size_t run_end = inside_end < end ? inside_end : end;
       count = col >= inside && col < run_end ? run_end - col : 1;
       const Window cols = window_cols(s, col);
-      max_of_columns<V>(strip + (cols.first - first) * s.c, s.stride_w * s.c, col_step, cols.count,
-                        s.c, y + col * s.c, count, (s.out_w - col) * s.c);
+      const auto max_by = [&](auto policy) {
+        max_of_columns<decltype(policy)>(strip + (cols.first - first) * s.c, s.stride_w * s.c,
+                                         col_step, cols.count, s.c, y + col * s.c, count,
+                                         (s.out_w - col) * s.c);
+      };
+      if constexpr (V::Narrower::kBytes > 0) {
+        if (s.c <= V::Narrower::kBytes) {
+          max_by(typename V::Narrower());
+          continue;
+        }
+      }
+      max_by(V());
     }
   }
 }

@@ -30,6 +30,7 @@ void store_some(uint8_t* p, uint8x16_t v, size_t n) {
 }
 
 struct NeonWords {
+  using Narrower = NoVectors;
   static constexpr size_t kBytes = 16;
   using Bytes = uint8x16_t;
 
@@ -44,6 +45,7 @@ struct NeonWords {
 
 struct Neon {
   using Words = NeonWords;
+  using Narrower = NoVectors;
   using Lanes = neon::Lanes;
   static constexpr size_t kBytes = 16;
   using Bytes = uint8x16_t;

@@ -10,6 +10,7 @@ namespace {
 
 template <class Vec>
 struct WordsX86 {
+  using Narrower = NoVectors;
   static constexpr size_t kBytes = Vec::kBytes;
   using Bytes = typename Vec::Int;
 
@@ -20,8 +21,9 @@ struct WordsX86 {
   static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
 };
 
-template <class Vec, class LanesPolicy>
+template <class Vec, class LanesPolicy, class NarrowerPolicy>
 struct VectorsX86 {
+  using Narrower = NarrowerPolicy;
   using Words = WordsX86<Vec>;
   using Lanes = LanesPolicy;
   using Int = typename Vec::Int;
@@ -129,17 +131,20 @@ struct VectorsX86 {
 }  // namespace
 }  // namespace qrt
 
-// The entry points of a row: its vector layer, and its policy of isa/requantize_tile.h.
-#define QRT_POOL_X86(suffix, Vec, Lanes)                                                      \
-  void max_pool_##suffix(const MaxPoolArgs& args) { max_pool<VectorsX86<Vec, Lanes>>(args); } \
-  void average_pool_##suffix(const AveragePoolArgs& args) {                                   \
-    average_pool<VectorsX86<Vec, Lanes>>(args);                                               \
-  }                                                                                           \
-  void global_sum_##suffix(const GlobalSumArgs& args) {                                       \
-    global_sum<VectorsX86<Vec, Lanes>>(args);                                                 \
-  }                                                                                           \
-  void max_pool_int16_##suffix(const PoolInt16Args& args) {                                   \
-    max_pool_int16<VectorsX86<Vec, Lanes>>(args);                                             \
+// The entry points of a row: its vector layer, its policy of isa/requantize_tile.h, and what maxima
+// of a few channels take instead (pool_loops.h).
+#define QRT_POOL_X86(suffix, Vec, Lanes, Narrower)          \
+  void max_pool_##suffix(const MaxPoolArgs& args) {         \
+    max_pool<VectorsX86<Vec, Lanes, Narrower>>(args);       \
+  }                                                         \
+  void average_pool_##suffix(const AveragePoolArgs& args) { \
+    average_pool<VectorsX86<Vec, Lanes, Narrower>>(args);   \
+  }                                                         \
+  void global_sum_##suffix(const GlobalSumArgs& args) {     \
+    global_sum<VectorsX86<Vec, Lanes, Narrower>>(args);     \
+  }                                                         \
+  void max_pool_int16_##suffix(const PoolInt16Args& args) { \
+    max_pool_int16<VectorsX86<Vec, Lanes, Narrower>>(args); \
   }
 
 #endif  // QRT_KERNELS_POOL_VECTORS_X86_H_
