@@ -129,8 +129,26 @@ class Rows<V, kCount, false> {
   size_t offset_, step_;
 };
 
+// A dilated kernel takes the columns x, x + dilation, ... of the image to those of the output, as
+// one that is not dilated takes a smaller image: this is how large. REQUIRES: stride 1 where it is
+// dilated, first < dilation <= width of the image.
+struct Phase {
+  Phase(const DepthwiseShape& s, size_t first)
+      : begin(0), pad(s.pad_left), in_w(s.in_w), out_w(s.out_w) {
+    const size_t d = s.dilation_w;
+    if (d == 1) return;
+    pad = (s.pad_left + d - 1 - first) / d;
+    begin = first + pad * d - s.pad_left;
+    in_w = (s.in_w - begin + d - 1) / d;
+    out_w = (s.out_w - first + d - 1) / d;
+  }
+  size_t begin;  // column of the image
+  size_t pad, in_w, out_w;
+};
+
 // Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. kInside: is_regular(image).
+// registers and leaves them after the third output that it touches. Outputs area.x, area.x +
+// dilation, ..., of `image` moved to where they begin. kInside: is_regular(image).
 template <class V, int kRows, Store kStore, bool kInside>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {
@@ -139,18 +157,20 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.left;
-  uint8_t* out = b.args.output + area.y * s.out_w * loop.channels + b.c;
+  const Phase phase(s, area.x);
+  const size_t out_step = s.dilation_w * loop.channels;
+  uint8_t* out = b.args.output + (area.y * s.out_w + area.x) * loop.channels + b.c;
   Rows<V, kLoaded, kInside> rows(b.args.zero + b.c);
   // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
-  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
-  ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
+  const ptrdiff_t width = static_cast<ptrdiff_t>(phase.in_w);
+  ptrdiff_t ix = -static_cast<ptrdiff_t>(phase.pad), turn = 0;
   const Held<V, kStore> held(loop);
   typename V::Data column[3][4] = {};
   size_t missing = 3;  // columns before the next output
-  for (size_t left = s.out_w; left > 0; ++ix) {
+  for (size_t left = phase.out_w; left > 0; ++ix) {
     if (__builtin_expect(ix == turn, 0)) {
       if (turn == 0)
-        rows.start(image, s.in_c);
+        rows.start(image, s.dilation_w * s.in_c);
       else
         rows.end(b.args.zero + b.c);
       turn = width;
@@ -178,7 +198,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
       finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
                                     kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
     });
-    out += loop.channels;
+    out += out_step;
   }
 }
 

@@ -119,6 +119,15 @@ Loops<V> loops_of() {
           line_of<V, kStore>()};
 }
 
+// Of a dilated kernel, each slide() takes the columns of one phase: not where these are few.
+template <class V>
+bool can_slide(const DepthwiseShape& s) {
+  const bool fits = s.kernel_w == 3 && s.kernel_h <= 3 && s.multiplier == 1;
+  const bool is_dilated = s.dilation_w > 1;
+  return fits && (!is_dilated || (!V::kOwnTaps && s.stride_w == 1 && s.dilation_w <= s.in_w &&
+                                  3 * s.dilation_w <= s.out_w));
+}
+
 template <class V>
 void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const Pixels<V>& pixels,
                   Area area) {
@@ -126,8 +135,7 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
   if constexpr (V::kSlides) {
-    if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
-        s.multiplier == 1) {
+    if (loops.slide[0] != nullptr && can_slide<V>(s)) {
       SourceRow<V> image[kGroupRows];
       find_rows(b, pixels, area, 0, image);
       bool inside = true;
@@ -135,7 +143,19 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
         for (size_t step : row.step) inside &= step != 0;
       if constexpr (!V::kOwnTaps) inside = is_regular<V>(image, area.rows == 1 ? 3 : 4);
       const auto* slide = inside ? loops.slide_inside : loops.slide;
-      return slide[area.rows - 1](b, loop, area, image);
+      if (V::kOwnTaps || s.dilation_w == 1) return slide[area.rows - 1](b, loop, area, image);
+      if constexpr (!V::kOwnTaps) {
+        ptrdiff_t at = 0;
+        for (; area.x < s.dilation_w; ++area.x) {
+          const ptrdiff_t begin = static_cast<ptrdiff_t>(Phase(s, area.x).begin);
+          for (SourceRow<V>& row : image)
+            for (int k = 0; k < V::kBands; ++k)
+              row.p[k] += (begin - at) * static_cast<ptrdiff_t>(row.step[k]);
+          at = begin;
+          slide[area.rows - 1](b, loop, area, image);
+        }
+        return;
+      }
     }
   }
   const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3;
