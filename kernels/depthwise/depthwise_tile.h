@@ -128,8 +128,22 @@ bool can_slide(const DepthwiseShape& s) {
                                   3 * s.dilation_w <= s.out_w));
 }
 
+// How many passes from this one on have all rows and bands inside the image, and all of them wanted.
+// REQUIRES: is_regular() of this one.
 template <class V>
-void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const Pixels<V>& pixels,
+size_t count_passes(const Block& b, const Area& area, size_t pass_rows, size_t loaded) {
+  const DepthwiseShape& s = b.args.shape;
+  const size_t step = row_step<V>(b) * s.stride_h, first = area.y * s.stride_h - s.pad_top;
+  const size_t last =
+      first + (V::kBands - 1) * area.rows * step + (loaded - 1) * s.dilation_h;
+  const size_t fit = (s.in_h - 1 - last) / (pass_rows * step) + 1, wanted = area.left / pass_rows;
+  const size_t passes = fit < wanted ? fit : wanted;
+  return passes > 0 ? passes : 1;  // a last one may have a single band
+}
+
+// Returns the number of passes done.
+template <class V>
+size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const Pixels<V>& pixels,
                   Area area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
@@ -141,9 +155,18 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
       bool inside = true;
       for (const SourceRow<V>& row : image)
         for (size_t step : row.step) inside &= step != 0;
-      if constexpr (!V::kOwnTaps) inside = is_regular<V>(image, area.rows == 1 ? 3 : 4);
-      const auto* slide = inside ? loops.slide_inside : loops.slide;
-      if (V::kOwnTaps || s.dilation_w == 1) return slide[area.rows - 1](b, loop, area, image);
+      if constexpr (!V::kOwnTaps) {
+        const int loaded = area.rows == 1 ? 3 : 4;
+        inside = is_regular<V>(image, loaded);
+        const size_t pass_rows = area.rows * V::kBands;
+        area.pass_bytes = pass_rows * row_step<V>(b) * s.stride_h * s.in_w * s.in_c;
+        if (inside) area.passes = count_passes<V>(b, area, pass_rows, static_cast<size_t>(loaded));
+      }
+      const auto slide = (inside ? loops.slide_inside : loops.slide)[area.rows - 1];
+      if (V::kOwnTaps || s.dilation_w == 1) {
+        slide(b, loop, area, image);
+        return area.passes;
+      }
       if constexpr (!V::kOwnTaps) {
         ptrdiff_t at = 0;
         for (; area.x < s.dilation_w; ++area.x) {
@@ -152,9 +175,9 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
             for (int k = 0; k < V::kBands; ++k)
               row.p[k] += (begin - at) * static_cast<ptrdiff_t>(row.step[k]);
           at = begin;
-          slide[area.rows - 1](b, loop, area, image);
+          slide(b, loop, area, image);
         }
-        return;
+        return area.passes;
       }
     }
   }
@@ -166,6 +189,7 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
     interleave_area(b, pixels, area);
     compute(b, loop, area);
   }
+  return 1;
 }
 
 template <class V>
@@ -198,11 +222,12 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   }
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
   for (size_t i = 0; i < firsts; ++i) {
-    size_t rows = 0;
-    for (size_t at = y + i; at < end; at += rows * V::kBands * step) {
+    for (size_t at = y + i; at < end;) {
       const size_t left = (end - at + step - 1) / step;
-      rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
-      compute_pass<V>(b, loop, loops, pixels, {at, left, rows, 0, 0});
+      const size_t rows =
+          V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      const Area area = {at, left, rows, 0, 0, 1, 0};
+      at += compute_pass<V>(b, loop, loops, pixels, area) * rows * V::kBands * step;
     }
   }
 }
