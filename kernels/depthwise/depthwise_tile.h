@@ -36,8 +36,13 @@
 //     store_part(p, load(q), n)            stores the first n bytes of a register
 //   kHolds                                 whether there are, instead of Fused and all these stores,
 //     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
-//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
 //     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
+//     words<store>(acc[2], Constants<store>, q)     half of it, of quads q and q + 1, and
+//     store<store>(words, words, out, band_bytes, bands)    the rest
+//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
+//     interleave_two(rows, Row[2])         two rows to words (kTile.pairs), and two columns'
+//     interleave_words(words, words, Data[4])               words to cells
+//   kHalves                                whether compute_area() takes half of the quads at a time
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -134,8 +139,7 @@ template <class V>
 size_t count_passes(const Block& b, const Area& area, size_t pass_rows, size_t loaded) {
   const DepthwiseShape& s = b.args.shape;
   const size_t step = row_step<V>(b) * s.stride_h, first = area.y * s.stride_h - s.pad_top;
-  const size_t last =
-      first + (V::kBands - 1) * area.rows * step + (loaded - 1) * s.dilation_h;
+  const size_t last = first + (V::kBands - 1) * area.rows * step + (loaded - 1) * s.dilation_h;
   const size_t fit = (s.in_h - 1 - last) / (pass_rows * step) + 1, wanted = area.left / pass_rows;
   const size_t passes = fit < wanted ? fit : wanted;
   return passes > 0 ? passes : 1;  // a last one may have a single band
@@ -143,8 +147,8 @@ size_t count_passes(const Block& b, const Area& area, size_t pass_rows, size_t l
 
 // Returns the number of passes done.
 template <class V>
-size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const Pixels<V>& pixels,
-                  Area area) {
+size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
+                    const Pixels<V>& pixels, Area area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
@@ -205,7 +209,9 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
-                     is_paired ? 2 : contiguous ? 1 : s.kernel_w,
+                     is_paired    ? 2
+                     : contiguous ? 1
+                                  : s.kernel_w,
                      is_paired ? kGroup : p.kernel_step * p.column_bytes,
                      taps,
                      is_paired ? p.column_bytes : kGroup,
@@ -224,8 +230,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   for (size_t i = 0; i < firsts; ++i) {
     for (size_t at = y + i; at < end;) {
       const size_t left = (end - at + step - 1) / step;
-      const size_t rows =
-          V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      const size_t rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
       const Area area = {at, left, rows, 0, 0, 1, 0};
       at += compute_pass<V>(b, loop, loops, pixels, area) * rows * V::kBands * step;
     }
