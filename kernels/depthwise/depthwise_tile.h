@@ -133,13 +133,18 @@ bool can_slide(const DepthwiseShape& s) {
                                   3 * s.dilation_w <= s.out_w));
 }
 
-// How many passes from this one on have all rows and bands inside the image, and all of them wanted.
-// REQUIRES: is_regular() of this one.
+// How many passes from this one on have all rows and bands inside the image, and all of them wanted;
+// 0: this one has not. loaded: rows that slide() reads, also where the kernel has fewer.
 template <class V>
-size_t count_passes(const Block& b, const Area& area, size_t pass_rows, size_t loaded) {
+size_t count_passes(const Block& b, const Area& area,
+                    const SourceRow<V> (&image)[V::kTile.group_rows], size_t loaded) {
   const DepthwiseShape& s = b.args.shape;
+  const size_t own = s.kernel_h + (area.rows - 1) * s.stride_h;
+  if (!is_regular<V>(image, static_cast<int>(own < loaded ? own : loaded))) return 0;
   const size_t step = row_step<V>(b) * s.stride_h, first = area.y * s.stride_h - s.pad_top;
   const size_t last = first + (V::kBands - 1) * area.rows * step + (loaded - 1) * s.dilation_h;
+  if (last >= s.in_h) return 0;
+  const size_t pass_rows = area.rows * V::kBands;
   const size_t fit = (s.in_h - 1 - last) / (pass_rows * step) + 1, wanted = area.left / pass_rows;
   const size_t passes = fit < wanted ? fit : wanted;
   return passes > 0 ? passes : 1;  // a last one may have a single band
@@ -160,11 +165,10 @@ size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
       for (const SourceRow<V>& row : image)
         for (size_t step : row.step) inside &= step != 0;
       if constexpr (!V::kOwnTaps) {
-        const int loaded = area.rows == 1 ? 3 : 4;
-        inside = is_regular<V>(image, loaded);
-        const size_t pass_rows = area.rows * V::kBands;
-        area.pass_bytes = pass_rows * row_step<V>(b) * s.stride_h * s.in_w * s.in_c;
-        if (inside) area.passes = count_passes<V>(b, area, pass_rows, static_cast<size_t>(loaded));
+        const size_t passes = count_passes<V>(b, area, image, area.rows == 1 ? 3 : 4);
+        inside = passes > 0;
+        if (inside) area.passes = passes;
+        area.pass_bytes = area.rows * V::kBands * row_step<V>(b) * s.stride_h * s.in_w * s.in_c;
       }
       const auto slide = (inside ? loops.slide_inside : loops.slide)[area.rows - 1];
       if (V::kOwnTaps || s.dilation_w == 1) {
