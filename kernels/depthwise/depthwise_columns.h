@@ -133,6 +133,7 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
 // first `left` are wanted.
 struct Area {
   size_t y, left, rows, x, outputs;
+  size_t passes, pass_bytes;  // of slide()
 };
 
 // Output rows from one of a pass to the next.

@@ -193,8 +193,8 @@ QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename 
   unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
     unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
       finish.template store<kStore>(words[0][r][x], words[1][r][x],
-                                   out + r * loop.row_bytes + x * loop.channels,
-                                   kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+                                    out + r * loop.row_bytes + x * loop.channels,
+                                    kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
     });
   });
 }

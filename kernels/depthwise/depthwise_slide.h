@@ -56,10 +56,10 @@ class Rows {
   explicit __attribute__((always_inline)) Rows(const uint8_t* zero) { end(zero); }
 
   __attribute__((always_inline)) void start(const SourceRow<V> (&image)[V::kTile.group_rows],
-                                            size_t step) {
-    at_ = image[0].p[0];
-    pitch_ = image[1].p[0] - at_;
-    band_ = image[0].p[V::kBands > 1 ? 1 : 0] - at_;
+                                            size_t offset, size_t step) {
+    pitch_ = image[1].p[0] - image[0].p[0];
+    band_ = image[0].p[V::kBands > 1 ? 1 : 0] - image[0].p[0];
+    at_ = image[0].p[0] + offset;
     step_ = step;
   }
   __attribute__((always_inline)) void end(const uint8_t* zero) {
@@ -91,7 +91,7 @@ class Rows<V, kCount, false> {
   explicit __attribute__((always_inline)) Rows(const uint8_t* zero) { end(zero); }
 
   __attribute__((always_inline)) void start(const SourceRow<V> (&image)[V::kTile.group_rows],
-                                            size_t step) {
+                                            size_t, size_t step) {
     unroll<kCount>([&](auto r) QRT_INLINE_LAMBDA {
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA {
         // One by one: in vectors they would look like accumulators on the stack to the disassembly
@@ -129,8 +129,27 @@ class Rows<V, kCount, false> {
   size_t offset_, step_;
 };
 
+// A dilated kernel takes the columns x, x + dilation, ... of the image to those of the output, as
+// one that is not dilated takes a smaller image: this is how large. REQUIRES: stride 1 where it is
+// dilated, first < dilation <= width of the image.
+struct Phase {
+  Phase(const DepthwiseShape& s, size_t first)
+      : begin(0), pad(s.pad_left), in_w(s.in_w), out_w(s.out_w) {
+    const size_t d = s.dilation_w;
+    if (d == 1) return;
+    pad = (s.pad_left + d - 1 - first) / d;
+    begin = first + pad * d - s.pad_left;
+    in_w = (s.in_w - begin + d - 1) / d;
+    out_w = (s.out_w - first + d - 1) / d;
+  }
+  size_t begin;  // column of the image
+  size_t pad, in_w, out_w;
+};
+
 // Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. kInside: is_regular(image).
+// registers and leaves them after the third output that it touches. Outputs area.x, area.x +
+// dilation, ..., of `image` moved to where they begin. kInside: is_regular(image), and then
+// area.passes, each area.pass_bytes further in the image.
 template <class V, int kRows, Store kStore, bool kInside>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {
@@ -139,46 +158,52 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.left;
-  uint8_t* out = b.args.output + area.y * s.out_w * loop.channels + b.c;
-  Rows<V, kLoaded, kInside> rows(b.args.zero + b.c);
-  // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
-  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
-  ptrdiff_t ix = -static_cast<ptrdiff_t>(s.pad_left), turn = 0;
+  const Phase phase(s, area.x);
+  const size_t out_step = s.dilation_w * loop.channels;
+  const size_t first = (area.y * s.out_w + area.x) * loop.channels + b.c;
+  const size_t pass_rows = kRows * V::kBands;
   const Held<V, kStore> held(loop);
-  typename V::Data column[3][4] = {};
-  size_t missing = 3;  // columns before the next output
-  for (size_t left = s.out_w; left > 0; ++ix) {
-    if (__builtin_expect(ix == turn, 0)) {
-      if (turn == 0)
-        rows.start(image, s.in_c);
-      else
-        rows.end(b.args.zero + b.c);
-      turn = width;
-    }
-    typename V::Row row[kGroupRows];
-    rows.load(row);
-    if (kLoaded < kGroupRows) row[kGroupRows - 1] = row[kLoaded - 1];
-    unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-      column[0][q] = column[1][q];
-      column[1][q] = column[2][q];
-    });
-    V::interleave(row, column[2]);
-    if (--missing > 0) continue;
-    missing = s.stride_w;
-    --left;
-    typename V::Acc acc[kRows][4];
-    unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-      const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
+  Rows<V, kLoaded, kInside> rows(b.args.zero + b.c);
+  for (size_t pass = 0; pass < (kInside ? area.passes : 1); ++pass) {
+    uint8_t* out = b.args.output + first + pass * pass_rows * loop.row_bytes;
+    // At column `turn` of the image the source changes: to the image at 0, to padding at its width.
+    ptrdiff_t ix = -static_cast<ptrdiff_t>(phase.pad), turn = 0;
+    typename V::Data column[3][4] = {};
+    size_t missing = 3;  // columns before the next output
+    for (size_t left = phase.out_w; left > 0; ++ix) {
+      if (__builtin_expect(ix == turn, 0)) {
+        if (turn == 0)
+          rows.start(image, pass * area.pass_bytes, s.dilation_w * s.in_c);
+        else
+          rows.end(b.args.zero + b.c);
+        turn = static_cast<ptrdiff_t>(phase.in_w);
+      }
+      typename V::Row row[kGroupRows];
+      rows.load(row);
+      if (kLoaded < kGroupRows) row[kGroupRows - 1] = row[kLoaded - 1];
       unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        acc[r][q] = held.start(q);
-        unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
-          V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
-        });
+        column[0][q] = column[1][q];
+        column[1][q] = column[2][q];
       });
-      finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
-                                    kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
-    });
-    out += loop.channels;
+      V::interleave(row, column[2]);
+      if (--missing > 0) continue;
+      missing = s.stride_w;
+      --left;
+      typename V::Acc acc[kRows][4];
+      unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+        const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
+        unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+          acc[r][q] = held.start(q);
+          unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
+            V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
+          });
+        });
+        finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
+                                      kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+      });
+      out += out_step;
+    }
+    rows.end(b.args.zero + b.c);
   }
 }
 

@@ -36,8 +36,13 @@
 //     store_part(p, load(q), n)            stores the first n bytes of a register
 //   kHolds                                 whether there are, instead of Fused and all these stores,
 //     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
-//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
 //     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
+//     words<store>(acc[2], Constants<store>, q)     half of it, of quads q and q + 1, and
+//     store<store>(words, words, out, band_bytes, bands)    the rest
+//     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
+//     interleave_two(rows, Row[2])         two rows to words (kTile.pairs), and two columns'
+//     interleave_words(words, words, Data[4])               words to cells
+//   kHalves                                whether compute_area() takes half of the quads at a time
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -119,23 +124,69 @@ Loops<V> loops_of() {
           line_of<V, kStore>()};
 }
 
+// Of a dilated kernel, each slide() takes the columns of one phase: not where these are few.
 template <class V>
-void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const Pixels<V>& pixels,
-                  Area area) {
+bool can_slide(const DepthwiseShape& s) {
+  const bool fits = s.kernel_w == 3 && s.kernel_h <= 3 && s.multiplier == 1;
+  const bool is_dilated = s.dilation_w > 1;
+  return fits && (!is_dilated || (!V::kOwnTaps && s.stride_w == 1 && s.dilation_w <= s.in_w &&
+                                  3 * s.dilation_w <= s.out_w));
+}
+
+// How many passes from this one on have all rows and bands inside the image, and all of them wanted;
+// 0: this one has not. loaded: rows that slide() reads, also where the kernel has fewer.
+template <class V>
+size_t count_passes(const Block& b, const Area& area,
+                    const SourceRow<V> (&image)[V::kTile.group_rows], size_t loaded) {
+  const DepthwiseShape& s = b.args.shape;
+  const size_t own = s.kernel_h + (area.rows - 1) * s.stride_h;
+  if (!is_regular<V>(image, static_cast<int>(own < loaded ? own : loaded))) return 0;
+  const size_t step = row_step<V>(b) * s.stride_h, first = area.y * s.stride_h - s.pad_top;
+  const size_t last = first + (V::kBands - 1) * area.rows * step + (loaded - 1) * s.dilation_h;
+  if (last >= s.in_h) return 0;
+  const size_t pass_rows = area.rows * V::kBands;
+  const size_t fit = (s.in_h - 1 - last) / (pass_rows * step) + 1, wanted = area.left / pass_rows;
+  const size_t passes = fit < wanted ? fit : wanted;
+  return passes > 0 ? passes : 1;  // a last one may have a single band
+}
+
+// Returns the number of passes done.
+template <class V>
+size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
+                    const Pixels<V>& pixels, Area area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
   if constexpr (V::kSlides) {
-    if (loops.slide[0] != nullptr && s.kernel_w == 3 && s.kernel_h <= 3 && s.dilation_w == 1 &&
-        s.multiplier == 1) {
+    if (loops.slide[0] != nullptr && can_slide<V>(s)) {
       SourceRow<V> image[kGroupRows];
       find_rows(b, pixels, area, 0, image);
       bool inside = true;
       for (const SourceRow<V>& row : image)
         for (size_t step : row.step) inside &= step != 0;
-      if constexpr (!V::kOwnTaps) inside = is_regular<V>(image, area.rows == 1 ? 3 : 4);
-      const auto* slide = inside ? loops.slide_inside : loops.slide;
-      return slide[area.rows - 1](b, loop, area, image);
+      if constexpr (!V::kOwnTaps) {
+        const size_t passes = count_passes<V>(b, area, image, area.rows == 1 ? 3 : 4);
+        inside = passes > 0;
+        if (inside) area.passes = passes;
+        area.pass_bytes = area.rows * V::kBands * row_step<V>(b) * s.stride_h * s.in_w * s.in_c;
+      }
+      const auto slide = (inside ? loops.slide_inside : loops.slide)[area.rows - 1];
+      if (V::kOwnTaps || s.dilation_w == 1) {
+        slide(b, loop, area, image);
+        return area.passes;
+      }
+      if constexpr (!V::kOwnTaps) {
+        ptrdiff_t at = 0;
+        for (; area.x < s.dilation_w; ++area.x) {
+          const ptrdiff_t begin = static_cast<ptrdiff_t>(Phase(s, area.x).begin);
+          for (SourceRow<V>& row : image)
+            for (int k = 0; k < V::kBands; ++k)
+              row.p[k] += (begin - at) * static_cast<ptrdiff_t>(row.step[k]);
+          at = begin;
+          slide(b, loop, area, image);
+        }
+        return area.passes;
+      }
     }
   }
   const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3;
@@ -146,6 +197,7 @@ void compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops, const
     interleave_area(b, pixels, area);
     compute(b, loop, area);
   }
+  return 1;
 }
 
 template <class V>
@@ -161,7 +213,9 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
-                     is_paired ? 2 : contiguous ? 1 : s.kernel_w,
+                     is_paired    ? 2
+                     : contiguous ? 1
+                                  : s.kernel_w,
                      is_paired ? kGroup : p.kernel_step * p.column_bytes,
                      taps,
                      is_paired ? p.column_bytes : kGroup,
@@ -178,11 +232,11 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   }
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
   for (size_t i = 0; i < firsts; ++i) {
-    size_t rows = 0;
-    for (size_t at = y + i; at < end; at += rows * V::kBands * step) {
+    for (size_t at = y + i; at < end;) {
       const size_t left = (end - at + step - 1) / step;
-      rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
-      compute_pass<V>(b, loop, loops, pixels, {at, left, rows, 0, 0});
+      const size_t rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      const Area area = {at, left, rows, 0, 0, 1, 0};
+      at += compute_pass<V>(b, loop, loops, pixels, area) * rows * V::kBands * step;
     }
   }
 }

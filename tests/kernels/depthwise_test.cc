@@ -266,6 +266,22 @@ TEST_P(DepthwiseTest, ImagesTallerThanAStrip) {
   check(make().image(37, 80, 170).kernel(3, 3).stride(2, 1).pad(1, 1, 1, 1));
 }
 
+// Kernels may compute many rows in one go where none needs padding.
+TEST_P(DepthwiseTest, TallImages) {
+  for (size_t c : {8, 24, 40, 72}) {
+    for (size_t h = 12; h <= 36; h += 3) {
+      check(make().image(h, 5, c).kernel(3, 3).pad(1, 1, 1, 1));
+      check(make().image(h, 5, c).kernel(3, 3).stride(2, 2).pad(1, 1, 1, 1));
+      check(make().image(h, 4, c).kernel(3, 3).stride(2, 1).pad(0, 1, 0, 1));
+      check(make().image(h, 4, c).kernel(3, 3).stride(1, 2).rows(3, 9));
+      check(make().image(h, 8, c).kernel(3, 3).dilation(2, 2).pad(2, 2, 2, 2));
+      check(make().image(h, 9, c).kernel(3, 3).dilation(1, 3).pad(1, 2, 1, 3));
+      check(make().image(h, 5, c).kernel(3, 3).dilation(3, 1).pad(3, 1, 3, 1));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST_P(DepthwiseTest, EveryKernelSize) {
   for (size_t kh = 1; kh <= 9; ++kh) {
     for (size_t kw = 1; kw <= 9; ++kw) {
@@ -313,8 +329,7 @@ TEST_P(DepthwiseTest, DilatedBeyondATile) {
 // One row: kernels may compute two outputs a dilation apart from the same inputs.
 TEST_P(DepthwiseTest, LinesOfEveryDilation) {
   const auto any = [&](size_t lo, size_t hi) {
-    return static_cast<size_t>(
-        random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
+    return static_cast<size_t>(random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
   };
   for (const size_t dw : {1, 2, 3, 7, 8, 9, 16, 31, 64}) {
     for (int i = 0; i < 12; ++i) {
