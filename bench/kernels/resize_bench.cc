@@ -35,26 +35,30 @@ void rows(benchmark::State& state, const ResizeKernel& kernel, bool by_columns) 
       high_weight.data(),         row_low.data(), row_high.data(), row_low.size()};
   constexpr float kScale = 0.0283f;
   const ResizeBytes bytes = {false, kScale, 128, 0, 255};
-  std::vector<float> sources[2], at_columns[2];
+  const bench::Buffer low_row((in + kResizeOverRead) * sizeof(float)),
+      high_row((in + kResizeOverRead) * sizeof(float)), low_columns(row * sizeof(float)),
+      high_columns(row * sizeof(float)), y(row * r.rows);
+  const auto floats = [](const bench::Buffer& b) { return reinterpret_cast<float*>(b.data()); };
   uint32_t random = 1;
-  for (auto& source : sources)
-    for (size_t i = 0; i < in + kResizeOverRead; ++i) {
+  for (float* source : {floats(low_row), floats(high_row)})
+    for (size_t i = 0; i < in; ++i) {
       random = random * 1664525 + 1013904223;
-      source.push_back(kScale * static_cast<float>(static_cast<int32_t>(random >> 24) - 128));
+      source[i] =
+          kScale * kResizePart * static_cast<float>(static_cast<int32_t>(random >> 24) - 128);
     }
   ResizeColumns columns = resize_columns(kScale, bytes, 128, 1.0 / (factor * factor * 4));
-  for (int i = 0; by_columns && i < 2; ++i) {
-    at_columns[i].resize(row);
-    kernel.columns(r, sources[i].data(), at_columns[i].data());
-    (i == 0 ? columns.low : columns.high) = at_columns[i].data();
+  columns.low = floats(low_columns);
+  columns.high = floats(high_columns);
+  if (by_columns) {
+    kernel.columns(r, floats(low_row), floats(low_columns));
+    kernel.columns(r, floats(high_row), floats(high_columns));
   }
-  const ResizePlane<float, float> plane = {sources[0].data(), sources[1].data(), 1.0f};
-  std::vector<uint8_t> y(row * r.rows);
-  bench::measure(state, {0, static_cast<double>(y.size()), nullptr}, [&] {
+  const ResizePlane<float, float> plane = {floats(low_row), floats(high_row), 1.0f};
+  bench::measure(state, {0, static_cast<double>(row * r.rows), nullptr}, [&] {
     if (by_columns)
       kernel.f32_by_columns(r, plane, columns, bytes, y.data());
     else
-      kernel.f32(r, &plane, 1, bytes, y.data());
+      kernel.f32(r, plane, bytes, y.data());
     benchmark::ClobberMemory();
   });
 }

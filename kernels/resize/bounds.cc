@@ -56,7 +56,7 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
   for (int i = 0; i < kSums; ++i) ties += std::abs(i * step - std::floor(i * step) - 0.5) <= error;
   if (ties > kMostTies) return columns;
   const int below = static_cast<int>(s) + 258;
-  columns.scale = static_cast<float>(kOne) / bytes.scale;
+  columns.scale = static_cast<float>(kOne) / kResizePart / bytes.scale;
   columns.below = static_cast<int16_t>(below);
   columns.shift = static_cast<float>((bytes.offset + 0.5 + error - below) * kOne);
   columns.tie = static_cast<uint16_t>(std::ceil(2 * error * kOne) + 1);

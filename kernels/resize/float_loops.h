@@ -43,7 +43,7 @@ struct FloatPixel {
       QRT_UNROLL
       for (size_t i = 0; i < 4; ++i) {
         source[4 * k + i] = sources[i];
-        weight[4 * k + i] = kPlanes > 1 ? w[i] * p.weight : w[i];  // of an image 1
+        weight[4 * k + i] = (kPlanes > 1 ? w[i] * p.weight : w[i]) / kResizePart;  // of an image 1
       }
     }
   }
@@ -73,7 +73,7 @@ struct FloatPixel {
 // next pixel comes, but for the row's last pixels.
 template <class Lanes, bool kTruncates, size_t kPlanes>
 void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                   const ResizeBytes& bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+                   const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   const typename Lanes::template Steps<kTruncates> steps(bytes);
   const size_t n = row.channels;
@@ -94,7 +94,7 @@ void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>*
 // channels are computed twice.
 template <class Lanes, bool kTruncates, size_t kPlanes, size_t kBlocks>
 void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                 const ResizeBytes& bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+                 const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   constexpr size_t kStep = kBlocks * Lanes::kBlock;
   const typename Lanes::template Steps<kTruncates> steps(bytes);
@@ -112,14 +112,69 @@ void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* p
   }
 }
 
-// Truncation is rare: not by four blocks.
+// Whether outputs i and i + 1 of an axis are three quarters of one source and a quarter of another,
+// and the other way round.
+inline bool are_doubled(const float* low_weight, const float* high_weight, size_t i, size_t count) {
+  constexpr float kFar = 0.25f, kNear = 0.75f;
+  return i + 1 < count && low_weight[i] == kNear && high_weight[i] == kFar &&
+         low_weight[i + 1] == kFar && high_weight[i + 1] == kNear;
+}
+
+// Rows r and r + 1 where they are doubled: where pixels are, too, the products of four make four
+// outputs, and those with a sixteenth are the sources as they stand.
+template <class Lanes>
+void doubled_rows(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                  const ResizeBytes bytes, size_t r, uint8_t* y) {
+  using Block = typename Lanes::Block;
+  constexpr size_t kBlocks = 4, kStep = kBlocks * Lanes::kBlock;
+  const typename Lanes::template Steps<false> steps(bytes);
+  const size_t n = row.channels, last = n - kStep, pitch = row.out_w * n;
+  for (size_t x = 0, pixels; x < row.out_w; x += pixels, y += pixels * n) {
+    pixels = 2;
+    if (!are_doubled(row.low_weight, row.high_weight, x, row.out_w) ||
+        row.low[x] != row.low[x + 1] || row.high[x] != row.high[x + 1]) {
+      pixels = 1;
+      wide_pixels<Lanes, false, 1, kBlocks>(row, &plane, bytes, r, x, x + 1, y);
+      wide_pixels<Lanes, false, 1, kBlocks>(row, &plane, bytes, r + 1, x, x + 1, y + pitch);
+      continue;
+    }
+    const size_t lo = static_cast<size_t>(row.low[x]) * n;
+    const size_t hi = static_cast<size_t>(row.high[x]) * n;
+    for (size_t i = 0;; i = i + kStep < last ? i + kStep : last) {
+      typename Lanes::Ints v[4][kBlocks];
+      QRT_UNROLL
+      for (size_t k = 0; k < kBlocks; ++k) {
+        Block once[4], thrice[4], nine[4];
+        const float* const sources[] = {plane.low + lo, plane.low + hi, plane.high + lo,
+                                        plane.high + hi};
+        QRT_UNROLL
+        for (size_t j = 0; j < 4; ++j) {
+          __builtin_memcpy(&once[j], sources[j] + i + k * Lanes::kBlock, sizeof once[j]);
+          thrice[j] = 3.0f * once[j];
+          nine[j] = 9.0f * once[j];
+        }
+        v[0][k] = steps(nine[0] + thrice[1] + thrice[2] + once[3]);
+        v[1][k] = steps(thrice[0] + nine[1] + once[2] + thrice[3]);
+        v[2][k] = steps(thrice[0] + once[1] + nine[2] + thrice[3]);
+        v[3][k] = steps(once[0] + thrice[1] + thrice[2] + nine[3]);
+      }
+      Lanes::store(y + i, v[0], bytes);
+      Lanes::store(y + n + i, v[1], bytes);
+      Lanes::store(y + pitch + i, v[2], bytes);
+      Lanes::store(y + pitch + n + i, v[3], bytes);
+      if (i == last) break;
+    }
+  }
+}
+
+// Rows [r, end) by strips. Truncation is rare: not by four blocks.
 template <class Lanes, bool kTruncates, size_t kPlanes>
-void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                   const ResizeBytes& bytes, uint8_t* y) {
+void rows_by_strips(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                    const ResizeBytes& bytes, size_t first, size_t last, uint8_t* y) {
   const size_t step = row.channels < kStrip ? kStrip / row.channels : 1;
   for (size_t x = 0; x < row.out_w; x += step) {
     const size_t end = row.out_w - x < step ? row.out_w : x + step;
-    for (size_t r = 0; r < row.rows; ++r) {
+    for (size_t r = first; r < last; ++r) {
       uint8_t* const to = y + (r * row.out_w + x) * row.channels;
       if (row.channels < Lanes::kBlock)
         narrow_pixels<Lanes, kTruncates, kPlanes>(row, planes, bytes, r, x, end, to);
@@ -131,19 +186,39 @@ void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>*
   }
 }
 
-template <class Lanes, bool kTruncates>
-void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-             size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  plane_count > 1 ? row_of_planes<Lanes, kTruncates, 2>(row, planes, bytes, y)
-                  : row_of_planes<Lanes, kTruncates, 1>(row, planes, bytes, y);
+template <class Lanes, bool kTruncates, size_t kPlanes>
+void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                   const ResizeBytes& bytes, uint8_t* y) {
+  size_t first = 0;
+  if constexpr (Lanes::kDoubles && !kTruncates && kPlanes == 1) {
+    const bool is_wide = row.channels >= 4 * Lanes::kBlock;
+    for (size_t r = 0; is_wide && r < row.rows; ++r) {
+      if (!are_doubled(row.row_low_weight, row.row_high_weight, r, row.rows)) continue;
+      rows_by_strips<Lanes, kTruncates, kPlanes>(row, planes, bytes, first, r, y);
+      doubled_rows<Lanes>(row, *planes, bytes, r, y + r * row.out_w * row.channels);
+      first = r += 2;
+    }
+  }
+  rows_by_strips<Lanes, kTruncates, kPlanes>(row, planes, bytes, first, row.rows, y);
 }
 
 template <class Lanes>
-void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-             size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
+void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+             const ResizeBytes& bytes, uint8_t* y) {
+  if constexpr (!kIntegerOnly) row_of_planes<Lanes, false, 1>(row, &plane, bytes, y);
+}
+
+template <class Lanes>
+void row_f32_general(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                     size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
   if constexpr (!kIntegerOnly) {
-    bytes.truncates ? row_f32<Lanes, true>(row, planes, plane_count, bytes, y)
-                    : row_f32<Lanes, false>(row, planes, plane_count, bytes, y);
+    if (bytes.truncates) {
+      plane_count > 1 ? row_of_planes<Lanes, true, 2>(row, planes, bytes, y)
+                      : row_of_planes<Lanes, true, 1>(row, planes, bytes, y);
+    } else {
+      plane_count > 1 ? row_of_planes<Lanes, false, 2>(row, planes, bytes, y)
+                      : row_of_planes<Lanes, false, 1>(row, planes, bytes, y);
+    }
   }
 }
 
@@ -190,14 +265,15 @@ struct FloatTies {
 
 template <class Lanes>
 void row_by_columns(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
-                    const ResizeColumns& columns, const ResizeBytes& bytes, uint8_t* y) {
+                    const ResizeColumns columns, const ResizeBytes bytes, uint8_t* y) {
   if constexpr (!kIntegerOnly) {
     using Block = typename Lanes::Block;
     constexpr size_t kBlocks = 4, kStep = kBlocks * Lanes::kBlock;
     static_assert(kStep <= kLeastColumns && kStrip % kStep == 0, "a row has less");
     const size_t n = row.out_w * row.channels;
     const Block shift = Lanes::splat(columns.shift);
-    const FloatTies ties(row, plane, bytes);
+    const ResizeBytes of_ties = bytes;  // the others stay in registers
+    const FloatTies ties(row, plane, of_ties);
     for (size_t strip = 0; strip < n; strip += kStrip) {
       const size_t end = n - strip < kStrip ? n : strip + kStrip;
       for (size_t r = 0; r < row.rows; ++r) {

@@ -25,9 +25,13 @@ struct Lanes : LanesX86<avx2::Vec, Lanes> {
 
 }  // namespace
 
-void resize_f32_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                     size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                     const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
+}
+void resize_f32_general_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                             size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
+  row_f32_general<Lanes>(row, planes, plane_count, bytes, y);
 }
 void resize_columns_avx2(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

@@ -1,4 +1,4 @@
-// The float forms; the integer ones are those of AVX2.
+// The float forms of images; the others are those of AVX2.
 #include "kernels/isa/vec_avx512vnni.h"
 #include "kernels/resize/lanes_x86.h"
 
@@ -10,7 +10,10 @@ struct Lanes : LanesX86<avx512vnni::Vec, Lanes> {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_castsi512_si128(v));
   }
   static Int high_words(Int a, Int b) {
-    return packs32(_mm512_srai_epi32(a, 16), _mm512_srai_epi32(b, 16));
+    alignas(64) static constexpr uint16_t kFrom[] = {1,  3,  5,  7,  33, 35, 37, 39, 9,  11, 13,
+                                                     15, 41, 43, 45, 47, 17, 19, 21, 23, 49, 51,
+                                                     53, 55, 25, 27, 29, 31, 57, 59, 61, 63};
+    return _mm512_permutex2var_epi16(a, load(kFrom), b);
   }
   static bool any_word_below(const Int (&v)[4], uint16_t limit) {
     const Int least = _mm512_min_epu16(_mm512_min_epu16(v[0], v[1]), _mm512_min_epu16(v[2], v[3]));
@@ -23,9 +26,9 @@ struct Lanes : LanesX86<avx512vnni::Vec, Lanes> {
 
 }  // namespace
 
-void resize_f32_avx512vnni(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                           size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_avx512vnni(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                           const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
 }
 void resize_columns_avx512vnni(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

@@ -10,6 +10,7 @@ typedef int32_t HalfOfInts __attribute__((vector_size(16)));
 
 struct Lanes {
   static constexpr size_t kBlock = 8;
+  static constexpr bool kDoubles = false;
   typedef float Block __attribute__((vector_size(kBlock * sizeof(float))));
   typedef int32_t Ints __attribute__((vector_size(kBlock * sizeof(int32_t))));
 
@@ -81,9 +82,13 @@ struct Lanes {
 
 }  // namespace
 
-void resize_f32_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                       size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
-  row_f32<Lanes>(row, planes, plane_count, bytes, y);
+void resize_f32_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
+                       const ResizeBytes& bytes, uint8_t* y) {
+  row_f32<Lanes>(row, plane, bytes, y);
+}
+void resize_f32_general_scalar(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                               size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
+  row_f32_general<Lanes>(row, planes, plane_count, bytes, y);
 }
 void resize_columns_scalar(const ResizeRow<float>& row, const float* source, float* y) {
   weigh_columns(row, source, y);

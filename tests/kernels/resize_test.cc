@@ -91,7 +91,8 @@ TEST_P(ResizeTest, Float32InItsOrder) {
           for (int i = 0; i < 4; ++i) rows.emplace_back(g.in_w * c + kResizeOverRead);
           const float step = truncates ? 1.0f : resize_scale(&random);
           for (auto& v : rows)
-            for (float& f : v) f = static_cast<float>(random.integer(-255, 255)) * step;
+            for (float& f : v)
+              f = static_cast<float>(random.integer(-255, 255)) * (step * kResizePart);
           std::vector<float> wl, wh;
           for (int64_t i = random.integer(1, 3); i > 0; --i) {
             wl.push_back(weight());
@@ -107,8 +108,12 @@ TEST_P(ResizeTest, Float32InItsOrder) {
           const double most = 8.0 * 255 * double{step} / double{scale};
           if (GetParam().isa != Isa::kScalar && !is_resize_scale(scale, most)) continue;
           Guarded<uint8_t> y(wl.size() * g.low.size() * c);
-          GetParam().f32(g.rows(c, wl, wh), planes, plane_count, {truncates, scale, offset, lo, hi},
-                         y.data());
+          const ResizeRow<float> row = g.rows(c, wl, wh);
+          const ResizeBytes bytes = {truncates, scale, offset, lo, hi};
+          if (plane_count == 1 && !truncates && random.coin())
+            GetParam().f32(row, *planes, bytes, y.data());
+          else
+            GetParam().f32_general(row, planes, plane_count, bytes, y.data());
           for (size_t at = 0; at < wl.size() * g.low.size(); ++at) {
             const size_t x = at % g.low.size(), r = at / g.low.size();
             const size_t pixels[] = {static_cast<size_t>(g.low[x]) * c,
@@ -119,7 +124,7 @@ TEST_P(ResizeTest, Float32InItsOrder) {
                 volatile float v = (k & 1 ? g.high_weight : g.low_weight)[x];
                 v = v * (k & 2 ? wh : wl)[r];
                 v = v * planes[k / 4].weight;
-                v = v * rows[k / 2][pixels[k & 1] + i];
+                v = v / kResizePart * rows[k / 2][pixels[k & 1] + i];
                 sum = sum + v;
               }
               volatile float steps = sum / scale;
@@ -158,17 +163,56 @@ TEST_P(ResizeTest, Float32NearTies) {
     }
     const size_t n = sums.size();
     Guarded<float> row(n + kResizeOverRead);
-    std::copy(sums.begin(), sums.end(), row.begin());
+    for (size_t i = 0; i < n; ++i) row[i] = sums[i] * kResizePart;
     const Geometry<float> g = {{0}, {0}, {1.0f}, {0.0f}, 1};
     const ResizePlane<float, float> plane = {row.data(), row.data(), 1.0f};
     const ResizeBytes bytes = {false, scale, static_cast<int32_t>(random.integer(0, 255)), 0, 255};
     Guarded<uint8_t> y(n);
-    GetParam().f32(g.rows(n, {1.0f}, {0.0f}), &plane, 1, bytes, y.data());
+    GetParam().f32(g.rows(n, {1.0f}, {0.0f}), plane, bytes, y.data());
     for (size_t i = 0; i < n; ++i) {
       volatile float steps = sums[i] / scale;
       const float expected = std::nearbyint(steps) + static_cast<float>(bytes.offset);
       ASSERT_EQ(static_cast<float>(y[i]), std::clamp(expected, 0.0f, 255.0f))
           << sums[i] << " " << scale;
+    }
+  }
+}
+
+// Doubled images, whose inner rows and pixels come in pairs: in places one of a pair is missing, or is
+// of other sources.
+TEST_P(ResizeTest, Float32Doubled) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
+  Random random;
+  SCOPED_TRACE(random.trace());
+  size_t count;
+  const ResizeKernel& scalar = resize_kernels(&count)[rows().size() - 1];
+  for (const size_t c : {16, 63, 64, 67, 128, 200}) {
+    for (int run = 0; run < 20; ++run) {
+      Geometry<float> g = {{0, 0, 0}, {1, 1, 1}, {1.0f, 0.75f, 0.25f}, {0.0f, 0.25f, 0.75f}, 6};
+      for (int32_t x = 1; x < 5; ++x)
+        for (const float low : {0.75f, 0.25f}) {
+          if (random.integer(0, 7) == 0) continue;
+          g.low.push_back(x);
+          g.high.push_back(random.integer(0, 7) == 0 ? 5 : x + 1);
+          g.low_weight.push_back(low);
+          g.high_weight.push_back(1 - low);
+        }
+      const size_t n = g.low.size() * c;
+      std::vector<float> wl, wh;
+      for (int64_t i = random.integer(1, 5); i > 0; --i) {
+        wl.push_back(i % 2 == 0 ? 0.75f : random.integer(0, 7) == 0 ? 0.5f : 0.25f);
+        wh.push_back(1 - wl.back());
+      }
+      const float scale = 0.0283f;
+      Guarded<float> low(g.in_w * c + kResizeOverRead), high(g.in_w * c + kResizeOverRead);
+      for (auto* v : {&low, &high})
+        for (float& f : *v) f = static_cast<float>(random.integer(-255, 255)) * scale * kResizePart;
+      const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
+      const ResizeBytes bytes = {false, scale, 128, 3, 250};
+      Guarded<uint8_t> y(wl.size() * n), expected(wl.size() * n);
+      GetParam().f32(g.rows(c, wl, wh), plane, bytes, y.data());
+      scalar.f32_general(g.rows(c, wl, wh), &plane, 1, bytes, expected.data());
+      ASSERT_EQ(memcmp(y.data(), expected.data(), y.size()), 0) << c << " channels";
     }
   }
 }
@@ -210,7 +254,8 @@ TEST_P(ResizeTest, Float32ByColumns) {
       const size_t in_row = g.in_w * c + kResizeOverRead;
       Guarded<float> low(in_row), high(in_row), low_columns(n), high_columns(n);
       for (auto* v : {&low, &high})
-        for (float& f : *v) f = static_cast<float>(random.integer(0, 255) - zero) * in;
+        for (float& f : *v)
+          f = static_cast<float>(random.integer(0, 255) - zero) * (in * kResizePart);
       std::vector<float> wl, wh;
       for (int64_t i = random.integer(1, 3); i > 0; --i) {
         wl.push_back(weight());
@@ -219,7 +264,7 @@ TEST_P(ResizeTest, Float32ByColumns) {
       const auto row = g.rows(c, wl, wh);
       const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
       Guarded<uint8_t> y(wl.size() * n), expected(wl.size() * n);
-      GetParam().f32(row, &plane, 1, bytes, expected.data());
+      GetParam().f32(row, plane, bytes, expected.data());
       GetParam().columns(row, low.data(), low_columns.data());
       GetParam().columns(row, high.data(), high_columns.data());
       columns.low = low_columns.data();

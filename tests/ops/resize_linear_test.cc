@@ -174,6 +174,12 @@ TEST(ResizeLinear, GrownByFactors) {
     for (const float output_scale : {0.05f, 0.06f})
       check<uint8_t>({1, 5, 7, 21}, {1, 5 * factor, 7 * factor, 21}, ResizeKind::F32, 0,
                      output_scale);
+  check<uint8_t>({1, 5, 7, 70}, {1, 10, 14, 70}, ResizeKind::F32, 0, 0.05f);
+}
+
+// Quotients that two products do not give: every row divides.
+TEST(ResizeLinear, ScalesThatAreDividedBy) {
+  check<uint8_t>({1, 5, 7, 70}, {1, 10, 14, 70}, ResizeKind::F32, 0, 0.046875f + 0x1p-27f);
 }
 
 TEST(ResizeLinear, FineSums) {
