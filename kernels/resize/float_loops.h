@@ -2,6 +2,7 @@
 // policy Lanes:
 //
 //   kBlock                       floats of a register, or of what the compiler makes registers of
+//   kDoubles                     whether it has registers for doubled_rows()
 //   Block, Ints                  so many floats, and int32
 //   Steps<kTruncates>(bytes)(sums)   a block of sums as integers, as resize.h says, without the offset
 //   store(y, v, bytes)           four blocks of such, or the first of them: offset, limits, bytes

@@ -17,7 +17,7 @@ struct LanesX86 : Vec {
   using Block = typename Vec::Float;
   using Ints = typename Vec::Int;
   static constexpr size_t kBlock = Vec::kLanes;
-  static constexpr bool kDoubles = kBlock == 16;  // has registers for all its products
+  static constexpr bool kDoubles = true;
 
   // Two products with 1 / scale in two parts; bounds.cc has the proof.
   template <bool kTruncates>
