@@ -54,7 +54,8 @@ struct LanesX86 : Vec {
   template <size_t kBlocks>
   QRT_INLINE void store_words(uint8_t* y, Ints low, Ints high, const ResizeBytes& b) {
     Ints bytes = Vec::in_order(Vec::packus16(low, high), Vec::order_of_packs());
-    bytes = Vec::min_u8(Vec::max_u8(bytes, Vec::splat8(b.lo)), Vec::splat8(b.hi));
+    if (b.lo > 0 || b.hi < 255)
+      bytes = Vec::min_u8(Vec::max_u8(bytes, Vec::splat8(b.lo)), Vec::splat8(b.hi));
     if (kBlocks > 1)
       Vec::store(y, bytes);
     else
