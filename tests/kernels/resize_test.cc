@@ -218,6 +218,7 @@ TEST_P(ResizeTest, Float32Doubled) {
 }
 
 TEST(ResizeScales, OfProducts) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   EXPECT_TRUE(is_resize_scale(1.0f, 2040));
   EXPECT_TRUE(is_resize_scale(0.0283f, 2040));
   EXPECT_FALSE(is_resize_scale(1 + 15 * 0x1p-23f, 2040));
