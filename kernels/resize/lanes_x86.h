@@ -17,21 +17,23 @@ struct LanesX86 : Vec {
   using Block = typename Vec::Float;
   using Ints = typename Vec::Int;
   static constexpr size_t kBlock = Vec::kLanes;
+  static constexpr size_t kBlocks = 4;
   static constexpr bool kDoubles = true;
 
   // Two products with 1 / scale in two parts; bounds.cc has the proof.
-  template <bool kTruncates>
+  template <bool kMayTruncate>
   struct Steps {
-    explicit Steps(const ResizeBytes& b) {
+    explicit Steps(const ResizeBytes& b) : truncates(kMayTruncate && b.truncates) {
       const float reciprocal = 1 / b.scale;
       inverse = Vec::splat(reciprocal);
       rest = Vec::fma(Vec::splat(-reciprocal), Vec::splat(b.scale), Vec::splat(1)) * inverse;
     }
     Ints operator()(Block sums) const {
       const Block v = Vec::fma(sums, inverse, sums * rest);
-      return kTruncates ? Vec::truncate(v) : Vec::round(v);
+      return truncates ? Vec::truncate(v) : Vec::round(v);
     }
 
+    const bool truncates;
     Block inverse, rest;
   };
 

@@ -61,7 +61,7 @@ struct ResizeBytes {
   float scale;
   int32_t offset, lo, hi;  // 0 to 255
 };
-constexpr size_t kResizeOverRead = 15;
+constexpr size_t kResizeOverRead = 15, kWideResize = 64;
 // A power of two, with which every product is what it would be: an image that is doubled has it for a
 // weight.
 constexpr float kResizePart = 1.0f / 16;
@@ -94,7 +94,7 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  // Of an image without `truncates`, and of all others.
+  // Of an image of kWideResize channels or more without `truncates`; of any.
   void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
               const ResizeBytes& bytes, uint8_t* y);
   void (*f32_general)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,

@@ -122,8 +122,11 @@ class FloatRows {
       real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
     if (p_.columns.tie == 0) {
-      p_.d == nullptr && !p_.bytes.truncates ? p_.f32->f32(row, *real, p_.bytes, y)
-                                             : p_.f32->f32_general(row, real, count, p_.bytes, y);
+      const bool is_usual = p_.d == nullptr && !p_.bytes.truncates;
+      if (is_usual && p_.channels >= kWideResize)
+        p_.f32->f32(row, *real, p_.bytes, y);
+      else
+        p_.f32->f32_general(row, real, count, p_.bytes, y);
       return;
     }
     ResizeColumns columns = p_.columns;
