@@ -57,8 +57,10 @@ void rows(benchmark::State& state, const ResizeKernel& kernel, bool by_columns) 
   bench::measure(state, {0, static_cast<double>(row * r.rows), nullptr}, [&] {
     if (by_columns)
       kernel.f32_by_columns(r, plane, columns, bytes, y.data());
-    else
+    else if (channels >= kWideResize)
       kernel.f32(r, plane, bytes, y.data());
+    else
+      kernel.f32_general(r, &plane, 1, bytes, y.data());
     benchmark::ClobberMemory();
   });
 }
@@ -77,7 +79,10 @@ int register_all() {
         ->Args({64, 64, 2})
         ->Args({8, 512, 2})
         ->Args({14, 21, 2})
-        ->Args({64, 3, 2});
+        ->Args({64, 3, 2})
+        ->Args({64, 10, 2})
+        ->Args({64, 40, 2})
+        ->Args({64, 1, 2});
     bench::register_measured(name + "/by_columns", rows, kernel, true)->Args({14, 21, 16});
   }
   return 0;

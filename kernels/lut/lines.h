@@ -14,7 +14,7 @@ namespace qrt {
 // Constants of so many elements, one of a channel each. Those of lanes are in the order of unpacking
 // bytes within each 128 bits of a register: line_lane().
 constexpr size_t kLinesBlock = 64;
-struct LineBlock {
+struct alignas(64) LineBlock {
   float slope[2][kLinesBlock], intercept[2][kLinesBlock];
   // Of two lines the greater; of lines of the other sign, with 2^31, the lesser.
   uint32_t sign[kLinesBlock];

@@ -23,6 +23,7 @@ bool is_resize_scale(float scale, double most) {
   constexpr float kLeast = 0x1p-60f, kMost = 0x1p60f;
   constexpr double kMostSteps = 1 << 22;
   constexpr uint32_t kNear = 16, kLow = 0xffff;
+  if (kIntegerOnly) return false;
   if (!(scale >= kLeast && scale <= kMost && most <= kMostSteps)) return false;
   uint32_t bits;
   memcpy(&bits, &scale, sizeof bits);

@@ -2,9 +2,11 @@
 // policy Lanes:
 //
 //   kBlock                       floats of a register, or of what the compiler makes registers of
+//   kBlocks                      of wide pixels so many at a time
+//   kDoubles                     whether it has registers for doubled_rows()
 //   Block, Ints                  so many floats, and int32
-//   Steps<kTruncates>(bytes)(sums)   a block of sums as integers, as resize.h says, without the offset
-//   store(y, v, bytes)           four blocks of such, or the first of them: offset, limits, bytes
+//   Steps<kMayTruncate>(bytes)(sums)   a block of sums as integers, as resize.h says, without the offset
+//   store(y, v, bytes)           kBlocks blocks of such, or one: offset, limits, bytes
 //   splat, fma, truncate         of a block
 //   store_high(y, v, more, bytes)   the high words of four blocks and `more`, limited
 //   any_word_below(v, limit)     of the low words of four blocks, all of which are negative
@@ -34,8 +36,7 @@ struct FloatPixel {
     const size_t lo = static_cast<size_t>(row.low[x]) * row.channels;
     const size_t hi = static_cast<size_t>(row.high[x]) * row.channels;
     const float wl = row.low_weight[x], wh = row.high_weight[x];
-    const float vl = row.row_low_weight[r] / kResizePart;
-    const float vh = row.row_high_weight[r] / kResizePart;
+    const float vl = row.row_low_weight[r], vh = row.row_high_weight[r];
     const float w[] = {wl * vl, wh * vl, wl * vh, wh * vh};
     QRT_UNROLL
     for (size_t k = 0; k < kPlanes; ++k) {
@@ -44,7 +45,7 @@ struct FloatPixel {
       QRT_UNROLL
       for (size_t i = 0; i < 4; ++i) {
         source[4 * k + i] = sources[i];
-        weight[4 * k + i] = kPlanes > 1 ? w[i] * p.weight : w[i];  // of an image 1
+        weight[4 * k + i] = (kPlanes > 1 ? w[i] * p.weight : w[i]) / kResizePart;  // of an image 1
       }
     }
   }
@@ -70,13 +71,39 @@ struct FloatPixel {
   float weight[4 * kPlanes];
 };
 
-// Pixels [x, end) of row r, of less than a block of channels: what else is computed falls where the
-// next pixel comes, but for the row's last pixels.
-template <class Lanes, bool kTruncates, size_t kPlanes>
+// Pixels [x, end) of row r, of one channel or two: sums one by one, to bytes by blocks, many at a time:
+// what was just stored is slow to be read by blocks.
+template <class Lanes, size_t kPlanes>
+void few_channels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                  const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+  constexpr size_t kMost = 64;
+  const typename Lanes::template Steps<true> steps(bytes);
+  float sums[kMost] = {};
+  while (x < end) {
+    size_t held = 0;
+    for (; x < end && held < kMost; ++x) {
+      const FloatPixel<kPlanes> pixel(row, planes, r, x);
+      for (size_t i = 0; i < row.channels; ++i) sums[held++] = pixel.template sum<float>(i);
+    }
+    uint8_t all[kMost];
+    for (size_t i = 0; i < held; i += Lanes::kBlock) {
+      typename Lanes::Block block;
+      __builtin_memcpy(&block, sums + i, sizeof block);
+      const typename Lanes::Ints v[] = {steps(block)};
+      Lanes::store(all + i, v, bytes);
+    }
+    __builtin_memcpy(y, all, held);
+    y += held;
+  }
+}
+
+// The same of less than a block of channels: what else is computed falls where the next pixel comes,
+// but for the row's last pixels.
+template <class Lanes, size_t kPlanes>
 void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                    const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
-  const typename Lanes::template Steps<kTruncates> steps(bytes);
+  const typename Lanes::template Steps<true> steps(bytes);
   const size_t n = row.channels;
   for (size_t left = (row.out_w - x) * n; x < end; ++x, y += n, left -= n) {
     const FloatPixel<kPlanes> pixel(row, planes, r, x);
@@ -93,12 +120,12 @@ void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>*
 
 // The same by kBlocks blocks of a pixel at a time. The last ones are moved back to end with it: some
 // channels are computed twice.
-template <class Lanes, bool kTruncates, size_t kPlanes, size_t kBlocks>
+template <class Lanes, bool kMayTruncate, size_t kPlanes, size_t kBlocks>
 void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                  const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   constexpr size_t kStep = kBlocks * Lanes::kBlock;
-  const typename Lanes::template Steps<kTruncates> steps(bytes);
+  const typename Lanes::template Steps<kMayTruncate> steps(bytes);
   const size_t n = row.channels, last = n - kStep;
   for (; x < end; ++x, y += n) {
     const FloatPixel<kPlanes> pixel(row, planes, r, x);
@@ -168,58 +195,60 @@ void doubled_rows(const ResizeRow<float>& row, const ResizePlane<float, float>& 
   }
 }
 
-// Rows [r, end) by strips. Truncation is rare: not by four blocks.
-template <class Lanes, bool kTruncates, size_t kPlanes>
-void rows_by_strips(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                    const ResizeBytes& bytes, size_t first, size_t last, uint8_t* y) {
+// f(r, x, end, output) for the pixels [x, end) of rows [first, last), by strips.
+template <class F>
+inline void for_strips(const ResizeRow<float>& row, size_t first, size_t last, uint8_t* y,
+                       const F& f) {
   const size_t step = row.channels < kStrip ? kStrip / row.channels : 1;
   for (size_t x = 0; x < row.out_w; x += step) {
     const size_t end = row.out_w - x < step ? row.out_w : x + step;
-    for (size_t r = first; r < last; ++r) {
-      uint8_t* const to = y + (r * row.out_w + x) * row.channels;
-      if (row.channels < Lanes::kBlock)
-        narrow_pixels<Lanes, kTruncates, kPlanes>(row, planes, bytes, r, x, end, to);
-      else if (kTruncates || row.channels < 4 * Lanes::kBlock)
-        wide_pixels<Lanes, kTruncates, kPlanes, 1>(row, planes, bytes, r, x, end, to);
-      else
-        wide_pixels<Lanes, false, kPlanes, 4>(row, planes, bytes, r, x, end, to);
-    }
+    for (size_t r = first; r < last; ++r) f(r, x, end, y + (r * row.out_w + x) * row.channels);
   }
-}
-
-template <class Lanes, bool kTruncates, size_t kPlanes>
-void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                   const ResizeBytes& bytes, uint8_t* y) {
-  size_t first = 0;
-  if constexpr (Lanes::kDoubles && !kTruncates && kPlanes == 1) {
-    const bool is_wide = row.channels >= 4 * Lanes::kBlock;
-    for (size_t r = 0; is_wide && r < row.rows; ++r) {
-      if (!are_doubled(row.row_low_weight, row.row_high_weight, r, row.rows)) continue;
-      rows_by_strips<Lanes, kTruncates, kPlanes>(row, planes, bytes, first, r, y);
-      doubled_rows<Lanes>(row, *planes, bytes, r, y + r * row.out_w * row.channels);
-      first = r += 2;
-    }
-  }
-  rows_by_strips<Lanes, kTruncates, kPlanes>(row, planes, bytes, first, row.rows, y);
 }
 
 template <class Lanes>
 void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
              const ResizeBytes& bytes, uint8_t* y) {
-  if constexpr (!kIntegerOnly) row_of_planes<Lanes, false, 1>(row, &plane, bytes, y);
+  if constexpr (!kIntegerOnly) {
+    static_assert(Lanes::kBlocks * Lanes::kBlock <= kWideResize, "a pixel has less");
+    const auto by_strips = [&](size_t begin, size_t end_row) {
+      for_strips(row, begin, end_row, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
+        wide_pixels<Lanes, false, 1, Lanes::kBlocks>(row, &plane, bytes, r, x, end, to);
+      });
+    };
+    size_t first = 0;
+    for (size_t r = 0; Lanes::kDoubles && r < row.rows; ++r) {
+      if (!are_doubled(row.row_low_weight, row.row_high_weight, r, row.rows)) continue;
+      by_strips(first, r);
+      if constexpr (Lanes::kDoubles)
+        doubled_rows<Lanes>(row, plane, bytes, r, y + r * row.out_w * row.channels);
+      first = r + 2;
+      ++r;
+    }
+    by_strips(first, row.rows);
+  }
+}
+
+// Rare, or of few channels: one block at a time.
+template <class Lanes, size_t kPlanes>
+void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                   const ResizeBytes& bytes, uint8_t* y) {
+  for_strips(row, 0, row.rows, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
+    if (row.channels <= 2)
+      few_channels<Lanes, kPlanes>(row, planes, bytes, r, x, end, to);
+    else if (row.channels < Lanes::kBlock)
+      narrow_pixels<Lanes, kPlanes>(row, planes, bytes, r, x, end, to);
+    else
+      wide_pixels<Lanes, true, kPlanes, 1>(row, planes, bytes, r, x, end, to);
+  });
 }
 
 template <class Lanes>
 void row_f32_general(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                      size_t plane_count, const ResizeBytes& bytes, uint8_t* y) {
   if constexpr (!kIntegerOnly) {
-    if (bytes.truncates) {
-      plane_count > 1 ? row_of_planes<Lanes, true, 2>(row, planes, bytes, y)
-                      : row_of_planes<Lanes, true, 1>(row, planes, bytes, y);
-    } else {
-      plane_count > 1 ? row_of_planes<Lanes, false, 2>(row, planes, bytes, y)
-                      : row_of_planes<Lanes, false, 1>(row, planes, bytes, y);
-    }
+    plane_count > 1 ? row_of_planes<Lanes, 2>(row, planes, bytes, y)
+                    : row_of_planes<Lanes, 1>(row, planes, bytes, y);
   }
 }
 

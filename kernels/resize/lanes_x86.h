@@ -17,21 +17,23 @@ struct LanesX86 : Vec {
   using Block = typename Vec::Float;
   using Ints = typename Vec::Int;
   static constexpr size_t kBlock = Vec::kLanes;
-  static constexpr bool kDoubles = kBlock == 16;  // has registers for all its products
+  static constexpr size_t kBlocks = 4;
+  static constexpr bool kDoubles = true;
 
   // Two products with 1 / scale in two parts; bounds.cc has the proof.
-  template <bool kTruncates>
+  template <bool kMayTruncate>
   struct Steps {
-    explicit Steps(const ResizeBytes& b) {
+    explicit Steps(const ResizeBytes& b) : truncates(kMayTruncate && b.truncates) {
       const float reciprocal = 1 / b.scale;
       inverse = Vec::splat(reciprocal);
       rest = Vec::fma(Vec::splat(-reciprocal), Vec::splat(b.scale), Vec::splat(1)) * inverse;
     }
     Ints operator()(Block sums) const {
       const Block v = Vec::fma(sums, inverse, sums * rest);
-      return kTruncates ? Vec::truncate(v) : Vec::round(v);
+      return truncates ? Vec::truncate(v) : Vec::round(v);
     }
 
+    const bool truncates;
     Block inverse, rest;
   };
 
@@ -54,7 +56,8 @@ struct LanesX86 : Vec {
   template <size_t kBlocks>
   QRT_INLINE void store_words(uint8_t* y, Ints low, Ints high, const ResizeBytes& b) {
     Ints bytes = Vec::in_order(Vec::packus16(low, high), Vec::order_of_packs());
-    bytes = Vec::min_u8(Vec::max_u8(bytes, Vec::splat8(b.lo)), Vec::splat8(b.hi));
+    if (b.lo > 0 || b.hi < 255)
+      bytes = Vec::min_u8(Vec::max_u8(bytes, Vec::splat8(b.lo)), Vec::splat8(b.hi));
     if (kBlocks > 1)
       Vec::store(y, bytes);
     else

@@ -8,17 +8,17 @@
 //
 // f32:   the sum from left to right, every product and sum rounded to float32, no fma, to bytes. Of a
 //        volume eight products, first those of the first plane; each weight is multiplied by the
-//        plane's last.
+//        plane's last. Float rows of the source hold kResizePart of themselves.
 // u8, s16: the exact integer sum of weights times (source - offset), rounded by RoundShift20, plus
 //        offset; u8 limited to 0..255, s16 to its range.
 // fine:  the same sum of source - zero_point, weights in units of 2^-20, over 2^26, half to even.
 // blend: y[i] = (low_weight * y[i] + high_weight * high[i]) / 2^20, half to even: two planes of
 //        `fine` sums, weights as there.
 //
-// Exactly rows * out_w * channels elements (blend: n) are stored. Nothing else is read, but by f32 up to
-// kResizeOverRead floats beyond each row of the source. Thread-safe.
-// REQUIRES (f32): rounding to nearest even (the session sets it); but for the scalar row, which
-// divides, is_resize_scale().
+// Exactly rows * out_w * channels elements (blend: n) are stored. Nothing else is read, but by f32 and
+// f32_general up to kResizeOverRead floats beyond each row of the source. Thread-safe.
+// REQUIRES (f32, f32_general): rounding to nearest even (the session sets it); is_resize_scale(), but
+// for the scalar row, which divides.
 #ifndef QRT_KERNELS_RESIZE_RESIZE_H_
 #define QRT_KERNELS_RESIZE_RESIZE_H_
 
@@ -61,9 +61,9 @@ struct ResizeBytes {
   float scale;
   int32_t offset, lo, hi;  // 0 to 255
 };
-constexpr size_t kResizeOverRead = 15;
-// Float rows of the source hold this part of themselves, which changes no rounding, so that an image
-// that is doubled takes them as they are for a sixteenth.
+constexpr size_t kResizeOverRead = 15, kWideResize = 64;
+// A power of two, with which every product is what it would be: an image that is doubled has it for a
+// weight.
 constexpr float kResizePart = 1.0f / 16;
 // Whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
 bool is_resize_scale(float scale, double most);
@@ -94,7 +94,7 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  // Of an image without `truncates`, and of all others.
+  // Of an image of kWideResize channels or more without `truncates`; of any.
   void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
               const ResizeBytes& bytes, uint8_t* y);
   void (*f32_general)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,

@@ -10,16 +10,18 @@ typedef int32_t HalfOfInts __attribute__((vector_size(16)));
 
 struct Lanes {
   static constexpr size_t kBlock = 8;
+  static constexpr size_t kBlocks = 1;
   static constexpr bool kDoubles = false;
   typedef float Block __attribute__((vector_size(kBlock * sizeof(float))));
   typedef int32_t Ints __attribute__((vector_size(kBlock * sizeof(int32_t))));
 
   // Limits are integers, so that they may come before rounding: |v| < 2^22, and 1.5 * 2^23 leaves
   // no bits behind the point.
-  template <bool kTruncates>
+  template <bool kMayTruncate>
   struct Steps {
     explicit Steps(const ResizeBytes& b)
-        : scale(splat(b.scale)),
+        : truncates(kMayTruncate && b.truncates),
+          scale(splat(b.scale)),
           low(static_cast<float>(b.lo - b.offset) - Half{}),
           high(static_cast<float>(b.hi - b.offset) - Half{}) {}
     Ints operator()(Block sums) const {
@@ -31,18 +33,19 @@ struct Lanes {
         h = h < high ? h : high;
       }
       __builtin_memcpy(&v, halves, sizeof v);
-      return kTruncates ? truncate(v) : reinterpret_cast<Ints>(v + 12582912.0f) - 0x4b400000;
+      return truncates ? truncate(v) : reinterpret_cast<Ints>(v + 12582912.0f) - 0x4b400000;
     }
 
+    const bool truncates;
     Block scale;
     Half low, high;
   };
 
-  template <size_t kBlocks>
-  static void store(uint8_t* y, const Ints (&v)[kBlocks], const ResizeBytes& b) {
-    int32_t all[kBlocks * kBlock];
-    __builtin_memcpy(all, v, sizeof all);
-    for (size_t i = 0; i < kBlocks * kBlock; ++i) y[i] = static_cast<uint8_t>(all[i] + b.offset);
+  static void store(uint8_t* y, const Ints (&v)[1], const ResizeBytes& b) {
+    const Ints bytes = v[0] + b.offset;
+    int32_t all[kBlock];
+    __builtin_memcpy(all, &bytes, sizeof all);
+    for (size_t i = 0; i < kBlock; ++i) y[i] = static_cast<uint8_t>(all[i]);
   }
   static Block splat(float v) { return v - Block{}; }
   static Ints truncate(Block v) {

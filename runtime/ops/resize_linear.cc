@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 #include "kernels/edge/edge.h"
 #include "kernels/integer_build.h"
@@ -13,53 +11,11 @@
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/resize_axis.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {
 namespace {
-
-bool is_float(fb::ResizeKind kind) {
-  return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
-}
-
-Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t low, int32_t high) {
-  for (const int32_t w : {low, high}) {
-    if (!is_float(kind)) break;
-    const float real = float_of(static_cast<uint32_t>(w));
-    QRT_MODEL_CHECK(real >= 0.0f && real <= 1.0f, "weight %u of %s is %g, expected 0 to 1", i, name,
-                    static_cast<double>(real));
-  }
-  if (is_float(kind)) return Status();
-  if (kind == fb::ResizeKind::INT16_SUM) {
-    QRT_MODEL_CHECK(low >= 0 && high >= 0 && int64_t{low} + high <= kMaxFineResizeWeight,
-                    "weights %u of %s are %d and %d, expected 0 or more, at most %d together", i,
-                    name, low, high, kMaxFineResizeWeight);
-    return Status();
-  }
-  QRT_MODEL_CHECK(std::abs(int64_t{low}) + std::abs(int64_t{high}) <= kMaxResizeWeight,
-                  "weights %u of %s are %d and %d, expected at most %d together", i, name, low,
-                  high, kMaxResizeWeight);
-  return Status();
-}
-
-Status check_axis(const fb::ResizeAxis* axis, const char* name, int64_t size, fb::ResizeKind kind,
-                  int64_t* out) {
-  QRT_MODEL_CHECK(axis != nullptr, "%s is missing", name);
-  const auto count = [](const auto* v) { return v ? v->size() : 0; };
-  const uint32_t n = count(axis->low());
-  QRT_MODEL_CHECK(n > 0 && count(axis->high()) == n && count(axis->low_weight()) == n &&
-                      count(axis->high_weight()) == n,
-                  "%s has %u and %u indices and %u and %u weights, expected as many of each", name,
-                  n, count(axis->high()), count(axis->low_weight()), count(axis->high_weight()));
-  for (uint32_t i = 0; i < n; ++i) {
-    for (const int32_t index : {axis->low()->Get(i), axis->high()->Get(i)})
-      QRT_MODEL_CHECK(index >= 0 && index < size, "index %u of %s is %d, expected 0 to %lld", i,
-                      name, index, static_cast<long long>(size - 1));
-    QRT_TRY(check_weights(i, name, kind, axis->low_weight()->Get(i), axis->high_weight()->Get(i)));
-  }
-  *out = n;
-  return Status();
-}
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
@@ -95,9 +51,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   Shape shape = x.shape;
   const int h = is_volume ? 2 : 1;
-  if (is_volume) QRT_TRY(check_axis(o->d(), "d", x.shape[1], o->kind(), &shape[1]));
-  QRT_TRY(check_axis(o->h(), "h", x.shape[h], o->kind(), &shape[h]));
-  QRT_TRY(check_axis(o->w(), "w", x.shape[h + 1], o->kind(), &shape[h + 1]));
+  if (is_volume) QRT_TRY(check_resize_axis(o->d(), "d", x.shape[1], o->kind(), &shape[1]));
+  QRT_TRY(check_resize_axis(o->h(), "h", x.shape[h], o->kind(), &shape[h]));
+  QRT_TRY(check_resize_axis(o->w(), "w", x.shape[h + 1], o->kind(), &shape[h + 1]));
   return add_output(is_int16 ? DType::kInt32 : x.dtype, shape, outputs);
 }
 
@@ -120,11 +76,6 @@ struct Params {
   size_t task_scratch;  // bytes
   SoftResize soft;
 };
-
-template <class Weight>
-const Weight* weights_of(const flatbuffers::Vector<int32_t>* v) {
-  return reinterpret_cast<const Weight*>(v->data());
-}
 
 template <class Weight>
 ResizeRow<Weight> rows_of(const Params& p, uint32_t y, size_t rows) {
@@ -171,8 +122,11 @@ class FloatRows {
       real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
     if (p_.columns.tie == 0) {
-      p_.d == nullptr && !p_.bytes.truncates ? p_.f32->f32(row, *real, p_.bytes, y)
-                                             : p_.f32->f32_general(row, real, count, p_.bytes, y);
+      const bool is_usual = p_.d == nullptr && !p_.bytes.truncates;
+      if (is_usual && p_.channels >= kWideResize)
+        p_.f32->f32(row, *real, p_.bytes, y);
+      else
+        p_.f32->f32_general(row, real, count, p_.bytes, y);
       return;
     }
     ResizeColumns columns = p_.columns;
@@ -234,18 +188,6 @@ size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (
   planes[1] =
       plane(static_cast<size_t>(p.d->high()->Get(z)), weights_of<Weight>(p.d->high_weight())[z]);
   return planes[1].weight == Weight{0} ? 1 : 2;
-}
-
-// Row y of the output and the one before it.
-template <class Vector>
-bool are_same(const Vector* v, uint32_t y) {
-  return v->Get(y) == v->Get(y - 1);
-}
-bool have_same_sources(const fb::ResizeAxis& h, uint32_t y) {
-  return are_same(h.low(), y) && are_same(h.high(), y);
-}
-bool have_same_weights(const fb::ResizeAxis& h, uint32_t y) {
-  return are_same(h.low_weight(), y) && are_same(h.high_weight(), y);
 }
 
 // f(planes, their number, rows of h, output) for the output's rows [begin, end), by up to most_rows
@@ -317,28 +259,6 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-float greatest_weight(const fb::ResizeAxis* axis) {
-  const float* low = weights_of<float>(axis->low_weight());
-  const float* high = weights_of<float>(axis->high_weight());
-  float most = 0;
-  for (uint32_t i = 0; i < axis->low()->size(); ++i) most = std::max(most, low[i] + high[i]);
-  return most;
-}
-
-// The greatest power of two of which all weights are multiples.
-double unit_of(const fb::ResizeAxis* axis) {
-  constexpr int kBits = 24;
-  double unit = 1;
-  for (const auto* weights : {axis->low_weight(), axis->high_weight()})
-    for (uint32_t i = 0; i < weights->size(); ++i) {
-      int exponent;
-      const float part = std::frexp(weights_of<float>(weights)[i], &exponent);
-      const auto bits = static_cast<int32_t>(std::ldexp(part, kBits));
-      if (bits != 0) unit = std::min(unit, std::ldexp(bits & -bits, exponent - kBits));
-    }
-  return unit;
-}
-
 // The form by columns serves images of bytes that grow: a row's columns are used again.
 ResizeColumns columns_of(const Params& p) {
   if (p.kind != fb::ResizeKind::F32 || p.d != nullptr || p.out_h <= p.in_h ||
@@ -346,8 +266,8 @@ ResizeColumns columns_of(const Params& p) {
     return {};
   }
   const int32_t most = std::max(p.input_zero_point, 255 - p.input_zero_point);
-  const double weights = double{greatest_weight(p.h)} * double{greatest_weight(p.w)};
-  return resize_columns(p.input_scale, p.bytes, weights * most, unit_of(p.h) * unit_of(p.w));
+  const double weights = double{greatest_weight(*p.h)} * double{greatest_weight(*p.w)};
+  return resize_columns(p.input_scale, p.bytes, weights * most, unit_of(*p.h) * unit_of(*p.w));
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {

@@ -110,7 +110,7 @@ TEST_P(ResizeTest, Float32InItsOrder) {
           Guarded<uint8_t> y(wl.size() * g.low.size() * c);
           const ResizeRow<float> row = g.rows(c, wl, wh);
           const ResizeBytes bytes = {truncates, scale, offset, lo, hi};
-          if (plane_count == 1 && !truncates && random.coin())
+          if (plane_count == 1 && !truncates && c >= kWideResize && random.coin())
             GetParam().f32(row, *planes, bytes, y.data());
           else
             GetParam().f32_general(row, planes, plane_count, bytes, y.data());
@@ -186,7 +186,7 @@ TEST_P(ResizeTest, Float32Doubled) {
   SCOPED_TRACE(random.trace());
   size_t count;
   const ResizeKernel& scalar = resize_kernels(&count)[rows().size() - 1];
-  for (const size_t c : {16, 63, 64, 67, 128, 200}) {
+  for (const size_t c : {64, 65, 67, 128, 200}) {
     for (int run = 0; run < 20; ++run) {
       Geometry<float> g = {{0, 0, 0}, {1, 1, 1}, {1.0f, 0.75f, 0.25f}, {0.0f, 0.25f, 0.75f}, 6};
       for (int32_t x = 1; x < 5; ++x)
@@ -218,6 +218,7 @@ TEST_P(ResizeTest, Float32Doubled) {
 }
 
 TEST(ResizeScales, OfProducts) {
+  if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   EXPECT_TRUE(is_resize_scale(1.0f, 2040));
   EXPECT_TRUE(is_resize_scale(0.0283f, 2040));
   EXPECT_FALSE(is_resize_scale(1 + 15 * 0x1p-23f, 2040));
@@ -264,7 +265,7 @@ TEST_P(ResizeTest, Float32ByColumns) {
       const auto row = g.rows(c, wl, wh);
       const ResizePlane<float, float> plane = {low.data(), high.data(), 1.0f};
       Guarded<uint8_t> y(wl.size() * n), expected(wl.size() * n);
-      GetParam().f32(row, plane, bytes, expected.data());
+      GetParam().f32_general(row, &plane, 1, bytes, expected.data());
       GetParam().columns(row, low.data(), low_columns.data());
       GetParam().columns(row, high.data(), high_columns.data());
       columns.low = low_columns.data();
