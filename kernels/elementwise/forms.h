@@ -30,9 +30,12 @@ inline int32_t sum_by_tables(const SumTables& t, uint8_t first, uint8_t second) 
   return static_cast<int32_t>(clamp_int(y, t.lo, t.hi));
 }
 
-// A product in float32 that is rounded once, to an integer in the low bits of the sum:
+// A product in float32 that is rounded once, to an integer in the low bits of a sum: where an operand
+// or its row is the same for many (is_beside_a_row()),
 //   v = fma(a - a_zero_point, fl32((b - b_zero_point) * scale), addend)
-// with the addend 1.5 * 2^23 more than what the output adds.
+// else
+//   v = fma((a - a_zero_point) * (b - b_zero_point), scale, addend)
+// with an addend 1.5 * 2^23 more than what the output adds.
 struct ScaledProduct {
   int32_t a_zero_point, b_zero_point;
   float scale, addend;

@@ -18,6 +18,11 @@ struct Rows {
   size_t a_step, b_step, y_step;
 };
 
+// Whether an operand, or its row, is the same for many.
+inline bool is_beside_a_row(const Rows& r) {
+  return r.a_is_scalar || r.b_is_scalar || (r.rows > 1 && (r.a_step == 0 || r.b_step == 0));
+}
+
 inline Rows swapped(Rows r) {
   return {r.b, r.a, r.b_is_scalar, r.a_is_scalar, r.y, r.n, r.rows, r.b_step, r.a_step, r.y_step};
 }

@@ -73,7 +73,7 @@ __attribute__((noinline)) void walk_beside(const Params& params, const uint8_t* 
 // No operand is a scalar.
 template <class Block, class Params>
 void walk_arrays(const Params& params, const Rows& r) {
-  if (r.rows == 1 || (r.a_step != 0 && r.b_step != 0)) {
+  if (!is_beside_a_row(r)) {
     for (size_t i = 0; i < r.rows; ++i)
       walk_row<Block>(params, r.a + i * r.a_step, r.b + i * r.b_step, r.y + i * r.y_step, r.n);
   } else if (r.b_step == 0) {

@@ -268,18 +268,35 @@ TEST(ScaledProductTest, IsOneRounding) {
                     0,
                     255};
     if (i % 3 == 0) p.lo = 7, p.hi = 201;
-    const auto product = [&](uint8_t a, uint8_t b) {
-      const float scaled = static_cast<float>(b - p.b_zero_point) * p.scale;
-      const float v = std::fma(static_cast<float>(a - p.a_zero_point), scaled, p.addend);
-      const int64_t y = clamp_int(static_cast<int64_t>(v) - 0xc00000, 0, 255);
-      return clamp_int(y, p.lo, p.hi);
+    const auto rounded = [&](float a, float b) {
+      const int64_t v = static_cast<int64_t>(std::fma(a, b, p.addend)) - 0xc00000;
+      return clamp_int(clamp_int(v, 0, 255), p.lo, p.hi);
     };
-    kernel.run(p,
-               {pairs.a.data(), pairs.b.data(), false, false, pairs.y.data(), kPairs, 1, 0, 0, 0});
+    const auto integer = [&](uint8_t a, uint8_t b) {
+      return rounded(static_cast<float>((a - p.a_zero_point) * (b - p.b_zero_point)), p.scale);
+    };
+    const auto beside = [&](uint8_t a, uint8_t b) {
+      return rounded(static_cast<float>(a - p.a_zero_point),
+                     static_cast<float>(b - p.b_zero_point) * p.scale);
+    };
+    const Rows plain{
+        pairs.a.data(), pairs.b.data(), false, false, pairs.y.data(), kPairs, 1, 0, 0, 0};
+    kernel.run(p, plain);
     for (size_t k = 0; k < kPairs; ++k)
-      ASSERT_EQ(int64_t{pairs.y[k]}, product(pairs.a[k], pairs.b[k])) << "pair " << k;
-    if (i == 0) expect_rows([&](const Rows& r) { kernel.run(p, r); }, product);
+      ASSERT_EQ(int64_t{pairs.y[k]}, integer(pairs.a[k], pairs.b[k])) << "pair " << k;
+    // The rows of b beside the first of a, which has every byte.
+    kernel.run(
+        p, {pairs.a.data(), pairs.b.data(), false, false, pairs.y.data(), 256, 256, 0, 256, 256});
+    for (size_t k = 0; k < kPairs; ++k)
+      ASSERT_EQ(int64_t{pairs.y[k]}, beside(pairs.a[k], pairs.b[k])) << "pair " << k << " of rows";
   }
+  // With a scale of few bits both are exact, and the same.
+  const ScaledProduct p{100, 30, 0x1.5p-5f, 0x1.8p23f + 50, 0, 255};
+  expect_rows([&](const Rows& r) { kernel.run(p, r); },
+              [&](uint8_t a, uint8_t b) {
+                const double v = (a - 100) * (b - 30) * 0x1.5p-5;
+                return clamp_int(static_cast<int64_t>(std::nearbyint(v)) + 50, 0, 255);
+              });
 }
 
 // Of sets that have none.

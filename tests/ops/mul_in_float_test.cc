@@ -21,15 +21,18 @@ class MulInFloatTest : public ::testing::Test {
   bool check(const MulParams& p) {
     ScaledProduct product;
     if (!mul_in_float(p, kernel_, cheaper_, &product)) return false;
-    std::vector<uint8_t> row(256), y(256);
+    std::vector<uint8_t> row(256), y(256), plain(256);
     for (size_t b = 0; b < 256; ++b) row[b] = static_cast<uint8_t>(b);
     for (int a = 0; a < 256; ++a) {
       const auto byte = static_cast<uint8_t>(a);
+      const std::vector<uint8_t> same(256, byte);
       cheaper_.run(product, {&byte, row.data(), true, false, y.data(), 256, 1, 0, 0, 0});
+      cheaper_.run(product, {same.data(), row.data(), false, false, plain.data(), 256, 1, 0, 0, 0});
       for (int b = 0; b < 256; ++b) {
         const int32_t ab = (a - p.a_zero_point) * (b - p.b_zero_point);
-        EXPECT_EQ(int32_t{y[static_cast<size_t>(b)]}, requantize(p.requant, ab, 0))
-            << a << " * " << b;
+        const int32_t want = requantize(p.requant, ab, 0);
+        EXPECT_EQ(int32_t{y[static_cast<size_t>(b)]}, want) << a << " * " << b;
+        EXPECT_EQ(int32_t{plain[static_cast<size_t>(b)]}, want) << a << " * " << b << ", plain";
       }
     }
     return true;
