@@ -1,7 +1,8 @@
-// A Transpose that quantises its input by itself.
+// A Transpose that quantises its input by itself, and those that others do.
 #ifndef QRT_RUNTIME_OPS_TRANSPOSE_H_
 #define QRT_RUNTIME_OPS_TRANSPOSE_H_
 
+#include "kernels/copy/copy.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -10,6 +11,9 @@ namespace qrt {
 // step's work: it reads the floats, and what is between them needs no memory. Else returns false
 // and changes nothing. `quantize` must stay where it is.
 bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
+
+// How a plain Transpose of bytes moves whole rows; null where it does anything else.
+const TransposePlan* find_moved_rows(const Step& transpose);
 
 }  // namespace qrt
 
