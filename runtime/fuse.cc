@@ -7,6 +7,7 @@
 #include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/ops/batch_mat_mul.h"
 #include "runtime/ops/float.h"
 #include "runtime/ops/transpose.h"
 
@@ -98,6 +99,15 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       concat.run = nullptr;
       concat.parts.clear();
       continue;
+    }
+    for (size_t i = 0; built::kBatchMatMul && i < step.inputs.size(); ++i) {
+      const uint32_t moved = producer[step.inputs[i]];
+      // Both sides may be the same.
+      if (moved == kNone || readers[step.inputs[i]] != 1 ||
+          std::count(step.inputs.begin(), step.inputs.end(), step.inputs[i]) != 1)
+        continue;
+      PlannedStep& transpose = (*steps)[moved];
+      if (pull_rows(transpose, i, &step)) transpose.leader = &step, transpose.run = nullptr;
     }
     if (built::kFloat && last != kNone && readers[step.inputs[0]] == 1) {
       PlannedStep& norm = (*steps)[last];

@@ -1,9 +1,10 @@
 // Fusion that keeps the bytes: an elementwise step runs inside the step that writes its last input,
 // on every piece of that while it is in the cache. Its arithmetic is its own, after the other's
 // requantisation; the tensor between them has no memory of its own. Where their types differ, each
-// task of the first writes a piece of scratch memory that the other reads. A Transpose of planes into
-// pixels quantises them by itself, a block at a time, one that shuffles the parts of a Concat reads
-// them where they are, and a LayerNormalization between bytes dequantises and quantises its rows.
+// task of the first writes a piece of scratch memory that the other reads. And some steps do the
+// work of those around them: a Transpose of planes into pixels quantises them, a block at a time, and
+// one that shuffles the parts of a Concat reads them where they are; a LayerNormalization between
+// bytes dequantises and quantises its rows; a BatchMatMul reads the rows of heads where they stand.
 #ifndef QRT_RUNTIME_FUSE_H_
 #define QRT_RUNTIME_FUSE_H_
 
@@ -15,9 +16,9 @@ namespace qrt {
 
 // Sets leader, follower and run of the steps that run inside another: those that can follow, and
 // read the output, of as many elements, of a step that can lead, which nothing else reads and which
-// is made after all other inputs; Quantize and Concat steps whose only reader is a Transpose that
-// takes over; and the steps on both sides of a LayerNormalization that takes them over. `types` is
-// indexed by tensor.
+// is made after all other inputs; and those that a Transpose, a LayerNormalization or a BatchMatMul
+// takes over, being the only one that reads or makes what they make or read. `types` is indexed by
+// tensor.
 void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
                 std::vector<PlannedStep>* steps);
 

@@ -113,30 +113,31 @@ Block some_rows(const uint8_t* b, size_t stride, size_t rows, size_t channels, B
 
 void pack_rows(const ActivationPack& p, size_t j, size_t channels, Writer* writer) {
   const uint8_t* b = p.b + j;
-  for (size_t i = 0; i < p.k; i += kGroup, b += kGroup * p.n) {
+  for (size_t i = 0; i < p.k; i += kGroup, b += kGroup * p.stride) {
     if (channels == kBlock && p.k - i >= kGroup) {
-      writer->write(from_rows(b, p.n), kFlipAll);
+      writer->write(from_rows(b, p.stride), kFlipAll);
     } else {
       Block flip;
-      const Block block = some_rows(b, p.n, p.k - i < kGroup ? p.k - i : kGroup, channels, &flip);
+      const Block block =
+          some_rows(b, p.stride, p.k - i < kGroup ? p.k - i : kGroup, channels, &flip);
       writer->write(block, flip);
     }
   }
 }
 
 void pack_channels(const ActivationPack& p, size_t j, size_t channels, Writer* writer) {
-  const uint8_t* b = p.b + j * p.k;
+  const uint8_t* b = p.b + j * p.stride;
   Block blocks[4], flips[4];
   for (size_t i = 0; i < p.k; i += kLine, b += kLine) {
     const size_t left = p.k - i < kLine ? p.k - i : kLine;
     if (channels == kBlock && left == kLine) {
-      from_channels(b, p.k, blocks);
+      from_channels(b, p.stride, blocks);
       for (const Block& block : blocks) writer->write(block, kFlipAll);
       continue;
     }
     uint8_t bytes[kBlock][kLine] = {}, flip[kBlock][kLine] = {};
     for (size_t c = 0; c < channels; ++c) {
-      memcpy(bytes[c], b + c * p.k, left);
+      memcpy(bytes[c], b + c * p.stride, left);
       memset(flip[c], 128, left);
     }
     from_channels(bytes[0], kLine, blocks);
@@ -197,11 +198,11 @@ void pack_activations(const ActivationPack& p, size_t begin, size_t end) {
   }
 }
 
-void append_activation_tails(const uint8_t* a, size_t rows, size_t k, int32_t zero_point,
-                             uint8_t* y) {
+void append_activation_tails(const uint8_t* a, size_t stride, size_t rows, size_t k,
+                             int32_t zero_point, uint8_t* y) {
   const size_t tail = activation_tail_bytes(k, zero_point), kc = (k + kGroup - 1) / kGroup * kGroup;
   const uint32_t factor = missing(zero_point);
-  for (size_t row = 0; row < rows; ++row, a += k, y += kc + tail) {
+  for (size_t row = 0; row < rows; ++row, a += stride, y += kc + tail) {
     uint32_t sum = 0;
     for (size_t i = 0; i < k; ++i) sum += a[i];
     memcpy(y, a, k);

@@ -23,6 +23,7 @@ uint32_t activation_excess(size_t k, int32_t zero_point);
 // Channels [begin, end) of n, begin a multiple of 16, end a multiple of 16 or n.
 struct ActivationPack {
   const uint8_t* b;  // [k][n], or [n][k] with `transposed`
+  size_t stride;     // bytes from row to row of that
   size_t k, n;
   bool transposed;
   int32_t zero_point;  // of b
@@ -31,9 +32,10 @@ struct ActivationPack {
 };
 void pack_activations(const ActivationPack& pack, size_t begin, size_t end);
 
-// Rows a[rows][k] with their tails, for a right side of this zero point, which is not 128.
-void append_activation_tails(const uint8_t* a, size_t rows, size_t k, int32_t zero_point,
-                             uint8_t* y);
+// Rows a[rows][k], `stride` bytes apart, with their tails, for a right side of this zero point, which is
+// not 128.
+void append_activation_tails(const uint8_t* a, size_t stride, size_t rows, size_t k,
+                             int32_t zero_point, uint8_t* y);
 
 }  // namespace qrt
 

@@ -13,12 +13,13 @@ namespace {
 constexpr size_t kBytes = 64, kLanes = 16;
 constexpr size_t kFour = 4;  // rows reduced at once
 
-// f(at, mask) for the registers of a row.
+// f(at, mask) for the registers of a row, the last part first: what the loop carries stays in its place
+// behind it.
 template <class F>
 QRT_INLINE void for_blocks(size_t n, const F& f) {
-  size_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) f(i, ~__mmask64{0});
-  if (i < n) f(i, ~__mmask64{0} >> (kBytes - (n - i)));
+  const size_t whole = n / kBytes * kBytes;
+  if (whole < n) f(whole, ~__mmask64{0} >> (kBytes - (n - whole)));
+  for (size_t i = 0; i < whole; i += kBytes) f(i, ~__mmask64{0});
 }
 
 // Halves of a register upon each other until 16 bytes are left.

@@ -1,6 +1,8 @@
 // BatchMatMul: products of matrices that are both computed. The right sides are packed first, one
 // for each index of b's own leading dimensions, then multiplied like weights. A right side that is
 // constant is packed once, when the session is made. Of INT16 nothing is packed.
+#include "runtime/ops/batch_mat_mul.h"
+
 #include <algorithm>
 
 #include "kernels/gemm/pack.h"
@@ -11,6 +13,7 @@
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/transpose.h"
 #include "runtime/requant_params.h"
 
 namespace qrt {
@@ -105,6 +108,29 @@ struct Leading {
   size_t dims[kMaxLeading], a_step[kMaxLeading], b_step[kMaxLeading];
 };
 
+// Where an operand's matrices stand, and their rows.
+struct Rows {
+  // Dense.
+  Rows(size_t matrices, size_t rows, size_t row) : stride(row) {
+    dims[0] = matrices, step[0] = rows * row;
+  }
+  // As the transposition finds them.
+  explicit Rows(const TransposePlan& plan)
+      : stride(plan.stride[plan.rank - 2]), count(plan.rank - 2) {
+    std::copy_n(plan.dims, count, dims);
+    std::copy_n(plan.stride, count, step);
+  }
+
+  size_t offset(size_t matrix) const {
+    size_t at = 0;
+    for (size_t i = count; i-- > 0; matrix /= dims[i]) at += matrix % dims[i] * step[i];
+    return at;
+  }
+
+  size_t stride, count = 1;
+  size_t dims[kMaxRank], step[kMaxRank];  // of the matrices
+};
+
 struct Params {
   GemmCall gemm;  // without weights and bias
   size_t k;
@@ -117,6 +143,12 @@ struct Params {
   size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
   // The left side with its tails, in scratch, where the right side's zero point asks for them.
   size_t tail_bytes, a_rows, tail_tasks, a_offset;
+};
+
+// Of a step. A Transpose that is pulled changes the rows alone.
+struct Operands {
+  std::shared_ptr<const Params> params;
+  Rows a, b;
 };
 
 uint8_t* packed_area(const Params& p, const RunContext& context) {
@@ -140,7 +172,8 @@ void fold_sums(const Params& p, int32_t* bias, size_t begin, size_t end) {
 }
 
 void pack(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
+  const Operands& operands = step.as<Operands>();
+  const Params& p = *operands.params;
   uint8_t* area = packed_area(p, context);
   const size_t blocks = ceil_div(p.gemm.n, 16);
   for_pieces(*context.parallel, p.pack_tasks, p.b_count * blocks, 1,
@@ -149,39 +182,45 @@ void pack(const Step& step, const RunContext& context) {
                  const size_t b = begin / blocks, first = begin % blocks;
                  const size_t last = std::min(first + (end - begin), blocks);
                  int32_t* bias = bias_of(p, area, b);
-                 pack_activations(
-                     {context.in(step, 1) + b * p.k * p.gemm.n, p.k, p.gemm.n, p.transposed,
-                      p.b_zero_point, reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
-                      reinterpret_cast<uint32_t*>(bias)},
-                     first * 16, std::min(last * 16, p.gemm.n));
+                 pack_activations({context.in(step, 1) + operands.b.offset(b), operands.b.stride,
+                                   p.k, p.gemm.n, p.transposed, p.b_zero_point,
+                                   reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
+                                   reinterpret_cast<uint32_t*>(bias)},
+                                  first * 16, std::min(last * 16, p.gemm.n));
                  fold_sums(p, bias, first * 16, std::min(last * 16, p.gemm.n));
                  begin += last - first;
                }
              });
 }
 
-// The left side for the product: where it stands, or with its tails.
-const uint8_t* left_side(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  const uint8_t* a = context.in(step, 0);
-  if (p.tail_bytes == 0) return a;
+// The left side with its tails.
+const uint8_t* with_tails(const Step& step, const RunContext& context) {
+  const Operands& operands = step.as<Operands>();
+  const Params& p = *operands.params;
   uint8_t* const y = context.scratch + p.a_offset;
   for_pieces(*context.parallel, p.tail_tasks, p.a_rows, 1, [&](size_t, size_t begin, size_t end) {
-    append_activation_tails(a + begin * p.k, end - begin, p.k, p.b_zero_point,
-                            y + begin * p.gemm.kc);
+    while (begin < end) {
+      const size_t row = begin % p.gemm.m, rows = std::min(end - begin, p.gemm.m - row);
+      const size_t at = operands.a.offset(begin / p.gemm.m) + row * operands.a.stride;
+      append_activation_tails(context.in(step, 0) + at, operands.a.stride, rows, p.k,
+                              p.b_zero_point, y + begin * p.gemm.kc);
+      begin += rows;
+    }
   });
   return y;
 }
 
 void multiply(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
+  const Operands& operands = step.as<Operands>();
+  const Params& p = *operands.params;
   uint8_t* area = packed_area(p, context);
-  const uint8_t* const a = left_side(step, context);
-  const size_t a_stride = p.tail_bytes == 0 ? p.k : p.gemm.kc;
+  const bool stands = p.tail_bytes == 0;
+  const uint8_t* const a = stands ? context.in(step, 0) : with_tails(step, context);
+  const size_t a_stride = stands ? operands.a.stride : p.gemm.kc;
   for_gemm_parts(p.gemm, *context.parallel, [&](size_t, size_t outer, size_t part) {
     const Pair pair = p.leading.at(outer);
     GemmOperands args{};
-    args.a = a + pair.a * p.gemm.m * a_stride;
+    args.a = a + (stands ? operands.a.offset(pair.a) : pair.a * p.gemm.m * a_stride);
     args.a_stride = a_stride;
     args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
     args.bias = bias_of(p, area, pair.b);
@@ -191,7 +230,7 @@ void multiply(const Step& step, const RunContext& context) {
 }
 
 void run(const Step& step, const RunContext& context) {
-  if (!step.as<Params>().b_is_constant) pack(step, context);
+  if (!step.as<Operands>().params->b_is_constant) pack(step, context);
   multiply(step, context);
 }
 
@@ -318,7 +357,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->kernel = gemm.kernel->name;
   if (p.b_is_constant) step->bind = pack;
   step->run = run;
-  step->params = std::move(params);
+  const size_t a_matrices = static_cast<size_t>(a.elements()) / (gemm.m * p.k);
+  const Rows a_rows(a_matrices, gemm.m, p.k);
+  const Rows b_rows(p.b_count, p.transposed ? gemm.n : p.k, p.transposed ? p.k : gemm.n);
+  step->params = std::make_shared<Operands>(Operands{std::move(params), a_rows, b_rows});
   return Status();
 }
 
@@ -328,6 +370,21 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 }
 
 }  // namespace
+
+bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
+  const TransposePlan* const plan = find_moved_rows(transpose);
+  if (plan == nullptr || product->run != run) return false;
+  auto operands = std::make_shared<Operands>(product->as<Operands>());
+  const Params& p = *operands->params;
+  Rows& rows = i == 0 ? operands->a : operands->b;
+  const size_t count = i == 0 ? p.gemm.m : p.transposed ? p.gemm.n : p.k;
+  if (plan->dims[plan->rank - 1] != rows.stride || plan->dims[plan->rank - 2] != count)
+    return false;
+  rows = Rows(*plan);
+  product->inputs[i] = transpose.inputs[0];
+  product->params = std::move(operands);
+  return true;
+}
 
 const OpDef kBatchMatMulOp = {"BatchMatMul",
                               fb::OpOptions::BatchMatMul,

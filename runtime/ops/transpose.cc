@@ -168,6 +168,14 @@ bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose) {
   return true;
 }
 
+const TransposePlan* find_moved_rows(const Step& transpose) {
+  if (transpose.run != run) return nullptr;
+  const TransposePlan& plan = transpose.as<Params>().plan;
+  const bool moves_rows =
+      plan.element_bytes == 1 && plan.rank >= 2 && plan.stride[plan.rank - 1] == 1;
+  return moves_rows ? &plan : nullptr;
+}
+
 const OpDef kTransposeOp = {"Transpose",
                             fb::OpOptions::Transpose,
                             infer,

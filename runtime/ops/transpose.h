@@ -1,7 +1,8 @@
-// A Transpose that does the work of the step before it.
+// A Transpose that does the work of the step before it, and those that others do.
 #ifndef QRT_RUNTIME_OPS_TRANSPOSE_H_
 #define QRT_RUNTIME_OPS_TRANSPOSE_H_
 
+#include "kernels/copy/copy.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -14,6 +15,9 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
 // Where `transpose` interleaves the parts that `concat` puts side by side (a shuffle of channels),
 // lets it read them where they are. Else returns false and changes nothing.
 bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose);
+
+// How a plain Transpose of bytes moves whole rows; null where it does anything else.
+const TransposePlan* find_moved_rows(const Step& transpose);
 
 }  // namespace qrt
 

@@ -49,8 +49,9 @@ void check(Random& random, size_t k, size_t n, bool transposed, int32_t zero_poi
   Guarded<uint32_t> sum(padded);
   std::fill(packed.begin(), packed.end(), int8_t{77});
   for (size_t begin = 0; begin < n; begin += 32)
-    pack_activations({b.data(), k, n, transposed, zero_point, packed.data(), sum.data()}, begin,
-                     std::min(begin + 32, n));
+    pack_activations(
+        {b.data(), transposed ? k : n, k, n, transposed, zero_point, packed.data(), sum.data()},
+        begin, std::min(begin + 32, n));
   ASSERT_EQ(std::vector<int8_t>(packed.begin(), packed.end()), expected);
   ASSERT_EQ(std::vector<uint32_t>(sum.begin(), sum.end()), sums);
 }
@@ -72,7 +73,8 @@ TEST(PackActivations, SumsUpLongColumnsOfTheGreatestBytes) {
       const std::vector<uint8_t> b(k * n, 255);
       std::vector<int8_t> packed(gemm_packed_bytes(n, 1, (k + 3) / 4 * 4));
       std::vector<uint32_t> sum(32);
-      pack_activations({b.data(), k, n, transposed, 128, packed.data(), sum.data()}, 0, n);
+      pack_activations(
+          {b.data(), transposed ? k : n, k, n, transposed, 128, packed.data(), sum.data()}, 0, n);
       for (size_t j = 0; j < n; ++j) ASSERT_EQ(sum[j], k * 127);
     }
 }
@@ -90,7 +92,7 @@ TEST(PackActivations, TailsHoldTheSumsOfTheirRows) {
         random.fill(a, least, 255);
         const size_t tail = activation_tail_bytes(k, zero_point), kc = (k + 3) / 4 * 4 + tail;
         Guarded<uint8_t> y(rows * kc);
-        append_activation_tails(a.data(), rows, k, zero_point, y.data());
+        append_activation_tails(a.data(), k, rows, k, zero_point, y.data());
         for (size_t row = 0; row < rows; ++row) {
           const uint8_t *from = a.data() + row * k, *to = y.data() + row * kc;
           ASSERT_TRUE(std::equal(from, from + k, to));

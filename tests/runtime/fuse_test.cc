@@ -420,6 +420,81 @@ TEST(Fuse, NoLayerNormalizationOfOtherTablesOrFewValues) {
     for (const PlannedStep& step : plan->steps) EXPECT_EQ(step.leader, nullptr);
 }
 
+struct Heads {
+  int64_t batch, heads, rows, columns, k;
+  bool transposed;
+  uint8_t b_zero_point;  // 128: rows have no tails
+};
+
+// Products of heads, [rows, k] times [k, columns], that stand side by side in both operands; with `apart`
+// the transposed tensors are outputs.
+ModelBuilder product_of_heads(const Heads& h, bool apart) {
+  ModelBuilder m;
+  const int64_t b_rows = h.transposed ? h.columns : h.k, b_columns = h.transposed ? h.k : h.columns;
+  std::vector<uint32_t> sides;
+  for (const auto& [rows, columns] : {std::pair(h.rows, h.k), std::pair(b_rows, b_columns)}) {
+    fb::TransposeOptionsT o;
+    o.perm = {0, 2, 1, 3};
+    sides.push_back(m.tensor({h.batch, h.heads, rows, columns}, DType::kUInt8));
+    m.op(o, {m.input({h.batch, rows, h.heads, columns})}, {sides.back()});
+  }
+  fb::BatchMatMulOptionsT o;
+  o.a_zero_point = 77;
+  o.b_zero_point = h.b_zero_point;
+  o.transpose_b = h.transposed;
+  o.requant = testing::requant_f32({0.0007f}, 131);
+  m.op(std::move(o), sides, {m.output({h.batch, h.heads, h.rows, h.columns})});
+  for (const uint32_t side : sides)
+    if (apart) m.mark_output(side);
+  return m;
+}
+
+TEST(Fuse, HeadsOfAProductWhereTheyStand) {
+  for (const Heads& h : {Heads{1, 3, 196, 196, 64, true, 128}, Heads{2, 2, 17, 33, 5, true, 100},
+                         Heads{2, 3, 7, 64, 31, false, 128}, Heads{3, 4, 5, 19, 40, false, 3}}) {
+    SCOPED_TRACE(h.k);
+    const ModelBuilder fused = product_of_heads(h, false), apart = product_of_heads(h, true);
+    const auto plan = planned(fused), kept = planned(apart);
+    for (const size_t i : {0, 1}) {
+      EXPECT_EQ(plan->steps[i].leader, &plan->steps[2]);
+      EXPECT_EQ(kept->steps[i].leader, nullptr);
+    }
+    testing::Random random;
+    std::vector<Bytes> inputs;
+    for (const int64_t elements : {h.rows * h.k, h.columns * h.k}) {
+      inputs.emplace_back(static_cast<size_t>(h.batch * h.heads * elements));
+      random.fill(inputs.back(), 0, 255);
+    }
+    for (const char* isa : testing::machine_isas()) {
+      for (const size_t threads : {1, 3}) {
+        SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads));
+        testing::RunOptions options;
+        options.isa = isa;
+        options.threads = threads;
+        const testing::RunResult expected = testing::run_model(apart.build(), inputs, options);
+        const testing::RunResult result = testing::run_model(fused.build(), inputs, options);
+        ASSERT_EQ(result.status, QRT_OK) << result.message;
+        ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+      }
+    }
+  }
+}
+
+TEST(Fuse, NoHeadsOfAProductWithItselfOrOfColumns) {
+  for (const std::vector<uint8_t>& perm : {std::vector<uint8_t>{0, 2, 1, 3}, {0, 2, 3, 1}}) {
+    ModelBuilder m;
+    const uint32_t x = m.tensor({1, 3, 8, 8}, DType::kUInt8);
+    const uint32_t other = perm[3] == 3 ? x : m.input({1, 3, 8, 8});
+    fb::TransposeOptionsT transpose;
+    transpose.perm = perm;
+    m.op(transpose, {m.input({1, 8, 3, 8})}, {x});
+    fb::BatchMatMulOptionsT o;
+    o.requant = testing::requant_f32({0.0007f}, 131);
+    m.op(std::move(o), {x, other}, {m.output({1, 3, 8, 8})});
+    EXPECT_EQ(planned(m)->steps[0].leader, nullptr);
+  }
+}
+
 TEST(Fuse, TheTensorBetweenHasTheOutputsMemory) {
   const auto plan = planned(model_of({{1, 8, 8, 16}}, false));
   const PlannedStep& conv = plan->steps[0];

@@ -1,0 +1,17 @@
+// A BatchMatMul that reads rows where a Transpose would take them from.
+#ifndef QRT_RUNTIME_OPS_BATCH_MAT_MUL_H_
+#define QRT_RUNTIME_OPS_BATCH_MAT_MUL_H_
+
+#include <cstddef>
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// Where `transpose` moves whole rows of input `i` of `product`, lets that read them where they stand: its
+// input becomes the other's. Else returns false and changes nothing.
+bool pull_rows(const Step& transpose, size_t i, PlannedStep* product);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_BATCH_MAT_MUL_H_
