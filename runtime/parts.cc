@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/narrow/narrow.h"
+
 namespace qrt {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
 constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
 constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
 constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
+constexpr Part kNarrowPart = {"Narrow", built::kNarrow};
 
 // Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
 bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
@@ -24,6 +27,14 @@ bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
 bool may_take_grouped(const fb::Operator& op) {
   const auto* o = op.options_as_Conv2D();
   return o != nullptr && o->groups() > 1;
+}
+
+// The same of runtime/ops/conv2d_narrow.cc.
+bool may_take_narrow(const fb::Model& model, const fb::Operator& op) {
+  const auto* o = op.options_as_Conv2D();
+  if (o == nullptr || o->groups() != 1 || o->stride_h() != 1) return false;
+  const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
+  return w.Get(0) <= static_cast<int32_t>(kNarrowMostOutputs) && w.Get(1) * w.Get(2) > 1;
 }
 
 }  // namespace
@@ -62,6 +73,7 @@ std::vector<const Part*> parts_of(const fb::Model& model) {
     add(part_of(*op));
     if (may_take_winograd(model, *op)) add(&kWinogradPart);
     if (may_take_grouped(*op)) add(&kGroupedPart);
+    if (may_take_narrow(model, *op)) add(&kNarrowPart);
   }
   return parts;
 }

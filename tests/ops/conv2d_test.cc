@@ -19,7 +19,7 @@ struct ConvTester {
   int64_t h = 1, w = 1, c = 1, out = 1, kh = 1, kw = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
-  int64_t groups = 1, terms = 1;
+  int64_t groups = 1, terms = 1, pixels = 1;
   int fixed_zero_point = -1;  // or any
   bool rows = false;
   Kind kind = Kind::kF32;
@@ -52,6 +52,11 @@ struct ConvTester {
     terms = t;
     return *this;
   }
+  // Outputs of so many neighbouring pixels, as a converter joins them; kernel() and stride() are of all.
+  ConvTester& joined(int64_t count) {
+    pixels = count;
+    return *this;
+  }
   ConvTester& zero_point(int v) {
     fixed_zero_point = v;
     return *this;
@@ -72,11 +77,30 @@ struct ConvTester {
   size_t group_taps() const { return static_cast<size_t>(rows ? kh : kh * kw); }
   size_t group_k() const { return static_cast<size_t>(rows ? kw * c : c / groups); }
 
+  template <class T>
+  void repeat_pixel(std::vector<T>* of_outputs) const {
+    const size_t n = static_cast<size_t>(out / pixels);
+    for (size_t o = n; o < of_outputs->size(); ++o) (*of_outputs)[o] = (*of_outputs)[o - n];
+  }
+  // Pixel 0's weights again, a column further on for each pixel. [out][kh][kw][c]
+  void join(std::vector<int8_t>* weights) const {
+    const std::vector<int8_t> from = *weights;
+    for (int64_t i = 0, o = 0; o < out; ++o)
+      for (int64_t ky = 0; ky < kh; ++ky)
+        for (int64_t kx = 0; kx < kw * c; ++kx, ++i) {
+          const int64_t n = out / pixels, x = kx - o / n * c;
+          const bool is_inside = x >= 0 && x < (kw + 1 - pixels) * c;
+          (*weights)[static_cast<size_t>(i)] =
+              is_inside ? from[static_cast<size_t>((o % n * kh + ky) * kw * c + x)] : int8_t{0};
+        }
+  }
+
   std::unique_ptr<fb::RequantT> make_requant(testing::Random* random) const {
     const int fan_in = static_cast<int>(kh * kw * (c / groups) * terms);
     const int exponent = -8 - static_cast<int>(std::lround(std::log2(fan_in) / 2));
     std::vector<float> scale;
     for (int64_t o = 0; o < out; ++o) scale.push_back(random->scale(exponent));
+    repeat_pixel(&scale);
     switch (kind) {
       case Kind::kAcc: return testing::requant_acc();
       case Kind::kInt: {
@@ -119,6 +143,7 @@ struct ConvTester {
     const size_t all_taps = taps * static_cast<size_t>(terms);
     std::vector<int8_t> weights(static_cast<size_t>(out) * all_taps * k);
     random.fill(weights, -128, 127);
+    if (pixels > 1) join(&weights);
     const size_t group_bytes = gemm_packed_bytes(ng, all_taps, k);
     std::vector<int8_t> packed(group_bytes * static_cast<size_t>(groups));
     for (size_t g = 0; g < static_cast<size_t>(groups); ++g)
@@ -138,6 +163,7 @@ struct ConvTester {
     }
     std::vector<int32_t> bias(static_cast<size_t>(out));
     random.fill(bias, -50000, 50000);
+    repeat_pixel(&bias);
     const auto zero_point =
         static_cast<uint8_t>(fixed_zero_point >= 0 ? fixed_zero_point : random.integer(0, 255));
 
@@ -343,6 +369,29 @@ TEST(Conv2D, GroupsOfFewChannels) {
   ConvTester().image(5, 6, 24).kernel(48, 3, 3).in_groups(6).test();  // a channel multiplier
   ConvTester().image(50, 40, 32).kernel(32, 3, 3).pad(1, 1, 1, 1).in_groups(8).test();
   ConvTester().image(3, 5600, 16).kernel(16, 3, 3).in_groups(4).test();  // rows too long for it
+}
+
+// Few outputs, as some instruction sets take them (kernels/narrow).
+TEST(Conv2D, FewOutputs) {
+  for (const int64_t n : {1, 2, 3, 4, 5, 9, 12, 24})
+    ConvTester().image(9, 33, 12).kernel(n, 3, 3).pad(1, 1, 1, 1).test();
+  for (const Kind kind :
+       {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kShiftUp, Kind::kZeroPointBefore})
+    ConvTester().image(20, 21, 20).kernel(5, 5, 5).pad(2, 2, 2, 2).requant(kind).test();
+  ConvTester().image(30, 31, 8).kernel(3, 4, 2).pad(0, 1, 2, 0).dilation(3, 2).test();
+  ConvTester().image(30, 31, 3).kernel(3, 5, 5).pad(2, 2, 2, 2).as_rows().test();
+  ConvTester().image(60, 50, 24).kernel(4, 3, 3).pad(1, 1, 1, 1).test();
+  ConvTester().image(1, 9000, 40).kernel(4, 1, 3).test();  // rows too long for it
+  ConvTester().image(20, 32, 12).kernel(16, 5, 8).pad(2, 2, 2, 2).stride(1, 4).joined(4).test();
+  ConvTester()
+      .image(20, 30, 4)
+      .kernel(15, 3, 9)
+      .pad(1, 3, 1, 3)
+      .stride(1, 5)
+      .joined(5)
+      .as_rows()
+      .test();
+  ConvTester().image(20, 32, 12).kernel(16, 5, 8).pad(2, 2, 2, 2).stride(1, 4).joined(2).test();
 }
 
 // Large enough to be cut on every instruction set; by rows, by channels.

@@ -61,15 +61,20 @@ TEST(Parts, TypesOfTensors) {
 }
 
 TEST(Parts, Convolutions) {
-  EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}), Names({"Winograd"}));
-  EXPECT_EQ(of_conv({8, 1, 3, 4}, {1, 1}), Names({"Winograd"}));
-  EXPECT_EQ(of_conv({8, 3, 1, 4}, {1, 1}), Names({"Winograd"}));
-  EXPECT_EQ(of_conv({8, 3, 3, 4}, {2, 1}), Names());
-  EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 2}), Names());
+  EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}), Names({"Winograd", "Narrow"}));
+  EXPECT_EQ(of_conv({40, 3, 3, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({40, 1, 3, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({40, 3, 1, 4}, {1, 1}), Names({"Winograd"}));
+  EXPECT_EQ(of_conv({40, 3, 3, 4}, {2, 1}), Names());
+  EXPECT_EQ(of_conv({40, 3, 3, 4}, {1, 2}), Names());
+  EXPECT_EQ(of_conv({40, 1, 1, 4}, {1, 1}), Names());
+  EXPECT_EQ(of_conv({40, 2, 3, 4}, {1, 1}), Names());
+  EXPECT_EQ(of_conv({40, 5, 3, 4}, {1, 1}), Names());
   EXPECT_EQ(of_conv({8, 1, 1, 4}, {1, 1}), Names());
-  EXPECT_EQ(of_conv({8, 2, 3, 4}, {1, 1}), Names());
-  EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 1}), Names());
-  EXPECT_EQ(of_conv({8, 5, 5, 4}, {1, 1}, 1), Names({"DynamicLayers"}));
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 1}), Names({"Narrow"}));
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 2}), Names({"Narrow"}));
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, {2, 1}), Names());
+  EXPECT_EQ(of_conv({8, 5, 5, 4}, {2, 1}, 1), Names({"DynamicLayers"}));
   EXPECT_EQ(of_conv({8, 5, 5, 4}, {1, 1}, 0, 2), Names({"Grouped"}));
   EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}, 0, 2), Names({"Grouped"}));
 }

@@ -1,0 +1,180 @@
+// Conv2D with few outputs in the form of kernels/narrow: pixels in vectors, where the gemm family has a
+// block of 16 outputs, used or not. Its weights are brought into their form by bind(). Pixels that a
+// converter joined to fill such blocks are pixels again.
+#include "runtime/ops/conv2d_narrow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kernels/narrow/narrow.h"
+#include "runtime/checked.h"
+#include "runtime/ops/dynamic_layer.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Beyond these the sizes below do not fit, nor the products pay.
+constexpr size_t kMostPadded = 1 << 16;
+constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
+// Less may be none: these are estimates.
+constexpr double kGain = 0.9;
+
+struct Params {
+  NarrowShape shape;
+  NarrowLayer source;
+  const NarrowKernel* kernel;
+  GemmCall gemm;  // its bias and requantisation
+  std::vector<NarrowMove> moves;
+  size_t images, tasks, strip_rows, task_scratch;
+  uint8_t input_zero_point;
+};
+
+void bind(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  narrow_weights(p.source, p.shape, p.moves.data(), reinterpret_cast<int8_t*>(context.state));
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const NarrowShape& s = p.shape;
+  NarrowArgs job;
+  job.shape = s;
+  job.x_pitch = input_pitch(step, 0, s.in_c);
+  job.zero_point = p.input_zero_point;
+  job.weights = reinterpret_cast<const int8_t*>(context.state);
+  job.moves = p.moves.data();
+  job.bias = p.gemm.bias.data();
+  job.requant = p.gemm.requant.requant;
+  job.y_pitch = output_pitch(step, s.out_c);
+  const uint8_t* const x = context.in(step, 0);
+  uint8_t* const y = context.out(step, 0);
+  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               NarrowArgs args = job;
+               args.scratch = context.scratch + task * p.task_scratch;
+               while (begin < end) {
+                 const size_t image = begin / s.out_h;
+                 args.x = x + image * s.in_h * s.in_w * job.x_pitch;
+                 args.y = y + image * s.out_h * s.out_w * job.y_pitch;
+                 args.row_begin = begin % s.out_h;
+                 const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
+                 // Strips as even as can be.
+                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, p.strip_rows));
+                 p.kernel->fn(args);
+                 const size_t done = args.row_end - args.row_begin;
+                 if (step.follower != nullptr)
+                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, s.out_c,
+                          job.y_pitch);
+                 begin += done;
+               }
+             });
+}
+
+// One tap does not pay for the planes.
+bool has_form(const Conv2DGeometry& g) {
+  return g.groups == 1 && g.terms == 1 && g.stride_h == 1 && g.out_c <= kNarrowMostOutputs &&
+         g.kernel_h * g.kernel_w > 1 && g.images * g.out_h * g.out_w > 0;
+}
+
+// Whether `values` of n outputs are those of the first `period`, again and again.
+template <class T>
+bool repeats(const std::vector<T>& values, size_t n, size_t period) {
+  return values.empty() ||
+         memcmp(values.data(), values.data() + period, (n - period) * sizeof(T)) == 0;
+}
+
+bool repeats(const GemmCall& gemm, size_t n, size_t period) {
+  const RequantParams& r = gemm.requant;
+  return repeats(gemm.bias, n, period) && repeats(r.scale, n, period) &&
+         repeats(r.slope, n, period) && repeats(r.intercept, n, period) &&
+         repeats(r.multiplier[0], n, period) && repeats(r.multiplier[1], n, period) &&
+         repeats(r.shift[0], n, period) && repeats(r.shift[1], n, period);
+}
+
+// Outputs of a pixel where a pixel of the layer is several, an input apart; 0 where they lie otherwise.
+size_t outputs_of_pixel(const NarrowLayer& layer, const Conv2DGeometry& g, const GemmCall& gemm) {
+  const size_t pixels = g.stride_w, outputs = g.out_c / pixels;
+  if (pixels == 1) return outputs;
+  const bool is_joined = g.out_c % pixels == 0 && g.dilation_w == 1 &&
+                         repeats(gemm, g.out_c, outputs) && narrow_is_joined(layer, pixels);
+  return is_joined ? outputs : 0;
+}
+
+double real(size_t v) { return static_cast<double>(v); }
+
+// Dot products of a vector for an image, and what else takes as long, both measured on Zen 4. Here: a
+// dword's way into its plane, an output's to its byte; one output alone is bound by the loads of the planes.
+double products_of(const NarrowShape& s) {
+  constexpr double kFill = 10, kOutput = 8, kLanes = 16;
+  const NarrowWork work = narrow_work(s);
+  const double outputs = s.out_c == 1 ? 2 : real(s.out_c);
+  return (real(work.positions) * outputs * (real(s.steps()) + kOutput) +
+          real(work.dwords) * kFill) /
+         kLanes;
+}
+
+// Of the gemm family: tiles of half a block are bound by their loads, and take nearly as long as whole
+// ones.
+double products_of(const GemmCall& gemm, size_t pixels) {
+  constexpr size_t kBlock = 16, kHalf = 8;
+  const double steps = real(gemm.taps * gemm.kc / 4), of_block = steps + 0.8 * real(gemm.taps) + 2;
+  const size_t rest = gemm.n % kBlock;
+  const double of_rest = rest == 0 ? 0 : rest <= kHalf ? 0.85 * of_block : of_block;
+  return real(pixels) * (real(gemm.n / kBlock) * (steps + 4) + of_rest);
+}
+
+}  // namespace
+
+Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
+                             PlannedStep* step) {
+  if (!has_form(g) || !context.may_spend || is_dynamic_layer(context) || gemm->element_bytes != 1 ||
+      gemm->requant_channels < g.out_c)
+    return Status();
+  const NarrowKernel* kernel = select_narrow(context.isas);
+  if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c) ||
+      std::max({g.out_w, g.kernel_h, g.kernel_w}) > kMostPadded)
+    return Status();
+  NarrowLayer layer = {gemm->weights, g.in_c, g.out_c, g.kernel_h, g.kernel_w, g.row_taps};
+  const size_t outputs = outputs_of_pixel(layer, g, *gemm);
+  if (outputs == 0) return Status();
+  layer.out_c = outputs;
+
+  auto params = std::make_shared<Params>();
+  NarrowShape& s = params->shape;
+  s.in_h = g.in_h, s.in_w = g.in_w, s.in_c = g.in_c;
+  s.out_h = g.out_h, s.out_w = g.out_w * g.stride_w, s.out_c = outputs;
+  s.dilation_h = g.dilation_h, s.dilation_w = g.dilation_w;
+  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
+  params->moves.resize(outputs);
+  narrow_windows(layer, &s, params->moves.data());
+  if (s.padded_w() > kMostPadded || s.padded_h(1) > kMostPadded || narrow_strip_rows(s) == 0)
+    return Status();
+  const double products = products_of(s);
+  if (products > kGain * products_of(*gemm, g.out_h * g.out_w)) return Status();
+
+  params->source = layer;
+  params->kernel = kernel;
+  params->gemm = std::move(*gemm);
+  params->images = g.images;
+  params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
+  const double ns = real(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
+  params->tasks = task_count(ns, g.images * g.out_h, context.threads);
+  params->strip_rows = narrow_strip_rows(s);
+  params->task_scratch = round_up(narrow_scratch_bytes(s), kAlignment);
+  step->kernel = kernel->name;
+  step->macs = uint64_t{g.images} * s.out_h * s.out_w * outputs * s.kernel_h * s.kernel_w * s.in_c;
+  step->can_lead = true;
+  step->input_rows = g.images * g.in_h * g.in_w;
+  // Joined pixels may not be put apart from one another.
+  if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
+  step->state_bytes = static_cast<size_t>(narrow_weight_bytes(s));
+  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->bind = bind;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace qrt
