@@ -13,6 +13,7 @@ constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
 constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
 constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
 constexpr Part kNarrowPart = {"Narrow", built::kNarrow};
+constexpr Part kStemPart = {"Stem", built::kStem};
 
 // Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
 bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
@@ -35,6 +36,12 @@ bool may_take_narrow(const fb::Model& model, const fb::Operator& op) {
   if (o == nullptr || o->groups() != 1 || o->stride_h() != 1) return false;
   const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
   return w.Get(0) <= static_cast<int32_t>(kNarrowMostOutputs) && w.Get(1) * w.Get(2) > 1;
+}
+
+// The same of runtime/ops/conv2d_stem.cc.
+bool may_take_stem(const fb::Operator& op) {
+  const auto* o = op.options_as_Conv2D();
+  return o != nullptr && o->tap_layout() == fb::TapLayout::ROW;
 }
 
 }  // namespace
@@ -74,6 +81,7 @@ std::vector<const Part*> parts_of(const fb::Model& model) {
     if (may_take_winograd(model, *op)) add(&kWinogradPart);
     if (may_take_grouped(*op)) add(&kGroupedPart);
     if (may_take_narrow(model, *op)) add(&kNarrowPart);
+    if (may_take_stem(*op)) add(&kStemPart);
   }
   return parts;
 }

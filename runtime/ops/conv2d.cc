@@ -7,7 +7,8 @@
 //             output row is one product over a zero-point-padded copy of the image rows it needs
 //
 // With INT16 activations: conv2d_int16.cc. 3x3 in fewer products: conv2d_winograd.cc.
-// Groups of few channels: conv2d_grouped.cc. Few outputs: conv2d_narrow.cc.
+// Groups of few channels: conv2d_grouped.cc. Few outputs: conv2d_narrow.cc. Few
+// inputs: conv2d_stem.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -17,6 +18,7 @@
 #include "runtime/ops/conv2d_geometry.h"
 #include "runtime/ops/conv2d_grouped.h"
 #include "runtime/ops/conv2d_narrow.h"
+#include "runtime/ops/conv2d_stem.h"
 #include "runtime/ops/conv2d_winograd.h"
 #include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
@@ -397,6 +399,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
   if (built::kNarrow) QRT_TRY(prepare_narrow_conv2d(context, g, &gemm, step));
+  if (step->run != nullptr) return Status();
+  if (built::kStem) QRT_TRY(prepare_stem_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);

@@ -394,6 +394,19 @@ TEST(Conv2D, FewOutputs) {
   ConvTester().image(20, 32, 12).kernel(16, 5, 8).pad(2, 2, 2, 2).stride(1, 4).joined(2).test();
 }
 
+// Few inputs, as some instruction sets take them (kernels/stem).
+TEST(Conv2D, FewInputs) {
+  for (const int64_t n : {1, 8, 16, 24, 56, 64, 70})
+    ConvTester().image(15, 23, 3).kernel(n, 3, 3).stride(2, 2).pad(1, 1, 1, 1).as_rows().test();
+  for (const Kind kind :
+       {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kShiftUp, Kind::kZeroPointBefore})
+    ConvTester().image(16, 21, 1).kernel(40, 5, 5).pad(2, 2, 2, 2).as_rows().requant(kind).test();
+  ConvTester().image(49, 10, 1).kernel(64, 10, 4).stride(2, 2).pad(4, 1, 5, 1).as_rows().test();
+  ConvTester().image(61, 50, 3).kernel(33, 7, 7).stride(2, 3).dilation(2, 1).as_rows().test();
+  ConvTester().image(3, 5000, 4).kernel(5, 7, 5).pad(3, 2, 3, 2).as_rows().test();
+  ConvTester().image(20, 9000, 4).kernel(5, 20, 2).as_rows().test();  // rows too long for it
+}
+
 // Large enough to be cut on every instruction set; by rows, by channels.
 TEST(Conv2D, ManyTasks) {
   ConvTester().image(56, 56, 48).kernel(128, 1, 1).test();

@@ -287,5 +287,26 @@ TEST(Plan, TakesFewOutputsPixelByPixel) {
   EXPECT_EQ(macs, 32u * 32 * 4 * 4 * 16);
 }
 
+TEST(Plan, TakesFewInputsByRows) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 32, 32, 3}), y = m.output({1, 16, 16, 24});
+  const std::vector<int8_t> weights(24 * 27, 1);
+  std::vector<int8_t> packed(gemm_packed_bytes(24, 3, 9));
+  gemm_pack(weights.data(), 24, 3, 9, packed.data());
+  fb::Conv2DOptionsT o;
+  o.stride_h = o.stride_w = 2;
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+  o.tap_layout = fb::TapLayout::ROW;
+  o.weight_sum.assign(24, 27);
+  o.requant = testing::requant_f32({0.01f});
+  m.op(std::move(o),
+       {x, m.packed({24, 3, 3, 3}, fb::Packing::GEMM, packed), m.bias(std::vector<int32_t>(24))},
+       {y});
+  const auto [kernel, macs] = kernel_of(&m);
+  if (kernel == nullptr) GTEST_SKIP() << "no such kernel on this CPU";
+  EXPECT_STREQ(kernel, "stem_u8s8_avx512vnni");
+  EXPECT_EQ(macs, 16u * 16 * 24 * 27);
+}
+
 }  // namespace
 }  // namespace qrt

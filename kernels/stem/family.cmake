@@ -1,0 +1,6 @@
+# Convolutions of few inputs.
+if(QRT_INTEGER_ONLY)
+  qrt_add_family(stem COMMON select.cc weights.cc ISAS)
+else()
+  qrt_add_family(stem COMMON select.cc weights.cc ISAS avx512vnni)
+endif()

@@ -1,0 +1,113 @@
+// Conv2D of few inputs in the form of kernels/stem: many rows of outputs at a time, and fewer dwords of
+// inputs. Its weights are brought into their form by bind().
+#include "runtime/ops/conv2d_stem.h"
+
+#include <algorithm>
+
+#include "kernels/stem/stem.h"
+#include "runtime/checked.h"
+#include "runtime/ops/dynamic_layer.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Padded rows that pass the second-level cache's share of a task do not pay; beyond kMostPadded sizes
+// do not fit.
+constexpr size_t kMostScratch = 256 << 10;
+constexpr size_t kMostPadded = 1 << 16;
+// Weights of more dwords are streamed for every tile, for which the gemm family's larger tiles are better.
+constexpr size_t kMostSteps = 64;
+
+struct Params {
+  StemShape shape;
+  const StemKernel* kernel;
+  GemmCall gemm;  // its bias, requantisation and packed weights
+  size_t images, tasks, strip_rows, task_scratch;
+  size_t weight_bytes;  // in the step's state, which the offsets follow
+  uint8_t input_zero_point;
+};
+
+void bind(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  stem_weights(p.gemm.weights, p.shape, reinterpret_cast<int8_t*>(context.state));
+  stem_offsets(p.shape, reinterpret_cast<uint32_t*>(context.state + p.weight_bytes));
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const StemShape& s = p.shape;
+  StemArgs job;
+  job.shape = s;
+  job.zero_point = p.input_zero_point;
+  job.weights = reinterpret_cast<const int8_t*>(context.state);
+  job.offsets = reinterpret_cast<const uint32_t*>(context.state + p.weight_bytes);
+  job.bias = p.gemm.bias.data();
+  job.requant = p.gemm.requant.requant;
+  job.y_pitch = output_pitch(step, s.out_c);
+  const uint8_t* const x = context.in(step, 0);
+  uint8_t* const y = context.out(step, 0);
+  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+             [&](size_t task, size_t begin, size_t end) {
+               StemArgs args = job;
+               args.scratch = context.scratch + task * p.task_scratch;
+               while (begin < end) {
+                 const size_t image = begin / s.out_h;
+                 args.x = x + image * s.in_h * s.in_w * s.in_c;
+                 args.y = y + image * s.out_h * s.out_w * job.y_pitch;
+                 args.row_begin = begin % s.out_h;
+                 const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
+                 // Strips as even as can be.
+                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, p.strip_rows));
+                 p.kernel->fn(args);
+                 const size_t done = args.row_end - args.row_begin;
+                 if (step.follower != nullptr)
+                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, s.out_c,
+                          job.y_pitch);
+                 begin += done;
+               }
+             });
+}
+
+}  // namespace
+
+Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
+                           PlannedStep* step) {
+  if (!g.row_taps || g.terms != 1 || !context.may_spend || is_dynamic_layer(context) ||
+      gemm->element_bytes != 1 || gemm->requant_channels < g.out_c ||
+      g.images * g.out_h * g.out_w == 0)
+    return Status();
+  const StemKernel* kernel = select_stem(context.isas);
+  if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c)) return Status();
+  auto params = std::make_shared<Params>();
+  StemShape& s = params->shape;
+  s.in_h = g.in_h, s.in_w = g.in_w, s.in_c = g.in_c;
+  s.out_h = g.out_h, s.out_w = g.out_w, s.out_c = g.out_c;
+  s.kernel_h = g.kernel_h, s.kernel_w = g.kernel_w;
+  s.stride_h = g.stride_h, s.stride_w = g.stride_w, s.dilation_h = g.dilation_h;
+  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
+  if (std::max({g.out_w, g.stride_w, g.kernel_w}) > kMostPadded || s.padded_h(1) > kMostPadded ||
+      s.steps() > kMostSteps || stem_scratch_bytes(s) > kMostScratch)
+    return Status();
+
+  params->kernel = kernel;
+  params->gemm = std::move(*gemm);
+  params->images = g.images;
+  params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
+  const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
+  params->tasks = task_count(ns, g.images * g.out_h, context.threads);
+  params->strip_rows = stem_strip_rows(s);
+  params->task_scratch = round_up(stem_scratch_bytes(s), kAlignment);
+  step->kernel = kernel->name;
+  step->can_lead = true;
+  step->output_rows = g.images * g.out_h * g.out_w;
+  params->weight_bytes = static_cast<size_t>(stem_weight_bytes(s));
+  step->state_bytes = params->weight_bytes + stem_offset_count(s) * sizeof(uint32_t);
+  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->bind = bind;
+  step->run = run;
+  step->params = std::move(params);
+  return Status();
+}
+
+}  // namespace qrt
