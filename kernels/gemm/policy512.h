@@ -45,12 +45,11 @@ struct Avx512Vnni {
     for (int i = 0; i < bytes; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
   }
 
-  // Of kColumns channels of NV vectors: all, or all but half a vector.
-  template <int NV, size_t kColumns>
-  struct StoreOf {
+  template <int NV>
+  struct Store {
     Epilogue e;
     avx512vnni::ChannelConstants k[NV];
-    size_t columns;
+    __mmask64 mask;
     bool is_fused;
 
     __attribute__((always_inline)) void set(const Epilogue& epilogue, size_t channel,
@@ -58,29 +57,25 @@ struct Avx512Vnni {
       e = epilogue;
       QRT_UNROLL
       for (int v = 0; v < NV; ++v) k[v] = e.constants(channel + 16 * static_cast<size_t>(v));
-      columns = stored_columns;
+      mask = ~uint64_t{0} >> (64 - stored_columns);
       is_fused = e.form == Epilogue::kFused;
     }
 
     // Row i + r of the rows whose 64 bytes are in b. What is not the lowest goes to memory without
     // a shuffle.
-    QRT_INLINE void store(uint8_t* c, __m512i b, int r) {
-      if constexpr (kColumns == 24) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(c),
-                         r == 0 ? _mm512_castsi512_si128(b) : _mm512_extracti32x4_epi32(b, 2));
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(c + 16), r == 0
-                                                                 ? _mm512_extracti32x4_epi32(b, 1)
-                                                                 : _mm512_extracti32x4_epi32(b, 3));
-      } else if constexpr (NV == 4) {
-        _mm512_storeu_si512(c, b);
+    __attribute__((always_inline)) void store(uint8_t* c, __m512i b, int r) const {
+      if constexpr (NV == 4) {
+        _mm512_mask_storeu_epi8(c, mask, b);
       } else if constexpr (NV == 2) {
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(c),
-                            r == 0 ? _mm512_castsi512_si256(b) : _mm512_extracti64x4_epi64(b, 1));
+        _mm256_mask_storeu_epi8(
+            c, static_cast<__mmask32>(mask),
+            r == 0 ? _mm512_castsi512_si256(b) : _mm512_extracti64x4_epi64(b, 1));
       } else {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(c), r == 0   ? _mm512_castsi512_si128(b)
-                                                        : r == 1 ? _mm512_extracti32x4_epi32(b, 1)
-                                                        : r == 2 ? _mm512_extracti32x4_epi32(b, 2)
-                                                                 : _mm512_extracti32x4_epi32(b, 3));
+        _mm_mask_storeu_epi8(c, static_cast<__mmask16>(mask),
+                             r == 0   ? _mm512_castsi512_si128(b)
+                             : r == 1 ? _mm512_extracti32x4_epi32(b, 1)
+                             : r == 2 ? _mm512_extracti32x4_epi32(b, 2)
+                                      : _mm512_extracti32x4_epi32(b, 3));
       }
     }
 
@@ -104,51 +99,32 @@ struct Avx512Vnni {
       }
     }
 
-    // Rows of fewer channels go through a copy of the tile: testing for them here and there would
-    // cost whole ones up to 5 %.
     template <int MR>
     __attribute__((always_inline)) void rows(const Acc (&acc)[MR][NV], uint8_t* c,
                                              size_t c_stride) const {
-      constexpr size_t kWidth = 16 * NV;
-      uint8_t part[MR * kWidth];
-      const bool is_whole = columns == kColumns;
-      uint8_t* const to = is_whole ? c : part;
-      const size_t stride = is_whole ? c_stride : kWidth;
       // The form of most networks first: a jump through a table costs small products 1 %.
-      if (is_fused) {
-        rows_as<Epilogue::kFused>(acc, to, stride);
-      } else {
-        switch (e.form) {
-          case Epilogue::kFused: break;
-          case Epilogue::kFromZero: rows_as<Epilogue::kFromZero>(acc, to, stride); break;
-          case Epilogue::kPlain: rows_as<Epilogue::kPlain>(acc, to, stride); break;
-          case Epilogue::kLimited: rows_as<Epilogue::kLimited>(acc, to, stride); break;
-          case Epilogue::kAffine: rows_as<Epilogue::kAffine>(acc, to, stride); break;
-          case Epilogue::kFixed: rows_as<Epilogue::kFixed>(acc, to, stride); break;
-          case Epilogue::kFixedFromZero: rows_as<Epilogue::kFixedFromZero>(acc, to, stride); break;
-        }
+      if (is_fused) return rows_as<Epilogue::kFused>(acc, c, c_stride);
+      switch (e.form) {
+        case Epilogue::kFused: break;
+        case Epilogue::kFromZero: return rows_as<Epilogue::kFromZero>(acc, c, c_stride);
+        case Epilogue::kPlain: return rows_as<Epilogue::kPlain>(acc, c, c_stride);
+        case Epilogue::kLimited: return rows_as<Epilogue::kLimited>(acc, c, c_stride);
+        case Epilogue::kAffine: return rows_as<Epilogue::kAffine>(acc, c, c_stride);
+        case Epilogue::kFixed: return rows_as<Epilogue::kFixed>(acc, c, c_stride);
+        case Epilogue::kFixedFromZero: return rows_as<Epilogue::kFixedFromZero>(acc, c, c_stride);
       }
-      if (is_whole) return;
-      const __mmask64 mask = ~uint64_t{0} >> (64 - columns);
-      for (int i = 0; i < MR; ++i, c += c_stride)
-        _mm512_mask_storeu_epi8(c, mask, _mm512_maskz_loadu_epi8(mask, part + i * kWidth));
     }
   };
-  template <int NV>
-  using Store = StoreOf<NV, 16 * NV>;
 };
 
-// A block of channels and 8 of the next: the second vector of a tile is half a register, whose products
-// take half the time where the multipliers are 256 bits wide.
+// A block of channels and up to 8 of the next: the second vector of a tile is half a register, whose
+// products take half the time where the multipliers are 256 bits wide.
 struct Avx512VnniBlockAndHalf : Avx512Vnni {
   static constexpr int kHalfVectors = 1;
-  static constexpr size_t kChannels = 24;
 
   QRT_INLINE void dot_half(Acc& acc, Lhs a, Rhs b) {
     __asm__("vpdpbusd %t2, %t1, %t0" : "+v"(acc) : "v"(a), "v"(b));
   }
-  template <int NV>
-  using Store = StoreOf<NV, kChannels>;
 };
 
 // 8 channels, the first of a block. Two rows make a vector of 512 bits for the epilogue.

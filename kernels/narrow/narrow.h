@@ -107,8 +107,12 @@ void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const Na
 size_t narrow_strip_rows(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 
-// Dot products of a vector that an image's outputs take, with what else takes as long.
-double narrow_products(const NarrowShape& shape);
+// What is done for an image: positions of which every output is computed, dwords that are put into planes.
+// REQUIRES: narrow_strip_rows() > 0.
+struct NarrowWork {
+  size_t positions, dwords;
+};
+NarrowWork narrow_work(const NarrowShape& shape);
 
 // All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
 // row, the gemm family does these convolutions on every instruction set.

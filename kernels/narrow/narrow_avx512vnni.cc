@@ -206,7 +206,7 @@ void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t fi
     case Epilogue::kFixed:
     case Epilogue::kFixedFromZero: return requantize<Epilogue::kFixed>(strip, e, o, first, count);
     case Epilogue::kFromZero:
-    case Epilogue::kPlain:
+    case Epilogue::kPlain: return requantize<Epilogue::kPlain>(strip, e, o, first, count);
     case Epilogue::kLimited: return requantize<Epilogue::kLimited>(strip, e, o, first, count);
   }
 }

@@ -5,6 +5,7 @@
 #include "kernels/narrow/narrow.h"
 
 namespace qrt {
+namespace {  // the kernel files of two sets must not share code
 
 constexpr size_t kNarrowOutputs = 4;     // of a block, at most
 constexpr size_t kNarrowPositions = 64;  // of a block
@@ -70,6 +71,7 @@ struct NarrowScratch {
   static size_t round_up(size_t v) { return (v + 63) / 64 * 64; }
 };
 
+}  // namespace
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_NARROW_SCRATCH_H_

@@ -108,18 +108,11 @@ size_t narrow_scratch_bytes(const NarrowShape& shape) {
   return NarrowScratch(shape, narrow_strip_rows(shape)).bytes();
 }
 
-double narrow_products(const NarrowShape& shape) {
-  // Measured on Zen 4: a dword's way into its plane, an output's to its byte. One output alone is bound
-  // by the loads of the planes.
-  constexpr double kFill = 10, kOutput = 8;
+NarrowWork narrow_work(const NarrowShape& shape) {
   const size_t rows = narrow_strip_rows(shape), strips = (shape.out_h + rows - 1) / rows;
   const NarrowScratch scratch(shape, (shape.out_h + strips - 1) / strips);
-  const auto real = [](size_t v) { return static_cast<double>(v); };
-  const double outputs = real(shape.out_c == 1 ? 2 : shape.out_c);
-  const double computed =
-      real(kNarrowPositions * scratch.blocks()) * outputs * (real(shape.steps()) + kOutput);
-  const double filled = real(shape.padded_h(scratch.rows) * shape.padded_w() * shape.dwords());
-  return real(strips) * (computed + kFill * filled) / real(kNarrowLanes);
+  return {strips * scratch.blocks() * kNarrowPositions,
+          strips * shape.padded_h(scratch.rows) * shape.padded_w() * shape.dwords()};
 }
 
 }  // namespace qrt

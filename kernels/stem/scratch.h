@@ -6,6 +6,7 @@
 #include "kernels/stem/stem.h"
 
 namespace qrt {
+namespace {  // the kernel files of two sets must not share code
 
 constexpr size_t kStemTile = 8;    // outputs that a kernel computes at a time, at most
 constexpr size_t kStemLanes = 16;  // shared dwords that are made at a time
@@ -30,6 +31,7 @@ struct StemScratch {
   static size_t round_up(size_t v) { return (v + 63) / 64 * 64; }
 };
 
+}  // namespace
 }  // namespace qrt
 
 #endif  // QRT_KERNELS_STEM_SCRATCH_H_

@@ -126,7 +126,7 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
     case Epilogue::kFixedFromZero:
       return store_as<Epilogue::kFixed>(epilogue, acc, k, mask, y, pitch);
     case Epilogue::kFromZero:
-    case Epilogue::kPlain:
+    case Epilogue::kPlain: return store_as<Epilogue::kPlain>(epilogue, acc, k, mask, y, pitch);
     case Epilogue::kLimited: return store_as<Epilogue::kLimited>(epilogue, acc, k, mask, y, pitch);
   }
 }

@@ -281,7 +281,7 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
       const auto store_as = epilogue->form == Form::kFused ? store_tile_as<P, Form::kFused>
                                                            : store_tile_as<P, Form::kPlain>;
       const auto& store = panel.store;
-      if (rows == 4 && pixels == 4 && panel.columns == kPanel)
+      if (rows == 4 && pixels == 4)
         return store_as(store, sums, block.sum_stride, bias, y + channel, pitch, row_pitch);
       uint8_t part[4][4][kPanel];
       store_as(store, sums, block.sum_stride, bias, part[0][0], kPanel, sizeof part[0]);

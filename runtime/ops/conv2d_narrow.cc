@@ -18,7 +18,7 @@ namespace {
 // Beyond these the sizes below do not fit, nor the products pay.
 constexpr size_t kMostPadded = 1 << 16;
 constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
-// Less is not worth the memory.
+// Less may be none: these are estimates.
 constexpr double kGain = 0.9;
 
 struct Params {
@@ -102,14 +102,26 @@ size_t outputs_of_pixel(const NarrowLayer& layer, const Conv2DGeometry& g, const
   return is_joined ? outputs : 0;
 }
 
-// Dot products of a vector that the gemm family's tiles take, with what else takes as long. Measured on
-// Zen 4: tiles of one block, and of half of one, are bound by their loads.
-double gemm_products(const GemmCall& gemm, size_t pixels) {
+double real(size_t v) { return static_cast<double>(v); }
+
+// Dot products of a vector for an image, and what else takes as long, both measured on Zen 4. Here: a
+// dword's way into its plane, an output's to its byte; one output alone is bound by the loads of the planes.
+double products_of(const NarrowShape& s) {
+  constexpr double kFill = 10, kOutput = 8, kLanes = 16;
+  const NarrowWork work = narrow_work(s);
+  const double outputs = s.out_c == 1 ? 2 : real(s.out_c);
+  return (real(work.positions) * outputs * (real(s.steps()) + kOutput) +
+          real(work.dwords) * kFill) /
+         kLanes;
+}
+
+// Of the gemm family: tiles of half a block are bound by their loads, and take nearly as long as whole
+// ones.
+double products_of(const GemmCall& gemm, size_t pixels) {
   constexpr size_t kBlock = 16, kHalf = 8;
-  const auto real = [](size_t v) { return static_cast<double>(v); };
-  const double steps = real(gemm.taps * gemm.kc / 4);
+  const double steps = real(gemm.taps * gemm.kc / 4), of_block = steps + 0.8 * real(gemm.taps) + 2;
   const size_t rest = gemm.n % kBlock;
-  const double of_rest = rest == 0 ? 0 : rest <= kHalf ? 0.9 * steps + 1 : 1.1 * steps + 10;
+  const double of_rest = rest == 0 ? 0 : rest <= kHalf ? 0.85 * of_block : of_block;
   return real(pixels) * (real(gemm.n / kBlock) * (steps + 4) + of_rest);
 }
 
@@ -122,7 +134,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
     return Status();
   const NarrowKernel* kernel = select_narrow(context.isas);
   if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c) ||
-      g.out_w > kMostPadded || g.kernel_w > kMostPadded)
+      std::max({g.out_w, g.kernel_h, g.kernel_w}) > kMostPadded)
     return Status();
   NarrowLayer layer = {gemm->weights, g.in_c, g.out_c, g.kernel_h, g.kernel_w, g.row_taps};
   const size_t outputs = outputs_of_pixel(layer, g, *gemm);
@@ -139,16 +151,15 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   narrow_windows(layer, &s, params->moves.data());
   if (s.padded_w() > kMostPadded || s.padded_h(1) > kMostPadded || narrow_strip_rows(s) == 0)
     return Status();
-  const double products = narrow_products(s);
-  if (products > kGain * gemm_products(*gemm, g.out_h * g.out_w)) return Status();
+  const double products = products_of(s);
+  if (products > kGain * products_of(*gemm, g.out_h * g.out_w)) return Status();
 
   params->source = layer;
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->images = g.images;
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
-  const double ns =
-      static_cast<double>(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
+  const double ns = real(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
   params->tasks = task_count(ns, g.images * g.out_h, context.threads);
   params->strip_rows = narrow_strip_rows(s);
   params->task_scratch = round_up(narrow_scratch_bytes(s), kAlignment);

@@ -12,7 +12,8 @@
 namespace qrt {
 namespace {
 
-// Padded rows that pass the second-level cache's share of a task do not pay.
+// Padded rows that pass the second-level cache's share of a task do not pay; beyond kMostPadded sizes
+// do not fit.
 constexpr size_t kMostScratch = 256 << 10;
 constexpr size_t kMostPadded = 1 << 16;
 // Weights of more dwords are streamed for every tile, for which the gemm family's larger tiles are better.
@@ -86,7 +87,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   s.stride_h = g.stride_h, s.stride_w = g.stride_w, s.dilation_h = g.dilation_h;
   s.pad_top = g.pad_top, s.pad_left = g.pad_left;
   if (std::max({g.out_w, g.stride_w, g.kernel_w}) > kMostPadded || s.padded_h(1) > kMostPadded ||
-      stem_scratch_bytes(s) > kMostScratch || s.steps() > kMostSteps)
+      s.steps() > kMostSteps || stem_scratch_bytes(s) > kMostScratch)
     return Status();
 
   params->kernel = kernel;

@@ -4,8 +4,8 @@
 # Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
 #  - no weak symbol but of the set's own namespace (kernels/isa/inline.h): the linker might take this copy of a shared
 #    inline function for a CPU without the set;
-#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm, depthwise, grouped, winograd, narrow):
-#    accumulators in memory cost more than half of the speed and no other test would notice. (d8 to d15 of AArch64,
+#  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm, depthwise, grouped, winograd,
+#    narrow, stem): accumulators in memory cost more than half of the speed and no other test would notice. (d8 to d15 of AArch64,
 #    saved for the caller, do not count. depthwise_int16 keeps the sums of 64 channels in memory by its design.)
 # Exit status 1 if anything is found, 77 if there was nothing to look at.
 objdump=$1
@@ -30,7 +30,7 @@ for object in "$@"; do
   fi
   case $name in
     depthwise_int16_*) continue ;;
-    gemm_* | depthwise_* | grouped_* | winograd_* | narrow_*) ;;
+    gemm_* | depthwise_* | grouped_* | winograd_* | narrow_* | stem_*) ;;
     *) continue ;;
   esac
   "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" '

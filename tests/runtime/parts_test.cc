@@ -32,11 +32,13 @@ std::vector<std::string> of_types(DType x, DType y) {
 }
 
 std::vector<std::string> of_conv(const Shape& weights, std::pair<uint16_t, uint16_t> strides,
-                                 size_t more_inputs = 0, uint32_t groups = 1) {
+                                 size_t more_inputs = 0, uint32_t groups = 1,
+                                 fb::TapLayout layout = fb::TapLayout::PIXEL) {
   ModelBuilder m;
   fb::Conv2DOptionsT conv;
   conv.stride_h = strides.first, conv.stride_w = strides.second;
   conv.groups = groups;
+  conv.tap_layout = layout;
   std::vector<uint32_t> inputs = {m.input({1, 8, 8, 4}), m.input(weights), m.input({8})};
   for (size_t i = 0; i < more_inputs; ++i) inputs.push_back(m.input({1}));
   m.op(std::move(conv), inputs, {m.output({1, 8, 8, 8})});
@@ -74,6 +76,7 @@ TEST(Parts, Convolutions) {
   EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 1}), Names({"Narrow"}));
   EXPECT_EQ(of_conv({8, 5, 3, 4}, {1, 2}), Names({"Narrow"}));
   EXPECT_EQ(of_conv({8, 5, 3, 4}, {2, 1}), Names());
+  EXPECT_EQ(of_conv({8, 5, 3, 4}, {2, 1}, 0, 1, fb::TapLayout::ROW), Names({"Stem"}));
   EXPECT_EQ(of_conv({8, 5, 5, 4}, {2, 1}, 1), Names({"DynamicLayers"}));
   EXPECT_EQ(of_conv({8, 5, 5, 4}, {1, 1}, 0, 2), Names({"Grouped"}));
   EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}, 0, 2), Names({"Grouped"}));

@@ -255,5 +255,58 @@ TEST(Plan, TakesGroupsOfFewChannelsApart) {
   EXPECT_EQ(apart->steps[0].macs, 16u * 16 * 64 * 9 * 4);
 }
 
+// The kernel of a convolution by AVX512-VNNI, and how many products it makes; null on other CPUs.
+std::pair<const char*, uint64_t> kernel_of(ModelBuilder* m) {
+  if (!has(detected_isas(), Isa::kAvx512Vnni)) return {nullptr, 0};
+  PlanOptions options;
+  options.isas = capped(detected_isas(), Isa::kAvx512Vnni);
+  const auto plan = planned(*m, options);
+  return {plan->steps[0].kernel, plan->steps[0].macs};
+}
+
+// Four phases of a transposed convolution, of four pixels each: windows of 2x2 within 3x6.
+TEST(Plan, TakesFewOutputsPixelByPixel) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 32, 32, 16}), y = m.output({1, 32, 8, 16});
+  std::vector<int8_t> weights(16 * 18 * 16);
+  for (size_t o = 0; o < 16; ++o)
+    for (size_t i = 0; i < 2 * 2 * 16; ++i) {
+      const size_t ky = o % 4 / 2 + i / 32, kx = o / 4 + o % 2 + i / 16 % 2;
+      weights[((o * 3 + ky) * 6 + kx) * 16 + i % 16] = 1;
+    }
+  fb::Conv2DOptionsT o;
+  o.stride_w = 4;
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+  o.weight_sum.assign(16, 64);
+  o.requant = testing::requant_f32({0.01f});
+  m.op(std::move(o), {x, m.gemm_weights({16, 3, 6, 16}, weights), m.bias(std::vector<int32_t>(16))},
+       {y});
+  const auto [kernel, macs] = kernel_of(&m);
+  if (kernel == nullptr) GTEST_SKIP() << "no such kernel on this CPU";
+  EXPECT_STREQ(kernel, "narrow_u8s8_4x64_avx512vnni");
+  EXPECT_EQ(macs, 32u * 32 * 4 * 4 * 16);
+}
+
+TEST(Plan, TakesFewInputsByRows) {
+  ModelBuilder m;
+  const uint32_t x = m.input({1, 32, 32, 3}), y = m.output({1, 16, 16, 24});
+  const std::vector<int8_t> weights(24 * 27, 1);
+  std::vector<int8_t> packed(gemm_packed_bytes(24, 3, 9));
+  gemm_pack(weights.data(), 24, 3, 9, packed.data());
+  fb::Conv2DOptionsT o;
+  o.stride_h = o.stride_w = 2;
+  o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+  o.tap_layout = fb::TapLayout::ROW;
+  o.weight_sum.assign(24, 27);
+  o.requant = testing::requant_f32({0.01f});
+  m.op(std::move(o),
+       {x, m.packed({24, 3, 3, 3}, fb::Packing::GEMM, packed), m.bias(std::vector<int32_t>(24))},
+       {y});
+  const auto [kernel, macs] = kernel_of(&m);
+  if (kernel == nullptr) GTEST_SKIP() << "no such kernel on this CPU";
+  EXPECT_STREQ(kernel, "stem_u8s8_avx512vnni");
+  EXPECT_EQ(macs, 16u * 16 * 24 * 27);
+}
+
 }  // namespace
 }  // namespace qrt
