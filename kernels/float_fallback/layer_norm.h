@@ -57,14 +57,15 @@ QRT_INLINE V fused_lanes(V a, V b, V c) {
 
 typedef double Doubles __attribute__((vector_size(32)));
 
-QRT_INLINE Doubles four_doubles(const float* x) {
+// By reference: without AVX clang refuses to return such a vector.
+QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #if defined(__AVX__)
-  return _mm256_cvtps_pd(_mm_loadu_ps(x));
+  sum += _mm256_cvtps_pd(_mm_loadu_ps(x));
 #else
   typedef float Four __attribute__((vector_size(16)));
   Four v;
   __builtin_memcpy(&v, x, sizeof v);
-  return __builtin_convertvector(v, Doubles);
+  sum += __builtin_convertvector(v, Doubles);
 #endif
 }
 
@@ -75,7 +76,7 @@ QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     QRT_UNROLL
-    for (int r = 0; r < R; ++r) lanes[r] += four_doubles(x + static_cast<size_t>(r) * n + i);
+    for (int r = 0; r < R; ++r) add_four(x + static_cast<size_t>(r) * n + i, lanes[r]);
   }
   double sum[R];
   QRT_UNROLL
