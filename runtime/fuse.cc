@@ -1,7 +1,6 @@
 // Which steps run inside another; see fuse.h.
 #include "runtime/fuse.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/built.h"
@@ -100,11 +99,11 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
       concat.parts.clear();
       continue;
     }
-    for (size_t i = 0; built::kBatchMatMul && i < step.inputs.size(); ++i) {
+    const bool is_product = step.op->options_type() == fb::OpOptions::BatchMatMul;
+    for (size_t i = 0; built::kBatchMatMul && is_product && i < 2; ++i) {
       const uint32_t moved = producer[step.inputs[i]];
       // Both sides may be the same.
-      if (moved == kNone || readers[step.inputs[i]] != 1 ||
-          std::count(step.inputs.begin(), step.inputs.end(), step.inputs[i]) != 1)
+      if (moved == kNone || readers[step.inputs[i]] != 1 || step.inputs[0] == step.inputs[1])
         continue;
       PlannedStep& transpose = (*steps)[moved];
       if (pull_rows(transpose, i, &step)) transpose.leader = &step, transpose.run = nullptr;

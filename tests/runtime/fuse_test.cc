@@ -392,7 +392,8 @@ TEST(Fuse, LayerNormalizationFromBytesToBytes) {
     const bool joins = select_float(all.isas)->layer_norm_bytes != nullptr;
     for (const size_t i : {0, 2})
       EXPECT_EQ(plan->steps[i].leader, joins ? &plan->steps[1] : nullptr);
-    for (const PlannedStep& step : planned(apart, all)->steps) EXPECT_EQ(step.leader, nullptr);
+    const auto plan_apart = planned(apart, all);
+    for (const PlannedStep& step : plan_apart->steps) EXPECT_EQ(step.leader, nullptr);
     testing::Random random;
     Bytes bytes(static_cast<size_t>(x.elements()));
     random.fill(bytes, 0, 255);
