@@ -1,8 +1,7 @@
-// Whether a session runs on the threads of a caller's pool or on the calling one alone. Where other
-// programs take the cores, the pool waits for a thread that has lost its own, in every run, and one
-// thread is faster. Told by the times of runs: when those of several threads are far above their
-// least, one run alone is tried; the faster way is kept for a number of runs that doubles as long
-// as it stays so. Bytes do not depend on it.
+// Whether a session runs on several threads or on the calling one alone. Where other programs take the
+// cores, a run waits for a thread that has lost its own within a task, and one thread is faster. Told
+// by the times of runs: when those on all threads are far above their least, runs alone are tried; the
+// faster way is kept for a time that doubles as long as it stays so. Bytes do not depend on it.
 #ifndef QRT_RUNTIME_THREAD_CHOICE_H_
 #define QRT_RUNTIME_THREAD_CHOICE_H_
 
@@ -14,61 +13,86 @@ namespace qrt {
 class ThreadChoice {
  public:
   // For the next run.
-  bool is_alone() const { return alone_ > 0; }
+  bool is_alone() const { return is_alone_; }
 
   // The run took this long.
   void ran(double seconds) {
-    if (alone_ > 0)
-      ran_alone(seconds);
+    if (is_fresh_) {  // caches of another thread, threads that sleep
+      is_fresh_ = false;
+      return;
+    }
+    least_of_window_ = runs_ == 0 ? seconds : std::min(least_of_window_, seconds);
+    sum_ += seconds;
+    if (++runs_ < kRuns || sum_ < kSeconds) return;
+    const double mean = sum_ / static_cast<double>(runs_);
+    runs_ = 0;
+    sum_ = 0;
+    if (is_alone_)
+      ran_alone(mean);
     else
-      ran_on_all(seconds);
+      ran_on_all(mean);
   }
 
  private:
-  static constexpr size_t kFirstStay = 16, kMostStay = 256;    // runs alone
-  static constexpr size_t kFirstPause = 8, kMostPause = 1024;  // runs before the next trial
-  static constexpr size_t kReturn = 3;  // runs that tell whether several threads are faster again
-  static constexpr double kDisturbed = 1.2, kFaster = 0.9;
+  // A window is so long that it holds several of the slices that a scheduler gives.
+  static constexpr size_t kRuns = 4;
+  static constexpr double kSeconds = 0.02;
+  // Windows.
+  static constexpr size_t kFirstStay = 2, kMostStay = 32;
+  static constexpr size_t kFirstPause = 4, kMostPause = 512, kCalm = 4;
+  static constexpr double kDisturbed = 1.2;
 
-  static double mean(double mean, double next) { return mean + (next - mean) / 8; }
-
-  void ran_alone(double seconds) {
-    one_ = one_ == 0 ? seconds : mean(one_, seconds);
-    if (--alone_ > 0) return;
-    if (is_trial_ && one_ > kFaster * all_) {
+  void ran_alone(double mean) {
+    if (is_trial_ && mean > all_) {
       pause_ = std::min(2 * pause_, kMostPause);
-      one_ = 0;
-    } else if (is_trial_) {
-      alone_ = stay_;
+      left_ = pause_;
+      change(false, false);
+      return;
     }
-    is_trial_ = false;
-    if (alone_ == 0) runs_ = 0, all_ = 0;
+    one_ = mean;
+    if (is_trial_) {
+      left_ = stay_;
+      is_trial_ = false;
+    }
+    if (left_-- == 0) change(false, true);
   }
 
-  void ran_on_all(double seconds) {
-    least_ = least_ == 0 ? seconds : std::min(least_ * 1.002, seconds);  // forgets, too
-    all_ = runs_ == 0 ? seconds : mean(all_, seconds);
-    ++runs_;
-    if (one_ != 0 && runs_ <= kReturn) {
-      sum_ = runs_ == 1 ? seconds : sum_ + seconds;
-      if (runs_ < kReturn || one_ > kFaster * sum_ / kReturn) return;
+  void ran_on_all(double mean) {
+    all_ = mean;
+    least_ = least_ == 0 ? least_of_window_ : std::min(least_ * 1.02, least_of_window_);  // forgets
+    if (is_trial_ && mean >= one_) {
       stay_ = std::min(2 * stay_, kMostStay);
-      alone_ = stay_;
-    } else if (runs_ >= pause_ && all_ > kDisturbed * least_) {
-      is_trial_ = true;
-      one_ = 0;
-      alone_ = 1;
-    } else if (runs_ > kMostPause) {
+      left_ = stay_;
+      change(true, false);
+    } else if (is_trial_) {
       stay_ = kFirstStay;
-      pause_ = kFirstPause;
+      left_ = pause_ = kFirstPause;
+      is_trial_ = false;
+    } else if (left_ > 0) {
+      --left_;
+    } else if (mean > kDisturbed * least_) {
+      calm_ = 0;
+      change(true, true);
+    } else if (++calm_ > kCalm * pause_) {
+      calm_ = 0;
+      pause_ = std::max(pause_ / 2, kFirstPause);
     }
   }
 
-  size_t alone_ = 0;  // runs that are left
-  bool is_trial_ = false;
-  size_t runs_ = 0;                       // on all threads since the last alone
-  double one_ = 0, all_ = 0, least_ = 0;  // seconds; one_ 0: not known
-  double sum_ = 0;                        // of the first runs after the last alone
+  void change(bool is_alone, bool is_trial) {
+    is_alone_ = is_alone;
+    is_trial_ = is_trial;
+    is_fresh_ = true;
+  }
+
+  bool is_alone_ = false, is_trial_ = false;
+  bool is_fresh_ = true;  // the next run is the first of its kind
+  size_t runs_ = 0;       // of this window
+  double sum_ = 0, least_of_window_ = 0;
+  double one_ = 0, all_ = 0;   // means of the last windows alone and on all threads, seconds
+  double least_ = 0;           // on all threads
+  size_t left_ = kFirstPause;  // windows, before the next trial
+  size_t calm_ = 0;            // windows since the last trial or change of the pause
   size_t stay_ = kFirstStay, pause_ = kFirstPause;
 };
 

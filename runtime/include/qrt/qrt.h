@@ -214,8 +214,8 @@ typedef struct qrt_session_options {
   /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
    * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. qrt's
    * own work on as many cores as there are, and no run waits for one that another program's thread
-   * keeps from its core; where that makes a caller's pool slower than the calling thread alone, runs
-   * take the latter. */
+   * keeps from its core before it has begun; where several threads are slower than the calling one
+   * alone for tens of milliseconds, runs take the latter for a while. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
   const char* isa;
