@@ -66,10 +66,8 @@ Memory memory_operand(ucontext_t* context, const uint8_t* code, const Decoded& d
     const uint8_t sib = code[length++];
     const int base = sib & 7, at = (sib >> 3 & 7) | (d.high_index ? 8 : 0);
     if (at != kNoIndex) index = general_register(context, at) << (sib >> 6);
-    if (base == kNoBase && d.mod == 0)
-      displacement = 4;
-    else
-      address = general_register(context, base | (d.high_base ? 8 : 0));
+    if (base == kNoBase && d.mod == 0) tile_fault("an address without a base");
+    address = general_register(context, base | (d.high_base ? 8 : 0));
   } else if (d.rm == kNoBase && d.mod == 0) {
     is_relative = true;
     displacement = 4;
@@ -140,14 +138,6 @@ void check_released(void*) {
   if (tiles.is_configured()) tile_fault("tiles that are still configured where a thread ends");
 }
 
-__attribute__((constructor)) void install() {
-  pthread_key_create(&at_thread_exit, check_released);
-  struct sigaction action = {};
-  action.sa_sigaction = on_illegal;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGILL, &action, nullptr);
-}
-
 __attribute__((destructor)) void check() {
   check_released(nullptr);
   if (getenv("QRT_EXPECT_TILES") == nullptr) return;
@@ -156,6 +146,14 @@ __attribute__((destructor)) void check() {
 }
 
 }  // namespace
+
+void emulate_tiles() {
+  pthread_key_create(&at_thread_exit, check_released);
+  struct sigaction action = {};
+  action.sa_sigaction = on_illegal;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGILL, &action, nullptr);
+}
 
 void tile_fault(const char* message) {
   fprintf(stderr, "emulated tiles: %s", message);

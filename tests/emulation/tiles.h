@@ -34,6 +34,9 @@ class Tiles {
   Tile tiles_[kTiles];
 };
 
+// From now on the process has the instructions (illegal_instructions.cc).
+void emulate_tiles();
+
 // TDPBUSD of all threads so far.
 uint64_t tile_products();
 
