@@ -16,6 +16,10 @@
 #endif
 #endif
 
+#ifdef QRT_EMULATED_ISAS
+#include "tests/emulation/tiles.h"
+#endif
+
 namespace qrt {
 namespace {
 
@@ -128,6 +132,12 @@ IsaSet hardware_isas() {
   if (f.avx512_vnni) set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
   if (f.avx512_vbmi) set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
   if (f.avx512_vbmi && has_amx()) set |= static_cast<IsaSet>(Isa::kAmx);
+#ifdef QRT_EMULATED_ISAS
+  if (f.avx512_vbmi) {
+    set |= static_cast<IsaSet>(Isa::kAvxVnni) | static_cast<IsaSet>(Isa::kAmx);
+    testing::emulate_tiles();
+  }
+#endif
   return set;
 }
 

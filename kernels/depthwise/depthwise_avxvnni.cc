@@ -1,5 +1,6 @@
 // Depthwise for AVX-VNNI: VPDPBUSD on 32 channels.
 #include "kernels/depthwise/depthwise_ymm.h"
+#include "kernels/isa/avxvnni.h"
 
 namespace qrt {
 namespace {
@@ -12,7 +13,7 @@ struct AvxVnni : YmmBytes<kBandCount> {
   }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
   QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
-    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
+    asm(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
   }
 };
 

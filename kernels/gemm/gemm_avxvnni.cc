@@ -1,6 +1,7 @@
 // gemm on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding, 6 x 16 tiles.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy256.h"
+#include "kernels/isa/avxvnni.h"
 
 namespace qrt {
 namespace {
@@ -10,9 +11,8 @@ struct AvxVnni : Policy256 {
   static constexpr int kHalfVectors = 0;
   static constexpr int kLhsBytes = 1;
 
-  // Inline assembly for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
-    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+    __asm__(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   }
 };
 

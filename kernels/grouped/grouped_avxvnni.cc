@@ -1,5 +1,6 @@
 // Grouped convolutions on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding.
 #include "kernels/grouped/vectors_256.h"
+#include "kernels/isa/avxvnni.h"
 
 namespace qrt {
 namespace {
@@ -11,9 +12,8 @@ struct Bytes : Vectors256 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
-  // Inline assembly for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Vector& acc, Vector a, Vector w) {
-    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(w));
+    __asm__(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(w));
   }
   template <int kSums>
   QRT_INLINE void order(const Vector* v, Vector* out) {

@@ -56,14 +56,27 @@ struct PartialSums : V {
         }
         for (size_t step = 0; step < n; ++step) {
           const size_t at = steps[step] + (kSplit ? 16 * static_cast<size_t>(block) : 0);
-          Vector b[kAccumulators];
-          QRT_UNROLL
-          for (int a = 0; a < kAccumulators; ++a, w += sizeof(Vector)) b[a] = V::load(w);
-          QRT_UNROLL
-          for (int i = 0; i < kHeld; ++i) {
-            const Vector x = V::broadcast(pixel[first + i] + at);
+          // Registers beside the sums: for the pixels or for the weights, whichever are fewer, and one.
+          if constexpr (kHeld < kAccumulators) {
+            Vector x[kHeld];
             QRT_UNROLL
-            for (int a = 0; a < kAccumulators; ++a) V::dot(part[i][a], x, b[a]);
+            for (int i = 0; i < kHeld; ++i) x[i] = V::broadcast(pixel[first + i] + at);
+            QRT_UNROLL
+            for (int a = 0; a < kAccumulators; ++a, w += sizeof(Vector)) {
+              const Vector b = V::load(w);
+              QRT_UNROLL
+              for (int i = 0; i < kHeld; ++i) V::dot(part[i][a], x[i], b);
+            }
+          } else {
+            Vector b[kAccumulators];
+            QRT_UNROLL
+            for (int a = 0; a < kAccumulators; ++a, w += sizeof(Vector)) b[a] = V::load(w);
+            QRT_UNROLL
+            for (int i = 0; i < kHeld; ++i) {
+              const Vector x = V::broadcast(pixel[first + i] + at);
+              QRT_UNROLL
+              for (int a = 0; a < kAccumulators; ++a) V::dot(part[i][a], x, b[a]);
+            }
           }
         }
         QRT_UNROLL

@@ -1,4 +1,5 @@
 // Winograd's convolution on AVX-VNNI: as on AVX-512 VNNI, 256 bits at a time.
+#include "kernels/isa/avxvnni.h"
 #include "kernels/winograd/pairs256.h"
 #include "kernels/winograd/winograd_tile.h"
 
@@ -6,9 +7,8 @@ namespace qrt {
 namespace {
 
 struct Pairs : Pairs256 {
-  // Inline assembly for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
-    __asm__("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+    __asm__(QRT_AVXVNNI "vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   }
 };
 

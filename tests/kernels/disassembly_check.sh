@@ -43,7 +43,7 @@ for object in "$@"; do
         multiplies = traffic = 0
         for (k = j; k <= i; ++k) {
           if (k < i && target[k] != "" && (target[k] in at) && at[target[k]] <= k && at[target[k]] >= j) inner = 0
-          if (text[k] ~ /^(vpdpbusd|tdpbusd|vpmadd|[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla)/) multiplies = 1
+          if (text[k] ~ /^([{]vex[}] )?(vpdpbusd|vpdpwssd|tdpbusd|vpmadd|[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla)/) multiplies = 1
           if (text[k] ~ /%[xyz]mm/ && (text[k] ~ /\(%rsp/ || (framed && text[k] ~ /\(%rbp/))) traffic = k
           if (text[k] ~ /^(ldr|str|ldp|stp|ldur|stur)[ \t]+(q|d([0-7]|1[6-9]|[23][0-9]),)/ && (text[k] ~ /\[sp/ || (framed && text[k] ~ /\[x29/))) traffic = k
         }

@@ -97,6 +97,13 @@ TEST(FullyConnected, Requantisations) {
 // One row, many channels: cut by channels on every instruction set.
 TEST(FullyConnected, ManyTasks) { check({}, 1000, 2100); }
 
+// As many rows as AMX's tiles take, with whole and incomplete ones.
+TEST(FullyConnected, ManyRows) {
+  check({5, 7}, 300, 100);
+  check({64}, 128, 64, 2, fb::RequantKind::INT);
+  check({37}, 260, 80, 1, fb::RequantKind::ACC);
+}
+
 // weight_sum and pair_safe of 8-bit layers are the writer's word (schema/README.md). Where they are
 // false, numbers depend on the instruction set; the sanitizers see nothing else happen.
 TEST(FullyConnected, FalseClaimsAboutWeightsChangeNumbersOnly) {

@@ -233,6 +233,30 @@ TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   if (!has_any) GTEST_SKIP() << "no such kernel here";
 }
 
+// Tiles go before transformed weights, but do not take fewer than 32 outputs.
+TEST(Plan, TakesTilesForManyChannels) {
+  if (!has(detected_isas(), Isa::kAmx)) GTEST_SKIP() << "no such kernel here";
+  const struct {
+    int64_t outputs;
+    const char* kernel;
+  } cases[] = {{64, "gemm_u8s8_32x32_k64_amx"}, {24, "winograd_u8s8_4x4_avx512vnni"}};
+  for (const auto& c : cases) {
+    ModelBuilder m;
+    const uint32_t x = m.input({1, 56, 56, 64}), y = m.output({1, 56, 56, c.outputs});
+    const auto outputs = static_cast<size_t>(c.outputs);
+    const uint32_t w =
+        m.gemm_weights({c.outputs, 3, 3, 64}, std::vector<int8_t>(outputs * 9 * 64, 1));
+    fb::Conv2DOptionsT o;
+    o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
+    o.weight_sum.assign(outputs, 576);
+    o.requant = testing::requant_f32({0.01f});
+    m.op(std::move(o), {x, w, m.bias(std::vector<int32_t>(outputs))}, {y});
+    PlanOptions options;
+    options.isas = capped(detected_isas(), Isa::kAmx);
+    EXPECT_STREQ(planned(m, options)->steps[0].kernel, c.kernel) << c.outputs;
+  }
+}
+
 // A convolution of groups of 4 channels, packed as a converter leaves it: four groups to a block.
 TEST(Plan, TakesGroupsOfFewChannelsApart) {
   ModelBuilder m;
@@ -256,14 +280,19 @@ TEST(Plan, TakesGroupsOfFewChannelsApart) {
   EXPECT_EQ(apart->steps[0].macs, 16u * 16 * 64 * 9 * 4);
 }
 
-// The kernel of a convolution by AVX512-VNNI, and how many products it makes; null on other CPUs, and
-// in integer builds, which have no rows of these families.
-std::pair<const char*, uint64_t> kernel_of(ModelBuilder* m) {
-  if (is_integer_build() || !has(detected_isas(), Isa::kAvx512Vnni)) return {nullptr, 0};
-  PlanOptions options;
-  options.isas = capped(detected_isas(), Isa::kAvx512Vnni);
-  const auto plan = planned(*m, options);
-  return {plan->steps[0].kernel, plan->steps[0].macs};
+// Every set from AVX512-VNNI on takes this kernel for a convolution, and makes so many products: a better
+// gemm kernel stands in no family's way. Integer builds have no rows of these families.
+void expect_kernel(ModelBuilder* m, const char* kernel, uint64_t macs) {
+  if (is_integer_build() || !has(detected_isas(), Isa::kAvx512Vnni))
+    GTEST_SKIP() << "no such kernel here";
+  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvx512Vbmi, Isa::kAmx}) {
+    SCOPED_TRACE(isa_name(isa));
+    PlanOptions options;
+    options.isas = capped(detected_isas(), isa);
+    const auto plan = planned(*m, options);
+    EXPECT_STREQ(plan->steps[0].kernel, kernel);
+    EXPECT_EQ(plan->steps[0].macs, macs);
+  }
 }
 
 // Four phases of a transposed convolution, of four pixels each: windows of 2x2 within 3x6.
@@ -283,10 +312,7 @@ TEST(Plan, TakesFewOutputsPixelByPixel) {
   o.requant = testing::requant_f32({0.01f});
   m.op(std::move(o), {x, m.gemm_weights({16, 3, 6, 16}, weights), m.bias(std::vector<int32_t>(16))},
        {y});
-  const auto [kernel, macs] = kernel_of(&m);
-  if (kernel == nullptr) GTEST_SKIP() << "no such kernel here";
-  EXPECT_STREQ(kernel, "narrow_u8s8_4x64_avx512vnni");
-  EXPECT_EQ(macs, 32u * 32 * 4 * 4 * 16);
+  expect_kernel(&m, "narrow_u8s8_4x64_avx512vnni", 32u * 32 * 4 * 4 * 16);
 }
 
 TEST(Plan, TakesFewInputsByRows) {
@@ -304,10 +330,7 @@ TEST(Plan, TakesFewInputsByRows) {
   m.op(std::move(o),
        {x, m.packed({24, 3, 3, 3}, fb::Packing::GEMM, packed), m.bias(std::vector<int32_t>(24))},
        {y});
-  const auto [kernel, macs] = kernel_of(&m);
-  if (kernel == nullptr) GTEST_SKIP() << "no such kernel here";
-  EXPECT_STREQ(kernel, "stem_u8s8_avx512vnni");
-  EXPECT_EQ(macs, 16u * 16 * 24 * 27);
+  expect_kernel(&m, "stem_u8s8_avx512vnni", 16u * 16 * 24 * 27);
 }
 
 }  // namespace
