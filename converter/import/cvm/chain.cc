@@ -86,7 +86,34 @@ void normalise(Requantization::Stage* s) {
   }
 }
 
+template <class T>
+std::vector<uint8_t> as_bytes(const std::vector<int32_t>& values, int32_t zero_point) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T v = static_cast<T>(values[i] + zero_point);
+    __builtin_memcpy(bytes.data() + i * sizeof(T), &v, sizeof(T));
+  }
+  return bytes;
+}
+
 }  // namespace
+
+bool is_scalar_chain(const std::vector<Link>& links) {
+  return std::all_of(links.begin(), links.end(),
+                     [](const Link& l) { return l.by_channel.empty(); });
+}
+
+std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage) {
+  if (storage.dtype == DType::kUInt8) return as_bytes<uint8_t>(values, storage.zero_point);
+  if (storage.dtype == DType::kInt16) return as_bytes<int16_t>(values, storage.zero_point);
+  return as_bytes<int32_t>(values, 0);
+}
+
+Range range_of(const std::vector<int32_t>& values) {
+  if (values.empty()) return {};
+  const auto [lo, hi] = std::minmax_element(values.begin(), values.end());
+  return {*lo, *hi};
+}
 
 Storage storage_for(Range range) {
   if (range.within(0, 255)) return {DType::kUInt8, 0};

@@ -35,6 +35,8 @@ struct Storage {
     return a.dtype == b.dtype && a.zero_point == b.zero_point;
   }
 };
+Range range_of(const std::vector<int32_t>& values);
+std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage);
 // 8 bits where the values fit into them, else 16, else 32.
 Storage storage_for(Range range);
 // "uint8 (+128), values -127 to 127"
@@ -47,6 +49,8 @@ struct Link {
   std::vector<int32_t> by_channel;  // MULTIPLY: instead of value
 };
 Link clamp_to(int32_t lo, int32_t hi);
+// None of them is by channel.
+bool is_scalar_chain(const std::vector<Link>& links);
 
 // The values behind a link. *wraps: some may leave int32, where CVM's arithmetic is that of the
 // machine.
