@@ -1,37 +1,16 @@
-// Rows of grouped.inc on the grouped layers of bench/shapes. Bytes are those of the input, the weights
-// and the output.
-#include <string>
-#include <vector>
-
-#include "bench/kernels/problems.h"
+// Rows of grouped.inc on the grouped layers of bench/shapes.
+#include "bench/kernels/image_bench.h"
 
 namespace qrt::bench {
 namespace {
 
-void run_layer(benchmark::State& state, const Layer& layer, const GroupedKernel& kernel) {
-  const GroupedProblem problem(layer, kernel);
-  measure(state, problem.work(), [&] {
-    problem.run();
-    benchmark::ClobberMemory();
-  });
-}
-
 int register_all() {
-  const std::vector<Layer> layers = read_layers();
   size_t count;
-  const GroupedKernel* kernels = grouped_kernels(&count);
-  for (size_t i = 0; i < count; ++i) {
-    const GroupedKernel& kernel = kernels[i];
-    if (!has(detected_isas(), kernel.isa)) {
-      register_skipped(kernel.name);
-      continue;
-    }
-    for (const Layer& layer : layers) {
-      if (layer.kind != Layer::Kind::kGrouped || kernel.group != layer.group) continue;
-      register_measured(std::string(kernel.name) + "/" + layer.name, run_layer, layer, kernel);
-    }
-  }
-  return 0;
+  const GroupedKernel* const kernels = grouped_kernels(&count);
+  return register_image_kernels<GroupedProblem>(
+      kernels, count, [](const GroupedKernel& kernel, const Layer& layer) {
+        return layer.kind == Layer::Kind::kGrouped && kernel.group == layer.group;
+      });
 }
 
 [[maybe_unused]] const int registered = register_all();

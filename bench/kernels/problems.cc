@@ -7,13 +7,7 @@
 #include "kernels/gemm/pack.h"
 
 namespace qrt::bench {
-namespace {
 
-constexpr uint8_t kZeroPoint = 128;
-constexpr size_t kSlack = 64;      // readable bytes behind tensors
-constexpr size_t kReadAhead = 64;  // channels readable beyond the last
-
-// Of int8: half of its range, so that sums of pairs stay in int16 and every kernel may run on them.
 std::vector<int8_t> some_weights(size_t count) {
   std::vector<int8_t> weights(count);
   for (size_t i = 0; i < count; ++i)
@@ -29,8 +23,6 @@ Requant some_requant(const float* scale) {
   requant.scale = scale;
   return requant;
 }
-
-}  // namespace
 
 GemmProblem::GemmProblem(const Layer& layer, const GemmKernel& kernel) : kernel_(kernel) {
   const bool is_conv = layer.kind == Layer::Kind::kConv;
@@ -102,7 +94,7 @@ void GemmProblem::make_padded_image(const Layer& layer) {
 
 void GemmProblem::make_indirection(const Layer& layer) {
   make_input(layer.in_h * layer.in_w * layer.in_c);
-  zero_.assign(args_.kc + kSlack, kZeroPoint);
+  zero_.assign(args_.kc + kSlack, kInputZeroPoint);
   for (size_t i = 0; i < rows_; ++i) {
     for (size_t t = 0; t < args_.taps; ++t) {
       // Positions before the image wrap around to values beyond its size.
@@ -134,7 +126,7 @@ DepthwiseProblem::DepthwiseProblem(const Layer& layer, const DepthwiseKernel& ke
                  reinterpret_cast<int8_t*>(weights_->data()));
   bias_.assign(c + kReadAhead, 1000);
   scale_.assign(c + kReadAhead, 1.0f / static_cast<float>(16 * taps));
-  zero_.assign(c + kSlack, kZeroPoint);
+  zero_.assign(c + kSlack, kInputZeroPoint);
   input_ = std::make_unique<Buffer>(input_bytes + kSlack);
   fill(input_->data(), input_bytes);
   output_ = std::make_unique<Buffer>(shape.out_h * shape.out_w * c + kSlack);
@@ -156,57 +148,6 @@ Work DepthwiseProblem::work() const {
   return {static_cast<double>(outputs * s.kernel_h * s.kernel_w),
           static_cast<double>(s.in_h * s.in_w * s.in_c + weight_bytes_ + outputs),
           &peak_loop(kernel_.isa, false)};
-}
-
-GroupedShape grouped_shape(const Layer& l) {
-  return {l.in_h,   l.in_w,   l.out_h(), l.out_w(), l.in_c, l.group, l.kernel,
-          l.kernel, l.stride, l.stride,  1,         1,      l.pad,   l.pad};
-}
-
-GroupedProblem::GroupedProblem(const Layer& layer, const GroupedKernel& kernel) : kernel_(kernel) {
-  const GroupedShape shape = grouped_shape(layer);
-  const size_t c = shape.channels, k = shape.group, taps = shape.taps();
-  const size_t group_bytes = static_cast<size_t>(gemm_packed_bytes(k, taps, k));
-  const std::vector<int8_t> weights = some_weights(c * taps * k);
-  std::vector<int8_t> packed(c / k * group_bytes);
-  for (size_t g = 0; g < c / k; ++g)
-    gemm_pack(weights.data() + g * k * taps * k, k, taps, k, packed.data() + g * group_bytes);
-  weights_ = std::make_unique<Buffer>(static_cast<size_t>(grouped_weight_bytes(kernel, shape)));
-  grouped_weights(kernel, shape, packed.data(), k, reinterpret_cast<int8_t*>(weights_->data()));
-  bias_.assign(c + kReadAhead, 1000);
-  scale_.assign(c + kReadAhead, 1.0f / static_cast<float>(16 * taps * k));
-  const size_t input_bytes = shape.in_h * shape.in_w * c;
-  input_ = std::make_unique<Buffer>(input_bytes + kSlack);
-  fill(input_->data(), input_bytes);
-  output_ = std::make_unique<Buffer>(shape.out_h * shape.out_w * c + kSlack);
-  scratch_ = std::make_unique<Buffer>(static_cast<size_t>(grouped_scratch_bytes(kernel, shape)));
-  strip_rows_ = grouped_strip_rows(kernel, shape);
-  args_.shape = shape;
-  args_.x = input_->data(), args_.x_pitch = c;
-  args_.zero_point = kZeroPoint;
-  args_.weights = reinterpret_cast<const int8_t*>(weights_->data());
-  args_.bias = bias_.data();
-  args_.requant = some_requant(scale_.data());
-  args_.y = output_->data(), args_.y_pitch = c;
-  args_.scratch = scratch_->data();
-}
-
-Work GroupedProblem::work() const {
-  const GroupedShape& s = args_.shape;
-  const size_t outputs = s.out_h * s.out_w * s.channels;
-  return {
-      static_cast<double>(outputs * s.taps() * s.group),
-      static_cast<double>(s.in_h * s.in_w * s.channels + s.channels * s.taps() * s.group + outputs),
-      &peak_loop(kernel_.isa, false)};
-}
-
-void GroupedProblem::run() const {
-  GroupedArgs args = args_;
-  const size_t rows = args.shape.out_h, strips = (rows + strip_rows_ - 1) / strip_rows_;
-  for (size_t i = 0; i < strips; ++i, args.row_begin = args.row_end) {
-    args.row_end = rows * (i + 1) / strips;
-    kernel_.fn(args);
-  }
 }
 
 }  // namespace qrt::bench

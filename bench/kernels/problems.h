@@ -12,9 +12,16 @@
 #include "bench/kernels/measure.h"
 #include "kernels/depthwise/depthwise.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/grouped/grouped.h"
 
 namespace qrt::bench {
+
+constexpr uint8_t kInputZeroPoint = 128;
+constexpr size_t kSlack = 64;      // readable bytes behind tensors
+constexpr size_t kReadAhead = 64;  // channels readable beyond the last
+
+// Of int8: half of its range, so that sums of pairs stay in int16 and every kernel may run on them.
+std::vector<int8_t> some_weights(size_t count);
+Requant some_requant(const float* scale);
 
 // A product by strides, a convolution by indirection, a convolution of few channels by kernel rows
 // over a padded image, as the runtime does it.
@@ -77,25 +84,6 @@ class DepthwiseProblem {
   std::vector<float> scale_;
   std::vector<uint8_t> zero_;
   std::unique_ptr<Buffer> input_, output_, scratch_;
-};
-
-GroupedShape grouped_shape(const Layer& layer);
-
-class GroupedProblem {
- public:
-  // REQUIRES: kernel.group == layer.group. `kernel` outlives this.
-  GroupedProblem(const Layer& layer, const GroupedKernel& kernel);
-
-  Work work() const;
-  void run() const;
-
- private:
-  const GroupedKernel& kernel_;
-  GroupedArgs args_{};
-  std::unique_ptr<Buffer> weights_, input_, output_, scratch_;
-  size_t strip_rows_;
-  std::vector<int32_t> bias_;
-  std::vector<float> scale_;
 };
 
 }  // namespace qrt::bench
