@@ -45,6 +45,7 @@ InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpack
   InferContext context;
   context.model = &model;
   context.op = model.operators()->Get(op);
+  context.inputs.reserve(context.op->inputs()->size());
   for (uint32_t index : *context.op->inputs()) {
     OpInput input;
     input.type = types[index];

@@ -12,6 +12,7 @@
 
 #include "kernels/xnnpack/xnnpack.h"
 #include "runtime/float_env.h"
+#include "runtime/platform/mapping.h"
 
 namespace qrt {
 namespace {
@@ -32,6 +33,11 @@ bool is_foreign(Isa isa) {
 
 // With fewer jobs in a run the pool is faster than a team.
 constexpr size_t kTeamJobs = 5;
+
+std::align_val_t alignment_of(const Plan& plan) {
+  return std::align_val_t{plan.memory_bytes() < platform::kLargePage ? kAlignment
+                                                                     : platform::kLargePage};
+}
 
 }  // namespace
 
@@ -138,16 +144,17 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   return session;
 }
 
-Session::~Session() { ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow); }
+Session::~Session() { ::operator delete(memory_, alignment_of(*plan_), std::nothrow); }
 
 Status Session::allocate() {
   const Plan& plan = *plan_;
   if (plan.memory_bytes() != 0) {
-    void* memory = ::operator new (plan.memory_bytes(), std::align_val_t{kAlignment}, std::nothrow);
+    void* memory = ::operator new(plan.memory_bytes(), alignment_of(plan), std::nothrow);
     if (memory == nullptr) {
       return error(Code::kOutOfMemory, "no memory for the %zu bytes of a session at batch %zu",
                    plan.memory_bytes(), plan.batch);
     }
+    platform::prefer_large_pages(memory, plan.memory_bytes());
     memory_ = static_cast<uint8_t*>(memory);
   }
   tensors_.resize(plan.places.size());

@@ -23,19 +23,23 @@ struct Sum {
   void (*value)(const void* params, const ElementwiseRun& run);
 };
 
-int64_t floor_of(double v) {
-  const auto i = static_cast<int64_t>(v);
-  return i - (v < static_cast<double>(i) ? 1 : 0);
+int32_t floor_of(double v) {
+  const auto i = static_cast<int32_t>(v);
+  return i - (v < i ? 1 : 0);
 }
-double fraction_of(double v) { return v - static_cast<double>(floor_of(v)); }
 
 class Maker {
  public:
-  Maker(const Sum& sum, bool base_is_a, SumTables* tables)
-      : sum_(sum),
-        base_(base_is_a ? sum.a : sum.b),
-        change_(base_is_a ? sum.b : sum.a),
-        t_(*tables) {
+  Maker(const Sum& sum, bool base_is_a, SumTables* tables) : sum_(sum), t_(*tables) {
+    const double(&base)[kBytes] = base_is_a ? sum.a : sum.b;
+    const double(&change)[kBytes] = base_is_a ? sum.b : sum.a;
+    for (int x = 0; x < kBytes; ++x) {
+      const double nearest = base[x] + 0.5;
+      base_[x] = floor_of(nearest);
+      missing_[x] = 1 - (nearest - base_[x]);
+      change_[x] = floor_of(change[x]);
+      change_fraction_[x] = change[x] - change_[x];
+    }
     t_.base_is_a = base_is_a;
     t_.lo = static_cast<uint8_t>(sum.lo);
     t_.hi = static_cast<uint8_t>(sum.hi);
@@ -52,17 +56,15 @@ class Maker {
  private:
   // The integers of both terms, moved so that the least base is 0.
   bool split() {
-    int64_t least = floor_of(base_[0] + 0.5);
-    for (const double v : base_)
-      if (floor_of(v + 0.5) < least) least = floor_of(v + 0.5);
+    int32_t least = base_[0], most = base_[0];
+    for (const int32_t v : base_) least = v < least ? v : least, most = v > most ? v : most;
+    if (most - least > 255) return false;
     t_.first_up = 0;
     for (int x = 0; x < kBytes; ++x) {
-      const int64_t base = floor_of(base_[x] + 0.5) - least;
-      if (base > 255) return false;
-      t_.base[x] = static_cast<uint8_t>(base);
-      const int64_t change = floor_of(change_[x]) + least;
+      t_.base[x] = static_cast<uint8_t>(base_[x] - least);
+      const int32_t change = change_[x] + least;
       if (change < 0 && t_.first_up++ != x) return false;  // one falls as its byte rises
-      const int64_t steps = change < 0 ? -change : change;
+      const int32_t steps = change < 0 ? -change : change;
       t_.steps[x] = static_cast<uint8_t>(steps > 255 ? 255 : steps);
     }
     return true;
@@ -77,10 +79,10 @@ class Maker {
   // The bytes of the other operand, greatest fraction first: by buckets, then by insertion.
   void sort() {
     int next[kBytes];
-    for (const double v : change_) ++first_[bucket_of(fraction_of(v)) + 1];
+    for (const double v : change_fraction_) ++first_[bucket_of(v) + 1];
     for (int i = 0; i < kBytes; ++i) first_[i + 1] += next[i] = first_[i];
     for (int z = 0; z < kBytes; ++z) {
-      const double fraction = fraction_of(change_[z]);
+      const double fraction = change_fraction_[z];
       const int bucket = bucket_of(fraction);
       int j = next[bucket]++;
       for (; j > first_[bucket] && fraction_[j - 1] < fraction; --j) {
@@ -95,7 +97,7 @@ class Maker {
 
   // How many of the fractions make one with that of x.
   bool set_rank(int x) {
-    const double missing = 1 - fraction_of(base_[x] + 0.5);
+    const double missing = missing_[x];
     int begin = first_[bucket_of(missing)], end = first_[bucket_of(missing) + 1];
     while (begin < end) {
       const int middle = (begin + end) / 2;
@@ -136,10 +138,10 @@ class Maker {
   }
 
   const Sum& sum_;
-  const double (&base_)[kBytes];
-  const double (&change_)[kBytes];
   SumTables& t_;
-  int first_[kBytes + 1] = {};  // of each bucket
+  int32_t base_[kBytes], change_[kBytes];             // the integers below
+  double missing_[kBytes], change_fraction_[kBytes];  // what base_ lacks to the next one
+  int first_[kBytes + 1] = {};                        // of each bucket
   uint8_t order_[kBytes];
   double fraction_[kBytes];
   int asked_ = 0;

@@ -40,8 +40,9 @@ size_t stem_offset_count(const StemShape& shape) {
 }
 
 void stem_offsets(const StemShape& shape, uint32_t* offsets) {
-  const size_t row = shape.padded_bytes(), outputs = stem_strip_rows(shape) * shape.out_w;
-  for (size_t i = 0; i < StemScratch(shape, stem_strip_rows(shape)).places(); ++i) {
+  const StemScratch scratch(shape, stem_strip_rows(shape));
+  const size_t row = shape.padded_bytes(), outputs = scratch.rows * shape.out_w;
+  for (size_t i = 0; i < scratch.places(); ++i) {
     const size_t o = i < outputs ? i : outputs - 1;
     *offsets++ = static_cast<uint32_t>(o / shape.out_w * shape.stride_h * row +
                                        o % shape.out_w * shape.pixel_bytes());

@@ -16,44 +16,76 @@ int32_t most_sum(const WinogradShape& shape) {
 
 size_t blocks_of(const WinogradShape& shape) { return (shape.out_c + kBlock - 1) / kBlock; }
 
-constexpr size_t kLanes = 2 * kBlock;  // two channels of input for 16 of output
+// Int16 of a vector that every instruction set has. A weight block, [16][4] bytes, is of eight.
+typedef int16_t Vec __attribute__((vector_size(16)));
+constexpr size_t kVecs = kBlock * kGroup * sizeof(int16_t) / sizeof(Vec);
 
-// G times three rows of lanes, `step` apart, to six.
-void transform(const int16_t* __restrict w, size_t step, int16_t* __restrict u, size_t u_step) {
-  for (size_t j = 0; j < kLanes; ++j) {
-    const int16_t a = w[j], b = w[step + j], c = w[2 * step + j];
-    const auto outer = static_cast<int16_t>(a + c), far = static_cast<int16_t>(a + 4 * c);
-    u[j] = a;
-    u[u_step + j] = static_cast<int16_t>(-outer - b);
-    u[2 * u_step + j] = static_cast<int16_t>(b - outer);
-    u[3 * u_step + j] = static_cast<int16_t>(far + 2 * b);
-    u[4 * u_step + j] = static_cast<int16_t>(far - 2 * b);
-    u[5 * u_step + j] = c;
+// Weight blocks that are transformed before they are copied to their positions. Those lie far apart,
+// often as far as lines of one set of the cache: each is given more than a line at a time.
+constexpr size_t kRun = 4;
+
+// The first or second two channels of input, [4][2] bytes, to [4 / kWeightLanes][2][kWeightLanes].
+template <size_t kWeightLanes>
+Vec load(const int8_t* w, size_t pair) {
+  typedef uint32_t Words __attribute__((vector_size(16)));
+  typedef int32_t Ints __attribute__((vector_size(16)));
+  Words words;
+  memcpy(&words, w, sizeof words);
+  if (pair == 0) words <<= 16;
+  const Ints even = reinterpret_cast<Ints>(words << 8) >> 24;
+  const Ints odd = reinterpret_cast<Ints>(words) >> 8;
+  const Vec v = reinterpret_cast<Vec>((even & 0xffff) | (odd & ~0xffff));
+  return kWeightLanes == 1 ? v : Vec{v[0], v[2], v[4], v[6], v[1], v[3], v[5], v[7]};
+}
+
+// G times three, w_step apart, to six.
+inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
+  const Vec a = w[0], b = w[w_step], c = w[2 * w_step];
+  const Vec outer = a + c, far = a + 4 * c;
+  u[0] = a;
+  u[u_step] = -outer - b;
+  u[2 * u_step] = b - outer;
+  u[3 * u_step] = far + 2 * b;
+  u[4 * u_step] = far - 2 * b;
+  u[5 * u_step] = c;
+}
+
+// One weight block, tap_bytes apart for every tap of every term, to all positions, u_step apart.
+template <size_t kWeightLanes>
+void transform_block(const int8_t* packed, size_t tap_bytes, const WinogradShape& shape, Vec* u,
+                     size_t u_step) {
+  for (size_t i = 0; i < kVecs; ++i) {
+    const int8_t* w = packed + i % (kVecs / 2) * sizeof(Vec);
+    Vec tap[9] = {}, rows[3 * 6];
+    for (size_t term = 0; term < shape.terms; ++term)
+      for (size_t t = 0; t < shape.taps(); ++t, w += tap_bytes)
+        tap[t] += load<kWeightLanes>(w, i / (kVecs / 2));
+    if (shape.kernel_h == 1) {
+      transform(tap, 1, u + i, u_step);
+      continue;
+    }
+    for (size_t y = 0; y < 3; ++y) transform(tap + 3 * y, 1, rows + 6 * y, 1);
+    for (size_t x = 0; x < 6; ++x) transform(rows + x, 6, u + x * u_step + i, 6 * u_step);
   }
 }
 
 template <size_t kWeightLanes>
 void weights_for(const int8_t* packed, const WinogradShape& shape, int16_t* weights) {
-  const size_t kc = shape.kc(), tap_bytes = kc * kBlock, taps = shape.taps();
+  constexpr size_t kElements = kBlock * kGroup;
+  const size_t kc = shape.kc(), tap_bytes = kc * kBlock, groups = kc / kGroup;
   const size_t position = blocks_of(shape) * kBlock * kc;  // elements of one
+  Vec u[36][kRun][kVecs];
   for (size_t block = 0; block < blocks_of(shape);
-       ++block, packed += shape.terms * taps * tap_bytes) {
-    for (size_t k = 0; k < kc; k += 2, weights += kLanes) {
-      const int8_t* w = packed + k / kGroup * kGroup * kBlock + k % kGroup;
-      int16_t tap[9][kLanes] = {}, rows[3][6][kLanes], u[36][kLanes];
-      for (size_t t = 0; t < shape.terms * taps; ++t, w += tap_bytes) {
-        int16_t* const sum = tap[t % taps];
-        for (size_t j = 0; j < kLanes; ++j) {
-          const size_t channel = j / (2 * kWeightLanes) * kWeightLanes + j % kWeightLanes;
-          sum[j] = static_cast<int16_t>(sum[j] + w[channel * kGroup + j / kWeightLanes % 2]);
-        }
-      }
-      for (size_t y = 0; y < shape.kernel_h; ++y) transform(tap[3 * y], kLanes, rows[y][0], kLanes);
-      for (size_t x = 0; x < 6 && shape.kernel_h == 3; ++x)
-        transform(rows[0][x], 6 * kLanes, u[x], 6 * kLanes);
-      const int16_t(*const all)[kLanes] = shape.kernel_h == 3 ? u : rows[0];
+       ++block, packed += shape.terms * shape.taps() * tap_bytes) {
+    for (size_t group = 0; group < groups; group += kRun) {
+      const size_t run = groups - group < kRun ? groups - group : kRun;
+      for (size_t i = 0; i < run; ++i)
+        transform_block<kWeightLanes>(packed + (group + i) * kElements, tap_bytes, shape, u[0][i],
+                                      kRun * kVecs);
       for (size_t p = 0; p < shape.positions(); ++p)
-        memcpy(weights + p * position, all[p], sizeof all[p]);
+        for (size_t i = 0; i < run; ++i)
+          memcpy(weights + p * position + i * kElements, u[p][i], sizeof u[p][i]);
+      weights += run * kElements;
     }
   }
 }
@@ -65,21 +97,26 @@ uint64_t winograd_weight_bytes(const WinogradShape& shape) {
 }
 
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
-  constexpr size_t kBytes = kBlock * kGroup;
+  constexpr size_t kBytes = kBlock * kGroup, kInt16 = 255;  // weight blocks whose sums int16 holds
   const size_t groups = shape.terms * shape.taps() * shape.kc() / kGroup;
-  const int32_t most_of_one_sign = most_sum(shape);
   for (size_t block = 0; block < blocks_of(shape); ++block) {
     int32_t most[kBytes] = {}, least[kBytes] = {};
-    for (size_t i = 0; i < groups; ++i, packed += kBytes) {
-      for (size_t j = 0; j < kBytes; ++j) {
-        const int32_t w = packed[j];
-        most[j] += w > 0 ? w : 0;
-        least[j] -= w < 0 ? w : 0;
+    for (size_t rest = groups; rest > 0;) {
+      const size_t some = rest < kInt16 ? rest : kInt16;
+      int16_t positive[kBytes] = {}, negative[kBytes] = {};
+      for (size_t i = 0; i < some; ++i, packed += kBytes) {
+        for (size_t j = 0; j < kBytes; ++j) {
+          const int8_t w = packed[j];
+          positive[j] = static_cast<int16_t>(positive[j] + (w > 0 ? w : 0));
+          negative[j] = static_cast<int16_t>(negative[j] + (w < 0 ? w : 0));
+        }
       }
+      for (size_t j = 0; j < kBytes; ++j) most[j] += positive[j], least[j] -= negative[j];
+      rest -= some;
     }
     for (size_t j = 0; j < kBytes; j += kGroup) {
       for (size_t k = 1; k < kGroup; ++k) most[j] += most[j + k], least[j] += least[j + k];
-      if (most[j] > most_of_one_sign || least[j] > most_of_one_sign) return false;
+      if (most[j] > most_sum(shape) || least[j] > most_sum(shape)) return false;
     }
   }
   return true;

@@ -1,4 +1,5 @@
-// Files in memory, as each system gives them: mapping_posix.cc, mapping_windows.cc.
+// Files in memory, and memory of large pages, as each system gives them: mapping_posix.cc,
+// mapping_windows.cc.
 #ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_
 #define QRT_RUNTIME_PLATFORM_MAPPING_H_
 
@@ -33,6 +34,11 @@ size_t mapping_step();
 // Read-only; stays when the file is closed. kOutOfMemory, kIoError.
 Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes);
 void unmap(const uint8_t* data, size_t bytes);
+
+// Asks for `data`, not touched yet and aligned to kLargePage, to be whole pages of that size as far as
+// it holds them: hundreds of small ones take as long to be made, one by one, as a session without them.
+constexpr size_t kLargePage = size_t{2} << 20;
+void prefer_large_pages(void* data, size_t bytes);
 
 }  // namespace qrt::platform
 

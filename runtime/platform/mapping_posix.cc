@@ -34,4 +34,10 @@ Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes) {
 
 void unmap(const uint8_t* data, size_t bytes) { munmap(const_cast<uint8_t*>(data), bytes); }
 
+void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(data, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);  // refused where there are none
+#endif
+}
+
 }  // namespace qrt::platform

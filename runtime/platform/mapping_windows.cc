@@ -66,4 +66,6 @@ Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes) {
 
 void unmap(const uint8_t* data, size_t) { UnmapViewOfFile(data); }
 
+void prefer_large_pages(void*, size_t) {}  // a privilege here
+
 }  // namespace qrt::platform

@@ -278,6 +278,55 @@ TEST(Winograd, Requantisations) {
   });
 }
 
+// G of winograd.h; the identity where the direction is not transformed.
+std::vector<std::vector<int>> transform_of(size_t taps) {
+  if (taps == 1) return {{1}};
+  return {{1, 0, 0}, {-1, -1, -1}, {-1, 1, -1}, {1, 2, 4}, {1, -2, 4}, {0, 0, 1}};
+}
+
+std::vector<int16_t> naive_weights(const Layer& layer, size_t lanes) {
+  const WinogradShape& s = layer.shape;
+  const auto down = transform_of(s.kernel_h), right = transform_of(3);
+  std::vector<int16_t> result;
+  for (const auto& row : down)
+    for (const auto& column : right)
+      for (size_t block = 0; block < s.out_c; block += 16)
+        for (size_t pair = 0; pair < s.kc(); pair += 2)
+          for (size_t some = 0; some < 16; some += lanes)
+            for (size_t c = pair; c < pair + 2; ++c)
+              for (size_t o = block + some; o < block + some + lanes; ++o) {
+                int u = 0;
+                for (size_t t = 0; t < layer.taps() && o < s.out_c && c < s.in_c; ++t)
+                  u += row[t % s.taps() / 3] * column[t % 3] *
+                       layer.weights[(o * layer.taps() + t) * s.in_c + c];
+                result.push_back(static_cast<int16_t>(u));
+              }
+  return result;
+}
+
+TEST(Winograd, Weights) {
+  Random random;
+  for (const size_t kernel_h : {1, 3})
+    for (const size_t lanes : {1, 4})
+      for (const size_t terms : {1, 2, 3})
+        for (const size_t in_c : {1, 4, 6, 15, 16, 17, 35, 64, 100})
+          for (const size_t out_c : {1, 16, 23, 48}) {
+            SCOPED_TRACE(std::to_string(kernel_h) + "x3, " + std::to_string(in_c) + " to " +
+                         std::to_string(out_c) + ", " + std::to_string(lanes) + " lanes, " +
+                         std::to_string(terms) + " terms " + random.trace());
+            WinogradShape shape = same(4, 4, in_c, out_c, kernel_h);
+            shape.terms = terms;
+            Layer layer = random_layer(shape, &random);
+            for (size_t i = 0; i < layer.weights.size(); i += 3)
+              layer.weights[i] = random.integer(0, 1) != 0 ? 127 : -128;
+            const std::vector<int16_t> expected = naive_weights(layer, lanes);
+            ASSERT_EQ(winograd_weight_bytes(shape), expected.size() * sizeof(int16_t));
+            Guarded<int16_t> weights(expected.size());
+            winograd_weights(layer.packed().data(), shape, lanes, weights.data());
+            ASSERT_TRUE(std::equal(expected.begin(), expected.end(), weights.data()));
+          }
+}
+
 // As many channels as it takes for weights of one sign with this sum.
 Layer layer_of_sum(size_t kernel_h, int sum, int sign) {
   Layer layer(same(5, 9, kernel_h == 3 ? 116 : 2764, 3, kernel_h));
