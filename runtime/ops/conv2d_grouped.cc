@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "kernels/grouped/grouped.h"
-#include "runtime/checked.h"
+#include "runtime/ops/conv2d_strips.h"
 #include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/gemm_call.h"
-#include "runtime/ops/tasks.h"
 
 namespace qrt {
 namespace {
@@ -23,7 +22,7 @@ struct Params {
   GroupedShape shape;
   const GroupedKernel* kernel;
   GemmCall layer;  // its bias, requantisation and packed weights
-  size_t images, tasks, strip_rows, task_scratch;
+  Strips strips;
   size_t k;  // of a group of the packed weights
   uint8_t input_zero_point;
 };
@@ -45,28 +44,7 @@ void run(const Step& step, const RunContext& context) {
   job.bias = p.layer.bias.data();
   job.requant = p.layer.requant.requant;
   job.y_pitch = output_pitch(step, s.channels);
-  const uint8_t* const x = context.in(step, 0);
-  uint8_t* const y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
-             [&](size_t task, size_t begin, size_t end) {
-               GroupedArgs args = job;
-               args.scratch = context.scratch + task * p.task_scratch;
-               while (begin < end) {
-                 const size_t image = begin / s.out_h;
-                 args.x = x + image * s.in_h * s.in_w * job.x_pitch;
-                 args.y = y + image * s.out_h * s.out_w * job.y_pitch;
-                 args.row_begin = begin % s.out_h;
-                 const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
-                 // Strips as even as can be.
-                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, p.strip_rows));
-                 p.kernel->fn(args);
-                 const size_t done = args.row_end - args.row_begin;
-                 if (step.follower != nullptr)
-                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, s.channels,
-                          job.y_pitch);
-                 begin += done;
-               }
-             });
+  run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.channels);
 }
 
 bool has_form(const Conv2DGeometry& g) {
@@ -105,7 +83,6 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   auto params = std::make_shared<Params>();
   params->shape = shape;
   params->kernel = kernel;
-  params->images = g.images;
   params->k = g.k;
   params->input_zero_point = options->input_zero_point();
   GemmCall& layer = params->layer;  // as if all channels were of one group
@@ -119,15 +96,14 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   layer.bias = fold_bias(std::move(bias), options->weight_sum(), g.out_c, kernel->signed_lhs());
   step->macs = step->macs / g.k * std::min(g.k, shape.group);
   const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
-  params->tasks = task_count(ns, g.images * g.out_h, context.threads);
-  params->strip_rows = grouped_strip_rows(*kernel, shape);
-  params->task_scratch = round_up(static_cast<size_t>(scratch), kAlignment);
+  params->strips =
+      Strips(context, g, ns, grouped_strip_rows(*kernel, shape), static_cast<size_t>(scratch));
   step->kernel = kernel->name;
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
   step->output_rows = g.images * g.out_h * g.out_w;
   step->state_bytes = static_cast<size_t>(grouped_weight_bytes(*kernel, shape));
-  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->scratch_bytes = params->strips.scratch_bytes();
   step->bind = bind;
   step->run = run;
   step->params = std::move(params);

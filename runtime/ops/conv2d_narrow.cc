@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "kernels/narrow/narrow.h"
-#include "runtime/checked.h"
+#include "runtime/ops/conv2d_strips.h"
 #include "runtime/ops/dynamic_layer.h"
-#include "runtime/ops/tasks.h"
 
 namespace qrt {
 namespace {
@@ -27,7 +26,7 @@ struct Params {
   const NarrowKernel* kernel;
   GemmCall gemm;  // its bias and requantisation
   std::vector<NarrowMove> moves;
-  size_t images, tasks, strip_rows, task_scratch;
+  Strips strips;
   uint8_t input_zero_point;
 };
 
@@ -48,28 +47,7 @@ void run(const Step& step, const RunContext& context) {
   job.bias = p.gemm.bias.data();
   job.requant = p.gemm.requant.requant;
   job.y_pitch = output_pitch(step, s.out_c);
-  const uint8_t* const x = context.in(step, 0);
-  uint8_t* const y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
-             [&](size_t task, size_t begin, size_t end) {
-               NarrowArgs args = job;
-               args.scratch = context.scratch + task * p.task_scratch;
-               while (begin < end) {
-                 const size_t image = begin / s.out_h;
-                 args.x = x + image * s.in_h * s.in_w * job.x_pitch;
-                 args.y = y + image * s.out_h * s.out_w * job.y_pitch;
-                 args.row_begin = begin % s.out_h;
-                 const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
-                 // Strips as even as can be.
-                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, p.strip_rows));
-                 p.kernel->fn(args);
-                 const size_t done = args.row_end - args.row_begin;
-                 if (step.follower != nullptr)
-                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, s.out_c,
-                          job.y_pitch);
-                 begin += done;
-               }
-             });
+  run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.out_c);
 }
 
 // One tap does not pay for the planes.
@@ -157,12 +135,9 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   params->source = layer;
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
-  params->images = g.images;
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
   const double ns = real(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
-  params->tasks = task_count(ns, g.images * g.out_h, context.threads);
-  params->strip_rows = narrow_strip_rows(s);
-  params->task_scratch = round_up(narrow_scratch_bytes(s), kAlignment);
+  params->strips = Strips(context, g, ns, narrow_strip_rows(s), narrow_scratch_bytes(s));
   step->kernel = kernel->name;
   step->macs = uint64_t{g.images} * s.out_h * s.out_w * outputs * s.kernel_h * s.kernel_w * s.in_c;
   step->can_lead = true;
@@ -170,7 +145,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   // Joined pixels may not be put apart from one another.
   if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
   step->state_bytes = static_cast<size_t>(narrow_weight_bytes(s));
-  step->scratch_bytes = params->task_scratch * params->tasks;
+  step->scratch_bytes = params->strips.scratch_bytes();
   step->bind = bind;
   step->run = run;
   step->params = std::move(params);
