@@ -159,7 +159,9 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.left;
   const Phase phase(s, area.x);
-  const size_t out_step = s.dilation_w * loop.channels;
+  const size_t out_step = s.dilation_w * loop.channels, stride = s.stride_w;
+  const size_t row_bytes = loop.row_bytes;
+  const uint8_t* const weights = loop.weights;
   const size_t first = (area.y * s.out_w + area.x) * loop.channels + b.c;
   const size_t pass_rows = kRows * V::kBands;
   const Held<V, kStore> held(loop);
@@ -187,19 +189,19 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
       });
       V::interleave(row, column[2]);
       if (--missing > 0) continue;
-      missing = s.stride_w;
+      missing = stride;
       --left;
       typename V::Acc acc[kRows][4];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        const uint8_t* weights = opaque(loop.weights + r * loop.weight_row_bytes);
-        unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-          acc[r][q] = held.start(q);
-          unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
-            V::dot(acc[r][q], column[kx][q], weights + (kx * 4 + q) * kCell);
+        const uint8_t* const row_weights = opaque(weights) + r * 12 * kCell;
+        unroll<4>([&](auto q) QRT_INLINE_LAMBDA { acc[r][q] = held.start(q); });
+        unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
+          unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+            V::dot(acc[r][q], column[kx][q], row_weights + (kx * 4 + q) * kCell);
           });
         });
-        finish.template store<kStore>(acc[r], held.constants(), out + r * loop.row_bytes,
-                                      kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
+        finish.template store<kStore>(acc[r], held.constants(), out + r * row_bytes,
+                                      kRows * row_bytes, (rows_left + kRows - 1 - r) / kRows);
       });
       out += out_step;
     }

@@ -150,10 +150,11 @@ size_t count_passes(const Block& b, const Area& area,
   return passes > 0 ? passes : 1;  // a last one may have a single band
 }
 
-// Returns the number of passes done.
+// Returns the number of passes done. `area` is changed, not copied: vector loads of what scalar stores
+// have just left wait for them.
 template <class V>
 size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
-                    const Pixels<V>& pixels, Area area) {
+                    const Pixels<V>& pixels, Area& area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
   constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
@@ -235,7 +236,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
     for (size_t at = y + i; at < end;) {
       const size_t left = (end - at + step - 1) / step;
       const size_t rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
-      const Area area = {at, left, rows, 0, 0, 1, 0};
+      Area area = {at, left, rows, 0, 0, 1, 0};
       at += compute_pass<V>(b, loop, loops, pixels, area) * rows * V::kBands * step;
     }
   }
