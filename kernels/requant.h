@@ -42,7 +42,7 @@ struct Requant {
   const float* scale;      // kF32, per channel; normal, positive. kFloat: any
   int32_t stage_count;     // kInt: 1..kMaxStages
   RequantStage stages[kMaxStages];
-  // kInt: the affine fit of every channel, see requant_affine.h; or null.
+  // kInt: the affine fit of every channel, see affine/affine.h; or null.
   const float* slope = nullptr;
   const float* intercept = nullptr;
   const float* addend = nullptr;  // kFloat, per channel; null: nothing is added

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "kernels/requant_affine.h"
+#include "kernels/affine/affine.h"
 #include "kernels/requant_float.h"
 #include "kernels/stage_bound.h"
 #include "runtime/checked.h"
@@ -53,7 +53,14 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
                   "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
+  // Thousands of channels in every session: asked one by one only where one is known to be wrong.
+  int32_t signs = 0;
+  uint8_t most = 0;
   for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
+    signs |= s.multiplier()->Get(i);
+    most = std::max(most, s.shift()->Get(i));
+  }
+  for (uint32_t i = 0; i < s.multiplier()->size() && (signs < 0 || most > 62); ++i) {
     QRT_MODEL_CHECK(s.multiplier()->Get(i) >= 0, "%s.multiplier[%u] is %d, expected >= 0", what, i,
                     s.multiplier()->Get(i));
     QRT_MODEL_CHECK(s.shift()->Get(i) <= 62, "%s.shift[%u] is %d, expected 0 to 62", what, i,
@@ -99,15 +106,6 @@ std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
     values[i] = convert(source.Get(i < last ? static_cast<uint32_t>(i) : last));
   }
   return values;
-}
-
-// Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
-bool is_repeated(const Requant& r, size_t c) {
-  for (int i = 0; i < r.stage_count; ++i) {
-    const RequantStage& s = r.stages[i];
-    if (s.multiplier[c] != s.multiplier[c - 1] || s.shift[c] != s.shift[c - 1]) return false;
-  }
-  return true;
 }
 
 float float_of(uint32_t bits) {
@@ -287,14 +285,7 @@ void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParam
   if (!has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
   Requant& r = params->requant;
   std::vector<float> slope(padded(channels)), intercept(slope.size());
-  for (size_t c = 0; c < channels; ++c) {
-    if (c > 0 && is_repeated(r, c)) {
-      slope[c] = slope[c - 1];
-      intercept[c] = intercept[c - 1];
-    } else if (!requant_affine(r, c, &slope[c], &intercept[c])) {
-      return;
-    }
-  }
+  if (!requant_affine_fits(isas, r, channels, slope.data(), intercept.data())) return;
   params->slope = std::move(slope);
   params->intercept = std::move(intercept);
   r.slope = params->slope.data();

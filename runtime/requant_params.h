@@ -78,7 +78,7 @@ struct Sums {
 // requantisation of fewer channels than sums stands for all of them.
 void find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
 
-// Sets the affine fits (kernels/requant_affine.h) of the Requant's channels where all of them have
+// Sets the affine fits (kernels/affine/affine.h) of the Requant's channels where all of them have
 // one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a
 // fit takes as long to find as they save.
 void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params);

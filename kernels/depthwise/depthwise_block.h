@@ -44,7 +44,7 @@ QRT_INLINE void unroll(const F& f) {
 // Epilogues. kPlain: zero point 0 and the full range, which the packs limit to by themselves.
 // kFused: the same by a policy's own means (kFuses), or nothing below the zero point. kFixed: the fixed-point requantisations of a
 // policy's own (kFixes); kFixedFromZero: with zero point 0 and the full range; kAffine: an affine
-// fit of requant_affine.h.
+// fit of affine/affine.h.
 enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kAffine, kGeneric };
 
 // One block of channels: where it is and what was prepared for it.

@@ -99,7 +99,7 @@ struct FixedPoint {
     return _mm512_cvt_roundps_epi32(_mm512_fmadd_round_ps(x, high, t, kDown), kDown);
   }
 
-  // y of an affine fit of requant_affine.h: rounding down to float32 does not change its floor.
+  // y of an affine fit of affine/affine.h: rounding down to float32 does not change its floor.
   QRT_INLINE __m512i of_affine(__m512i acc, __m512 slope, __m512 intercept) {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     const __m512 x = _mm512_cvtepi32_ps(acc);

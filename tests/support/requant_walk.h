@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/requant.h"
-#include "kernels/requant_affine.h"
+#include "kernels/affine/affine.h"
 #include "tests/support/random.h"
 
 namespace qrt::testing {

@@ -1,9 +1,10 @@
 // Lines against the definition on both sides of every step, in exact arithmetic.
-#include "kernels/requant_affine.h"
+#include "kernels/affine/affine.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "kernels/integer_build.h"
 #include "tests/support/random.h"
@@ -92,6 +93,82 @@ TEST_P(RequantAffineTest, IsAlwaysFoundForLargeFactors) {
     float slope, intercept;
     ASSERT_TRUE(requant_affine(requant(channel), 0, &slope, &intercept))
         << channel.multiplier << " shift " << int{channel.shift};
+  }
+}
+
+// Many channels at a time, by every instruction set: blocks and their tails, dead and repeated channels.
+TEST_P(RequantAffineTest, FindsFitsOfAllChannels) {
+  if (is_integer_build()) GTEST_SKIP() << "lines are float";
+  const bool two = GetParam() == 2;
+  for (const size_t channels : {size_t{1}, size_t{15}, size_t{16}, size_t{17}, size_t{200}}) {
+    std::vector<int32_t> multiplier(channels), one(channels, 1);
+    std::vector<uint8_t> shift(channels), whole(channels), k31(channels, 31);
+    for (size_t c = 0; c < channels; ++c) {
+      const int kind = static_cast<int>(random_.integer(0, 9));
+      multiplier[c] = kind == 0   ? 0
+                      : kind == 1 ? 1 << 30
+                      : kind == 2 ? INT32_MAX
+                                  : static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX));
+      shift[c] = static_cast<uint8_t>(random_.integer(1, 6));
+      if (c > 0 && kind == 3) multiplier[c] = multiplier[c - 1], shift[c] = shift[c - 1];
+      whole[c] = static_cast<uint8_t>(31 + shift[c]);
+    }
+    Requant r = {};
+    r.kind = RequantKind::kInt;
+    r.hi = 255;
+    r.stage_count = GetParam();
+    r.stages[0] = {multiplier.data(), two ? k31.data() : whole.data(), Round::kHalfUp, INT32_MIN,
+                   INT32_MAX};
+    r.stages[1] = {one.data(), shift.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
+    std::vector<float> slope(channels), intercept(channels);
+    ASSERT_TRUE(requant_affine_fits(detected_isas(), r, channels, slope.data(), intercept.data()));
+    for (size_t c = 0; c < channels; ++c) {
+      if (multiplier[c] == 0) {
+        EXPECT_EQ(slope[c], 0.0f);
+        EXPECT_EQ(intercept[c], 0.0f);
+        continue;
+      }
+      SCOPED_TRACE(c);
+      Requant channel = r;
+      for (RequantStage& s : channel.stages) s.multiplier += c, s.shift += c;
+      ASSERT_NO_FATAL_FAILURE(check(channel, slope[c], intercept[c]));
+    }
+    r.stages[0].shift = shift.data();  // too small
+    EXPECT_FALSE(requant_affine_fits(detected_isas(), r, channels, slope.data(), intercept.data()));
+  }
+}
+
+// A kernel finds most of them, at any shift, and what it finds fits.
+TEST_P(RequantAffineTest, KernelsFindFits) {
+  size_t count;
+  const AffineKernel* kernels = affine_kernels(&count);
+  for (size_t row = 0; row < count; ++row) {
+    if (!has(detected_isas(), kernels[row].isa)) continue;
+    SCOPED_TRACE(kernels[row].name);
+    int found = 0;
+    for (int i = 0; i < 60; ++i) {
+      AffineBlock block;
+      std::vector<Channel> channels(kAffineChannels);
+      for (size_t c = 0; c < kAffineChannels; ++c) {
+        channels[c] = {static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX)),
+                       static_cast<uint8_t>(random_.integer(1, 10))};
+        block.multiplier[c] = channels[c].multiplier;
+        block.shift[c] = 31 + channels[c].shift;
+        block.addend[c] =
+            (int64_t{1} << (block.shift[c] - 1)) + (GetParam() == 2 ? int64_t{1} << 30 : 0);
+      }
+      float slope[kAffineChannels], intercept[kAffineChannels];
+      const uint32_t fits = kernels[row].fn(block, slope, intercept);
+      for (size_t c = 0; c < kAffineChannels; ++c) {
+        if ((fits >> c & 1) == 0) {
+          EXPECT_GT(channels[c].shift, 4);
+          continue;
+        }
+        ++found;
+        ASSERT_NO_FATAL_FAILURE(check(requant(channels[c]), slope[c], intercept[c]));
+      }
+    }
+    EXPECT_GT(found, 60 * 16 * 3 / 4);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/requant_affine.h"
+#include "kernels/affine/affine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,7 @@ bool as_exact(const Requant& r, size_t c, Exact* exact) {
 }
 
 // Where the output rises, in kChains dependency chains, each one output ahead of the one before: a
-// session looks for thousands of fits, and a single chain would wait for each of its additions and
-// comparisons.
+// single chain would wait for each of its additions and comparisons.
 constexpr int kChains = 4, kRounds = (kOutputs + kChains - 1) / kChains;
 struct Thresholds {
   double at[kRounds][kChains];  // of output 1 + kChains * round + chain
@@ -81,49 +80,6 @@ bool find_intercept(const Thresholds& thresholds, float slope, float* intercept)
   return b >= least[0] && b < most[0];
 }
 
-// The same without the thresholds, for most slopes: with the real factor multiplier / 2^shift,
-// k - factor * T(k) is (addend - rest(k)) / 2^shift, where rest(k) = T(k) * multiplier + addend -
-// k * 2^shift, in 0..multiplier-1, falls by a constant modulo the multiplier; what the slope is
-// beside the factor moves that by at most as much times T(256). False: the intercept's bounds found
-// so leave none. All of it is exact: multiples of 2^-41 below 2.
-bool find_intercept_by_rests(const Exact& exact, float slope, float* intercept) {
-  constexpr int kRests = 16;  // at a time
-  const int32_t m = static_cast<int32_t>(exact.multiplier);
-  const int64_t whole = int64_t{1} << exact.shift;
-  const int32_t fall = static_cast<int32_t>(whole % m);
-  const int32_t falls = static_cast<int32_t>(int64_t{kRests} * fall % m);
-  const auto next = [m](int32_t rest, int32_t by) {
-    rest -= by;
-    return rest + (rest < 0 ? m : 0);
-  };
-  int32_t rest[kRests];
-  float least[kRests], most[kRests];  // rounded: within kRounding
-  constexpr int32_t kRounding = 64;
-  rest[0] = m - 1 - static_cast<int32_t>((whole - exact.addend + m - 1) % m);
-  for (int j = 1; j < kRests; ++j) rest[j] = next(rest[j - 1], fall);
-  for (int j = 0; j < kRests; ++j) least[j] = most[j] = static_cast<float>(rest[j]);
-  for (int i = kRests; i <= kOutputs; i += kRests) {
-    for (int j = 0; j < kRests; ++j) {
-      rest[j] = next(rest[j], falls);
-      const float v = static_cast<float>(rest[j]);
-      least[j] = v < least[j] ? v : least[j];
-      most[j] = v > most[j] ? v : most[j];
-    }
-  }
-  const int64_t smallest =
-      static_cast<int64_t>(*std::min_element(least, least + kRests)) - kRounding;
-  const int64_t greatest = static_cast<int64_t>(*std::max_element(most, most + kRests)) + kRounding;
-  const double unit = 1 / static_cast<double>(whole), a = static_cast<double>(slope);
-  const double last = static_cast<double>((kOutputs + 1) * whole / m + 1);
-  const double drift = (a - static_cast<double>(m) * unit) * last;
-  const double low = static_cast<double>(exact.addend - smallest) * unit + std::max(0.0, -drift);
-  const double high =
-      static_cast<double>(exact.addend - greatest) * unit + std::min(0.0, -drift) + a;
-  *intercept = static_cast<float>((low + high) / 2);
-  const double b = static_cast<double>(*intercept);
-  return b >= low && b < high;
-}
-
 }  // namespace
 
 bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) {
@@ -135,10 +91,6 @@ bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) 
   }
   const float nearest =
       static_cast<float>(exact.multiplier) / static_cast<float>(int64_t{1} << exact.shift);
-  if (find_intercept_by_rests(exact, nearest, intercept)) {
-    *slope = nearest;
-    return true;
-  }
   Thresholds thresholds;
   find_thresholds(exact, &thresholds);
   const float slopes[] = {nearest, std::nextafter(nearest, 1.0f), std::nextafter(nearest, 0.0f)};
@@ -148,6 +100,93 @@ bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) 
     return true;
   }
   return false;
+}
+
+namespace {
+
+// Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
+bool is_repeated(const Requant& r, size_t c) {
+  for (int i = 0; i < r.stage_count; ++i) {
+    const RequantStage& s = r.stages[i];
+    if (s.multiplier[c] != s.multiplier[c - 1] || s.shift[c] != s.shift[c - 1]) return false;
+  }
+  return true;
+}
+
+const AffineKernel* select_affine(IsaSet isas) {
+  size_t count;
+  const AffineKernel* const kernels = affine_kernels(&count);
+  for (size_t i = 0; i < count; ++i)
+    if (has(isas, kernels[i].isa)) return &kernels[i];
+  return nullptr;
+}
+
+// Channels until they are a block.
+class Search {
+ public:
+  Search(const AffineKernel& kernel, const Requant& r, float* slope, float* intercept)
+      : kernel_(kernel), r_(r), slope_(slope), intercept_(intercept) {}
+
+  bool add(size_t c, const Exact& exact) {
+    block_.multiplier[count_] = static_cast<int32_t>(exact.multiplier);
+    block_.shift[count_] = exact.shift;
+    block_.addend[count_] = exact.addend;
+    channel_[count_] = c;
+    return ++count_ < kAffineChannels || finish();
+  }
+
+  // False: a channel has none.
+  bool finish() {
+    for (size_t i = count_; i < kAffineChannels && count_ > 0; ++i) {
+      block_.multiplier[i] = block_.multiplier[0];
+      block_.shift[i] = block_.shift[0];
+      block_.addend[i] = block_.addend[0];
+    }
+    float slope[kAffineChannels], intercept[kAffineChannels];
+    const uint32_t fits = count_ > 0 ? kernel_.fn(block_, slope, intercept) : 0;
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t c = channel_[i];
+      if ((fits >> i & 1) != 0)
+        slope_[c] = slope[i], intercept_[c] = intercept[i];
+      else if (!requant_affine(r_, c, &slope_[c], &intercept_[c]))
+        return false;
+    }
+    count_ = 0;
+    return true;
+  }
+
+ private:
+  const AffineKernel& kernel_;
+  const Requant& r_;
+  float *const slope_, *const intercept_;
+  AffineBlock block_;
+  size_t channel_[kAffineChannels], count_ = 0;
+};
+
+}  // namespace
+
+bool requant_affine_fits(IsaSet isas, const Requant& r, size_t channels, float* slope,
+                         float* intercept) {
+  const AffineKernel* const kernel = select_affine(isas);
+  if (kernel == nullptr) {
+    for (size_t c = 0; c < channels; ++c)
+      if (!requant_affine(r, c, &slope[c], &intercept[c])) return false;
+    return true;
+  }
+  Search search(*kernel, r, slope, intercept);
+  for (size_t c = 0; c < channels; ++c) {
+    Exact exact;
+    if (c > 0 && is_repeated(r, c)) continue;
+    if (!as_exact(r, c, &exact)) return false;
+    if (exact.multiplier == 0)
+      slope[c] = intercept[c] = 0;
+    else if (!search.add(c, exact))
+      return false;
+  }
+  if (!search.finish()) return false;
+  for (size_t c = 1; c < channels; ++c)
+    if (is_repeated(r, c)) slope[c] = slope[c - 1], intercept[c] = intercept[c - 1];
+  return true;
 }
 
 }  // namespace qrt

@@ -1,0 +1,6 @@
+# Fits for requantisations; only AVX-512 has kernels that use them.
+if(QRT_INTEGER_ONLY)
+  qrt_add_family(affine COMMON affine.cc select.cc ISAS)
+else()
+  qrt_add_family(affine COMMON affine.cc select.cc ISAS avx512vnni)
+endif()
