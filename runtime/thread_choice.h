@@ -38,7 +38,7 @@ class ThreadChoice {
   static constexpr size_t kRuns = 4;
   static constexpr double kSeconds = 0.02;
   // Windows.
-  static constexpr size_t kFirstStay = 2, kMostStay = 32;
+  static constexpr size_t kFirstStay = 2, kMostStay = 16;
   static constexpr size_t kFirstPause = 4, kMostPause = 512, kCalm = 4;
   static constexpr double kDisturbed = 1.2;
 
