@@ -258,8 +258,7 @@ Code Session::run() {
   using Clock = std::chrono::steady_clock;
   const ScopedFloatEnv env;
   if (has_moved_ && !take_bound()) return Code::kInvalidArgument;
-  const bool may_choose =
-      parallel_.threads > 1 && plan_->provider == Provider::kOwn;
+  const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
     const size_t threads = parallel_.threads;
