@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/requant.h"
 #include "kernels/affine/affine.h"
+#include "kernels/requant.h"
 #include "tests/support/random.h"
 
 namespace qrt::testing {
