@@ -193,7 +193,8 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
       --left;
       typename V::Acc acc[kRows][4];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        const uint8_t* const row_weights = opaque(weights) + r * 12 * kCell;
+        // The cells of three columns by four quads: a row's, where rows are one group (kernels of 3).
+        const uint8_t* const row_weights = opaque(weights) + r * (3 * 4) * kCell;
         unroll<4>([&](auto q) QRT_INLINE_LAMBDA { acc[r][q] = held.start(q); });
         unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
           unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
