@@ -293,7 +293,11 @@ void run_other_16(const Step& step, const RunContext& context) {
   auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
   for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               p.edge.kernel->quantize16_away(x + begin, end - begin, grid, p.lo, p.hi, y + begin);
+               const size_t n = end - begin;
+               if (p.rounding == fb::Rounding::HALF_UP)
+                 return quantize16_half_up(x + begin, n, grid.scale[0], grid.zero_point[0], p.lo,
+                                           p.hi, y + begin);
+               p.edge.kernel->quantize16_away(x + begin, n, grid, p.lo, p.hi, y + begin);
              });
 }
 

@@ -16,34 +16,43 @@ namespace {
 
 using testing::Bytes;
 
-uint8_t quantize(float x, float scale, int zero_point, int lo, bool half_away = false) {
+int64_t quantize(float x, float scale, int zero_point, int lo, int hi, fb::Rounding rounding) {
   const float v = x / scale;
-  if (std::isnan(v)) return static_cast<uint8_t>(lo);
-  const float clamped = std::min(std::max(v, static_cast<float>(lo - zero_point)),
-                                 static_cast<float>(lo + 255 - zero_point));
-  const long steps = half_away ? std::lround(clamped) : std::lrint(clamped);  // else half to even
-  return static_cast<uint8_t>(steps + zero_point);
+  if (std::isnan(v)) return lo;
+  const float least = static_cast<float>(lo - zero_point),
+              most = static_cast<float>(hi - zero_point);
+  const float clamped = std::min(std::max(v, least), most);
+  switch (rounding) {
+    case fb::Rounding::HALF_UP: {
+      const float above = v + 0.5f;  // rounded before it is limited
+      return static_cast<int64_t>(std::floor(std::min(std::max(above, least), most))) + zero_point;
+    }
+    case fb::Rounding::HALF_AWAY: return std::lround(clamped) + zero_point;
+    default: return std::lrint(clamped) + zero_point;  // half to even
+  }
 }
 
 // One pair of scale and zero point, or one for each index of `axis`.
 void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype,
-           bool half_away = false) {
-  SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis));
+           fb::Rounding rounding = fb::Rounding::HALF_EVEN) {
+  SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis) + ", " + dtype_name(dtype) +
+               ", " + fb::EnumNameRounding(rounding));
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  const int lo = dtype == DType::kInt8 ? -128 : 0;
+  int lo, hi;
+  integer_range(dtype, &lo, &hi);
   const size_t channels = axis < 0 ? 1 : static_cast<size_t>(shape[axis]);
   std::vector<int32_t> zero_point;
   while (scale.size() < channels) scale.push_back(random.scale(-5));
   while (zero_point.size() < channels)
-    zero_point.push_back(static_cast<int32_t>(random.integer(lo, lo + 255)));
+    zero_point.push_back(static_cast<int32_t>(random.integer(lo, hi)));
   testing::ModelBuilder m;
   const uint32_t x = m.input(shape, DType::kFloat32), y = m.output(shape, dtype);
   fb::QuantizeOptionsT o;
   o.scale = testing::float_bits(scale);
   o.zero_point = zero_point;
   o.axis = axis;
-  if (half_away) o.rounding = fb::Rounding::HALF_AWAY;
+  o.rounding = rounding;
   m.op(o, {x}, {y});
 
   const float special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e30f, -1e30f, 1e-42f};
@@ -55,16 +64,17 @@ void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype,
     for (int d = axis + 1; axis >= 0 && d < shape.rank(); ++d)
       inner *= static_cast<size_t>(shape[d]);
     std::vector<float> input(static_cast<size_t>(concrete.elements()));
-    Bytes expected;
+    std::vector<int64_t> expected;
     for (size_t i = 0; i < input.size(); ++i) {
       const size_t c = axis < 0 ? 0 : i / inner % channels;
       const int kind = static_cast<int>(random.integer(0, 9));
       input[i] = kind == 0   ? special[random.integer(0, 8)]
                  : kind <= 3 ? (static_cast<float>(random.integer(-300, 300)) + 0.5f) * scale[c]
                              : random.real(-10.0f, 10.0f);
-      expected.push_back(quantize(input[i], scale[c], zero_point[c], lo, half_away));
+      expected.push_back(quantize(input[i], scale[c], zero_point[c], lo, hi, rounding));
     }
-    testing::expect_outputs(m, static_cast<size_t>(batch), {testing::bytes_of(input)}, {expected});
+    testing::expect_outputs(m, static_cast<size_t>(batch), {testing::bytes_of(input)},
+                            {testing::integer_bytes(dtype, expected)});
   }
 }
 
@@ -89,11 +99,16 @@ TEST(Quantize, UnusualScales) {
     check({-1, 100}, -1, {scale}, DType::kUInt8);
 }
 
-TEST(Quantize, HalfAwayFromZero) {
-  for (const DType dtype : {DType::kUInt8, DType::kInt8}) check({-1, 333}, -1, {}, dtype, true);
-  for (const float scale : {0.0f, -0.25f, 1e-42f, 0.5f, INFINITY})
-    check({-1, 100}, -1, {scale}, DType::kUInt8, true);
-  check({-1, 400001}, -1, {0.05f}, DType::kUInt8, true);
+// TFLite's and ESP-DL's roundings, which part at ties below 0.
+TEST(Quantize, HalfAwayFromZeroAndHalfUp) {
+  for (const fb::Rounding rounding : {fb::Rounding::HALF_AWAY, fb::Rounding::HALF_UP}) {
+    for (const DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
+      check({-1, 333}, -1, {}, dtype, rounding);
+      for (const float scale : {0.0f, -0.25f, 1e-42f, 0.5f, INFINITY})
+        check({-1, 100}, -1, {scale}, dtype, rounding);
+    }
+    check({-1, 400001}, -1, {0.05f}, DType::kUInt8, rounding);
+  }
 }
 
 // Large enough to be cut on every instruction set.
