@@ -37,6 +37,17 @@ Status check_float(const fb::AddOptions* o) {
   return {};
 }
 
+// An int16 operand before its stages; -2^31 is in int32, and 2^31 is not.
+Status check_shifted(const char* name, int32_t zero_point, int32_t left_shift) {
+  const int64_t scale = int64_t{1} << left_shift;
+  const int64_t least = (INT16_MIN - zero_point) * scale, most = (INT16_MAX - zero_point) * scale;
+  QRT_MODEL_CHECK(least >= INT32_MIN && most <= INT32_MAX,
+                  "%s_zero_point_16 is %d and left_shift is %d: operands are %" PRId64
+                  " to %" PRId64 ", expected within int32",
+                  name, zero_point, left_shift, least, most);
+  return {};
+}
+
 Status check_int(const InferContext& context) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   const DType dtype = context.inputs[0].type.dtype;
@@ -50,9 +61,10 @@ Status check_int(const InferContext& context) {
   const bool is_int16 = runs_int16(dtype);
   const int64_t a_operand = (is_int16 ? int16_reach(o->a_zero_point_16()) : 255) << o->left_shift();
   const int64_t b_operand = (is_int16 ? int16_reach(o->b_zero_point_16()) : 255) << o->left_shift();
-  QRT_MODEL_CHECK(std::max(a_operand, b_operand) <= int64_t{1} << 31,
-                  "left_shift is %d: operands reach %" PRId64 ", expected at most 2^31",
-                  o->left_shift(), std::max(a_operand, b_operand));
+  if (is_int16) {
+    QRT_TRY(check_shifted("a", o->a_zero_point_16(), o->left_shift()));
+    QRT_TRY(check_shifted("b", o->b_zero_point_16(), o->left_shift()));
+  }
   const int64_t a = StageParams(o->a_stages()).bound(a_operand);
   const int64_t b = StageParams(o->b_stages()).bound(b_operand);
   QRT_MODEL_CHECK(a + b <= INT32_MAX,

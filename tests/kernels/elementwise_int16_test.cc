@@ -46,8 +46,9 @@ TEST_P(ElementwiseInt16Test, AddsAndMultiplies) {
         s->requant.lo = INT32_MIN, s->requant.hi = INT32_MAX;
       }
       AddIntParams add{};
-      add.left_shift = static_cast<int32_t>(random_.integer(0, 14));
-      add.a_zero_point = static_cast<int32_t>(random_.integer(-1, 1) * 1000);
+      add.left_shift = static_cast<int32_t>(random_.integer(0, 16));
+      if (add.left_shift < 15)
+        add.a_zero_point = static_cast<int32_t>(random_.integer(-1, 1) * 1000);
       add.subtract = random_.coin();
       add.a_stage_count = a_stage.requant.stage_count;
       add.b_stage_count = b_stage.requant.stage_count;
@@ -59,6 +60,7 @@ TEST_P(ElementwiseInt16Test, AddsAndMultiplies) {
       Guarded<int16_t> a(a_scalar ? 1 : n), b(b_scalar ? 1 : n), y(n);
       random_.fill(a, INT16_MIN, INT16_MAX);
       random_.fill(b, INT16_MIN, INT16_MAX);
+      a[0] = INT16_MIN;  // -2^31 with a left shift of 16
       const Int16Run run{a.data(), b.data(), a_scalar, b_scalar, y.data(), n};
       GetParam().add_int16(add, run);
       for (size_t i = 0; i < n; ++i) {

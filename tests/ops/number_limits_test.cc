@@ -34,18 +34,31 @@ ModelBuilder one(Options options, const Shape& x, const Shape& y, DType from = D
   return m;
 }
 
-TEST(NumberLimits, AddOfShiftedOperands) {
+// Scaled down so far that the sum of the terms would do.
+ModelBuilder shifted_add(int left_shift, int zero_point) {
   ModelBuilder m;
   const uint32_t x = m.input({8}, DType::kInt16), y = m.output({8}, DType::kInt16);
   fb::AddOptionsT add;
   add.kind = fb::AddKind::INT;
-  add.left_shift = 20;
-  // Scaled down so far that the sum of the terms would do.
+  add.left_shift = static_cast<uint8_t>(left_shift);
+  add.a_zero_point_16 = static_cast<int16_t>(zero_point);
   add.a_stages = testing::double_rounding(1 << 10, 0);
   add.b_stages = testing::double_rounding(1 << 10, 0);
   add.requant = testing::requant_16(1 << 20, 25);
   m.op(std::move(add), {x, x}, {y});
-  expect_rejected(m, "left_shift is 20: operands reach 34359738368, expected at most 2^31");
+  return m;
+}
+
+TEST(NumberLimits, AddOfShiftedOperands) {
+  expect_rejected(shifted_add(20, 0),
+                  "a_zero_point_16 is 0 and left_shift is 20: operands are -34359738368 to "
+                  "34358689792, expected within int32");
+  expect_accepted(shifted_add(16, 0));  // -2^31 is the least
+  expect_rejected(shifted_add(16, -1),
+                  "operands are -2147418112 to 2147483648, expected within int32");
+  expect_rejected(shifted_add(16, 1), "operands are -2147549184 to 2147352576");
+  expect_accepted(shifted_add(15, INT16_MAX));
+  expect_accepted(shifted_add(15, INT16_MIN));
 }
 
 TEST(NumberLimits, AddOfNoNumbers) {
