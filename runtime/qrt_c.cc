@@ -112,6 +112,21 @@ using qrt::TensorType;
 using qrt::text;
 using qrt::VerifiedModel;
 
+// An enum as a C caller passes it: any number.
+template <class Enum>
+int code_of(Enum value) {
+  int code;
+  static_assert(sizeof code == sizeof value);
+  memcpy(&code, &value, sizeof code);
+  return code;
+}
+
+bool to_dtype(qrt_dtype dtype, DType* type) {
+  const int code = code_of(dtype);
+  *type = static_cast<DType>(code);
+  return code >= 0 && code < qrt::kDTypeCount;
+}
+
 // 0: no limit.
 size_t limit_of(const qrt_load_options& options) {
   return options.max_memory != 0 ? options.max_memory : SIZE_MAX;
@@ -180,10 +195,7 @@ const char* qrt_version(void) {
 int qrt_version_number(void) { return QRT_VERSION_NUMBER; }
 
 const char* qrt_status_name(qrt_status status) {
-  int code;  // a C caller may pass any
-  static_assert(sizeof code == sizeof status);
-  memcpy(&code, &status, sizeof code);
-  switch (code) {
+  switch (code_of(status)) {
     case QRT_OK: return "OK";
     case QRT_INVALID_ARGUMENT: return "INVALID_ARGUMENT";
     case QRT_INVALID_MODEL: return "INVALID_MODEL";
@@ -196,9 +208,15 @@ const char* qrt_status_name(qrt_status status) {
   return "unknown";
 }
 
-const char* qrt_dtype_name(qrt_dtype dtype) { return qrt::dtype_name(static_cast<DType>(dtype)); }
+const char* qrt_dtype_name(qrt_dtype dtype) {
+  DType type;
+  return to_dtype(dtype, &type) ? qrt::dtype_name(type) : "unknown";
+}
 
-size_t qrt_dtype_size(qrt_dtype dtype) { return qrt::dtype_bytes(static_cast<DType>(dtype)); }
+size_t qrt_dtype_size(qrt_dtype dtype) {
+  DType type;
+  return to_dtype(dtype, &type) ? qrt::dtype_bytes(type) : 0;
+}
 
 const char* qrt_isa(size_t index) {
   qrt::Isa isa;

@@ -339,7 +339,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.bias_bytes = round_up(gemm.n, 64) * sizeof(int32_t);
   size_t bytes = 0;
   if (!checked_mul(p.b_count, p.packed_bytes + p.bias_bytes, &bytes))
-    return error(Code::kUnsupported, "the packed right sides take more memory than there is");
+    return error(Code::kOutOfMemory, "the packed right sides take more memory than there is");
   (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
   if (p.tail_bytes > 0) {
     p.a_offset = step->scratch_bytes;
@@ -349,7 +349,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     size_t left_bytes = 0;
     if (!checked_mul(p.a_rows, gemm.kc, &left_bytes) ||
         !checked_add(left_bytes, step->scratch_bytes, &step->scratch_bytes))
-      return error(Code::kUnsupported,
+      return error(Code::kOutOfMemory,
                    "the left side with its tails takes more memory than there is");
   }
   p.pack_tasks = task_count(static_cast<double>(b.elements()) / kCopyBytesPerNs * 4,

@@ -22,6 +22,10 @@ static void library(void) {
   CHECK(qrt_dtype_size(QRT_INT64) == 8);
   CHECK(strcmp(qrt_dtype_name(QRT_FLOAT4E2M1), "float4e2m1") == 0);
   CHECK(qrt_dtype_size(QRT_UINT2) == 0 && qrt_dtype_size(QRT_FLOAT8E5M2) == 1);
+  for (int other = -1; other <= 256; other += other < 0 ? 22 : 235) { /* -1, 21, 256 */
+    CHECK(strcmp(qrt_dtype_name((qrt_dtype)other), "unknown") == 0);
+    CHECK(qrt_dtype_size((qrt_dtype)other) == 0);
+  }
   CHECK(strcmp(qrt_isa(0), "scalar") == 0);
   size_t n = 0;
   while (qrt_isa(n) != NULL) ++n;

@@ -3,14 +3,17 @@
  *
  * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
  *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
- *                        thread at a time.
+ *                        thread at a time (but for qrt_session_cancel). Several sessions of one
+ *                        model may run at once, each on a thread of the caller's.
  *           qrt_pool     threads that sessions share. May be used by several threads at once.
  * Order:    load a model, create a session, fill its inputs, run, read its outputs. After creation,
  *           qrt_session_run() neither allocates nor fails (but where another thread cancels it, or
  *           buffers were bound that cannot be).
  * Errors:   every function that can fail returns a qrt_status; where `error` is not NULL, a message
- *           is written there. Nothing throws or aborts. On failure output parameters are set to
- *           NULL or left alone.
+ *           is written there ("" for QRT_OK). Nothing throws or aborts. On failure output parameters
+ *           are set to NULL or left alone. Every function may give QRT_INVALID_ARGUMENT (a required
+ *           pointer is NULL, an index is past the last, a struct's size is not set), and those that
+ *           create an object QRT_OUT_OF_MEMORY; what else it may give stands at the function.
  * Structs:  begin with struct_size, which tells which fields the caller's header has. Options: set
  *           by their qrt_..._init(). Infos: qrt_tensor_info info; qrt_tensor_info_init(&info); the
  *           function that fills it leaves what is behind that size alone, and sets to 0 what an
@@ -87,8 +90,8 @@ typedef enum qrt_dtype {
 /* real = (q - zero_point) * scale. count 0: not quantised; 1: per tensor; else one pair per index
  * of axis. */
 typedef struct qrt_quantization {
-  const float* scale;
-  const int32_t* zero_point;
+  const float* scale;        /* `count` values */
+  const int32_t* zero_point; /* as many, each within the dtype's range */
   size_t count;
   int axis; /* -1: per tensor */
 } qrt_quantization;
@@ -113,9 +116,11 @@ typedef struct qrt_tensor_info {
 /* "0.1.0 (commit, compiler)" */
 QRT_API const char* qrt_version(void);
 QRT_API int qrt_version_number(void);
+/* "OUT_OF_MEMORY", "uint8"; "unknown" for any other number. The strings are for ever. */
 QRT_API const char* qrt_status_name(qrt_status status);
 QRT_API const char* qrt_dtype_name(qrt_dtype dtype);
-QRT_API size_t qrt_dtype_size(qrt_dtype dtype); /* bytes; 0 of the packed types */
+/* Bytes of an element; 0 of the packed types, and for any other number. */
+QRT_API size_t qrt_dtype_size(qrt_dtype dtype);
 
 /* Instruction sets usable on this CPU, ascending, "scalar" first; NULL past the last. */
 QRT_API const char* qrt_isa(size_t index);
@@ -127,12 +132,13 @@ enum {
   QRT_LOAD_COPY = 1
 };
 
-/* Maps the file and verifies it. The file must not change while the model or a session of it is in
- * use: replace it by renaming another over it. */
+/* Maps the file and verifies it: QRT_IO_ERROR where it cannot be read, QRT_INVALID_MODEL where it is
+ * no sound model, QRT_UNSUPPORTED where this build lacks what it needs. The file must not change while
+ * the model or a session of it is in use: replace it by renaming another over it. */
 QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
 
-/* Verifies `size` bytes. Without QRT_LOAD_COPY they are used in place if `data` is aligned to 64
- * (else copied) and must not change. */
+/* Verifies `size` bytes; statuses as above. flags: 0 or QRT_LOAD_COPY. Without it the bytes are used
+ * in place if `data` is aligned to 64 (else copied) and must not change. */
 QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags,
                                          qrt_model** model, qrt_error* error);
 
@@ -157,10 +163,10 @@ QRT_API qrt_status qrt_model_load_memory_with(const void* data, size_t size,
                                               const qrt_load_options* options, qrt_model** model,
                                               qrt_error* error);
 
-/* Maps `length` bytes of a file from `offset` on, whatever that is, as of a package that holds models
- * uncompressed; length 0: to the file's end. Where the offset is no multiple of 64 they are copied.
- * The descriptor may be closed afterwards. options may be
- * NULL. */
+/* Maps `length` bytes of a file from any `offset` on, as of a package that holds models uncompressed;
+ * length 0: to the file's end. Where the offset is no multiple of 64 they are copied. The descriptor
+ * may be closed afterwards. options may be NULL. Statuses as of qrt_model_load_file();
+ * QRT_INVALID_ARGUMENT where the file ends before. */
 QRT_API qrt_status qrt_model_load_fd(int fd, uint64_t offset, uint64_t length,
                                      const qrt_load_options* options, qrt_model** model,
                                      qrt_error* error);
@@ -192,8 +198,8 @@ QRT_API int qrt_model_level(const qrt_model* model);
 
 /* ---- threads ---- */
 
-/* Threads for any number of sessions (options.pool), the one that calls qrt_session_run() among
- * them, at most 1024; fewer where the system would not start more. Sessions of one pool may run at
+/* Threads for any number of sessions (options.pool): 1 to 1024, the one that calls qrt_session_run()
+ * among them; fewer where the system would not start more. Sessions of one pool may run at
  * the same time on threads of the caller's: they take the pool in turns, a whole run at a time where
  * the model is worth it. */
 typedef struct qrt_pool qrt_pool;
@@ -228,9 +234,9 @@ typedef struct qrt_session_options {
   /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
    * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
   const char* kernels;
-  /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, convolutions' and all other
-   * tables. 0: 2 GiB and 64 times the file's size, for every default_batch images. Beyond:
-   * QRT_OUT_OF_MEMORY, before they are allocated. */
+  /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, and tables,
+   * convolutions' and all others. 0: 2 GiB and 64 times the file's size, for every default_batch
+   * images. Beyond: QRT_OUT_OF_MEMORY, before they are allocated. */
   size_t max_memory;
   qrt_pool* pool; /* or NULL: threads of the session's own */
   /* Not 0: the session holds no memory for its inputs, or outputs; before the first run
@@ -245,9 +251,12 @@ QRT_API void qrt_session_options_init(qrt_session_options* options);
 #define qrt_session_options_init(options) \
   qrt_session_options_init_size((options), sizeof(qrt_session_options))
 
-/* options may be NULL. */
+/* options may be NULL. QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot
+ * run at among them; QRT_UNSUPPORTED where this build or CPU lacks what the model or the options need.
+ * Inputs are 0 until they are set. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
+/* Not during a run. NULL is allowed. */
 QRT_API void qrt_session_destroy(qrt_session* session);
 
 /* Sets *bytes to what a session with these options would hold, without making it, and also where that
@@ -256,7 +265,7 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
                                              const qrt_session_options* options, size_t* bytes,
                                              qrt_error* error);
 
-/* As of the model, with concrete dimensions. */
+/* As of the model, with the dimensions and bytes at the session's batch. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
                                           qrt_tensor_info* info);
 QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
@@ -332,12 +341,16 @@ typedef struct qrt_op_info {
   size_t runs_in;
 } qrt_op_info;
 
+/* Operators in the order of their execution. QRT_INVALID_ARGUMENT past the last, and where
+ * info->struct_size is not set. Pointers in info live as long as the session. */
 QRT_API size_t qrt_session_op_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info);
+/* total_ns and runs of all operators become 0. Without profile: nothing. */
 QRT_API void qrt_session_profile_reset(qrt_session* session);
 
-/* With keep_all: tensors that operators wrote, in execution order. `data` lives until the next run.
- */
+/* With keep_all: tensors that operators wrote, in execution order; without: none. QRT_INVALID_ARGUMENT
+ * past the last. info and data may be NULL; *data, whose layout is info's, is valid until the next
+ * run. */
 QRT_API size_t qrt_session_tensor_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_tensor(const qrt_session* session, size_t index,
                                       qrt_tensor_info* info, const void** data);
