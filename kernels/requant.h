@@ -36,9 +36,9 @@ struct Requant {
   Round round;             // kF32: kHalfEven or kHalfUp
   bool zero_point_before;  // kF32
   bool fused;              // kF32 with zero_point_before
-  int32_t zero_point;      // |zero_point| <= 255
+  int32_t zero_point;      // within the output's type (kF32: bytes of either sign)
   int32_t offset;          // kF32 with zero_point_before: 0 or 128
-  int32_t lo, hi;          // 0 <= lo <= hi <= 255
+  int32_t lo, hi;          // lo <= hi, within the output's type: uint8, with kInt int16 and int32
   const float* scale;      // kF32, per channel; normal, positive. kFloat: any
   int32_t stage_count;     // kInt: 1..kMaxStages
   RequantStage stages[kMaxStages];

@@ -212,8 +212,7 @@ struct OpDef {
 };
 
 // k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
-// runtime/ops/ops.h. Null for a type this build does not know, or was told
-// to leave out (QRT_OPS).
+// runtime/ops/ops.h. Null for a type this build does not know, or was told to leave out (QRT_OPS).
 const OpDef* find_op(fb::OpOptions type);
 
 }  // namespace qrt

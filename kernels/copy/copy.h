@@ -1,5 +1,5 @@
-// Contract of the copy family: moves of elements of 1, 2, 4 or 8 bytes. No arithmetic. Exactly the
-// outputs are stored. Thread-safe.
+// Contract of the copy family: moves of elements of 1, 2, 4 or 8 bytes, aligned to their size. No
+// arithmetic. Exactly the outputs are stored, which overlap no input. Thread-safe.
 #ifndef QRT_KERNELS_COPY_COPY_H_
 #define QRT_KERNELS_COPY_COPY_H_
 

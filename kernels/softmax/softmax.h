@@ -2,8 +2,8 @@
 // of the row and e_j = table[255 + x_j - m], sum = float32 sum of e_j in order,
 //   y_j = clamp(HE(fl32(fl32(e_j * k) / sum)) + zero_point, 0, 255).
 // The sum is the same on every instruction set, since its order is part of the definition; the
-// quotients are those of the edge family, and long rows are looked up. x may be over-read by up to 64
-// bytes. Thread-safe.
+// quotients are those of the edge family, and long rows are looked up. x [rows, n] may be over-read
+// by up to 64 bytes and does not overlap y [rows, n]. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_H_
 

@@ -6,9 +6,8 @@
 //   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
 //             output row is one product over a zero-point-padded copy of the image rows it needs
 //
-// With INT16 activations: conv2d_int16.cc. 3x3 in fewer products: conv2d_winograd.cc.
-// Groups of few channels: conv2d_grouped.cc. Few outputs: conv2d_narrow.cc. Few
-// inputs: conv2d_stem.cc.
+// With INT16 activations: conv2d_int16.cc. 3x3 in fewer products: conv2d_winograd.cc. Groups of few
+// channels: conv2d_grouped.cc. Few outputs: conv2d_narrow.cc. Few inputs: conv2d_stem.cc.
 #include <algorithm>
 #include <cstring>
 
