@@ -24,6 +24,11 @@ inline size_t product_or_most(std::initializer_list<size_t> factors) {
   return product;
 }
 
+// The same of one number, for sums and products of 64 bits.
+constexpr size_t size_or_most(uint64_t v) {
+  return v < SIZE_MAX ? static_cast<size_t>(v) : SIZE_MAX;
+}
+
 // Rounds up to a multiple of `alignment`, a power of two.
 inline bool checked_align(size_t v, size_t alignment, size_t* result) {
   if (!checked_add(v, alignment - 1, result)) return false;

@@ -106,9 +106,11 @@ class FloatRows {
     }
   }
 
+  // SIZE_MAX for more than it holds: where addresses have 32 bits, the floats of a row that fits may not.
   static size_t bytes(const Params& p) {
     static_assert(kResizeOverRead * sizeof(float) <= kAlignment, "beyond the last row");
-    return ((p.d ? 4 : 2) * stride(p.in_row) + 2 * column_stride(p)) * sizeof(float) + kAlignment;
+    const uint64_t rows = uint64_t{p.d ? 4u : 2u} * stride(p.in_row) + 2 * column_stride(p);
+    return size_or_most(rows * sizeof(float) + kAlignment);
   }
 
   void make(const ResizePlane<uint8_t, float>* planes, size_t count, const ResizeRow<float>& row,
@@ -143,9 +145,7 @@ class FloatRows {
   };
 
   // Floats of a row, aligned.
-  static size_t stride(size_t elements) {
-    return (elements * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment / sizeof(float);
-  }
+  static size_t stride(size_t elements) { return round_up(elements, kAlignment / sizeof(float)); }
   static size_t column_stride(const Params& p) { return p.columns.tie > 0 ? stride(p.out_row) : 0; }
 
   // Where plane k holds the row x; a new one not in the place `keep`.
@@ -322,7 +322,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (is_float(p.kind)) {
     p.task_scratch = FloatRows::bytes(p);
   } else if (p.kind == fb::ResizeKind::INT16_SUM && p.d != nullptr) {
-    p.task_scratch = (p.out_row * sizeof(int32_t) + kAlignment - 1) / kAlignment * kAlignment;
+    p.task_scratch =
+        product_or_most({round_up(p.out_row, kAlignment / sizeof(int32_t)), sizeof(int32_t)});
   }
   step->scratch_bytes = product_or_most({p.tasks, p.task_scratch});
   step->kernel = is_float(p.kind) && p.columns.tie == 0 ? p.f32->name : p.kernel->name;
