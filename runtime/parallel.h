@@ -22,10 +22,17 @@ constexpr size_t part_begin(size_t count, size_t i, size_t n) {
   return static_cast<size_t>(uint64_t{count} * i / n);
 }
 
-// How a session runs its chunks. Not owning. A Parallel belongs to one session and is used by one
+struct Parallel;
+
+// f(piece, begin, end) over [0, total) in at most `most` pieces; borders are multiples of `grain`.
+// piece < most: pieces that run at once differ in it, so that it may address scratch of their own.
+template <class F>
+void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f);
+
+// How a session runs its tasks. Not owning. A Parallel belongs to one session and is used by one
 // run() at a time.
 struct Parallel {
-  size_t threads = 1;           // number of chunks worth making; 1: no pool is used
+  size_t threads = 1;           // number of tasks worth making; 1: no pool is used
   pthreadpool* pool = nullptr;  // pthreadpool_t
   ParallelFn custom = nullptr;  // takes precedence over pool
   void* custom_context = nullptr;
@@ -42,22 +49,25 @@ struct Parallel {
     dispatch([](void* p, size_t i) { (*static_cast<const F*>(p))(i); }, const_cast<F*>(&f), count);
   }
 
-  // f(chunk, begin, end) over [0, total) in at most `threads` chunks whose borders are multiples of
-  // `grain`. chunk < threads: use it to address per-thread scratch.
+  // for_pieces() in at most `threads` chunks.
   template <class F>
   void chunks(size_t total, size_t grain, const F& f) const {
-    const size_t units = (total + grain - 1) / grain;
-    const size_t n = units < threads ? units : threads;
-    run(n, [&](size_t i) {
-      const size_t begin = part_begin(units, i, n) * grain,
-                   end = part_begin(units, i + 1, n) * grain;
-      f(i, begin, end < total ? end : total);
-    });
+    for_pieces(*this, threads, total, grain, f);
   }
 
   // task(argument, i) for every i < count.
   void dispatch(void (*task)(void*, size_t), void* argument, size_t count) const;
 };
+
+template <class F>
+void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f) {
+  const size_t units = (total + grain - 1) / grain;
+  const size_t n = most < units ? most : units;
+  parallel.run(n, [&](size_t i) {
+    const size_t begin = part_begin(units, i, n) * grain, end = part_begin(units, i + 1, n) * grain;
+    f(i, begin, end < total ? end : total);
+  });
+}
 
 }  // namespace qrt
 

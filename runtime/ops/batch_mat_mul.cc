@@ -9,6 +9,7 @@
 #include "kernels/gemm/pack_activations.h"
 #include "kernels/gemm/product_int16.h"
 #include "runtime/checked.h"
+#include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/ops.h"
@@ -22,11 +23,6 @@ namespace {
 // 65,025 * kMaxK < 2^31
 constexpr int64_t kMaxK = 33025;
 constexpr int kMaxLeading = kMaxTensorRank - 2;
-
-int64_t leading_dim(const Shape& shape, int rank, int i) {
-  const int at = i - (rank - shape.rank());
-  return at < 0 ? 1 : shape[at];
-}
 
 Status check_int16(const fb::BatchMatMulOptions& options, size_t n, int64_t k) {
   QRT_TRY(check_requant(options.requant(), n, /*allow_acc=*/false, DType::kInt16));
@@ -55,15 +51,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
                   "shapes %s and %s cannot be multiplied: a has %lld columns",
                   a.to_string().c_str(), b.to_string().c_str(), static_cast<long long>(k));
   QRT_TRY(check_range("the number of columns of a", k, 1, kMaxK));
-  const int rank = std::max(a.rank(), b.rank());
   Shape y;
-  for (int i = 0; i < rank - 2; ++i) {
-    const int64_t da = leading_dim(a, rank, i), db = leading_dim(b, rank, i);
-    QRT_MODEL_CHECK(da == db || da == 1 || db == 1,
-                    "the leading dimensions of %s and %s do not broadcast", a.to_string().c_str(),
-                    b.to_string().c_str());
-    y.push_back(da == 1 ? db : da);
-  }
+  QRT_TRY(broadcast_dims(a, b, 2, &y));
   y.push_back(a[a.rank() - 2]);
   y.push_back(n);
   if (runs_int16(dtype)) {
@@ -86,7 +75,7 @@ struct Leading {
   Leading(const Shape& a, const Shape& b, const Shape& y) : count(y.rank() - 2) {
     size_t a_next = 1, b_next = 1;
     for (int i = count; i-- > 0;) {
-      const int64_t da = leading_dim(a, y.rank(), i), db = leading_dim(b, y.rank(), i);
+      const int64_t da = aligned_dim(a, y.rank(), i), db = aligned_dim(b, y.rank(), i);
       dims[i] = static_cast<size_t>(y[i]);
       a_step[i] = da == 1 ? 0 : a_next;
       b_step[i] = db == 1 ? 0 : b_next;
@@ -109,13 +98,13 @@ struct Leading {
 };
 
 // Where an operand's matrices stand, and their rows.
-struct Rows {
+struct MatrixRows {
   // Dense.
-  Rows(size_t matrices, size_t rows, size_t row) : stride(row) {
+  MatrixRows(size_t matrices, size_t rows, size_t row) : stride(row) {
     dims[0] = matrices, step[0] = rows * row;
   }
   // As the transposition finds them.
-  explicit Rows(const TransposePlan& plan)
+  explicit MatrixRows(const TransposePlan& plan)
       : stride(plan.stride[plan.rank - 2]), count(plan.rank - 2) {
     std::copy_n(plan.dims, count, dims);
     std::copy_n(plan.stride, count, step);
@@ -148,7 +137,7 @@ struct Params {
 // Of a step. A Transpose that is pulled changes the rows alone.
 struct Operands {
   std::shared_ptr<const Params> params;
-  Rows a, b;
+  MatrixRows a, b;
 };
 
 uint8_t* packed_area(const Params& p, const RunContext& context) {
@@ -334,11 +323,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
   plan_gemm(options->requant(), /*pair_safe=*/false, context.isas, context.threads, &gemm);
-  p.packed_bytes = round_up(static_cast<size_t>(gemm_packed_bytes(gemm.n, 1, gemm.kc)), kAlignment);
-  // Kernels read biases up to the next multiple of 64 channels.
-  p.bias_bytes = round_up(gemm.n, 64) * sizeof(int32_t);
   size_t bytes = 0;
-  if (!checked_mul(p.b_count, p.packed_bytes + p.bias_bytes, &bytes))
+  // Kernels read biases up to the next multiple of 64 channels.
+  if (!checked_align(size_or_most(gemm_packed_bytes(gemm.n, 1, gemm.kc)), kAlignment,
+                     &p.packed_bytes) ||
+      !checked_mul(round_up(gemm.n, 64), sizeof(int32_t), &p.bias_bytes) ||
+      !checked_add(p.packed_bytes, p.bias_bytes, &bytes) || !checked_mul(p.b_count, bytes, &bytes))
     return error(Code::kOutOfMemory, "the packed right sides take more memory than there is");
   (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
   if (p.tail_bytes > 0) {
@@ -358,8 +348,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (p.b_is_constant) step->bind = pack;
   step->run = run;
   const size_t a_matrices = static_cast<size_t>(a.elements()) / (gemm.m * p.k);
-  const Rows a_rows(a_matrices, gemm.m, p.k);
-  const Rows b_rows(p.b_count, p.transposed ? gemm.n : p.k, p.transposed ? p.k : gemm.n);
+  const MatrixRows a_rows(a_matrices, gemm.m, p.k);
+  const MatrixRows b_rows(p.b_count, p.transposed ? gemm.n : p.k, p.transposed ? p.k : gemm.n);
   step->params = std::make_shared<Operands>(Operands{std::move(params), a_rows, b_rows});
   return Status();
 }
@@ -376,11 +366,11 @@ bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
   if (plan == nullptr || product->run != run) return false;
   auto operands = std::make_shared<Operands>(product->as<Operands>());
   const Params& p = *operands->params;
-  Rows& rows = i == 0 ? operands->a : operands->b;
+  MatrixRows& rows = i == 0 ? operands->a : operands->b;
   const size_t count = i == 0 ? p.gemm.m : p.transposed ? p.gemm.n : p.k;
   if (plan->dims[plan->rank - 1] != rows.stride || plan->dims[plan->rank - 2] != count)
     return false;
-  rows = Rows(*plan);
+  rows = MatrixRows(*plan);
   product->inputs[i] = transpose.inputs[0];
   product->params = std::move(operands);
   return true;

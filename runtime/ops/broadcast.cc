@@ -96,25 +96,16 @@ void for_rows(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
   }
 }
 
-// Dimension i of `shape` right-aligned to `rank` dimensions.
+}  // namespace
+
 int64_t aligned_dim(const Shape& shape, int rank, int i) {
   const int j = i - (rank - shape.rank());
   return j < 0 ? 1 : shape[j];
 }
 
-}  // namespace
-
-Status infer_broadcast(const InferContext& context, Shape* shape) {
-  QRT_TRY(check_activation(context, 0, "a"));
-  QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
-  return infer_broadcast_shape(context, shape);
-}
-
-Status infer_broadcast_shape(const InferContext& context, Shape* shape) {
-  const Shape& a = context.inputs[0].type.shape;
-  const Shape& b = context.inputs[1].type.shape;
+Status broadcast_dims(const Shape& a, const Shape& b, int inner, Shape* shape) {
   const int rank = std::max(a.rank(), b.rank());
-  for (int i = 0; i < rank; ++i) {
+  for (int i = 0; i < rank - inner; ++i) {
     const int64_t da = aligned_dim(a, rank, i), db = aligned_dim(b, rank, i);
     QRT_MODEL_CHECK(da == db || da == 1 || db == 1,
                     "shapes %s and %s do not broadcast: dimensions %lld and %lld, expected equal "
@@ -124,6 +115,16 @@ Status infer_broadcast_shape(const InferContext& context, Shape* shape) {
     shape->push_back(da == 1 ? db : da);
   }
   return Status();
+}
+
+Status infer_broadcast(const InferContext& context, Shape* shape) {
+  QRT_TRY(check_activation(context, 0, "a"));
+  QRT_TRY(check_dtype(context, 1, "b", context.inputs[0].type.dtype));
+  return infer_broadcast_shape(context, shape);
+}
+
+Status infer_broadcast_shape(const InferContext& context, Shape* shape) {
+  return broadcast_dims(context.inputs[0].type.shape, context.inputs[1].type.shape, 0, shape);
 }
 
 Broadcast plan_broadcast(const PrepareContext& context, double ns) {

@@ -10,6 +10,12 @@
 
 namespace qrt {
 
+// Dimension i of `shape` where it is aligned to the last of `rank` dimensions: 1 before its first.
+int64_t aligned_dim(const Shape& shape, int rank, int i);
+
+// Appends to *shape the dimensions of a and b, all but their last `inner` ones, broadcast together.
+Status broadcast_dims(const Shape& a, const Shape& b, int inner, Shape* shape);
+
 // Inputs 0 and 1 broadcast together; *shape is the result's.
 Status infer_broadcast_shape(const InferContext& context, Shape* shape);
 // The same for inputs that are both uint8 or both int16.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/edge/numbers.h"
+#include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -55,14 +56,7 @@ Status infer_product(const InferContext& context, Shape* y, int64_t* channels) {
   QRT_MODEL_CHECK(a.rank() >= 2 && b.rank() >= 2 && a[a.rank() - 1] == b[b.rank() - 2],
                   "a %s and b %s cannot be multiplied", a.to_string().c_str(),
                   b.to_string().c_str());
-  const int rank = std::max(a.rank(), b.rank());
-  for (int i = 0; i < rank - 2; ++i) {
-    const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
-    const int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
-    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "a %s and b %s cannot be multiplied",
-                    a.to_string().c_str(), b.to_string().c_str());
-    y->push_back(std::max(da, db));
-  }
+  QRT_TRY(broadcast_dims(a, b, 2, y));
   y->push_back(a[a.rank() - 2]);
   y->push_back(b[b.rank() - 1]);
   *channels = b[b.rank() - 1];
@@ -170,9 +164,8 @@ void product_row(const Job& job, size_t row) {
   for (int i = y.rank() - 3; i >= 0; --i) {
     const size_t index = rest % static_cast<size_t>(y[i]);
     rest /= static_cast<size_t>(y[i]);
-    const int ia = i - (y.rank() - a.rank()), ib = i - (y.rank() - b.rank());
-    const auto da = static_cast<size_t>(ia < 0 ? 1 : a[ia]);
-    const auto db = static_cast<size_t>(ib < 0 ? 1 : b[ib]);
+    const auto da = static_cast<size_t>(aligned_dim(a, y.rank(), i));
+    const auto db = static_cast<size_t>(aligned_dim(b, y.rank(), i));
     if (da > 1) a_matrix += index * a_step;
     if (db > 1) b_matrix += index * b_step;
     a_step *= da;

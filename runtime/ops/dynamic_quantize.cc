@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/edge/edge.h"
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -65,7 +66,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());
   params->tasks =
       task_count(static_cast<double>(params->elements) / speed_of(params->kernel->isa).elements,
-                 (params->elements + kAlignment - 1) / kAlignment, context.threads);
+                 ceil_div(params->elements, kAlignment), context.threads);
   step->scratch_bytes = params->tasks * sizeof(Extremes);
   step->kernel = params->kernel->name;
   step->run = run;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/edge/packed.h"
+#include "runtime/checked.h"
 #include "runtime/ops/check.h"
 
 namespace qrt {
@@ -79,8 +80,6 @@ int32_t zero_point_at(DType type, const uint8_t* data, size_t i) {
     return static_cast<int32_t>(bits_of_float(small_to_float(SmallFormat::kE2M1, code)));
   return is_signed_integer(type) ? static_cast<int8_t>(code) : code;
 }
-
-size_t padded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
@@ -193,20 +192,22 @@ Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32
     if (step->has_zero_point) step->zero_point_type = context.inputs[2].type.dtype;
   }
   step->tasks = task_count(static_cast<double>(x.elements()) / speed_of(step->kernel->isa).elements,
-                           (step->elements + kAlignment - 1) / kAlignment, context.threads);
+                           ceil_div(step->elements, kAlignment), context.threads);
   return Status();
 }
 
 size_t EdgeStep::scratch_bytes() const {
   if (!reads_inputs()) return 0;
-  return padded(layout.entries() * sizeof(float)) + padded(layout.entries() * sizeof(int32_t));
+  return round_up(layout.entries() * sizeof(float), kAlignment) +
+         round_up(layout.entries() * sizeof(int32_t), kAlignment);
 }
 
 EdgeGrid EdgeStep::grid(const Step& step, const RunContext& context) const {
   if (!reads_inputs()) return {scale.data(), zero_point.data(), false};
   const size_t entries = layout.entries();
   auto* scales = reinterpret_cast<float*>(context.scratch);
-  auto* zero_points = reinterpret_cast<int32_t*>(context.scratch + padded(entries * sizeof(float)));
+  auto* zero_points =
+      reinterpret_cast<int32_t*>(context.scratch + round_up(entries * sizeof(float), kAlignment));
   const uint8_t* scale_data = context.in(step, 1);
   for (size_t i = 0; i < entries; ++i) {
     float s = scale_at(scale_type, scale_data, i);

@@ -26,18 +26,6 @@ bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f
 bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
-Status broadcast_floats(const Shape& a, const Shape& b, Shape* shape) {
-  const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
-  for (int i = 0; i < rank; ++i) {
-    const int from_a = i - (rank - a.rank()), from_b = i - (rank - b.rank());
-    const int64_t da = from_a < 0 ? 1 : a[from_a], db = from_b < 0 ? 1 : b[from_b];
-    QRT_MODEL_CHECK(da == db || da == 1 || db == 1, "shapes %s and %s do not broadcast",
-                    a.to_string().c_str(), b.to_string().c_str());
-    shape->push_back(da == 1 ? db : da);
-  }
-  return Status();
-}
-
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (is_integer_build())
     return error(Code::kUnsupported,
@@ -60,7 +48,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (is_binary(f)) {
     QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
     Shape broadcast;
-    QRT_TRY(broadcast_floats(shape, context.inputs[1].type.shape, &broadcast));
+    QRT_TRY(infer_broadcast_shape(context, &broadcast));
     return add_output(DType::kFloat32, broadcast, outputs);
   }
   if (f == F::MATMUL) {
@@ -302,8 +290,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
   params->rows = p.rows;
   params->n = p.n;
   params->tasks = p.tasks;
-  params->task_bytes =
-      (kLayerNormRows * p.n * sizeof(float) + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+  params->task_bytes = round_up(kLayerNormRows * p.n * sizeof(float) + kSlack, kAlignment);
   layer_norm->scratch_bytes = product_or_most({p.tasks, params->task_bytes});
   layer_norm->inputs[0] = table.inputs[0];
   layer_norm->outputs = quantize.outputs;

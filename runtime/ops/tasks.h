@@ -1,5 +1,5 @@
-// How much work is worth another task, and how ranges are cut. A step's number of tasks is decided
-// by prepare() from an estimate of its time; run() only cuts.
+// How much work is worth another task. A step's number of tasks is decided by prepare() from an
+// estimate of its time; run() only cuts (for_pieces() of parallel.h).
 #ifndef QRT_RUNTIME_OPS_TASKS_H_
 #define QRT_RUNTIME_OPS_TASKS_H_
 
@@ -28,17 +28,6 @@ constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly
 
 // At least 1, at most `units` and `threads`, each task about kMinTaskNs long at least.
 size_t task_count(double ns, size_t units, size_t threads);
-
-// f(task, begin, end) over [0, total) in at most `tasks` pieces; borders are multiples of `grain`.
-template <class F>
-void for_pieces(const Parallel& parallel, size_t tasks, size_t total, size_t grain, const F& f) {
-  const size_t units = (total + grain - 1) / grain;
-  const size_t n = tasks < units ? tasks : units;
-  parallel.run(n, [&](size_t i) {
-    const size_t begin = part_begin(units, i, n) * grain, end = part_begin(units, i + 1, n) * grain;
-    f(i, begin, end < total ? end : total);
-  });
-}
 
 }  // namespace qrt
 

@@ -212,7 +212,9 @@ TEST(DynamicProduct, RejectsBadModels) {
   reject("input 0 (a) is int16, expected uint8", false,
          [](M& m, O&) { m.at(0).dtype = fb::DType::INT16; });
   reject("cannot be multiplied", false, [](M& m, O&) { m.at(1).shape = {2, 5, 6}; });
-  reject("cannot be multiplied", false, [](M& m, O&) { m.at(1).shape = {3, 4, 6}; });
+  reject("do not broadcast: dimensions 2 and 3", false, [](M& m, O&) {
+    m.at(1).shape = {3, 4, 6};
+  });
   reject("input 3 (b_zero_point) has 5 elements, expected 1 or 6", false,
          [](M& m, O& o) { m.at(o.inputs[3]).shape = {5}; });
   reject("input 2 (a_zero_point) has 2 elements, expected 1 or 1", false,

@@ -51,7 +51,7 @@ TEST(RefusedLimits, LeadingDimensionsOfProducts) {
   fb::BatchMatMulOptionsT o;
   o.requant = requant_f32({0.5f});
   expect_rejected(one(std::move(o), {{{2, 4, 4}, kByte}, {{3, 4, 4}, kByte}}, {3, 4, 4}),
-                  "the leading dimensions of [2, 4, 4] and [3, 4, 4] do not broadcast");
+                  "shapes [2, 4, 4] and [3, 4, 4] do not broadcast: dimensions 2 and 3");
 }
 
 TEST(RefusedLimits, GroupsOfConvolutions) {
