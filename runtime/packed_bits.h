@@ -32,14 +32,9 @@ constexpr size_t kWeightBlock = 64;
 // True for a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
 bool is_packed_bits(const fb::Tensor& tensor);
 
-// What check_tensor() of verify.cc asks of such a constant: whole lines, offsets for whole blocks
-// of channels, sums within int8. REQUIRES: `bytes` is its buffer's size.
+// What check_tensor() of verify.cc asks of such a constant: whole weight blocks, offsets for every 16
+// channels, sums within int8. REQUIRES: `bytes` is its buffer's size.
 Status check_packed_bits(const fb::Tensor& tensor, size_t bytes);
-
-// codes: `lines` lines packed in `bits` each; offsets: 16 per block of lines / blocks lines, or
-// null. out: lines * kWeightBlock int8.
-void unpack_blocks(int bits, const uint8_t* codes, size_t lines, const int8_t* offsets,
-                   size_t blocks, uint8_t* out);
 
 // Immutable once made.
 class UnpackedWeights {
