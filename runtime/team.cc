@@ -59,7 +59,6 @@ void Team::say_goodbye() {
 }
 
 void Team::help(size_t member) {
-  member %= threads_;
   Clock::time_point turn = Clock::now();
   uint64_t seen = kNone;
   for (;;) {

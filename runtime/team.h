@@ -34,10 +34,12 @@ class Team {
   void open();
 
   // Calls body() on one thread, in which it may call run(). `threads` calls of enter() make a run;
-  // those after body()'s end return at once. Helpers keep the floating-point state they come with.
+  // those after body()'s end, and any more, return at once. Helpers keep the floating-point state
+  // they come with.
   template <class F>
   void enter(const F& body) {
     const size_t member = members_.fetch_add(1, std::memory_order_relaxed);
+    if (member >= threads_) return;
     if (member > 0) return help(member);
     lead(threads_, body);
     close();

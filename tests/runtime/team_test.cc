@@ -65,6 +65,26 @@ TEST(Team, SendsAwayWhoComesAfterTheEnd) {
   ASSERT_EQ(leaders, 1);
 }
 
+// A pool may send more threads than it was asked for: the leader's place is not theirs.
+TEST(Team, SendsAwayWhoIsTooMany) {
+  Team team(2);
+  team.open();
+  std::atomic<int> returned{0};
+  std::vector<std::thread> threads;
+  team.enter([&] {
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&] {
+        team.enter([] { FAIL() << "two leaders"; });
+        ++returned;
+      });
+    for (int ms = 0; ms < 10000 && returned < 2; ++ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(returned, 2);  // one helps
+    run_jobs(team);
+  });
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(Team, TakesInWhoComesLate) {
   Team team(2);
   team.open();
