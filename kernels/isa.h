@@ -23,6 +23,9 @@ enum class Isa : uint32_t {
 
 using IsaSet = uint32_t;  // bits of Isa; always holds kScalar
 
+// Sets of one architecture each.
+constexpr IsaSet kX86Isas = 0x00fe, kArmIsas = 0xff00;
+
 constexpr bool has(IsaSet set, Isa isa) { return (set & static_cast<uint32_t>(isa)) != 0; }
 
 // Sets of this CPU that were also compiled in. Detected once; thread-safe; never fails (no cpuinfo:

@@ -1,11 +1,11 @@
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 
-#include <cstring>
 #include <map>
 #include <utility>
 
 #include "kernels/affine/affine.h"
+#include "kernels/edge/numbers.h"
 #include "kernels/requant_float.h"
 #include "kernels/stage_bound.h"
 #include "runtime/checked.h"
@@ -106,12 +106,6 @@ std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
     values[i] = convert(source.Get(i < last ? static_cast<uint32_t>(i) : last));
   }
   return values;
-}
-
-float float_of(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
 }
 
 // requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.
@@ -239,7 +233,7 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
     p.requant.zero_point_before = r.zero_point_before();
     p.requant.fused = r.fused();
     p.requant.offset = r.offset();
-    p.scale = spread<float>(*r.scale(), channels, float_of);
+    p.scale = spread<float>(*r.scale(), channels, float_of_bits);
     p.requant.scale = p.scale.data();
     return p;
   }

@@ -49,6 +49,10 @@ struct StageParams {
 // A kernels' Requant and the arrays it points to; per-channel arrays are padded to a multiple of 64
 // channels. Movable, not copyable (the Requant points into the vectors).
 struct RequantParams {
+  RequantParams() = default;
+  RequantParams(RequantParams&&) = default;
+  RequantParams& operator=(RequantParams&&) = default;
+
   Requant requant{};
   std::vector<float> scale;
   std::vector<int32_t> multiplier[kMaxStages];

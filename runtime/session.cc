@@ -26,9 +26,9 @@ std::string known_isas() {
 
 // A cap makes sense only within the CPU's architecture.
 bool is_foreign(Isa isa) {
-  constexpr IsaSet kX86 = 0x00fe, kArm = 0xff00;
   const IsaSet set = static_cast<IsaSet>(isa), own = detected_isas();
-  return ((set & kX86) != 0 && (own & kArm) != 0) || ((set & kArm) != 0 && (own & kX86) != 0);
+  return ((set & kX86Isas) != 0 && (own & kArmIsas) != 0) ||
+         ((set & kArmIsas) != 0 && (own & kX86Isas) != 0);
 }
 
 // With fewer jobs in a run the pool is faster than a team.
