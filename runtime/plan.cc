@@ -86,13 +86,17 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
+    if (plan_->batch == own) {
+      plan_->types = plan_->model->types();
+      return {};
+    }
     Status status = infer_types(file_, plan_->model->unpacked(), static_cast<int64_t>(plan_->batch),
                                 &plan_->types);
-    if (!status.ok() && plan_->batch != own) {
+    if (!status.ok()) {
       return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
                    status.message());
     }
-    return status;
+    return {};
   }
 
   Status choose_slices() {

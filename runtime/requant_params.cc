@@ -114,9 +114,9 @@ float float_of(uint32_t bits) {
   return f;
 }
 
-// requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.
+// requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt, one
+// stage.
 bool float_scales(const Requant& r, std::vector<float>* scale) {
-  if (r.stage_count != 1) return false;
   const RequantStage& s = r.stages[0];
   // Scales that are powers of two are few, and each is looked for at length.
   std::map<std::pair<int32_t, int>, float> known;
@@ -263,6 +263,7 @@ void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   r.hi = static_cast<int32_t>(clamp_int(zero_point + last.clip_hi, lo, hi));
   last.clip_lo = INT32_MIN;
   last.clip_hi = INT32_MAX;
+  if (r.stage_count != 1) return;
   std::vector<float> scale(padded(channels));
   if (!float_scales(r, &scale)) {
     std::vector<int32_t> moved;

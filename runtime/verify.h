@@ -59,6 +59,9 @@ class VerifiedModel {
   // What kernels read instead of weights packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
+  // By tensor, at the default batch.
+  const std::vector<TensorType>& types() const { return types_; }
+
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
@@ -66,6 +69,7 @@ class VerifiedModel {
                                                              const VerifyOptions& options);
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
+  std::vector<TensorType> types_;
   bool has_batch_ = false;
 };
 

@@ -212,7 +212,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->bias =
       fold_bias(std::move(bias), options->weight_sum(), channels, params->kernel->signed_lhs);
   find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
-  spread_groups(channels, channels, &params->requant);
 
   step->kernel = params->kernel->name;
   const double ns = static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels;

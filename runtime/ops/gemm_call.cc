@@ -33,6 +33,8 @@ constexpr size_t kShortSums = 256;
 template <class T>
 void spread(size_t channels, size_t group, std::vector<T>* values) {
   const size_t stride = channel_stride(group), groups = channels / group;
+  if (groups == 1)
+    return values->resize(std::max(values->size(), stride + kReadAhead), T(values->back()));
   std::vector<T> result(groups * stride + kReadAhead, values->back());
   for (size_t g = 0; g < groups; ++g)
     std::copy_n(values->begin() + static_cast<ptrdiff_t>(g * group), group,
@@ -96,7 +98,9 @@ uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
 }
 
 std::vector<int32_t> read_bias(const OpInput& bias) {
-  std::vector<int32_t> values(bias.data_bytes / sizeof(int32_t));
+  std::vector<int32_t> values;
+  values.reserve(channel_stride(bias.data_bytes / sizeof(int32_t)) + kReadAhead);
+  values.resize(bias.data_bytes / sizeof(int32_t));
   memcpy(values.data(), bias.data, values.size() * sizeof(int32_t));
   return values;
 }
@@ -150,7 +154,9 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
 }
 
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
-  std::vector<int32_t> bias(gemm->groups * gemm->n);
+  std::vector<int32_t> bias;
+  bias.reserve(gemm->groups * channel_stride(gemm->n) + kReadAhead);
+  bias.resize(gemm->groups * gemm->n);
   memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
   plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm, &bias);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
