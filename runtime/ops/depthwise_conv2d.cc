@@ -16,6 +16,7 @@
 namespace qrt {
 namespace {
 
+// What the shapes say; the constants are for check_constants().
 Status analyse(const InferContext& context, DepthwiseShape* s) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   QRT_TRY(check_input_count(context, 3));
@@ -31,17 +32,21 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   static_cast<long long>(multiplier));
   QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
   s->multiplier = static_cast<size_t>(multiplier);
+  return {};
+}
 
-  const size_t out_c = static_cast<size_t>(w[2]);
+Status check_constants(const InferContext& context, const DepthwiseShape& s) {
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
+  const size_t out_c = s.in_c * s.multiplier;
   QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE,
-                        depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w),
+                        depthwise_packed_bytes(out_c, s.kernel_h, s.kernel_w),
                         ceil_div(out_c, 16)));
   QRT_MODEL_CHECK(depthwise_tails_are_zero(reinterpret_cast<const int8_t*>(context.inputs[1].data),
-                                           out_c, s->kernel_h, s->kernel_w),
+                                           out_c, s.kernel_h, s.kernel_w),
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
-                  s->kernel_h);
+                  s.kernel_h);
   if (runs_int16(context.inputs[0].type.dtype))
-    return check_int16_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
+    return check_int16_constants(context, out_c, s.kernel_h * s.kernel_w, options->weight_sum(),
                                  options->requant(), /*is_planes=*/false);
   QRT_TRY(check_bias(context, 2, out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
@@ -51,6 +56,7 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
   QRT_TRY(analyse(context, &s));
+  QRT_TRY(check_constants(context, s));
   return add_output(context.inputs[0].type.dtype,
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(s.out_h),
                      static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)},
