@@ -191,6 +191,7 @@ struct PrepareContext : InferContext {
   IsaSet isas;
   size_t threads;
   Provider provider;
+  const uint8_t* file_end;  // the model's bytes can be read up to here
   MemoryBudget* memory;
   bool may_spend;  // memory of a session to save time; false where it would pass max_memory
 

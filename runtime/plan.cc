@@ -131,6 +131,7 @@ class Planner {
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
+    context.file_end = plan_->model->file_end();
     context.memory = &memory_;
     context.may_spend = may_spend_;
     PlannedStep& step = plan_->steps[index];

@@ -51,6 +51,7 @@ class VerifiedModel {
  public:
   const fb::Model& file() const { return *fb::GetModel(bytes_.data()); }
   size_t file_bytes() const { return bytes_.size(); }
+  const uint8_t* file_end() const { return bytes_.data() + bytes_.size(); }
 
   // True if an input's dimension 0 is the batch.
   bool has_batch() const { return has_batch_; }

@@ -211,7 +211,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  params->requant = make_requant(*options->requant(), channels);
+  params->requant = make_requant(*options->requant(), channels, context.file_end);
   std::vector<int32_t> bias = read_bias(context.inputs[2]);
   const Sums sums = {&bias, s.kernel_h * s.kernel_w};
   find_float_form(channels, &params->requant, &sums);
