@@ -59,7 +59,7 @@ struct GemmConstants {
   const flatbuffers::Vector<int32_t>* weight_sum;
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
-  const uint8_t* file_end;  // as of make_requant()
+  const uint8_t* file_end = nullptr;  // as of make_requant()
 };
 
 // Chooses the kernel, reads the requantisation, cuts; weights and bias stay unset. `bias`: that of
