@@ -18,6 +18,7 @@
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
 #include "runtime/parallel.h"
+#include "runtime/shared_tables.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 #include "runtime/traits.h"
@@ -193,6 +194,7 @@ struct PrepareContext : InferContext {
   Provider provider;
   const uint8_t* file_end;  // the model's bytes can be read up to here
   MemoryBudget* memory;
+  SharedTables* shared;
   bool may_spend;  // memory of a session to save time; false where it would pass max_memory
 
   // To be called before a step's own tables are made that grow with a file's numbers: spread

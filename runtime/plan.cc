@@ -133,6 +133,7 @@ class Planner {
     context.provider = options_.provider;
     context.file_end = plan_->model->file_end();
     context.memory = &memory_;
+    context.shared = &shared_;
     context.may_spend = may_spend_;
     PlannedStep& step = plan_->steps[index];
     step.op = context.op;
@@ -318,6 +319,7 @@ class Planner {
   const bool may_slice_, may_spend_;
   std::shared_ptr<Plan> plan_;
   MemoryBudget memory_;
+  SharedTables shared_;
   std::vector<TensorType> types_;  // by slot, of one slice
   std::vector<bool> is_sliced_;    // by slot; of roots
   std::optional<Sharing> sharing_;
