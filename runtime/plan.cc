@@ -16,9 +16,6 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
-// Of a step: what its operator keeps whatever the file's numbers are.
-constexpr size_t kStepBytes = 1024;
-
 class Planner {
  public:
   Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,

@@ -210,9 +210,14 @@ bool prepare_tables(const PrepareContext& context, const P& add,
                     bool (*SumTablesKernel::*make)(const P&, SumTables*), PlannedStep* step) {
   const SumTablesKernel* kernel = select_sum_tables(context.isas);
   if (kernel->run == nullptr || !pays(context)) return false;
-  const auto make_tables = [&]() -> std::shared_ptr<SumTables> {
-    auto tables = std::make_shared<SumTables>();
-    return (kernel->*make)(add, tables.get()) ? tables : nullptr;
+  const auto make_tables = [&] {
+    std::shared_ptr<SumTables> tables;
+    context.spend(sizeof(SumTables), [&] {
+      tables = std::make_shared<SumTables>();
+      if (!(kernel->*make)(add, tables.get())) tables = nullptr;
+      return tables != nullptr;
+    });
+    return tables;
   };
   auto params = std::make_shared<TableParams>();
   params->tables = context.shared->get<SumTables>(key_of(add), make_tables);
