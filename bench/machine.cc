@@ -9,6 +9,7 @@
 
 #include "bench/cpu_name.h"
 #include "bench/system_files.h"
+#include "runtime/cpus.h"
 
 namespace qrt::bench {
 namespace {
@@ -62,10 +63,7 @@ Machine this_machine() {
   utsname name;
   if (uname(&name) == 0)
     machine.os = std::string(name.sysname) + " " + name.release + " " + name.machine;
-  machine.cpus = allowed_cpus().size();
-  const double quota = SystemFiles().cgroup_cpus();
-  if (quota < static_cast<double>(machine.cpus))
-    machine.cpus = std::max<size_t>(1, static_cast<size_t>(quota));
+  machine.cpus = usable_cpus();
   return machine;
 }
 

@@ -1,7 +1,6 @@
 #include "bench/system_files.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -31,24 +30,6 @@ std::string SystemFiles::text_of(const std::string& path) const {
 }
 
 double SystemFiles::number_of(const std::string& path) const { return atof(line_of(path).c_str()); }
-
-double SystemFiles::cgroup_cpus() const {
-  std::string own;
-  std::istringstream groups(text_of("/proc/self/cgroup"));
-  for (std::string line; std::getline(groups, line);)
-    if (line.rfind("0::", 0) == 0) own = line.substr(3);
-  double cpus = INFINITY;
-  for (fs::path group = own;; group = group.parent_path()) {
-    double quota = 0, period = 0;
-    std::istringstream v2(line_of("/sys/fs/cgroup" + group.string() + "/cpu.max"));
-    if (v2 >> quota >> period && period > 0) cpus = std::min(cpus, quota / period);
-    if (group == group.parent_path()) break;
-  }
-  if (cpus < INFINITY) return cpus;
-  const double quota = number_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  const double period = number_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  return quota > 0 && period > 0 ? quota / period : INFINITY;
-}
 
 double SystemFiles::capacity_of(int cpu) const {
   const double capacity = number_of(cpu_folder(cpu) + "/cpu_capacity");

@@ -14,10 +14,6 @@ class SystemFiles {
 
   std::string cpuinfo() const { return text_of("/proc/cpuinfo"); }
 
-  // CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those
-  // around it; infinite without one. The folder of a container's own cgroup is the root that it sees.
-  double cgroup_cpus() const;
-
   // Those of these CPUs that have the greatest or the least capacity; empty: all are alike.
   std::vector<int> of_kind(const std::vector<int>& cpus, bool big) const;
 

@@ -29,8 +29,8 @@ struct RequantStage {
 };
 
 // Ready for kernels: per-channel arrays hold one value for every output channel (a per-tensor value
-// is repeated) and are readable up to the next multiple of 64 channels beyond the last. Immutable;
-// may be shared between threads.
+// is repeated), up to a multiple of 16 channels (the last one's are repeated), and 64 channels can be
+// read from any multiple of 16 on. Immutable; may be shared between threads.
 struct Requant {
   RequantKind kind;
   Round round;             // kF32: kHalfEven or kHalfUp

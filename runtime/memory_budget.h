@@ -23,6 +23,8 @@ class MemoryBudget {
     taken_ += static_cast<size_t>(bytes);
     return {};
   }
+  // Of what was taken for tables that were not made.
+  void give_back(uint64_t bytes) { taken_ -= static_cast<size_t>(bytes); }
   size_t taken() const { return taken_; }
 
  private:

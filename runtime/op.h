@@ -18,6 +18,7 @@
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
 #include "runtime/parallel.h"
+#include "runtime/shared_tables.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 #include "runtime/traits.h"
@@ -182,6 +183,9 @@ inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t t
                              : nullptr;
 }
 
+// Of a step: what an operator may keep without taking it from the budget, PrepareContext::take().
+constexpr size_t kStepBytes = 1024;
+
 // Whose kernels a session runs: our own; those of XNNPACK (kernels/xnnpack) where they give the
 // same bytes, else our own; or XNNPACK's wherever it has an operator, even if it gives other bytes.
 enum class Provider : uint8_t { kOwn, kXnnpack, kXnnpackInexact };
@@ -191,12 +195,24 @@ struct PrepareContext : InferContext {
   IsaSet isas;
   size_t threads;
   Provider provider;
+  const uint8_t* file_end;  // the model's bytes can be read up to here
   MemoryBudget* memory;
+  SharedTables* shared;
   bool may_spend;  // memory of a session to save time; false where it would pass max_memory
 
-  // To be called before a step's own tables are made that grow with a file's numbers: spread
+  // To be called before a step's own tables are made, and what it keeps beyond kStepBytes: spread
   // requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
+
+  // For tables that save time: try_to() makes them and tells whether there are any. Where their bytes
+  // are not to be had, they are not tried.
+  template <class F>
+  bool spend(uint64_t bytes, const F& try_to) const {
+    if (!may_spend || !memory->take(bytes).ok()) return false;
+    const bool made = try_to();
+    if (!made) memory->give_back(bytes);
+    return made;
+  }
 };
 
 struct OpDef {
@@ -206,7 +222,7 @@ struct OpDef {
   // accepted) and appends the outputs' types.
   Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);
   // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
-  // kUnsupported. What it keeps beyond some kilobytes it takes from context.memory first.
+  // kUnsupported.
   Status (*prepare)(const PrepareContext& context, PlannedStep* step);
   OpTraits traits;
 };

@@ -16,9 +16,6 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
-// Of a step: what its operator keeps whatever the file's numbers are.
-constexpr size_t kStepBytes = 1024;
-
 class Planner {
  public:
   Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,
@@ -86,13 +83,17 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
+    if (plan_->batch == own) {
+      plan_->types = plan_->model->types();
+      return {};
+    }
     Status status = infer_types(file_, plan_->model->unpacked(), static_cast<int64_t>(plan_->batch),
                                 &plan_->types);
-    if (!status.ok() && plan_->batch != own) {
+    if (!status.ok()) {
       return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
                    status.message());
     }
-    return status;
+    return {};
   }
 
   Status choose_slices() {
@@ -127,7 +128,9 @@ class Planner {
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
+    context.file_end = plan_->model->file_end();
     context.memory = &memory_;
+    context.shared = &shared_;
     context.may_spend = may_spend_;
     PlannedStep& step = plan_->steps[index];
     step.op = context.op;
@@ -313,6 +316,7 @@ class Planner {
   const bool may_slice_, may_spend_;
   std::shared_ptr<Plan> plan_;
   MemoryBudget memory_;
+  SharedTables shared_;
   std::vector<TensorType> types_;  // by slot, of one slice
   std::vector<bool> is_sliced_;    // by slot; of roots
   std::optional<Sharing> sharing_;

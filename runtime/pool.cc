@@ -1,34 +1,20 @@
 #include "runtime/pool.h"
 
 #include <pthreadpool.h>
-#if defined(__linux__)
-#include <sched.h>
-#endif
 
 #include <system_error>
 
+#include "runtime/cpus.h"
 #include "runtime/float_env.h"
 
 namespace qrt {
-namespace {
-
-// That the calling thread, and those that it starts, may run on.
-size_t count_cores() {
-#if defined(__linux__)
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
-#endif
-  return std::max(std::thread::hardware_concurrency(), 1u);
-}
-
-}  // namespace
 
 Status check_threads(size_t threads) {
   if (threads <= kMaxThreads) return {};
   return error(Code::kInvalidArgument, "%zu threads, expected at most %zu", threads, kMaxThreads);
 }
 
-Pool::Pool(size_t threads) : team_(threads), cores_(count_cores()) {
+Pool::Pool(size_t threads) : team_(threads), cpus_(usable_cpus()) {
   team_.open();
   helpers_.reserve(threads - 1);
 }

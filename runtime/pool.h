@@ -31,11 +31,11 @@ class Pool {
   size_t threads() const { return 1 + helpers_.size(); }
 
   // body() on the calling thread, in which team()->run() has at most `threads` of the pool's, and no
-  // more than there are cores for.
+  // more than the process had CPUs for when the pool was made.
   template <class F>
   void lead(size_t threads, const F& body) {
     const std::lock_guard<std::mutex> turn(turn_);
-    team_.lead(std::min({threads, cores_, this->threads()}), body);
+    team_.lead(std::min({threads, cpus_, this->threads()}), body);
   }
   Team* team() { return &team_; }
 
@@ -47,7 +47,7 @@ class Pool {
   explicit Pool(size_t threads);
 
   Team team_;
-  const size_t cores_;  // that helpers may run on, at least 1
+  const size_t cpus_;  // usable_cpus()
   std::mutex turn_;
   std::vector<std::thread> helpers_;
   pthreadpool* pthreads_ = nullptr;

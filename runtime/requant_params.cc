@@ -1,6 +1,8 @@
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -94,31 +96,39 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   return {};
 }
 
-// Kernels read whole registers of up to 64 channels from any multiple of 16 on.
-size_t padded(size_t channels) { return round_up(channels, 64) + 64; }
+// Kernels read whole registers of up to 64 channels from any multiple of 16 on, and go by all values
+// of 16 channels, be they real or not.
+constexpr size_t kRegister = 16;
+size_t padded(size_t channels) { return round_up(channels, kRegister) + 64 - kRegister; }
 
-// One value per channel and, beyond the last, copies of it.
-template <class T, class Vector, class Convert>
-std::vector<T> spread(const Vector& source, size_t channels, Convert convert) {
-  std::vector<T> values(padded(channels));
-  const uint32_t last = source.size() - 1;
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = convert(source.Get(i < last ? static_cast<uint32_t>(i) : last));
-  }
-  return values;
+// One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
+template <class T, class Vector>
+const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
+                std::vector<T>* own) {
+  static_assert(sizeof(T) == sizeof(source.Get(0)));
+  const uint8_t* const stored = source.Data();
+  const size_t bytes = padded(channels) * sizeof(T);
+  if (file_end != nullptr && source.size() == channels && channels % kRegister == 0 &&
+      bytes <= static_cast<size_t>(file_end - stored))
+    return reinterpret_cast<const T*>(stored);
+  own->resize(padded(channels));
+  memcpy(own->data(), stored, source.size() * sizeof(T));
+  std::fill(own->begin() + source.size(), own->end(), (*own)[source.size() - 1]);
+  return own->data();
 }
 
-// requant_float() of every channel and of those that stand behind the last. REQUIRES: kind kInt.
-bool float_scales(const Requant& r, std::vector<float>* scale) {
-  if (r.stage_count != 1) return false;
+// requant_float() of every channel, and of the last one behind it. REQUIRES: kind kInt, one stage.
+bool float_scales(const Requant& r, size_t channels, std::vector<float>* scale) {
   const RequantStage& s = r.stages[0];
   // Scales that are powers of two are few, and each is looked for at length.
   std::map<std::pair<int32_t, int>, float> known;
-  for (size_t c = 0; c < scale->size(); ++c) {
+  for (size_t c = 0; c < channels; ++c) {
     const auto [found, is_new] = known.try_emplace({s.multiplier[c], s.shift[c]}, 0.0f);
     if (is_new && !requant_float(r, c, &found->second)) return false;
     (*scale)[c] = found->second;
   }
+  std::fill(scale->begin() + static_cast<ptrdiff_t>(channels), scale->end(),
+            (*scale)[channels - 1]);
   return true;
 }
 
@@ -221,7 +231,7 @@ uint64_t requant_bytes(const fb::Requant& r, size_t channels) {
   return uint64_t{padded(channels)} * each;
 }
 
-RequantParams make_requant(const fb::Requant& r, size_t channels) {
+RequantParams make_requant(const fb::Requant& r, size_t channels, const uint8_t* file_end) {
   RequantParams p;
   p.requant.kind = static_cast<RequantKind>(r.kind());
   if (r.kind() == fb::RequantKind::ACC) return p;
@@ -233,16 +243,14 @@ RequantParams make_requant(const fb::Requant& r, size_t channels) {
     p.requant.zero_point_before = r.zero_point_before();
     p.requant.fused = r.fused();
     p.requant.offset = r.offset();
-    p.scale = spread<float>(*r.scale(), channels, float_of_bits);
-    p.requant.scale = p.scale.data();
+    p.requant.scale = spread(*r.scale(), channels, file_end, &p.scale);
     return p;
   }
   p.requant.stage_count = static_cast<int32_t>(r.stages()->size());
   for (uint32_t i = 0; i < r.stages()->size(); ++i) {
     const fb::RequantStage& s = *r.stages()->Get(i);
-    p.multiplier[i] = spread<int32_t>(*s.multiplier(), channels, [](int32_t v) { return v; });
-    p.shift[i] = spread<uint8_t>(*s.shift(), channels, [](uint8_t v) { return v; });
-    p.requant.stages[i] = {p.multiplier[i].data(), p.shift[i].data(),
+    p.requant.stages[i] = {spread(*s.multiplier(), channels, file_end, &p.multiplier[i]),
+                           spread(*s.shift(), channels, file_end, &p.shift[i]),
                            static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
   }
   return p;
@@ -257,19 +265,23 @@ void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   r.hi = static_cast<int32_t>(clamp_int(zero_point + last.clip_hi, lo, hi));
   last.clip_lo = INT32_MIN;
   last.clip_hi = INT32_MAX;
+  if (r.stage_count != 1) return;
   std::vector<float> scale(padded(channels));
-  if (!float_scales(r, &scale)) {
+  if (!float_scales(r, channels, &scale)) {
     std::vector<int32_t> moved;
     if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return;
     Requant from_zero = r;
     from_zero.zero_point = 0;
-    if (!float_scales(from_zero, &scale)) return;
+    if (!float_scales(from_zero, channels, &scale)) return;
     *sums->bias = std::move(moved);
     r.zero_point = 0;
   }
   r.kind = RequantKind::kF32;
   r.round = Round::kHalfEven;
   r.stage_count = 0;
+  r.stages[0] = {};
+  params->multiplier[0] = {};
+  params->shift[0] = {};
   params->scale = std::move(scale);
   r.scale = params->scale.data();
 }

@@ -46,8 +46,8 @@ struct StageParams {
   RequantStage stages[kMaxStages] = {};
 };
 
-// A kernels' Requant and the arrays it points to; per-channel arrays are padded to a multiple of 64
-// channels. Movable, not copyable (the Requant points into the vectors).
+// A kernels' Requant and the arrays it points to, but for those that stand in the file. Movable, not
+// copyable (the Requant points into the vectors).
 struct RequantParams {
   RequantParams() = default;
   RequantParams(RequantParams&&) = default;
@@ -66,8 +66,11 @@ bool is_per_tensor(const fb::Requant& requant);
 // Bytes of the arrays below, with those of the forms that are found from them.
 uint64_t requant_bytes(const fb::Requant& requant, size_t channels);
 
-// REQUIRES: check_requant() succeeded.
-RequantParams make_requant(const fb::Requant& requant, size_t channels);
+// REQUIRES: check_requant() succeeded. With `file_end`, the end of the readable bytes that the table
+// stands in, arrays with a value per channel are used where they stand, if whole registers of
+// channels can be read there: what is behind the last channel is then whatever the file has.
+RequantParams make_requant(const fb::Requant& requant, size_t channels,
+                           const uint8_t* file_end = nullptr);
 
 // Accumulators that begin at a bias for each channel, to which `terms` products of a byte and an int8
 // are added.

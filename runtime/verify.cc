@@ -368,8 +368,7 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   auto verified = std::make_shared<VerifiedModel>();
   const size_t held = std::min(bytes.held_bytes(), options.max_memory);
   QRT_TRY(verified->unpacked_.make(model, bytes.size(), options.max_memory - held));
-  std::vector<TensorType> types;
-  QRT_TRY(infer_types(model, verified->unpacked_, model.default_batch(), &types));
+  QRT_TRY(infer_types(model, verified->unpacked_, model.default_batch(), &verified->types_));
 
   for (uint32_t index : *model.inputs()) {
     const auto* shape = model.tensors()->Get(index)->shape();

@@ -51,6 +51,7 @@ class VerifiedModel {
  public:
   const fb::Model& file() const { return *fb::GetModel(bytes_.data()); }
   size_t file_bytes() const { return bytes_.size(); }
+  const uint8_t* file_end() const { return bytes_.data() + bytes_.size(); }
 
   // True if an input's dimension 0 is the batch.
   bool has_batch() const { return has_batch_; }
@@ -59,6 +60,9 @@ class VerifiedModel {
   // What kernels read instead of weights packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
+  // By tensor, at the default batch.
+  const std::vector<TensorType>& types() const { return types_; }
+
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
@@ -66,6 +70,7 @@ class VerifiedModel {
                                                              const VerifyOptions& options);
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
+  std::vector<TensorType> types_;
   bool has_batch_ = false;
 };
 

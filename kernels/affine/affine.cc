@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 
 namespace qrt {
 namespace {
@@ -9,23 +11,37 @@ namespace {
 constexpr int kOutputs = 255;  // beside 0
 constexpr int kMaxShift = 10;  // beyond, float32 is too coarse to meet the thresholds
 
+// Of what two roundings add beside half.
+int32_t extra_of(const Requant& r) { return r.stage_count == 2 ? 1 << 30 : 0; }
+
+bool is_tried(const Requant& r) {
+  return is_fixed_point(r) && r.zero_point == 0 && r.lo == 0 && r.hi == 255;
+}
+
+// Of `count` channels from c on. False: out of range, or not half up by 2^31 and half away then.
+bool read_channels(const Requant& r, size_t c, size_t count, int32_t* multiplier, int32_t* shift) {
+  const RequantStage &first = r.stages[0], &second = r.stages[1];
+  bool serves = true;
+  for (size_t i = 0; i < count; ++i) {
+    multiplier[i] = first.multiplier[c + i];
+    shift[i] = first.shift[c + i];
+  }
+  for (size_t i = 0; i < count && r.stage_count == 2; ++i) {
+    serves &= shift[i] == 31 && second.multiplier[c + i] == 1;
+    shift[i] += second.shift[c + i];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    serves &= shift[i] >= 32 && shift[i] <= 31 + kMaxShift;
+    serves &= multiplier[i] == 0 || multiplier[i] >= 1 << 30;
+  }
+  return serves;
+}
+
 // y = floor((acc * multiplier + addend) / 2^shift) for acc >= 0, at most 0 below.
 struct Exact {
   int64_t multiplier, addend;
   int shift;
 };
-
-bool as_exact(const Requant& r, size_t c, Exact* exact) {
-  if (!is_fixed_point(r) || r.zero_point != 0 || r.lo != 0 || r.hi != 255) return false;
-  const RequantStage &first = r.stages[0], &second = r.stages[1];
-  const bool two = r.stage_count == 2;
-  if (two && (first.shift[c] != 31 || second.multiplier[c] != 1)) return false;
-  exact->multiplier = first.multiplier[c];
-  exact->shift = first.shift[c] + (two ? second.shift[c] : 0);
-  if (exact->shift < 32 || exact->shift > 31 + kMaxShift) return false;
-  exact->addend = (int64_t{1} << (exact->shift - 1)) + (two ? int64_t{1} << 30 : 0);
-  return exact->multiplier == 0 || exact->multiplier >= int64_t{1} << 30;
-}
 
 // Where the output rises, in kChains dependency chains, each one output ahead of the one before: a
 // single chain would wait for each of its additions and comparisons.
@@ -83,12 +99,13 @@ bool find_intercept(const Thresholds& thresholds, float slope, float* intercept)
 }  // namespace
 
 bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) {
-  Exact exact;
-  if (kIntegerOnly || !as_exact(r, c, &exact)) return false;
-  if (exact.multiplier == 0) {
+  int32_t multiplier, shift;
+  if (kIntegerOnly || !is_tried(r) || !read_channels(r, c, 1, &multiplier, &shift)) return false;
+  if (multiplier == 0) {
     *slope = *intercept = 0;
     return true;
   }
+  const Exact exact = {multiplier, (int64_t{1} << (shift - 1)) + extra_of(r), shift};
   const float nearest =
       static_cast<float>(exact.multiplier) / static_cast<float>(int64_t{1} << exact.shift);
   Thresholds thresholds;
@@ -104,15 +121,6 @@ bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept) 
 
 namespace {
 
-// Whether channel c has the constants of the one before it. REQUIRES: kind kInt.
-bool is_repeated(const Requant& r, size_t c) {
-  for (int i = 0; i < r.stage_count; ++i) {
-    const RequantStage& s = r.stages[i];
-    if (s.multiplier[c] != s.multiplier[c - 1] || s.shift[c] != s.shift[c - 1]) return false;
-  }
-  return true;
-}
-
 const AffineKernel* select_affine(IsaSet isas) {
   size_t count;
   const AffineKernel* const kernels = affine_kernels(&count);
@@ -121,47 +129,23 @@ const AffineKernel* select_affine(IsaSet isas) {
   return nullptr;
 }
 
-// Channels until they are a block.
-class Search {
- public:
-  Search(const AffineKernel& kernel, const Requant& r, float* slope, float* intercept)
-      : kernel_(kernel), r_(r), slope_(slope), intercept_(intercept) {}
+bool is_same(const AffineBlock& a, const AffineBlock& b) {
+  return memcmp(a.multiplier, b.multiplier, sizeof a.multiplier) == 0 &&
+         memcmp(a.shift, b.shift, sizeof a.shift) == 0;
+}
 
-  bool add(size_t c, const Exact& exact) {
-    block_.multiplier[count_] = static_cast<int32_t>(exact.multiplier);
-    block_.shift[count_] = exact.shift;
-    block_.addend[count_] = exact.addend;
-    channel_[count_] = c;
-    return ++count_ < kAffineChannels || finish();
+// Of `count` channels from c on. False: one of them has none.
+bool find_block(const AffineKernel& kernel, const Requant& r, size_t c, size_t count,
+                const AffineBlock& channels, float* slope, float* intercept) {
+  AffineBlock block = channels;
+  for (int32_t& m : block.multiplier) m = m == 0 ? 1 << 30 : m;
+  const uint32_t fits = kernel.fn(block, slope, intercept);
+  for (size_t i = 0; i < count; ++i) {
+    const bool fit = channels.multiplier[i] != 0 && (fits >> i & 1) != 0;
+    if (!fit && !requant_affine(r, c + i, &slope[i], &intercept[i])) return false;
   }
-
-  // False: a channel has none.
-  bool finish() {
-    for (size_t i = count_; i < kAffineChannels && count_ > 0; ++i) {
-      block_.multiplier[i] = block_.multiplier[0];
-      block_.shift[i] = block_.shift[0];
-      block_.addend[i] = block_.addend[0];
-    }
-    float slope[kAffineChannels], intercept[kAffineChannels];
-    const uint32_t fits = count_ > 0 ? kernel_.fn(block_, slope, intercept) : 0;
-    for (size_t i = 0; i < count_; ++i) {
-      const size_t c = channel_[i];
-      if ((fits >> i & 1) != 0)
-        slope_[c] = slope[i], intercept_[c] = intercept[i];
-      else if (!requant_affine(r_, c, &slope_[c], &intercept_[c]))
-        return false;
-    }
-    count_ = 0;
-    return true;
-  }
-
- private:
-  const AffineKernel& kernel_;
-  const Requant& r_;
-  float *const slope_, *const intercept_;
-  AffineBlock block_;
-  size_t channel_[kAffineChannels], count_ = 0;
-};
+  return true;
+}
 
 }  // namespace
 
@@ -173,19 +157,23 @@ bool requant_affine_fits(IsaSet isas, const Requant& r, size_t channels, float* 
       if (!requant_affine(r, c, &slope[c], &intercept[c])) return false;
     return true;
   }
-  Search search(*kernel, r, slope, intercept);
-  for (size_t c = 0; c < channels; ++c) {
-    Exact exact;
-    if (c > 0 && is_repeated(r, c)) continue;
-    if (!as_exact(r, c, &exact)) return false;
-    if (exact.multiplier == 0)
-      slope[c] = intercept[c] = 0;
-    else if (!search.add(c, exact))
+  if (!is_tried(r)) return false;
+  // A block of the same channels as the one before it has the same fits.
+  AffineBlock last = {};
+  float slopes[kAffineChannels] = {}, intercepts[kAffineChannels] = {};
+  for (size_t c = 0; c < channels; c += kAffineChannels) {
+    AffineBlock block;
+    block.extra = extra_of(r);
+    const size_t count = std::min(channels - c, kAffineChannels);
+    if (!read_channels(r, c, count, block.multiplier, block.shift)) return false;
+    std::fill(block.multiplier + count, std::end(block.multiplier), block.multiplier[0]);
+    std::fill(block.shift + count, std::end(block.shift), block.shift[0]);
+    if (!is_same(block, last) && !find_block(*kernel, r, c, count, block, slopes, intercepts))
       return false;
+    std::copy_n(slopes, count, slope + c);
+    std::copy_n(intercepts, count, intercept + c);
+    last = block;
   }
-  if (!search.finish()) return false;
-  for (size_t c = 1; c < channels; ++c)
-    if (is_repeated(r, c)) slope[c] = slope[c - 1], intercept[c] = intercept[c - 1];
   return true;
 }
 

@@ -25,12 +25,12 @@ bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept);
 bool requant_affine_fits(IsaSet isas, const Requant& r, size_t channels, float* slope,
                          float* intercept);
 
-// y = floor((acc * multiplier + addend) / 2^shift) for acc >= 0, at most 0 below.
+// y = floor((acc * multiplier + 2^(shift - 1) + extra) / 2^shift) for acc >= 0, at most 0 below.
 constexpr size_t kAffineChannels = 16;
 struct AffineBlock {
   int32_t multiplier[kAffineChannels];  // at least 2^30
   int32_t shift[kAffineChannels];       // 32..41
-  int64_t addend[kAffineChannels];      // positive, below 2^shift
+  int32_t extra;                        // 0..2^30
 };
 
 struct AffineKernel {

@@ -146,6 +146,9 @@ struct Phase {
   size_t pad, in_w, out_w;
 };
 
+// Of the kernels that slide() takes: can_slide().
+constexpr int kSlideHeight = 3, kSlideWidth = 3;
+
 // Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
 // registers and leaves them after the third output that it touches. Outputs area.x, area.x +
 // dilation, ..., of `image` moved to where they begin. kInside: is_regular(image), and then
@@ -155,6 +158,9 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {
   constexpr size_t kCell = V::kTile.quad_bytes;
   constexpr int kGroupRows = V::kTile.group_rows, kLoaded = kRows == 1 ? 3 : kGroupRows;
+  // The weights of a row are then one group of cells by columns and quads: Loop::weight_row_bytes.
+  static_assert(kSlideHeight <= kGroupRows);
+  constexpr size_t kWeightRow = kSlideWidth * 4 * kCell;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const size_t rows_left = area.left;
@@ -193,8 +199,7 @@ QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
       --left;
       typename V::Acc acc[kRows][4];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        // The cells of three columns by four quads: a row's, where rows are one group (kernels of 3).
-        const uint8_t* const row_weights = opaque(weights) + r * (3 * 4) * kCell;
+        const uint8_t* const row_weights = opaque(weights) + r * kWeightRow;
         unroll<4>([&](auto q) QRT_INLINE_LAMBDA { acc[r][q] = held.start(q); });
         unroll<3>([&](auto kx) QRT_INLINE_LAMBDA {
           unroll<4>([&](auto q) QRT_INLINE_LAMBDA {

@@ -127,7 +127,7 @@ Loops<V> loops_of() {
 // Of a dilated kernel, each slide() takes the columns of one phase: not where these are few.
 template <class V>
 bool can_slide(const DepthwiseShape& s) {
-  const bool fits = s.kernel_w == 3 && s.kernel_h <= 3 && s.multiplier == 1;
+  const bool fits = s.kernel_w == kSlideWidth && s.kernel_h <= kSlideHeight && s.multiplier == 1;
   const bool is_dilated = s.dilation_w > 1;
   return fits && (!is_dilated || (!V::kOwnTaps && s.stride_w == 1 && s.dilation_w <= s.in_w &&
                                   3 * s.dilation_w <= s.out_w));

@@ -136,19 +136,19 @@ void run_int16(const Step& step, const RunContext& context) {
 
 struct TableParams {
   const SumTablesKernel* kernel;
-  SumTables tables;
+  std::shared_ptr<const SumTables> tables;
   Broadcast broadcast;
 };
 
 void run_tables(const Step& step, const RunContext& context) {
   const TableParams& p = step.as<TableParams>();
-  for_all_rows(p.broadcast, step, context, [&](const Rows& r) { p.kernel->run(p.tables, r); });
+  for_all_rows(p.broadcast, step, context, [&](const Rows& r) { p.kernel->run(*p.tables, r); });
 }
 
 void run_table_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const TableParams& p = step.as<TableParams>();
-  p.kernel->run(p.tables, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
-                           context.out(step, 0) + begin, count, 1, 0, 0, 0});
+  p.kernel->run(*p.tables, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
+                            context.out(step, 0) + begin, count, 1, 0, 0, 0});
 }
 
 // The zero point of a tensor whose one pair is known, or -1.
@@ -193,14 +193,47 @@ bool pays(const PrepareContext& context) {
          static_cast<size_t>(context.outputs[0].shape.elements()) >= kFew;
 }
 
+TableKey key_of(const AddParams& p) {
+  TableKey key("sums of floats");
+  key.add(p.a_scale, p.b_scale, p.constant, p.multiply_add, p.a_is_inner, p.a_offset, p.b_offset,
+          p.output_offset, p.lo, p.hi);
+  return key;
+}
+
+TableKey key_of(const AddIntParams& p) {
+  TableKey key("sums of integers");
+  const auto add_stages = [&key](const RequantStage* stages, int32_t count) {
+    key.add(count);
+    for (int32_t i = 0; i < count; ++i)
+      key.add(stages[i].multiplier[0], stages[i].shift[0], stages[i].round, stages[i].clip_lo,
+              stages[i].clip_hi);
+  };
+  const Requant& r = p.requant;
+  key.add(p.a_zero_point, p.b_zero_point, p.left_shift, p.subtract, r.zero_point, r.lo, r.hi);
+  add_stages(p.a_stages, p.a_stage_count);
+  add_stages(p.b_stages, p.b_stage_count);
+  add_stages(r.stages, r.stage_count);
+  return key;
+}
+
 // Tables, where a kernel has them and these are the sums.
 template <class P>
 bool prepare_tables(const PrepareContext& context, const P& add,
                     bool (*SumTablesKernel::*make)(const P&, SumTables*), PlannedStep* step) {
   const SumTablesKernel* kernel = select_sum_tables(context.isas);
   if (kernel->run == nullptr || !pays(context)) return false;
+  const auto make_tables = [&] {
+    std::shared_ptr<SumTables> tables;
+    context.spend(sizeof(SumTables), [&] {
+      tables = std::make_shared<SumTables>();
+      if (!(kernel->*make)(add, tables.get())) tables = nullptr;
+      return tables != nullptr;
+    });
+    return tables;
+  };
   auto params = std::make_shared<TableParams>();
-  if (!(kernel->*make)(add, &params->tables)) return false;
+  params->tables = context.shared->get<SumTables>(key_of(add), make_tables);
+  if (params->tables == nullptr) return false;
   finish_step(context, std::move(params), kernel, run_tables, run_table_elements, step);
   return true;
 }

@@ -134,6 +134,7 @@ Status prepare_int(const PrepareContext& context, PlannedStep* step) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
+  QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
   QRT_TRY(analyse(context, &params->pool.shape));
   make_pool(context, &params->pool);

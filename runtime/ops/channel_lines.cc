@@ -15,13 +15,21 @@ size_t rows_of_period(size_t channels) {
   return std::min(whole, std::max<size_t>(kMost / channels, 1));
 }
 
+size_t blocks_of(size_t channels) {
+  return (channels * rows_of_period(channels) + kLinesBlock - 1) / kLinesBlock;
+}
+
 }  // namespace
 
 ChannelLines::ChannelLines(const LinesKernel* kernel, size_t channels)
     : kernel_(kernel),
       channels_(channels),
       period_(channels * rows_of_period(channels)),
-      blocks_((period_ + kLinesBlock - 1) / kLinesBlock) {}
+      blocks_(blocks_of(channels)) {}
+
+size_t ChannelLines::bytes(size_t channels) {
+  return sizeof(ChannelLines) + blocks_of(channels) * sizeof(LineBlock);
+}
 
 void ChannelLines::map(const uint8_t* x, uint8_t* y, size_t n) const {
   const auto map = signed_ ? kernel_->map_signed : two_ ? kernel_->map_two : kernel_->map;

@@ -22,6 +22,9 @@ class ChannelLines {
   static std::unique_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
                                                  size_t channels);
 
+  // What they take of memory.
+  static size_t bytes(size_t channels);
+
   const char* name() const { return kernel_->name; }
   // Dense rows, n bytes in all; contract: lines.h.
   void map(const uint8_t* x, uint8_t* y, size_t n) const;

@@ -35,6 +35,7 @@ constexpr size_t kStripBytes = 24 << 10;
 
 using Geometry = Conv2DGeometry;
 
+// What the shapes say; the constants are for check_constants().
 Status analyse(const InferContext& context, Geometry* g) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
@@ -70,29 +71,34 @@ Status analyse(const InferContext& context, Geometry* g) {
       g->kernel_h == 1 && g->kernel_w == 1 && g->stride_h == 1 && g->stride_w == 1 && !g->is_padded;
   g->taps = g->terms * g->kernel_h * (g->row_taps ? 1 : g->kernel_w);
   g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
+  return {};
+}
 
-  const size_t matrices = options->digits() * g->groups;
-  const uint64_t packed = matrices * gemm_packed_bytes(g->out_c / g->groups, g->taps, g->k);
+Status check_constants(const InferContext& context, const Geometry& g) {
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  const size_t matrices = options->digits() * g.groups;
+  const uint64_t packed = matrices * gemm_packed_bytes(g.out_c / g.groups, g.taps, g.k);
   QRT_TRY(check_weights(context, fb::Packing::GEMM, packed,
-                        matrices * ceil_div(g->out_c / g->groups, 16)));
-  QRT_TRY(check_gemm_tails(context, matrices, g->out_c / g->groups, g->taps, g->k));
+                        matrices * ceil_div(g.out_c / g.groups, 16)));
+  QRT_TRY(check_gemm_tails(context, matrices, g.out_c / g.groups, g.taps, g.k));
   if (runs_int16(context.inputs[0].type.dtype)) {
     QRT_TRY(check_input_count(context, 3));
-    QRT_TRY(check_int16_constants(context, g->out_c, g->taps * round_up(g->k, 4),
+    QRT_TRY(check_int16_constants(context, g.out_c, g.taps * round_up(g.k, 4),
                                   options->weight_sum(), options->requant(), /*is_planes=*/true,
                                   options->digits()));
-    return check_true_weight_sum(context, options->weight_sum(), matrices, g->out_c / g->groups,
-                                 g->taps, g->k);
+    return check_true_weight_sum(context, options->weight_sum(), matrices, g.out_c / g.groups,
+                                 g.taps, g.k);
   }
-  QRT_TRY(check_bias(context, 2, g->out_c));
-  QRT_TRY(check_weight_sum(options->weight_sum(), g->out_c));
-  QRT_TRY(check_requant(options->requant(), g->out_c, /*allow_acc=*/true));
-  return check_dynamic_layer(context, g->out_c, options->requant());
+  QRT_TRY(check_bias(context, 2, g.out_c));
+  QRT_TRY(check_weight_sum(options->weight_sum(), g.out_c));
+  QRT_TRY(check_requant(options->requant(), g.out_c, /*allow_acc=*/true));
+  return check_dynamic_layer(context, g.out_c, options->requant());
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Geometry g;
   QRT_TRY(analyse(context, &g));
+  QRT_TRY(check_constants(context, g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
   const DType x = context.inputs[0].type.dtype;
   const bool acc = requant->kind() == fb::RequantKind::ACC;
@@ -393,7 +399,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm.groups, gemm.n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
-             options->requant(), options->pair_safe()},
+             options->requant(), options->pair_safe(), context.file_end},
             context.isas, as_rows ? 1 : context.threads, &gemm);
   if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();

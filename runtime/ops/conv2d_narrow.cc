@@ -58,17 +58,18 @@ bool has_form(const Conv2DGeometry& g) {
 
 // Whether `values` of n outputs are those of the first `period`, again and again.
 template <class T>
-bool repeats(const std::vector<T>& values, size_t n, size_t period) {
-  return values.empty() ||
-         memcmp(values.data(), values.data() + period, (n - period) * sizeof(T)) == 0;
+bool repeats(const T* values, size_t n, size_t period) {
+  return values == nullptr || memcmp(values, values + period, (n - period) * sizeof(T)) == 0;
 }
 
 bool repeats(const GemmCall& gemm, size_t n, size_t period) {
-  const RequantParams& r = gemm.requant;
-  return repeats(gemm.bias, n, period) && repeats(r.scale, n, period) &&
-         repeats(r.slope, n, period) && repeats(r.intercept, n, period) &&
-         repeats(r.multiplier[0], n, period) && repeats(r.multiplier[1], n, period) &&
-         repeats(r.shift[0], n, period) && repeats(r.shift[1], n, period);
+  const Requant& r = gemm.requant.requant;
+  bool all = repeats(gemm.bias.data(), n, period) && repeats(r.scale, n, period) &&
+             repeats(r.slope, n, period) && repeats(r.intercept, n, period);
+  for (int i = 0; i < r.stage_count; ++i)
+    all =
+        all && repeats(r.stages[i].multiplier, n, period) && repeats(r.stages[i].shift, n, period);
+  return all;
 }
 
 // Outputs of a pixel where a pixel of the layer is several, an input apart; 0 where they lie otherwise.

@@ -16,6 +16,7 @@
 namespace qrt {
 namespace {
 
+// What the shapes say; the constants are for check_constants().
 Status analyse(const InferContext& context, DepthwiseShape* s) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   QRT_TRY(check_input_count(context, 3));
@@ -31,17 +32,21 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   static_cast<long long>(multiplier));
   QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
   s->multiplier = static_cast<size_t>(multiplier);
+  return {};
+}
 
-  const size_t out_c = static_cast<size_t>(w[2]);
+Status check_constants(const InferContext& context, const DepthwiseShape& s) {
+  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
+  const size_t out_c = s.in_c * s.multiplier;
   QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE,
-                        depthwise_packed_bytes(out_c, s->kernel_h, s->kernel_w),
+                        depthwise_packed_bytes(out_c, s.kernel_h, s.kernel_w),
                         ceil_div(out_c, 16)));
   QRT_MODEL_CHECK(depthwise_tails_are_zero(reinterpret_cast<const int8_t*>(context.inputs[1].data),
-                                           out_c, s->kernel_h, s->kernel_w),
+                                           out_c, s.kernel_h, s.kernel_w),
                   "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
-                  s->kernel_h);
+                  s.kernel_h);
   if (runs_int16(context.inputs[0].type.dtype))
-    return check_int16_constants(context, out_c, s->kernel_h * s->kernel_w, options->weight_sum(),
+    return check_int16_constants(context, out_c, s.kernel_h * s.kernel_w, options->weight_sum(),
                                  options->requant(), /*is_planes=*/false);
   QRT_TRY(check_bias(context, 2, out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), out_c));
@@ -51,6 +56,7 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
   QRT_TRY(analyse(context, &s));
+  QRT_TRY(check_constants(context, s));
   return add_output(context.inputs[0].type.dtype,
                     {context.inputs[0].type.shape[0], static_cast<int64_t>(s.out_h),
                      static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)},
@@ -205,14 +211,13 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->input_zero_point = options->input_zero_point();
   params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  params->requant = make_requant(*options->requant(), channels);
+  params->requant = make_requant(*options->requant(), channels, context.file_end);
   std::vector<int32_t> bias = read_bias(context.inputs[2]);
   const Sums sums = {&bias, s.kernel_h * s.kernel_w};
   find_float_form(channels, &params->requant, &sums);
   params->bias =
       fold_bias(std::move(bias), options->weight_sum(), channels, params->kernel->signed_lhs);
   find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
-  spread_groups(channels, channels, &params->requant);
 
   step->kernel = params->kernel->name;
   const double ns = static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels;

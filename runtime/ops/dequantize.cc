@@ -194,7 +194,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->is_signed = is_signed_integer(params->input);
   SmallFormat format;
   if (small_format(params->input, &format)) {
-    params->table.resize(size_t{1} << dtype_bits(params->input));
+    const size_t codes = size_t{1} << dtype_bits(params->input);
+    QRT_TRY(context.take(codes * sizeof(float)));
+    params->table.resize(codes);
     for (size_t i = 0; i < params->table.size(); ++i)
       params->table[i] = small_to_float(format, static_cast<uint8_t>(i));
   }

@@ -31,13 +31,12 @@ constexpr size_t kShortSums = 256;
 
 // groups x group values to groups x channel_stride(group) values and kReadAhead more.
 template <class T>
-void spread(size_t channels, size_t group, std::vector<T>* values) {
+std::vector<T> spread(size_t channels, size_t group, const T* values) {
   const size_t stride = channel_stride(group), groups = channels / group;
-  std::vector<T> result(groups * stride + kReadAhead, values->back());
+  std::vector<T> result(groups * stride + kReadAhead, values[channels - 1]);
   for (size_t g = 0; g < groups; ++g)
-    std::copy_n(values->begin() + static_cast<ptrdiff_t>(g * group), group,
-                result.begin() + static_cast<ptrdiff_t>(g * stride));
-  *values = std::move(result);
+    std::copy_n(values + g * group, group, result.begin() + static_cast<ptrdiff_t>(g * stride));
+  return result;
 }
 
 // Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
@@ -96,7 +95,9 @@ uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
 }
 
 std::vector<int32_t> read_bias(const OpInput& bias) {
-  std::vector<int32_t> values(bias.data_bytes / sizeof(int32_t));
+  std::vector<int32_t> values;
+  values.reserve(channel_stride(bias.data_bytes / sizeof(int32_t)) + kReadAhead);
+  values.resize(bias.data_bytes / sizeof(int32_t));
   memcpy(values.data(), bias.data, values.size() * sizeof(int32_t));
   return values;
 }
@@ -108,36 +109,35 @@ std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
     const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
     bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);
   }
-  spread(bias.size(), group, &bias);
+  if (bias.size() != group) return spread(bias.size(), group, bias.data());
+  bias.resize(channel_stride(group) + kReadAhead, int32_t{bias.back()});
   return bias;
 }
 
 void spread_groups(size_t channels, size_t group, RequantParams* params) {
+  if (channels == group) return;
+  const auto to_groups = [channels, group](auto& values, const auto*& pointer) {
+    if (pointer == nullptr) return;
+    values = spread(channels, group, pointer);
+    pointer = values.data();
+  };
   Requant& r = params->requant;
-  if (r.kind == RequantKind::kF32) {
-    spread(channels, group, &params->scale);
-    r.scale = params->scale.data();
-  }
+  to_groups(params->scale, r.scale);
   for (int i = 0; i < r.stage_count; ++i) {
-    spread(channels, group, &params->multiplier[i]);
-    spread(channels, group, &params->shift[i]);
-    r.stages[i].multiplier = params->multiplier[i].data();
-    r.stages[i].shift = params->shift[i].data();
+    to_groups(params->multiplier[i], r.stages[i].multiplier);
+    to_groups(params->shift[i], r.stages[i].shift);
   }
-  if (r.slope) {
-    spread(channels, group, &params->slope);
-    spread(channels, group, &params->intercept);
-    r.slope = params->slope.data();
-    r.intercept = params->intercept.data();
-  }
+  to_groups(params->slope, r.slope);
+  to_groups(params->intercept, r.intercept);
 }
 
-void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm, std::vector<int32_t>* bias) {
+void plan_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm,
+               std::vector<int32_t>* bias) {
+  const fb::Requant* const requant = constants.requant;
   size_t channels = gemm->groups * gemm->n, group = gemm->n;
   if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
     channels = group = gemm->requant_channels = kTensorRequantChannels;
-  if (requant) gemm->requant = make_requant(*requant, channels);
+  if (requant) gemm->requant = make_requant(*requant, channels, constants.file_end);
   const Sums sums = {bias, gemm->taps * gemm->kc};
   find_float_form(channels, &gemm->requant, bias == nullptr ? nullptr : &sums);
   if (gemm->taps * gemm->kc <= kShortSums)
@@ -145,14 +145,17 @@ void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t t
   spread_groups(channels, group, &gemm->requant);
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
-  gemm->kernel = select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, pair_safe});
+  gemm->kernel =
+      select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, constants.pair_safe});
   cut(threads, gemm);
 }
 
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
-  std::vector<int32_t> bias(gemm->groups * gemm->n);
+  std::vector<int32_t> bias;
+  bias.reserve(gemm->groups * channel_stride(gemm->n) + kReadAhead);
+  bias.resize(gemm->groups * gemm->n);
   memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
-  plan_gemm(constants.requant, constants.pair_safe, isas, threads, gemm, &bias);
+  plan_gemm(constants, isas, threads, gemm, &bias);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
   gemm->bias = fold_bias(std::move(bias), constants.weight_sum, gemm->n, gemm->kernel->signed_lhs);
 }

@@ -26,7 +26,7 @@ std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
 // Channels between the groups in bias and requantisation arrays.
 constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
 
-// Spreads the per-channel arrays of make_requant() the same way.
+// Spreads the per-channel arrays of make_requant() the same way; those of one group are as they should be.
 void spread_groups(size_t channels, size_t group, RequantParams* params);
 
 // Channels that the arrays of a requantisation of the tensor as a whole stand for: longer products
@@ -59,19 +59,20 @@ struct GemmConstants {
   const flatbuffers::Vector<int32_t>* weight_sum;
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
+  const uint8_t* file_end = nullptr;  // as of make_requant()
 };
 
-// Chooses the kernel, copies the requantisation, cuts; weights and bias stay unset. `bias`: that of
-// every channel, which the requantisation may change, or null if only a run knows it. REQUIRES as for
-// make_gemm().
-void plan_gemm(const fb::Requant* requant, bool pair_safe, IsaSet isas, size_t threads,
-               GemmCall* gemm, std::vector<int32_t>* bias = nullptr);
+// Chooses the kernel, reads the requantisation, cuts; weights and bias stay unset. `bias`: that of
+// every channel, which the requantisation may change, or null if only a run knows it. Of `constants` only
+// what is not weights and sums is used. REQUIRES as for make_gemm().
+void plan_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm,
+               std::vector<int32_t>* bias = nullptr);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
 uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
-// Chooses the kernel, copies bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
+// Chooses the kernel, reads bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.
 void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm);
 

@@ -156,6 +156,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::LstmOptions>();
   const Sizes s(context, o->time_major());
+  QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>(*o);
   LstmParams& p = params->lstm;
   p.in = static_cast<size_t>(s.in);

@@ -120,9 +120,12 @@ void run_planes(const Step& step, const RunContext& context) {
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
   // Of fewer rows it takes dozens of runs to make up for the search.
   constexpr size_t kLeastRows = 128;
-  if (p->elements / p->channels >= kLeastRows)
+  const auto fit = [&] {
     p->lines = ChannelLines::fit(context.isas, p->table, p->channels);
-  if (p->lines != nullptr) {
+    return p->lines != nullptr;
+  };
+  if (p->elements / p->channels >= kLeastRows &&
+      context.spend(ChannelLines::bytes(p->channels), fit)) {
     step->kernel = p->lines->name();
     step->run = run_lines;
     return;

@@ -346,8 +346,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     step->run = run_half;
   } else {
     step->run = run_chunks;
-    if (!plain || params->wraps || params->output == DType::kFloat4E2M1)
+    if (!plain || params->wraps || params->output == DType::kFloat4E2M1) {
+      QRT_TRY(context.take(kEdgeChunk * sizeof(float)));
       params->ones.assign(kEdgeChunk, 1.0f);
+    }
   }
   step->params = std::move(params);
   return Status();

@@ -352,6 +352,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (options->kind() == fb::SoftmaxKind::LOG_F32)
     return runs_int16(context.outputs[0].dtype) ? prepare_int16_log(context, step)
                                                 : prepare_log(context, step);
+  QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
   const float* table;
   QRT_TRY(find_table(context, kTable, &table));

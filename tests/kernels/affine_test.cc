@@ -148,14 +148,13 @@ TEST_P(RequantAffineTest, KernelsFindFits) {
     int found = 0;
     for (int i = 0; i < 60; ++i) {
       AffineBlock block;
+      block.extra = GetParam() == 2 ? 1 << 30 : 0;
       std::vector<Channel> channels(kAffineChannels);
       for (size_t c = 0; c < kAffineChannels; ++c) {
         channels[c] = {static_cast<int32_t>(random_.integer(1 << 30, INT32_MAX)),
                        static_cast<uint8_t>(random_.integer(1, 10))};
         block.multiplier[c] = channels[c].multiplier;
         block.shift[c] = 31 + channels[c].shift;
-        block.addend[c] =
-            (int64_t{1} << (block.shift[c] - 1)) + (GetParam() == 2 ? int64_t{1} << 30 : 0);
       }
       float slope[kAffineChannels], intercept[kAffineChannels];
       const uint32_t fits = kernels[row].fn(block, slope, intercept);

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "kernels/integer_build.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/failing_allocations.h"
 #include "tests/support/runner.h"
@@ -80,6 +84,92 @@ TEST(Allocation, ASessionTellsItsMemory) {
       const long taken = bytes - before, told = static_cast<long>(qrt_session_memory(session));
       EXPECT_LE(taken, told + told / 20) << "batch " << batch;
       EXPECT_GE(3 * taken, told) << "batch " << batch;
+      qrt_session_destroy(session);
+    }
+    qrt_model_destroy(model);
+  }
+}
+
+// All operators of the model with every one, and forms of some that have tables of their own.
+testing::ModelBuilder operators_with_tables() {
+  testing::ModelBuilder m = testing::every_op_model();
+  const uint32_t x = m.input({-1, 64, 32}), real = m.input({-1, 2048}, DType::kFloat32);
+  const uint32_t small = m.input({-1, 2048}, DType::kFloat8E4M3FN);
+  fb::LutOptionsT lut;  // lines
+  lut.per_channel = true;
+  std::vector<uint8_t> tables;
+  for (int i = 0; i < 32 * 256; ++i) tables.push_back(static_cast<uint8_t>(255 - i % 256));
+  lut.table = m.buffer(tables);
+  m.op(lut, {x}, {m.tensor({-1, 64, 32})});
+  if (is_integer_build()) return m;
+  fb::AddOptionsT add;
+  add.a_scale = testing::float_bits(0.5f);
+  add.b_scale = testing::float_bits(0.25f);
+  m.op(add, {x, x}, {m.tensor({-1, 64, 32})});
+  fb::QuantizeOptionsT quantize;
+  quantize.scale = testing::float_bits(std::vector<float>{0.5f});
+  quantize.zero_point = {0};
+  quantize.overflow = fb::Overflow::INT64;
+  m.op(quantize, {real}, {m.tensor({-1, 2048})});
+  const uint32_t scale = m.constant({}, DType::kFloat32, std::vector<float>{0.5f});
+  m.op(fb::DequantizeOptionsT(), {small, scale}, {m.tensor({-1, 2048}, DType::kFloat32)});
+  return m;
+}
+
+// Operator `index` of these, so many times, its tensors outside.
+std::vector<uint8_t> repeated(size_t index, int times) {
+  testing::ModelBuilder m = operators_with_tables();
+  fb::ModelT& model = m.model();
+  const std::unique_ptr<fb::OperatorT> op = std::move(model.operators[index]);
+  model.operators.clear();
+  model.variables.clear();
+  model.outputs.clear();
+  model.inputs.clear();
+  for (const uint32_t t : op->inputs)
+    if (model.tensors[t]->buffer == 0) model.inputs.push_back(t);
+  std::sort(model.inputs.begin(), model.inputs.end());
+  model.inputs.erase(std::unique(model.inputs.begin(), model.inputs.end()), model.inputs.end());
+  for (int i = 0; i < times; ++i) {
+    auto copy = std::make_unique<fb::OperatorT>();
+    copy->options = op->options;
+    // Tables that are shared where the operators are alike.
+    if (auto* add = copy->options.AsAdd())
+      add->constant = testing::float_bits(static_cast<float>(i));
+    copy->inputs = op->inputs;
+    for (const uint32_t t : op->outputs) {
+      const fb::TensorT& tensor = *model.tensors[t];
+      Shape shape;
+      for (const int32_t d : tensor.shape) shape.push_back(d);
+      copy->outputs.push_back(m.output(shape, static_cast<DType>(tensor.dtype)));
+    }
+    model.operators.push_back(std::move(copy));
+  }
+  return m.build();
+}
+
+// The same of every operator by itself, without the arena that hides its tables.
+TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
+  const size_t count = operators_with_tables().model().operators.size();
+  for (size_t op = 0; op < count; ++op) {
+    const std::vector<uint8_t> file = repeated(op, 50);
+    qrt_model* model = nullptr;
+    qrt_error error = {};
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, &error), QRT_OK)
+        << error.message;
+    for (const char* isa : testing::machine_isas()) {
+      qrt_session_options options;
+      qrt_session_options_init(&options);
+      options.isa = isa;
+      options.batch = 33;  // so much to do that tables pay
+      options.external_inputs = options.external_outputs = 1;
+      qrt_session* session = nullptr;
+      const long before = bytes;
+      ASSERT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK) << error.message;
+      const long taken = bytes - before, told = static_cast<long>(qrt_session_memory(session));
+      qrt_op_info info;
+      info.struct_size = sizeof info;
+      qrt_session_op_info(session, 0, &info);
+      EXPECT_LE(taken, told) << info.type << ": " << info.kernel << " on " << isa;
       qrt_session_destroy(session);
     }
     qrt_model_destroy(model);

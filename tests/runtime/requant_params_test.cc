@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/model_builder.h"
 
 namespace qrt {
@@ -46,6 +48,30 @@ TEST(RequantParams, KeepsPerChannelScalesAndPadsWithTheLast) {
   const RequantParams p = make_requant(*stored, 3);
   for (size_t i = 0; i < p.scale.size(); ++i) {
     ASSERT_EQ(p.scale[i], scale[i < 3 ? i : 2]);
+  }
+}
+
+TEST(RequantParams, StaysInTheFileWhereWholeRegistersCanBeRead) {
+  for (size_t channels : {15, 16, 32, 33}) {
+    fb::RequantT source = *testing::requant_int(1 << 30, 31, 9);
+    source.stages[0]->multiplier.assign(channels, 1 << 30);
+    source.stages[0]->shift.assign(channels, 31);
+    const Stored stored(source);
+    const auto& stage = *(*stored).stages()->Get(0);
+    const uint8_t *const multiplier = stage.multiplier()->Data(), *const shift =
+                                                                      stage.shift()->Data();
+    const size_t registers = (channels + 15) / 16 * 16 + 48;
+    const uint8_t* const end =
+        std::max(multiplier + registers * sizeof(int32_t), shift + registers);
+    const bool stays = channels % 16 == 0;
+    const RequantParams p = make_requant(*stored, channels, end);
+    EXPECT_EQ(p.requant.stages[0].multiplier == static_cast<const void*>(multiplier), stays);
+    EXPECT_EQ(p.requant.stages[0].shift == static_cast<const void*>(shift), stays);
+    EXPECT_EQ(p.multiplier[0].empty(), stays);
+    const uint8_t* const early = multiplier + registers * sizeof(int32_t) - 1;
+    const RequantParams copied = make_requant(*stored, channels, early);
+    EXPECT_EQ(copied.requant.stages[0].multiplier, copied.multiplier[0].data());
+    EXPECT_EQ(copied.multiplier[0].back(), 1 << 30);
   }
 }
 

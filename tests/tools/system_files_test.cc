@@ -1,7 +1,5 @@
-// What qrt_bench reads of a machine: quotas, big and little cores, frequency, temperature.
+// What qrt_bench reads of a machine: big and little cores, frequency, temperature.
 #include "bench/system_files.h"
-
-#include <cmath>
 
 #include "tests/support/command.h"
 
@@ -21,27 +19,6 @@ class SystemFilesTest : public testing::CommandTest {
 
   const SystemFiles files_{path("")};
 };
-
-TEST_F(SystemFilesTest, TheLeastQuotaAroundTheProcessCounts) {
-  EXPECT_EQ(files_.cgroup_cpus(), INFINITY);
-  add("proc/self/cgroup", "0::/box/inner");
-  add("sys/fs/cgroup/box/inner/cpu.max", "max 100000");
-  EXPECT_EQ(files_.cgroup_cpus(), INFINITY);
-  add("sys/fs/cgroup/box/cpu.max", "150000 100000");
-  EXPECT_EQ(files_.cgroup_cpus(), 1.5);
-  add("sys/fs/cgroup/cpu.max", "400000 100000");
-  EXPECT_EQ(files_.cgroup_cpus(), 1.5);
-  add("sys/fs/cgroup/box/inner/cpu.max", "50000 100000");
-  EXPECT_EQ(files_.cgroup_cpus(), 0.5);
-}
-
-TEST_F(SystemFilesTest, QuotasOfTheFirstVersionOfCgroups) {
-  add("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");
-  add("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
-  EXPECT_EQ(files_.cgroup_cpus(), INFINITY);
-  add("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000");
-  EXPECT_EQ(files_.cgroup_cpus(), 2.5);
-}
 
 TEST_F(SystemFilesTest, BigAndLittleByCapacityOrElseByFrequency) {
   const std::vector<int> none, all = {0, 1, 2, 3};

@@ -219,9 +219,10 @@ typedef struct qrt_session_options {
   size_t batch;       /* 0: the model's default */
   /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
    * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. qrt's
-   * own work on as many cores as there are, and no run waits for one that another program's thread
-   * keeps from its core before it has begun; where several threads are slower than the calling one
-   * alone for tens of milliseconds, runs take the latter for a while. */
+   * own work on no more CPUs than the process may use when they are made, by its affinity mask and its
+   * cgroup's quota (of 2.5: on 2), and no run waits for one that another program's thread keeps from
+   * its core before it has begun; where several threads are slower than the calling one alone for tens
+   * of milliseconds, runs take the latter for a while. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
   const char* isa;

@@ -1,0 +1,22 @@
+// How many CPUs this process may keep busy at a time.
+#ifndef QRT_RUNTIME_CPUS_H_
+#define QRT_RUNTIME_CPUS_H_
+
+#include <cstddef>
+#include <string>
+
+namespace qrt {
+
+// Those of the calling thread's affinity mask, at most what the cgroup's quota pays for, at least 1. A
+// quota of 2.5 gives 2: a run waits for its slowest thread, and with 3 the kernel would stop one of them
+// in every period.
+size_t usable_cpus();
+
+// CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around it,
+// of either version of cgroups; infinite without one. The folder of a container's own cgroup is the root
+// that it sees. Tests have a folder in place of the root.
+double cgroup_cpus(const std::string& root = "");
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_CPUS_H_
