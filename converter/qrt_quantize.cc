@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include "converter/quantize/quantize.h"
 #include "converter/quantize/report/report.h"
