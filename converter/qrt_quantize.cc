@@ -68,14 +68,12 @@ Status complete(const Options& options, Settings* settings) {
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
-  for (const std::string& file : {options.output, options.onnx, options.report,
-                                  cvm_file(options, ".json"), cvm_file(options, ".params")}) {
-    if (!file.empty() && tool::is_same_file(file, settings->model))
-      return error(Code::kInvalidArgument, "%s would overwrite the model that is read",
-                   file.c_str());
-    QRT_TRY(tool::check_writable(file));
-  }
-  return {};
+  std::vector<std::string> read = settings->calibration;
+  read.push_back(settings->model);
+  read.push_back(settings->labels);
+  return tool::check_outputs({options.output, options.onnx, options.report,
+                              cvm_file(options, ".json"), cvm_file(options, ".params")},
+                             read);
 }
 
 Status write_text(const std::string& path, const std::string& text) {

@@ -302,11 +302,23 @@ TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
                  "does not depend on");
 }
 
-TEST_F(Quantize, DoesNotOverwriteItsModel) {
-  const std::string model = network();
-  const CommandResult r = run("qrt_quantize", {model, "--calibration", samples(4), "-o", model});
-  EXPECT_EQ(r.status, 2);
-  EXPECT_NE(r.err.find("would overwrite"), std::string::npos) << r.err;
+// Nor one result by another.
+TEST_F(Quantize, DoesNotOverwriteWhatItReads) {
+  const std::string model = network(), data = samples(4), qrt = path("m.qrt");
+  const struct {
+    std::vector<std::string> files;
+    const char* message;
+  } cases[] = {{{"-o", model}, "would overwrite"},
+               {{"-o", qrt, "--report", data}, "would overwrite"},
+               {{"-o", qrt, "--labels", data, "--onnx", data}, "would overwrite"},
+               {{"-o", qrt, "--onnx", qrt}, "would be written twice"}};
+  for (const auto& c : cases) {
+    std::vector<std::string> arguments = {model, "--calibration", data};
+    arguments.insert(arguments.end(), c.files.begin(), c.files.end());
+    const CommandResult r = run("qrt_quantize", arguments);
+    EXPECT_EQ(r.status, 2) << c.files.back();
+    EXPECT_NE(r.err.find(c.message), std::string::npos) << r.err;
+  }
 }
 
 }  // namespace

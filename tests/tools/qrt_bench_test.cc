@@ -363,5 +363,20 @@ TEST_F(Bench, FilesThatCannotBeWrittenAreToldFirst) {
     EXPECT_EQ(file.path().string().find("x."), std::string::npos) << file.path();
 }
 
+TEST_F(Bench, FilesThatAreReadAreNotWrittenOver) {
+  const std::string named = "x=" + path("x.npy"), old = path("old.json");
+  for (const std::string& file : {path("x.npy"), old}) std::ofstream(file) << "content";
+  for (const char* option : {"--html", "--trace"}) {
+    expect_failure("qrt_bench", {model_, option, model_}, 2, " would overwrite ");
+    expect_failure("qrt_bench", {model_, "--input", named, option, path("x.npy")}, 2,
+                   " would overwrite ");
+    expect_failure("qrt_bench", {model_, "--compare", old, option, old}, 2, " would overwrite ");
+  }
+  expect_failure("qrt_bench", {model_, "--html", path("a"), "--trace", path("a")}, 2,
+                 " would be written twice");
+  expect_failure("qrt_inspect", {model_, "--html", model_}, 2, " would overwrite ");
+  EXPECT_EQ(bench({"--html", "/dev/null", "--trace", "/dev/null"}).status, 0);
+}
+
 }  // namespace
 }  // namespace qrt
