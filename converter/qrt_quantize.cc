@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "converter/command_line.h"
+#include "converter/import/frontend.h"
 #include "converter/quantize/quantize.h"
 #include "converter/quantize/report/report.h"
 #include "runtime/tools/files.h"
@@ -68,6 +70,11 @@ Status complete(const Options& options, Settings* settings) {
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
+  const convert::Frontend* format = nullptr;
+  QRT_TRY(convert::FormatOptions().find_format(settings->model, &format));
+  if (format != convert::find_frontend("onnx"))
+    return error(Code::kInvalidModel, "%s: is a model of %s, expected a float model in ONNX",
+                 settings->model.c_str(), format->title);
   std::vector<std::string> read = settings->calibration;
   read.push_back(settings->model);
   read.push_back(settings->labels);

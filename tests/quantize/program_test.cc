@@ -262,6 +262,9 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");
   expect_refused({model, "--calibration", samples(20, 0)}, 3, "every value of every sample is 0");
   expect_refused({model, "--calibration", samples(20, 1, {3, 9, 9})}, 3, "has shape [20, 3, 9, 9]");
+  for (const char* option : {"--mean=0.5", "--scale=1", "--bgr"})
+    expect_refused({model, "--calibration", samples(20), option}, 2, "are for images");
+  expect_refused({model, "--calibration", "random", "--std=2"}, 2, "are for images");
   const std::vector<uint8_t> bytes(20 * 192, 7);
   ASSERT_TRUE(
       tool::write_npy(path("bytes.npy"), DType::kUInt8, {20, 3, 8, 8}, bytes.data(), bytes.size())
@@ -277,6 +280,8 @@ TEST_F(Quantize, RefusesModelsThatAreNone) {
   expect_refused({network(NAN), "--calibration", data}, 3, "holds NaN");
   expect_refused({write("text.onnx", "no model"), "--calibration", data}, 3,
                  "is not an ONNX model");
+  expect_refused({write("m.tflite", "....TFL3"), "--calibration", data}, 3, "is a model of TFLite");
+  expect_refused({write("m.qrt", "....QRT1"), "--calibration", data}, 3, "is a .qrt file already");
 
   OnnxBuilder quantised;
   const std::string x = quantised.input<float>({-1, 3, 8, 8}, "x");
