@@ -320,6 +320,18 @@ TEST_F(Convert, CountsRefusedNodesInOneWay) {
   EXPECT_EQ(counts, 2u) << r.err;
 }
 
+TEST_F(Convert, FloatModelsAreToldOfQrtQuantize) {
+  node("Relu", {"x"}, "r");
+  node("Det", {"r"}, "y");
+  const std::string quantize = "qrt_quantize";
+  const std::string onnx = write("m.onnx", model_.SerializeAsString());
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt")}, 4, quantize);
+  model_.mutable_graph()->clear_node();
+  const CommandResult r = run("qrt_convert", {quantised("Det"), "-o", path("m.qrt")});
+  EXPECT_EQ(r.status, 4);
+  EXPECT_EQ(r.err.find(quantize), std::string::npos) << r.err;
+}
+
 TEST_F(Convert, LeavesTheOldFileWhenItFails) {
   const std::string onnx = quantised("Det");
   write("m.qrt", "old");

@@ -36,16 +36,6 @@ bool element_of(int type, Element* element) {
   }
 }
 
-bool is_quantized_op(const std::string& op) {
-  const auto ends_with = [&](const char* end) {
-    const size_t n = strlen(end);
-    return op.size() >= n && op.compare(op.size() - n, n, end) == 0;
-  };
-  return ends_with("QuantizeLinear") || ends_with("DequantizeLinear") || ends_with("Integer") ||
-         op.rfind("QLinear", 0) == 0 || op == "QGemm" || op == "QAttention" ||
-         op == "MatMulNBits" || op == "DynamicQuantizeMatMul" || op == "MatMulIntegerToFloat";
-}
-
 class Reader {
  public:
   Reader(const Model& source, FloatModel* model)
@@ -78,7 +68,7 @@ class Reader {
     for (int i = 0; i < source_.graph().node_size(); ++i) {
       const onnx::NodeProto& node = source_.graph().node(i);
       const std::string label = file::node_label(node, i);
-      if (is_quantized_op(node.op_type()))
+      if (file::is_quantized_op(node.op_type()))
         return error(
             Code::kUnsupported,
             "the model is quantised already: node '%s' is %s. qrt_convert takes such models",
