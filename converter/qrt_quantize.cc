@@ -78,9 +78,9 @@ Status complete(const Options& options, Settings* settings) {
   std::vector<std::string> read = settings->calibration;
   read.push_back(settings->model);
   read.push_back(settings->labels);
-  return tool::check_outputs({options.output, options.onnx, options.report,
-                              cvm_file(options, ".json"), cvm_file(options, ".params")},
-                             read);
+  settings->outputs = {options.output, options.onnx, options.report, cvm_file(options, ".json"),
+                       cvm_file(options, ".params")};
+  return tool::check_outputs(settings->outputs, read);
 }
 
 Status write_text(const std::string& path, const std::string& text) {

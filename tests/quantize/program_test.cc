@@ -293,7 +293,7 @@ TEST_F(Quantize, RefusesModelsThatAreNone) {
   OnnxBuilder::declare(unknown.graph().add_output(), unknown.node("RoiAlignOfTomorrow", {u}), 1,
                        {-1, 3});
   expect_refused({write("u.onnx", unknown.bytes()), "--calibration", data}, 4,
-                 "RoiAlignOfTomorrow");
+                 "RoiAlignOfTomorrow (node '");
 }
 
 TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
@@ -324,6 +324,28 @@ TEST_F(Quantize, DoesNotOverwriteWhatItReads) {
     EXPECT_EQ(r.status, 2) << c.files.back();
     EXPECT_NE(r.err.find(c.message), std::string::npos) << r.err;
   }
+}
+
+TEST_F(Quantize, DoesNotOverwriteDataBesideItsModel) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(read(network())));
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (!tensor.has_raw_data() || tensor.raw_data().empty()) continue;
+    const std::string name = "weights.bin";
+    write(name, tensor.raw_data());
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* location = tensor.add_external_data();
+    location->set_key("location");
+    location->set_value(name);
+    break;
+  }
+  const std::string data = path("weights.bin"), content = read(data);
+  expect_failure("qrt_quantize",
+                 {write("external.onnx", model.SerializeAsString()), "--calibration", samples(20),
+                  "-o", path("m.qrt"), "--report", data},
+                 2, "would overwrite");
+  EXPECT_EQ(read(data), content);
 }
 
 }  // namespace
