@@ -101,10 +101,12 @@ std::string file_part(const std::string& name) {
 
 namespace {
 
-// A pipe, a device or a folder: there is nothing to put another file in place of.
+// A pipe, a device, a folder, or a system's name of a descriptor: there is nothing to put another file
+// in place of.
 bool is_special(const std::string& path) {
   struct stat info;
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  return stat(path.c_str(), &info) == 0 &&
+         (!S_ISREG(info.st_mode) || platform::is_descriptor(path));
 }
 
 Status check_writable(const std::string& path) {

@@ -344,6 +344,18 @@ TEST_F(Convert, WritesToPipesAndDevices) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+// /dev/stdout of a program whose output goes to a file: the file is written, and the link stays.
+TEST_F(Convert, WritesToWhatADescriptorIsOpenOn) {
+  const std::string onnx = quantised("Relu");
+  ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("m.qrt")}).status, 0);
+  std::filesystem::create_symlink("/proc/self/fd/1", path("first"));
+  std::filesystem::create_symlink("first", path("second"));
+  const CommandResult r = run("qrt_convert", {onnx, "-o", path("second")});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out, read(path("m.qrt")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("second")));
+}
+
 TEST_F(Convert, VerboseShowsTheGraph) {
   const CommandResult r = run("qrt_convert", {quantised("Relu"), "-o", path("m.qrt"), "--verbose"});
   EXPECT_EQ(r.status, 0);
