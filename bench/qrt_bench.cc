@@ -168,8 +168,10 @@ Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   if (options.sustained_minutes > 0 && (request->format == "csv" || request->format == "md"))
     return error(Code::kInvalidArgument, "--sustained is shown as text, json or jsonl");
   for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
-  for (const std::string& file : {request->trace, request->html})
-    QRT_TRY(tool::check_writable(file));
+  std::vector<std::string> read = request->models;
+  read.insert(read.end(), options.inputs.begin(), options.inputs.end());
+  read.push_back(request->compare);
+  QRT_TRY(tool::check_outputs({request->trace, request->html}, read));
   if (!request->compare.empty()) {
     QRT_TRY(read_old_runs(request->compare, old_runs));
     QRT_TRY(check_old_runs(*request, *old_runs));

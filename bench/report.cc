@@ -1,9 +1,20 @@
 // Which format is printed, and what all formats share.
 #include "bench/report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace qrt::bench {
+
+std::string ms_text(double ms) {
+  // A millisecond and more: 3 decimals, down to a nanosecond's 6.
+  const int decimals =
+      ms > 0 ? static_cast<int>(std::clamp(2 - std::floor(std::log10(ms)), 3.0, 6.0)) : 3;
+  char text[64];
+  snprintf(text, sizeof text, "%.*f", decimals, ms);
+  return text;
+}
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
@@ -18,10 +29,10 @@ const char* level_name(int level) {
 
 std::string describe(const Comparison& c, const Measurement& m) {
   char text[256];
-  snprintf(text, sizeof text,
-           "least %.3f -> %.3f ms (%+.1f %%), tolerance %.1f %%, median %+.1f %%: %s",
-           c.old_run.least, m.least_ms(), c.least_change * 100, c.tolerance * 100,
-           c.median_change * 100, c.is_regression ? "regression" : "no regression");
+  snprintf(
+      text, sizeof text, "least %s -> %s ms (%+.1f %%), tolerance %.1f %%, median %+.1f %%: %s",
+      ms_text(c.old_run.least).c_str(), ms_text(m.least_ms()).c_str(), c.least_change * 100,
+      c.tolerance * 100, c.median_change * 100, c.is_regression ? "regression" : "no regression");
   return text;
 }
 

@@ -34,6 +34,8 @@ std::string describe(const Comparison& comparison, const Measurement& m);
 
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);
+// For people: three digits at least, of small models' times, too. "12.345", "0.00204"
+std::string ms_text(double ms);
 // 100 * part / whole; 0 of nothing.
 double percent(double part, double whole);
 

@@ -101,11 +101,12 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
   printf("|---|---|---|---|---|---|---|---|---|%s\n", compares ? "---|---|" : "");
   for (const Run& run : runs) {
     const Measurement& m = run.m;
-    printf("| %s | %s | %zu | %zu | %.3f | %.3f | %.3f | %.1f | %.1f %% |",
-           cell(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.median,
-           compares ? m.least_ms() : m.min, m.p90, m.gmacs(), m.median_noise * 100);
+    printf("| %s | %s | %zu | %zu | %s | %s | %s | %.1f | %.1f %% |",
+           cell(run.options.model).c_str(), m.isa.c_str(), run.options.threads, m.batch,
+           ms_text(m.median).c_str(), ms_text(compares ? m.least_ms() : m.min).c_str(),
+           ms_text(m.p90).c_str(), m.gmacs(), m.median_noise * 100);
     if (run.comparison)
-      printf(" %.3f | %+.1f %%%s |", run.comparison->old_run.least,
+      printf(" %s | %+.1f %%%s |", ms_text(run.comparison->old_run.least).c_str(),
              run.comparison->least_change * 100,
              run.comparison->is_regression ? " (regression)" : "");
     puts("");
@@ -118,7 +119,7 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
         "| us | share | GMAC/s | level | operator | kernel | name "
         "|\n|---|---|---|---|---|---|---|");
     for (const OpTime& op : run.m.ops)
-      printf("| %.1f | %.1f %% | %.1f | %s | %s | %s | %s |\n", op.ms * 1e3, op.share * 100,
+      printf("| %.2f | %.1f %% | %.1f | %s | %s | %s | %s |\n", op.ms * 1e3, op.share * 100,
              op.gmacs, level_name(op.level), op.type.c_str(), cell(op.kernel).c_str(),
              cell(op.name).c_str());
   }

@@ -1,5 +1,5 @@
-// What the command lines of qrt_convert and qrt_diff share: the options of the source formats, and
-// which format a file is of.
+// What the command lines of qrt_convert, qrt_diff and qrt_quantize share: the options of the source
+// formats, and which format a file is of.
 #ifndef QRT_CONVERTER_COMMAND_LINE_H_
 #define QRT_CONVERTER_COMMAND_LINE_H_
 

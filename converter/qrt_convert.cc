@@ -28,15 +28,6 @@ struct Options {
   bool verbose = false, list = false, check = false, keep_test_values = false;
 };
 
-// kInvalidArgument if writing the output would destroy one of the files that the model comes from.
-Status check_output(const Options& options, const std::vector<std::string>& source_files) {
-  for (const std::string& file : source_files)
-    if (!options.output.empty() && tool::is_same_file(options.output, file))
-      return error(Code::kInvalidArgument, "-o %s would overwrite %s, which the model is read from",
-                   options.output.c_str(), file.c_str());
-  return {};
-}
-
 // The nodes that keep the model from `level`.
 int check_level(const Report& report, const std::string& level) {
   int above = 0;
@@ -110,7 +101,9 @@ int convert_model(const Options& options) {
   Graph graph;
   Report report;
   tool::ProgressLine progress("qrt_convert");
-  Status status = check_output(options, {options.input});
+  std::vector<std::string> read = options.digests;
+  read.push_back(options.input);
+  Status status = tool::check_outputs({options.output}, read);
   if (!status.ok()) return tool::fail(status);
   const convert::Frontend* format = nullptr;
   status = options.format.find_format(options.input, &format);
@@ -121,7 +114,7 @@ int convert_model(const Options& options) {
     if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
   }
-  status = check_output(options, graph.source_files);
+  status = tool::check_outputs({options.output}, graph.source_files);
   if (!status.ok()) return tool::fail(status);
   const auto step = [&](const char* what) { progress.show(what); };
   std::vector<uint8_t> bytes;

@@ -3,8 +3,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
+#include "converter/command_line.h"
+#include "converter/import/frontend.h"
 #include "converter/quantize/quantize.h"
 #include "converter/quantize/report/report.h"
 #include "runtime/tools/files.h"
@@ -69,14 +70,17 @@ Status complete(const Options& options, Settings* settings) {
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
-  for (const std::string& file : {options.output, options.onnx, options.report,
-                                  cvm_file(options, ".json"), cvm_file(options, ".params")}) {
-    if (!file.empty() && tool::is_same_file(file, settings->model))
-      return error(Code::kInvalidArgument, "%s would overwrite the model that is read",
-                   file.c_str());
-    QRT_TRY(tool::check_writable(file));
-  }
-  return {};
+  const convert::Frontend* format = nullptr;
+  QRT_TRY(convert::FormatOptions().find_format(settings->model, &format));
+  if (format != convert::find_frontend("onnx"))
+    return error(Code::kInvalidModel, "%s: is a model of %s, expected a float model in ONNX",
+                 settings->model.c_str(), format->title);
+  std::vector<std::string> read = settings->calibration;
+  read.push_back(settings->model);
+  read.push_back(settings->labels);
+  settings->outputs = {options.output, options.onnx, options.report, cvm_file(options, ".json"),
+                       cvm_file(options, ".params")};
+  return tool::check_outputs(settings->outputs, read);
 }
 
 Status write_text(const std::string& path, const std::string& text) {

@@ -23,6 +23,7 @@ enum class Ladder { kNone, kFast, kFull };
 struct Settings {
   std::string model;
   std::vector<std::string> calibration;
+  std::vector<std::string> outputs;  // files that the result will go to: none of the model's
   tool::PictureOptions images;
   std::string labels;  // .npy or .txt; empty: none
   Scheme scheme = schemes()[0];

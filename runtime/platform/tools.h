@@ -33,7 +33,11 @@ class Replacement {
 // After a power loss, too, the folder knows its new names. True where a system has no such thing.
 bool sync_folder(const std::string& folder);
 
+// Whether two names lead to one file, by whatever links. False where one of them leads to none.
 bool is_same_file(const std::string& a, const std::string& b);
+
+// Whether a name leads to what a descriptor of this process is open on: /dev/stdout, /dev/fd/3.
+bool is_descriptor(const std::string& path);
 
 // True where there is one already.
 bool make_folder(const std::string& path);

@@ -48,6 +48,23 @@ bool is_same_file(const std::string& a, const std::string& b) {
          x.st_ino == y.st_ino;
 }
 
+bool is_descriptor(const std::string& path) {
+  struct stat proc, info;
+  if (lstat("/proc/self", &proc) != 0) return false;
+  std::string name = path;
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (lstat(name.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return false;
+    if (info.st_dev == proc.st_dev) return true;
+    char target[4096];
+    const ssize_t n = readlink(name.c_str(), target, sizeof target);
+    if (n <= 0) return false;
+    const std::string folder = target[0] == '/' ? "" : name.substr(0, name.rfind('/') + 1);
+    name = folder + std::string(target, static_cast<size_t>(n));
+  }
+  return false;
+}
+
 bool make_folder(const std::string& path) {
   return mkdir(path.c_str(), 0777) == 0 || errno == EEXIST;
 }

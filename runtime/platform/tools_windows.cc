@@ -71,6 +71,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
          x.nFileIndexHigh == y.nFileIndexHigh && x.nFileIndexLow == y.nFileIndexLow;
 }
 
+bool is_descriptor(const std::string&) { return false; }
+
 bool make_folder(const std::string& path) {
   return CreateDirectoryA(path.c_str(), nullptr) != 0 || GetLastError() == ERROR_ALREADY_EXISTS ||
          (errno = ENOENT, false);

@@ -101,16 +101,15 @@ std::string file_part(const std::string& name) {
 
 namespace {
 
-// A pipe, a device or a folder: there is nothing to put another file in place of.
+// A pipe, a device, a folder, or a system's name of a descriptor: there is nothing to put another file
+// in place of.
 bool is_special(const std::string& path) {
   struct stat info;
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  return stat(path.c_str(), &info) == 0 &&
+         (!S_ISREG(info.st_mode) || platform::is_descriptor(path));
 }
 
-}  // namespace
-
 Status check_writable(const std::string& path) {
-  if (path.empty()) return {};
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
@@ -121,6 +120,38 @@ Status check_writable(const std::string& path) {
     if (file.fd() >= 0) return {};
   }
   return error(Code::kIoError, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+}
+
+// A name may hold '=', a file too.
+bool is_file_of(const std::string& input, const std::string& output) {
+  for (size_t begin = 0; begin <= input.size();) {
+    if (platform::is_same_file(input.substr(begin), output)) return true;
+    const size_t sign = input.find('=', begin);
+    if (sign == std::string::npos) return false;
+    begin = sign + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_outputs(const std::vector<std::string>& outputs,
+                     const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& path = outputs[i];
+    if (path.empty()) continue;
+    if (!is_special(path)) {
+      for (const std::string& input : inputs)
+        if (is_file_of(input, path))
+          return error(Code::kInvalidArgument, "%s would overwrite %s, which is read", path.c_str(),
+                       input.c_str());
+      for (size_t j = 0; j < i; ++j)
+        if (outputs[j] == path || platform::is_same_file(outputs[j], path))
+          return error(Code::kInvalidArgument, "%s would be written twice", path.c_str());
+    }
+    QRT_TRY(check_writable(path));
+  }
+  return {};
 }
 
 Status write_file(const std::string& path, const void* data, size_t bytes) {
@@ -139,9 +170,4 @@ Status write_file(const std::string& path, const void* data, size_t bytes) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return platform::sync_folder(folder) ? Status() : io_error(folder);
 }
-
-bool is_same_file(const std::string& a, const std::string& b) {
-  return platform::is_same_file(a, b);
-}
-
 }  // namespace qrt::tool

@@ -26,16 +26,15 @@ Status read_text(const std::string& path, std::string* text);
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_part(const std::string& name);
 
-// Before long work: that write_file() can make `path`. kIoError, with the system's reason. Leaves
-// what is there as it is. "": no file is wanted.
-Status check_writable(const std::string& path);
+// Before long work: that write_file() can make each of `outputs` ("": not wanted), that no two of
+// them are one file, and that none is one of `inputs`, FILE or NAME=FILE. kInvalidArgument, or kIoError
+// with the system's reason. Leaves what is there as it is.
+Status check_outputs(const std::vector<std::string>& outputs,
+                     const std::vector<std::string>& inputs);
 
 // Replaces `path` in one step: readers see the old content or all of the new. Pipes and devices are
 // written directly.
 Status write_file(const std::string& path, const void* data, size_t bytes);
-
-// Whether two names lead to one file, by whatever links. False where one of them leads to none.
-bool is_same_file(const std::string& a, const std::string& b);
 
 }  // namespace qrt::tool
 

@@ -21,9 +21,13 @@ Status assign_files(const Model& model, const std::vector<std::string>& files,
   for (const std::string& text : named) {
     std::string file;
     const size_t i = find_named(text, count, name, &file);
-    if (i == count)
-      return error(Code::kInvalidArgument, "--input %s: no input of the model has this name",
-                   text.c_str());
+    if (i == count) {
+      std::string names;
+      for (size_t n = 0; n < count; ++n) names += (n > 0 ? ", '" : "'") + name(n) + "'";
+      return error(Code::kInvalidArgument,
+                   "--input %s: no input of the model has this name, they are %s: NAME=FILE.npy",
+                   text.c_str(), names.c_str());
+    }
     if (!(*assigned)[i].empty())
       return error(Code::kInvalidArgument, "--input %s: given twice", text.c_str());
     (*assigned)[i] = file;

@@ -129,7 +129,9 @@ class HeaderParser {
     }
     std::string known;
     for (const TypeName& t : kTypes) known += std::string(known.empty() ? "" : " ") + t.name;
-    return error(Code::kUnsupported, "element type '%.20s' is not supported (known: %s)",
+    return error(Code::kUnsupported,
+                 "element type '%.20s' is not supported (known: %s): save it as another, as by "
+                 "numpy's array.astype(numpy.float32)",
                  name.c_str(), known.c_str());
   }
 

@@ -2,7 +2,9 @@
 #include "runtime/tools/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 
 #include "qrt/qrt.hpp"
@@ -119,7 +121,10 @@ void CommandLine::number(const std::string& name, size_t* value, size_t least, s
 
 void CommandLine::number(const std::string& name, double* value, double least, double most,
                          const std::string& help) {
-  app_->add(name, value, help)->check(CLI::Range(least, most));
+  CLI::Option* option = app_->add(name, value, help)->check(CLI::Range(least, most));
+  option->check([](const std::string& text) {  // which is on no side of a limit
+    return std::isnan(strtod(text.c_str(), nullptr)) ? "'" + text + "' is no number" : "";
+  });
 }
 
 bool CommandLine::parse(int argc, char** argv, int* exit) {

@@ -92,8 +92,11 @@ int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
   usual_end = std::set_terminate(end_without_memory);
   try {
     const int status = body(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-      complain(std::string("standard output: ") + strerror(errno));
+    const bool is_flushed = fflush(stdout) == 0;
+    if (!is_flushed || ferror(stdout) != 0) {
+      if (status != kSystem)  // else it has been told
+        complain(std::string("standard output: ") +
+                 (is_flushed ? "not all of it could be written" : strerror(errno)));
       return status == kDone ? kSystem : status;
     }
     return status;

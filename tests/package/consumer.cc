@@ -9,7 +9,12 @@ int main(int argc, char** argv) {
     qrt::SessionOptions options;
     options.batch = 3;
     qrt::Session session(model, options);
-    for (float& v : session.input<float>(0)) v = 1.5f;
+#ifdef __cpp_lib_span
+    const std::span<float> x = session.input<float>(0);
+#else
+    const qrt::Span<float> x = session.input<float>(0);
+#endif
+    for (float& v : x) v = 1.5f;
     session.run();
     const qrt::Span<const float> y = session.output<float>(1);
     std::printf("%zu probabilities from %s\n", y.size(), model.metadata("producer")->data());

@@ -28,9 +28,11 @@ if command -v pkg-config >/dev/null; then
   echo "pkg-config"
   export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
   quietly $CC -std=c11 -Wall -Wextra -Werror -pedantic "$source/tests/package/consumer.c" $(pkg-config --cflags --libs qrt) -o "$work/c"
-  quietly $CXX -std=c++17 -Wall -Wextra -Werror "$source/tests/package/consumer.cc" $(pkg-config --cflags --libs qrt) -o "$work/cc"
   "$work/c" "$model"
-  "$work/cc" "$model"
+  for standard in 17 20; do
+    quietly $CXX -std=c++$standard -Wall -Wextra -Wconversion -Werror -pedantic "$source/tests/package/consumer.cc" $(pkg-config --cflags --libs qrt) -o "$work/cc"
+    "$work/cc" "$model"
+  done
 fi
 
 echo "add_subdirectory"

@@ -1,5 +1,6 @@
 """Arrays of the caller's as inputs and outputs, and a pool for several sessions."""
 import gc
+import pickle
 import threading
 import unittest
 
@@ -108,6 +109,10 @@ class BindTest(unittest.TestCase):
         session.run()
         with self.assertRaisesRegex(ValueError, "no type 'int4'"):
             qrt.empty((8,), "int4")
+        with self.assertRaisesRegex(ValueError, "dimension is -1"):
+            qrt.empty((-1,))
+        for dtype in (numpy.float32, numpy.dtype("float32")):
+            self.assertEqual(qrt.empty((2, 3), dtype).dtype, numpy.float32)
 
     def test_what_overlaps_is_refused_by_the_run(self):
         memory = qrt.empty((4096,))
@@ -153,6 +158,8 @@ class PoolTest(unittest.TestCase):
             qrt.Pool(0)
         with self.assertRaisesRegex(qrt.InvalidArgumentError, "1025 threads"):
             qrt.Pool(1025)
+        with self.assertRaisesRegex(TypeError, "make one in each process"):
+            pickle.dumps(qrt.Pool(1))
 
 
 if __name__ == "__main__":

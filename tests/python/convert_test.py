@@ -76,7 +76,9 @@ class QuantizeTest(unittest.TestCase):
             self.assertGreater(os.path.getsize(report), 1000)
             with open(path, "rb") as file:
                 written = file.read()
-        self.assertEqual(qrt.quantize(self.FLOAT, numpy.load(self.SAMPLES)), written)
+        samples = numpy.load(self.SAMPLES)
+        for calibration in (samples, {"image": samples}, {"image": self.SAMPLES}, [self.SAMPLES]):
+            self.assertEqual(qrt.quantize(self.FLOAT, calibration), written)
         images, labels = (numpy.load(os.path.join(DIGITS, name)) for name in ("images.npy", "labels.npy"))
         scores = qrt.Model(written).session(batch=len(images)).run({"image": images})["logits"]
         self.assertGreaterEqual(int((scores.argmax(axis=1) == labels).sum()), 355)
@@ -88,6 +90,8 @@ class QuantizeTest(unittest.TestCase):
             qrt.quantize(b"no model", self.SAMPLES)
         with self.assertRaisesRegex(qrt.InvalidArgumentError, "--no-such-option"):
             qrt.quantize(self.FLOAT, self.SAMPLES, no_such_option=1)
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--mean.* are for images"):
+            qrt.quantize(self.FLOAT, self.SAMPLES, mean=(0.5, 0.25))
 
 
 if __name__ == "__main__":

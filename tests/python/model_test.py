@@ -97,6 +97,11 @@ class SessionTest(unittest.TestCase):
             self.model.session(isa="no-such-isa")
         with self.assertRaisesRegex(ValueError, "batch is -1"):
             self.model.session(batch=-1)
+        for batch, kind, message in ((2**64 + 1, ValueError, "too large"),  # ctypes would make it 1
+                                     (1.5, TypeError, "batch is 1.5"), ("2", TypeError, "batch is '2'")):
+            with self.assertRaisesRegex(kind, message):
+                self.model.session(batch=batch)
+        self.assertEqual(self.model.session(threads=0).threads, 1)
         with self.assertRaisesRegex(ValueError, "at batch 1000000000.*'image'"):
             self.model.session(batch=10**9)
         self.assertEqual(python("""if True:
@@ -123,6 +128,8 @@ class SessionTest(unittest.TestCase):
              r"takes float32 \[1, 8, 8, 4\], not .*"),
             ({"image": array.array("f", [0] * 255), "gate": gate}, ValueError,
              r"takes float32 \[1, 8, 8, 4\], not .* \[255\]"),
+            ({0: bytes(1024), "gate": gate}, ValueError, "no input 0: the model's are 'image', 'gate'"),
+            ([bytes(1024), gate], TypeError, "a dict of arrays by name, {'image': array, 'gate': array}"),
         ):
             with self.assertRaisesRegex(kind, message):
                 session.run(inputs)
@@ -255,7 +262,7 @@ class NumpyTest(unittest.TestCase):
         session = model.session(batch=4)
         with self.assertRaisesRegex(TypeError, r"float32 \[4, 1, 8, 8\], not float64 \[4, 1, 8, 8\]"):
             session.run({"image": images[:4].astype(float)})
-        with self.assertRaisesRegex(TypeError, "not float32"):  # of the other byte order
+        with self.assertRaisesRegex(TypeError, "not >f4"):  # of the other byte order
             session.run({"image": images[:4].astype(">f4")})
         with self.assertRaisesRegex(ValueError, r"not float32 \[5, .*model.session\(batch=5\)"):
             session.run({"image": images[:5]})

@@ -47,7 +47,7 @@ TEST(FloatInterpreter, SameBytesOnEverySetAndNumberOfThreads) {
   Isa isa;
   for (int i = 0; isa_at(i, &isa); ++i) {
     if (!has(detected_isas(), isa)) continue;
-    for (int threads : {1, 2, 3}) {
+    for (int threads : {1, 2, 3, 64}) {
       const Tensor got = run_model(model, {{"x", x}}, threads, isa_name(isa)).at("y");
       ASSERT_EQ(got.reals.size(), want.reals.size());
       EXPECT_EQ(memcmp(got.reals.data(), want.reals.data(), want.reals.size() * sizeof(float)), 0)

@@ -262,6 +262,9 @@ TEST_F(Quantize, RefusesSamplesThatAreNone) {
   expect_refused({model, "--calibration", samples(1)}, 3, "give at least 2");
   expect_refused({model, "--calibration", samples(20, 0)}, 3, "every value of every sample is 0");
   expect_refused({model, "--calibration", samples(20, 1, {3, 9, 9})}, 3, "has shape [20, 3, 9, 9]");
+  for (const char* option : {"--mean=0.5", "--scale=1", "--bgr"})
+    expect_refused({model, "--calibration", samples(20), option}, 2, "are for images");
+  expect_refused({model, "--calibration", "random", "--std=2"}, 2, "are for images");
   const std::vector<uint8_t> bytes(20 * 192, 7);
   ASSERT_TRUE(
       tool::write_npy(path("bytes.npy"), DType::kUInt8, {20, 3, 8, 8}, bytes.data(), bytes.size())
@@ -277,6 +280,8 @@ TEST_F(Quantize, RefusesModelsThatAreNone) {
   expect_refused({network(NAN), "--calibration", data}, 3, "holds NaN");
   expect_refused({write("text.onnx", "no model"), "--calibration", data}, 3,
                  "is not an ONNX model");
+  expect_refused({write("m.tflite", "....TFL3"), "--calibration", data}, 3, "is a model of TFLite");
+  expect_refused({write("m.qrt", "....QRT1"), "--calibration", data}, 3, "is a .qrt file already");
 
   OnnxBuilder quantised;
   const std::string x = quantised.input<float>({-1, 3, 8, 8}, "x");
@@ -288,7 +293,7 @@ TEST_F(Quantize, RefusesModelsThatAreNone) {
   OnnxBuilder::declare(unknown.graph().add_output(), unknown.node("RoiAlignOfTomorrow", {u}), 1,
                        {-1, 3});
   expect_refused({write("u.onnx", unknown.bytes()), "--calibration", data}, 4,
-                 "RoiAlignOfTomorrow");
+                 "RoiAlignOfTomorrow (node '");
 }
 
 TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
@@ -302,11 +307,45 @@ TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
                  "does not depend on");
 }
 
-TEST_F(Quantize, DoesNotOverwriteItsModel) {
-  const std::string model = network();
-  const CommandResult r = run("qrt_quantize", {model, "--calibration", samples(4), "-o", model});
-  EXPECT_EQ(r.status, 2);
-  EXPECT_NE(r.err.find("would overwrite"), std::string::npos) << r.err;
+// Nor one result by another.
+TEST_F(Quantize, DoesNotOverwriteWhatItReads) {
+  const std::string model = network(), data = samples(4), qrt = path("m.qrt");
+  const struct {
+    std::vector<std::string> files;
+    const char* message;
+  } cases[] = {{{"-o", model}, "would overwrite"},
+               {{"-o", qrt, "--report", data}, "would overwrite"},
+               {{"-o", qrt, "--labels", data, "--onnx", data}, "would overwrite"},
+               {{"-o", qrt, "--onnx", qrt}, "would be written twice"}};
+  for (const auto& c : cases) {
+    std::vector<std::string> arguments = {model, "--calibration", data};
+    arguments.insert(arguments.end(), c.files.begin(), c.files.end());
+    const CommandResult r = run("qrt_quantize", arguments);
+    EXPECT_EQ(r.status, 2) << c.files.back();
+    EXPECT_NE(r.err.find(c.message), std::string::npos) << r.err;
+  }
+}
+
+TEST_F(Quantize, DoesNotOverwriteDataBesideItsModel) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(read(network())));
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (!tensor.has_raw_data() || tensor.raw_data().empty()) continue;
+    const std::string name = "weights.bin";
+    write(name, tensor.raw_data());
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* location = tensor.add_external_data();
+    location->set_key("location");
+    location->set_value(name);
+    break;
+  }
+  const std::string data = path("weights.bin"), content = read(data);
+  expect_failure("qrt_quantize",
+                 {write("external.onnx", model.SerializeAsString()), "--calibration", samples(20),
+                  "-o", path("m.qrt"), "--report", data},
+                 2, "would overwrite");
+  EXPECT_EQ(read(data), content);
 }
 
 }  // namespace

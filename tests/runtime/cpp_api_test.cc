@@ -77,6 +77,8 @@ TEST(CppApi, BindsTheCallersMemoryAndSharesAPool) {
   pool.reset();
   ASSERT_STREQ(error_of([&] { first.run(); }).what(),
                "no session, or a buffer is not bound, or an output's overlaps another");
+  ASSERT_STREQ(error_of([&] { first.input<float>(0); }).what(),
+               "'image' is external and has no memory: bind it");
   alignas(QRT_BUFFER_ALIGNMENT) float image[256 + 16], scores[10 + 16];
   alignas(QRT_BUFFER_ALIGNMENT) std::uint8_t gate[16 + 64];
   for (float& v : image) v = 2;

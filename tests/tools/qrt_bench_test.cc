@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
@@ -223,6 +224,17 @@ TEST_F(Bench, TellsTheMachineTheModelAndTheFirstRuns) {
   EXPECT_NE(root["commit"], "");
   EXPECT_GT(root["first_ms"].get<double>(), 0);
   EXPECT_GT(root["second_ms"].get<double>(), 0);
+  // One includes the other, and is no less where a system's clock of running time stands still.
+  EXPECT_GE(root["cpu_ms"]["min"], root["latency_ms"]["min"]);
+}
+
+TEST_F(Bench, TimesBelowAMicrosecondHaveDigitsToCompare) {
+  const std::string out = bench({}).out;
+  std::smatch median;
+  ASSERT_TRUE(std::regex_search(out, median, std::regex("median ([0-9.]+) ms"))) << out;
+  std::string digits = median[1].str().substr(median[1].str().find_first_of("123456789"));
+  digits.erase(std::remove(digits.begin(), digits.end(), '.'), digits.end());
+  EXPECT_GE(digits.size(), 2u) << median[1];
 }
 
 TEST_F(Bench, RunsAsOftenAsAsked) {
@@ -343,6 +355,7 @@ TEST_F(Bench, ChecksItsOptions) {
   for (const char* counts : {"0", "1,", "1,x", "-1", ",2"})
     expect_failure("qrt_bench", {model_, "--threads", counts}, 2, "is no number of 1 to 1024");
 
+  expect_failure("qrt_bench", {model_, "--seconds", "nan"}, 2, "'nan' is no number");
   expect_failure("qrt_bench", {model_, "--cpu-mask", "5x"}, 2, "'5x' is not a hexadecimal number");
   expect_failure("qrt_bench", {model_, "--cpu-mask", "0"}, 2, "names no CPU");
   expect_failure("qrt_bench", {model_, "--kernels", "fast"}, 2, "unknown provider 'fast'");
@@ -361,6 +374,21 @@ TEST_F(Bench, FilesThatCannotBeWrittenAreToldFirst) {
   expect_failure("qrt_inspect", {model_, "--html", path("no/x.html")}, 5, "cannot be written");
   for (const auto& file : std::filesystem::directory_iterator(path("")))
     EXPECT_EQ(file.path().string().find("x."), std::string::npos) << file.path();
+}
+
+TEST_F(Bench, FilesThatAreReadAreNotWrittenOver) {
+  const std::string named = "x=" + path("x.npy"), old = path("old.json");
+  for (const std::string& file : {path("x.npy"), old}) std::ofstream(file) << "content";
+  for (const char* option : {"--html", "--trace"}) {
+    expect_failure("qrt_bench", {model_, option, model_}, 2, " would overwrite ");
+    expect_failure("qrt_bench", {model_, "--input", named, option, path("x.npy")}, 2,
+                   " would overwrite ");
+    expect_failure("qrt_bench", {model_, "--compare", old, option, old}, 2, " would overwrite ");
+  }
+  expect_failure("qrt_bench", {model_, "--html", path("a"), "--trace", path("a")}, 2,
+                 " would be written twice");
+  expect_failure("qrt_inspect", {model_, "--html", model_}, 2, " would overwrite ");
+  EXPECT_EQ(bench({"--html", "/dev/null", "--trace", "/dev/null"}).status, 0);
 }
 
 }  // namespace

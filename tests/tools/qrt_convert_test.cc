@@ -320,6 +320,18 @@ TEST_F(Convert, CountsRefusedNodesInOneWay) {
   EXPECT_EQ(counts, 2u) << r.err;
 }
 
+TEST_F(Convert, FloatModelsAreToldOfQrtQuantize) {
+  node("Relu", {"x"}, "r");
+  node("Det", {"r"}, "y");
+  const std::string quantize = "qrt_quantize";
+  const std::string onnx = write("m.onnx", model_.SerializeAsString());
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt")}, 4, quantize);
+  model_.mutable_graph()->clear_node();
+  const CommandResult r = run("qrt_convert", {quantised("Det"), "-o", path("m.qrt")});
+  EXPECT_EQ(r.status, 4);
+  EXPECT_EQ(r.err.find(quantize), std::string::npos) << r.err;
+}
+
 TEST_F(Convert, LeavesTheOldFileWhenItFails) {
   const std::string onnx = quantised("Det");
   write("m.qrt", "old");
@@ -330,6 +342,18 @@ TEST_F(Convert, LeavesTheOldFileWhenItFails) {
 TEST_F(Convert, WritesToPipesAndDevices) {
   EXPECT_EQ(run("qrt_convert", {quantised("Relu"), "-o", "/dev/null"}).status, 0);
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+// /dev/stdout of a program whose output goes to a file: the file is written, and the link stays.
+TEST_F(Convert, WritesToWhatADescriptorIsOpenOn) {
+  const std::string onnx = quantised("Relu");
+  ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("m.qrt")}).status, 0);
+  std::filesystem::create_symlink("/proc/self/fd/1", path("first"));
+  std::filesystem::create_symlink("first", path("second"));
+  const CommandResult r = run("qrt_convert", {onnx, "-o", path("second")});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out, read(path("m.qrt")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("second")));
 }
 
 TEST_F(Convert, VerboseShowsTheGraph) {

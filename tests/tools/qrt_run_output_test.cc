@@ -67,6 +67,14 @@ TEST_F(RunOutput, ComparesBitForBit) {
                 1);
 }
 
+// They are written over by the outputs, which would otherwise be compared with themselves.
+TEST_F(RunOutput, ExpectationsMayStandWhereOutputsGo) {
+  const std::string other = npy("output_0.npy", {1, 5}, {245, 200, 250, 200, 50});
+  expect_output({"--expect", other, "--output-dir", path("")}, "expect output_0 'y': 2 of 5 differ",
+                1);
+  expect_output({"--expect", other, "--output-dir", path("")}, "all 5 equal");
+}
+
 TEST_F(RunOutput, RefusesExpectationsThatDoNotFit) {
   const std::string wide = npy("wide.npy", {1, 6}, {1, 2, 3, 4, 5, 6});
   const auto refused = [&](std::vector<std::string> arguments, int status,

@@ -198,7 +198,8 @@ TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
 TEST_F(Tools, RunRefusesInputsThatDoNotFit) {
   expect_failure("qrt_run", {model_, a_}, 2, "no file for input 1 'b=2' (uint8 [-1, 3])");
   expect_failure("qrt_run", {model_, a_, b_, a_}, 2, "1 input files are left over");
-  expect_failure("qrt_run", {model_, a_, b_, "--input", "c=" + a_}, 2, "no input of the model");
+  expect_failure("qrt_run", {model_, a_, b_, "--input", "c=" + a_}, 2,
+                 "no input of the model has this name, they are 'a', 'b=2'");
   expect_failure("qrt_run", {model_, a_, "--input", "a=" + a_, "--input", "a=" + a_}, 2,
                  "given twice");
   expect_failure("qrt_run", {model_, a_, npy("w.npy", {1, 4}, {1, 2, 3, 4})}, 3,
@@ -242,6 +243,12 @@ TEST_F(Tools, EveryToolHasHelpAndVersion) {
 TEST_F(Tools, OutputFailuresAreReported) {
   expect_failure("qrt_run", {model_, a_, b_, "--output-dir", path("no/such")}, 5, "no/such");
   expect_failure("qrt_run", {model_, a_, b_, "--output-dir", a_}, 5, "a.npy");
+  for (const char* option : {"", " --output-dir -", " --print 3"}) {
+    const std::string command = std::string(QRT_BIN_DIR) + "/qrt_run " + model_ + " " + a_ + " " +
+                                b_ + option + " >/dev/full 2>" + path("err");
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 5);
+    EXPECT_EQ(read(path("err")), "qrt_run: error: standard output: No space left on device\n");
+  }
 }
 
 TEST_F(Tools, BenchReportsAsJson) {

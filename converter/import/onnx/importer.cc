@@ -1,5 +1,6 @@
 #include "converter/import/onnx/importer.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,9 +44,13 @@ Status Importer::run() {
   QRT_TRY(export_outputs(*this));
   report_unresolved();
   outcomes_.write();
-  if (outcomes_.any_refused())
-    return error(Code::kUnsupported, "the model cannot be converted: %s",
-                 outcomes_.refusals().c_str());
+  if (outcomes_.any_refused()) {
+    const bool is_quantized = std::any_of(nodes_.begin(), nodes_.end(),
+                                          [](const auto& n) { return is_quantized_op(n->op()); });
+    return error(
+        Code::kUnsupported, "the model cannot be converted: %s%s", outcomes_.refusals().c_str(),
+        is_quantized ? "" : "; none is quantised: qrt_quantize does that with float models");
+  }
   if (graph().outputs.size() != static_cast<size_t>(model_.graph().output_size()))
     return error(Code::kInternal, "an output was lost without a reason");
   drop_unread(&graph());

@@ -97,6 +97,7 @@ struct FloatModel {
   // What every value that a node writes is; shapes with -1 where the batch is. Filled by simplify().
   std::map<std::string, Value> values;
   std::string path;
+  std::vector<std::string> files;  // with those of its tensors' data
   std::map<std::string, std::string> metadata;
   RunLimits limits;
 

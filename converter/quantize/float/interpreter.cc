@@ -1,13 +1,12 @@
 #include "converter/quantize/float/interpreter.h"
 
-#include <pthreadpool.h>
-
 #include <algorithm>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
 #include "converter/quantize/float/operators.h"
+#include "runtime/pool.h"
 #include "runtime/session.h"
 
 namespace qrt::quantize {
@@ -19,10 +18,6 @@ struct Interpreter::Impl {
     std::vector<int> inputs, outputs;  // values; -1: absent
     std::vector<int> last_uses;        // values that nothing reads behind this node
   };
-
-  ~Impl() {
-    if (pool != nullptr) pthreadpool_destroy(pool);
-  }
 
   // For one node on the calling thread. Machines that are not in use keep their memory for the next
   // one; thread_local ones would end the program where the system has no memory to register them.
@@ -65,7 +60,7 @@ struct Interpreter::Impl {
   Machine machine;
   std::mutex idle_mutex;
   std::vector<std::unique_ptr<Machine>> idle;  // of run_node()
-  pthreadpool* pool = nullptr;
+  std::shared_ptr<Pool> pool;                  // null: one thread
   std::vector<Value> inputs, outputs;
   std::map<std::string, Tensor> constants;
   std::unordered_map<std::string, int> numbers;
@@ -88,8 +83,10 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
     return error(Code::kUnsupported, "this build has no float functions (QRT_INTEGER_ONLY)");
   m.machine.parallel.threads = static_cast<size_t>(threads);
   if (threads > 1) {
-    m.pool = m.machine.parallel.pool = pthreadpool_create(static_cast<size_t>(threads));
-    if (m.pool == nullptr) return error(Code::kOutOfMemory, "no memory for threads");
+    Result<std::shared_ptr<Pool>> pool = Pool::create(static_cast<size_t>(threads));
+    if (!pool.ok()) return std::move(pool.status());
+    m.pool = std::move(*pool);
+    m.machine.parallel.team = m.pool->team();
   }
   m.machine.limits = model.limits;
   m.inputs = model.inputs;
@@ -173,7 +170,14 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     }
     std::vector<Tensor> results(step.outputs.size());
     if (Impl::reuse_operand(step, &made, &inputs, &results)) alive -= results[0].size();
-    QRT_TRY(run_step(step.node, step.run, inputs, &results, &m.machine));
+    Status status;
+    const auto run = [&] { status = run_step(step.node, step.run, inputs, &results, &m.machine); };
+    if (m.pool == nullptr) {
+      run();
+    } else {
+      m.pool->lead(m.machine.parallel.threads, run);
+    }
+    QRT_TRY(std::move(status));
     for (size_t i = 0; i < results.size(); ++i) {
       if (step.outputs[i] < 0) continue;
       alive += results[i].size();

@@ -1,6 +1,6 @@
 // From an ONNX file to a FloatModel.
 #include <cstring>
-#include <set>
+#include <map>
 
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/model.h"
@@ -36,16 +36,6 @@ bool element_of(int type, Element* element) {
   }
 }
 
-bool is_quantized_op(const std::string& op) {
-  const auto ends_with = [&](const char* end) {
-    const size_t n = strlen(end);
-    return op.size() >= n && op.compare(op.size() - n, n, end) == 0;
-  };
-  return ends_with("QuantizeLinear") || ends_with("DequantizeLinear") || ends_with("Integer") ||
-         op.rfind("QLinear", 0) == 0 || op == "QGemm" || op == "QAttention" ||
-         op == "MatMulNBits" || op == "DynamicQuantizeMatMul" || op == "MatMulIntegerToFloat";
-}
-
 class Reader {
  public:
   Reader(const Model& source, FloatModel* model)
@@ -66,6 +56,7 @@ class Reader {
         QRT_MODEL_CHECK(model_->constants.count(output) == 0, "%s: '%s' is defined twice",
                         node.label().c_str(), output.c_str());
     model_->path = source_.path();
+    model_->files = source_.files();
     for (const auto& entry : source_.proto().metadata_props())
       model_->metadata[entry.key()] = entry.value();
     return Status();
@@ -74,11 +65,11 @@ class Reader {
  private:
   // All that cannot be run, before anything is read.
   Status check_operators() const {
-    std::set<std::string> unknown;
+    std::map<std::string, std::string> unknown;  // operator: its first node
     for (int i = 0; i < source_.graph().node_size(); ++i) {
       const onnx::NodeProto& node = source_.graph().node(i);
       const std::string label = file::node_label(node, i);
-      if (is_quantized_op(node.op_type()))
+      if (file::is_quantized_op(node.op_type()))
         return error(
             Code::kUnsupported,
             "the model is quantised already: node '%s' is %s. qrt_convert takes such models",
@@ -90,18 +81,21 @@ class Reader {
               "node '%s' (%s) has a subgraph: what runs depends on the data, so that ranges "
               "cannot be fixed. Export the model without control flow",
               label.c_str(), file::op_label(node).c_str());
-      if (!is_known(node)) unknown.insert(file::op_label(node));
+      if (!is_known(node)) unknown.emplace(file::op_label(node), label);
     }
     if (unknown.empty()) return Status();
     std::string names;
     size_t count = 0;
-    for (const std::string& op : unknown) {
+    for (const auto& [op, node] : unknown) {
       if (count++ == kNamed) break;
-      names += (names.empty() ? "" : ", ") + op;
+      names += (names.empty() ? "" : ", ") + op + " (node '" + node + "')";
     }
     if (unknown.size() > kNamed)
       names += " and " + std::to_string(unknown.size() - kNamed) + " more";
-    return error(Code::kUnsupported, "operators without a float form here: %s", names.c_str());
+    return error(Code::kUnsupported,
+                 "operators without a float form here: %s. Keep them outside the model: export "
+                 "what is before and behind them",
+                 names.c_str());
   }
 
   static std::string domain_of(const onnx::NodeProto& node) {

@@ -137,7 +137,15 @@ std::unique_ptr<Samples> random_samples(const FloatModel& model) {
 
 Status open_samples(const std::vector<std::string>& sources, const tool::PictureOptions& images,
                     const FloatModel& model, std::unique_ptr<Samples>* samples) {
+  const auto check_no_options = [&]() -> Status {
+    if (!images.is_given) return {};
+    return error(
+        Code::kInvalidArgument,
+        "--mean, --std, --scale, --resize, --crop, --layout, --rgb and --bgr are for "
+        "images; other samples are taken as they are, so give them as the model gets them");
+  };
   if (sources.size() == 1 && sources[0] == "random") {
+    QRT_TRY(check_no_options());
     *samples = random_samples(model);
     return {};
   }
@@ -189,6 +197,7 @@ Status open_samples(const std::vector<std::string>& sources, const tool::Picture
                  "--calibration: both arrays (%s) and images (%s): give one kind",
                  arrays[0].path.c_str(), pictures[0].c_str());
   if (!pictures.empty()) return open_images(pictures, images, model, samples);
+  QRT_TRY(check_no_options());
   return open_arrays(arrays, model, samples);
 }
 

@@ -2,6 +2,7 @@
 
 #include "converter/quantize/samples/labels.h"
 #include "converter/quantize/steps/work.h"
+#include "runtime/tools/files.h"
 
 namespace qrt::quantize {
 namespace {
@@ -24,6 +25,7 @@ Status check_weights(const FloatModel& model) {
 
 Status read_inputs(Work* work) {
   QRT_TRY(read_float_model(work->settings.model, &work->model));
+  QRT_TRY(tool::check_outputs(work->settings.outputs, work->model.files));
   QRT_TRY(
       open_samples(work->settings.calibration, work->settings.images, work->model, &work->samples));
   const size_t n = work->samples->count();

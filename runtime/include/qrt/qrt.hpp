@@ -21,6 +21,9 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#if __cplusplus >= 202002L && __has_include(<span>)
+#include <span>
+#endif
 
 namespace qrt {
 inline namespace api {
@@ -35,7 +38,7 @@ class Error : public std::runtime_error {
   qrt_status status_;
 };
 
-// Elements of the memory that a session reads or writes.
+// Elements of the memory that a session reads or writes. Converts to std::span.
 template <class T>
 class Span {
  public:
@@ -45,6 +48,9 @@ class Span {
   T* begin() const { return data_; }
   T* end() const { return data_ + size_; }
   T& operator[](std::size_t i) const { return data_[i]; }
+#ifdef __cpp_lib_span
+  operator std::span<T>() const { return {data_, size_}; }
+#endif
 
  private:
   T* data_;
@@ -95,6 +101,16 @@ void check_type(const qrt_tensor_info& info) {
                                           qrt_dtype_name(info.dtype) +
                                           ", another type was asked for");
   }
+}
+
+// External ones have no memory until they are bound.
+template <class T>
+T* check_memory(T* data, const qrt_tensor_info& info) {
+  if (data == nullptr) {
+    throw Error(QRT_INVALID_ARGUMENT,
+                std::string("'") + info.name + "' is external and has no memory: bind it");
+  }
+  return data;
 }
 
 struct Deleter {
@@ -257,13 +273,15 @@ class Session {
   Span<T> input(std::size_t i) {
     const qrt_tensor_info info = input_info(i);
     detail::check_type<T>(info);
-    return {static_cast<T*>(qrt_session_input_data(get(), i)), info.bytes / sizeof(T)};
+    void* data = detail::check_memory(qrt_session_input_data(get(), i), info);
+    return {static_cast<T*>(data), info.bytes / sizeof(T)};
   }
   template <class T>
   Span<const T> output(std::size_t i) const {
     const qrt_tensor_info info = output_info(i);
     detail::check_type<T>(info);
-    return {static_cast<const T*>(qrt_session_output_data(get(), i)), info.bytes / sizeof(T)};
+    const void* data = detail::check_memory(qrt_session_output_data(get(), i), info);
+    return {static_cast<const T*>(data), info.bytes / sizeof(T)};
   }
 
   void run() {

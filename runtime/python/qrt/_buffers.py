@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 
+from ._counts import count
 from ._tensors import numpy
 from ._types import DTYPES, shaped
 
@@ -15,21 +16,24 @@ ALIGNMENT = 64
 PADDING = 64
 
 
-def empty(shape: Sequence[int], dtype: str = "uint8"):
+def empty(shape: Sequence[int], dtype: Any = "uint8"):
     """An array that Session.bind() takes: aligned, with bytes behind it. Of zeros; a memoryview where
-    there is no numpy. `dtype`: as of a tensor; of packed types (int4 ...) bind an array of bytes."""
+    there is no numpy. `dtype`: as of a tensor, or as of a numpy array; of packed types (int4 ...) bind
+    an array of bytes."""
     types = {t.name: t for t in DTYPES if not t.packed}
+    np = numpy()
+    if np is not None and not isinstance(dtype, str):
+        dtype = np.dtype(dtype).name
     if dtype not in types:
         raise ValueError(f"no type {dtype!r}: there are {', '.join(types)}")
-    count = 1
+    elements = 1
     for n in shape:
-        count *= n
-    nbytes = count * types[dtype].bits // 8
+        elements *= count("a dimension", n)
+    nbytes = elements * types[dtype].bits // 8
     memory = bytearray(nbytes + ALIGNMENT + PADDING)
     begin = -ctypes.addressof(ctypes.c_uint8.from_buffer(memory)) % ALIGNMENT
-    np = numpy()
     if np is not None:
-        return np.frombuffer(memory, types[dtype].array, count, begin).reshape(shape)
+        return np.frombuffer(memory, types[dtype].array, elements, begin).reshape(shape)
     return shaped(memoryview(memory)[begin:begin + nbytes], types[dtype], shape)
 
 

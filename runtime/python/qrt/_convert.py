@@ -1,6 +1,7 @@
 """Conversion and quantisation by the programs qrt_convert and qrt_quantize."""
 from __future__ import annotations
 
+import numbers
 import os
 
 from ._errors import Error, FileError, from_status
@@ -33,8 +34,9 @@ def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike, N
     """Quantises a float ONNX model, a path or the bytes of a file, into a .qrt file.
 
     `calibration`: samples as the model gets them, an array, or the path of a .npy file, of a folder of
-    them or of pictures. Writes `output`; without one, returns the bytes. Options are those of
-    qrt_quantize: report="report.html", max_drop=0.2, onnx="qdq.onnx" ...; labels may be an array, too.
+    them or of pictures; of several inputs a dict of these by name. Writes `output`; without one, returns
+    the bytes. Options are those of qrt_quantize: report="report.html", max_drop=0.2, onnx="qdq.onnx",
+    mean=(0.485, 0.456, 0.406) ...; labels may be an array, too.
 
     The program is the one that QRT_QUANTIZE names, else qrt_quantize beside libqrt, else in PATH.
     """
@@ -53,7 +55,7 @@ def _run(tool: str, source: Source, output: Union[str, os.PathLike, None],
             if value is True:
                 command.append(option)
             elif value is not None and value is not False:
-                command.append(f"{option}={_text(value, os.path.join(folder, name + '.npy'))}")
+                command += [f"{option}={text}" for text in _texts(value, os.path.join(folder, name))]
         if isinstance(source, (bytes, bytearray, memoryview)):
             path = os.path.join(folder, "model")
             with open(path, "wb") as file:
@@ -75,15 +77,22 @@ def _run(tool: str, source: Source, output: Union[str, os.PathLike, None],
             return file.read()
 
 
-def _text(value: Any, path: str) -> str:
-    """Of an option; an array is saved at `path`."""
+def _texts(value: Any, stem: str) -> list[str]:
+    """Of an option, once for each time it is given; arrays are saved in files that begin with `stem`."""
+    if isinstance(value, dict):
+        return [f"{name}={text}" for i, (name, one) in enumerate(value.items())
+                for text in _texts(one, f"{stem}{i}")]
+    if isinstance(value, (list, tuple)):
+        if all(isinstance(one, numbers.Real) for one in value):
+            return [",".join(map(str, value))]
+        return [text for i, one in enumerate(value) for text in _texts(one, f"{stem}{i}")]
     if isinstance(value, os.PathLike):
-        return os.fsdecode(os.fspath(value))
+        return [os.fsdecode(os.fspath(value))]
     if hasattr(value, "__array__"):
         import numpy
-        numpy.save(path, value)
-        return path
-    return str(value)
+        numpy.save(stem + ".npy", value)
+        return [stem + ".npy"]
+    return [str(value)]
 
 
 def _program(tool: str) -> str:

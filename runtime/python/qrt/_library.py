@@ -85,6 +85,7 @@ FUNCTIONS = {
     "qrt_session_run": (c_int, [c_void_p]),
     "qrt_session_reset": (c_int, [c_void_p]),
     "qrt_session_memory": (c_size_t, [c_void_p]),
+    "qrt_session_threads": (c_size_t, [c_void_p]),
     "qrt_session_op_count": (c_size_t, [c_void_p]),
     "qrt_session_op_info": (c_int, [c_void_p, c_size_t, POINTER(OpInfo)]),
     "qrt_session_profile_reset": (None, [c_void_p]),

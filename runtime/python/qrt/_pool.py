@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 
+from ._counts import count
 from ._library import Handle, call, lib
 from ._threads import default_threads, destroy_unless_forked
 
@@ -20,9 +21,7 @@ class Pool:
 
     def __init__(self, threads: Optional[int] = None):
         created = ctypes.c_void_p()
-        threads = default_threads() if threads is None else threads
-        if threads < 1:
-            raise ValueError(f"threads is {threads}, expected 1 or more")
+        threads = default_threads() if threads is None else count("threads", threads, least=1)
         call(lib.qrt_pool_create, threads, ctypes.byref(created))
         assert created.value is not None
         self._handle = Handle(created.value, destroy_unless_forked(lib.qrt_pool_destroy))
@@ -31,6 +30,9 @@ class Pool:
     def threads(self) -> int:
         """Of it, the one that calls run() among them."""
         return lib.qrt_pool_threads(self._handle.value)
+
+    def __reduce__(self):
+        raise TypeError("a pool cannot be pickled: make one in each process")
 
     def __repr__(self) -> str:
         return f"<qrt.Pool of {self.threads} threads>"

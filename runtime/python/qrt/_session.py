@@ -6,6 +6,7 @@ from _thread import allocate_lock
 
 from . import _library
 from ._buffers import extent
+from ._counts import count
 from ._errors import Error, from_status
 from ._library import Handle, call, lib
 from ._tensors import Tensor, TensorInfo, Tensors, numpy, read_infos
@@ -34,27 +35,25 @@ class Session:
                  outputs: Optional[Mapping[str, Any]] = None):
         options = _library.SessionOptions()
         lib.qrt_session_options_init_size(ctypes.byref(options), ctypes.sizeof(options))
-        if pool is None:
-            self.threads = default_threads() if threads is None else threads
-        else:
-            self.threads = min(threads or pool.threads, pool.threads)
+        if pool is not None:
             options.pool = pool._handle.value
-        for name, value in (("batch", batch), ("threads", self.threads), ("max_memory", max_memory)):
-            if value is not None and value < 0:
-                raise ValueError(f"{name} is {value}, expected 0 or more")
-        options.batch = batch or 0
-        options.threads = self.threads
+        elif threads is None:
+            threads = default_threads()
+        options.batch = count("batch", batch)
+        options.threads = count("threads", threads)
         options.isa = isa.encode() if isa else None
         options.profile = profile
         options.keep_all = keep_all
-        options.max_memory = max_memory or 0
+        options.max_memory = count("max_memory", max_memory)
         options.external_inputs = bool(inputs) and set(inputs) == set(model.inputs.names())
         options.external_outputs = bool(outputs) and set(outputs) == set(model.outputs.names())
         created = ctypes.c_void_p()
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))
         assert created.value is not None
-        handle = Handle(created.value, lib.qrt_session_destroy if self.threads <= 1 and pool is None else
+        # Threads that share the work of a run, the calling one among them.
+        self.threads: int = lib.qrt_session_threads(created)
+        handle = Handle(created.value, lib.qrt_session_destroy if options.threads <= 1 and pool is None else
                         destroy_unless_forked(lib.qrt_session_destroy))
         self._handle: Optional[Handle] = handle
         self._keep_all = keep_all
@@ -158,6 +157,8 @@ class Session:
             if self._pointer is None or self._forks != forks():
                 self._refuse()
             if inputs is not None:
+                if not hasattr(inputs, "items"):
+                    self._refuse_nameless(inputs)
                 if len(inputs) != len(self._given):
                     self._refuse_missing(inputs)
                 quick = self._quick
@@ -179,14 +180,18 @@ class Session:
             self._lock.release()
 
     def _assign(self, name: str, value: Any) -> None:
-        try:
-            tensor = self.inputs[name]
-        except KeyError:
+        if name not in self.inputs.names():
             names = ", ".join(map(repr, self.inputs.names()))
-            raise ValueError(f"no input {name!r}: the model's are {names}") from None
+            raise ValueError(f"no input {name!r}: the model's are {names}")
+        tensor = self.inputs[name]
         if name not in self._given:
             raise ValueError(f"input {name!r} is bound to an array, which is not written to")
         tensor.assign(value)
+
+    def _refuse_nameless(self, inputs: Any) -> None:
+        example = ", ".join(f"{name!r}: array" for name in self.inputs.names())
+        raise TypeError(f"run() takes a dict of arrays by name, {{{example}}}, not "
+                        f"{type(inputs).__name__}")
 
     def _refuse_missing(self, inputs: Mapping[str, Any]) -> None:
         for name in self._given:

@@ -27,6 +27,11 @@ def numpy():
 _numpy = False  # not looked for yet
 
 
+def _type_name(dtype: Any) -> str:
+    """Of numpy's type; the other byte order has none in words."""
+    return dtype.name if dtype.isnative else dtype.str
+
+
 class TensorInfo:
     """An input or output of a model.
 
@@ -70,7 +75,7 @@ class TensorInfo:
         np = numpy()
         if np is not None:
             array = np.asarray(array)
-            kind = array.dtype.name
+            kind = _type_name(array.dtype)
             fits = array.dtype == (self._type.array if not self._type.packed else "|u1")
             contiguous = array.flags.c_contiguous and (role == "input" or array.flags.writeable)
         else:
@@ -200,7 +205,7 @@ class Tensor(TensorInfo):
         if array.dtype.name.replace("_", "") == self.dtype and array.dtype.kind == "V":
             array = array.astype(self._type.array) if self._type.packed and "int" in self.dtype \
                 else array.view(self._type.array)
-        self._check(array.dtype == self._type.array, array.dtype.name, array.shape)
+        self._check(array.dtype == self._type.array, _type_name(array.dtype), array.shape)
         return array.tobytes() if self._type.packed else array
 
     def _checked_bytes(self, value: Any) -> bytes:

@@ -57,6 +57,7 @@ Status PictureArguments::complete(PictureOptions* options) const {
   options->crop = crop_;
   options->layout = layout_;
   options->is_bgr = is_bgr_;
+  options->is_given = any();
   options->scale = static_cast<float>(scale_);
   if (!read_numbers(mean_, &options->mean) || !read_numbers(std_, &options->std))
     return error(Code::kInvalidArgument,

@@ -20,6 +20,7 @@ struct PictureOptions {
   std::string resize, crop;  // "256": the shorter side; "224x320": height and width
   std::string layout;        // "nchw", "nhwc", or "": by the input's shape
   bool is_bgr = false;
+  bool is_given = false;  // not all of it is as above
 };
 
 // The same as they stand on a command line: --mean, --std, --scale, --resize, --crop, --layout,

@@ -44,7 +44,7 @@ Status inspect(const Options& options) {
   const std::string& path = options.models[0];
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
   QRT_TRY(std::move(isas.status()));
-  QRT_TRY(check_writable(options.html));
+  QRT_TRY(check_outputs({options.html}, {path}));
   auto model = load_verified(path);
   QRT_TRY(std::move(model.status()));
   PlanOptions plan_options;

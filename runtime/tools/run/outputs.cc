@@ -97,7 +97,8 @@ Status deliver_outputs(const RunOptions& options, const std::vector<Output>& out
   return {};
 }
 
-Status compare_outputs(const RunOptions& options, const std::vector<Output>& outputs, bool* equal) {
+Status read_expected(const RunOptions& options, const std::vector<Output>& outputs,
+                     std::vector<Expected>* expected) {
   std::vector<bool> seen(outputs.size());
   size_t next = 0;  // of the outputs that no name was given for
   const auto name = [&](size_t i) { return std::string(outputs[i].info.name); };
@@ -114,19 +115,29 @@ Status compare_outputs(const RunOptions& options, const std::vector<Output>& out
     seen[i] = true;
     const qrt_tensor_info& info = outputs[i].info;
     const DType dtype = dtype_of(info);
-    NpyArray expected;
-    QRT_TRY(read_npy(file, &expected));
-    if (expected.dtype != npy_dtype(dtype) || expected.shape != shape_of(info))
+    NpyArray array;
+    QRT_TRY(read_npy(file, &array));
+    if (array.dtype != npy_dtype(dtype) || array.shape != shape_of(info))
       return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s", file.c_str(),
-                   dtype_name(expected.dtype), expected.shape.to_string().c_str(), i, info.name,
+                   dtype_name(array.dtype), array.shape.to_string().c_str(), i, info.name,
                    type_text(info).c_str());
-    QRT_TRY(from_npy_form(dtype, &expected).at(file));
-    const Difference d = compare(dtype, outputs[i].data, expected.data.data(),
-                                 static_cast<size_t>(expected.shape.elements()));
-    printf("expect output_%zu '%s': %s\n", i, escaped(info.name).c_str(), describe(d).c_str());
-    *equal &= d.different == 0;
+    QRT_TRY(from_npy_form(dtype, &array).at(file));
+    expected->push_back({i, std::move(array)});
   }
   return {};
+}
+
+bool compare_outputs(const std::vector<Output>& outputs, const std::vector<Expected>& expected) {
+  bool equal = true;
+  for (const Expected& e : expected) {
+    const Output& output = outputs[e.output];
+    const Difference d = compare(dtype_of(output.info), output.data, e.array.data.data(),
+                                 static_cast<size_t>(e.array.shape.elements()));
+    printf("expect output_%zu '%s': %s\n", e.output, escaped(output.info.name).c_str(),
+           describe(d).c_str());
+    equal &= d.different == 0;
+  }
+  return equal;
 }
 
 }  // namespace qrt::tool

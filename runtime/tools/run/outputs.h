@@ -8,6 +8,7 @@
 
 #include "qrt/qrt.hpp"
 #include "runtime/status.h"
+#include "runtime/tools/npy.h"
 #include "runtime/tools/run/options.h"
 
 namespace qrt::tool {
@@ -40,8 +41,18 @@ Status deliver(const RunOptions& options, const std::string& stem, const qrt_ten
 // All outputs, with what --print, --top and --labels ask for.
 Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs);
 
-// Compares outputs with the files of --expect: a line for each; *equal becomes false if bits differ.
-Status compare_outputs(const RunOptions& options, const std::vector<Output>& outputs, bool* equal);
+// What an output must be.
+struct Expected {
+  size_t output;
+  NpyArray array;
+};
+
+// The files of --expect. Before outputs are written, which may take their place.
+Status read_expected(const RunOptions& options, const std::vector<Output>& outputs,
+                     std::vector<Expected>* expected);
+
+// A line for each; false if bits differ.
+bool compare_outputs(const std::vector<Output>& outputs, const std::vector<Expected>& expected);
 
 }  // namespace qrt::tool
 

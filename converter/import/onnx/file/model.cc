@@ -64,6 +64,16 @@ void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string
 
 }  // namespace
 
+bool is_quantized_op(const std::string& op) {
+  const auto ends_with = [&](const char* end) {
+    const size_t n = strlen(end);
+    return op.size() >= n && op.compare(op.size() - n, n, end) == 0;
+  };
+  return ends_with("QuantizeLinear") || ends_with("DequantizeLinear") || ends_with("Integer") ||
+         op.rfind("QLinear", 0) == 0 || op == "QGemm" || op == "QAttention" ||
+         op == "MatMulNBits" || op == "DynamicQuantizeMatMul" || op == "MatMulIntegerToFloat";
+}
+
 std::string op_label(const onnx::NodeProto& node) {
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   return standard ? node.op_type() : node.domain() + "." + node.op_type();

@@ -61,6 +61,8 @@ class Model {
 std::string node_label(const onnx::NodeProto& node, int index);
 // "Conv", "com.microsoft.QLinearAdd"
 std::string op_label(const onnx::NodeProto& node);
+// What float models have none of: it quantises, or computes on what was.
+bool is_quantized_op(const std::string& op);
 
 }  // namespace qrt::convert::from_onnx
 
