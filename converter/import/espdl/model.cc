@@ -180,6 +180,7 @@ Status Model::read_nodes(const espdl::Graph& graph) {
     node.name = string_of(source->name());
     // Every name in a list takes four bytes of the file, unless operators share their lists.
     edges += size_of(source->input()) + size_of(source->output()) + size_of(source->attribute());
+    QRT_TRY(check_edge_count(edges));
     QRT_MODEL_CHECK(edges <= bytes_.size() / 4,
                     "its operators have more inputs and outputs than the file holds");
     const auto add = [&](const auto* names, std::vector<int>* to) -> Status {

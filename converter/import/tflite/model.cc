@@ -194,6 +194,7 @@ Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
 Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph) {
   if (!subgraph.operators()) return Status();
   QRT_TRY(check_node_count(subgraph.operators()->size()));
+  size_t edges = 0;
   const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
   for (const tflite::Operator* source : *subgraph.operators()) {
     Op op;
@@ -214,6 +215,8 @@ Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgra
     if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
     op.inputs = indices(source->inputs());
     op.outputs = indices(source->outputs());
+    edges += op.inputs.size() + op.outputs.size();
+    QRT_TRY(check_edge_count(edges));
     ops_.push_back(std::move(op));
   }
   return Status();

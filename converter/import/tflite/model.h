@@ -61,6 +61,7 @@ class Model {
   // kIoError, kInvalidModel, or kUnsupported (another schema version).
   static Status load(const std::string& path, Model* model);
 
+  size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
