@@ -324,6 +324,24 @@ TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
   }
 }
 
+TEST_F(HostileCosts, TfliteAndEspdlOperatorsOfManyInputs) {
+  constexpr size_t kInputs = 600000;
+  testing::TfliteBuilder t;
+  const int x = t.input(tflite::TensorType::INT8, {1, 4}, 0.5f);
+  t.op(tflite::BuiltinOperator::CONCATENATION, std::vector<int>(kInputs, x),
+       {t.output(tflite::TensorType::INT8, {kInputs, 4}, 0.5f)}, tflite::ConcatenationOptionsT());
+  testing::EspdlBuilder e;
+  e.op("Concat",
+       std::vector<std::string>(kInputs, e.input("x", testing::EspdlType::INT8, {1, 4}, -4)),
+       {e.output("y", testing::EspdlType::INT8, {kInputs, 4}, -4)});
+  for (const std::string& file : {write("m.tflite", t.build()), write("m.espdl", e.build())}) {
+    const CommandResult r = convert_within_limits(file);
+    EXPECT_EQ(r.status, 4) << r.err;
+    EXPECT_NE(r.err.find("600001 inputs and outputs, the limit is 524288"), std::string::npos)
+        << r.err;
+  }
+}
+
 TEST_F(HostileCosts, TfliteLayersThatShareWeights) {
   testing::TfliteBuilder b;
   constexpr int32_t kSize = 1000;

@@ -1,15 +1,11 @@
 // Reading of the flatbuffer and the structural checks of its first subgraph.
 #include "converter/import/tflite/model.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <memory>
 
+#include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
 #include "runtime/checked.h"
 #include "runtime/unshared.h"
@@ -19,7 +15,6 @@ namespace qrt::convert::from_tflite {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
-constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
 constexpr int kMaxDepth = 32, kMaxTables = 4000000;
 
 struct ElementType {
@@ -53,25 +48,9 @@ const char* type_name(TensorType type) {
 }
 
 Status Model::load(const std::string& path, Model* model) {
-  QRT_TRY(model->read_file(path));
+  QRT_TRY(read_source_file(path, "a TFLite", &model->bytes_));
   Status status = model->parse();
   return status.ok() ? Status() : std::move(status).at(path);
-}
-
-Status Model::read_file(const std::string& path) {
-  const auto close = [](FILE* f) { fclose(f); };
-  const std::unique_ptr<FILE, decltype(close)> file(fopen(path.c_str(), "rb"), close);
-  if (!file) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
-  struct stat info;
-  if (fstat(fileno(file.get()), &info) != 0 || !S_ISREG(info.st_mode))
-    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
-  const auto size = static_cast<size_t>(info.st_size);
-  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes; a TFLite file is limited to 2 GB",
-                  path.c_str(), size);
-  bytes_.resize(size);
-  if (fread(bytes_.data(), 1, size, file.get()) != size)
-    return error(Code::kIoError, "cannot read '%s'", path.c_str());
-  return Status();
 }
 
 Status Model::parse() {

@@ -70,7 +70,6 @@ class Model {
   const std::vector<int>& outputs() const { return outputs_; }
 
  private:
-  Status read_file(const std::string& path);
   Status parse();
   Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
