@@ -15,7 +15,7 @@
 
 namespace qrt::convert {
 
-// import/onnx.cc: reads an ONNX file (external data beside it) into a graph. kIoError,
+// import/onnx/: reads an ONNX file (external data beside it) into a graph. kIoError,
 // kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
 // meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
 // that have no integer form may run in float (level F), where qrt has one.
@@ -30,7 +30,7 @@ Status import_onnx_as_espdl(const std::string& path, const std::string& referenc
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
-// import/tflite.cc: reads a TFLite file's first subgraph into a graph. As import_onnx().
+// import/tflite/: reads a TFLite file's first subgraph into a graph. As import_onnx().
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
                      Report* report);
 

@@ -205,6 +205,204 @@ TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
   }
 }
 
+// ---- many nodes that each make much of one tensor ----
+
+constexpr int kSharers = 20000;
+
+// Refused, with the growth named, or converted all the same: but within the limits.
+void expect_growth_refused(const CommandResult& r) {
+  EXPECT_EQ(r.status, 4) << r.err.substr(0, 1000);
+  EXPECT_NE(r.err.find("what the operators make of it has grown to"), std::string::npos)
+      << r.err.substr(0, 1000);
+}
+
+onnx::NodeProto* add_node(onnx::ModelProto* model, const char* op,
+                          const std::vector<std::string>& inputs, const std::string& output) {
+  onnx::NodeProto* n = model->mutable_graph()->add_node();
+  n->set_op_type(op);
+  for (const std::string& i : inputs) n->add_input(i);
+  n->add_output(output);
+  return n;
+}
+
+void add_integers(onnx::ModelProto* model, const char* name, const std::vector<int64_t>& values) {
+  onnx::TensorProto* t = model->mutable_graph()->add_initializer();
+  t->set_name(name);
+  t->set_data_type(onnx::TensorProto::INT64);
+  t->add_dims(static_cast<int64_t>(values.size()));
+  for (const int64_t v : values) t->add_int64_data(v);
+}
+
+TEST_F(HostileCosts, OnnxNodesThatEachMakeMuch) {
+  // "t3" is the dequantised tensor [4] that chain() ends with.
+  const struct {
+    const char* op;
+    std::vector<int64_t> second;
+  } cases[] = {{"Tile", {1000000}},             // an index map each
+               {"Pad", {1000000, 1000000}},     // the same, of a deferred operator
+               {"Expand", {1000, 1000000, 4}},  // refused itself, once its maps are made
+               {"ConstantOfShape", {1000000}},  // a constant each
+               {"Gather", std::vector<int64_t>(100000)}};
+  for (const auto& c : cases) {
+    onnx::ModelProto model = chain(1, "Relu", true);
+    add_integers(&model, "second", c.second);
+    for (int i = 0; i < kSharers; ++i)
+      add_node(&model, c.op,
+               std::string(c.op) == "ConstantOfShape" ? std::vector<std::string>{"second"}
+                                                      : std::vector<std::string>{"t5", "second"},
+               "u" + std::to_string(i));
+    expect_growth_refused(convert_within_limits(write("m.onnx", model.SerializeAsString())));
+  }
+}
+
+// Parameters of channels that are all alike become those of a tensor, once they are read.
+TEST_F(HostileCosts, OnnxParametersOfManyChannels) {
+  constexpr int kChannels = 500000;
+  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::GraphProto& g = *model.mutable_graph();
+  onnx::TensorProto* scales = g.add_initializer();
+  scales->set_name("scales");
+  scales->set_data_type(onnx::TensorProto::FLOAT);
+  scales->add_dims(kChannels);
+  onnx::TensorProto* zeros = g.add_initializer();
+  zeros->set_name("zeros");
+  zeros->set_data_type(onnx::TensorProto::UINT8);
+  zeros->add_dims(kChannels);
+  for (int i = 0; i < kChannels; ++i) scales->add_float_data(0.5f);
+  zeros->set_raw_data(std::string(kChannels, '\0'));
+  onnx::ValueInfoProto* x = g.add_input();
+  *x = g.input(0);
+  x->set_name("wide");
+  x->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(
+      kChannels);
+  for (int i = 0; i < 3000; ++i) {
+    const std::string stored = "q" + std::to_string(i), real = "r" + std::to_string(i);
+    for (onnx::NodeProto* n :
+         {add_node(&model, "QuantizeLinear", {"wide", "scales", "zeros"}, stored),
+          add_node(&model, "DequantizeLinear", {stored, "scales", "zeros"}, real)}) {
+      onnx::AttributeProto* axis = n->add_attribute();
+      axis->set_name("axis");
+      axis->set_type(onnx::AttributeProto::INT);
+      axis->set_i(0);
+    }
+  }
+  expect_growth_refused(convert_within_limits(write("m.onnx", model.SerializeAsString())));
+}
+
+// Whether a Slice takes everything is asked of each reader of a tensor, and again for every pair.
+TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
+  onnx::ModelProto model = chain(0, "Relu", true);
+  add_integers(&model, "starts", std::vector<int64_t>(1000000));
+  add_integers(&model, "ends", {1});
+  onnx::GraphProto& g = *model.mutable_graph();
+  // Pairs in a row, then as many readers of each as are looked at: the pairs come first.
+  std::string at = g.output(0).name();
+  std::vector<std::string> pairs;
+  for (int i = 0; i < 1000; ++i) {
+    add_node(&model, "QuantizeLinear", {at, "s", "z"}, "q" + std::to_string(i));
+    at = "d" + std::to_string(i);
+    add_node(&model, "DequantizeLinear", {"q" + std::to_string(i), "s", "z"}, at);
+    pairs.push_back(at);
+  }
+  for (int i = 0; i < 60000; ++i)
+    add_node(&model, "Slice", {pairs[static_cast<size_t>(i / 60)], "starts", "ends"},
+             "slice" + std::to_string(i));
+  const CommandResult r = convert_within_limits(write("m.onnx", model.SerializeAsString()));
+  EXPECT_EQ(r.status, 3) << r.err;
+}
+
+TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
+  for (const char* op : {"Max", "Concat", "Split"}) {
+    onnx::ModelProto model = chain(1, "Relu", true);
+    onnx::NodeProto* n = add_node(&model, op, {"t5"}, "y");
+    const bool splits = std::string(op) == "Split";
+    for (int i = 1; i < 1000000; ++i)
+      splits ? n->add_output("y" + std::to_string(i)) : n->add_input("t5");
+    const CommandResult r = convert_within_limits(write("m.onnx", model.SerializeAsString()));
+    EXPECT_EQ(r.status, 4) << r.err;
+    EXPECT_NE(r.err.find("inputs and outputs, the limit is"), std::string::npos) << r.err;
+  }
+}
+
+TEST_F(HostileCosts, TfliteAndEspdlOperatorsOfManyInputs) {
+  constexpr size_t kInputs = 600000;
+  testing::TfliteBuilder t;
+  const int x = t.input(tflite::TensorType::INT8, {1, 4}, 0.5f);
+  t.op(tflite::BuiltinOperator::CONCATENATION, std::vector<int>(kInputs, x),
+       {t.output(tflite::TensorType::INT8, {kInputs, 4}, 0.5f)}, tflite::ConcatenationOptionsT());
+  testing::EspdlBuilder e;
+  e.op("Concat",
+       std::vector<std::string>(kInputs, e.input("x", testing::EspdlType::INT8, {1, 4}, -4)),
+       {e.output("y", testing::EspdlType::INT8, {kInputs, 4}, -4)});
+  for (const std::string& file : {write("m.tflite", t.build()), write("m.espdl", e.build())}) {
+    const CommandResult r = convert_within_limits(file);
+    EXPECT_EQ(r.status, 4) << r.err;
+    EXPECT_NE(r.err.find("600001 inputs and outputs, the limit is 524288"), std::string::npos)
+        << r.err;
+  }
+}
+
+TEST_F(HostileCosts, TfliteLayersThatShareWeights) {
+  testing::TfliteBuilder b;
+  constexpr int32_t kSize = 1000;
+  int at = b.input(tflite::TensorType::INT8, {1, kSize}, 0.5f);
+  const int w = b.constant(tflite::TensorType::INT8, {kSize, kSize},
+                           std::vector<int8_t>(kSize * kSize, 1), {0.001f}, {0});
+  for (int i = 1; i <= 3000; ++i) {
+    const int y = i == 3000 ? b.output(tflite::TensorType::INT8, {1, kSize}, 0.5f)
+                            : b.tensor(tflite::TensorType::INT8, {1, kSize}, {0.5f}, {0});
+    b.op(tflite::BuiltinOperator::FULLY_CONNECTED, {at, w, -1}, {y},
+         tflite::FullyConnectedOptionsT());
+    at = y;
+  }
+  expect_growth_refused(convert_within_limits(write("m.tflite", b.build())));
+}
+
+TEST_F(HostileCosts, TfliteGathersThatShareIndices) {
+  testing::TfliteBuilder b;
+  constexpr int32_t kSize = 100000;
+  const int x = b.input(tflite::TensorType::INT8, {4}, 0.5f);
+  const int indices =
+      b.constant(tflite::TensorType::INT32, {kSize}, std::vector<int32_t>(kSize, 1));
+  for (int i = 1; i <= kSharers; ++i)
+    b.op(tflite::BuiltinOperator::GATHER, {x, indices},
+         {i == kSharers ? b.output(tflite::TensorType::INT8, {kSize}, 0.5f)
+                        : b.tensor(tflite::TensorType::INT8, {kSize}, {0.5f}, {0})},
+         tflite::GatherOptionsT());
+  expect_growth_refused(convert_within_limits(write("m.tflite", b.build())));
+}
+
+TEST_F(HostileCosts, EspdlLayersThatShareWeights) {
+  testing::EspdlBuilder b;
+  constexpr int64_t kSize = 1024;
+  std::string at = b.input("x", testing::EspdlType::INT8, {1, kSize}, -4);
+  const std::string w = b.constant("w", testing::EspdlType::INT8, {1, 1, kSize, kSize},
+                                   std::vector<int8_t>(kSize * kSize, 1), {-7}, "(N/16)HWC16");
+  for (int i = 1; i <= 3000; ++i) {
+    const std::string name = "t" + std::to_string(i);
+    const std::string y = i == 3000 ? b.output(name, testing::EspdlType::INT8, {1, kSize}, -4)
+                                    : b.value(name, testing::EspdlType::INT8, {1, kSize}, -4);
+    b.op("Gemm", {at, w}, {y});
+    at = y;
+  }
+  expect_growth_refused(convert_within_limits(write("m.espdl", b.build())));
+}
+
+TEST_F(HostileCosts, CvmLayersThatShareWeights) {
+  testing::CvmBuilder b;
+  constexpr int kSize = 1000;
+  int at = b.data({1, kSize}, 8);
+  const int w = b.param("w", {kSize, kSize}, 8, std::vector<int32_t>(kSize * kSize, 1));
+  for (int i = 0; i < 3000; ++i) {
+    const int sums =
+        b.op("dense", {at, w}, {1, kSize}, "\"units\": \"1000\", \"use_bias\": \"False\"");
+    at = b.op("cvm_right_shift", {sums}, {1, kSize}, "\"precision\": \"8\", \"shift_bit\": \"9\"");
+  }
+  const testing::CvmModel m = b.build({at});
+  expect_growth_refused(
+      convert_within_limits(write("m.json", m.symbol), {"--params", write("m.params", m.params)}));
+}
+
 // ---- external data ----
 
 // The scale of a model lies in the file `location`.

@@ -29,6 +29,12 @@ bool IndexMaps::is_identity() const {
   return std::none_of(has_.begin(), has_.end(), [](bool b) { return b; });
 }
 
+uint64_t IndexMaps::bytes() const {
+  uint64_t bytes = 0;
+  for (const Indices& map : maps_) bytes += map.size() * sizeof(map[0]);
+  return bytes;
+}
+
 fb::GatherOptionsT IndexMaps::options(int64_t fill) const {
   fb::GatherOptionsT o;
   o.fill = fills() ? fill : 0;

@@ -12,10 +12,20 @@ namespace qrt::convert {
 // Twice the operators of a .qrt file: some nodes fold away.
 constexpr size_t kMaxSourceNodes = size_t{1} << 16;
 
+// Inputs and outputs of all nodes: real ones have two to ten each.
+constexpr size_t kMaxSourceEdges = 8 * kMaxSourceNodes;
+
 inline Status check_node_count(size_t nodes) {
   if (nodes <= kMaxSourceNodes) return Status();
   return error(Code::kUnsupported, "the model has %zu nodes, the limit is %zu", nodes,
                kMaxSourceNodes);
+}
+
+inline Status check_edge_count(size_t edges) {
+  if (edges <= kMaxSourceEdges) return Status();
+  return error(Code::kUnsupported,
+               "the model's nodes have %zu inputs and outputs, the limit is %zu", edges,
+               kMaxSourceEdges);
 }
 
 }  // namespace qrt::convert

@@ -114,6 +114,8 @@ Status Importer::visit(size_t index) {
     report_->not_assessed(op.node.name, op.node.function, "depends on a refused node");
     return Status();
   }
+  Status status = growth_.check(*graph_, model_.file_bytes());
+  if (!status.ok()) return refuse(op, status.message(), "keep the model's constants small");
   return find_function(op.node.function)->import(*this, op);
 }
 

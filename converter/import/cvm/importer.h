@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/common/growth.h"
 #include "converter/import/cvm/chain.h"
 #include "converter/import/cvm/infer.h"
 #include "converter/import/cvm/model.h"
@@ -152,6 +153,7 @@ class Importer {
   const Model& model_;
   const std::vector<Form>& forms_;
   Graph* graph_;
+  Growth growth_;
   Report* report_;
   std::vector<State> states_;        // by entry
   std::vector<EntryId> aliases_;     // by entry

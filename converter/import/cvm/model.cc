@@ -119,6 +119,7 @@ Status Model::parse(const std::string& symbol, const std::vector<uint8_t>& param
 }
 
 Status Model::parse_symbol(const std::string& text) {
+  file_bytes_ += text.size();
   Symbol symbol;
   QRT_TRY(from_cvm::parse_symbol(text, &symbol));
   version_ = std::move(symbol.version);
@@ -148,6 +149,7 @@ Status Model::find_input() {
 }
 
 Status Model::parse_params(const uint8_t* data, size_t size) {
+  file_bytes_ += size;
   Bytes bytes(data, size);
   uint64_t magic = 0, reserved = 0, names = 0, tensors = 0;
   QRT_TRY(bytes.read("the header", &magic));

@@ -56,6 +56,7 @@ class Model {
   // The same of bytes.
   static Status parse(const std::string& symbol, const std::vector<uint8_t>& params, Model* model);
 
+  size_t file_bytes() const { return file_bytes_; }  // of both files
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<EntryId>& heads() const { return heads_; }
@@ -69,6 +70,7 @@ class Model {
   Status find_input();
   Status parse_params(const uint8_t* bytes, size_t size);
 
+  size_t file_bytes_ = 0;
   std::vector<Node> nodes_;
   std::vector<Entry> entries_;
   std::vector<EntryId> heads_;

@@ -9,7 +9,6 @@
 
 namespace qrt::convert::from_espdl {
 
-constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
 constexpr size_t kMaxNameBytes = 4096, kMaxDims = 16;
 
 inline std::string string_of(const flatbuffers::String* s) { return s ? s->str() : std::string(); }

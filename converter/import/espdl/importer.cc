@@ -78,7 +78,8 @@ Status Importer::visit(const Node& node) {
     outcomes_.depends_on(node.index, origin);
     return Status();
   }
-  Status status = handler->handle(*this, node);
+  Status status = growth_.check(graph(), model_.file_bytes());
+  if (status.ok()) status = handler->handle(*this, node);
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), output(node).name,
                   "keep the operator's parameters small");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/import/common/growth.h"
 #include "converter/import/common/outcomes.h"
 #include "converter/import/espdl/builder.h"
 #include "converter/import/espdl/model.h"
@@ -87,6 +88,7 @@ class Importer {
   const Target target_;
   Report* report_;  // for warnings; the rest is outcomes_'s
   Builder builder_;
+  Growth growth_;
   Outcomes outcomes_;
   const bool without_batch_;
   std::vector<State> states_;  // by tensor

@@ -1,12 +1,7 @@
 // Reading of the file, its operators, and the structural checks of its graph. Tensors: tensors.cc.
 #include "converter/import/espdl/model.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
+#include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
 #include "converter/import/espdl/fields.h"
 #include "espdl_types.h"
@@ -17,22 +12,6 @@ namespace qrt::convert::from_espdl {
 namespace {
 
 constexpr int kMaxDepth = 32, kMaxTables = 1000000;
-
-Status read_file(const std::string& path, std::vector<uint8_t>* bytes) {
-  const auto close = [](FILE* f) { fclose(f); };
-  const std::unique_ptr<FILE, decltype(close)> file(fopen(path.c_str(), "rb"), close);
-  if (!file) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
-  struct stat info;
-  if (fstat(fileno(file.get()), &info) != 0 || !S_ISREG(info.st_mode))
-    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
-  const auto size = static_cast<size_t>(info.st_size);
-  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes, the limit is 2 GB", path.c_str(),
-                  size);
-  bytes->resize(size);
-  if (fread(bytes->data(), 1, size, file.get()) != size)
-    return error(Code::kIoError, "cannot read '%s'", path.c_str());
-  return Status();
-}
 
 const espdl::Attribute* find_attribute(const Node& node, const char* name,
                                        espdl::AttributeType type) {
@@ -75,14 +54,14 @@ std::vector<int64_t> Node::integers(const char* name) const {
 
 Status Model::load(const std::string& path, const std::string& selector, Model* model) {
   std::vector<uint8_t> file;
-  QRT_TRY(read_file(path, &file));
+  QRT_TRY(read_source_file(path, "an ESP-DL", &file));
   Status status = parse(std::move(file), selector, model);
   return status.ok() ? Status() : std::move(status).at(path);
 }
 
 Status Model::list(const std::string& path, std::vector<Entry>* entries) {
   std::vector<uint8_t> file;
-  QRT_TRY(read_file(path, &file));
+  QRT_TRY(read_source_file(path, "an ESP-DL", &file));
   Status status = list_entries(file, entries);
   return status.ok() ? Status() : std::move(status).at(path);
 }
@@ -168,7 +147,7 @@ Status Model::read_graph(const espdl::Model& root) {
 }
 
 Status Model::read_nodes(const espdl::Graph& graph) {
-  size_t edges = 0;
+  size_t edges = 0, attributes = 0;
   for (const espdl::Node* source : *graph.node()) {
     Node node;
     node.index = static_cast<int>(nodes_.size());
@@ -179,9 +158,11 @@ Status Model::read_nodes(const espdl::Graph& graph) {
     node.op = string_of(source->op_type());
     node.name = string_of(source->name());
     // Every name in a list takes four bytes of the file, unless operators share their lists.
-    edges += size_of(source->input()) + size_of(source->output()) + size_of(source->attribute());
-    QRT_MODEL_CHECK(edges <= bytes_.size() / 4,
-                    "its operators have more inputs and outputs than the file holds");
+    edges += size_of(source->input()) + size_of(source->output());
+    attributes += size_of(source->attribute());
+    QRT_TRY(check_edge_count(edges));
+    QRT_MODEL_CHECK(edges + attributes <= bytes_.size() / 4,
+                    "its operators have more inputs, outputs and attributes than the file holds");
     const auto add = [&](const auto* names, std::vector<int>* to) -> Status {
       for (size_t i = 0; i < size_of(names); ++i) {
         const flatbuffers::String& name = *names->Get(static_cast<uint32_t>(i));

@@ -69,6 +69,7 @@ class Model {
   // The models of a file.
   static Status list(const std::string& path, std::vector<Entry>* entries);
 
+  size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
   const std::string& producer() const { return producer_; }
   // No exporter wrote it for a chip: matrices that are computed stand row by row, and operators of the specification that no

@@ -1,4 +1,5 @@
 // Tensors of a model: constants with their data, and what the file says of activations.
+#include "converter/import/common/source_file.h"
 #include "converter/import/espdl/fields.h"
 #include "converter/import/espdl/model.h"
 
@@ -150,7 +151,7 @@ Status Model::read_constant(const espdl::Tensor& source, Tensor* tensor) {
   if (each == 0 && elements > 0) tensor->problem = std::string("is ") + type_name(tensor->type);
   if (!tensor->problem.empty() || elements == 0) return Status();
 
-  QRT_MODEL_CHECK(elements <= kMaxFileBytes / each, "has %llu elements, more than a file holds",
+  QRT_MODEL_CHECK(elements <= kMaxSourceBytes / each, "has %llu elements, more than a file holds",
                   static_cast<unsigned long long>(elements));
   const auto count = static_cast<size_t>(elements);
   tensor->bytes = count * each;

@@ -146,9 +146,13 @@ Status Importer::assess(const NodeView& node) {
   }
   for (int i = 0; i < node.output_count() && !depends.empty(); ++i)
     if (outcomes_.origin(node.output(i)).empty()) outcomes_.set_origin(node.output(i), depends);
+  if (const Status grown = tensors_.check_growth(graph()); !grown.ok()) {
+    outcomes_.refuse_float_form(node.index());
+    return refuse(node, grown.message(), node.output(0),
+                  "let fewer nodes make something of their own of a large constant");
+  }
   Status status = entry->handler(*this, node);
   drop_float_stand_in(*this, node);
-  if (status.ok()) status = tensors_.check_growth(graph());
   return judge(node, std::move(status), depends);
 }
 

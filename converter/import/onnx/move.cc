@@ -156,6 +156,7 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
   const char* made = nullptr;
   std::vector<Movement> done;
   for (Movement& m : movements) {
+    if (m.maps) importer.tensors().charge(m.maps->bytes());
     Shape checked;
     QRT_TRY(make_shape({m.to.begin(), m.to.end()}, &checked));
     y.shape = m.to;
@@ -193,6 +194,7 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
 }
 
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill) {
+  importer.tensors().charge(maps.bytes());
   const Tensor x = importer.input(node, 0);
   const bool per_tensor = x.table ? x.table_axis < 0 : x.quant->per_tensor();
   std::vector<float> real;

@@ -23,11 +23,11 @@ Status is_one(const NodeView& node, int i, float value, Tensors* tensors, bool* 
   return Status();
 }
 
-// Whether all elements of a constant input are this integer.
+// Whether all elements of a constant input, one for each axis, are this integer.
 Status are_all(const NodeView& node, int i, int64_t value, Tensors* tensors, bool* result) {
   const Constant* c;
   QRT_TRY(read_constant(node, i, tensors, &c));
-  *result = c && c->is_integer();
+  *result = c && c->is_integer() && c->elements() <= kMaxTensorRank;
   for (int64_t at = 0; *result && at < c->elements(); ++at) *result = c->integer(at) == value;
   return Status();
 }

@@ -197,6 +197,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
                            scale_name, "export the model in float32 before quantising it");
   Quant q;
   const int64_t n = s.constant->elements();
+  importer.tensors().charge(static_cast<uint64_t>(n) * (sizeof(float) + sizeof(int32_t)));
   for (int64_t i = 0; i < n; ++i) q.scale.push_back(s.constant->real(i));
   QRT_MODEL_CHECK(n > 0, "scale '%s' is empty", scale_name.c_str());
   for (float v : q.scale)

@@ -50,14 +50,4 @@ const onnx::ValueInfoProto* Tensors::declared(const std::string& name) const {
   return found == declared_.end() ? nullptr : found->second;
 }
 
-Status Tensors::check_growth(const Graph& graph) {
-  for (; counted_values_ < graph.values.size(); ++counted_values_)
-    charge(graph.values[counted_values_].data.size());
-  constexpr uint64_t kAllowance = uint64_t{1} << 28, kFactor = 16;
-  if (made_bytes_ <= kAllowance || made_bytes_ <= kFactor * (model_bytes_ + files_.total_bytes()))
-    return Status();
-  return error(Code::kUnsupported, "the model's constants grow to %llu bytes by here",
-               static_cast<unsigned long long>(made_bytes_));
-}
-
 }  // namespace qrt::convert::from_onnx

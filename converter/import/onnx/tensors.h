@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "converter/import/common/growth.h"
 #include "converter/import/common/outcomes.h"
 #include "converter/import/common/quant.h"
 #include "converter/import/onnx/file/constant.h"
@@ -120,11 +121,11 @@ class Tensors {
   // What the file declares of a tensor, or null.
   const onnx::ValueInfoProto* declared(const std::string& name) const;
 
-  // A small file may not unfold without bound, for example by a thousand nodes that transpose one
-  // constant. Counted are constants, tables, and with charge() what else nodes make.
-  void charge(uint64_t bytes) { made_bytes_ += bytes; }
-  // kUnsupported beyond the bound; `graph` has more values than the last time.
-  Status check_growth(const Graph& graph);
+  // common/growth.h. set_output() charges what a tensor holds, callers what else they make.
+  void charge(uint64_t bytes) { growth_.charge(bytes); }
+  Status check_growth(const Graph& graph) {
+    return growth_.check(graph, model_bytes_ + files_.total_bytes());
+  }
 
  private:
   const Model& model_;
@@ -132,8 +133,7 @@ class Tensors {
   std::unordered_map<std::string, Tensor> states_;
   std::unordered_map<std::string, const onnx::ValueInfoProto*> declared_;
   ExternalFiles files_;
-  uint64_t made_bytes_ = 0;
-  size_t counted_values_ = 0;  // of the graph: their bytes are in made_bytes_
+  Growth growth_;
   uint64_t model_bytes_;
 };
 

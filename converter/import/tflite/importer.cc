@@ -85,7 +85,8 @@ Status Importer::visit(const Op& op) {
     if (i >= 0 && !is_usable(op, i, handler->has_state)) return Status();
   for (int i : op.outputs)
     if (!is_usable(op, i, false)) return Status();
-  Status status = handler->handle(*this, op);
+  Status status = growth_.check(graph(), model_.file_bytes());
+  if (status.ok()) status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)
     return refuse(op, status.message(), output(op).name, "keep the operator's parameters small");
   // What the file says of a tensor that is never made may be wrong.
@@ -191,6 +192,7 @@ const std::vector<int32_t>* Importer::folded(const Op& op, int i) const {
 }
 
 void Importer::fold(const Op& op, std::vector<int32_t> values, int output) {
+  growth_.charge(values.size() * sizeof(values[0]));
   states_[static_cast<size_t>(op.outputs[static_cast<size_t>(output)])].folded =
       std::make_shared<const std::vector<int32_t>>(std::move(values));
 }

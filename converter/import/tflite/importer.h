@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "converter/import/common/graph_builder.h"
+#include "converter/import/common/growth.h"
 #include "converter/import/common/outcomes.h"
 #include "converter/import/common/quant.h"
 #include "converter/import/tflite/arithmetic.h"
@@ -104,6 +105,7 @@ class Importer {
   const Model& model_;
   const Rounding rounding_;
   GraphBuilder builder_;
+  Growth growth_;
   Outcomes outcomes_;
   std::vector<State> states_;  // by tensor
   std::vector<Variable> variables_;

@@ -1,15 +1,11 @@
 // Reading of the flatbuffer and the structural checks of its first subgraph.
 #include "converter/import/tflite/model.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <memory>
 
+#include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
 #include "runtime/checked.h"
 #include "runtime/unshared.h"
@@ -19,7 +15,6 @@ namespace qrt::convert::from_tflite {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
-constexpr size_t kMaxFileBytes = (size_t{1} << 31) - 1;
 constexpr int kMaxDepth = 32, kMaxTables = 4000000;
 
 struct ElementType {
@@ -53,25 +48,9 @@ const char* type_name(TensorType type) {
 }
 
 Status Model::load(const std::string& path, Model* model) {
-  QRT_TRY(model->read_file(path));
+  QRT_TRY(read_source_file(path, "a TFLite", &model->bytes_));
   Status status = model->parse();
   return status.ok() ? Status() : std::move(status).at(path);
-}
-
-Status Model::read_file(const std::string& path) {
-  const auto close = [](FILE* f) { fclose(f); };
-  const std::unique_ptr<FILE, decltype(close)> file(fopen(path.c_str(), "rb"), close);
-  if (!file) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
-  struct stat info;
-  if (fstat(fileno(file.get()), &info) != 0 || !S_ISREG(info.st_mode))
-    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
-  const auto size = static_cast<size_t>(info.st_size);
-  QRT_MODEL_CHECK(size <= kMaxFileBytes, "'%s' has %zu bytes; a TFLite file is limited to 2 GB",
-                  path.c_str(), size);
-  bytes_.resize(size);
-  if (fread(bytes_.data(), 1, size, file.get()) != size)
-    return error(Code::kIoError, "cannot read '%s'", path.c_str());
-  return Status();
 }
 
 Status Model::parse() {
@@ -194,6 +173,7 @@ Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
 Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph) {
   if (!subgraph.operators()) return Status();
   QRT_TRY(check_node_count(subgraph.operators()->size()));
+  size_t edges = 0;
   const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
   for (const tflite::Operator* source : *subgraph.operators()) {
     Op op;
@@ -214,6 +194,8 @@ Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgra
     if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
     op.inputs = indices(source->inputs());
     op.outputs = indices(source->outputs());
+    edges += op.inputs.size() + op.outputs.size();
+    QRT_TRY(check_edge_count(edges));
     ops_.push_back(std::move(op));
   }
   return Status();

@@ -61,6 +61,7 @@ class Model {
   // kIoError, kInvalidModel, or kUnsupported (another schema version).
   static Status load(const std::string& path, Model* model);
 
+  size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
@@ -69,7 +70,6 @@ class Model {
   const std::vector<int>& outputs() const { return outputs_; }
 
  private:
-  Status read_file(const std::string& path);
   Status parse();
   Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;

@@ -43,8 +43,9 @@ class Folder {
     const bool is_norm = node.op == "BatchNormalization";
     const bool is_sum = node.op == "Add" || node.op == "Sub";
     if (!is_norm && !is_sum && node.op != "Mul" && node.op != "Div") return false;
-    const Links links(*model_);
     const size_t at = !is_norm && constant(node, 0) ? 1 : 0;
+    if (!is_norm && !constant(node, 1 - at)) return false;  // no lines
+    const Links links(*model_);
     const std::string& x = node.inputs[at];
     const int w = links.writer(x);
     if (w >= 0 && links.is_read_once(x)) {

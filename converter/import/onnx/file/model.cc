@@ -147,6 +147,10 @@ int Model::producer(const std::string& tensor) const {
 Status Model::index() {
   const onnx::GraphProto& g = graph();
   QRT_TRY(check_node_count(static_cast<size_t>(g.node_size())));
+  size_t edges = 0;
+  for (const onnx::NodeProto& node : g.node())
+    edges += static_cast<size_t>(node.input_size()) + static_cast<size_t>(node.output_size());
+  QRT_TRY(check_edge_count(edges));
   for (const auto& entry : proto_->opset_import())
     opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {
