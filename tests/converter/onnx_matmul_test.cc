@@ -140,6 +140,26 @@ TEST(OnnxMatMul, QLinearMatMul) {
   ASSERT_EQ(b.run_to<uint8_t>({to_bytes(p.x)}), p.quantized());
 }
 
+// A product's own zero point counts, whatever made the bytes of its input.
+TEST(OnnxMatMul, ZeroPointsThatTheirInputDoesNotHave) {
+  const Product p;
+  OnnxBuilder b;
+  const std::string x = b.q(b.input({kRows, kIn}), 1.0f, uint8_t{7});
+  const std::string w = b.constant<int8_t>({kIn, kOut}, p.w), w_zero = p.weights(&b)[2];
+  b.output(b.node("MatMulInteger", {x, w, b.scalar(static_cast<uint8_t>(p.x_zero)), w_zero}));
+  b.output(b.node("MatMulInteger", {x, w, b.input<uint8_t>({}), w_zero}));
+  std::vector<float> real;
+  for (uint8_t v : p.x) real.push_back(static_cast<float>(v) - 7);
+  const std::vector<Bytes> y =
+      b.run({to_bytes(real), to_bytes(std::vector<uint8_t>{static_cast<uint8_t>(p.x_zero)})});
+  ASSERT_EQ(y.size(), 2u);
+  std::vector<int32_t> sums;
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t o = 0; o < kOut; ++o) sums.push_back(p.acc(r, o));
+  EXPECT_EQ(from_bytes<int32_t>(y[0]), sums);
+  EXPECT_EQ(from_bytes<int32_t>(y[1]), sums);
+}
+
 TEST(OnnxMatMul, RefusesScalesPerRow) {
   OnnxBuilder b;
   const std::string w = b.node(

@@ -191,6 +191,25 @@ TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
     }
 }
 
+// ONNX Runtime's numbers: what ceil_mode adds to the padding counts in its average of integers, and
+// not in that of floats, which a Clip that bites makes of it.
+TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
+  for (const bool clips : {false, true}) {
+    OnnxBuilder b;
+    std::string y = b.node("AveragePool", {b.integer_input<uint8_t>({1, 1, 6, 3}, 1.0f, 0)},
+                           {{"kernel_shape", Dims{3, 2}},
+                            {"strides", Dims{3, 1}},
+                            {"pads", Dims{1, 0, 0, 0}},
+                            {"ceil_mode", 1},
+                            {"count_include_pad", 1}});
+    if (clips) y = b.node("Clip", {y, b.scalar(0.0f), b.scalar(55.0f)});
+    b.integer_output<uint8_t>(y, 1.0f, 0);
+    const uint8_t full = clips ? 55 : 60, last = clips ? 55 : 20;
+    EXPECT_EQ(b.run_to<uint8_t>({to_bytes(std::vector<uint8_t>(18, 60))}),
+              (std::vector<uint8_t>{40, 40, full, full, last, last}));
+  }
+}
+
 TEST(OnnxPool, AverageOfTheWholeImageIsTheGlobalForm) {
   Random random;
   const auto x = random_integers<uint8_t>(&random, 2 * 3 * 4 * 6);

@@ -16,7 +16,7 @@ if (!count || !process.env.ORT_DIR) {
 const ort = createRequire(path.join(process.env.ORT_DIR, 'package.json'))('onnxruntime-node');
 
 const types = { 1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
-  5: ['int16', Int16Array], 6: ['int32', Int32Array], 9: ['bool', Uint8Array] };
+  5: ['int16', Int16Array], 6: ['int32', Int32Array], 7: ['int64', BigInt64Array], 9: ['bool', Uint8Array], 10: ['float16', Uint16Array] };
 
 function readRun(file) {
   const bytes = readFileSync(file), line = bytes.indexOf(10);
@@ -25,7 +25,7 @@ function readRun(file) {
   return record;
 }
 
-const typed = (type, bytes) => new (Object.values(types).find(([t]) => t === type)?.[1] ?? BigInt64Array)(bytes.buffer);
+const typed = (type, bytes) => new (Object.values(types).find(([t]) => t === type)[1])(bytes.buffer);
 
 // The least distance of two different numbers of an output: its scale, where it was quantised. 0: it was not, its numbers are as
 // dense as floats.

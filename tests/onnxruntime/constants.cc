@@ -22,12 +22,7 @@ std::string GraphMaker::codes(const Dims& dims, const Quant& q, int most) {
                   std::max<int64_t>(q.zero_point + dice_.integer(-narrow, narrow), q.lo()), q.hi())
             : dice_.integer(q.lo(), q.hi()));
   for (int32_t& c : v) c = std::min(std::max(c, -most), most);
-  switch (q.type) {
-    case kInt8: return b_.constant(dims, std::vector<int8_t>(v.begin(), v.end()));
-    case kUint16: return b_.constant(dims, std::vector<uint16_t>(v.begin(), v.end()));
-    case kInt16: return b_.constant(dims, std::vector<int16_t>(v.begin(), v.end()));
-    default: return b_.constant(dims, std::vector<uint8_t>(v.begin(), v.end()));
-  }
+  return typed_constant(q.type, dims, {v.begin(), v.end()});
 }
 
 std::string GraphMaker::quantised_constant(const Dims& dims, double amplitude) {
@@ -52,7 +47,6 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
   }
   if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
   q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
-  constexpr int kMostPairSafe = 32767 / (2 * 255);
   w.stored = codes(dims, q, options_.pair_safe ? kMostPairSafe : 65535);
   const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
   w.scale = b_.constant(shape, scales);
@@ -65,10 +59,12 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
   return w;
 }
 
-std::string GraphMaker::nibbles(int type, const Dims& dims, const std::vector<int>& codes) {
-  std::string bytes((codes.size() + 1) / 2, '\0');
+std::string GraphMaker::packed(int type, const Dims& dims, const std::vector<int64_t>& codes) {
+  const size_t bits = type == kBool ? 8 : type == kInt2 || type == kUint2 ? 2 : 4, per = 8 / bits;
+  std::string bytes((codes.size() + per - 1) / per, '\0');
   for (size_t i = 0; i < codes.size(); ++i)
-    bytes[i / 2] = static_cast<char>(bytes[i / 2] | (codes[i] & 15) << (i % 2 * 4));
+    bytes[i / per] =
+        static_cast<char>(bytes[i / per] | (codes[i] & ((1 << bits) - 1)) << (i % per * bits));
   onnx::TensorProto* t = b_.graph().add_initializer();
   t->set_name("n" + std::to_string(b_.graph().initializer_size()));
   t->set_data_type(type);
@@ -81,10 +77,12 @@ GraphMaker::Weights GraphMaker::layer_weights(const Dims& dims, int axis) {
   if (opset_ < 21 || !dice_.one_in(5)) return weights(dims, axis);
   Weights w;
   w.type = dice_.one_in(3) ? kUint4 : kInt4;
-  const int lo = w.type == kInt4 ? -8 : 0;
+  if (opset_ >= 25 && dice_.coin()) w.type = w.type == kInt4 ? kInt2 : kUint2;
+  const int codes = w.type == kInt2 || w.type == kUint2 ? 4 : 16;
+  const int lo = w.type == kInt4 || w.type == kInt2 ? -codes / 2 : 0;
   const auto random_codes = [&](int64_t n) {
-    std::vector<int> v(static_cast<size_t>(n));
-    for (int& c : v) c = static_cast<int>(dice_.integer(lo, lo + 15));
+    std::vector<int64_t> v(static_cast<size_t>(n));
+    for (int64_t& c : v) c = dice_.integer(lo, lo + codes - 1);
     return v;
   };
   const bool per_axis = axis >= 0 && dice_.coin();
@@ -92,13 +90,13 @@ GraphMaker::Weights GraphMaker::layer_weights(const Dims& dims, int axis) {
   const double base = std::exp2(dice_.real(-5, -2));
   for (int64_t i = 0; i < n; ++i)
     w.scales.push_back(static_cast<float>(base * (n > 1 ? dice_.real(0.3, 1.7) : 1)));
-  std::vector<int> zeros(static_cast<size_t>(n), lo + 8);
+  std::vector<int64_t> zeros(static_cast<size_t>(n), lo + codes / 2);
   if (dice_.one_in(3)) zeros = random_codes(n);
   const Dims shape = per_axis ? Dims{n} : Dims{};
-  w.stored = nibbles(w.type, dims, random_codes(elements(dims)));
+  w.stored = packed(w.type, dims, random_codes(elements(dims)));
   w.scale = b_.constant(shape, w.scales);
-  w.zero_point = nibbles(w.type, shape, zeros);
-  w.amplitude = base * 8;
+  w.zero_point = packed(w.type, shape, zeros);
+  w.amplitude = base * codes / 2;
   w.axis = per_axis ? axis : -1;
   return w;
 }

@@ -48,7 +48,7 @@ double GraphMaker::amplitude_of(const std::string& op, double a, double b) {
 }
 
 bool GraphMaker::binary() {
-  const size_t x = pick({1, 2, 2, 3, 3, 4, 4, 4, 5});
+  const size_t x = pick({0, 1, 2, 2, 3, 3, 4, 4, 4, 5});
   const size_t y = partner(x);
   const std::string op = dice_.pick<std::string>({"Add", "Add", "Add", "Add", "Mul", "Mul", "Mul",
                                                   "Sub", "Sub", "Div", "Min", "Max", "PRelu"});
@@ -56,7 +56,12 @@ bool GraphMaker::binary() {
   if (op == "PRelu" && dims != live_[x].dims) return false;
   const double amplitude = amplitude_of(op, live_[x].amplitude, live_[y].amplitude);
   const std::string a = read(x), b = read(y);
-  return finish(b_.node(op, {a, b}), dims, amplitude, live_[x].has_batch);
+  Names inputs = {a, b};
+  if (op[0] == 'M' && op != "Mul") {  // of one tensor or of three
+    if (dice_.one_in(6)) inputs.push_back(dice_.coin() ? a : floats({}, amplitude));
+    if (dice_.one_in(12) && dims == live_[x].dims) inputs = {a};
+  }
+  return finish(b_.node(op, inputs), dims, amplitude, live_[x].has_batch);
 }
 
 // Where, by a comparison with another tensor or a number.
@@ -130,18 +135,14 @@ bool GraphMaker::where() {
   if (dice_.coin() || live_[x].has_batch) {
     Dims declared = dims;
     if (live_[x].has_batch) declared[0] = -1;
-    const std::string name = "mask" + std::to_string(b_.graph().input_size());
-    OnnxBuilder::declare(b_.graph().add_input(), name, 9, declared);
-    condition = name;
+    for (size_t d = 1; d < declared.size(); ++d)
+      if (dice_.one_in(6)) declared[d] = 1;
+    condition = typed_input(kBool, declared);
   } else {
-    std::vector<uint8_t> v(static_cast<size_t>(elements(dims)));
-    for (uint8_t& e : v) e = static_cast<uint8_t>(dice_.integer(0, 1));
-    auto* t = b_.graph().add_initializer();
-    t->set_name("mask" + std::to_string(b_.graph().initializer_size()));
-    t->set_data_type(9);
-    for (int64_t d : dims) t->add_dims(d);
-    t->set_raw_data(v.data(), v.size());
-    condition = t->name();
+    const Dims shape = dice_.coin() ? dims : constant_dims(dims, false);
+    std::vector<int64_t> v(static_cast<size_t>(elements(shape)));
+    for (int64_t& e : v) e = dice_.integer(0, 1);
+    condition = typed_constant(kBool, shape, v);
   }
   const std::string r = read(x);
   std::string other;
@@ -186,6 +187,8 @@ bool GraphMaker::unary() {
       {"Gelu", 1, {}, 0, "com.microsoft"},
       {"QuickGelu", 1, {}, 0, "com.microsoft"},
       {"Mish", 18, {}, 0},
+      {"Swish", 24, {}, 0},
+      {"Swish", 24, {Attr("alpha", 1.5f)}, 0},
       {"Softplus", 1, {}, 0},
       {"Softsign", 1, {}, 1},
       {"Erf", 9, {}, 1},
@@ -202,7 +205,7 @@ bool GraphMaker::unary() {
   const Kind k = dice_.pick(kinds);
   const std::string domain = k.domain;
   if (domain.empty() && opset_ < k.since) return false;
-  const size_t x = pick({1, 2, 3, 4});
+  const size_t x = pick({0, 1, 2, 3, 4});
   const double amplitude = k.amplitude > 0 ? k.amplitude : live_[x].amplitude;
   const std::string r = read(x);
   return finish(b_.node(k.op, {r}, k.attributes, domain), live_[x].dims, amplitude,
@@ -228,10 +231,12 @@ bool GraphMaker::relu_or_clip() {
 bool GraphMaker::softmax() {
   const size_t x = pick({2, 3, 4});
   const int64_t rank = static_cast<int64_t>(live_[x].dims.size());
-  const int64_t axis = dice_.one_in(3) ? dice_.integer(1, rank - 1) : dice_.coin() ? -1 : rank - 1;
+  const int64_t axis = dice_.one_in(3) ? axis_as_written(axis_of(live_[x]), live_[x].dims.size())
+                       : dice_.coin()  ? -1
+                                       : rank - 1;
   const std::string op = dice_.one_in(6) ? "LogSoftmax" : "Softmax";
   const std::string r = read(x);
-  const std::string y = b_.node(op, {r}, {Attr("axis", axis)});
+  const std::string y = dice_.one_in(8) ? b_.node(op, {r}) : b_.node(op, {r}, {Attr("axis", axis)});
   Quant q = random_quant(op == "Softmax" ? 1 : 8);
   if (op == "Softmax" && dice_.coin())
     q.scale = q.is_int16() ? 1.0f / 65536 : 1.0f / 256, q.zero_point = q.lo();
@@ -241,9 +246,9 @@ bool GraphMaker::softmax() {
 
 bool GraphMaker::arg_max() {
   const size_t x = pick({2, 3, 4});
-  const int64_t rank = static_cast<int64_t>(live_[x].dims.size());
-  std::vector<Attr> attributes = {Attr("axis", dice_.integer(1, rank - 1)),
-                                  Attr("keepdims", dice_.integer(0, 1))};
+  std::vector<Attr> attributes = {
+      Attr("axis", axis_as_written(axis_of(live_[x]), live_[x].dims.size())),
+      Attr("keepdims", dice_.integer(0, 1))};
   if (opset_ >= 12 && dice_.one_in(4)) attributes.push_back(Attr("select_last_index", 1));
   live_[x].is_read = true;
   const bool integers = opset_ >= 13 && !live_[x].quant.is_int16() && dice_.coin();
@@ -253,27 +258,32 @@ bool GraphMaker::arg_max() {
 }
 
 bool GraphMaker::top_k() {
-  const size_t x = pick({2, 3});
+  const size_t x = pick({1, 2, 3, 4});
   if (opset_ < 11) return false;
-  const int64_t axis = static_cast<int64_t>(live_[x].dims.size()) - 1;
-  const int64_t k = dice_.integer(1, live_[x].dims.back());
-  const std::string r = read(x);
-  const std::string v =
-      b_.node("TopK", {r, integers64({k})},
-              {Attr("axis", axis), Attr("largest", dice_.integer(0, 1)), Attr("sorted", 1)});
+  const Live in = live_[x];
+  const int64_t axis = axis_of(in), n = in.dims[static_cast<size_t>(axis)];
+  const int64_t k = dice_.integer(1, n);
+  const bool integers = dice_.one_in(3) && !in.quant.is_int16();
+  live_[x].is_read = true;
+  // Unsorted ones come in whatever order.
+  const std::string v = b_.node(
+      "TopK", {integers ? in.name : read(x), integers64({k})},
+      {Attr("axis", axis_as_written(axis, in.dims.size())), Attr("largest", dice_.integer(0, 1))});
   auto* node = b_.graph().mutable_node(b_.graph().node_size() - 1);
   node->add_output(v + "_indices");
   b_.output(v + "_indices");
-  Dims dims = live_[x].dims;
-  dims.back() = k;
-  const Quant q = live_[x].quant;
-  quantise(v, dims, live_[x].amplitude, live_[x].has_batch, &q);
+  Dims dims = in.dims;
+  dims[static_cast<size_t>(axis)] = k;
+  if (integers)
+    add_live(v, dims, in.quant, in.has_batch, in.amplitude);
+  else
+    quantise(v, dims, in.amplitude, in.has_batch, &in.quant);
   return true;
 }
 
 // One scale and zero point for another.
 bool GraphMaker::requantise() {
-  const size_t x = pick({1, 2, 3, 4});
+  const size_t x = pick({0, 1, 2, 3, 4, 5});
   quantise(read(x), live_[x].dims, live_[x].amplitude, live_[x].has_batch);
   return true;
 }
@@ -308,22 +318,57 @@ bool GraphMaker::instance_norm() {
 
 bool GraphMaker::qlinear_binary() {
   const size_t x = pick({1, 2, 3, 4, 4});
-  const size_t y = partner(x);
-  const Live a = live_[x], b = live_[y];
-  if (a.quant.is_int16() || a.quant.type != b.quant.type) return false;
+  const Live a = live_[x];
+  if (a.quant.is_int16()) return false;
+  Live b;
+  if (dice_.one_in(4)) {
+    b.quant = quant_like(a.quant, a.amplitude), b.amplitude = a.amplitude;
+    b.dims = constant_dims(a.dims, a.has_batch), b.name = codes(b.dims, b.quant);
+  } else {
+    const size_t y = partner(x);
+    live_[y].is_read = true;
+    b = live_[y];
+    if (a.quant.type != b.quant.type) return false;
+  }
   const std::string op = dice_.coin() ? "QLinearAdd" : "QLinearMul";
   const double amplitude =
       op == "QLinearAdd" ? a.amplitude + b.amplitude : a.amplitude * b.amplitude;
-  Quant q = random_quant(amplitude);
-  q.type = a.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
-  live_[x].is_read = live_[y].is_read = true;
-  add_live(
-      b_.node(op,
-              {a.name, b_.scalar(a.quant.scale), zero_point(a.quant), b.name,
-               b_.scalar(b.quant.scale), zero_point(b.quant), b_.scalar(q.scale), zero_point(q)},
-              {}, "com.microsoft"),
-      broadcast(a.dims, b.dims), q, a.has_batch, amplitude);
+  const Quant q = quant_like(a.quant, amplitude);
+  live_[x].is_read = true;
+  const bool swapped = dice_.coin();
+  const Live &left = swapped ? b : a, &right = swapped ? a : b;
+  add_live(b_.node(op,
+                   {left.name, b_.scalar(left.quant.scale), zero_point(left.quant), right.name,
+                    b_.scalar(right.quant.scale), zero_point(right.quant), b_.scalar(q.scale),
+                    zero_point(q)},
+                   {}, "com.microsoft"),
+           broadcast(a.dims, b.dims), q, a.has_batch, amplitude);
   return true;
+}
+
+bool GraphMaker::qlinear_where() {
+  const size_t x = pick({1, 2, 3, 4});
+  const size_t y = partner(x);
+  const Live a = live_[x], b = live_[y];
+  if (a.quant.is_int16() || a.quant.type != b.quant.type) return false;
+  Dims declared = a.dims;
+  if (a.has_batch) declared[0] = -1;
+  for (size_t d = 1; d < declared.size(); ++d)
+    if (dice_.one_in(4)) declared[d] = 1;
+  const Quant q = quant_like(a.quant, std::max(a.amplitude, b.amplitude));
+  live_[x].is_read = live_[y].is_read = true;
+  add_live(b_.node("QLinearWhere",
+                   {typed_input(kBool, declared), a.name, b_.scalar(a.quant.scale),
+                    zero_point(a.quant), b.name, b_.scalar(b.quant.scale), zero_point(b.quant),
+                    b_.scalar(q.scale), zero_point(q)},
+                   {}, "com.microsoft"),
+           broadcast(a.dims, b.dims), q, a.has_batch, std::max(a.amplitude, b.amplitude));
+  return true;
+}
+
+// A zero point of 0 may be left out.
+std::string GraphMaker::zero_or_none(const Quant& q) {
+  return q.zero_point == 0 && dice_.coin() ? "" : zero_point(q);
 }
 
 bool GraphMaker::qlinear_unary() {
@@ -332,13 +377,12 @@ bool GraphMaker::qlinear_unary() {
   if (a.quant.is_int16()) return false;
   const bool sigmoid = dice_.coin();
   const double amplitude = sigmoid ? 1 : a.amplitude;
-  Quant q = random_quant(amplitude);
-  q.type = a.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
+  const Quant q = quant_like(a.quant, amplitude);
   live_[x].is_read = true;
   std::vector<Attr> attributes;
   if (!sigmoid) attributes.push_back(Attr("alpha", 0.1f));
   add_live(b_.node(sigmoid ? "QLinearSigmoid" : "QLinearLeakyRelu",
-                   {a.name, b_.scalar(a.quant.scale), zero_point(a.quant), b_.scalar(q.scale),
+                   {a.name, b_.scalar(a.quant.scale), zero_or_none(a.quant), b_.scalar(q.scale),
                     zero_point(q)},
                    attributes, "com.microsoft"),
            a.dims, q, a.has_batch, amplitude);
@@ -352,30 +396,13 @@ bool GraphMaker::qlinear_softmax() {
   Quant q;
   q.type = a.quant.type, q.scale = 1.0f / 256, q.zero_point = q.lo();
   live_[x].is_read = true;
-  add_live(
-      b_.node("QLinearSoftmax",
-              {a.name, b_.scalar(a.quant.scale), zero_point(a.quant), b_.scalar(q.scale),
-               zero_point(q)},
-              {Attr("axis", -1), Attr("opset", static_cast<int64_t>(opset_))}, "com.microsoft"),
-      a.dims, q, a.has_batch, 1);
-  return true;
-}
-
-// Integers without quantisation.
-bool GraphMaker::integer_math() {
-  if (opset_ < 14) return false;
-  const Dims dims = {dice_.integer(1, 3), dice_.integer(1, 6)};
-  const std::string op =
-      dice_.pick<std::string>({"Add", "Sub", "Mul", "Min", "Max", "Equal", "Less", "Greater",
-                               "GreaterOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor"});
-  if (op[0] == 'B' && opset_ < 18) return false;
-  std::string a, b;
-  switch (dice_.integer(0, 2)) {
-    case 0: a = b_.input<int32_t>(dims), b = b_.input<int32_t>(dims); break;
-    case 1: a = b_.input<int8_t>(dims), b = b_.input<int8_t>(dims); break;
-    default: a = b_.input<uint8_t>(dims), b = b_.input<uint8_t>(dims);
-  }
-  b_.output(b_.node(op, {a, b}));
+  add_live(b_.node("QLinearSoftmax",
+                   {a.name, b_.scalar(a.quant.scale), zero_point(a.quant), b_.scalar(q.scale),
+                    zero_point(q)},
+                   {Attr("axis", dice_.coin() ? -1 : axis_as_written(axis_of(a), a.dims.size())),
+                    Attr("opset", opset_)},
+                   "com.microsoft"),
+           a.dims, q, a.has_batch, 1);
   return true;
 }
 

@@ -5,8 +5,8 @@
 namespace qrt::random_onnx {
 namespace {
 
-const std::vector<int64_t> kOpsets = {10, 11, 12, 13, 13, 13, 14, 15, 16, 17,
-                                      17, 18, 18, 19, 20, 21, 21, 22, 23};
+const std::vector<int64_t> kOpsets = {10, 11, 12, 13, 13, 13, 14, 15, 16, 17, 17,
+                                      18, 18, 19, 20, 21, 21, 22, 23, 24, 25};
 
 }  // namespace
 
@@ -17,65 +17,6 @@ GraphMaker::GraphMaker(uint64_t seed, const GraphOptions& options)
   const int64_t t = dice_.integer(0, 99);
   main_type_ = t < 62 ? kUint8 : t < 92 ? kInt8 : t < 96 ? kUint16 : kInt16;
   if (dice_.one_in(30)) tiny_ = std::ldexp(1.0, static_cast<int>(dice_.integer(-45, 20)));
-}
-
-const OnnxBuilder& GraphMaker::make() {
-  static const std::vector<std::pair<int, Layer>> kLayers = {{14, &GraphMaker::conv},
-                                                             {4, &GraphMaker::conv_transpose},
-                                                             {6, &GraphMaker::gemm},
-                                                             {7, &GraphMaker::matmul},
-                                                             {4, &GraphMaker::matmul_computed},
-                                                             {12, &GraphMaker::binary},
-                                                             {7, &GraphMaker::binary_constant},
-                                                             {2, &GraphMaker::select},
-                                                             {2, &GraphMaker::where},
-                                                             {9, &GraphMaker::unary},
-                                                             {5, &GraphMaker::relu_or_clip},
-                                                             {6, &GraphMaker::max_pool},
-                                                             {5, &GraphMaker::average_pool},
-                                                             {3, &GraphMaker::global_pool},
-                                                             {4, &GraphMaker::reduce},
-                                                             {4, &GraphMaker::softmax},
-                                                             {2, &GraphMaker::arg_max},
-                                                             {1, &GraphMaker::top_k},
-                                                             {5, &GraphMaker::concat},
-                                                             {14, &GraphMaker::moved},
-                                                             {3, &GraphMaker::split},
-                                                             {5, &GraphMaker::resize},
-                                                             {2, &GraphMaker::resize_integers},
-                                                             {2, &GraphMaker::camera},
-                                                             {2, &GraphMaker::batch_norm},
-                                                             {1, &GraphMaker::instance_norm},
-                                                             {4, &GraphMaker::requantise},
-                                                             {4, &GraphMaker::residual_block},
-                                                             {3, &GraphMaker::separable_block},
-                                                             {4, &GraphMaker::grouped_block},
-                                                             {2, &GraphMaker::squeeze_block},
-                                                             {2, &GraphMaker::attention_block},
-                                                             {2, &GraphMaker::split_block},
-                                                             {4, &GraphMaker::qlinear_conv},
-                                                             {3, &GraphMaker::qlinear_matmul},
-                                                             {2, &GraphMaker::qgemm},
-                                                             {4, &GraphMaker::qlinear_binary},
-                                                             {2, &GraphMaker::qlinear_unary},
-                                                             {3, &GraphMaker::qlinear_pool},
-                                                             {2, &GraphMaker::qlinear_concat},
-                                                             {1, &GraphMaker::qlinear_softmax},
-                                                             {3, &GraphMaker::integer_product},
-                                                             {3, &GraphMaker::integer_math}};
-  int total = 0;
-  for (const auto& [weight, layer] : kLayers) total += weight;
-  const int layers = static_cast<int>(dice_.integer(1, options_.layers));
-  for (int made = 0, tried = 0; made < layers && tried < 50; ++tried) {
-    int64_t at = dice_.integer(0, total - 1);
-    for (const auto& [weight, layer] : kLayers) {
-      if ((at -= weight) >= 0) continue;
-      made += (this->*layer)();
-      break;
-    }
-  }
-  finish_outputs();
-  return b_;
 }
 
 bool GraphMaker::has_symbolic_batch() const {
@@ -110,24 +51,39 @@ Quant GraphMaker::random_quant(double amplitude, bool is_positive) {
   return q;
 }
 
-std::string GraphMaker::zero_point(const Quant& q) {
-  switch (q.type) {
-    case kInt8: return b_.scalar(static_cast<int8_t>(q.zero_point));
-    case kUint16: return b_.scalar(static_cast<uint16_t>(q.zero_point));
-    case kInt16: return b_.scalar(static_cast<int16_t>(q.zero_point));
-    default: return b_.scalar(static_cast<uint8_t>(q.zero_point));
-  }
+Quant GraphMaker::quant_like(const Quant& other, double amplitude) {
+  Quant q = random_quant(amplitude);
+  q.type = other.type;
+  q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
+  return q;
 }
 
-// The ONNX domain has pairs of 16 bits from opset 21 on.
+std::string GraphMaker::zero_point(const Quant& q) {
+  return typed_constant(q.type, {}, {q.zero_point});
+}
+
+// The ONNX domain has pairs of 16 bits from opset 21 on. A zero point of 0 may be left out.
+std::string GraphMaker::pair_node(const std::string& op, const std::string& x, const Quant& q) {
+  const bool needs_other_domain = q.is_int16() && opset_ < 21;
+  const std::string domain =
+      needs_other_domain || (opset_ < 21 && dice_.one_in(40)) ? "com.microsoft" : "";
+  const Dims shape = dice_.one_in(80) ? Dims{1} : Dims{};
+  Names inputs = {x, b_.constant<float>(shape, {q.scale})};
+  // A DequantizeLinear may lack it whatever its type, but ONNX Runtime's optimiser then copies it as a
+  // pair of uint8.
+  if (q.zero_point != 0 || q.type != kUint8 || !dice_.one_in(8))
+    inputs.push_back(typed_constant(q.type, shape, {q.zero_point}));
+  std::vector<Attr> attributes;
+  if (opset_ >= 13 && dice_.one_in(40)) attributes.push_back(Attr("axis", dice_.integer(-1, 1)));
+  return b_.node(op, inputs, attributes, domain);
+}
+
 std::string GraphMaker::quantise_node(const std::string& x, const Quant& q) {
-  return b_.node("QuantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
-                 q.is_int16() && opset_ < 21 ? "com.microsoft" : "");
+  return pair_node("QuantizeLinear", x, q);
 }
 
 std::string GraphMaker::dequantise_node(const std::string& x, const Quant& q) {
-  return b_.node("DequantizeLinear", {x, b_.scalar(q.scale), zero_point(q)}, {},
-                 q.is_int16() && opset_ < 21 ? "com.microsoft" : "");
+  return pair_node("DequantizeLinear", x, q);
 }
 
 size_t GraphMaker::add_live(const std::string& name, const Dims& dims, const Quant& q,

@@ -25,8 +25,13 @@ enum Type : int {
   kUint16 = 4,
   kInt16 = 5,
   kInt32 = 6,
+  kInt64 = 7,
+  kBool = 9,
+  kHalf = 10,
   kUint4 = 21,
-  kInt4 = 22
+  kInt4 = 22,
+  kUint2 = 25,
+  kInt2 = 26
 };
 
 // How real numbers are stored.
@@ -52,7 +57,8 @@ struct Live {
 };
 
 struct GraphOptions {
-  int layers = 6;  // at most
+  int layers = 6;    // at most
+  std::string only;  // the one kind of layer, by its name in layers.cc
   // No two products of a byte and a weight add up to more than 16 bits hold: ONNX Runtime
   // saturates there on CPUs without VNNI.
   bool pair_safe = false;
@@ -71,6 +77,15 @@ class GraphMaker {
   double amplitude(const std::string& input) const {
     const auto found = amplitudes_.find(input);
     return found == amplitudes_.end() ? 1.0 : found->second;
+  }
+  // Of an input whose numbers are not all that its type has: the least and the greatest. Null: they are.
+  const std::pair<int64_t, int64_t>* limits(const std::string& input) const {
+    const auto found = limits_.find(input);
+    return found == limits_.end() ? nullptr : &found->second;
+  }
+  const std::pair<double, double>* real_limits(const std::string& input) const {
+    const auto found = reals_.find(input);
+    return found == reals_.end() ? nullptr : &found->second;
   }
 
  private:
@@ -95,13 +110,19 @@ class GraphMaker {
   size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
                   double amplitude);
   Quant random_quant(double amplitude, bool is_positive = false);
+  // Of the same type.
+  Quant quant_like(const Quant& other, double amplitude);
   int activation_type();
+  std::string pair_node(const std::string& op, const std::string& x, const Quant& quant);
   std::string quantise_node(const std::string& x, const Quant& quant);
   std::string dequantise_node(const std::string& x, const Quant& quant);
   void finish_outputs();
+  // spellings.cc: the same graph as another exporter writes it.
+  void respell();
 
   // --- constants
   std::string zero_point(const Quant& quant);
+  std::string zero_or_none(const Quant& quant);
   std::string floats(const Dims& dims, double amplitude);
   std::string integers64(const Dims& values) {
     return b_.constant<int64_t>({static_cast<int64_t>(values.size())}, values);
@@ -115,12 +136,15 @@ class GraphMaker {
     double amplitude;
     int type, axis;  // -1: per tensor
   };
+  static constexpr int kMostPairSafe = 32767 / (2 * 255);
   // With scales per index of `axis` now and then, unless it is -1.
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
   // The same for what is dequantised, of 4 bits now and then.
   Weights layer_weights(const Dims& dims, int axis);
-  // Two to a byte.
-  std::string nibbles(int type, const Dims& dims, const std::vector<int>& codes);
+  // Of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, or bool.
+  std::string packed(int type, const Dims& dims, const std::vector<int64_t>& codes);
+  std::string typed_constant(int type, const Dims& dims, const std::vector<int64_t>& values);
+  std::string typed_input(int type, const Dims& dims);
   std::string real(const Weights& w);
   std::string bias(const Weights& w, float x_scale, int64_t channels, double amplitude,
                    Dims dims = {});
@@ -168,12 +192,19 @@ class GraphMaker {
   bool qlinear_matmul();
   bool qgemm();
   bool qlinear_binary();
+  bool qlinear_where();
   bool qlinear_unary();
   bool qlinear_pool();
   bool qlinear_concat();
   bool qlinear_softmax();
   bool integer_product();
   bool integer_math();
+  bool take();
+  bool edge();
+  bool per_axis();
+  bool dynamic_layer();
+  bool parameters_of_the_run();
+  bool qlinear_matmul_computed();
 
   struct Window {
     std::vector<Attr> attributes;
@@ -183,8 +214,58 @@ class GraphMaker {
   // Kernel, strides, pads and dilations over the last dimensions; false: nothing comes out.
   bool window(const Dims& dims, WindowOf of, Window* w);
 
-  // One operator that moves elements, of floats or integers. False: it does not fit.
-  bool move(std::string* x, Dims* dims, bool has_batch);
+  // --- parts of layers
+  // An axis that a tensor may be cut or joined along; rarely 0.
+  int64_t axis_of(const Live& x);
+  // From behind now and then. Below opset 11 that leaves ONNX Runtime without shapes, and without the fusions that ask for
+  // them.
+  int64_t axis_as_written(int64_t axis, size_t rank);
+
+  // What an operator moves: floats or integers.
+  struct Moving {
+    std::string name;
+    Dims dims;
+    Live of;
+    bool on_integers;
+    int64_t first = 0;  // axis that may be moved
+  };
+  // One operator that moves elements. False: it does not fit.
+  bool move(Moving* m);
+  bool reshape(Moving* m);
+  bool reshape_by_shape(Moving* m);
+  bool flatten(Moving* m);
+  bool transpose(Moving* m);
+  bool slice(Moving* m);
+  bool pad(Moving* m);
+  bool tile(Moving* m);
+  bool expand(Moving* m);
+  bool gather(Moving* m);
+  bool gather_nd(Moving* m);
+  bool gather_elements(Moving* m);
+  bool depth_to_space(Moving* m);
+  bool unsqueeze(Moving* m);
+  bool squeeze(Moving* m);
+
+  // Scales and zero points of an edge.
+  struct Parameters {
+    std::string scale, zero_point, domain;
+    std::vector<Attr> attributes;
+    int output_dtype = 0;
+    bool is_along = false, is_in_blocks = false;  // an axis
+    bool is_half = false;
+  };
+  Parameters parameters(int type, const Dims& dims, bool has_batch, double amplitude);
+  std::string halves(const Dims& dims, const std::vector<float>& values);
+  std::string edge_node(const std::string& op, const std::string& x, const Parameters& p);
+
+  std::string coordinates(bool linear, bool cubic);
+  std::string region(const std::string& coordinates, const Dims& axes, size_t first,
+                     std::vector<Attr>* attributes);
+
+  Names dynamic_quantise(const std::string& x);
+  Weights columns(const Dims& dims, int axis);
+  bool dynamic_matmul(std::string* x, Dims* dims);
+  bool dynamic_conv(std::string* x, Dims* dims);
 
   Dice dice_;
   int64_t opset_;
@@ -195,6 +276,8 @@ class GraphMaker {
   double tiny_ = 1;  // factor of all scales
   std::vector<Live> live_;
   std::map<std::string, double> amplitudes_;  // of float inputs
+  std::map<std::string, std::pair<double, double>> reals_;
+  std::map<std::string, std::pair<int64_t, int64_t>> limits_;
 };
 
 inline int64_t elements(const Dims& dims) {

@@ -11,8 +11,8 @@ bool GraphMaker::window(const Dims& dims, WindowOf of, Window* w) {
   const bool plain = dice_.one_in(3);
   const int64_t how = plain ? 0 : dice_.integer(0, 9);
   const char* same = how < 5 ? nullptr : how < 7 ? "SAME_UPPER" : how < 9 ? "SAME_LOWER" : "VALID";
-  const bool ceil = of == WindowOf::kPool && opset_ >= 10 && !plain && dice_.one_in(4);
-  const bool dilates = of != WindowOf::kAveragePool && dice_.one_in(5);
+  const bool ceil = of != WindowOf::kLayer && !plain && dice_.one_in(4);
+  const bool dilates = (of != WindowOf::kAveragePool || opset_ >= 19) && dice_.one_in(5);
   for (size_t i = 0; i < n; ++i) {
     const int64_t in = dims[i + 2];
     const int64_t k = dice_.pick<int64_t>({1, 2, 3, 3, 3, 5});
@@ -26,7 +26,7 @@ bool GraphMaker::window(const Dims& dims, WindowOf of, Window* w) {
     if (same) pb = pe = 0;
     // Where the shapes that ONNX Runtime infers are not those that its kernels make (a pool's SAME
     // with dilation, a last window in the padding), what follows contradicts itself.
-    if (same && same[0] == 'S' && d > 1 && of == WindowOf::kPool) return false;
+    if (same && same[0] == 'S' && d > 1 && of != WindowOf::kLayer) return false;
     int64_t out = (in + pb + pe - reach) / s + 1;
     if (same && same[0] == 'S')
       out = (in + s - 1) / s;
@@ -247,8 +247,7 @@ bool GraphMaker::qlinear_conv() {
         k.type == kInt8 ? b_.constant<int8_t>({1}, {0}) : b_.constant<uint8_t>({1}, {128});
   const double amplitude =
       in.amplitude * k.amplitude * std::sqrt(static_cast<double>(elements(shape) / m)) * 0.4;
-  Quant q = random_quant(amplitude);
-  q.type = in.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
+  const Quant q = quant_like(in.quant, amplitude);
   Names inputs = {in.name,      b_.scalar(in.quant.scale), zero_point(in.quant), k.stored, k.scale,
                   k.zero_point, b_.scalar(q.scale),        zero_point(q)};
   if (dice_.coin()) {
@@ -269,10 +268,9 @@ bool GraphMaker::qlinear_matmul() {
   const Live in = live_[x];
   if (in.quant.is_int16()) return false;
   const int64_t k = in.dims.back(), n = dice_.integer(1, 16);
-  const Weights w = weights({k, n}, -1);
+  const Weights w = weights({k, n}, dice_.one_in(3) ? 1 : -1);
   const double amplitude = in.amplitude * w.amplitude * std::sqrt(static_cast<double>(k)) * 0.4;
-  Quant q = random_quant(amplitude);
-  q.type = in.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
+  const Quant q = quant_like(in.quant, amplitude);
   Dims dims = in.dims;
   dims.back() = n;
   live_[x].is_read = true;
@@ -287,15 +285,16 @@ bool GraphMaker::qgemm() {
   const size_t x = pick({2});
   const Live in = live_[x];
   if (in.quant.is_int16()) return false;
-  const bool trans_b = dice_.coin();
-  const int64_t k = in.dims[1], n = dice_.integer(1, 16);
+  const bool trans_a = !in.has_batch && dice_.one_in(12), trans_b = dice_.coin();
+  const int64_t k = in.dims[trans_a ? 0 : 1], n = dice_.integer(1, 16);
+  const Dims made = {in.dims[trans_a ? 1 : 0], n};
   const Weights w = weights(trans_b ? Dims{n, k} : Dims{k, n}, trans_b ? 0 : 1, false);
   const double amplitude = in.amplitude * w.amplitude * std::sqrt(static_cast<double>(k)) * 0.4;
-  Quant q = random_quant(amplitude);
-  q.type = in.quant.type, q.zero_point = std::min(std::max(q.zero_point, q.lo()), q.hi());
+  const Quant q = quant_like(in.quant, amplitude);
   std::vector<int32_t> c(static_cast<size_t>(n));
   for (int32_t& i : c) i = static_cast<int32_t>(dice_.integer(-20000, 20000));
   std::vector<Attr> attributes;
+  if (trans_a) attributes.push_back(Attr("transA", 1));
   if (trans_b) attributes.push_back(Attr("transB", 1));
   if (dice_.one_in(8)) attributes.push_back(Attr("alpha", 0.5f));
   live_[x].is_read = true;
@@ -309,8 +308,8 @@ bool GraphMaker::qgemm() {
   const bool to_float = dice_.one_in(6);
   if (!to_float) inputs.push_back(b_.scalar(q.scale)), inputs.push_back(zero_point(q));
   const std::string y = b_.node("QGemm", inputs, attributes, "com.microsoft");
-  if (to_float) return finish(y, {in.dims[0], n}, amplitude, in.has_batch);
-  add_live(y, {in.dims[0], n}, q, in.has_batch, amplitude);
+  if (to_float) return finish(y, made, amplitude, in.has_batch);
+  add_live(y, made, q, in.has_batch, amplitude);
   return true;
 }
 
@@ -338,7 +337,7 @@ bool GraphMaker::integer_product() {
     amplitude = std::sqrt(static_cast<double>(elements(shape) / m));
   } else {
     const int64_t k = dims.back(), n = dice_.integer(1, 12);
-    const Weights w = weights({k, n}, -1);
+    const Weights w = weights({k, n}, dice_.one_in(3) ? 1 : -1);
     y = b_.node("MatMulInteger", {in.name, w.stored, zero_point(in.quant), w.zero_point});
     dims.back() = n;
     amplitude = std::sqrt(static_cast<double>(k));

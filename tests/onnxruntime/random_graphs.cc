@@ -1,4 +1,5 @@
-// random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized]
+// random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized] [--pair-safe] [--layers N] [--only KIND]
+// --layers, --only: graphs of at most N layers, or of one kind (layers.cc), in which nothing hides behind what is refused.
 // --quantized: what every QuantizeLinear makes, and every Resize of that, is an output as well, to see where a graph parts.
 // Writes for each graph DIR/<index>.onnx and DIR/<index>.run: a line of JSON, what qrt made of the
 // model, then the bytes of the inputs and of qrt's outputs that it speaks of. compare.mjs reads
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "converter/convert.h"
@@ -47,9 +49,17 @@ Bytes filled(int64_t n, const F& next) {
   return testing::to_bytes(v);
 }
 
-Bytes random_input(Dice* dice, int type, int64_t n, double amplitude) {
+Bytes random_input(Dice* dice, int type, int64_t n, const std::string& name,
+                   const GraphMaker& maker) {
   const auto integers = [&](int64_t lo, int64_t hi) {
+    if (const auto* limits = maker.limits(name)) std::tie(lo, hi) = *limits;
     return [=] { return dice->integer(lo, hi); };
+  };
+  const auto real = [&] {
+    if (const auto* limits = maker.real_limits(name))
+      return dice->real(limits->first, limits->second);
+    const double amplitude = maker.amplitude(name);
+    return dice->real(-amplitude, amplitude) * 1.2;
   };
   switch (type) {
     case kUint8: return filled<uint8_t>(n, integers(0, 255));
@@ -57,8 +67,14 @@ Bytes random_input(Dice* dice, int type, int64_t n, double amplitude) {
     case kUint16: return filled<uint16_t>(n, integers(0, 65535));
     case kInt16: return filled<int16_t>(n, integers(-32768, 32767));
     case kInt32: return filled<int32_t>(n, integers(-100000, 100000));
-    case 9: return filled<uint8_t>(n, integers(0, 1));
-    default: return filled<float>(n, [&] { return dice->real(-amplitude, amplitude) * 1.2; });
+    case kInt64: return filled<int64_t>(n, integers(-100000, 100000));
+    case kBool: return filled<uint8_t>(n, [=] { return dice->integer(0, 1); });
+    // Numbers of usual size: their sign, exponents around that of 1, any fraction.
+    case kHalf:
+      return filled<uint16_t>(n, [=] {
+        return dice->integer(0, 1) << 15 | dice->integer(10, 18) << 10 | dice->integer(0, 1023);
+      });
+    default: return filled<float>(n, real);
   }
 }
 
@@ -119,7 +135,7 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
   for (const auto& info : graph.input()) {
     const Dims dims = dims_of(info, batch);
     const int type = info.type().tensor_type().elem_type();
-    inputs.push_back(random_input(dice, type, elements(dims), maker.amplitude(info.name())));
+    inputs.push_back(random_input(dice, type, elements(dims), info.name(), maker));
     run["inputs"].push_back(record->add(info.name(), type, dims, inputs.back()));
   }
   if (!model) return run;
@@ -185,9 +201,9 @@ void make_one(const std::string& stem, uint64_t seed, const Options& options) {
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    fprintf(
-        stderr,
-        "usage: random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized] [--pair-safe]\n");
+    fprintf(stderr,
+            "usage: random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized] [--pair-safe] "
+            "[--layers N] [--only KIND]\n");
     return 2;
   }
   const uint64_t seed = strtoull(argv[2], nullptr, 0), first = strtoull(argv[3], nullptr, 0);
@@ -197,6 +213,8 @@ int main(int argc, char** argv) {
     options.allow_float = options.allow_float || strcmp(argv[i], "--allow-float") == 0;
     options.quantized = options.quantized || strcmp(argv[i], "--quantized") == 0;
     options.graph.pair_safe = options.graph.pair_safe || strcmp(argv[i], "--pair-safe") == 0;
+    if (i + 1 < argc && strcmp(argv[i], "--layers") == 0) options.graph.layers = atoi(argv[++i]);
+    if (i + 1 < argc && strcmp(argv[i], "--only") == 0) options.graph.only = argv[++i];
   }
   for (uint64_t i = first; i < first + count; ++i)
     qrt::random_onnx::make_one(std::string(argv[1]) + "/" + std::to_string(i),

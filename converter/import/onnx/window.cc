@@ -117,6 +117,7 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
       const int64_t size = image.size[i] - w->skip[i];
       if ((out - 1) * w->stride[i] >= size + w->before[i]) --out;
       const int64_t reach = (out - 1) * w->stride[i] + extent - size - w->before[i];
+      w->overhang[i] = std::max<int64_t>(0, reach - w->after[i]);
       w->after[i] = std::max<int64_t>(0, reach);
     }
     QRT_MODEL_CHECK(w->before[i] <= kMaxWindowField && w->after[i] <= kMaxWindowField,

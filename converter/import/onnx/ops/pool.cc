@@ -100,6 +100,20 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
+// ONNX Runtime's average of floats, which it computes in front of a Relu or Clip that bites, counts
+// padding but nothing beyond it: the padding becomes elements.
+ValueId with_padding(Importer& importer, const NodeView& node, int64_t zero_point, Window* w,
+                     ValueId x) {
+  IndexMaps maps(importer.builder().shape_of(x));
+  for (int i = 0; i < 2; ++i) {
+    maps.set(1 + i, padded(maps.from()[1 + i], w->before[i], w->after[i] - w->overhang[i],
+                           PadMode::kConstant));
+    w->before[i] = 0;
+    w->after[i] = w->overhang[i];
+  }
+  return importer.builder().gather(node, x, maps, zero_point);
+}
+
 Status emit(Importer& importer, const NodeView& node, const std::string& ops, const AveragePool& p,
             const Quant& out, Limits limits, ValueId* result) {
   if (p.x_quant.is_int16() || out.is_int16())
@@ -115,6 +129,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   if (!is_usable_scale(x_scale) || !is_usable_scale(y_scale))
     return importer.refuse(node, "a scale is not a normal positive number", node.output(0),
                            "quantise the model with positive scales of usual size");
+  ValueId x = windowed_to_nhwc(importer, node, p.image, p.window, p.x);
   Node n;
   if (p.global) {
     const float area = static_cast<float>(p.image.size[0] * p.image.size[1]);
@@ -134,9 +149,13 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   } else {
     n = make_node<fb::AveragePool2DOptionsT>(node.name(), ops, {}, {});
     auto& o = options<fb::AveragePool2DOptionsT>(n);
-    set_kernel(p.window, &o);
-    set_window(p.window, &o);
-    o.count_include_pad = p.include_pad;
+    Window w = p.window;
+    const bool overhangs = w.overhang[0] != 0 || w.overhang[1] != 0;
+    const bool pads = p.include_pad && overhangs && limits.cut(out);
+    if (pads) x = with_padding(importer, node, p.x_quant.stored_zero_point(), &w, x);
+    set_kernel(w, &o);
+    set_window(w, &o);
+    o.count_include_pad = p.include_pad && !pads;
     o.input_scale = float_bits(x_scale);
     o.input_zero_point = static_cast<uint8_t>(p.x_quant.stored_zero_point());
     o.output_scale = float_bits(y_scale);
@@ -144,7 +163,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     o.output_offset = out.offset();
   }
   const bool nhwc = importer.builder().is_marked(p.x);
-  n.inputs = {windowed_to_nhwc(importer, node, p.image, p.window, p.x)};
+  n.inputs = {x};
   ValueId y = importer.builder().new_value("", DType::kUInt8,
                                            {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
   n.outputs = {y};
