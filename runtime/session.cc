@@ -34,6 +34,10 @@ bool is_foreign(Isa isa) {
 // With fewer jobs in a run the pool is faster than a team.
 constexpr size_t kTeamJobs = 5;
 
+// A run with less memory takes about as long as the system takes to give it the pages.
+constexpr size_t kTouchedMemory = size_t{512} << 10;
+constexpr size_t kLeastPage = 4096;
+
 std::align_val_t alignment_of(const Plan& plan) {
   return std::align_val_t{plan.memory_bytes() < platform::kLargePage ? kAlignment
                                                                      : platform::kLargePage};
@@ -156,6 +160,9 @@ Status Session::allocate() {
     }
     platform::prefer_large_pages(memory, plan.memory_bytes());
     memory_ = static_cast<uint8_t*>(memory);
+    for (size_t i = 0; i < plan.memory_bytes() && plan.memory_bytes() <= kTouchedMemory;
+         i += kLeastPage)
+      static_cast<volatile uint8_t*>(memory_)[i] = 0;
   }
   tensors_.resize(plan.places.size());
   for (size_t slot = 0; slot < plan.places.size(); ++slot) {

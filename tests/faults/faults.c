@@ -328,6 +328,10 @@ static int close_stream(void* fd) {
 static FILE* stream_of(int fd, const char* mode) {
   const cookie_io_functions_t functions = {read_stream, write_stream, seek_stream, close_stream};
   FILE* stream = fopencookie((void*)(intptr_t)fd, mode, functions);
+  if (stream == NULL) {
+    close(fd);
+    return NULL;
+  }
   for (int i = 0; i < kMostFiles; ++i) {
     if (streams[i].stream != NULL) continue;
     streams[i].stream = stream;

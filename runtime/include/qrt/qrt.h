@@ -146,8 +146,8 @@ typedef struct qrt_load_options {
   size_t struct_size; /* sizeof(qrt_load_options); set by qrt_load_options_init */
   unsigned flags;     /* QRT_LOAD_COPY; for qrt_model_load_memory_with */
   /* Bytes that the model may hold beside the file's mapping or the caller's bytes: copied bytes, and
-   * weights of 4 and 2 bits as they are unpacked. 0: these alone limit it (at most 17 times the
-   * file). Beyond: QRT_OUT_OF_MEMORY. */
+   * weights of 4 and 2 bits as they are unpacked; not its own tables, some sixty bytes for a tensor.
+   * 0: these alone limit it (at most 17 times the file). Beyond: QRT_OUT_OF_MEMORY. */
   size_t max_memory;
 } qrt_load_options;
 
