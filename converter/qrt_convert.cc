@@ -1,6 +1,8 @@
 // qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
 // in convert.h.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "converter/command_line.h"
 #include "converter/convert.h"
@@ -148,8 +150,8 @@ int convert_model(const Options& options) {
     status = tool::write_file(options.output, bytes.data(), bytes.size());
     if (!status.ok()) return tool::fail(status);
   }
-  if (options.to_stdout())
-    fwrite(bytes.data(), 1, bytes.size(), stdout);  // guarded() tells failures
+  if (options.to_stdout() && fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+    return tool::fail(error(Code::kIoError, "standard output: %s", strerror(errno)));
   if (options.check)
     if (const int exit = check_model(options, tests, bytes); exit != tool::kDone) return exit;
   const bool warned = !options.lint.empty() && !report.warnings().empty();
