@@ -60,9 +60,10 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
   QRT_TRY(inputs.read_any(model, options.inputs));
   const size_t batch = options.batch != 0 ? options.batch : model.default_batch();
   if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
-    return error(Code::kInvalidArgument,
-                 "--input: the files hold a batch of %zu%s, expected one run of batch %zu",
-                 inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
+    return error(
+        Code::kInvalidArgument,
+        "--input: the files hold a batch of %zu%s, expected one run of batch %zu (--batch)",
+        inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
   return inputs.put(0, session);
 }
 

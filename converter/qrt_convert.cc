@@ -1,6 +1,8 @@
 // qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
 // in convert.h.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "converter/command_line.h"
 #include "converter/convert.h"
@@ -26,6 +28,9 @@ struct Options {
   std::vector<std::string> digests;
   convert::FormatOptions format;
   bool verbose = false, list = false, check = false, keep_test_values = false;
+
+  bool to_stdout() const { return output == "-"; }
+  std::string file() const { return to_stdout() ? "" : output; }
 };
 
 // The nodes that keep the model from `level`.
@@ -103,7 +108,7 @@ int convert_model(const Options& options) {
   tool::ProgressLine progress("qrt_convert");
   std::vector<std::string> read = options.digests;
   read.push_back(options.input);
-  Status status = tool::check_outputs({options.output}, read);
+  Status status = tool::check_outputs({options.file()}, read);
   if (!status.ok()) return tool::fail(status);
   const convert::Frontend* format = nullptr;
   status = options.format.find_format(options.input, &format);
@@ -114,7 +119,7 @@ int convert_model(const Options& options) {
     if (report.has_refusals()) print_report(options, report, true);
     return tool::fail(status);
   }
-  status = tool::check_outputs({options.output}, graph.source_files);
+  status = tool::check_outputs({options.file()}, graph.source_files);
   if (!status.ok()) return tool::fail(status);
   const auto step = [&](const char* what) { progress.show(what); };
   std::vector<uint8_t> bytes;
@@ -141,10 +146,12 @@ int convert_model(const Options& options) {
                    options.require_level);
     return tool::kCheckFailed;
   }
-  if (!options.output.empty()) {
+  if (!options.file().empty()) {
     status = tool::write_file(options.output, bytes.data(), bytes.size());
     if (!status.ok()) return tool::fail(status);
   }
+  if (options.to_stdout() && fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+    return tool::fail(error(Code::kIoError, "standard output: %s", strerror(errno)));
   if (options.check)
     if (const int exit = check_model(options, tests, bytes); exit != tool::kDone) return exit;
   const bool warned = !options.lint.empty() && !report.warnings().empty();
@@ -162,7 +169,7 @@ int convert_main(int argc, char** argv) {
   Options options;
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,
-            "File to write; may be left out with --explain and --lint");
+            "File to write, - is standard output; may be left out with --explain and --lint");
   options.format.add_to(&line);
   line.flag_or_text(
       "--explain", "text", &options.explain,
@@ -197,6 +204,10 @@ int convert_main(int argc, char** argv) {
   }
   if (options.keep_test_values && !options.digests.empty()) {
     tool::complain("--digests and --keep-test-values exclude each other (see --help)");
+    return tool::kUsage;
+  }
+  if (options.to_stdout() && (!options.explain.empty() || !options.lint.empty() || options.check)) {
+    tool::complain("-o - writes the model to standard output and nothing else (see --help)");
     return tool::kUsage;
   }
   if (options.list) return list_models(options);

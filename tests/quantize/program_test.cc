@@ -75,6 +75,11 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   const double as_it_is = wide[0]["sqnr_db"];
   EXPECT_NEAR(as_it_is, report["agreement"]["held_out"]["all"]["sqnr_db"], 1e-6);
   EXPECT_GT(wide.back()["sqnr_db"], as_it_is);
+  onnx::ModelProto source, written;
+  ASSERT_TRUE(source.ParseFromString(read(path("float.onnx"))));
+  ASSERT_TRUE(written.ParseFromString(read(path("out.onnx"))));
+  EXPECT_NE(source.graph().name(), "");
+  EXPECT_EQ(written.graph().name(), source.graph().name());
   // The ONNX form converts to the same operators.
   const CommandResult again =
       run("qrt_convert", {path("out.onnx"), "-o", path("again.qrt"), "--require-level", "I1"});

@@ -344,7 +344,8 @@ TEST_F(Convert, WritesToPipesAndDevices) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-// /dev/stdout of a program whose output goes to a file: the file is written, and the link stays.
+// /dev/stdout of a program whose output goes to a file: the file is written, and the link stays. "-" is
+// the same.
 TEST_F(Convert, WritesToWhatADescriptorIsOpenOn) {
   const std::string onnx = quantised("Relu");
   ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("m.qrt")}).status, 0);
@@ -354,6 +355,9 @@ TEST_F(Convert, WritesToWhatADescriptorIsOpenOn) {
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(r.out, read(path("m.qrt")));
   EXPECT_TRUE(std::filesystem::is_symlink(path("second")));
+  EXPECT_EQ(run("qrt_convert", {onnx, "-o", "-"}).out, r.out);
+  for (const char* option : {"--explain", "--lint=json", "--check"})
+    expect_failure("qrt_convert", {onnx, "-o", "-", option}, 2, "and nothing else");
 }
 
 TEST_F(Convert, VerboseShowsTheGraph) {

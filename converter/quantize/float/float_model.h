@@ -96,6 +96,7 @@ struct FloatModel {
   std::vector<Value> inputs, outputs;
   // What every value that a node writes is; shapes with -1 where the batch is. Filled by simplify().
   std::map<std::string, Value> values;
+  std::string name;  // of the source's graph
   std::string path;
   std::vector<std::string> files;  // with those of its tensors' data
   std::map<std::string, std::string> metadata;

@@ -55,6 +55,7 @@ class Reader {
       for (const std::string& output : node.outputs)
         QRT_MODEL_CHECK(model_->constants.count(output) == 0, "%s: '%s' is defined twice",
                         node.label().c_str(), output.c_str());
+    model_->name = source_.graph().name();
     model_->path = source_.path();
     model_->files = source_.files();
     for (const auto& entry : source_.proto().metadata_props())

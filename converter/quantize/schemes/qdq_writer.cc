@@ -112,7 +112,7 @@ class Writer {
       entry->set_key(key);
       entry->set_value(value);
     }
-    graph_.set_name("quantised");
+    graph_.set_name(model_.name.empty() ? "quantised" : model_.name);  // ONNX wants one
     for (const Value& v : model_.inputs) set_value(v, graph_.add_input());
     for (const Value& v : model_.outputs) set_value(v, graph_.add_output());
     for (const Value& v : model_.inputs)
