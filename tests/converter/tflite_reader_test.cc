@@ -274,6 +274,14 @@ TEST(TfliteReader, OperatorsWithoutEnd) {
                 "has " + std::to_string(convert::kMaxSourceNodes + 1) + " nodes");
 }
 
+// One input more than the operators of a model may have.
+TEST(TfliteReader, InputsWithoutEnd) {
+  TfliteBuilder b;
+  b.op(BuiltinOperator::CONCATENATION, std::vector<int>(convert::kMaxSourceEdges + 1, -1), {});
+  expect_status(b.build(), Code::kUnsupported,
+                std::to_string(convert::kMaxSourceEdges + 1) + " inputs and outputs");
+}
+
 TEST(TfliteReader, FilesThatAreNone) {
   Model model;
   EXPECT_EQ(Model::load("/nowhere/x.tflite", &model).code(), Code::kIoError);

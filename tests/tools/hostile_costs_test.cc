@@ -451,6 +451,29 @@ TEST_F(HostileCosts, ExternalDataBehindSymbolicLinks) {
   }
 }
 
+// What may be read in all follows from the files' size: once for each file, however it is spelled.
+TEST_F(HostileCosts, ExternalDataUnderManyNames) {
+  constexpr int64_t kElements = int64_t{2} << 20;
+  write("data.bin", std::string(4 * kElements, '\0'));
+  onnx::ModelProto model = chain(1, "Relu", true);
+  std::string location = "data.bin";
+  for (int i = 0; i < 200; ++i, location = "./" + location) {
+    const std::string name = "c" + std::to_string(i);
+    onnx::TensorProto* t = model.mutable_graph()->add_initializer();
+    t->set_name(name);
+    t->set_data_type(onnx::TensorProto::FLOAT);
+    t->add_dims(kElements);
+    t->set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* entry = t->add_external_data();
+    entry->set_key("location");
+    entry->set_value(location);
+    add_node(&model, "Identity", {name}, "same" + name);
+  }
+  const CommandResult r = convert_within_limits(write("m.onnx", model.SerializeAsString()));
+  EXPECT_EQ(r.status, 3) << r.err;
+  EXPECT_NE(r.err.find("more than twice the external data there is"), std::string::npos) << r.err;
+}
+
 // ---- what reaches the terminal ----
 
 // Clears the screen, rings, and, as C1 does, starts a sequence in one character; a NUL; and text that

@@ -294,7 +294,7 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
   QRT_MODEL_CHECK(S_ISREG(info.st_mode), "external data '%s' is not a regular file",
                   location.c_str());
   const auto size = static_cast<uint64_t>(info.st_size);
-  if (sizes_.emplace(location, size).second) total_ += size;
+  if (opened_.emplace(info.st_dev, info.st_ino).second) total_ += size;
   QRT_MODEL_CHECK(
       offset <= size && bytes <= size - offset,
       "external data of %llu bytes at offset %llu goes beyond the end of '%s' (%llu bytes)",

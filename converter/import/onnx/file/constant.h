@@ -5,8 +5,8 @@
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_CONSTANT_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +92,8 @@ class ExternalFiles {
 
  private:
   std::string model_path_;
-  std::map<std::string, uint64_t> sizes_;
+  // By device and number: one file has many names, "./data" and hard links among them.
+  std::set<std::pair<uint64_t, uint64_t>> opened_;
   uint64_t total_ = 0, read_ = 0;
 };
 
