@@ -24,9 +24,10 @@ bool GraphMaker::window(const Dims& dims, WindowOf of, Window* w) {
             pe = plain ? k / 2 : dice_.integer(0, most_pad);
     if (dice_.coin()) pe = pb;
     if (same) pb = pe = 0;
-    // Where the shapes that ONNX Runtime infers are not those that its kernels make (a pool's SAME
-    // with dilation, a last window in the padding), what follows contradicts itself.
-    if (same && same[0] == 'S' && d > 1 && of != WindowOf::kLayer) return false;
+    // ONNX Runtime runs no layer of SAME with dilations. Where the shapes that it infers are not those
+    // that its kernels make (such a pool, a last window in the padding), what follows contradicts
+    // itself.
+    if (same && same[0] == 'S' && d > 1) return false;
     int64_t out = (in + pb + pe - reach) / s + 1;
     if (same && same[0] == 'S')
       out = (in + s - 1) / s;
