@@ -151,7 +151,8 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     auto& o = options<fb::AveragePool2DOptionsT>(n);
     Window w = p.window;
     const bool overhangs = w.overhang[0] != 0 || w.overhang[1] != 0;
-    const bool in_float = limits.cut(out) || importer.uses(node.output(0)) > 1;
+    const bool is_qlinear = node.op() != "AveragePool";
+    const bool in_float = !is_qlinear && (limits.cut(out) || importer.uses(node.output(0)) > 1);
     const bool pads = p.include_pad && overhangs && in_float;
     if (pads) x = with_padding(importer, node, p.x_quant.stored_zero_point(), &w, x);
     set_kernel(w, &o);
