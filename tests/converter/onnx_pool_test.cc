@@ -211,6 +211,23 @@ TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
   }
 }
 
+TEST(OnnxPool, QLinearAverageCountsWhatOverhangsForSeveralReaders) {
+  OnnxBuilder b;
+  const std::string scale = b.scalar(1.0f), zero = b.scalar(uint8_t{0});
+  const std::string y =
+      b.node("QLinearAveragePool", {b.input<uint8_t>({1, 1, 6, 3}), scale, zero, scale, zero},
+             {{"kernel_shape", Dims{3, 2}},
+              {"strides", Dims{3, 1}},
+              {"pads", Dims{1, 0, 0, 0}},
+              {"ceil_mode", 1},
+              {"count_include_pad", 1}},
+             "com.microsoft");
+  b.output(y);
+  b.output(b.dq(y, 1.0f, uint8_t{0}));
+  EXPECT_EQ(b.run_to<uint8_t>({to_bytes(std::vector<uint8_t>(18, 60))}),
+            (std::vector<uint8_t>{40, 40, 60, 60, 20, 20}));
+}
+
 TEST(OnnxPool, AverageOfTheWholeImageIsTheGlobalForm) {
   Random random;
   const auto x = random_integers<uint8_t>(&random, 2 * 3 * 4 * 6);
