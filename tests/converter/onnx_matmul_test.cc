@@ -140,6 +140,25 @@ TEST(OnnxMatMul, QLinearMatMul) {
   ASSERT_EQ(b.run_to<uint8_t>({to_bytes(p.x)}), p.quantized());
 }
 
+// ONNX Runtime's numbers: behind the Reshape that it puts between such a product and a Relu no type can
+// make it one of floats, so its bias counts in units of x * w.
+TEST(OnnxMatMul, ReluKeepsAProductOfThreeDimensionsOneOfIntegers) {
+  for (const bool relu : {false, true}) {
+    OnnxBuilder b;
+    const std::string w =
+        b.dq(b.constant<int8_t>({4, 2}, std::vector<int8_t>(8, 1)), 1.0f, int8_t{0});
+    const std::string bias =
+        b.node("DequantizeLinear", {b.constant<int32_t>({2}, {10, 10}), b.scalar(2.0f)});
+    std::string y = b.node("MatMul", {b.integer_input<uint8_t>({1, 2, 4}, 1.0f, 0), w});
+    y = b.node("Add", {y, bias});
+    if (relu) y = b.node("Relu", {y});
+    b.integer_output<int8_t>(y, 1.0f, -128);
+    const int8_t sum = relu ? 30 - 128 : 40 - 128;
+    EXPECT_EQ(b.run_to<int8_t>({to_bytes(std::vector<uint8_t>(8, 5))}),
+              std::vector<int8_t>(4, sum));
+  }
+}
+
 // A product's own zero point counts, whatever made the bytes of its input.
 TEST(OnnxMatMul, ZeroPointsThatTheirInputDoesNotHave) {
   const Product p;

@@ -192,9 +192,9 @@ TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
 }
 
 // ONNX Runtime's numbers: what ceil_mode adds to the padding counts in its average of integers, and
-// not in that of floats, which a Clip that bites makes of it.
+// not in that of floats, which a Clip that bites or a second reader makes of it.
 TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
-  for (const bool clips : {false, true}) {
+  for (const auto& [clips, is_shared] : {std::pair(false, false), {true, false}, {false, true}}) {
     OnnxBuilder b;
     std::string y = b.node("AveragePool", {b.integer_input<uint8_t>({1, 1, 6, 3}, 1.0f, 0)},
                            {{"kernel_shape", Dims{3, 2}},
@@ -204,10 +204,28 @@ TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
                             {"count_include_pad", 1}});
     if (clips) y = b.node("Clip", {y, b.scalar(0.0f), b.scalar(55.0f)});
     b.integer_output<uint8_t>(y, 1.0f, 0);
-    const uint8_t full = clips ? 55 : 60, last = clips ? 55 : 20;
+    if (is_shared) b.integer_output<uint8_t>(y, 0.5f, 0);
+    const uint8_t full = clips ? 55 : 60, last = clips ? 55 : is_shared ? 60 : 20;
     EXPECT_EQ(b.run_to<uint8_t>({to_bytes(std::vector<uint8_t>(18, 60))}),
               (std::vector<uint8_t>{40, 40, full, full, last, last}));
   }
+}
+
+TEST(OnnxPool, QLinearAverageCountsWhatOverhangsForSeveralReaders) {
+  OnnxBuilder b;
+  const std::string scale = b.scalar(1.0f), zero = b.scalar(uint8_t{0});
+  const std::string y =
+      b.node("QLinearAveragePool", {b.input<uint8_t>({1, 1, 6, 3}), scale, zero, scale, zero},
+             {{"kernel_shape", Dims{3, 2}},
+              {"strides", Dims{3, 1}},
+              {"pads", Dims{1, 0, 0, 0}},
+              {"ceil_mode", 1},
+              {"count_include_pad", 1}},
+             "com.microsoft");
+  b.output(y);
+  b.output(b.dq(y, 1.0f, uint8_t{0}));
+  EXPECT_EQ(b.run_to<uint8_t>({to_bytes(std::vector<uint8_t>(18, 60))}),
+            (std::vector<uint8_t>{40, 40, 60, 60, 20, 20}));
 }
 
 TEST(OnnxPool, AverageOfTheWholeImageIsTheGlobalForm) {

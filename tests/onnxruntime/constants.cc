@@ -47,12 +47,18 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
   }
   if (per_axis && dice_.coin()) std::fill(zeros.begin(), zeros.end(), zeros[0]);
   q.zero_point = q.type == kInt8 ? static_cast<int8_t>(zeros[0]) : zeros[0];
-  w.stored = codes(dims, q, options_.pair_safe ? kMostPairSafe : 65535);
   const Dims shape = per_axis ? Dims{n} : dice_.one_in(6) ? Dims{1} : Dims{};
   w.scale = b_.constant(shape, scales);
   w.zero_point = q.type == kInt8
                      ? b_.constant(shape, std::vector<int8_t>(zeros.begin(), zeros.end()))
                      : b_.constant(shape, zeros);
+  if (!options_.pair_safe && dice_.one_in(12)) {  // as floats, quantised by the model
+    const Names inputs = {floats(dims, base * 100), w.scale, w.zero_point};
+    w.stored = per_axis ? b_.node("QuantizeLinear", inputs, {Attr("axis", axis)})
+                        : b_.node("QuantizeLinear", inputs);
+  } else {
+    w.stored = codes(dims, q, options_.pair_safe ? kMostPairSafe : 65535);
+  }
   w.scales = scales;
   w.amplitude = base * 128;
   w.axis = per_axis ? axis : -1;
@@ -60,7 +66,8 @@ GraphMaker::Weights GraphMaker::weights(const Dims& dims, int axis, bool zero_po
 }
 
 std::string GraphMaker::packed(int type, const Dims& dims, const std::vector<int64_t>& codes) {
-  const size_t bits = type == kBool ? 8 : type == kInt2 || type == kUint2 ? 2 : 4, per = 8 / bits;
+  const bool nibbles = type == kInt4 || type == kUint4;
+  const size_t bits = nibbles ? 4 : type == kInt2 || type == kUint2 ? 2 : 8, per = 8 / bits;
   std::string bytes((codes.size() + per - 1) / per, '\0');
   for (size_t i = 0; i < codes.size(); ++i)
     bytes[i / per] =
@@ -74,6 +81,18 @@ std::string GraphMaker::packed(int type, const Dims& dims, const std::vector<int
 }
 
 GraphMaker::Weights GraphMaker::layer_weights(const Dims& dims, int axis) {
+  if ((main_type_ == kInt16 || main_type_ == kUint16) && dice_.one_in(3)) {
+    Quant q;
+    Weights w;
+    q.type = w.type = kInt16;
+    q.scale = static_cast<float>(std::exp2(dice_.real(-17, -13)));
+    w.stored = codes(dims, q);
+    w.scale = b_.scalar(q.scale), w.zero_point = zero_point(q);
+    w.scales = {q.scale};
+    w.amplitude = static_cast<double>(q.scale) * 32768;
+    w.axis = -1;
+    return w;
+  }
   if (opset_ < 21 || !dice_.one_in(5)) return weights(dims, axis);
   Weights w;
   w.type = dice_.one_in(3) ? kUint4 : kInt4;
@@ -103,7 +122,8 @@ GraphMaker::Weights GraphMaker::layer_weights(const Dims& dims, int axis) {
 
 std::string GraphMaker::real(const Weights& w) {
   const Names inputs = {w.stored, w.scale, w.zero_point};
-  if (w.axis < 0) return b_.node("DequantizeLinear", inputs);
+  const std::string domain = w.type == kInt16 && opset_ < 21 ? "com.microsoft" : "";
+  if (w.axis < 0) return b_.node("DequantizeLinear", inputs, {}, domain);
   return b_.node("DequantizeLinear", inputs, {Attr("axis", w.axis)});
 }
 

@@ -14,11 +14,14 @@ int bits_of(int type) {
     case kUint4: return 4;
     case kInt2:
     case kUint2: return 2;
-    case kInt8:
-    case kUint8: return 8;
-    default: return 16;
+    case kUint16:
+    case kInt16:
+    case kInt32: return 16;
+    default: return 8;
   }
 }
+
+bool is_float8(int type) { return type >= kFloat8E4M3FN && type <= kFloat8E5M2FNUZ; }
 
 bool is_signed(int type) {
   return type == kInt8 || type == kInt16 || type == kInt4 || type == kInt2 || type == kInt32;
@@ -78,12 +81,16 @@ GraphMaker::Parameters GraphMaker::parameters(int type, const Dims& dims, bool h
     p.scale = p.is_half ? halves(shape, scales) : b_.constant(shape, scales);
   }
   const bool absent = type == kInt32 || dice_.one_in(4);
-  if (!absent && bits_of(type) > 4 && dice_.one_in(6)) {
+  if (!absent && bits_of(type) > 4 && !is_float8(type) && dice_.one_in(6)) {
     p.zero_point = typed_input(type, shape);
     return p;
   }
   if (absent) {
     if (type != kUint8) p.output_dtype = type;
+    return p;
+  }
+  if (is_float8(type)) {
+    p.zero_point = packed(type, shape, std::vector<int64_t>(scales.size(), 0));
     return p;
   }
   const int64_t lo = is_signed(type) ? -(int64_t{1} << (bits - 1)) : 0;
@@ -125,6 +132,8 @@ bool GraphMaker::edge() {
   std::vector<int> types = {kUint8, kInt8, kUint8, kInt8, kUint16, kInt16};
   if (opset_ >= 21) types.insert(types.end(), {kUint4, kInt4});
   if (opset_ >= 25) types.insert(types.end(), {kUint2, kInt2});
+  if (opset_ >= 19)
+    types.insert(types.end(), {kFloat8E4M3FN, kFloat8E4M3FNUZ, kFloat8E5M2, kFloat8E5M2FNUZ});
   Dims dims, declared;
   for (int64_t n = dice_.integer(1, 4); n > 0; --n) dims.push_back(dice_.integer(1, 9));
   const bool has_batch = symbolic_ && dims.size() > 1;
@@ -133,10 +142,9 @@ bool GraphMaker::edge() {
   if (has_batch) declared[0] = -1;
   const double amplitude = std::exp2(dice_.real(-3, 4));
   if (dice_.coin()) {  // integers to floats
-    if (opset_ < 21) types.resize(4);
+    types.resize(6);
     types.push_back(kInt32);
     const int type = dice_.pick(types);
-    if (bits_of(type) < 8) return false;
     const std::string x = typed_input(type, declared);
     b_.output(edge_node("DequantizeLinear", x, parameters(type, dims, has_batch, amplitude)));
     return true;
@@ -150,7 +158,7 @@ bool GraphMaker::edge() {
   // Before opset 21 only a zero point says which type it is.
   if (p.output_dtype != 0 && (opset_ < 21 || !p.domain.empty())) return false;
   std::string y = edge_node("QuantizeLinear", x, p);
-  if (bits_of(type) < 8 || dice_.coin()) {
+  if (bits_of(type) < 8 || is_float8(type) || dice_.coin()) {
     if (dice_.one_in(3)) p = parameters(type, dims, has_batch, amplitude);
     y = edge_node("DequantizeLinear", y, p);
   }

@@ -28,6 +28,10 @@ enum Type : int {
   kInt64 = 7,
   kBool = 9,
   kHalf = 10,
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FNUZ = 20,
   kUint4 = 21,
   kInt4 = 22,
   kUint2 = 25,
@@ -141,7 +145,7 @@ class GraphMaker {
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
   // The same for what is dequantised, of 4 bits now and then.
   Weights layer_weights(const Dims& dims, int axis);
-  // Of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, or bool.
+  // Of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, bool, or float8.
   std::string packed(int type, const Dims& dims, const std::vector<int64_t>& codes);
   std::string typed_constant(int type, const Dims& dims, const std::vector<int64_t>& values);
   std::string typed_input(int type, const Dims& dims);

@@ -24,9 +24,10 @@ bool GraphMaker::window(const Dims& dims, WindowOf of, Window* w) {
             pe = plain ? k / 2 : dice_.integer(0, most_pad);
     if (dice_.coin()) pe = pb;
     if (same) pb = pe = 0;
-    // Where the shapes that ONNX Runtime infers are not those that its kernels make (a pool's SAME
-    // with dilation, a last window in the padding), what follows contradicts itself.
-    if (same && same[0] == 'S' && d > 1 && of != WindowOf::kLayer) return false;
+    // ONNX Runtime runs no layer of SAME with dilations. Where the shapes that it infers are not those
+    // that its kernels make (such a pool, a last window in the padding), what follows contradicts
+    // itself.
+    if (same && same[0] == 'S' && d > 1) return false;
     int64_t out = (in + pb + pe - reach) / s + 1;
     if (same && same[0] == 'S')
       out = (in + s - 1) / s;
@@ -234,8 +235,12 @@ bool GraphMaker::qlinear_conv() {
   const size_t x = pick({3, 4, 4});
   const Live in = live_[x];
   Window w;
-  if (in.quant.is_int16() || !window(in.dims, WindowOf::kLayer, &w)) return false;
-  const int64_t c = in.dims[1];
+  // That of com.microsoft takes images of [n, h, w, c], too.
+  const bool other = dice_.one_in(6), last = other && in.dims.size() == 4 && dice_.coin();
+  Dims image = in.dims;
+  if (last) image = {in.dims[0], in.dims[3], in.dims[1], in.dims[2]};
+  if (in.quant.is_int16() || !window(image, WindowOf::kLayer, &w)) return false;
+  const int64_t c = image[1];
   int64_t group = 1, m = dice_.integer(1, 12);
   if (dice_.one_in(4)) group = c, m = c;
   Dims shape = {m, c / group};
@@ -258,8 +263,10 @@ bool GraphMaker::qlinear_conv() {
   if (group > 1) w.attributes.push_back(Attr("group", group));
   live_[x].is_read = true;
   Dims made = {in.dims[0], m};
-  made.insert(made.end(), w.out.begin(), w.out.end());
-  add_live(b_.node("QLinearConv", inputs, w.attributes), made, q, in.has_batch, amplitude);
+  made.insert(last ? made.begin() + 1 : made.end(), w.out.begin(), w.out.end());
+  if (last) w.attributes.push_back(Attr("channels_last", 1));
+  add_live(b_.node("QLinearConv", inputs, w.attributes, other ? "com.microsoft" : ""), made, q,
+           in.has_batch, amplitude);
   return true;
 }
 

@@ -96,6 +96,9 @@ void pools_of_floats(BitsModel& m) {
   m.b.output(m.b.node("AveragePool", {x}, {kernel, strides, pads, {"count_include_pad", 1}}));
   m.b.output(m.b.node("GlobalAveragePool", {x}));
   m.b.output(m.b.node("GlobalMaxPool", {x}));
+  m.b.output(m.b.node(
+      "AveragePool", {x},
+      {kernel, strides, {"pads", Dims{1, 0, 0, 1}}, {"ceil_mode", 1}, {"count_include_pad", 1}}));
 }
 
 // Products, averages and normalisations whose float result leaves the model.

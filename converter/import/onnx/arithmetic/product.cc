@@ -149,7 +149,8 @@ Status emit_product(Importer& importer, const NodeView& node, const std::string&
   const bool taken = p.float_bias == Product::FloatBias::kTaken;
   // The Reshape that ONNX Runtime puts behind what is no matrix keeps its product one of
   // integers; a limit right behind a product, or another type, keeps it in float.
-  const bool limited_behind = taken && limits.cut(out) && p.result.rank() != 2;
+  const bool is_limited = limits.cut(out) || (p.has_limit && out.type != p.x_quant.type);
+  const bool limited_behind = taken && is_limited && p.result.rank() != 2;
   if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded || limited_behind;
   if (added && all_usable(p.products) && !is_int16(p) && !out.is_int16()) {
@@ -188,6 +189,10 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
 
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p) {
+  for (int reader : importer.model().readers(node.output(0))) {
+    const std::string& op = importer.node(reader).op();
+    p.has_limit = p.has_limit || op == "Relu" || op == "Clip";
+  }
   const auto pending = defer(importer, node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;

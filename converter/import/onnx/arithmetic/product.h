@@ -30,6 +30,7 @@ struct Product {
   // integers for such where its operator is of integers, else adds it in a sum of floats; always
   // that; adds it to the float of the accumulator.
   enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
+  bool has_limit = false;  // a Relu or Clip reads the result, whether it bites or not
   Shape result;
 };
 

@@ -24,8 +24,10 @@ Indices window_indices(const WindowAxis& w, int64_t in) {
 
 // How many positions an average divides by at each output: those inside, or with include_pad those
 // that are not beyond the padding either.
-std::vector<float> positions(const WindowAxis& w, int64_t in, bool include_pad) {
-  const int64_t lowest = include_pad ? -w.before : 0, end = include_pad ? in + w.after : in;
+std::vector<float> positions(const Window& window, int axis, int64_t in, bool include_pad) {
+  const WindowAxis w = window.axis(axis);
+  const int64_t lowest = include_pad ? -w.before : 0;
+  const int64_t end = include_pad ? in + w.after - window.overhang[axis] : in;
   std::vector<float> counts;
   for (int64_t o = 0; o < w.output; ++o) {
     int64_t count = 0;
@@ -91,8 +93,8 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   x = f->builder().reshape(node, x, pixels);
   if (average) {
     const bool include_pad = node.integer("count_include_pad", 0) != 0;
-    const auto down = positions(window.axis(0), image.size[0], include_pad);
-    const auto across = positions(window.axis(1), image.size[1], include_pad);
+    const auto down = positions(window, 0, image.size[0], include_pad);
+    const auto across = positions(window, 1, image.size[1], include_pad);
     std::vector<float> counts;
     for (float d : down)
       for (float a : across) counts.push_back(d * a);

@@ -100,8 +100,8 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
-// ONNX Runtime's average of floats, which it computes in front of a Relu or Clip that bites, counts
-// padding but nothing beyond it: the padding becomes elements.
+// ONNX Runtime's average of floats, which it computes in front of a Relu or Clip that bites and for
+// several readers, counts padding but nothing beyond it: the padding becomes elements.
 ValueId with_padding(Importer& importer, const NodeView& node, int64_t zero_point, Window* w,
                      ValueId x) {
   IndexMaps maps(importer.builder().shape_of(x));
@@ -151,7 +151,9 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     auto& o = options<fb::AveragePool2DOptionsT>(n);
     Window w = p.window;
     const bool overhangs = w.overhang[0] != 0 || w.overhang[1] != 0;
-    const bool pads = p.include_pad && overhangs && limits.cut(out);
+    const bool is_qlinear = node.op() != "AveragePool";
+    const bool in_float = !is_qlinear && (limits.cut(out) || importer.uses(node.output(0)) > 1);
+    const bool pads = p.include_pad && overhangs && in_float;
     if (pads) x = with_padding(importer, node, p.x_quant.stored_zero_point(), &w, x);
     set_kernel(w, &o);
     set_window(w, &o);
