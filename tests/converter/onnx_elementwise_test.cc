@@ -102,6 +102,24 @@ TEST(OnnxAdd, IsATableOfFloatsBeforeLimitsThatBite) {
   EXPECT_EQ(b.run_to<uint8_t>({codes}), expected);
 }
 
+// ONNX Runtime drops Clips within a float's epsilon of the range, but only where the zero point is told.
+TEST(OnnxAdd, KeepsAClipOfTinyScaleWhereTheZeroPointIsAbsent) {
+  const float scale = std::ldexp(1.0f, -40);
+  for (const bool is_told : {false, true}) {
+    SCOPED_TRACE(is_told);
+    OnnxBuilder b;
+    const std::string x = b.integer_input<uint8_t>({4}, scale, 0);
+    const std::string zero = b.dq<uint8_t>(b.scalar<uint8_t>(0), scale, 0);
+    const std::string y = b.node(
+        "Clip", {b.node("Add", {x, zero}), b.scalar(2.0f * scale), b.scalar(200.0f * scale)});
+    Names inputs = {y, b.scalar(scale)};
+    if (is_told) inputs.push_back(b.scalar<uint8_t>(0));
+    b.output(b.node("QuantizeLinear", inputs));
+    const Bytes expected = is_told ? Bytes{0, 5, 200, 255} : Bytes{2, 5, 200, 200};
+    EXPECT_EQ(b.run_to<uint8_t>({{0, 5, 200, 255}}), expected);
+  }
+}
+
 TEST(OnnxAdd, RefusesFarRatios) {
   OnnxBuilder far;
   const std::string z = far.integer_input<uint8_t>({4}, 1e9f, 3);

@@ -70,8 +70,8 @@ std::string GraphMaker::pair_node(const std::string& op, const std::string& x, c
   const Dims shape = dice_.one_in(80) ? Dims{1} : Dims{};
   Names inputs = {x, b_.constant<float>(shape, {q.scale})};
   // A DequantizeLinear may lack it whatever its type, but ONNX Runtime's optimiser then copies it as a
-  // pair of uint8. Tiny scales: Clips within 1e-7 of the range, which it drops otherwise, stay there.
-  const bool is_told = q.zero_point == 0 && q.type == kUint8 && tiny_ == 1;
+  // pair of uint8.
+  const bool is_told = q.zero_point == 0 && q.type == kUint8;
   if (!is_told || !dice_.one_in(8)) inputs.push_back(typed_constant(q.type, shape, {q.zero_point}));
   std::vector<Attr> attributes;
   if (opset_ >= 13 && dice_.one_in(40)) attributes.push_back(Attr("axis", dice_.integer(-1, 1)));

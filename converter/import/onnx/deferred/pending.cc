@@ -66,7 +66,8 @@ Status resolve(Importer& importer, const NodeView& quantize,
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
   const NodeView& last = p.followers.empty() ? *p.node : importer.node(p.followers.back());
   const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
-  if (clips && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
+  // In front of one without a zero point it stays.
+  if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
   if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {
     const Shape shape = importer.tensors().at(p.node->output(0)).shape;
