@@ -112,16 +112,16 @@ using qrt::TensorType;
 using qrt::text;
 using qrt::VerifiedModel;
 
-// An enum as a C caller passes it: any number.
+// An enum as a C caller passes it: any number, which C++ must not read as the enum.
 template <class Enum>
-int code_of(Enum value) {
+int code_of(const Enum& value) {
   int code;
   static_assert(sizeof code == sizeof value);
   memcpy(&code, &value, sizeof code);
   return code;
 }
 
-bool to_dtype(qrt_dtype dtype, DType* type) {
+bool to_dtype(const qrt_dtype& dtype, DType* type) {
   const int code = code_of(dtype);
   *type = static_cast<DType>(code);
   return code >= 0 && code < qrt::kDTypeCount;
