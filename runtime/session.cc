@@ -160,9 +160,9 @@ Status Session::allocate() {
     }
     platform::prefer_large_pages(memory, plan.memory_bytes());
     memory_ = static_cast<uint8_t*>(memory);
-    for (size_t i = 0; i < plan.memory_bytes() && plan.memory_bytes() <= kTouchedMemory;
-         i += kLeastPage)
-      static_cast<volatile uint8_t*>(memory_)[i] = 0;
+    if (plan.memory_bytes() <= kTouchedMemory)
+      for (size_t i = 0; i < plan.memory_bytes(); i += kLeastPage)
+        static_cast<volatile uint8_t*>(memory_)[i] = 0;
   }
   tensors_.resize(plan.places.size());
   for (size_t slot = 0; slot < plan.places.size(); ++slot) {

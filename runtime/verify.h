@@ -42,7 +42,7 @@ constexpr int64_t kMaxTensorElements = (int64_t{1} << (kHas64Bits ? 31 : 26)) - 
 constexpr size_t kMaxMemory = size_t{1} << (kHas64Bits ? 36 : 30);  // bytes of a session
 
 struct VerifyOptions {
-  // Of what a model holds beside the caller's or the mapped bytes: copied bytes and widened weights. Not
+  // Of what a model holds beside the caller's or the mapped bytes: copied bytes and unpacked weights. Not
   // counted: the type of each tensor, some sixty bytes.
   size_t max_memory = SIZE_MAX;
 };

@@ -17,7 +17,7 @@
 //
 // Reading: a row of a tap is read in whole groups of 4 k and may be over-read by up to 64 bytes
 // (arena slack). Of n channels, weights are read in whole blocks of 16, bias and requantisation
-// arrays up to the next multiple of 64. Kernels take every m >= 1, n >= 1 (tails included), store
+// arrays as kernels/requant.h says. Kernels take every m >= 1, n >= 1 (tails included), store
 // exactly m x n outputs, which overlap nothing that is read, and are thread-safe. Bytes need no
 // alignment; int32 and float32 that of their type.
 #ifndef QRT_KERNELS_GEMM_GEMM_H_

@@ -170,4 +170,5 @@ Status write_file(const std::string& path, const void* data, size_t bytes) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return platform::sync_folder(folder) ? Status() : io_error(folder);
 }
+
 }  // namespace qrt::tool
