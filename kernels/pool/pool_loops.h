@@ -16,6 +16,8 @@
 #ifndef QRT_KERNELS_POOL_POOL_LOOPS_H_
 #define QRT_KERNELS_POOL_POOL_LOOPS_H_
 
+#include <string.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -71,9 +73,9 @@ inline void max_window(const PoolShape& s, const uint8_t* x, Window rows, Window
   }
 }
 
-// to[i] = the greatest of rows.count rows' byte i from x on, i < bytes; at most 63 more are read and
-// stored.
-template <class V>
+// to[i] = the greatest of `rows` rows' byte i from x on, and of to[i] itself if kAlso, i < bytes; at most
+// 63 more are read and stored.
+template <class V, bool kAlso = false>
 inline void max_of_rows(const uint8_t* x, size_t row_step, size_t rows, size_t bytes, uint8_t* to) {
   constexpr size_t kAtOnce = 4;
   size_t i = 0;
@@ -81,7 +83,10 @@ inline void max_of_rows(const uint8_t* x, size_t row_step, size_t rows, size_t b
     const uint8_t* p = x + i;
     typename V::Bytes v[kAtOnce];
 #pragma GCC unroll 4
-    for (size_t k = 0; k < kAtOnce; ++k) v[k] = V::load(p + k * V::kBytes);
+    for (size_t k = 0; k < kAtOnce; ++k) {
+      v[k] = V::load(p + k * V::kBytes);
+      if (kAlso) v[k] = V::max(v[k], V::load(to + i + k * V::kBytes));
+    }
     for (size_t row = 1; row < rows; ++row) {
       p += row_step;
 #pragma GCC unroll 4
@@ -93,6 +98,7 @@ inline void max_of_rows(const uint8_t* x, size_t row_step, size_t rows, size_t b
   for (; i < bytes; i += V::kBytes) {
     const uint8_t* p = x + i;
     typename V::Bytes v = V::load(p);
+    if (kAlso) v = V::max(v, V::load(to + i));
     for (size_t row = 1; row < rows; ++row) v = V::max(v, V::load(p += row_step));
     V::store(to + i, v);
   }
@@ -114,8 +120,59 @@ inline void max_of_columns(const uint8_t* x, size_t x_step, size_t col_step, siz
   }
 }
 
-// Bytes of a strip of vertical maxima.
+// Bytes of a strip of maxima.
 constexpr size_t kStripBytes = 8192;
+
+// A window of at least this many positions is read as it lies in memory (max_large_window()), not the
+// same few channels of one pixel after the other.
+constexpr size_t kLargeWindow = 64;
+
+// How many pixels of c bytes that follow each other a vector holds, a power of two; at least 1.
+template <class V>
+inline size_t pixels_of_vector(size_t c) {
+  size_t pixels = 1;
+  while (2 * pixels * c <= V::kBytes) pixels *= 2;
+  return pixels;
+}
+
+template <class V>
+inline void max_large_window(const PoolShape& s, const uint8_t* x, Window rows, Window cols,
+                             uint8_t* y) {
+  constexpr size_t kAtOnce = 16;
+  alignas(64) uint8_t strip[kStripBytes + 64];
+  const size_t row_step = s.dilation_h * s.in_w * s.c;
+  size_t col_step = s.dilation_w * s.c;
+  if (cols.count == s.in_w && s.dilation_h == 1) {  // one run of pixels
+    cols.count *= rows.count;
+    rows.count = 1;
+    col_step = s.c;
+  }
+  // Pixels that follow each other count as one, as far as they fill a vector, and are folded at the
+  // end; the last such may overlap the one before.
+  size_t several = col_step == s.c ? pixels_of_vector<V>(s.c) : 1;
+  if (cols.count < several) several = 1;
+  const size_t step = several * col_step, count = (cols.count + several - 1) / several;
+  const size_t last = (cols.count - several) * col_step;
+  for (size_t c = 0; c < s.c; c += kStripBytes) {
+    const size_t bytes = several > 1 ? step : s.c - c < kStripBytes ? s.c - c : kStripBytes;
+    for (size_t i = 0; i < rows.count; ++i) {
+      const uint8_t* const row = x + c + i * row_step;
+      if (i == 0)
+        max_of_rows<V>(row + last, step, 1, bytes, strip);
+      else
+        max_of_rows<V, true>(row + last, step, 1, bytes, strip);
+      for (size_t j = 0; j + 1 < count; j += kAtOnce) {
+        const size_t n = count - 1 - j < kAtOnce ? count - 1 - j : kAtOnce;
+        max_of_rows<V, true>(row + j * step, step, n, bytes, strip);
+      }
+    }
+    while (several > 1) {
+      several /= 2;
+      max_of_rows<V>(strip, several * s.c, 2, several * s.c, strip);
+    }
+    memcpy(y + c, strip, s.c - c < kStripBytes ? s.c - c : kStripBytes);
+  }
+}
 
 // A row of outputs in two passes: maxima over the window's rows for a strip of input columns, whole
 // vectors whatever the number of channels, then over the columns of each window.
@@ -164,7 +221,8 @@ inline void max_pool(const MaxPoolArgs& args) {
   const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
   // Strips move less where windows share columns, and whole vectors where pixels are smaller.
   const bool saves = s.stride_w * (s.kernel_h + 1) + s.kernel_w < s.kernel_h * s.kernel_w;
-  const bool by_strips = (saves || s.c < 2 * V::kBytes) && reach <= kStripBytes / s.c;
+  const bool is_large = !saves && s.kernel_h * s.kernel_w >= kLargeWindow;
+  const bool by_strips = (saves || s.c < 2 * V::kBytes) && !is_large && reach <= kStripBytes / s.c;
   for (size_t row = args.row_begin; row < args.row_end; ++row) {
     const Window rows = window_rows(s, row);
     uint8_t* y = args.output + row * s.out_w * s.c;
@@ -175,7 +233,10 @@ inline void max_pool(const MaxPoolArgs& args) {
     for (size_t col = 0; col < s.out_w; ++col) {
       const Window cols = window_cols(s, col);
       const uint8_t* x = args.input + (rows.first * s.in_w + cols.first) * s.c;
-      max_window<V>(s, x, rows, cols, y + col * s.c);
+      if (is_large)
+        max_large_window<V>(s, x, rows, cols, y + col * s.c);
+      else
+        max_window<V>(s, x, rows, cols, y + col * s.c);
     }
   }
 }
@@ -285,22 +346,29 @@ inline void global_sum(const GlobalSumArgs& args) {
   int64_t bound = 255 * static_cast<int64_t>(args.pixels);
   const StageSequence stages(r.stages, is_int ? r.stage_count : 0, &bound);
   const typename V::Lanes::Finish finish(r.zero_point, r.lo, r.hi);
+  // Pixels that follow each other count as one, as far as they fill a vector.
+  const size_t several = pixels_of_vector<V>(args.c), rest = args.pixels % several;
   for (size_t c = args.channel_begin; c < args.channel_end; c += V::kBytes) {
     const uint8_t* p = args.input + c;
     typename V::Sums32 sums32 = V::zero32();
-    for (size_t pixel = 0; pixel < args.pixels; pixel += kFlush) {
-      const size_t n = args.pixels - pixel < kFlush ? args.pixels - pixel : kFlush;
+    for (size_t left = args.pixels / several; left > 0;) {
+      const size_t n = left < kFlush ? left : kFlush;
       typename V::Sums16 sums16 = V::zero16();
 #pragma GCC unroll 4
-      for (size_t i = 0; i < n; ++i, p += args.c) V::add16(sums16, p);
+      for (size_t i = 0; i < n; ++i, p += several * args.c) V::add16(sums16, p);
       V::flush(sums32, sums16);
+      left -= n;
     }
     const size_t n = args.channel_end - c < V::kBytes ? args.channel_end - c : V::kBytes;
-    if (vectors) {
+    if (vectors && several == 1) {
       store_channels<V>(args.output + c, V::to_bytes(sums32, scale), n);
     } else {
       int32_t sums[V::kBytes];
       V::spill(sums32, sums);
+      for (size_t i = 1; i < several; ++i)
+        for (size_t ch = 0; ch < n; ++ch) sums[ch] += sums[i * n + ch];
+      for (size_t i = 0; i < rest; ++i)
+        for (size_t ch = 0; ch < n; ++ch) sums[ch] += p[i * n + ch];
       for (int32_t& sum : sums) sum -= scale.zero;
       if (!is_int) {
         requantize_sums(r, sums, args.output + c, n);

@@ -158,6 +158,23 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   }
 }
 
+// One run of pixels, whatever the sides, smaller and larger than a vector and a strip; and windows
+// whose rows or columns are apart.
+TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
+  Random random;
+  for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
+    for (size_t n : {64, 65, 79, 127, 128, 200, 1111}) {
+      if (c * n > 1000000) continue;
+      const PoolShape tall{n, 1, c, 1, 1, n, 1, 1, 1, 1, 1, 0, 0};
+      const PoolShape wide{1, n, c, 1, 1, 1, n, 1, 1, 1, 1, 0, 0};
+      const PoolShape apart{n * 2, 3, c, 2, 3, n, 1, 1, 1, 2, 1, 0, 0};
+      const PoolShape steps{3, n * 2, c, 3, 2, 1, n, 1, 1, 1, 2, 0, 0};
+      for (const PoolShape& s : {tall, wide, apart, steps})
+        ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, s, 0, s.out_h));
+    }
+  }
+}
+
 TEST_P(PoolTest, MaxStoresTheRowsAskedForOnly) {
   Random random;
   for (int i = 0; i < 40; ++i) {
