@@ -39,6 +39,9 @@ void drop_taps(Graph* graph);
 // Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
 void fold_flatten(Graph* graph);
 
+// Transpose + Reshape + a pool over the whole image: other sides of the image instead.
+void fold_reductions(Graph* graph);
+
 // Merges Reshapes that follow each other, and equal ones; drops those that keep the shape.
 void simplify_reshapes(Graph* graph);
 

@@ -18,6 +18,7 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"fold_pads", fold_pads},
       {"drop_taps", drop_taps},
       {"fold_flatten", fold_flatten},
+      {"fold_reductions", fold_reductions},
       {"simplify_reshapes", simplify_reshapes},
       {"fuse_functions", fuse_functions},
       {"fuse_luts", fuse_luts},

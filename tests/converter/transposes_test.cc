@@ -1,4 +1,4 @@
-// Passes move_transposes, fold_flatten, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
+// Passes move_transposes, fold_flatten, fold_reductions, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
 // left of known patterns, and that no byte of any output changes.
 #include <gtest/gtest.h>
 
@@ -193,6 +193,40 @@ TEST(FoldFlatten, LeavesAFlattenThatOthersReadToo) {
   b.output(flat);
   expect_same_outputs(&b);
   EXPECT_EQ(transposes(b), 2);
+}
+
+// x [n, c, h, w] behind a convolution, transposed by `perm`, as `image` through a pool over all of it:
+// how many Transposes are left but that of the input.
+int transposes_of_reduction(const Shape& x, const Perm& perm, const Shape& image, bool greatest) {
+  GraphBuilder b;
+  ValueId y = b.nchw_conv(b.input({x[0], 3, x[2], x[3]}), x[1], 3);
+  bool moves = false;
+  for (size_t i = 0; i < perm.size(); ++i) moves |= perm[i] != i;
+  if (moves) y = b.transpose(y, perm);
+  y = b.reshape(b.reshape(y, {image.elements()}), image);
+  fb::MaxPool2DOptionsT o;
+  o.kernel_h = o.kernel_w = 0;  // the whole image
+  y = greatest ? b.op(o, {y}, {image[0], 1, 1, image[3]}) : b.global_average_pool(y);
+  b.output(b.reshape(y, {1, image[0] * image[3]}));
+  expect_same_outputs(&b);
+  return transposes(b) - 1;
+}
+
+TEST(FoldReductions, ReadWhatIsBeforeATranspose) {
+  for (const bool greatest : {true, false}) {
+    const auto left = [&](const Shape& x, const Perm& perm, const Shape& image) {
+      return transposes_of_reduction(x, perm, image, greatest);
+    };
+    const Perm same = {0, 1, 2, 3};
+    EXPECT_EQ(left({1, 16, 5, 6}, same, {16, 30, 1, 1}), 0);   // [2, 3] of [n, c, h, w]
+    EXPECT_EQ(left({2, 3, 5, 6}, same, {6, 5, 6, 1}), 0);      // of several images
+    EXPECT_EQ(left({1, 16, 1, 30}, same, {16, 1, 30, 1}), 0);  // of one dimension
+    EXPECT_EQ(left({1, 16, 5, 6}, same, {1, 480, 1, 1}), 0);   // all
+    EXPECT_EQ(left({1, 16, 5, 6}, same, {1, 16, 1, 30}), 1);   // [1]: no channels would be left
+    EXPECT_EQ(left({1, 16, 5, 6}, same, {16, 5, 1, 6}), 1);    // [2]: the rest in another order
+    EXPECT_EQ(left({1, 16, 5, 6}, {0, 1, 3, 2}, {16, 6, 1, 5}), 1);
+    EXPECT_EQ(left({1, 16, 5, 6}, same, {8, 60, 1, 1}), 1);  // across dimensions
+  }
 }
 
 TEST(SimplifyReshapes, MergesChainsAndTwinsAndDropsIdentities) {
