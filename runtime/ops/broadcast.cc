@@ -10,8 +10,9 @@
 namespace qrt {
 namespace {
 
-// Short runs beside an operand that every index of the innermost loop repeats (the channels of a
-// squeeze-and-excite) are joined: that operand is written out as often as fits.
+// Short runs are joined beside an operand that is written out as far as fits: one that every index of
+// the innermost loop repeats (the channels of a squeeze-and-excite), or one with a single element for
+// each run (a gate for each pixel).
 class Joined {
  public:
   static constexpr size_t kBytes = 1024;
@@ -24,18 +25,35 @@ class Joined {
     return bytes_;
   }
 
+  // `count` elements from x on, each `run` times over; count * run * bytes <= kBytes.
+  const uint8_t* spread(const uint8_t* x, size_t bytes, size_t run, size_t count) {
+    uint8_t* to = bytes_;
+    for (size_t i = 0; i < count; ++i, x += bytes) {
+      if (bytes == 1) {
+        for (size_t j = 0; j < run; j += kSlack) memset(to + j, *x, kSlack);  // a vector's store
+        to += run;
+      } else {
+        for (size_t j = 0; j < run; ++j, to += bytes) memcpy(to, x, bytes);
+      }
+    }
+    return bytes_;
+  }
+
  private:
   const uint8_t* held_ = nullptr;
   alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
 };
 
-// How many runs to join: both operands advance within a run, and in the innermost loop one is
-// repeated while the other continues where the run ends.
+// How many runs to join: in the innermost loop one operand continues where the run ends, and the other
+// is repeated, or has one element for each run.
 size_t runs_to_join(const Broadcast& p) {
-  if (p.rank == 0 || p.a_is_scalar || p.b_is_scalar) return 1;
+  if (p.rank == 0) return 1;
   const size_t inner = p.rank - 1, a = p.a_stride[inner], b = p.b_stride[inner];
-  if (!(a == 0 && b == p.run) && !(b == 0 && a == p.run)) return 1;
-  const size_t bytes = p.run * (a == 0 ? p.a_bytes : p.b_bytes);
+  const bool a_continues = !p.a_is_scalar && a == p.run, b_continues = !p.b_is_scalar && b == p.run;
+  const bool a_joins = b_continues && a == (p.a_is_scalar ? 1 : 0);
+  const bool b_joins = a_continues && b == (p.b_is_scalar ? 1 : 0);
+  if (!a_joins && !b_joins) return 1;
+  const size_t bytes = p.run * (a_joins ? p.a_bytes : p.b_bytes);
   return std::max<size_t>(std::min(Joined::kBytes / bytes, p.dims[inner]), 1);
 }
 
@@ -55,7 +73,8 @@ void for_rows(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
   if (!p.a_is_scalar) a += run_begin * p.a_bytes;
   if (!p.b_is_scalar) b += run_begin * p.b_bytes;
   const size_t most = run_end - run_begin == p.run ? p.joined : 1;
-  Joined repeated;
+  const bool spreads = most > 1 && (p.a_is_scalar || p.b_is_scalar);
+  Joined written;
   for (size_t i = begin, runs; i < end; i += runs) {
     Rows r{a,
            b,
@@ -73,10 +92,16 @@ void for_rows(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
       const size_t a_stride = p.a_stride[inner], b_stride = p.b_stride[inner];
       runs = std::min(end - i, p.dims[inner] - index[inner]);
       const size_t joined = std::min(most, runs);
-      if (joined > 1 && a_stride == 0) r.a = repeated.repeat(a, p.run * p.a_bytes, most);
-      if (joined > 1 && b_stride == 0) r.b = repeated.repeat(b, p.run * p.b_bytes, most);
+      if (spreads) {
+        if (p.a_is_scalar) r.a = written.spread(a, p.a_bytes, p.run, joined);
+        if (p.b_is_scalar) r.b = written.spread(b, p.b_bytes, p.run, joined);
+        r.a_is_scalar = r.b_is_scalar = false;
+      } else if (joined > 1) {
+        if (a_stride == 0) r.a = written.repeat(a, p.run * p.a_bytes, most);
+        if (b_stride == 0) r.b = written.repeat(b, p.run * p.b_bytes, most);
+      }
       r.n += (joined - 1) * p.run;
-      r.rows = runs / joined;
+      r.rows = spreads ? 1 : runs / joined;
       r.a_step = joined * a_stride * p.a_bytes;
       r.b_step = joined * b_stride * p.b_bytes;
       r.y_step = joined * p.run * p.output_bytes;
