@@ -27,19 +27,20 @@ int64_t threshold(int64_t multiplier, int shift, Round round, int64_t k) {
 }
 
 // Both functions rise with the accumulator: they are the same if every output starts at the same one.
-bool serves(const Requant& r, size_t c, float scale) {
+bool serves(const Requant& r, size_t c, const SumRange& range, float scale) {
+  const int64_t least = range.least, most = range.most;
   const RequantStage& s = r.stages[0];
   for (int32_t k = r.lo - r.zero_point + 1; k <= r.hi - r.zero_point; ++k) {
     const int64_t t = threshold(s.multiplier[c], s.shift[c], s.round, k);
-    if (t <= INT32_MAX && !reaches(t < INT32_MIN ? INT32_MIN : t, scale, k)) return false;
-    if (t > INT32_MIN && reaches(t > INT32_MAX ? INT32_MAX : t - 1, scale, k)) return false;
+    if (t <= most && !reaches(t < least ? least : t, scale, k)) return false;
+    if (t > least && reaches(t > most ? most : t - 1, scale, k)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-bool requant_float(const Requant& r, size_t c, float* scale) {
+bool requant_float(const Requant& r, size_t c, const SumRange& range, float* scale) {
   if (kIntegerOnly || r.kind != RequantKind::kInt || r.stage_count != 1) return false;
   const RequantStage& s = r.stages[0];
   const int32_t m = s.multiplier[c];
@@ -49,7 +50,7 @@ bool requant_float(const Requant& r, size_t c, float* scale) {
   // The next one lifts ties above 0 over the edge, as half up does.
   const float candidates[] = {exact, std::nextafter(exact, HUGE_VALF)};
   for (const float candidate : candidates) {
-    if (!serves(r, c, candidate)) continue;
+    if (!serves(r, c, range, candidate)) continue;
     *scale = candidate;
     return true;
   }

@@ -3,15 +3,21 @@
 #define QRT_KERNELS_REQUANT_FLOAT_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/requant.h"
 
 namespace qrt {
 
+// The sums that a channel can have, both ends included.
+struct SumRange {
+  int32_t least = INT32_MIN, most = INT32_MAX;
+};
+
 // A scale with which kind kF32, half to even and the zero point after rounding, gives the same byte
-// as `r` for every int32 of channel c. False: none was found, or this is not tried: kind kInt, one
-// stage that clips nothing, a multiplier that float32 holds.
-bool requant_float(const Requant& r, size_t c, float* scale);
+// as `r` for every sum of channel c within `range`. False: none was found, or this is not tried: kind
+// kInt, one stage that clips nothing, a multiplier that float32 holds.
+bool requant_float(const Requant& r, size_t c, const SumRange& range, float* scale);
 
 // What sums of channel c take so that the zero point can be 0: requantize(r, acc, c) is then that of
 // acc + *addend. Outputs then have ties above 0 only, which a scale just above the factor lifts as half

@@ -117,15 +117,36 @@ const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
   return own->data();
 }
 
-// requant_float() of every channel, and of the last one behind it. REQUIRES: kind kInt, one stage.
-bool float_scales(const Requant& r, size_t channels, std::vector<float>* scale) {
+constexpr size_t kMostTerms = size_t{1} << 16;  // of at most 255 * 128: beyond, sums leave int32
+
+// Of the sums that take the requantisation of channel c.
+SumRange range_of(const Sums* sums, size_t channels, size_t c) {
+  if (sums == nullptr || sums->terms >= kMostTerms) return {};
+  const int64_t reach = static_cast<int64_t>(sums->terms) * 255 * 128;
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  for (size_t i = c; i < sums->bias->size(); i += channels) {
+    const int64_t bias = (*sums->bias)[i];
+    least = std::min(least, bias - reach);
+    most = std::max(most, bias + reach);
+  }
+  if (least < INT32_MIN || most > INT32_MAX) return {};
+  return {static_cast<int32_t>(least), static_cast<int32_t>(most)};
+}
+
+// requant_float() of every channel, and of the last one behind it; of channels whose factor has no
+// scale for all of int32, as those of dead channels have not, for the sums that they can have.
+// REQUIRES: kind kInt, one stage.
+bool float_scales(const Requant& r, size_t channels, const Sums* sums, std::vector<float>* scale) {
   const RequantStage& s = r.stages[0];
-  // Scales that are powers of two are few, and each is looked for at length.
+  // Scales that are powers of two are few, and each is looked for at length. 0: there is none.
   std::map<std::pair<int32_t, int>, float> known;
   for (size_t c = 0; c < channels; ++c) {
     const auto [found, is_new] = known.try_emplace({s.multiplier[c], s.shift[c]}, 0.0f);
-    if (is_new && !requant_float(r, c, &found->second)) return false;
+    if (is_new && !requant_float(r, c, {}, &found->second)) found->second = 0;
     (*scale)[c] = found->second;
+    if (found->second != 0) continue;
+    const SumRange range = range_of(sums, channels, c);
+    if (!requant_float(r, c, range, &(*scale)[c])) return false;
   }
   std::fill(scale->begin() + static_cast<ptrdiff_t>(channels), scale->end(),
             (*scale)[channels - 1]);
@@ -135,7 +156,6 @@ bool float_scales(const Requant& r, size_t channels, std::vector<float>* scale) 
 // moved_zero_point() of every channel's sums, none of which may leave int32.
 bool moved_biases(const Requant& r, size_t channels, const Sums& sums,
                   std::vector<int32_t>* moved) {
-  constexpr size_t kMostTerms = size_t{1} << 16;  // of at most 255 * 128: beyond, sums leave int32
   if (sums.terms >= kMostTerms) return false;
   const int64_t reach = static_cast<int64_t>(sums.terms) * 255 * 128;
   for (size_t i = 0; i < sums.bias->size(); ++i) {
@@ -267,12 +287,13 @@ void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   last.clip_hi = INT32_MAX;
   if (r.stage_count != 1) return;
   std::vector<float> scale(padded(channels));
-  if (!float_scales(r, channels, &scale)) {
+  if (!float_scales(r, channels, sums, &scale)) {
     std::vector<int32_t> moved;
     if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return;
     Requant from_zero = r;
     from_zero.zero_point = 0;
-    if (!float_scales(from_zero, channels, &scale)) return;
+    const Sums moved_sums = {&moved, sums->terms};
+    if (!float_scales(from_zero, channels, &moved_sums, &scale)) return;
     *sums->bias = std::move(moved);
     r.zero_point = 0;
   }

@@ -130,13 +130,49 @@ TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
 TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   const fb::Rounding up = fb::Rounding::HALF_UP;
   const Case c = {10, 1, 128, 0, 255, up};
-  const int32_t room = INT32_MAX - 128 * 1024 - 9 * 255 * 128;
-  EXPECT_EQ(check_moved(c, room, 9), !is_integer_build());
-  EXPECT_FALSE(check_moved(c, room + 1, 9));
-  EXPECT_EQ(check_moved(c, INT32_MIN + 9 * 255 * 128, 9), !is_integer_build());
-  EXPECT_FALSE(check_moved(c, INT32_MIN + 9 * 255 * 128 - 1, 9));
+  const size_t terms = 60000;  // ties on both sides of 0
+  const int32_t reach = terms * 255 * 128, room = INT32_MAX - 128 * 1024 - reach;
+  EXPECT_EQ(check_moved(c, room, terms), !is_integer_build());
+  EXPECT_FALSE(check_moved(c, room + 1, terms));
+  EXPECT_EQ(check_moved(c, INT32_MIN + reach, terms), !is_integer_build());
+  EXPECT_FALSE(check_moved(c, INT32_MIN + reach - 1, terms));
   EXPECT_FALSE(check_moved(c, 0, size_t{1} << 16));
   EXPECT_FALSE(check_moved({22, 1, 128, 0, 255, up}, 0, 9));
+}
+
+// Factors that have no scale for all of int32, as those of dead channels: sums that stay where float32 is
+// exact, or below the first tie, have one.
+TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
+  const auto check_within = [](const Case& c, int32_t bias, size_t terms) {
+    flatbuffers::FlatBufferBuilder builder, other;
+    const RequantParams exact = make(c, &builder);
+    RequantParams fast = make(c, &other);
+    std::vector<int32_t> biases = {bias};
+    const Sums sums = {&biases, terms};
+    find_float_form(1, &fast, &sums);
+    EXPECT_EQ(biases[0], bias);
+    const int64_t reach = static_cast<int64_t>(terms) * 255 * 128;
+    const auto same = [&](int64_t acc) {
+      if (acc < bias - reach || acc > bias + reach) return;
+      const auto v = static_cast<int32_t>(acc);
+      EXPECT_EQ(requantize(fast.requant, v, 0), requantize(exact.requant, v, 0))
+          << v << " >> " << c.shift;
+    };
+    around_ties(c, same);
+    for (const int64_t edge : {bias - reach, bias + reach})
+      for (int64_t around = -2; around <= 2; ++around) same(edge + around);
+    return fast.requant.kind == RequantKind::kF32;
+  };
+  for (int shift = 19; shift <= 30; ++shift) {
+    const Case c = {shift, 1, 128, 0, 255};
+    EXPECT_FALSE(check(c)) << shift;
+    EXPECT_EQ(check_within(c, 0, 9), !is_integer_build()) << shift;
+    EXPECT_EQ(check_within(c, -70000, 27), !is_integer_build()) << shift;
+    EXPECT_EQ(check_within(c, 12345, 513), !is_integer_build()) << shift;
+  }
+  EXPECT_EQ(check_within({28, 1, 128, 0, 255}, 0, 4000), !is_integer_build());  // no tie is reached
+  EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, 0, 4000));
+  EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, INT32_MAX - 5, 9));  // sums that leave int32
 }
 
 // Whatever the rounding and the limits, what becomes float is the same function.
