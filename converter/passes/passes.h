@@ -51,6 +51,9 @@ void fuse_functions(Graph* graph);
 // Luts that follow each other become one; a Lut that maps every value to itself goes.
 void fuse_luts(Graph* graph);
 
+// Depthwise convolutions of one channel become Conv2D.
+void one_channel_depthwise(Graph* graph);
+
 // Convolutions of few channels compute several pixels of a row as channels of one.
 void join_pixels(Graph* graph);
 

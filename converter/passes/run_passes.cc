@@ -22,6 +22,7 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"simplify_reshapes", simplify_reshapes},
       {"fuse_functions", fuse_functions},
       {"fuse_luts", fuse_luts},
+      {"one_channel_depthwise", one_channel_depthwise},
       {"join_pixels", join_pixels},
       {"open_batch", open_batch},
   };

@@ -1,4 +1,4 @@
-// Passes move_transposes, fold_flatten, fold_reductions, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
+// Passes move_transposes, fold_flatten, fold_reductions, one_channel_depthwise, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
 // left of known patterns, and that no byte of any output changes.
 #include <gtest/gtest.h>
 
@@ -193,6 +193,22 @@ TEST(FoldFlatten, LeavesAFlattenThatOthersReadToo) {
   b.output(flat);
   expect_same_outputs(&b);
   EXPECT_EQ(transposes(b), 2);
+}
+
+TEST(OneChannelDepthwise, IsAConvolution) {
+  for (int64_t multiplier : {1, 2, 8, 19}) {
+    for (int64_t kernel : {1, 3, 5}) {
+      GraphBuilder b;
+      b.output(b.depthwise(b.input({2, 9, 11, 1}), kernel, multiplier));
+      expect_same_outputs(&b);
+      EXPECT_EQ(b.count(fb::OpOptions::DepthwiseConv2D), 0);
+      EXPECT_EQ(b.count(fb::OpOptions::Conv2D), 1);
+    }
+  }
+  GraphBuilder b;
+  b.output(b.depthwise(b.input({1, 9, 11, 2}), 3, 4));
+  expect_same_outputs(&b);
+  EXPECT_EQ(b.count(fb::OpOptions::DepthwiseConv2D), 1);
 }
 
 // x [n, c, h, w] behind a convolution, transposed by `perm`, as `image` through a pool over all of it:
