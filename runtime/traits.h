@@ -2,7 +2,7 @@
 // tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
 // default: a row that leaves one out does not compile.
 //
-// The converter asks them, too: stored_form() of converter/ir.h makes an fb::Operator of its nodes.
+// The converter asks them, too: StoredForm of converter/ir.h makes an fb::Operator of its nodes.
 #ifndef QRT_RUNTIME_TRAITS_H_
 #define QRT_RUNTIME_TRAITS_H_
 

@@ -5,6 +5,7 @@
 // Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the
 // high bytes): two phases, so that 6 x 2 accumulators, the weights of one phase and a splat fit
 // into 16 registers. Activations are widened once for all panels of weights.
+#include "kernels/gemm/gemm_loops.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy256.h"
 #include "kernels/isa/multiply_add_avx2.h"

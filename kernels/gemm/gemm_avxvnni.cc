@@ -1,4 +1,5 @@
 // gemm on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding, 6 x 16 tiles.
+#include "kernels/gemm/gemm_loops.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy256.h"
 #include "kernels/isa/avxvnni.h"

@@ -6,8 +6,9 @@
 // The packed form has 4 k of 16 channels in a line; ZIP of dwords makes 8 k of channel pairs from
 // two lines. That is done once for kRowBlock rows, kChunk steps at a time, into memory; sums that
 // another chunk continues wait in memory, too. A last group of 4 k is multiplied with zeros.
-// Products of few rows take the skeleton of gemm_tile.h with USDOT instead, as they are bound by
+// Products of few rows take few_rows.h with USDOT instead, as they are bound by
 // the stream of weights.
+#include "kernels/gemm/few_rows.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_neon.h"
 

@@ -8,7 +8,8 @@
 //
 // whereas a sum of two products reaches 2 * 128 * 128 = 2^15. As -~a = a + 1, the result has the
 // sum of the weights of all second steps too much, which the kernel takes off the bias, once per
-// panel. Products of few rows do not repay that sum and take the skeleton of gemm_tile.h.
+// panel. Products of few rows do not repay that sum and take few_rows.h.
+#include "kernels/gemm/gemm_loops.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_neon.h"
 

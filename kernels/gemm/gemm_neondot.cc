@@ -1,5 +1,6 @@
 // gemm on the NEON dot product: SDOT by lane, 5 x 16 tiles. Activations are flipped to signed as
 // they are loaded, once per 16 k of a row.
+#include "kernels/gemm/gemm_loops.h"
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/lane_groups_neon.h"
 

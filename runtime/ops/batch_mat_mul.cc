@@ -322,8 +322,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     for (int i = 0; i < p.leading.count; ++i) gemm.outer *= p.leading.dims[i];
   }
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
-  plan_gemm({nullptr, nullptr, nullptr, options->requant(), /*pair_safe=*/false, context.file_end},
-            context.isas, context.threads, &gemm);
+  plan_gemm({options->requant(), /*pair_safe=*/false, context.file_end}, context.isas,
+            context.threads, &gemm);
   size_t bytes = 0;
   // Kernels read biases up to the next multiple of 64 channels.
   if (!checked_align(size_or_most(gemm_packed_bytes(gemm.n, 1, gemm.kc)), kAlignment,

@@ -398,9 +398,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     gemm.m = g.out_h * g.out_w;
   }
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm.groups, gemm.n)));
-  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
-             options->requant(), options->pair_safe(), context.file_end},
-            context.isas, as_rows ? 1 : context.threads, &gemm);
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
+            {options->requant(), options->pair_safe(), context.file_end}, context.isas,
+            as_rows ? 1 : context.threads, &gemm);
   if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
   if (built::kNarrow) QRT_TRY(prepare_narrow_conv2d(context, g, &gemm, step));

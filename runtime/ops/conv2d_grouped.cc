@@ -91,8 +91,8 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   layer.taps = g.taps, layer.kc = shape.group;
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, g.out_c)));
   std::vector<int32_t> bias = read_bias(context.inputs[2]);
-  plan_gemm({nullptr, nullptr, nullptr, options->requant(), options->pair_safe(), context.file_end},
-            context.isas, 1, &layer, &bias);
+  plan_gemm({options->requant(), options->pair_safe(), context.file_end}, context.isas, 1, &layer,
+            &bias);
   layer.weights = packed;
   layer.bias = fold_bias(std::move(bias), options->weight_sum(), g.out_c, kernel->signed_lhs());
   step->macs = step->macs / g.k * std::min(g.k, shape.group);

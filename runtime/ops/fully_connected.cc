@@ -156,9 +156,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
   if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, gemm.n)));
-  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum(),
-             options->requant(), options->pair_safe(), context.file_end},
-            context.isas, context.threads, &gemm);
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
+            {options->requant(), options->pair_safe(), context.file_end}, context.isas,
+            context.threads, &gemm);
   QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
   step->kernel = gemm.kernel->name;
   if (gemm.m <= kStreamedRows) {

@@ -131,13 +131,13 @@ void spread_groups(size_t channels, size_t group, RequantParams* params) {
   to_groups(params->intercept, r.intercept);
 }
 
-void plan_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm,
+void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm,
                std::vector<int32_t>* bias) {
-  const fb::Requant* const requant = constants.requant;
+  const fb::Requant* const requant = options.requant;
   size_t channels = gemm->groups * gemm->n, group = gemm->n;
   if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
     channels = group = gemm->requant_channels = kTensorRequantChannels;
-  if (requant) gemm->requant = make_requant(*requant, channels, constants.file_end);
+  if (requant) gemm->requant = make_requant(*requant, channels, options.file_end);
   const Sums sums = {bias, gemm->taps * gemm->kc};
   find_float_form(channels, &gemm->requant, bias == nullptr ? nullptr : &sums);
   if (gemm->taps * gemm->kc <= kShortSums)
@@ -146,16 +146,17 @@ void plan_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, Gemm
   const RequantKind kind = gemm->requant.requant.kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
   gemm->kernel =
-      select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, constants.pair_safe});
+      select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, options.pair_safe});
   cut(threads, gemm);
 }
 
-void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm) {
+void make_gemm(const GemmConstants& constants, const GemmOptions& options, IsaSet isas,
+               size_t threads, GemmCall* gemm) {
   std::vector<int32_t> bias;
   bias.reserve(gemm->groups * channel_stride(gemm->n) + kReadAhead);
   bias.resize(gemm->groups * gemm->n);
   memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
-  plan_gemm(constants, isas, threads, gemm, &bias);
+  plan_gemm(options, isas, threads, gemm, &bias);
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
   gemm->bias = fold_bias(std::move(bias), constants.weight_sum, gemm->n, gemm->kernel->signed_lhs);
 }

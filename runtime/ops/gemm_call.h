@@ -52,20 +52,24 @@ struct GemmCall {
   size_t c_stride() const { return groups * n * element_bytes; }
 };
 
-// The constants of a gemm: inputs 1 and 2 of the operator.
-struct GemmConstants {
-  const uint8_t* weights;
-  const uint8_t* bias;
-  const flatbuffers::Vector<int32_t>* weight_sum;
+// What the operator's options say of a gemm.
+struct GemmOptions {
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
   const uint8_t* file_end = nullptr;  // as of make_requant()
 };
 
+// The constants of a gemm: inputs 1 and 2 of the operator, as the file has them, and what was made of them.
+struct GemmConstants {
+  const uint8_t* weights;  // packed int8
+  const uint8_t* bias;     // int32 of every channel
+  const flatbuffers::Vector<int32_t>* weight_sum;
+};
+
 // Chooses the kernel, reads the requantisation, cuts; weights and bias stay unset. `bias`: that of
-// every channel, which the requantisation may change, or null if only a run knows it. Of `constants` only
-// what is not weights and sums is used. REQUIRES as for make_gemm().
-void plan_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm,
+// every channel, which the requantisation may change, or null if only a run knows it. REQUIRES as for
+// make_gemm().
+void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm,
                std::vector<int32_t>* bias = nullptr);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
@@ -74,7 +78,8 @@ uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
 // Chooses the kernel, reads bias and requantisation, cuts. REQUIRES: groups, m, n, taps, kc, outer
 // set; outer, m, n >= 1.
-void make_gemm(const GemmConstants& constants, IsaSet isas, size_t threads, GemmCall* gemm);
+void make_gemm(const GemmConstants& constants, const GemmOptions& options, IsaSet isas,
+               size_t threads, GemmCall* gemm);
 
 // Bytes that can be fetched for a later step while the product is computed.
 size_t spare_bytes(const GemmCall& gemm);

@@ -116,8 +116,8 @@ Status make_int16_gemm(const PrepareContext& context,
                        uint64_t{channels} / gemm.n * channel_stride(gemm.n) * sizeof(int64_t) +
                        requant_bytes(requant, channels / gemm.n * channel_stride(gemm.n))));
   const std::vector<uint8_t> no_bias(int16->digits * channels * sizeof(int32_t));
-  make_gemm({context.inputs[1].data, no_bias.data(), weight_sum, nullptr, pair_safe}, context.isas,
-            context.threads, &gemm);
+  make_gemm({context.inputs[1].data, no_bias.data(), weight_sum}, {/*requant=*/nullptr, pair_safe},
+            context.isas, context.threads, &gemm);
   int16->constants = make_int16_constants(context, channels, gemm.n, weight_sum, requant,
                                           /*is_planes=*/true, int16->digits);
   int16->kernel = select_digits(context.isas);

@@ -11,6 +11,7 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/kernel_rows.h"
+#include "tests/support/layer_requants.h"
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
@@ -18,6 +19,7 @@ namespace qrt {
 namespace {
 
 using testing::Guarded;
+using testing::LayerRequants;
 using testing::Random;
 
 constexpr size_t kSlack = 64;
@@ -266,52 +268,26 @@ TEST(Grouped, Requantisations) {
     const size_t channels = channels_of(kernel);
     const Weights weights = random_weights(channels, 9, kernel.group, &random);
     const GroupedShape shape = same(5, 7, channels, 0), dot = same(1, 1, channels, 0);
-    std::vector<float> scale(64);
-    std::vector<int32_t> multiplier(64);
-    std::vector<uint8_t> shift(64);
-    for (size_t j = 0; j < 64; ++j) {
-      scale[j] = random.scale(-24);
-      multiplier[j] = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
-      shift[j] = static_cast<uint8_t>(random.integer(50, 56));
-    }
+    LayerRequants requants(&random);
     const auto check = [&](const Requant& r, int32_t bias) {
       for (const GroupedShape& s : {shape, dot})
         GroupedTester().requant(r).bias(bias).y_gap(3).run(s, weights, kernel, &random);
     };
-    Requant r = {};
-    r.kind = RequantKind::kF32;
-    r.round = Round::kHalfEven;
-    r.scale = scale.data();
-    r.zero_point = 120;
-    r.lo = 0, r.hi = 255;
+    Requant r = requants.in_float(120);
     check(r, INT32_MAX);
     r.lo = 9, r.hi = 240;
     check(r, INT32_MAX);
     r.zero_point = r.lo = 0, r.hi = 255;
-    for (float& v : scale) v = std::min(v, 0.01f);
+    requants.limit_scales(0.01f);
     check(r, 1 << 20);
     r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
     check(r, 1 << 20);
-    Requant stages = {};
-    stages.kind = RequantKind::kInt;
-    stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
-    std::vector<int32_t> ones(64, 1);
-    std::vector<uint8_t> by_31(64, 31), last(64);
     // Within what the vectors' registers take, and beyond.
     for (int lowest : {1, 12}) {
-      for (size_t j = 0; j < 64; ++j) {
-        last[j] = static_cast<uint8_t>(random.integer(lowest, lowest + 7));
-        shift[j] = static_cast<uint8_t>(31 + last[j]);
-      }
-      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
-        stages.stage_count = 1;
-        stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
-        check(stages, 1 << 20);
-      }
-      stages.stage_count = 2;  // TFLite's
-      stages.stages[0] = {multiplier.data(), by_31.data(), Round::kHalfUp, INT32_MIN, INT32_MAX};
-      stages.stages[1] = {ones.data(), last.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
-      check(stages, 1 << 20);
+      requants.draw_shifts(lowest);
+      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor})
+        check(requants.one_stage(round, 128), 1 << 20);
+      check(requants.two_stages(128), 1 << 20);
     }
   });
 }

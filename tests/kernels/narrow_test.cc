@@ -13,13 +13,16 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/kernel_rows.h"
+#include "tests/support/layer_requants.h"
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
 namespace qrt {
 namespace {
 
+using testing::float_requant;
 using testing::Guarded;
+using testing::LayerRequants;
 using testing::Random;
 
 constexpr size_t kSlack = 64;
@@ -80,16 +83,6 @@ NarrowShape same(size_t h, size_t w, const Weights& weights) {
   s.dilation_h = s.dilation_w = 1;
   s.pad_top = weights.kernel_h / 2, s.pad_left = weights.kernel_w / 2;
   return s;
-}
-
-Requant float_requant(const std::vector<float>& scale, int32_t zero_point) {
-  Requant r = {};
-  r.kind = RequantKind::kF32;
-  r.round = Round::kHalfEven;
-  r.scale = scale.data();
-  r.zero_point = zero_point;
-  r.lo = 0, r.hi = 255;
-  return r;
 }
 
 class NarrowTester {
@@ -342,49 +335,26 @@ TEST(Narrow, Requantisations) {
     Random random;
     const Weights weights = random_weights(18, 3, 3, 8, &random);
     const NarrowShape shape = same(5, 27, weights), dot = same(1, 1, weights);
-    std::vector<float> scale(64);
-    std::vector<int32_t> multiplier(64);
-    std::vector<uint8_t> shift(64);
-    for (size_t j = 0; j < 64; ++j) {
-      scale[j] = random.scale(-24);
-      multiplier[j] = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
-      shift[j] = static_cast<uint8_t>(random.integer(50, 56));
-    }
+    LayerRequants requants(&random);
     const auto check = [&](const Requant& r, int32_t bias) {
       for (const NarrowShape& s : {shape, dot})
         NarrowTester().requant(r).bias(bias).y_gap(3).run(s, weights, kernel, &random);
     };
-    Requant r = float_requant(scale, 120);
+    Requant r = requants.in_float(120);
     check(r, INT32_MAX);
     r.lo = 9, r.hi = 240;
     check(r, INT32_MAX);
     r.zero_point = r.lo = 0, r.hi = 255;
-    for (float& v : scale) v = std::min(v, 0.01f);
+    requants.limit_scales(0.01f);
     check(r, 1 << 20);
     r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
     EXPECT_FALSE(kernel.handles(r, 18));
-    Requant stages = {};
-    stages.kind = RequantKind::kInt;
-    stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
-    std::vector<int32_t> ones(64, 1);
-    std::vector<uint8_t> by_31(64, 31), last(64);
     for (int lowest : {1, 7}) {
-      for (size_t j = 0; j < 64; ++j) {
-        last[j] = static_cast<uint8_t>(random.integer(lowest, lowest + 7));
-        shift[j] = static_cast<uint8_t>(31 + last[j]);
-      }
-      stages.stage_count = 1;
-      stages.stages[0] = {multiplier.data(), shift.data(), Round::kFloor, INT32_MIN, INT32_MAX};
-      EXPECT_FALSE(kernel.handles(stages, 18));
-      stages.stages[0].round = Round::kHalfUp;
-      check(stages, 1 << 20);
-      stages.zero_point = 0;
-      check(stages, 1 << 20);
-      stages.zero_point = 128;
-      stages.stage_count = 2;  // TFLite's
-      stages.stages[0] = {multiplier.data(), by_31.data(), Round::kHalfUp, INT32_MIN, INT32_MAX};
-      stages.stages[1] = {ones.data(), last.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
-      check(stages, 1 << 20);
+      requants.draw_shifts(lowest);
+      EXPECT_FALSE(kernel.handles(requants.one_stage(Round::kFloor, 128), 18));
+      for (int32_t zero_point : {128, 0})
+        check(requants.one_stage(Round::kHalfUp, zero_point), 1 << 20);
+      check(requants.two_stages(128), 1 << 20);
     }
   });
 }

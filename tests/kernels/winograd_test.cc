@@ -11,6 +11,7 @@
 #include "kernels/gemm/pack.h"
 #include "tests/support/guarded.h"
 #include "tests/support/kernel_rows.h"
+#include "tests/support/layer_requants.h"
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
@@ -18,6 +19,7 @@ namespace qrt {
 namespace {
 
 using testing::Guarded;
+using testing::LayerRequants;
 using testing::Random;
 
 constexpr size_t kSlack = 64;
@@ -235,45 +237,22 @@ TEST(Winograd, Requantisations) {
   for_kernels([](const WinogradKernel& kernel) {
     Random random;
     const Layer layer = random_layer(same(7, 6, 32, 50, kernel.kernel_h), &random);
-    std::vector<float> scale(64);
-    std::vector<int32_t> multiplier(64);
-    std::vector<uint8_t> shift(64);
-    for (size_t j = 0; j < 64; ++j) {
-      scale[j] = random.scale(-24);
-      multiplier[j] = static_cast<int32_t>(random.integer(1 << 30, INT32_MAX));
-      shift[j] = static_cast<uint8_t>(random.integer(50, 56));
-    }
-    Requant r = {};
-    r.kind = RequantKind::kF32;
-    r.round = Round::kHalfEven;
-    r.scale = scale.data();
-    r.zero_point = 120;
-    r.lo = 0, r.hi = 255;
+    LayerRequants requants(&random);
+    Requant r = requants.in_float(120);
     WinogradTester().requant(r).run(layer, kernel, &random);
     r.lo = 9, r.hi = 240;
     WinogradTester().requant(r).run(layer, kernel, &random);
     r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
     WinogradTester().requant(r).run(layer, kernel, &random);
-    Requant stages = {};
-    stages.kind = RequantKind::kInt;
-    stages.lo = 0, stages.hi = 255, stages.zero_point = 128;
-    std::vector<int32_t> ones(64, 1);
-    std::vector<uint8_t> by_31(64, 31), last(64);
     // Within what the vectors' registers take, and beyond.
     for (int lowest : {1, 12}) {
-      for (size_t j = 0; j < 64; ++j) {
-        last[j] = static_cast<uint8_t>(random.integer(lowest, lowest + 7));
-        shift[j] = static_cast<uint8_t>(31 + last[j]);
-      }
-      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
-        stages.stage_count = 1;
-        stages.stages[0] = {multiplier.data(), shift.data(), round, INT32_MIN, INT32_MAX};
-        WinogradTester().requant(stages).bias(1 << 20).run(layer, kernel, &random);
-      }
-      stages.stage_count = 2;  // TFLite's
-      stages.stages[0] = {multiplier.data(), by_31.data(), Round::kHalfUp, INT32_MIN, INT32_MAX};
-      stages.stages[1] = {ones.data(), last.data(), Round::kHalfAway, INT32_MIN, INT32_MAX};
-      WinogradTester().requant(stages).bias(1 << 20).run(layer, kernel, &random);
+      requants.draw_shifts(lowest);
+      for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor})
+        WinogradTester()
+            .requant(requants.one_stage(round, 128))
+            .bias(1 << 20)
+            .run(layer, kernel, &random);
+      WinogradTester().requant(requants.two_stages(128)).bias(1 << 20).run(layer, kernel, &random);
     }
   });
 }

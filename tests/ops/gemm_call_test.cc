@@ -35,8 +35,8 @@ GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   vectors.Finish(options.Finish());
   const auto* weight_sum =
       flatbuffers::GetRoot<fb::FullyConnectedOptions>(vectors.GetBufferPointer())->weight_sum();
-  make_gemm({nullptr, bias.data(), weight_sum,
-             flatbuffers::GetRoot<fb::Requant>(fbb.GetBufferPointer()), false},
+  make_gemm({nullptr, bias.data(), weight_sum},
+            {flatbuffers::GetRoot<fb::Requant>(fbb.GetBufferPointer()), /*pair_safe=*/false},
             detected_isas(), threads, &gemm);
   return gemm;
 }

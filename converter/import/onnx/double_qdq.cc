@@ -9,8 +9,6 @@ namespace {
 
 using Kind = Link::Kind;
 
-constexpr size_t kMostReaders = 64;  // looked at, of a hostile file's thousands
-
 bool is(const NodeView& node, const char* op) {
   return node.op() == op && node.integer("block_size", 0) == 0;
 }
@@ -29,98 +27,6 @@ bool is_permutation(const std::vector<int64_t>& perm) {
   return true;
 }
 
-// Operators through which ONNX Runtime moves Transposes.
-bool passes_transposes(const NodeView& node) {
-  static const std::unordered_set<std::string> known = {"Abs",
-                                                        "Acos",
-                                                        "Acosh",
-                                                        "Add",
-                                                        "And",
-                                                        "ArgMax",
-                                                        "ArgMin",
-                                                        "Asin",
-                                                        "Asinh",
-                                                        "Atan",
-                                                        "Atanh",
-                                                        "BitShift",
-                                                        "Cast",
-                                                        "CastLike",
-                                                        "Ceil",
-                                                        "Celu",
-                                                        "Clip",
-                                                        "Concat",
-                                                        "Cos",
-                                                        "Cosh",
-                                                        "DequantizeLinear",
-                                                        "Div",
-                                                        "Equal",
-                                                        "Erf",
-                                                        "Exp",
-                                                        "Floor",
-                                                        "Gelu",
-                                                        "Greater",
-                                                        "GreaterOrEqual",
-                                                        "HardSigmoid",
-                                                        "HardSwish",
-                                                        "Hardmax",
-                                                        "Identity",
-                                                        "IsInf",
-                                                        "IsNaN",
-                                                        "LeakyRelu",
-                                                        "Less",
-                                                        "LessOrEqual",
-                                                        "Log",
-                                                        "LogSoftmax",
-                                                        "Max",
-                                                        "Mean",
-                                                        "Min",
-                                                        "Mod",
-                                                        "Mul",
-                                                        "Neg",
-                                                        "Not",
-                                                        "Or",
-                                                        "PRelu",
-                                                        "Pad",
-                                                        "Pow",
-                                                        "QuantizeLinear",
-                                                        "Reciprocal",
-                                                        "ReduceL1",
-                                                        "ReduceL2",
-                                                        "ReduceLogSum",
-                                                        "ReduceLogSumExp",
-                                                        "ReduceMax",
-                                                        "ReduceMean",
-                                                        "ReduceMin",
-                                                        "ReduceProd",
-                                                        "ReduceSum",
-                                                        "ReduceSumSquare",
-                                                        "Relu",
-                                                        "Round",
-                                                        "Selu",
-                                                        "Shrink",
-                                                        "Sigmoid",
-                                                        "Sign",
-                                                        "Sin",
-                                                        "Sinh",
-                                                        "Slice",
-                                                        "Softmax",
-                                                        "Softplus",
-                                                        "Softsign",
-                                                        "Split",
-                                                        "Sqrt",
-                                                        "Squeeze",
-                                                        "Sub",
-                                                        "Sum",
-                                                        "Tan",
-                                                        "Tanh",
-                                                        "ThresholdedRelu",
-                                                        "Tile",
-                                                        "Unsqueeze",
-                                                        "Where",
-                                                        "Xor"};
-  return node.domain().empty() && known.count(node.op()) != 0;
-}
-
 // Whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for, and
 // reshapes its result.
 bool is_reshaped_product(const Tensor& sum) {
@@ -133,11 +39,6 @@ Status refusal(Outcome outcome) {
                    ? "it and a pair behind it have only 0 in common: ONNX Runtime makes one pair "
                      "of scale 0 of them"
                    : "it and a pair behind it merge in ONNX Runtime, but for one of the readers");
-}
-
-// Operators that become one with a Transpose in front.
-bool is_joined(const NodeView& node) {
-  return node.domain().empty() && (node.op() == "Transpose" || node.op() == "Reshape");
 }
 
 }  // namespace
@@ -234,18 +135,6 @@ Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* lin
   return Status();
 }
 
-// ONNX Runtime moves a Transpose down to one of several readers where it could move it to all.
-bool DoubleQdq::moves_from_all_readers(const NodeView& transpose) const {
-  const std::string& y = transpose.output(0);
-  const size_t readers = model_.readers(y).size();
-  if (static_cast<int>(readers) != model_.uses(y) || readers > kMostReaders) return false;
-  for (int i : model_.readers(y)) {
-    const NodeView& reader = *nodes_[static_cast<size_t>(i)];
-    if (!passes_transposes(reader) && !is_joined(reader)) return false;
-  }
-  return true;
-}
-
 // *one: the readers of these tensors, of the shape that `node` reads, are equal, and nothing else
 // reads them.
 Status DoubleQdq::find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
@@ -280,7 +169,8 @@ Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
     QRT_TRY(make_link({node}, &link, &goes_on));
     if (!goes_on) break;
     if (!sole && !is_pair_node(link)) {
-      if (link.kind == Kind::kTranspose && moves_from_all_readers(*node)) top->shared = node;
+      if (link.kind == Kind::kTranspose && transposes_.move_from_all_readers(*node))
+        top->shared = node;
       break;
     }
     if (!sole) {
@@ -353,34 +243,6 @@ Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) con
   return Status();
 }
 
-// Whether a Transpose moved down to this node would come to another one.
-bool DoubleQdq::leads_to_transpose(const NodeView& node) {
-  const auto lets_come = [this](const NodeView& n) {
-    if (n.op() == "Transpose") return true;
-    if (!passes_transposes(n)) return false;
-    for (int k = 0; k < n.output_count(); ++k)
-      if (leading_.count(n.output(k)) != 0) return true;
-    return false;
-  };
-  if (!leading_known_) {
-    const std::vector<int>& order = model_.execution_order();
-    for (auto i = order.rbegin(); i != order.rend(); ++i) {
-      const NodeView& n = *nodes_[static_cast<size_t>(*i)];
-      if (!lets_come(n)) continue;
-      for (int k = 0; k < n.input_count(); ++k) leading_.insert(n.input(k));
-    }
-    leading_known_ = true;
-  }
-  return lets_come(node);
-}
-
-// Whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
-bool DoubleQdq::gets_pair(const NodeView& node) const {
-  if (node.op() != "Transpose" || model_.uses(node.output(0)) != 1) return false;
-  const std::vector<int>& readers = model_.readers(node.output(0));
-  return readers.empty() || nodes_[static_cast<size_t>(readers[0])]->op() != "QuantizeLinear";
-}
-
 void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Chain* chain) {
   const NodeView* made_by = top.shared ? nullptr : producer(top.input);
   chain->front.is_made = made_by != nullptr;
@@ -396,9 +258,10 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
   back.has_twins = end.has_twins;
   back.all_lead = end.outputs == 0;
   for (const NodeView* reader : end.readers) {
-    const bool leads = leads_to_transpose(*reader);
+    const bool leads = transposes_.lead_on_from(*reader);
     back.quantizes = back.quantizes || reader->op() == "QuantizeLinear";
-    back.has_lone_transpose = back.has_lone_transpose || (back.readers > 1 && gets_pair(*reader));
+    back.has_lone_transpose =
+        back.has_lone_transpose || (back.readers > 1 && transposes_.gets_pair(*reader));
     back.leads_to_transpose = back.leads_to_transpose || leads;
     back.all_lead = back.all_lead && leads;
   }

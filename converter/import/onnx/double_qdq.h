@@ -4,7 +4,6 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,15 +12,16 @@
 
 #include "converter/import/onnx/pair_rounds.h"
 #include "converter/import/onnx/tensors.h"
+#include "converter/import/onnx/transpose_moves.h"
 
 namespace qrt::convert::from_onnx {
 
 class DoubleQdq {
  public:
-  using Nodes = std::vector<std::unique_ptr<NodeView>>;  // by index in the file
+  using Nodes = TransposeMoves::Nodes;
 
   DoubleQdq(const Model& model, const Nodes& nodes, Tensors* tensors)
-      : model_(model), nodes_(nodes), tensors_(tensors) {}
+      : model_(model), nodes_(nodes), tensors_(tensors), transposes_(model, nodes) {}
 
   // Settles what becomes of the chain of nodes that this QuantizeLinear of floats is in.
   // `all_known`: no dimension of the model is symbolic.
@@ -66,24 +66,20 @@ class DoubleQdq {
   // reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
-  bool moves_from_all_readers(const NodeView& transpose) const;
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
                             std::vector<const NodeView*>* readers, bool* one) const;
   Status find_top(const NodeView& quantize, Top* top) const;
   Status follow(const Top& top, std::vector<Step>* steps, End* end) const;
   void describe_ends(const Top& top, const End& end, bool all_known, Chain* chain);
-  bool leads_to_transpose(const NodeView& node);
-  bool gets_pair(const NodeView& node) const;
   Status apply(const Chain& chain, const std::vector<Step>& steps);
 
   const Model& model_;
   const Nodes& nodes_;
   Tensors* tensors_;
+  TransposeMoves transposes_;
   std::unordered_map<int, Quant> merged_;  // by node
   std::unordered_map<int, int> passed_;
-  std::unordered_set<int> settled_;          // QuantizeLinears
-  std::unordered_set<std::string> leading_;  // tensors from which Transposes come to another one
-  bool leading_known_ = false;
+  std::unordered_set<int> settled_;  // QuantizeLinears
 };
 
 }  // namespace qrt::convert::from_onnx

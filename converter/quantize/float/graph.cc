@@ -81,27 +81,4 @@ void set_constant(size_t i, Tensor value, Node* node, FloatModel* model) {
   node->inputs[i] = name;
 }
 
-// Among those that are ready, the given order is kept.
-void sort_nodes(FloatModel* model) {
-  std::unordered_set<std::string> waiting;
-  for (const Node& node : model->nodes) waiting.insert(node.outputs.begin(), node.outputs.end());
-  waiting.erase("");
-  std::vector<Node> sorted, left = std::move(model->nodes);
-  while (!left.empty()) {
-    std::vector<Node> later;
-    for (Node& node : left) {
-      const bool is_ready = std::none_of(node.inputs.begin(), node.inputs.end(),
-                                         [&](const auto& x) { return waiting.count(x) != 0; });
-      if (!is_ready) {
-        later.push_back(std::move(node));
-        continue;
-      }
-      for (const std::string& y : node.outputs) waiting.erase(y);
-      sorted.push_back(std::move(node));
-    }
-    left = std::move(later);
-  }
-  model->nodes = std::move(sorted);
-}
-
 }  // namespace qrt::quantize

@@ -43,9 +43,6 @@ void drop_unused(FloatModel* model);
 // Puts a new constant for input i of a node; others that read the old one keep it.
 void set_constant(size_t i, Tensor value, Node* node, FloatModel* model);
 
-// Nodes in an order in which each follows those that it reads.
-void sort_nodes(FloatModel* model);
-
 }  // namespace qrt::quantize
 
 #endif  // QRT_CONVERTER_QUANTIZE_FLOAT_GRAPH_H_

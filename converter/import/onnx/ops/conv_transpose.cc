@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 #include "converter/import/common/transpose_conv.h"
 #include "converter/import/onnx/arithmetic/int16.h"
@@ -63,10 +64,47 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
   return Status();
 }
 
+// The convolution of all phases.
+struct Phases {
+  explicit Phases(const TransposedConvolution& c)
+      : h(c.image.size[0], c.output[0], c.kernel[0], c.stride[0], c.dilation[0], c.before[0]),
+        w(c.image.size[1], c.output[1], c.kernel[1], c.stride[1], c.dilation[1], c.before[1]),
+        count(h.phases * w.phases),
+        channels(c.out * count),
+        in(c.image.c / c.groups),
+        is_depthwise(in == 1 && c.groups > 1) {}
+
+  PhasedAxis h, w;
+  int64_t count, channels;  // channels: outputs of the convolution
+  int64_t in;               // inputs of a group
+  bool is_depthwise;
+};
+
 // Channel of the convolution that computes a phase of an output channel: phases outermost, so that
 // interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
-int64_t channel_of(const TransposedConvolution& c, int64_t phases, int64_t phase, int64_t o) {
-  return c.groups == 1 ? phase * c.out + o : o * phases + phase;
+int64_t channel_of(const TransposedConvolution& c, const Phases& p, int64_t phase, int64_t o) {
+  return c.groups == 1 ? phase * c.out + o : o * p.count + phase;
+}
+
+// One value for each channel of the convolution, of those of the source: one, or one per channel.
+template <class T>
+std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
+                      const std::vector<T>& values) {
+  if (values.size() == 1) return values;
+  std::vector<T> result(static_cast<size_t>(p.channels));
+  for (int64_t phase = 0; phase < p.count; ++phase)
+    for (int64_t o = 0; o < c.out; ++o)
+      result[static_cast<size_t>(channel_of(c, p, phase, o))] = values[static_cast<size_t>(o)];
+  return result;
+}
+
+// The same with a value for each channel in any case.
+template <class T>
+std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
+                             const std::vector<T>& values) {
+  std::vector<T> result = spread(c, p, values);
+  result.resize(static_cast<size_t>(p.channels), values[0]);
+  return result;
 }
 
 // Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
@@ -93,45 +131,11 @@ ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const in
   return cropped;
 }
 
-Status emit(Importer& importer, const NodeView& node, const std::string& ops,
-            const TransposedConvolution& c, const Quant& out, Limits limits, ValueId* result) {
-  const PhasedAxis axes[2] = {
-      {c.image.size[0], c.output[0], c.kernel[0], c.stride[0], c.dilation[0], c.before[0]},
-      {c.image.size[1], c.output[1], c.kernel[1], c.stride[1], c.dilation[1], c.before[1]}};
-  const PhasedAxis &h = axes[0], &w = axes[1];
-  const int64_t phases = h.phases * w.phases, channels = c.out * phases;
-  const int64_t in = c.image.c / c.groups, out_of_group = c.out / c.groups;
-  Shape weights_shape, made;
-  QRT_TRY(make_shape({channels, h.kernel, w.kernel, in}, &weights_shape));
-  QRT_TRY(make_shape({c.image.n, h.steps, w.steps, channels}, &made));
-  QRT_TRY(make_shape({c.image.n, h.steps * h.phases, w.steps * w.phases, c.out}, &made));
-  for (const PhasedAxis& a : axes)
-    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
-        a.pad_after > kMaxWindowField)
-      return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
-                   static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
-                   static_cast<long long>(kMaxWindowField));
-
-  const int64_t source = c.weights->elements();
-  if (weights_shape.elements() > kFreeWeights && weights_shape.elements() / kMostGrowth > source)
-    return importer.refuse(
-        node,
-        "as a convolution of its phases its weights would have shape " + weights_shape.to_string(),
-        node.output(0), "use a stride closer to the size of the kernel");
-
-  // One value for each channel of the convolution, of those of the source.
-  const auto spread = [&](const auto& values) {
-    auto spread_values = values;
-    if (values.size() == 1) return spread_values;
-    spread_values.resize(static_cast<size_t>(channels));
-    for (int64_t p = 0; p < phases; ++p)
-      for (int64_t o = 0; o < c.out; ++o)
-        spread_values[static_cast<size_t>(channel_of(c, phases, p, o))] =
-            values[static_cast<size_t>(o)];
-    return spread_values;
-  };
-  const bool depthwise = in == 1 && c.groups > 1;
-  std::vector<int32_t> weights(static_cast<size_t>(weights_shape.elements()), 0);
+// Less their zero points, [channels, kernel_h, kernel_w, in].
+std::vector<int32_t> weights_of_phases(const TransposedConvolution& c, const Phases& p) {
+  const PhasedAxis &h = p.h, &w = p.w;
+  const int64_t out_of_group = c.out / c.groups;
+  std::vector<int32_t> weights(static_cast<size_t>(p.channels * h.kernel * w.kernel * p.in), 0);
   for (int64_t o = 0; o < c.out; ++o) {
     const int64_t group = o / out_of_group, j = o % out_of_group;
     const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
@@ -141,57 +145,69 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
           for (int64_t tw = 0; tw < w.kernel; ++tw) {
             const int64_t kh = h.source(ph, th), kw = w.source(pw, tw);
             if (kh < 0 || kw < 0) continue;
-            const int64_t channel = channel_of(c, phases, ph * w.phases + pw, o);
-            for (int64_t i = 0; i < in; ++i) {
+            const int64_t channel = channel_of(c, p, ph * w.phases + pw, o);
+            for (int64_t i = 0; i < p.in; ++i) {
               const int64_t from =
-                  (((group * in + i) * out_of_group + j) * c.kernel[0] + kh) * c.kernel[1] + kw;
-              const int64_t to = ((channel * h.kernel + th) * w.kernel + tw) * in + i;
+                  (((group * p.in + i) * out_of_group + j) * c.kernel[0] + kh) * c.kernel[1] + kw;
+              const int64_t to = ((channel * h.kernel + th) * w.kernel + tw) * p.in + i;
               weights[static_cast<size_t>(to)] =
                   static_cast<int32_t>(c.weights->integer(from)) - zero;
             }
           }
   }
-  LayerConstants constants;
+  return weights;
+}
+
+// Nothing: refused.
+std::optional<LayerConstants> make_constants(Importer& importer, const NodeView& node,
+                                             const TransposedConvolution& c, const Phases& p,
+                                             const Quant& out, Limits limits) {
+  std::vector<int32_t> weights = weights_of_phases(c, p);
   if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
     Int16Source sums;
     sums.weights = std::move(weights);
-    sums.out = channels;
-    sums.padded_in = h.kernel * w.kernel * ((in + 3) / 4 * 4);
-    sums.products = spread(c.int16_products);
-    sums.bias = spread(c.real_bias);
-    sums.bias.resize(static_cast<size_t>(channels), c.real_bias[0]);
+    sums.out = p.channels;
+    sums.padded_in = p.h.kernel * p.w.kernel * ((p.in + 3) / 4 * 4);
+    sums.products = spread(c, p, c.int16_products);
+    sums.bias = spread_to_all(c, p, c.real_bias);
     sums.x_zero_point = c.x_quant.stored_zero_point();
-    auto layer = make_int16_layer(importer, node, sums, out, limits);
-    if (!layer) return Status();
-    constants = std::move(*layer);
-  } else {
-    std::vector<int32_t> bias = spread(c.bias);
-    bias.resize(static_cast<size_t>(channels), c.bias[0]);
-    auto requant = byte_requant(importer, node, spread(c.products), out, limits);
-    if (!requant) return Status();
-    constants = byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()), bias,
-                               std::move(requant));
+    return make_int16_layer(importer, node, sums, out, limits);
   }
+  auto requant = byte_requant(importer, node, spread(c, p, c.products), out, limits);
+  if (!requant) return std::nullopt;
+  return byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()),
+                        spread_to_all(c, p, c.bias), std::move(requant));
+}
+
+// [o, h, w, 1] as DepthwiseConv2D has them: [h, w, o].
+std::vector<int16_t> taps_outermost(const std::vector<int16_t>& weights, int64_t taps,
+                                    int64_t channels) {
+  std::vector<int16_t> by_tap(weights.size());
+  for (int64_t o = 0; o < channels; ++o)
+    for (int64_t t = 0; t < taps; ++t)
+      by_tap[static_cast<size_t>(t * channels + o)] = weights[static_cast<size_t>(o * taps + t)];
+  return by_tap;
+}
+
+// The convolution of all phases: its output, [n, steps_h, steps_w, channels].
+ValueId emit_convolution(Importer& importer, const NodeView& node, const std::string& ops,
+                         const TransposedConvolution& c, const Phases& p, const Quant& out,
+                         LayerConstants constants) {
+  const PhasedAxis &h = p.h, &w = p.w;
   const bool is_int16 = constants.type == DType::kInt16;
-  if (depthwise) {
-    weights_shape = {h.kernel, w.kernel, channels};
-    std::vector<int16_t> by_tap(constants.weights.size());
-    const int64_t taps = h.kernel * w.kernel;
-    for (int64_t o = 0; o < channels; ++o)
-      for (int64_t t = 0; t < taps; ++t)
-        by_tap[static_cast<size_t>(t * channels + o)] =
-            constants.weights[static_cast<size_t>(o * taps + t)];
-    constants.weights = std::move(by_tap);
+  Shape shape = {p.channels, h.kernel, w.kernel, p.in};
+  if (p.is_depthwise) {
+    shape = {h.kernel, w.kernel, p.channels};
+    constants.weights = taps_outermost(constants.weights, h.kernel * w.kernel, p.channels);
   }
   Graph& graph = importer.graph();
-  const ValueId w_value =
-      graph.add_constant(node.input(1), DType::kInt16, weights_shape, constants.weights);
-  graph.values[w_value].weight_bits = packed_bits(c.weights->type);
-  const ValueId b_value = constants.bias;
+  const ValueId weights =
+      graph.add_constant(node.input(1), DType::kInt16, shape, constants.weights);
+  graph.values[weights].weight_bits = packed_bits(c.weights->type);
   ValueId x = image_to_nhwc(importer, node, c.image, c.x);
   if (is_int16) x = importer.builder().widened(node, x);
-  ValueId y = importer.builder().new_value("", constants.type,
-                                           {c.image.n, h.steps, w.steps, channels}, &out);
+  const ValueId y = importer.builder().new_value("", constants.type,
+                                                 {c.image.n, h.steps, w.steps, p.channels}, &out);
   Window window;
   window.before[0] = h.pad_before, window.before[1] = w.pad_before;
   window.after[0] = h.pad_after, window.after[1] = w.pad_after;
@@ -203,29 +219,61 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
     o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
     o->requant = std::move(constants.requant);
   };
-  if (depthwise) {
-    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+  const std::vector<ValueId> inputs = {x, weights, constants.bias};
+  if (p.is_depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, inputs, {y});
     auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
     fill(&o);
-    o.multiplier = static_cast<uint32_t>(channels / c.groups);
+    o.multiplier = static_cast<uint32_t>(p.channels / c.groups);
   } else {
-    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, inputs, {y});
     auto& o = options<fb::Conv2DOptionsT>(n);
     fill(&o);
     o.groups = static_cast<uint32_t>(c.groups);
   }
   graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
-  if (phases > 1) {
-    const bool outer = c.groups == 1;
-    const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
-                              : Shape{c.image.n, h.steps, w.steps, c.out, h.phases, w.phases};
-    y = importer.builder().transpose(
-        node, importer.builder().reshape(node, y, apart),
-        outer ? std::vector<int>{0, 1, 3, 2, 4, 5} : std::vector<int>{0, 1, 4, 2, 5, 3});
-    y = importer.builder().reshape(node, y, made);
-  }
-  y = crop_image(importer, node, y, c.output);
+  importer.became(node, p.is_depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
+  return y;
+}
+
+// [n, steps_h, steps_w, channels] as [n, steps_h * phases_h, steps_w * phases_w, out].
+ValueId interleave(Importer& importer, const NodeView& node, const TransposedConvolution& c,
+                   const Phases& p, ValueId y) {
+  if (p.count == 1) return y;
+  const PhasedAxis &h = p.h, &w = p.w;
+  const bool outer = c.groups == 1;
+  const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
+                            : Shape{c.image.n, h.steps, w.steps, c.out, h.phases, w.phases};
+  y = importer.builder().transpose(
+      node, importer.builder().reshape(node, y, apart),
+      outer ? std::vector<int>{0, 1, 3, 2, 4, 5} : std::vector<int>{0, 1, 4, 2, 5, 3});
+  return importer.builder().reshape(node, y,
+                                    {c.image.n, h.steps * h.phases, w.steps * w.phases, c.out});
+}
+
+Status emit(Importer& importer, const NodeView& node, const std::string& ops,
+            const TransposedConvolution& c, const Quant& out, Limits limits, ValueId* result) {
+  const Phases p(c);
+  Shape weights, made;
+  QRT_TRY(make_shape({p.channels, p.h.kernel, p.w.kernel, p.in}, &weights));
+  QRT_TRY(make_shape({c.image.n, p.h.steps, p.w.steps, p.channels}, &made));
+  QRT_TRY(make_shape({c.image.n, p.h.steps * p.h.phases, p.w.steps * p.w.phases, c.out}, &made));
+  for (const PhasedAxis& a : {p.h, p.w})
+    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
+        a.pad_after > kMaxWindowField)
+      return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
+                   static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
+                   static_cast<long long>(kMaxWindowField));
+  if (weights.elements() > kFreeWeights && weights.elements() / kMostGrowth > c.weights->elements())
+    return importer.refuse(
+        node, "as a convolution of its phases its weights would have shape " + weights.to_string(),
+        node.output(0), "use a stride closer to the size of the kernel");
+
+  std::optional<LayerConstants> constants = make_constants(importer, node, c, p, out, limits);
+  if (!constants) return Status();
+  const bool is_int16 = constants->type == DType::kInt16;
+  ValueId y = emit_convolution(importer, node, ops, c, p, out, std::move(*constants));
+  y = crop_image(importer, node, interleave(importer, node, c, p, y), c.output);
   if (is_int16 && !out.is_int16()) y = importer.builder().narrowed(node, y, &out);
   y = importer.builder().with_quant(node, y, out);
   *result = image_from_nhwc(importer, node, c.image, y);
