@@ -207,16 +207,12 @@ Status NpyFile::read(size_t offset, size_t bytes, void* data) const {
   return {};
 }
 
-namespace {
-
 Status read_all(const NpyFile& file, NpyArray* array) {
   array->dtype = file.dtype();
   array->shape = file.shape();
   array->data.resize(static_cast<size_t>(array->shape.elements()) * dtype_bytes(array->dtype));
   return file.read(0, array->data.size(), array->data.data());
 }
-
-}  // namespace
 
 Status read_npy(const std::string& path, NpyArray* array) {
   *array = NpyArray();
