@@ -227,7 +227,8 @@ int convert_main(int argc, char** argv) {
   }
   if (options.list) return list_models(options);
   if (options.output.empty() && options.explain.empty() && options.lint.empty() && !options.check) {
-    tool::complain("-o is required (see --help)");
+    tool::complain(
+        "-o is required: the .qrt file to write (or --explain, --lint, --check; see --help)");
     return tool::kUsage;
   }
   return convert_model(options);
