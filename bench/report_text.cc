@@ -108,8 +108,8 @@ void print_run(const Run& run) {
            ms_text(m.cpu_min).c_str());
   printf("noise            median %.1f %%, min %.1f %% (over ten parts)\n", m.median_noise * 100,
          m.min_noise * 100);
-  printf("work             %.1f MMAC, %.1f GMAC/s%s\n", static_cast<double>(m.macs) * 1e-6,
-         m.gmacs(), m.throughput ? " of a stream" : "");
+  printf("work             %.1f MMAC, %.1f GMAC/s\n", static_cast<double>(m.macs) * 1e-6,
+         m.gmacs());
   printf("memory           peak %.1f MB, session %.1f MB\n",
          static_cast<double>(m.peak_memory) * 1e-6, static_cast<double>(m.session_memory) * 1e-6);
   if (run.comparison) printf("compare          %s\n", describe(*run.comparison, m).c_str());
