@@ -1,8 +1,10 @@
 #include "runtime/tools/inputs.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "runtime/tools/arrays.h"
+#include "runtime/tools/elements.h"
 #include "runtime/tools/model_file.h"
 
 namespace qrt::tool {
@@ -33,6 +35,18 @@ Status check_names(const std::vector<std::string>& inputs, const std::vector<std
   return {};
 }
 
+// Real numbers for an input of integers: how numpy quantises them.
+std::string remedy(DType array, const qrt_tensor_info& input) {
+  const DType dtype = dtype_of(input);
+  if (array != DType::kFloat32 || holds_reals(dtype) || input.quantization.count != 1) return "";
+  char text[160];
+  snprintf(text, sizeof text,
+           ": quantise it, as by numpy's (x / %.9g).round() + %d, clipped, as %s",
+           static_cast<double>(input.quantization.scale[0]), input.quantization.zero_point[0],
+           dtype_name(dtype));
+  return text;
+}
+
 // Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
 // then. Where the model leaves the batch open, the array says it.
 Status check_input(const Model& model, size_t i, const NpyArray& array, size_t* batch,
@@ -55,8 +69,9 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, size_t* 
       *batch = static_cast<size_t>(n);
   }
   if (fits) return {};
-  return error(Code::kInvalidModel, "it holds %s %s, expected %s", dtype_name(array.dtype),
-               array.shape.to_string().c_str(), describe_input(model, i).c_str());
+  return error(Code::kInvalidModel, "it holds %s %s, expected %s%s", dtype_name(array.dtype),
+               array.shape.to_string().c_str(), describe_input(model, i).c_str(),
+               remedy(array.dtype, info).c_str());
 }
 
 // Index `step` of a sequence of `steps`.

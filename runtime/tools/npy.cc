@@ -51,7 +51,9 @@ class HeaderParser {
         has_descr = true;
       } else if (key == "fortran_order" && !has_order) {
         if (word("True"))
-          return error(Code::kUnsupported, "Fortran order is not supported (use C order)");
+          return error(Code::kUnsupported,
+                       "Fortran order is not supported: save it in C order, as by numpy's "
+                       "ascontiguousarray");
         if (!word("False")) return malformed();
         has_order = true;
       } else if (key == "shape" && !has_shape) {

@@ -26,6 +26,9 @@ class RunOutput : public testing::CommandTest {
     m.at(y).quantization = std::make_unique<fb::QuantizationT>();
     m.at(y).quantization->scale = {0.5f};
     m.at(y).quantization->zero_point = {200};
+    m.at(x).quantization = std::make_unique<fb::QuantizationT>();
+    m.at(x).quantization->scale = {0.25f};
+    m.at(x).quantization->zero_point = {3};
     for (const uint32_t output : {y, z}) {
       fb::LutOptionsT lut;
       lut.table = m.buffer(table);
@@ -101,6 +104,15 @@ TEST_F(RunOutput, PrintsWhatQuantisedElementsStandFor) {
   expect_output({"--print", "3", "--dequantize"}, "\n  245 200 248 ...\n");  // z has no scale
   expect_output({"--top", "2", "--dequantize"}, "\n   1.     2  24\n   2.     0  22.5\n");
   expect_failure("qrt_run", {model_, x_, "--dequantize"}, 2, "needs --print or --top");
+}
+
+TEST_F(RunOutput, RealNumbersForIntegersAreToldHowToQuantise) {
+  const float reals[5] = {};
+  ASSERT_TRUE(tool::write_npy(path("f.npy"), DType::kFloat32, {1, 5}, reals, sizeof reals).ok());
+  expect_failure(
+      "qrt_run", {model_, path("f.npy")}, 3,
+      "it holds float32 [1, 5], expected input 0 'x' (uint8 [-1, 5]): quantise it, as by "
+      "numpy's (x / 0.25).round() + 3, clipped, as uint8");
 }
 
 TEST_F(RunOutput, PrintsTheGreatestOfEachRow) {
