@@ -219,7 +219,7 @@ Status measure_sustained(const std::vector<Subject>& subjects, const Progress& p
   interval_options.seconds = interval;
   const auto start = Clock::now();
   for (double end_s = 0; !interrupted() && end_s < seconds;) {
-    QRT_TRY(run_streams(all, {interval, 1, 0, options.qps}, "", nullptr));
+    QRT_TRY(run_streams(all, {interval, 1, 0, options.qps, options.streams == 0}, "", nullptr));
     end_s = ms_since(start) * 1e-3;
     for (size_t i = 0; i < subjects.size(); ++i) {
       const std::vector<RunTime> runs = runs_of(all[i]);
