@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,148 +12,26 @@
 
 #include "bench/interrupt.h"
 #include "bench/machine.h"
-#include "bench/roofline.h"
-#include "kernels/isa.h"
-#include "runtime/tools/inputs.h"
+#include "bench/peak.h"
+#include "bench/sessions.h"
+#include "bench/streams.h"
+#include "bench/summary.h"
 
 namespace qrt::bench {
 namespace {
 
-// The best instruction set that kernels are taken from.
-std::string best_isa(const std::string& cap) {
-  IsaSet set = detected_isas();
-  const char* environment = getenv("QRT_ISA");
-  const std::string limit = !cap.empty() ? cap : environment != nullptr ? environment : "";
-  Isa isa;
-  if (!limit.empty() && parse_isa(limit.c_str(), &isa)) set = capped(set, isa);
-  std::string best = isa_name(Isa::kScalar);
-  for (int i = 0; isa_at(i, &isa); ++i)
-    if (has(set, isa)) best = isa_name(isa);
-  return best;
-}
+// The streams of all subjects, and the threads that they share.
+struct Load {
+  std::optional<Pool> pool;
+  std::vector<std::vector<Stream>> streams;
 
-// The same values at every call: floats in [-1, 1), integers over their whole range.
-void fill_input(Session* session, size_t i) {
-  const qrt_tensor_info info = session->input_info(i);
-  uint64_t state = 88172645463325252u + i;
-  const auto next = [&] {  // xorshift64
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return static_cast<uint32_t>(state >> 32);
-  };
-  if (info.dtype == QRT_FLOAT32) {
-    for (float& v : session->input<float>(i))
-      v = static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f;
-    return;
+  std::vector<std::vector<Stream*>> all() {
+    std::vector<std::vector<Stream*>> result(streams.size());
+    for (size_t i = 0; i < streams.size(); ++i)
+      for (Stream& stream : streams[i]) result[i].push_back(&stream);
+    return result;
   }
-  auto* bytes = static_cast<uint8_t*>(qrt_session_input_data(session->get(), i));
-  for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
-}
-
-// From options.inputs, else made up.
-Status fill_inputs(const Model& model, const Options& options, Session* session) {
-  if (options.inputs.empty()) {
-    for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
-    return {};
-  }
-  tool::Inputs inputs;
-  QRT_TRY(inputs.read_any(model, options.inputs));
-  const size_t batch = options.batch != 0 ? options.batch : model.default_batch();
-  if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
-    return error(
-        Code::kInvalidArgument,
-        "--input: the files hold a batch of %zu%s, expected one run of batch %zu (--batch)",
-        inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
-  return inputs.put(0, session);
-}
-
-struct Times {
-  std::vector<double> wall, cpu;  // ms, positive
 };
-
-// How long to run: until `seconds` have passed and at least `least` times, or exactly `runs` times
-// where that is not 0.
-struct Extent {
-  double seconds;
-  size_t least, runs = 0;
-};
-
-void run_for(Session* session, const Extent& extent, const char* step, const Progress& progress,
-             Times* times) {
-  const auto start = Clock::now();
-  const auto part = [&](size_t n) {
-    return extent.runs > 0 ? static_cast<double>(n) / static_cast<double>(extent.runs)
-                           : ms_since(start) / (extent.seconds * 1e3 + 1e-3);
-  };
-  const auto goes_on = [&](size_t n) {
-    if (interrupted()) return false;
-    if (extent.runs > 0) return n < extent.runs;
-    return n < extent.least || ms_since(start) < extent.seconds * 1e3;
-  };
-  for (size_t n = 0; goes_on(n); ++n) {
-    if (progress) progress(step, part(n));
-    const double cpu_begin = thread_ns();
-    const auto begin = Clock::now();
-    session->run();
-    const double wall = ms_since(begin);
-    if (times == nullptr) continue;
-    times->cpu.push_back(std::max((thread_ns() - cpu_begin) * 1e-6, 1e-6));
-    times->wall.push_back(std::max(wall, 1e-6));
-  }
-}
-
-// Nearest-rank percentile of sorted values.
-double percentile(const std::vector<double>& sorted, double p) {
-  const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
-  return sorted[std::max<size_t>(rank, 1) - 1];
-}
-
-template <class F>
-std::vector<double> of_ten_parts(const std::vector<double>& values, const F& f) {
-  const size_t n = values.size(), parts = std::min<size_t>(n, 10);
-  std::vector<double> results;
-  for (size_t i = 0; i < parts; ++i) {
-    results.push_back(
-        f(std::vector<double>(values.begin() + static_cast<ptrdiff_t>(n * i / parts),
-                              values.begin() + static_cast<ptrdiff_t>(n * (i + 1) / parts))));
-  }
-  return results;
-}
-
-double least(const std::vector<double>& values) {
-  return *std::min_element(values.begin(), values.end());
-}
-
-// Beside others on its host a virtual machine's clock of running time stands still now and then, and a
-// run seems to take nothing. Of many runs that are shorter than a scheduler's turn some are not
-// interrupted, and none takes less time than these.
-void mend_running_times(double least_wall, std::vector<double>* cpu) {
-  constexpr double kTurn = 1;  // ms
-  if (least_wall >= kTurn) return;
-  for (double& t : *cpu) t = std::max(t, least_wall);
-}
-
-void summarise(Times times, size_t threads, Measurement* m) {
-  std::vector<double> sorted = times.wall;
-  std::sort(sorted.begin(), sorted.end());
-  m->runs = sorted.size();
-  m->min = sorted[0];
-  m->median = median(sorted);
-  m->p90 = percentile(sorted, 0.90);
-  m->p99 = percentile(sorted, 0.99);
-  for (double t : sorted) m->mean += t / static_cast<double>(sorted.size());
-  if (threads == 1) {
-    mend_running_times(m->min, &times.cpu);
-    m->cpu_median = median(times.cpu);
-    m->cpu_min = least(times.cpu);
-  }
-  const std::vector<double> medians = of_ten_parts(times.wall, median);
-  const auto [lowest, highest] = std::minmax_element(medians.begin(), medians.end());
-  m->median_noise = (*highest - *lowest) / m->median;
-  m->min_noise =
-      median(of_ten_parts(threads == 1 ? times.cpu : times.wall, least)) / m->least_ms() - 1;
-}
 
 // The most memory that this program held. getrusage() counts what the process held before it became
 // this program, too: after a fork from a great parent that is the parent's memory. So Linux's own
@@ -169,58 +48,112 @@ uint64_t peak_memory_bytes() {
 // What was held before this measurement does not count, where Linux lets a program say so.
 void restart_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 
-Session make_session(const Model& model, const Options& options, size_t batch, bool profile) {
-  SessionOptions o;
-  o.batch = batch;
-  o.threads = options.threads;
-  o.isa = options.isa.empty() ? nullptr : options.isa.c_str();
-  o.profile = profile;
-  o.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
-  return Session(model, o);
+Status make_load(const std::vector<Subject>& subjects, Load* load) {
+  if (subjects[0].options->shares_pool) load->pool.emplace(subjects[0].options->threads);
+  qrt_pool* pool = load->pool ? load->pool->get() : nullptr;
+  for (const Subject& s : subjects) {
+    std::vector<Stream>& streams = load->streams.emplace_back();
+    for (size_t i = 0; i < std::max<size_t>(s.options->streams, 1); ++i) {
+      const auto start = Clock::now();
+      streams.push_back({make_session(*s.model, *s.options, s.options->batch, false, pool), {}});
+      if (i == 0) s.m->session_ms = ms_since(start);
+      QRT_TRY(fill_inputs(*s.model, *s.options, &streams.back().session));
+    }
+  }
+  return {};
 }
 
-// Operators of a session that measured nothing yet.
-std::vector<OpTime> list_ops(const Session& session) {
-  std::vector<OpTime> ops;
-  for (size_t i = 0; i < session.op_count(); ++i) {
-    const qrt_op_info info = session.op_info(i);
-    std::string kernel = info.kernel;
-    if (info.runs_in != i) kernel += std::string(" in ") + session.op_info(info.runs_in).name;
-    ops.push_back({info.name,
-                   info.type,
-                   info.source_op,
-                   kernel,
-                   info.level,
-                   info.macs,
-                   info.bytes,
-                   info.constant_bytes,
-                   0,
-                   0,
-                   0,
-                   {}});
+void describe_session(const Subject& s, const Session& session) {
+  s.m->isa = best_isa(s.options->isa);
+  s.m->session_memory = session.memory();
+  s.m->batch = s.options->batch != 0 ? s.options->batch : s.model->default_batch();
+  for (size_t i = 0; i < session.op_count(); ++i) s.m->macs += session.op_info(i).macs;
+}
+
+void run_twice(const Subject& s, std::vector<Stream>* streams) {
+  for (double* ms : {&s.m->first_ms, &s.m->second_ms})
+    for (Stream& stream : *streams) {
+      const auto begin = Clock::now();
+      stream.session.run();
+      if (&stream == &streams->front()) *ms = ms_since(begin);
+    }
+}
+
+// Whether throughput is compared with that of one stream alone.
+bool has_base(const std::vector<Subject>& subjects) {
+  const Options& options = *subjects[0].options;
+  return options.qps == 0 && (options.streams > 1 || (options.streams == 1 && subjects.size() > 1));
+}
+
+// The rate of one stream of each model alone: measured before and after all streams run, so that a
+// machine that becomes slower does not count for either.
+Status add_base(const std::vector<Subject>& subjects, const Progress& progress, Load* load) {
+  constexpr double kPart = 8;  // of the time, for each half
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const std::vector<Stream*> one = {&load->streams[i][0]};
+    QRT_TRY(run_streams({one}, {subjects[i].options->seconds / kPart, 2}, "one stream", progress));
+    double& rate = subjects[i].m->throughput->one_stream;
+    if (const double now = closed_rate(one); now > 0) rate = rate > 0 ? (rate + now) / 2 : now;
   }
-  return ops;
+  return {};
+}
+
+// In which requests could come and were answered.
+double duration_ms(const Options& options, const std::vector<RunTime>& runs) {
+  return std::max(runs.back().end, options.runs > 0 ? 1e-6 : options.seconds * 1e3);
+}
+
+double rate(const Options& options, const std::vector<Stream*>& streams,
+            const std::vector<RunTime>& runs) {
+  if (options.qps == 0) return closed_rate(streams);
+  return static_cast<double>(runs.size()) / duration_ms(options, runs) * 1e3;
+}
+
+void set_throughput(const Options& options, const std::vector<Stream*>& streams,
+                    const std::vector<RunTime>& runs, Throughput* t) {
+  t->runs_per_second = rate(options, streams, runs);
+  for (const Stream* stream : streams) t->runs.push_back(stream->runs.size());
+  if (options.qps == 0) return;
+  double busy = 0;
+  for (const RunTime& run : runs) busy += run.end - run.begin;
+  t->utilization = busy / duration_ms(options, runs) / static_cast<double>(streams.size());
+}
+
+std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
+std::string text(const char* format, ...) {
+  char result[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(result, sizeof result, format, arguments);
+  va_end(arguments);
+  return result;
 }
 
 // What makes the figures worth less than they look.
-void add_warnings(const Options& options, Measurement* m) {
-  constexpr double kMuchNoise = 0.25;
-  char text[200];
+void add_warnings(const std::vector<Subject>& subjects, const Subject& s) {
+  constexpr double kMuchNoise = 0.25, kOverload = 0.95;
+  const Options& options = *s.options;
+  Measurement& m = *s.m;
   const size_t cpus = this_machine().cpus;
-  if (options.threads > cpus) {
-    snprintf(text, sizeof text,
-             "%zu threads on %zu CPU%s (affinity and cgroup): they wait for each other",
-             options.threads, cpus, cpus == 1 ? "" : "s");
-    m->warnings.push_back(text);
+  const size_t streams = std::max<size_t>(options.streams, 1) * subjects.size();
+  const size_t threads = options.threads * (options.shares_pool ? 1 : streams);
+  if (threads > cpus) {
+    const std::string all =
+        threads == options.threads ? "" : text(" (%zu streams of %zu)", streams, options.threads);
+    m.warnings.push_back(
+        text("%zu threads%s on %zu CPU%s (affinity and cgroup): they wait for each other", threads,
+             all.c_str(), cpus, cpus == 1 ? "" : "s"));
   }
-  if (m->runs > 0 && m->median_noise > kMuchNoise) {
-    snprintf(
-        text, sizeof text,
+  if (m.runs > 0 && m.median_noise > kMuchNoise && options.qps == 0)
+    m.warnings.push_back(text(
         "the median moved by %.0f %% while measuring: the machine was busy or throttled, trust "
         "the least time only",
-        m->median_noise * 100);
-    m->warnings.push_back(text);
-  }
+        m.median_noise * 100));
+  if (m.throughput && options.qps > 0 && m.throughput->utilization > kOverload)
+    m.warnings.push_back(
+        text("%.6g requests a second are more than can be served: %.6g were, and the longer it "
+             "lasts, the longer they wait",
+             options.qps, m.throughput->runs_per_second));
 }
 
 }  // namespace
@@ -236,118 +169,68 @@ double Measurement::sustained_of_peak() const {
   return best / qrt::bench::median(last);
 }
 
-// One round at least, for there to be a number; three without an interruption.
-bool goes_on(size_t rounds, Clock::time_point start, double seconds) {
-  return rounds == 0 || (!interrupted() && (rounds < 3 || ms_since(start) < seconds * 1e3));
-}
-
-Status profile(const Model& model, const Options& options, const Progress& progress,
-               Measurement* m) {
-  constexpr size_t kMostTraced = 20;
-  Session session = make_session(model, options, options.batch, true);
-  QRT_TRY(fill_inputs(model, options, &session));
-  run_for(&session, {options.seconds * 0.1, 2}, "warm-up", nullptr, nullptr);
-  m->ops = list_ops(session);
-  if (options.roofline) m->peaks = loops_of(*m);
-  std::vector<std::vector<double>> times(m->ops.size()), rates(m->peaks.size());
-  const auto start = Clock::now();
-  for (size_t n = 0; goes_on(n, start, options.seconds); ++n) {
-    if (progress) progress("profile", ms_since(start) / (options.seconds * 1e3 + 1e-3));
-    for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
-    session.profile_reset();
-    TracedRun traced = {ms_since(start) * 1e3, {}};
-    session.run();
-    for (size_t i = 0; i < times.size(); ++i) {
-      times[i].push_back(static_cast<double>(session.op_info(i).total_ns) * 1e-6);
-      traced.op_us.push_back(times[i].back() * 1e3);
-    }
-    if (options.traces && n < kMostTraced) m->traced.push_back(std::move(traced));
-  }
-  for (size_t i = 0; i < rates.size(); ++i) m->peaks[i].gmacs = median(rates[i]);
-  for (size_t i = 0; i < times.size(); ++i) m->ops[i].ms = median(times[i]);
-  const double total = m->ops_ms();
-  for (OpTime& op : m->ops) {
-    op.share = total > 0 ? op.ms / total : 0;
-    op.gmacs = op.ms > 0 ? static_cast<double>(op.macs) / op.ms * 1e-6 : 0;
-  }
-  if (!options.roofline) return {};
-  m->memory = measure_memory();
-  set_limits(options.threads, m);
-  return {};
-}
-
-Status measure(const Model& model, const Options& options, const Progress& progress,
-               Measurement* m) {
-  m->isa = best_isa(options.isa);
+Status measure(const std::vector<Subject>& subjects, const Progress& progress) {
+  const Options& options = *subjects[0].options;  // but for the model all are alike
   restart_peak_memory();
-  const auto start = Clock::now();
-  Session session = make_session(model, options, options.batch, false);
-  m->session_ms = ms_since(start);
-  m->session_memory = session.memory();
-  m->batch = options.batch != 0 ? options.batch : model.default_batch();
-  for (size_t i = 0; i < session.op_count(); ++i) m->macs += session.op_info(i).macs;
-  QRT_TRY(fill_inputs(model, options, &session));
-  for (double* ms : {&m->first_ms, &m->second_ms}) {
-    const auto begin = Clock::now();
-    session.run();
-    *ms = ms_since(begin);
+  Load load;
+  QRT_TRY(make_load(subjects, &load));
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    describe_session(subjects[i], load.streams[i][0].session);
+    if (options.streams > 0) subjects[i].m->throughput.emplace();
+    run_twice(subjects[i], &load.streams[i]);
   }
+  const std::vector<std::vector<Stream*>> all = load.all();
   if (!options.is_warmed_by_runs)
-    run_for(&session, {options.seconds * 0.1, 2}, "warm-up", progress, nullptr);
+    QRT_TRY(run_streams(all, {options.seconds * 0.1, 2}, "warm-up", progress));
   else if (options.warmup > 0)
-    run_for(&session, {0, 0, options.warmup}, "warm-up", progress, nullptr);
-  Times times;
-  run_for(&session, {options.seconds, 5, options.runs}, "runs", progress, &times);
-  m->peak_memory = peak_memory_bytes();
-  if (!times.wall.empty()) summarise(times, options.threads, m);
-  add_warnings(options, m);
+    QRT_TRY(run_streams(all, {0, 0, options.warmup}, "warm-up", progress));
+  if (has_base(subjects)) QRT_TRY(add_base(subjects, progress, &load));
+  QRT_TRY(run_streams(all, {options.seconds, 5, options.runs, options.qps, options.streams == 0},
+                      "runs", progress));
+  const uint64_t peak_memory = peak_memory_bytes();
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    Measurement& m = *subjects[i].m;
+    m.peak_memory = peak_memory;
+    const std::vector<RunTime> runs = runs_of(all[i]);
+    if (runs.empty()) continue;
+    summarise(runs, options.threads, &m);
+    if (m.throughput) set_throughput(options, all[i], runs, &*m.throughput);
+  }
+  if (has_base(subjects)) QRT_TRY(add_base(subjects, progress, &load));
+  for (const Subject& s : subjects) {
+    if (s.m->runs == 0 && !interrupted())
+      return error(Code::kInvalidArgument,
+                   "no request came in %g seconds at %g a second: give more --seconds",
+                   options.seconds, options.qps);
+    add_warnings(subjects, s);
+  }
   return {};
 }
 
-Status measure_sustained(const Model& model, const Options& options, const Progress& progress,
-                         Measurement* m) {
+Status measure_sustained(const std::vector<Subject>& subjects, const Progress& progress) {
   constexpr double kIntervals = 20;
-  Session session = make_session(model, options, options.batch, false);
-  QRT_TRY(fill_inputs(model, options, &session));
+  const Options& options = *subjects[0].options;
+  Load load;
+  QRT_TRY(make_load(subjects, &load));
+  const std::vector<std::vector<Stream*>> all = load.all();
   const double seconds = options.sustained_minutes * 60;
   const double interval = std::min(seconds, std::max(1.0, seconds / kIntervals));
+  Options interval_options = options;
+  interval_options.seconds = interval;
   const auto start = Clock::now();
-  while (!interrupted() && ms_since(start) < seconds * 1e3) {
-    Times times;
-    run_for(&session, {interval, 1}, "", nullptr, &times);
-    if (times.wall.empty()) break;
-    std::sort(times.wall.begin(), times.wall.end());
-    m->sustained.push_back({ms_since(start) * 1e-3, median(times.wall),
-                            percentile(times.wall, 0.90), frequency_mhz(), temperature_celsius()});
-    if (progress) progress("sustained", m->sustained.back().end_s / seconds);
+  for (double end_s = 0; !interrupted() && end_s < seconds;) {
+    QRT_TRY(run_streams(all, {interval, 1, 0, options.qps, options.streams == 0}, "", nullptr));
+    end_s = ms_since(start) * 1e-3;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      const std::vector<RunTime> runs = runs_of(all[i]);
+      if (runs.empty()) continue;
+      subjects[i].m->sustained.push_back(
+          {end_s, latency_percentile(runs, 0.50), latency_percentile(runs, 0.90), frequency_mhz(),
+           temperature_celsius(), rate(interval_options, all[i], runs)});
+    }
+    if (progress) progress("sustained", end_s / seconds);
   }
   return {};
-}
-
-void measure_scaling(const Model& model, const Options& options, Measurement* m) {
-  std::vector<Session> sessions;
-  std::vector<std::vector<double>> times, ratios;
-  for (size_t batch = 1; batch <= options.scaling; batch *= 2) {
-    sessions.push_back(make_session(model, options, batch, false));
-    for (size_t i = 0; i < model.input_count(); ++i) fill_input(&sessions.back(), i);
-    m->scaling.push_back({batch, 0, 0});
-  }
-  const size_t images = m->scaling.back().batch;
-  times.resize(sessions.size());
-  ratios.resize(sessions.size());
-  const auto start = Clock::now();
-  for (size_t n = 0; goes_on(n, start, options.seconds); ++n)
-    for (size_t i = 0; i < sessions.size(); ++i) {
-      sessions[i].run();  // what the others left in the caches
-      const auto begin = Clock::now();
-      for (size_t done = 0; done < images; done += m->scaling[i].batch) sessions[i].run();
-      times[i].push_back(std::max(ms_since(begin), 1e-6) / static_cast<double>(images));
-      ratios[i].push_back(times[i].back() / times[0].back());
-    }
-  for (size_t i = 0; i < sessions.size(); ++i) {
-    m->scaling[i].image_ms = median(times[i]);
-    m->scaling[i].of_first = median(ratios[i]);
-  }
 }
 
 }  // namespace qrt::bench

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,20 @@
 
 namespace qrt::bench {
 
-// Of one measurement: a model at one number of threads and one batch.
+// Of one measurement: a model at one number of streams and of threads and one batch.
 struct Options {
   std::string model, isa, kernels;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy; none: values of a fixed random sequence
   size_t threads = 1, batch = 0;
-  size_t scaling = 0;              // the greatest batch of measure_scaling(); 0: none
-  double seconds = 1.0;            // how long, unless `runs` says how often
-  size_t runs = 0, warmup = 0;     // 0: by time; warm-up a tenth of it
-  bool is_warmed_by_runs = false;  // --warmup was given
-  double sustained_minutes = 0;    // of measure_sustained(); 0: none
+  size_t streams = 0;                // sessions at the same time; 0: one, without its throughput
+  double qps = 0;                    // requests a second; 0: a stream's runs follow each other
+  bool shares_pool = false;          // the streams share `threads` threads
+  std::vector<std::string> at_once;  // models whose streams run at the same time; empty: this one's
+  size_t scaling = 0;                // the greatest batch of measure_scaling(); 0: none
+  double seconds = 1.0;              // how long, unless `runs` says how often
+  size_t runs = 0, warmup = 0;       // 0: by time; warm-up a tenth of it
+  bool is_warmed_by_runs = false;    // --warmup was given
+  double sustained_minutes = 0;      // of measure_sustained(); 0: none
   bool profile = false, roofline = false, traces = false;
 };
 
@@ -58,6 +63,16 @@ struct BatchTime {
 struct Interval {
   double end_s, median, p90;  // seconds since the start; ms
   double mhz, celsius;        // at its end; 0: cannot be read
+  double runs_per_second;     // of all streams
+};
+
+// What streams do together.
+struct Throughput {
+  double runs_per_second = 0;
+  double one_stream = 0;     // runs a second of one alone; 0: not measured
+  double utilization = 0;    // with --qps: of the streams' time that in which they ran
+  std::vector<size_t> runs;  // of each stream
+  double scaling() const { return one_stream > 0 ? runs_per_second / one_stream : 0; }
 };
 
 // One run of the profile: when it began, and the time of every operator, one after the other.
@@ -75,7 +90,7 @@ struct Measurement {
   size_t batch = 0;
   double load_ms = 0, session_ms = 0;
   double median = 0, min = 0, mean = 0, p90 = 0, p99 = 0;  // ms
-  // Time that the thread was running, ms; with one thread only.
+  // Time that the thread was running, ms; with one thread and without --streams only.
   double cpu_median = 0, cpu_min = 0;
   // Of ten consecutive parts of the measurement: greatest less smallest median over the median, and
   // the median of their minima over the minimum, less 1 (with one thread: of cpu times).
@@ -84,6 +99,8 @@ struct Measurement {
   uint64_t peak_memory = 0, session_memory = 0;  // bytes
   uint64_t macs = 0;                             // of one run
   std::vector<OpTime> ops;
+
+  std::optional<Throughput> throughput;  // with --streams
 
   std::vector<BatchTime> scaling;   // with --scaling
   std::vector<Interval> sustained;  // with --sustained
@@ -99,7 +116,15 @@ struct Measurement {
   // What comparisons go by.
   double least_ms() const { return cpu_min > 0 ? cpu_min : min; }
 
-  double gmacs() const { return median > 0 ? static_cast<double>(macs) / median * 1e-6 : 0; }
+  double samples_per_second() const {  // a run is a batch of them
+    return throughput ? throughput->runs_per_second * static_cast<double>(batch > 0 ? batch : 1)
+                      : 0;
+  }
+
+  double gmacs() const {  // of all streams
+    if (throughput) return static_cast<double>(macs) * throughput->runs_per_second * 1e-9;
+    return median > 0 ? static_cast<double>(macs) / median * 1e-6 : 0;
+  }
   double ops_ms() const {
     double ms = 0;
     for (const OpTime& op : ops) ms += op.ms;

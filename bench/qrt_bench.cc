@@ -8,95 +8,42 @@
 #include "bench/measure.h"
 #include "bench/page.h"
 #include "bench/report.h"
+#include "bench/request.h"
 #include "bench/trace.h"
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/hash.h"
 #include "runtime/tools/model_file.h"
-#include "runtime/tools/options.h"
 #include "runtime/tools/progress.h"
 #include "runtime/tools/terminal.h"
 
 namespace qrt::bench {
 namespace {
 
-constexpr size_t kMostThreads = 1024, kMostBatch = size_t{1} << 31, kMostRuns = size_t{1} << 31;
-
-// What the command line asks for: every model at every number of threads and every batch.
-struct Request {
-  std::vector<std::string> models;
-  std::string threads = "1", batches, warmup, format = "text", compare, cpu_mask, affinity, trace,
-              html;
-  Options options;  // the same for all
-};
-
-// Numbers of 1 to `most`, "1,2,8"; false: the text is something else.
-bool read_counts(const std::string& text, size_t most, std::vector<size_t>* counts) {
-  for (const char* at = text.c_str();; ++at) {
-    char* end;
-    const unsigned long long n = strtoull(at, &end, 10);
-    if (*at < '0' || *at > '9' || n < 1 || n > most || (*end != '\0' && *end != ',')) return false;
-    counts->push_back(static_cast<size_t>(n));
-    if (*end == '\0') return true;
-    at = end;
-  }
-}
-
-template <size_t kMost>
-std::string check_counts(const std::string& text) {
-  std::vector<size_t> counts;
-  return read_counts(text, kMost, &counts)
-             ? ""
-             : "'" + text + "' is no number of 1 to " + std::to_string(kMost) + ", or list of them";
-}
-
-std::string check_hexadecimal(const std::string& text) {
-  char* end;
-  strtoull(text.c_str(), &end, 16);
-  return text.empty() || *end != '\0' ? "'" + text + "' is not a hexadecimal number" : "";
-}
-
-std::string check_number(const std::string& text) {
-  return text.empty() || text.find_first_not_of("0123456789") != std::string::npos ||
-                 text.size() > 9
-             ? "'" + text + "' is no number"
-             : "";
-}
-
-// All that is asked of one model at one number of threads and one batch.
-Status measure_all(const Model& model, const std::vector<OldRun>& old_runs,
-                   const Progress& progress, Run* run) {
-  QRT_TRY(measure(model, run->options, progress, &run->m));
-  if (run->m.runs == 0) return {};
+// All that is asked of one model at one number of streams and of threads and one batch, or of several
+// at once.
+Status measure_all(const std::vector<Model>& models, const std::vector<OldRun>& old_runs,
+                   const Progress& progress, std::vector<Run>* runs) {
+  std::vector<Subject> subjects;
+  for (size_t i = 0; i < models.size(); ++i)
+    subjects.push_back({&models[i], &(*runs)[i].options, &(*runs)[i].m});
+  QRT_TRY(measure(subjects, progress));
+  const Options& options = *subjects[0].options;
+  Run& run = runs->front();
+  if (run.m.runs == 0) return {};
   if (!old_runs.empty()) {
     OldRun old;
-    run->comparison.emplace();
-    QRT_TRY(find_old_run(old_runs, run->options.model, run->options.threads, run->m.batch, &old));
-    QRT_TRY(compare(old, run->m, run->options.threads, &*run->comparison));
+    run.comparison.emplace();
+    QRT_TRY(find_old_run(old_runs, options.model, options.threads, run.m.batch, &old));
+    QRT_TRY(compare(old, run.m, options.threads, &*run.comparison));
   }
-  if (run->options.profile && !interrupted())
-    QRT_TRY(profile(model, run->options, progress, &run->m));
-  if (run->options.scaling != 0 && !interrupted()) measure_scaling(model, run->options, &run->m);
-  if (run->options.sustained_minutes > 0 && !interrupted())
-    QRT_TRY(measure_sustained(model, run->options, progress, &run->m));
-  run->m.is_interrupted = interrupted();
+  if (options.profile && !interrupted()) QRT_TRY(profile(models[0], options, progress, &run.m));
+  if (options.scaling != 0 && !interrupted()) measure_scaling(models[0], options, &run.m);
+  if (options.sustained_minutes > 0 && !interrupted())
+    QRT_TRY(measure_sustained(subjects, progress));
+  for (Run& r : *runs) r.m.is_interrupted = interrupted();
   return {};
-}
-
-// What one model is measured at.
-struct Counts {
-  std::vector<size_t> threads, batches;  // batch 0: the model's
-};
-
-Counts counts_of(const Request& request) {
-  Counts counts;
-  read_counts(request.threads, kMostThreads, &counts.threads);
-  if (!request.batches.empty())
-    read_counts(request.batches, kMostBatch, &counts.batches);
-  else
-    counts.batches = {0};
-  return counts;
 }
 
 // Before minutes are spent: whether the earlier runs hold each that will be measured.
@@ -115,61 +62,96 @@ Status check_old_runs(const Request& request, const std::vector<OldRun>& old_run
   return {};
 }
 
-// Every combination, until it is done or interrupted; *runs holds what was measured.
-Status measure_models(const Request& request, const std::vector<OldRun>& old_runs,
-                      std::vector<Run>* runs) {
-  const Counts counts = counts_of(request);
-  tool::ProgressLine line("qrt_bench");
-  for (const std::string& path : request.models) {
-    const auto start = Clock::now();
-    const Model model = Model::load_file(path);
-    const double load_ms = ms_since(start);
-    std::vector<uint8_t> bytes;
-    QRT_TRY(tool::read_file(path, &bytes));
-    const std::string digest = tool::sha256(bytes.data(), bytes.size());
-    bytes = {};
-    for (const size_t thread_count : counts.threads)
-      for (const size_t batch : counts.batches) {
-        if (interrupted()) return {};
-        Run run = {request.options, {}, {}};
-        run.options.model = path;
-        run.options.threads = thread_count;
-        run.options.batch = batch;
-        run.m.load_ms = load_ms;
-        run.m.model_sha256 = digest;
-        run.m.date = utc_now();
-        Progress progress;
-        if (tool::is_terminal())
-          progress = [&](const char* step, double part) {
-            line.show(escaped(path) + ", " + std::to_string(thread_count) +
-                          (thread_count == 1 ? " thread, " : " threads, ") + step,
-                      part);
-          };
-        QRT_TRY(measure_all(model, old_runs, progress, &run));
-        line.clear();
-        for (const std::string& warning : run.m.warnings)
-          fprintf(stderr, "qrt_bench: warning: %s: %s\n", escaped(path).c_str(), warning.c_str());
-        if (run.m.runs > 0) runs->push_back(std::move(run));
-      }
+// "4 streams", "1 thread"
+std::string count_text(size_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+// A model and what is told of its file.
+struct Loaded {
+  double load_ms;
+  std::string digest;
+};
+
+Status load(const std::string& path, std::vector<Model>* models, std::vector<Loaded>* loaded) {
+  const auto start = Clock::now();
+  models->push_back(Model::load_file(path));
+  const double load_ms = ms_since(start);
+  std::vector<uint8_t> bytes;
+  QRT_TRY(tool::read_file(path, &bytes));
+  loaded->push_back({load_ms, tool::sha256(bytes.data(), bytes.size())});
+  return {};
+}
+
+// One combination of what was asked for. To *runs is added what was measured.
+Status measure_at(const Options& options, const std::vector<std::string>& paths,
+                  const std::vector<Model>& models, const std::vector<Loaded>& loaded,
+                  const std::vector<OldRun>& old_runs, tool::ProgressLine* line,
+                  std::vector<Run>* runs) {
+  std::vector<Run> now;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Run& run = now.emplace_back(Run{options, {}, {}});
+    run.options.model = paths[i];
+    run.m.load_ms = loaded[i].load_ms;
+    run.m.model_sha256 = loaded[i].digest;
+    run.m.date = utc_now();
+  }
+  std::string what = escaped(paths[0]) + (paths.size() > 1 ? " ..., " : ", ");
+  if (options.streams > 0) what += count_text(options.streams, "stream") + ", ";
+  what += count_text(options.threads, "thread") + ", ";
+  Progress progress;
+  if (tool::is_terminal())
+    progress = [&](const char* step, double part) { line->show(what + step, part); };
+  QRT_TRY(measure_all(models, old_runs, progress, &now));
+  line->clear();
+  for (Run& run : now) {
+    for (const std::string& warning : run.m.warnings)
+      fprintf(stderr, "qrt_bench: warning: %s: %s\n", escaped(run.options.model).c_str(),
+              warning.c_str());
+    if (run.m.runs > 0) runs->push_back(std::move(run));
   }
   return {};
 }
 
+// Every combination of some models that run at once, or of one, until it is done or interrupted.
+Status measure_models(const Request& request, const std::vector<std::string>& paths,
+                      const std::vector<OldRun>& old_runs, tool::ProgressLine* line,
+                      std::vector<Run>* runs) {
+  std::vector<Model> models;
+  std::vector<Loaded> loaded;
+  for (const std::string& path : paths) QRT_TRY(load(path, &models, &loaded));
+  const Counts counts = counts_of(request);
+  Options options = request.options;
+  for (const size_t thread_count : counts.threads)
+    for (const size_t batch : counts.batches)
+      for (const size_t stream_count : counts.streams)
+        for (const double qps : counts.qps) {
+          options.threads = thread_count;
+          options.batch = batch;
+          options.streams = stream_count;
+          options.qps = qps;
+          if (interrupted()) return {};
+          QRT_TRY(measure_at(options, paths, models, loaded, old_runs, line, runs));
+        }
+  return {};
+}
+
+// Every model, or all at once.
+Status measure_all_models(const Request& request, const std::vector<OldRun>& old_runs,
+                          std::vector<Run>* runs) {
+  tool::ProgressLine line("qrt_bench");
+  if (request.concurrent_models)
+    return measure_models(request, request.models, old_runs, &line, runs);
+  for (const std::string& path : request.models)
+    QRT_TRY(measure_models(request, {path}, old_runs, &line, runs));
+  return {};
+}
+
 Status prepare(Request* request, std::vector<OldRun>* old_runs) {
-  Options& options = request->options;
-  options.traces = !request->trace.empty();
-  options.roofline |= !request->html.empty();
-  options.profile |= options.roofline || options.traces;
-  options.is_warmed_by_runs = !request->warmup.empty();
-  options.warmup = strtoul(request->warmup.c_str(), nullptr, 10);
-  if (options.scaling != 0 && !options.inputs.empty())
-    return error(Code::kInvalidArgument,
-                 "--input holds one batch and --scaling measures several: leave one out");
-  if (options.sustained_minutes > 0 && (request->format == "csv" || request->format == "md"))
-    return error(Code::kInvalidArgument, "--sustained is shown as text, json or jsonl");
+  QRT_TRY(complete(request));
   for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
   std::vector<std::string> read = request->models;
-  read.insert(read.end(), options.inputs.begin(), options.inputs.end());
+  read.insert(read.end(), request->options.inputs.begin(), request->options.inputs.end());
   read.push_back(request->compare);
   QRT_TRY(tool::check_outputs({request->trace, request->html}, read));
   if (!request->compare.empty()) {
@@ -192,43 +174,6 @@ int verdict(const std::vector<Run>& runs) {
   return status;
 }
 
-void declare(tool::CommandLine* line, Request* request) {
-  Options& options = request->options;
-  line->some_arguments("MODEL", &request->models, "A .qrt file, or several");
-  line->checked_text("--threads", &request->threads, "N,N...", check_counts<kMostThreads>,
-                     "Threads; a list measures each");
-  line->checked_text("--batch", &request->batches, "N,N...", check_counts<kMostBatch>,
-                     "Batch (default: the model's); a list measures each");
-  line->number("--seconds", &options.seconds, 0.0, 86400.0, "How long to measure");
-  line->number("--runs", &options.runs, 1, kMostRuns, "How often to run, instead of --seconds");
-  line->checked_text("--warmup", &request->warmup, "N", check_number,
-                     "Runs before that (default: a tenth of the time)");
-  line->texts("--input", &options.inputs,
-              "[NAME=]FILE.npy, instead of made-up values; may be repeated");
-  line->number("--scaling", &options.scaling, 1, kMostBatch,
-               "Time of an image at batches 1, 2, 4 ... up to this one, too, in turns");
-  line->number("--sustained", &options.sustained_minutes, 0.0, 10000.0,
-               "Minutes to run on: times, frequency and temperature of each interval, and what "
-               "is left of the peak");
-  line->text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  line->text("--kernels", &options.kernels,
-             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
-  line->flag("--profile", &options.profile, "Time of every operator, in a second measurement");
-  line->flag("--roofline", &options.roofline,
-             "--profile, and how far every operator is from the limit of computing or of memory");
-  line->text("--trace", &request->trace,
-             "File for the profile as chrome://tracing and Perfetto read it");
-  line->text("--html", &request->html,
-             "--roofline, and a page that shows it in a browser: graph, profile, memory");
-  line->text("--compare", &request->compare,
-             "Result of an earlier --format json or jsonl; exit status 1 on a regression beyond "
-             "noise");
-  line->text("--affinity", &request->affinity, "CPUs to run on: big, little or a list, 0,2-3");
-  line->checked_text("--cpu-mask", &request->cpu_mask, "HEX", check_hexadecimal,
-                     "The same, hexadecimal: 5 is CPUs 0 and 2");
-  line->choice("--format", &request->format, {"text", "json", "jsonl", "md", "csv"}, "Output");
-}
-
 int bench_main(int argc, char** argv) {
   tool::CommandLine line(
       "Measures .qrt models on this machine: warm-up, then runs for the time given.",
@@ -238,6 +183,8 @@ int bench_main(int argc, char** argv) {
       "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
       "  qrt_bench model.qrt --roofline                  and the least it could be\n"
       "  qrt_bench model.qrt --html model.html           the same in a browser\n"
+      "  qrt_bench model.qrt --streams 1,2,4             throughput of so many sessions\n"
+      "  qrt_bench model.qrt --streams 4 --qps 200       latency of requests at random\n"
       "  qrt_bench model.qrt --sustained 10 --affinity big\n"
       "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
   Request request;
@@ -249,7 +196,7 @@ int bench_main(int argc, char** argv) {
   Status status = prepare(&request, &old_runs);
   if (!status.ok()) return tool::fail(status);
   catch_interrupts();
-  status = measure_models(request, old_runs, &runs);
+  status = measure_all_models(request, old_runs, &runs);
   if (!status.ok() && runs.empty()) return tool::fail(status);
   if (runs.empty()) {
     tool::complain("interrupted before a run was measured");

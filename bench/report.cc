@@ -16,6 +16,14 @@ std::string ms_text(double ms) {
   return text;
 }
 
+std::string rate_text(double rate) {
+  const int decimals =
+      rate > 0 ? static_cast<int>(std::clamp(2 - std::floor(std::log10(rate)), 0.0, 6.0)) : 0;
+  char text[64];
+  snprintf(text, sizeof text, "%.*f", decimals, rate);
+  return text;
+}
+
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 const char* level_name(int level) {

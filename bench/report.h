@@ -13,7 +13,7 @@
 
 namespace qrt::bench {
 
-// A model at one number of threads and one batch.
+// A model at one number of streams and of threads and one batch.
 struct Run {
   Options options;
   Measurement m;
@@ -36,6 +36,8 @@ std::string describe(const Comparison& comparison, const Measurement& m);
 const char* level_name(int level);
 // For people: three digits at least, of small models' times, too. "12.345", "0.00204"
 std::string ms_text(double ms);
+// The same of runs a second: "1234", "12.3", "0.123".
+std::string rate_text(double rate);
 // 100 * part / whole; 0 of nothing.
 double percent(double part, double whole);
 

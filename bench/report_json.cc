@@ -63,7 +63,19 @@ ordered_json sustained_json(const Measurement& m) {
          {"median_ms", i.median},
          {"p90_ms", i.p90},
          {"mhz", i.mhz > 0 ? ordered_json(i.mhz) : ordered_json()},
-         {"celsius", i.celsius > 0 ? ordered_json(i.celsius) : ordered_json()}});
+         {"celsius", i.celsius > 0 ? ordered_json(i.celsius) : ordered_json()},
+         {"runs_per_second", i.runs_per_second}});
+  return root;
+}
+
+ordered_json throughput_json(const Options& options, const Measurement& m) {
+  const Throughput& t = *m.throughput;
+  ordered_json root = {{"runs_per_second", t.runs_per_second},
+                       {"samples_per_second", m.samples_per_second()},
+                       {"stream_runs", t.runs}};
+  if (options.qps > 0) root.update({{"qps", options.qps}, {"utilization", t.utilization}});
+  if (t.one_stream > 0)
+    root.update({{"one_stream_runs_per_second", t.one_stream}, {"scaling", t.scaling()}});
   return root;
 }
 
@@ -108,6 +120,12 @@ ordered_json run_json(const Machine& machine, const Run& run) {
       {"warnings", m.warnings}};
   if (m.is_interrupted) root["interrupted"] = true;
   if (m.cpu_min > 0) root["cpu_ms"] = {{"median", m.cpu_median}, {"min", m.cpu_min}};
+  if (m.throughput) {
+    root["streams"] = options.streams;
+    root["shared_pool"] = options.shares_pool;
+    if (!options.at_once.empty()) root["concurrent_models"] = options.at_once;
+    root["throughput"] = throughput_json(options, m);
+  }
   if (options.profile) root["ops"] = ops_json(options, m);
   if (options.roofline) root["roofline"] = roofline_json(m);
   if (!m.sustained.empty()) root["sustained"] = sustained_json(m);

@@ -1,4 +1,5 @@
 // csv and md: a row for each run, or for each operator of each run.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -32,6 +33,13 @@ const char* start_of_header(bool is_one_of_many) {
   return is_one_of_many ? "model,threads,batch," : "";
 }
 
+std::string number_or_nothing(double value) {
+  if (value <= 0) return "";
+  char text[32];
+  snprintf(text, sizeof text, "%.3f", value);
+  return text;
+}
+
 void print_scaling_csv(const std::vector<Run>& runs) {
   const bool many = runs.size() > 1;
   printf("%s%s\n", many ? "model,threads," : "", "batch,image_ms,of_batch_1");
@@ -63,6 +71,23 @@ void print_ops_csv(const std::vector<Run>& runs) {
     }
 }
 
+void print_streams_markdown(const std::vector<Run>& runs) {
+  puts(
+      "| model | isa | streams | threads | batch | qps | runs/s | scaling | median ms | p90 ms | "
+      "p99 ms "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|");
+  for (const Run& run : runs) {
+    const Measurement& m = run.m;
+    printf("| %s | %s | %zu | %zu%s | %zu | %s | %s | %s | %s | %s | %s |\n",
+           cell(run.options.model).c_str(), m.isa.c_str(), run.options.streams, run.options.threads,
+           run.options.shares_pool ? " shared" : "", m.batch,
+           run.options.qps > 0 ? rate_text(run.options.qps).c_str() : "",
+           rate_text(m.throughput->runs_per_second).c_str(),
+           number_or_nothing(m.throughput->scaling()).c_str(), ms_text(m.median).c_str(),
+           ms_text(m.p90).c_str(), ms_text(m.p99).c_str());
+  }
+}
+
 }  // namespace
 
 // With --scaling a row for every batch instead, with --profile one for every operator.
@@ -74,8 +99,11 @@ void print_csv(const std::vector<Run>& runs) {
   printf(
       "model,isa,threads,batch,runs,median_ms,min_ms,mean_ms,p90_ms,p99_ms,load_ms,session_ms,"
       "peak_memory_bytes,session_memory_bytes,macs,gmacs_per_second,first_ms,second_ms,"
-      "median_noise,min_noise,least_ms%s\n",
-      compares ? ",old_least_ms,least_change,tolerance,regression" : "");
+      "median_noise,min_noise,least_ms%s%s\n",
+      compares ? ",old_least_ms,least_change,tolerance,regression" : "",
+      runs[0].m.throughput ? ",streams,runs_per_second,samples_per_second,scaling,utilization,qps,"
+                             "shared_pool,concurrent_models"
+                           : "");
   for (const Run& run : runs) {
     const Measurement& m = run.m;
     printf("%s,%s,%zu,%zu,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
@@ -87,6 +115,12 @@ void print_csv(const std::vector<Run>& runs) {
     if (run.comparison)
       printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_run.least, run.comparison->least_change,
              run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");
+    if (m.throughput)
+      printf(",%zu,%.3f,%.3f,%s,%s,%s,%s,%zu", run.options.streams, m.throughput->runs_per_second,
+             m.samples_per_second(), number_or_nothing(m.throughput->scaling()).c_str(),
+             number_or_nothing(m.throughput->utilization).c_str(),
+             number_or_nothing(run.options.qps).c_str(), run.options.shares_pool ? "true" : "false",
+             std::max<size_t>(run.options.at_once.size(), 1));
     puts("");
   }
 }
@@ -96,6 +130,7 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
   const bool compares = runs[0].comparison.has_value();
   printf("%s, %s, %s\n\n", cell(machine.cpu).c_str(), cell(machine.os).c_str(),
          runs[0].m.date.c_str());
+  if (runs[0].m.throughput) return print_streams_markdown(runs);
   printf("| model | isa | threads | batch | median ms | least ms | p90 ms | GMAC/s | noise |%s\n",
          compares ? " before ms | change |" : "");
   printf("|---|---|---|---|---|---|---|---|---|%s\n", compares ? "---|---|" : "");

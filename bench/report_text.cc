@@ -58,14 +58,33 @@ void print_roofline(const Measurement& m) {
            end_of_line(op, kTaken).c_str());
 }
 
+void print_throughput(const Options& options, const Measurement& m) {
+  const Throughput& t = *m.throughput;
+  printf("streams          %zu, each with %zu thread%s%s\n", options.streams, options.threads,
+         options.threads == 1 ? "" : "s", options.shares_pool ? " of a pool that all share" : "");
+  std::string others;
+  for (const std::string& model : options.at_once)
+    if (model != options.model) others += (others.empty() ? "" : ", ") + escaped(model);
+  if (!others.empty()) printf("concurrent       with %s\n", others.c_str());
+  printf("throughput       %s runs/s", rate_text(t.runs_per_second).c_str());
+  if (m.batch > 1) printf(", %s samples/s", rate_text(m.samples_per_second()).c_str());
+  if (options.qps > 0)
+    printf(" of %g requested, streams busy %.0f %%", options.qps, t.utilization * 100);
+  puts("");
+  if (t.one_stream > 0)
+    printf("scaling          %.2f times the %s runs/s of one stream alone\n", t.scaling(),
+           rate_text(t.one_stream).c_str());
+}
+
 void print_sustained(const Measurement& m) {
-  printf("\n%8s %10s %10s %6s %5s\n", "s", "median ms", "p90 ms", "MHz", "C");
+  printf("\n%8s %10s %10s %8s %6s %5s\n", "s", "median ms", "p90 ms", "runs/s", "MHz", "C");
   const auto number = [](double value) {
     return value > 0 ? std::to_string(static_cast<int>(value)) : std::string("-");
   };
   for (const Interval& i : m.sustained)
-    printf("%8.1f %10s %10s %6s %5s\n", i.end_s, ms_text(i.median).c_str(), ms_text(i.p90).c_str(),
-           number(i.mhz).c_str(), number(i.celsius).c_str());
+    printf("%8.1f %10s %10s %8s %6s %5s\n", i.end_s, ms_text(i.median).c_str(),
+           ms_text(i.p90).c_str(), rate_text(i.runs_per_second).c_str(), number(i.mhz).c_str(),
+           number(i.celsius).c_str());
   printf("sustained        %.0f %% of peak (the last quarter over the best interval)\n",
          m.sustained_of_peak() * 100);
 }
@@ -75,6 +94,7 @@ void print_run(const Run& run) {
   printf("model            %s\n", escaped(run.options.model).c_str());
   printf("isa, threads     %s, %zu\n", m.isa.c_str(), run.options.threads);
   if (m.batch != 0) printf("batch            %zu\n", m.batch);
+  if (m.throughput) print_throughput(run.options, m);
   printf("load, session    %s ms, %s ms\n", ms_text(m.load_ms).c_str(),
          ms_text(m.session_ms).c_str());
   printf("first, second    %s ms, %s ms (the first two runs)\n", ms_text(m.first_ms).c_str(),
@@ -103,6 +123,33 @@ void print_run(const Run& run) {
     print_ops(m);
 }
 
+void print_latency_table(const std::vector<Run>& runs) {
+  printf("\n%-36s %7s %6s %10s %9s %7s\n", "model", "threads", "batch", "median ms", "least ms",
+         "GMAC/s");
+  for (const Run& run : runs)
+    printf("%s %7zu %6zu %10s %9s %7.1f\n", fitted(escaped(run.options.model), 36).c_str(),
+           run.options.threads, run.m.batch, ms_text(run.m.median).c_str(),
+           ms_text(run.m.min).c_str(), run.m.gmacs());
+}
+
+void print_throughput_table(const std::vector<Run>& runs) {
+  const bool has_requests = runs[0].options.qps > 0;
+  printf("\n%-20s %7s %7s %6s %8s %7s %9s %9s\n", "model", "streams", "threads", "batch", "runs/s",
+         has_requests ? "qps" : "scaling", "median ms", "p99 ms");
+  for (const Run& run : runs) {
+    const double scaling = run.m.throughput->scaling();
+    char last[32] = "";
+    if (has_requests)
+      snprintf(last, sizeof last, "%g", run.options.qps);
+    else if (scaling > 0)
+      snprintf(last, sizeof last, "%.2f", scaling);
+    printf("%s %7zu %7zu %6zu %8s %7s %9s %9s\n", fitted(escaped(run.options.model), 20).c_str(),
+           run.options.streams, run.options.threads, run.m.batch,
+           rate_text(run.m.throughput->runs_per_second).c_str(), last,
+           ms_text(run.m.median).c_str(), ms_text(run.m.p99).c_str());
+  }
+}
+
 }  // namespace
 
 void print_text(const Machine& machine, const std::vector<Run>& runs) {
@@ -114,12 +161,10 @@ void print_text(const Machine& machine, const std::vector<Run>& runs) {
     print_run(runs[i]);
   }
   if (runs.size() < 2) return;
-  printf("\n%-36s %7s %6s %10s %9s %7s\n", "model", "threads", "batch", "median ms", "least ms",
-         "GMAC/s");
-  for (const Run& run : runs)
-    printf("%s %7zu %6zu %10s %9s %7.1f\n", fitted(escaped(run.options.model), 36).c_str(),
-           run.options.threads, run.m.batch, ms_text(run.m.median).c_str(),
-           ms_text(run.m.min).c_str(), run.m.gmacs());
+  if (runs[0].m.throughput)
+    print_throughput_table(runs);
+  else
+    print_latency_table(runs);
 }
 
 }  // namespace qrt::bench

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/session.h"
+#include "runtime/tools/elements.h"
 #include "runtime/verify.h"
 
 namespace qrt::convert {
@@ -17,20 +18,34 @@ Status values_for(const fb::Tensor& tensor, const char* kind, const std::vector<
                      static_cast<DType>(tensor.dtype()), bytes, found);
 }
 
-template <class T>
-void compare_as(const uint8_t* got, const TestTensor& want, CheckedOutput* result) {
-  constexpr bool is_float = std::is_same<T, float>::value;
-  result->elements = want.data.size() / sizeof(T);
-  for (size_t i = 0; i < result->elements; ++i) {
-    T a, b;
-    memcpy(&a, got + i * sizeof(T), sizeof(T));
-    memcpy(&b, want.data.data() + i * sizeof(T), sizeof(T));
-    if (a == b || (a != a && b != b)) continue;
-    const double x = static_cast<double>(a), y = static_cast<double>(b), d = std::fabs(x - y);
-    ++result->different;
-    if (!(d <= result->worst)) result->worst = d;
-    result->is_near &= d <= (is_float ? std::max(1e-6, std::fabs(y) * 0x1p-20) : 1.0);
+// That of the first input, where the model leaves it open; 0: the model's own.
+size_t batch_of(const fb::Model& file, const VerifiedModel& model, const TestValues& values) {
+  for (const uint32_t slot : *file.inputs()) {
+    const fb::Tensor& tensor = model.tensor(slot);
+    const std::string name = tensor.name() ? tensor.name()->str() : "";
+    for (const TestTensor& t : values.inputs)
+      if (t.name == name && tensor.shape()->size() > 0 && tensor.shape()->Get(0) < 0 &&
+          t.shape.rank() > 0 && t.shape[0] > 0)
+        return static_cast<size_t>(t.shape[0]);
   }
+  return 0;
+}
+
+CheckedOutput compare(const TestTensor& want, const uint8_t* got) {
+  const auto count = static_cast<size_t>(want.shape.elements());
+  const tool::Elements a(want.dtype, got, count), b(want.dtype, want.data.data(), count);
+  const bool is_real = tool::holds_reals(want.dtype);
+  CheckedOutput result;
+  result.name = want.name;
+  result.elements = count;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = a.value(i), y = b.value(i), d = std::fabs(x - y);
+    if (a.same_bits(b, i) || x == y || (x != x && y != y)) continue;
+    ++result.different;
+    if (!(d <= result.worst)) result.worst = d;
+    result.is_near &= d <= (is_real ? std::max(1e-6, std::fabs(y) * 0x1p-20) : 1.0);
+  }
+  return result;
 }
 
 }  // namespace
@@ -41,7 +56,7 @@ Status find_values(const std::vector<TestTensor>& values, const char* kind, cons
   for (const TestTensor& t : values)
     if (!*found && t.name == name) *found = &t;
   if (!*found)
-    return error(Code::kInvalidArgument, "the file holds no test values of the %s '%s'", kind,
+    return error(Code::kInvalidArgument, "there are no test values of the %s '%s'", kind,
                  name.c_str());
   if (dtype != (*found)->dtype || bytes != (*found)->data.size())
     return error(
@@ -61,6 +76,7 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
   if (!verified.ok()) return std::move(verified.status());
   SessionOptions options;
   options.threads = 1;
+  options.batch = batch_of((*verified)->file(), **verified, values);
   Result<std::unique_ptr<Session>> session = Session::create(*verified, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
@@ -78,16 +94,7 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
     const TestTensor* want;
     QRT_TRY(values_for((*verified)->tensor(index), "output", values.outputs, plan.slot_bytes(index),
                        &want));
-    CheckedOutput result;
-    result.name = want->name;
-    const uint8_t* got = (*session)->data(slot);
-    switch (want->dtype) {
-      case DType::kInt16: compare_as<int16_t>(got, *want, &result); break;
-      case DType::kFloat32: compare_as<float>(got, *want, &result); break;
-      case DType::kInt8: compare_as<int8_t>(got, *want, &result); break;
-      default: compare_as<uint8_t>(got, *want, &result); break;
-    }
-    outputs->push_back(result);
+    outputs->push_back(compare(*want, (*session)->data(slot)));
   }
   return Status();
 }

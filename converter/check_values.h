@@ -1,5 +1,5 @@
-// Runs a converted model on inputs that its source file holds, and compares with the outputs that
-// stand beside them: --check.
+// Runs a converted model on inputs that its source file holds, or a folder beside it, and compares with
+// the outputs that stand beside them: --check.
 #ifndef QRT_CONVERTER_CHECK_VALUES_H_
 #define QRT_CONVERTER_CHECK_VALUES_H_
 
@@ -37,7 +37,7 @@ struct CheckedOutput {
   bool is_near = true;
 };
 
-// `model`: bytes of a .qrt file. kInvalidArgument where names, types or sizes of the values are not
+// `model`: bytes of a .qrt file, run at the batch of the values where it leaves that open. kInvalidArgument where names, types or sizes of the values are not
 // those of the model's inputs and outputs.
 Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
                     std::vector<CheckedOutput>* outputs);

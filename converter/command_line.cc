@@ -7,8 +7,34 @@
 namespace qrt::convert {
 namespace {
 
-bool is_qrt(const std::vector<uint8_t>& head) {
-  return head.size() >= 8 && memcmp(head.data() + 4, "QRT1", 4) == 0;
+using Head = std::vector<uint8_t>;
+
+bool has_mark(const Head& head, size_t at, const char* mark) {
+  const size_t length = strlen(mark);
+  return head.size() >= at + length && memcmp(head.data() + at, mark, length) == 0;
+}
+
+bool is_qrt(const Head& head) { return has_mark(head, 4, "QRT1"); }
+
+bool ends_in(const std::string& name, const std::string& extension) {
+  return name.size() > extension.size() &&
+         name.compare(name.size() - extension.size(), extension.size(), extension) == 0;
+}
+
+// What a file is that no format recognises: "" where that is not known.
+std::string foreign_format(const std::string& input, const Head& head) {
+  if (has_mark(head, 0, "PK\3\4"))
+    return "a zip archive, as PyTorch and Keras save models: export it as ONNX "
+           "(torch.onnx.export), or "
+           "as TFLite";
+  if (has_mark(head, 0, "\x89HDF"))
+    return "an HDF5 file, as Keras saves models: export it as TFLite";
+  if (has_mark(head, 0, "GGUF")) return "a GGUF file, a format that qrt does not read";
+  if (ends_in(input, ".tflite"))
+    return "no TFLite file, whose name it has: 'TFL3' is not at byte 4";
+  if (ends_in(input, ".espdl"))
+    return "no ESP-DL file, whose name it has: it begins neither with 'EDL' nor with 'PDL'";
+  return "";
 }
 
 }  // namespace
@@ -52,6 +78,10 @@ Status FormatOptions::find_format(const std::string& input, const Frontend** for
   if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
   if (is_qrt(head)) return error(Code::kInvalidModel, "%s: is a .qrt file already", file);
   *format = from_.empty() ? &recognise(head) : find_frontend(from_);
+  // ONNX files have no mark, so that whatever is not recognised would be read as one.
+  const std::string foreign = foreign_format(input, head);
+  if (from_.empty() && *format == &frontends().back() && !foreign.empty())
+    return error(Code::kInvalidModel, "%s: is %s", file, foreign.c_str());
   return {};
 }
 

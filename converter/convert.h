@@ -26,6 +26,10 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
 Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
                             Report* report);
 
+// import/onnx/file/: a file of one tensor (TensorProto), as test data of ONNX models come; its name may
+// be "". As import_onnx().
+Status read_onnx_tensor(const std::string& path, TestTensor* tensor);
+
 // Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };

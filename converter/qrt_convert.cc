@@ -9,6 +9,7 @@
 #include "converter/digests.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
+#include "converter/test_data.h"
 #include "runtime/text.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/options.h"
@@ -24,7 +25,7 @@ using convert::Outcome;
 using convert::Report;
 
 struct Options {
-  std::string input, output, explain, lint, require_level;
+  std::string input, output, explain, lint, require_level, test_data;
   std::vector<std::string> digests;
   convert::FormatOptions format;
   bool verbose = false, list = false, check = false, keep_test_values = false;
@@ -73,13 +74,18 @@ int list_models(const Options& options) {
   return tool::kDone;
 }
 
-// What the source file holds to test it with, where --check or --keep-test-values asks for it.
-Status read_tests(const Options& options, const convert::Frontend& format,
+// What the source file holds to test it with, or the folder beside it, where --check or
+// --keep-test-values asks for it.
+Status read_tests(const Options& options, const convert::Frontend& format, const Graph& graph,
                   convert::TestValues* values) {
   if (!options.check && !options.keep_test_values) return {};
+  if (!options.test_data.empty())
+    return convert::read_test_data(options.test_data, graph, values).at("--test-data");
   if (format.read_tests) QRT_TRY(format.read_tests(options.input, options.format.given(), values));
   if (!values->outputs.empty()) return {};
-  return error(Code::kInvalidArgument, "%s: %s holds no test values",
+  return error(Code::kInvalidArgument,
+               "%s: %s holds no test values: give a folder of input_0.pb, output_0.pb ... by "
+               "--test-data",
                options.check ? "--check" : "--keep-test-values", options.input.c_str());
 }
 
@@ -129,7 +135,7 @@ int convert_model(const Options& options) {
   if (status.ok() && options.verbose) fprintf(stderr, "final %s\n", dump(graph).c_str());
   step("writing");
   convert::TestValues tests;
-  if (status.ok()) status = read_tests(options, *format, &tests);
+  if (status.ok()) status = read_tests(options, *format, graph, &tests);
   if (status.ok())
     status = convert::write_model(graph, &bytes, {options.keep_test_values ? &tests : nullptr, {}});
   if (status.ok() && !options.digests.empty())
@@ -165,7 +171,8 @@ int convert_main(int argc, char** argv) {
       "  qrt_convert model.onnx --explain        what each node becomes\n"
       "  qrt_convert model.onnx --lint           what its quantisation may have spoilt\n"
       "  qrt_convert model.onnx -o model.qrt --explain=json --require-level I1\n"
-      "  qrt_convert model.onnx -o model.qrt --digests x.npy   for qrt_run --check");
+      "  qrt_convert model.onnx -o model.qrt --digests x.npy   for qrt_run --check\n"
+      "  qrt_convert model.onnx --check --test-data test_data_set_0");
   Options options;
   line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
   line.text("-o,--output", &options.output,
@@ -183,13 +190,17 @@ int convert_main(int argc, char** argv) {
               "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
               "float32)");
   line.flag("--check", &options.check,
-            "Run the test values that the source file holds and compare (ESP-DL); exit status 1 if "
-            "they differ by more than an exporter's rounding");
+            "Run the test values that the source file holds (ESP-DL), or --test-data, and compare; "
+            "exit status 1 if they differ by more than an exporter's rounding");
+  line.text("--test-data", &options.test_data,
+            "Folder of input_0.pb, output_0.pb ... (or .npy), as beside ONNX models, for --check "
+            "and --keep-test-values");
   line.flag("--keep-test-values", &options.keep_test_values,
             "Keep these values in the .qrt file, for qrt_run --check");
-  line.texts("--digests", &options.digests,
-             "[NAME=]FILE.npy, an input to run: it goes into the .qrt file with the outputs and a "
-             "digest of every operator, for qrt_run --check; for more inputs repeated");
+  line.texts(
+      "--digests", &options.digests,
+      "[NAME=]FILE.npy or .npz, an input to run: it goes into the .qrt file with the outputs and a "
+      "digest of every operator, for qrt_run --check; for more inputs repeated");
   line.flag("--list", &options.list, "List the models of a pack (ESP-DL) and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
@@ -202,6 +213,10 @@ int convert_main(int argc, char** argv) {
     tool::complain("--lint is text or json, not '" + options.lint + "' (see --help)");
     return tool::kUsage;
   }
+  if (!options.test_data.empty() && !options.check && !options.keep_test_values) {
+    tool::complain("--test-data needs --check or --keep-test-values (see --help)");
+    return tool::kUsage;
+  }
   if (options.keep_test_values && !options.digests.empty()) {
     tool::complain("--digests and --keep-test-values exclude each other (see --help)");
     return tool::kUsage;
@@ -212,7 +227,8 @@ int convert_main(int argc, char** argv) {
   }
   if (options.list) return list_models(options);
   if (options.output.empty() && options.explain.empty() && options.lint.empty() && !options.check) {
-    tool::complain("-o is required (see --help)");
+    tool::complain(
+        "-o is required: the .qrt file to write (or --explain, --lint, --check; see --help)");
     return tool::kUsage;
   }
   return convert_model(options);

@@ -9,6 +9,7 @@
 #include "converter/diff/reference.h"
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
+#include "runtime/tools/arrays.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/options.h"
@@ -45,26 +46,20 @@ Status read_model(const Options& options, std::vector<uint8_t>* bytes) {
 // From --input, by name or in order; the others from the reference, by name.
 Status read_inputs(const Options& options, const Model& model, const diff::Reference& reference,
                    tool::Inputs* inputs) {
-  std::vector<std::string> files, named;
-  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
-  std::vector<bool> is_given(model.input_count());
-  for (const std::string& text : options.inputs) {
-    std::string file;
-    const size_t i = tool::find_named(text, model.input_count(), name, &file);
-    if (i < model.input_count()) is_given[i] = true;
-    (i < model.input_count() ? named : files).push_back(text);
-  }
-  size_t taken = 0;  // by files without a name, which come in order
-  for (size_t i = 0; i < model.input_count(); ++i) {
-    if (is_given[i] || taken++ < files.size()) continue;
-    const std::vector<std::string> found = reference.find(name(i));
+  std::vector<std::string> names, given = options.inputs;
+  for (size_t i = 0; i < model.input_count(); ++i) names.emplace_back(model.input_info(i).name);
+  std::vector<tool::ArrayFile> assigned;
+  QRT_TRY(tool::assign_arrays("input", names, options.inputs, &assigned).at("--input"));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!assigned[i].path.empty()) continue;
+    const std::vector<std::string> found = reference.find(names[i]);
     if (found.empty())
       return error(Code::kInvalidArgument,
                    "%s: holds no tensor '%s', an input of the model: give it by --input",
-                   options.reference.c_str(), name(i).c_str());
-    named.push_back(name(i) + "=" + found[0]);
+                   options.reference.c_str(), names[i].c_str());
+    given.push_back(names[i] + "=" + found[0]);
   }
-  return inputs->read(model, files, named);
+  return inputs->read_any(model, given);
 }
 
 struct Counts {
@@ -157,8 +152,9 @@ int diff_main(int argc, char** argv) {
   line.argument("MODEL", &options.model, "ONNX, TFLite, ESP-DL, CVM or .qrt, by content");
   line.argument("REFERENCE_DIR", &options.reference,
                 "Folder with an index.json (qrt_run --dump-all --output-dir), or NAME.npy files");
-  line.texts("--input", &options.inputs,
-             "[NAME=]FILE.npy, instead of the input that the folder holds; may be repeated");
+  line.texts(
+      "--input", &options.inputs,
+      "[NAME=]FILE.npy or .npz, instead of the input that the folder holds; may be repeated");
   line.flag("--all", &options.all, "A line for each tensor, not only for the first that differs");
   line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   line.number("--threads", &options.threads, 1, 1024, "Threads");

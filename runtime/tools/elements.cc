@@ -20,6 +20,12 @@ T load(const uint8_t* data) {
 
 }  // namespace
 
+bool holds_reals(DType dtype) {
+  SmallFormat format;
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
+         dtype == DType::kFloat8E8M0 || small_format(dtype, &format);
+}
+
 Elements::Elements(DType dtype, const void* data, size_t count)
     : dtype_(dtype),
       element_(dtype_bytes(dtype)),

@@ -11,6 +11,9 @@
 
 namespace qrt::tool {
 
+// False of integers and bools.
+bool holds_reals(DType dtype);
+
 // A tensor's elements, packed types one code a byte.
 class Elements {
  public:

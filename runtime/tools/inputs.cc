@@ -1,7 +1,10 @@
 #include "runtime/tools/inputs.h"
 
+#include <cstdio>
 #include <utility>
 
+#include "runtime/tools/arrays.h"
+#include "runtime/tools/elements.h"
 #include "runtime/tools/model_file.h"
 
 namespace qrt::tool {
@@ -13,36 +16,35 @@ std::string describe_input(const Model& model, size_t i) {
   return "input " + std::to_string(i) + " '" + info.name + "' (" + type_text(info) + ")";
 }
 
-Status assign_files(const Model& model, const std::vector<std::string>& files,
-                    const std::vector<std::string>& named, std::vector<std::string>* assigned) {
-  const size_t count = model.input_count();
-  assigned->assign(count, "");
-  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
+std::vector<std::string> input_names(const Model& model) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.input_count(); ++i) names.emplace_back(model.input_info(i).name);
+  return names;
+}
+
+Status check_names(const std::vector<std::string>& inputs, const std::vector<std::string>& named) {
   for (const std::string& text : named) {
     std::string file;
-    const size_t i = find_named(text, count, name, &file);
-    if (i == count) {
-      std::string names;
-      for (size_t n = 0; n < count; ++n) names += (n > 0 ? ", '" : "'") + name(n) + "'";
-      return error(Code::kInvalidArgument,
-                   "--input %s: no input of the model has this name, they are %s: NAME=FILE.npy",
-                   text.c_str(), names.c_str());
-    }
-    if (!(*assigned)[i].empty())
-      return error(Code::kInvalidArgument, "--input %s: given twice", text.c_str());
-    (*assigned)[i] = file;
+    if (find_named(text, inputs, &file) < inputs.size()) continue;
+    std::string names;
+    for (const std::string& name : inputs) names += (names.empty() ? "'" : ", '") + name + "'";
+    return error(Code::kInvalidArgument,
+                 "--input %s: no input of the model has this name, they are %s: NAME=FILE.npy",
+                 text.c_str(), names.c_str());
   }
-  size_t next = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (!(*assigned)[i].empty()) continue;
-    if (next == files.size())
-      return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
-    (*assigned)[i] = files[next++];
-  }
-  if (next != files.size())
-    return error(Code::kInvalidArgument, "%zu input files are left over, the model has %zu inputs",
-                 files.size() - next, count);
   return {};
+}
+
+// Real numbers for an input of integers: how numpy quantises them.
+std::string remedy(DType array, const qrt_tensor_info& input) {
+  const DType dtype = dtype_of(input);
+  if (array != DType::kFloat32 || holds_reals(dtype) || input.quantization.count != 1) return "";
+  char text[160];
+  snprintf(text, sizeof text,
+           ": quantise it, as by numpy's (x / %.9g).round() + %d, clipped, as %s",
+           static_cast<double>(input.quantization.scale[0]), input.quantization.zero_point[0],
+           dtype_name(dtype));
+  return text;
 }
 
 // Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
@@ -67,8 +69,9 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, size_t* 
       *batch = static_cast<size_t>(n);
   }
   if (fits) return {};
-  return error(Code::kInvalidModel, "it holds %s %s, expected %s", dtype_name(array.dtype),
-               array.shape.to_string().c_str(), describe_input(model, i).c_str());
+  return error(Code::kInvalidModel, "it holds %s %s, expected %s%s", dtype_name(array.dtype),
+               array.shape.to_string().c_str(), describe_input(model, i).c_str(),
+               remedy(array.dtype, info).c_str());
 }
 
 // Index `step` of a sequence of `steps`.
@@ -84,40 +87,26 @@ NpyArray part_of(const NpyArray& array, size_t step, size_t steps) {
 
 }  // namespace
 
-size_t find_named(const std::string& text, size_t count,
-                  const std::function<std::string(size_t)>& name, std::string* file) {
-  size_t best = count, best_length = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const std::string start = name(i) + "=";
-    if (text.compare(0, start.size(), start) == 0 && start.size() > best_length) {
-      best = i;
-      best_length = start.size();
-    }
-  }
-  if (best != count) *file = text.substr(best_length);
-  return best;
-}
-
 Status Inputs::read(const Model& model, const std::vector<std::string>& files,
                     const std::vector<std::string>& named) {
-  QRT_TRY(assign_files(model, files, named, &names_));
-  arrays_.resize(names_.size());
-  for (size_t i = 0; i < names_.size(); ++i) {
-    QRT_TRY(names_[i] == "-" ? read_npy_of_stdin(&arrays_[i]) : read_npy(names_[i], &arrays_[i]));
-    if (names_[i] == "-") names_[i] = "standard input";
-  }
-  return check(model);
+  QRT_TRY(check_names(input_names(model), named));
+  std::vector<std::string> given = named;
+  given.insert(given.end(), files.begin(), files.end());
+  return read_any(model, given);
 }
 
 Status Inputs::read_any(const Model& model, const std::vector<std::string>& given) {
-  std::vector<std::string> files, named;
-  const auto name = [&](size_t i) { return std::string(model.input_info(i).name); };
-  for (const std::string& text : given) {
-    std::string file;
-    const bool is_named = find_named(text, model.input_count(), name, &file) < model.input_count();
-    (is_named ? named : files).push_back(text);
+  std::vector<ArrayFile> assigned;
+  QRT_TRY(assign_arrays("input", input_names(model), given, &assigned));
+  arrays_.resize(assigned.size());
+  names_.clear();
+  for (size_t i = 0; i < assigned.size(); ++i) {
+    if (assigned[i].path.empty())
+      return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
+    QRT_TRY(assigned[i].read(&arrays_[i]));
+    names_.push_back(assigned[i].text());
   }
-  return read(model, files, named);
+  return check(model);
 }
 
 Status Inputs::take(const Model& model, std::vector<NpyArray> arrays,

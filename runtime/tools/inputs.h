@@ -1,10 +1,9 @@
-// A model's inputs from .npy files: which file is for which input, whether they fit, and the batch
-// and the number of runs that they make. Inputs with one more dimension in front are a sequence: one
+// A model's inputs from .npy and .npz files: whether they fit, and the batch and the number of runs that
+// they make. Inputs with one more dimension in front are a sequence: one
 // run for each of its indices, in one session.
 #ifndef QRT_RUNTIME_TOOLS_INPUTS_H_
 #define QRT_RUNTIME_TOOLS_INPUTS_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,15 +13,11 @@
 
 namespace qrt::tool {
 
-// Which of `count` tensors NAME=FILE names, `count` if none, and the file. A name may hold '=', a file
-// too: the longest name that fits wins.
-size_t find_named(const std::string& text, size_t count,
-                  const std::function<std::string(size_t)>& name, std::string* file);
-
 class Inputs {
  public:
-  // One file for every input: `named`, NAME=FILE, first, then `files` in the model's order; "-" is
-  // standard input. kInvalidArgument where they do not match the model's inputs, else as read_npy().
+  // An array for every input: `named`, NAME=FILE, first, then `files`, as assign_arrays() says
+  // (arrays.h); "-" is standard input. kInvalidArgument where they do not match the model's inputs, else
+  // as read_npy().
   Status read(const Model& model, const std::vector<std::string>& files,
               const std::vector<std::string>& named);
   // The same of a list of [NAME=]FILE.

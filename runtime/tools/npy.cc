@@ -51,7 +51,9 @@ class HeaderParser {
         has_descr = true;
       } else if (key == "fortran_order" && !has_order) {
         if (word("True"))
-          return error(Code::kUnsupported, "Fortran order is not supported (use C order)");
+          return error(Code::kUnsupported,
+                       "Fortran order is not supported: save it in C order, as by numpy's "
+                       "ascontiguousarray");
         if (!word("False")) return malformed();
         has_order = true;
       } else if (key == "shape" && !has_shape) {
@@ -207,16 +209,12 @@ Status NpyFile::read(size_t offset, size_t bytes, void* data) const {
   return {};
 }
 
-namespace {
-
 Status read_all(const NpyFile& file, NpyArray* array) {
   array->dtype = file.dtype();
   array->shape = file.shape();
   array->data.resize(static_cast<size_t>(array->shape.elements()) * dtype_bytes(array->dtype));
   return file.read(0, array->data.size(), array->data.data());
 }
-
-}  // namespace
 
 Status read_npy(const std::string& path, NpyArray* array) {
   *array = NpyArray();

@@ -44,6 +44,8 @@ class NpyFile {
 // kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element
 // types, orders and ranks that qrt does not have. The message names the file.
 Status read_npy(const std::string& path, NpyArray* array);
+// The whole array of an open file. Messages do not name it.
+Status read_all(const NpyFile& file, NpyArray* array);
 // As read_npy(), from standard input to its end.
 Status read_npy_of_stdin(NpyArray* array);
 

@@ -24,8 +24,8 @@ Status find_test_buffers(const fb::Model& model, TestBuffers* buffers) {
   std::string text;
   if (!find_metadata(model, kTestValuesKey, &text))
     return error(Code::kInvalidArgument,
-                 "the file holds no test values (qrt_convert --digests, or "
-                 "--keep-test-values for those of an ESP-DL file, puts them there)");
+                 "the file holds no test values (qrt_convert --digests, or --keep-test-values for "
+                 "those of an ESP-DL file or of --test-data, puts them there)");
   std::istringstream words(text);
   std::vector<uint32_t>* to = &buffers->inputs;
   for (std::string word; words >> word;) {

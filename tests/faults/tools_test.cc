@@ -128,6 +128,13 @@ TEST_F(Tools, Bench) {
       {"qrt_bench", {digits_qrt(), "--seconds", "0.01", "--profile", "--format", "json"}, false});
 }
 
+TEST_F(Tools, BenchStreams) {
+  expect_survival(
+      {"qrt_bench",
+       {digits_qrt(), "--seconds", "0.01", "--streams", "3", "--threads", "2", "--shared-pool"},
+       false});
+}
+
 TEST_F(Tools, Diff) {
   const std::string model = digits_qrt();
   ASSERT_EQ(

@@ -27,6 +27,14 @@ for threads in 1 2 3; do
   ./own_pool "$work/digits.qrt" "$work/images" $threads >"$work/pool"
   same answers pool "own_pool with $threads threads answers something else"
 done
+# The budget has room for two sessions, then for none.
+needed=$(./server "$work/digits.qrt" "$work/images" 1 1000000000 2>&1 >"$work/pool" | sed -n 's/^1 workers, \([0-9]*\) bytes each$/\1/p')
+same answers pool "server answers something else"
+./server "$work/digits.qrt" "$work/images" 3 $((3 * needed - 1)) >"$work/pool" 2>"$work/log"
+same answers pool "server with two workers answers something else"
+grep -qx "2 workers, $needed bytes each" "$work/log" || { cat "$work/log"; exit 1; }
+./server "$work/digits.qrt" "$work/images" 3 $((needed - 1)) 2>"$work/log" && { echo "server without memory ran"; exit 1; }
+grep -q "a session takes $needed bytes" "$work/log"
 for i in 0 17 359; do
   tail -c +$((256 * i + 1)) "$work/images" | head -c 256 >"$work/image"
   ./classify_c "$work/digits.qrt" "$work/image"

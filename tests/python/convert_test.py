@@ -36,7 +36,7 @@ class ConvertTest(unittest.TestCase):
     def test_options_reach_the_program(self):
         self.assertEqual(qrt.convert(ONNX, **{"from": "onnx"}, allow_float=True, target=None,
                                      float_io=False), qrt.convert(ONNX))
-        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--no-such-option"):
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "not expected: --no-such-option"):
             qrt.convert(ONNX, no_such_option=True)
         with self.assertRaises(qrt.Error):
             qrt.convert(ONNX, **{"from": "tflite"})
@@ -46,6 +46,8 @@ class ConvertTest(unittest.TestCase):
             qrt.convert("/nowhere.onnx")
         with self.assertRaises(qrt.InvalidModelError):
             qrt.convert(b"no model")
+        with self.assertRaisesRegex(qrt.InvalidModelError, "of which qrt.convert.. makes one"):
+            qrt.Model(ONNX)
         softmax_of_floats = onnx_models._model("Softmax", (onnx_models.FLOAT,) * 2, [1, 4], [])
         with self.assertRaisesRegex(qrt.UnsupportedError, "Softmax") as raised:
             qrt.convert(softmax_of_floats)
@@ -54,6 +56,10 @@ class ConvertTest(unittest.TestCase):
     def test_where_the_program_is_looked_for(self):
         program = os.environ["QRT_CONVERT"]
         expected = qrt.convert(ONNX)
+        with mock.patch.dict(os.environ, QRT_CONVERT="/no/such/program"):
+            with self.assertRaisesRegex(qrt.FileError, "/no/such/program cannot be started: No such "
+                                                       "file or directory .*QRT_CONVERT"):
+                qrt.convert(ONNX)
         with mock.patch.dict(os.environ):
             del os.environ["QRT_CONVERT"]
             os.environ["PATH"] = os.path.dirname(program)

@@ -59,6 +59,7 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
                            path("out.onnx"), "--report", path("out.json")});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.err.find("nodes become integers"), std::string::npos) << r.err;
+  EXPECT_NE(r.out.find("so far, by all up to\n"), std::string::npos) << r.out;
   const auto report = nlohmann::json::parse(read(path("out.json")));
   EXPECT_EQ(report["float_nodes"], 0);
   EXPECT_EQ(report["calibration_samples"], 36);

@@ -2,7 +2,6 @@
 #include "converter/quantize/samples/samples.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstring>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "converter/quantize/samples/labels.h"
 #include "runtime/tools/images/images.h"
 #include "runtime/tools/npy.h"
+#include "tests/support/zip.h"
 
 namespace qrt::quantize {
 namespace {
@@ -60,33 +60,6 @@ class SamplesTest : public ::testing::Test {
     const Status s = samples_->read(i, &feeds);
     EXPECT_TRUE(s.ok()) << s.message();
     return feeds[input].reals;
-  }
-  // One member of a zip archive; deflated where `packed` says so.
-  static std::string zip(const std::string& name, const std::string& content, bool packed) {
-    std::string data = content;
-    if (packed) {
-      z_stream z = {};
-      EXPECT_EQ(deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-      data.resize(deflateBound(&z, content.size()));
-      z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-      z.avail_in = static_cast<uInt>(content.size());
-      z.next_out = reinterpret_cast<Bytef*>(data.data());
-      z.avail_out = static_cast<uInt>(data.size());
-      EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-      data.resize(z.total_out);
-      deflateEnd(&z);
-    }
-    const auto n16 = [](size_t v) {
-      return std::string{static_cast<char>(v), static_cast<char>(v >> 8)};
-    };
-    const auto n32 = [&](size_t v) { return n16(v & 0xffff) + n16(v >> 16); };
-    const std::string common = n16(20) + n16(0) + n16(packed ? 8 : 0) + n32(0) + n32(0) +
-                               n32(data.size()) + n32(content.size()) + n16(name.size()) + n16(0);
-    const std::string local = "PK\3\4" + common + name + data;
-    const std::string directory =
-        "PK\1\2" + n16(20) + common + n16(0) + n16(0) + n16(0) + n32(0) + n32(0) + name;
-    return local + directory + "PK\5\6" + n32(0) + n16(1) + n16(1) + n32(directory.size()) +
-           n32(local.size()) + n16(0);
   }
   static std::string content(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
@@ -140,7 +113,7 @@ TEST_F(SamplesTest, OfTwoInputsAreNamed) {
 TEST_F(SamplesTest, OfArchivesStoredOrDeflated) {
   const std::string npy = content(array("a.npy", {2, 2}));
   for (const bool packed : {false, true}) {
-    const Status s = open({write("a.npz", zip("x.npy", npy, packed))}, model({-1, 2}));
+    const Status s = open({write("a.npz", testing::zip({{"x.npy", npy}}, packed))}, model({-1, 2}));
     ASSERT_TRUE(s.ok()) << s.message();
     EXPECT_EQ(samples_->count(), 2u);
     EXPECT_EQ(sample(1), (std::vector<float>{2, 3}));
@@ -148,7 +121,7 @@ TEST_F(SamplesTest, OfArchivesStoredOrDeflated) {
 }
 
 TEST_F(SamplesTest, OfDamagedArchivesAreRefused) {
-  const std::string whole = zip("x.npy", content(array("a.npy", {8, 2})), true);
+  const std::string whole = testing::zip({{"x.npy", content(array("a.npy", {8, 2}))}}, true);
   for (size_t n = 0; n < whole.size(); ++n)
     EXPECT_EQ(open({write("a.npz", whole.substr(0, n))}, model({-1, 2})).code(),
               Code::kInvalidModel)

@@ -93,6 +93,8 @@ TEST_F(RunImage, ReadsPng) {
 TEST_F(RunImage, SaysWhatDoesNotFit) {
   const std::string ppm = write("a.ppm", kPpm), nhwc = model({-1, 2, 2, 3});
   expect_failure("qrt_run", {nhwc, "--image", ppm, "--input", "x=a.npy"}, 2, "either files or");
+  expect_failure("qrt_run", {nhwc, "--image", "/absent.png"}, 5,
+                 "error: /absent.png: No such file or directory");
   expect_failure("qrt_run", {nhwc, "a.npy", "--mean", "0.5"}, 2, "need --image");
   expect_failure("qrt_run", {nhwc, "--image", ppm, "--mean", "1,2"}, 2, "one for each channel");
   expect_failure("qrt_run", {nhwc, "--image", ppm, "--crop", "5"}, 3, "smaller than the crop");

@@ -23,6 +23,12 @@ class RunOutput : public testing::CommandTest {
                    z = m.output({-1, 5}, DType::kUInt8, "z");
     std::vector<uint8_t> table(256);
     for (size_t i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(255 - i);
+    m.at(y).quantization = std::make_unique<fb::QuantizationT>();
+    m.at(y).quantization->scale = {0.5f};
+    m.at(y).quantization->zero_point = {200};
+    m.at(x).quantization = std::make_unique<fb::QuantizationT>();
+    m.at(x).quantization->scale = {0.25f};
+    m.at(x).quantization->zero_point = {3};
     for (const uint32_t output : {y, z}) {
       fb::LutOptionsT lut;
       lut.table = m.buffer(table);
@@ -91,6 +97,22 @@ TEST_F(RunOutput, RefusesExpectationsThatDoNotFit) {
 TEST_F(RunOutput, PrintsElements) {
   expect_output({"--print", "3"}, "\n  245 200 248 ...\noutput_1");
   expect_output({"--print", "9"}, "\n  245 200 248 200 55\noutput_1");
+}
+
+TEST_F(RunOutput, PrintsWhatQuantisedElementsStandFor) {
+  expect_output({"--print", "3", "--dequantize"}, "\n  22.5 0 24 ...\noutput_1");
+  expect_output({"--print", "3", "--dequantize"}, "\n  245 200 248 ...\n");  // z has no scale
+  expect_output({"--top", "2", "--dequantize"}, "\n   1.     2  24\n   2.     0  22.5\n");
+  expect_failure("qrt_run", {model_, x_, "--dequantize"}, 2, "needs --print or --top");
+}
+
+TEST_F(RunOutput, RealNumbersForIntegersAreToldHowToQuantise) {
+  const float reals[5] = {};
+  ASSERT_TRUE(tool::write_npy(path("f.npy"), DType::kFloat32, {1, 5}, reals, sizeof reals).ok());
+  expect_failure(
+      "qrt_run", {model_, path("f.npy")}, 3,
+      "it holds float32 [1, 5], expected input 0 'x' (uint8 [-1, 5]): quantise it, as by "
+      "numpy's (x / 0.25).round() + 3, clipped, as uint8");
 }
 
 TEST_F(RunOutput, PrintsTheGreatestOfEachRow) {

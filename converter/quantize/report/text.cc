@@ -93,6 +93,9 @@ std::string text_report(const Findings& f) {
                    decibels(1 / t.alone).c_str(), decibels(1 / t.cumulative).c_str(),
                    t.clipped * 100, t.codes_used, t.rule.c_str(), t.remedy.c_str());
   }
+  text +=
+      "  signal to noise of the tensor: alone, by its own rounding; so far, by all up to\n"
+      "  it. clipped: values beyond its range. codes: integers of it that occur\n";
   size_t promoted = 0;
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
   if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "converter/quantize/samples/npz.h"
 #include "converter/quantize/samples/samples.h"
 #include "runtime/tools/npy.h"
+#include "runtime/tools/npz.h"
 
 namespace qrt::quantize {
 namespace {
@@ -17,7 +17,7 @@ struct Part {
 
 Status open_part(const Part& part, tool::NpyFile* file) {
   if (part.member.empty()) return file->open(part.path);
-  return open_npz_member(part.path, part.member, file);
+  return tool::open_npz_member(part.path, part.member, file);
 }
 
 // Whether elements of an array can be given to an input: the same, or integers of another width.
@@ -134,7 +134,7 @@ class ArraySamples : public Samples {
   Status add(const ArrayFile& file) {
     if (!file.input.empty()) return inputs_.at(file.input).add(file.path, "");
     std::vector<std::string> members;
-    QRT_TRY(list_npz(file.path, &members));
+    QRT_TRY(tool::list_npz(file.path, &members));
     for (auto& [name, arrays] : inputs_) {
       const bool is_only = inputs_.size() == 1 && members.size() == 1;
       if (!is_only && std::find(members.begin(), members.end(), name) == members.end()) {

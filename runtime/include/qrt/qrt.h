@@ -237,7 +237,8 @@ typedef struct qrt_session_options {
   const char* kernels;
   /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, and tables,
    * convolutions' and all others. 0: 2 GiB and 64 times the file's size, for every default_batch
-   * images. Beyond: QRT_OUT_OF_MEMORY, before they are allocated. */
+   * images. Beyond: QRT_OUT_OF_MEMORY, before they are allocated. A session that would need more does
+   * without its faster forms of convolutions, whose tables are larger, where that is enough. */
   size_t max_memory;
   qrt_pool* pool; /* or NULL: threads of the session's own */
   /* Not 0: the session holds no memory for its inputs, or outputs; before the first run

@@ -62,9 +62,15 @@ def _run(tool: str, source: Source, output: Union[str, os.PathLike, None],
                 file.write(source)
         else:
             path = os.fsdecode(os.fspath(source))
+            if path.startswith("-"):  # no option
+                path = os.path.join(".", path)
         target = os.path.join(folder, "model.qrt") if output is None else os.fsdecode(output)
-        done = subprocess.run(command + ["-o", target, "--", path], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        try:
+            done = subprocess.run(command + ["-o", target, path], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        except OSError as error:
+            raise FileError(f"{command[0]} cannot be started: {error.strerror} ({tool} is what "
+                            f"{tool.upper()} names, or else in PATH)") from error
         if done.returncode != 0:
             text = done.stderr.decode(errors="replace").strip()
             message = text or f"{tool} ended with status {done.returncode}"

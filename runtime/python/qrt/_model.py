@@ -5,6 +5,7 @@ import ctypes
 import os
 
 from . import _library
+from ._errors import InvalidModelError
 from ._library import Handle, call, lib
 from ._session import Session
 from ._tensors import TensorInfo, Tensors, read_infos
@@ -31,7 +32,13 @@ class Model:
                  ctypes.byref(handle))
         else:
             self._source = os.path.abspath(os.fsdecode(os.fspath(source)))
-            call(lib.qrt_model_load_file, os.fsencode(source), ctypes.byref(handle))
+            try:
+                call(lib.qrt_model_load_file, os.fsencode(source), ctypes.byref(handle))
+            except InvalidModelError as error:
+                if self._source.endswith((".onnx", ".tflite", ".espdl")):
+                    raise InvalidModelError(
+                        f"{error}: a model of another format, of which qrt.convert() makes one") from None
+                raise
         assert handle.value is not None
         self._handle = Handle(handle.value, lib.qrt_model_destroy)
         h = handle.value

@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "runtime/text.h"
+#include "runtime/tools/arrays.h"
 #include "runtime/tools/elements.h"
-#include "runtime/tools/inputs.h"
 #include "runtime/tools/model_file.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/run/show.h"
@@ -88,40 +88,33 @@ Status deliver_outputs(const RunOptions& options, const std::vector<Output>& out
     QRT_TRY(deliver(options, stem, o.info, o.data));
     if (shows && !options.output_dir.empty() && !options.sha256)
       printf("%s '%s' %s\n", stem.c_str(), escaped(o.info.name).c_str(), type_text(o.info).c_str());
-    if (options.print > 0) print_elements(o.info, o.data, options.print);
+    if (options.print > 0) print_elements(o.info, o.data, options.print, options.dequantize);
     // Of several outputs those have labels whose rows are as long as the list.
     if (options.top > 0)
       print_greatest(o.info, o.data, options.top,
-                     row_size(o.info) == labels.size() ? labels : std::vector<std::string>());
+                     row_size(o.info) == labels.size() ? labels : std::vector<std::string>(),
+                     options.dequantize);
   }
   return {};
 }
 
 Status read_expected(const RunOptions& options, const std::vector<Output>& outputs,
                      std::vector<Expected>* expected) {
-  std::vector<bool> seen(outputs.size());
-  size_t next = 0;  // of the outputs that no name was given for
-  const auto name = [&](size_t i) { return std::string(outputs[i].info.name); };
-  for (const std::string& text : options.expected) {
-    std::string file = text;
-    size_t i = find_named(text, outputs.size(), name, &file);
-    if (i == outputs.size()) {
-      while (next < outputs.size() && seen[next]) ++next;
-      i = next;
-    }
-    if (i == outputs.size() || seen[i])
-      return error(Code::kInvalidArgument, "--expect %s: %s", text.c_str(),
-                   i < outputs.size() ? "the output was given twice" : "all outputs have a file");
-    seen[i] = true;
+  std::vector<std::string> names;
+  for (const Output& output : outputs) names.emplace_back(output.info.name);
+  std::vector<ArrayFile> files;
+  QRT_TRY(assign_arrays("output", names, options.expected, &files).at("--expect"));
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i].path.empty()) continue;
     const qrt_tensor_info& info = outputs[i].info;
     const DType dtype = dtype_of(info);
     NpyArray array;
-    QRT_TRY(read_npy(file, &array));
+    QRT_TRY(files[i].read(&array));
     if (array.dtype != npy_dtype(dtype) || array.shape != shape_of(info))
-      return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s", file.c_str(),
-                   dtype_name(array.dtype), array.shape.to_string().c_str(), i, info.name,
-                   type_text(info).c_str());
-    QRT_TRY(from_npy_form(dtype, &array).at(file));
+      return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s",
+                   files[i].text().c_str(), dtype_name(array.dtype),
+                   array.shape.to_string().c_str(), i, info.name, type_text(info).c_str());
+    QRT_TRY(from_npy_form(dtype, &array).at(files[i].text()));
     expected->push_back({i, std::move(array)});
   }
   return {};

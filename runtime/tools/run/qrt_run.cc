@@ -1,4 +1,4 @@
-// qrt_run: a .qrt model on .npy files or pictures; outputs as .npy files, or what a user asks to see
+// qrt_run: a .qrt model on .npy or .npz files or pictures; outputs as .npy files, or what a user asks to see
 // of them.
 #include <errno.h>
 #include <string.h>
@@ -98,6 +98,8 @@ std::string contradiction(const RunOptions& options) {
   if (options.to_stdout() && (options.dump_all || shows))
     return "--output-dir - writes arrays to standard output and nothing else";
   if (!options.labels.empty() && options.top == 0) return "--labels needs --top";
+  if (options.dequantize && options.top == 0 && options.print == 0)
+    return "--dequantize needs --print or --top";
   if (!options.images.empty() && has_files) return "inputs are either files or --image";
   if (options.images.empty() && options.pictures.any())
     return "--mean, --std, --scale, --resize, --crop, --layout, --rgb and --bgr need --image";
@@ -110,6 +112,7 @@ int run_main(int argc, char** argv) {
       "inputs.",
       "  qrt_run model.qrt image.npy                   digests of the outputs\n"
       "  qrt_run model.qrt image.npy --output-dir out  writes out/output_0.npy ...\n"
+      "  qrt_run model.qrt inputs.npz                  arrays by the inputs' names\n"
       "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2\n"
       "  qrt_run model.qrt --image cat.jpg --mean 0.485,0.456,0.406 \\\n"
       "      --std 0.229,0.224,0.225 --top 5 --labels labels.txt\n"
@@ -118,21 +121,25 @@ int run_main(int argc, char** argv) {
       "  qrt_run model.qrt --check                     needs no other file");
   RunOptions options;
   line.argument("MODEL", &options.model, "A .qrt file");
-  line.arguments("INPUTS", &options.files,
-                 "Inputs as .npy files, in the model's order; - is standard input");
-  line.texts("--input", &options.named, "NAME=FILE.npy, an input by name; may be repeated");
+  line.arguments(
+      "INPUTS", &options.files,
+      "Inputs as .npy files, in the model's order, or .npz, by their names; - is standard input");
+  line.texts("--input", &options.named, "NAME=FILE.npy or .npz, an input by name; may be repeated");
   line.texts("--image", &options.images,
              "PNG, JPEG, PPM or PGM file as the model's input; repeated: a batch");
   options.pictures.add_to(&line);
   line.text("--output-dir", &options.output_dir,
             "Directory for the outputs, made if missing; - writes them to standard output, one "
             "array after the other");
-  line.texts("--expect", &options.expected,
-             "[NAME=]FILE.npy, what an output must be, bit for bit, in the model's order or by "
-             "name; exit status 1 if it is not; may be repeated");
+  line.texts(
+      "--expect", &options.expected,
+      "[NAME=]FILE.npy or .npz, what an output must be, bit for bit, in the model's order or "
+      "by name; exit status 1 if it is not; may be repeated");
   line.number("--print", &options.print, 1, kMostShown, "The first N elements of each output");
   line.number("--top", &options.top, 1, kMostShown,
               "The N greatest elements of each output, of each row of its last dimension");
+  line.flag("--dequantize", &options.dequantize,
+            "--print and --top show the real numbers that quantised outputs stand for");
   line.text("--labels", &options.labels, "Text file with a line per class, for --top");
   line.flag("--sha256", &options.sha256, "Digests by SHA-256, of files that are written too");
   line.flag(

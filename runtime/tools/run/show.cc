@@ -33,6 +33,32 @@ std::string row_text(const qrt_tensor_info& info, size_t row) {
   return "[" + text;
 }
 
+// How elements are printed: as they are, or as the real numbers that quantised ones stand for.
+class Texts {
+ public:
+  Texts(const qrt_tensor_info& info, const Elements& elements, bool dequantizes)
+      : elements_(elements), q_(info.quantization), is_real_(dequantizes && q_.count > 0) {
+    for (int d = q_.axis + 1; q_.count > 1 && d < info.rank; ++d)
+      stride_ *= static_cast<size_t>(info.dims[d]);
+  }
+
+  std::string of(size_t i) const {
+    if (!is_real_) return elements_.text(i);
+    const size_t channel = i / stride_ % q_.count;
+    const double real =
+        (elements_.value(i) - q_.zero_point[channel]) * static_cast<double>(q_.scale[channel]);
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", real);
+    return text;
+  }
+
+ private:
+  const Elements& elements_;
+  const qrt_quantization q_;
+  const bool is_real_;
+  size_t stride_ = 1;  // elements of one index of the axis
+};
+
 }  // namespace
 
 void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data,
@@ -45,12 +71,13 @@ void print_digest(const std::string& label, const qrt_tensor_info& info, const v
          digest.c_str());
 }
 
-void print_elements(const qrt_tensor_info& info, const void* data, size_t count) {
+void print_elements(const qrt_tensor_info& info, const void* data, size_t count, bool dequantizes) {
   const Elements elements(static_cast<DType>(info.dtype), data, count_of(info));
+  const Texts texts(info, elements, dequantizes);
   const size_t all = count_of(info), shown = std::min(count, all);
   std::string line = " ";
   for (size_t i = 0; i < shown; ++i) {
-    const std::string text = elements.text(i);
+    const std::string text = texts.of(i);
     if (line.size() > 1 && line.size() + 1 + text.size() > kColumns) {
       puts(line.c_str());
       line = " ";
@@ -61,8 +88,9 @@ void print_elements(const qrt_tensor_info& info, const void* data, size_t count)
 }
 
 void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
-                    const std::vector<std::string>& labels) {
+                    const std::vector<std::string>& labels, bool dequantizes) {
   const Elements elements(static_cast<DType>(info.dtype), data, count_of(info));
+  const Texts texts(info, elements, dequantizes);
   const size_t row_size = info.rank == 0 ? 1 : static_cast<size_t>(info.dims[info.rank - 1]);
   const size_t rows = count_of(info) / row_size;
   std::vector<size_t> order(row_size);
@@ -79,7 +107,7 @@ void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
     std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(shown), order.end(),
                       before);
     for (size_t i = 0; i < shown; ++i) {
-      const std::string value = elements.text(row * row_size + order[i]);
+      const std::string value = texts.of(row * row_size + order[i]);
       if (labels.empty())
         printf("  %2zu. %5zu  %s\n", i + 1, order[i], value.c_str());
       else

@@ -14,13 +14,14 @@ namespace qrt::tool {
 void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data,
                   bool with_sha256);
 
-// The first `count` elements, in lines of at most 80 columns.
-void print_elements(const qrt_tensor_info& info, const void* data, size_t count);
+// The first `count` elements, in lines of at most 80 columns; `dequantizes`: as real numbers where they are
+// quantised.
+void print_elements(const qrt_tensor_info& info, const void* data, size_t count, bool dequantizes);
 
 // The `count` greatest elements of each row, a row being the last dimension: index, label where
 // there are any, value; equal ones in the order of their indices.
 void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
-                    const std::vector<std::string>& labels);
+                    const std::vector<std::string>& labels, bool dequantizes);
 
 // The lines of a text file.
 Status read_lines(const std::string& path, std::vector<std::string>* lines);

@@ -1,19 +1,12 @@
 // Parsing of the protobuf file and the structural checks of its graph.
 #include "converter/import/onnx/file/model.h"
 
-#include <fcntl.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/stubs/logging.h>
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <climits>
 #include <cstring>
 #include <queue>
 #include <set>
 
 #include "converter/import/common/source_limits.h"
+#include "converter/import/onnx/file/parse.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -24,24 +17,7 @@ constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 constexpr int64_t kOldestOpset = 7;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
-  google::protobuf::io::FileInputStream file(fd);
-  file.SetCloseOnDelete(true);
-  struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
-  google::protobuf::LogSilencer silencer;  // its messages would go to stderr
-  google::protobuf::io::CodedInputStream stream(&file);
-  stream.SetTotalBytesLimit(INT_MAX);
-  const bool parsed = proto->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
-  // To the parser the file just ends there, perhaps where a shorter model could.
-  if (file.GetErrno() != 0)
-    return error(Code::kIoError, "cannot read '%s': %s", path.c_str(), strerror(file.GetErrno()));
-  QRT_MODEL_CHECK(
-      parsed,
-      "'%s' is not an ONNX model: its bytes are not a protobuf ModelProto, or are cut short",
-      path.c_str());
+  QRT_TRY(parse_file(path, "model", "ModelProto", proto));
   QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
   return Status();
 }

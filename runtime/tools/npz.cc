@@ -1,6 +1,8 @@
-#include "converter/quantize/samples/npz.h"
+#include "runtime/tools/npz.h"
 
+#ifdef QRT_HAS_ZLIB
 #include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +11,7 @@
 
 #include "runtime/tools/files.h"
 
-namespace qrt::quantize {
+namespace qrt::tool {
 namespace {
 
 constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
@@ -28,7 +30,7 @@ uint32_t read32(const uint8_t* p) { return read16(p) | read16(p + 2) << 16; }
 Status damaged() { return error(Code::kInvalidModel, "is not a whole .npz (zip) file"); }
 
 Status open_file(const std::string& path, File* file, size_t* bytes) {
-  QRT_TRY(tool::check_readable(path));
+  QRT_TRY(check_readable(path));
   file->reset(fopen(path.c_str(), "rb"), [](FILE* f) {
     if (f) fclose(f);
   });
@@ -83,6 +85,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
   return {};
 }
 
+#ifdef QRT_HAS_ZLIB
 // Inflates `packed` bytes from `at` on; not more than the archive says there are.
 Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   z_stream z = {};
@@ -113,7 +116,25 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   return done == m.bytes ? Status() : damaged();
 }
 
-Status open_member(const std::string& path, const std::string& name, tool::NpyFile* npy) {
+// A deflated member of the archive, whole.
+Status open_deflated(FILE* archive, size_t at, const Member& m, NpyFile* npy) {
+  const File plain(tmpfile(), [](FILE* f) {
+    if (f) fclose(f);
+  });
+  if (!plain) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  QRT_TRY(inflate_member(archive, at, m, plain.get()));
+  return npy->open(plain, 0, m.bytes);
+}
+#else
+Status open_deflated(FILE*, size_t, const Member& m, NpyFile*) {
+  return error(Code::kUnsupported,
+               "its array '%s' is compressed, and this program was built without zlib: use "
+               "numpy.savez, or .npy",
+               m.name.c_str());
+}
+#endif
+
+Status open_member(const std::string& path, const std::string& name, NpyFile* npy) {
   File file;
   size_t file_bytes;
   QRT_TRY(open_file(path, &file, &file_bytes));
@@ -131,12 +152,7 @@ Status open_member(const std::string& path, const std::string& name, tool::NpyFi
     return error(Code::kUnsupported,
                  "its array '%s' is packed by method %u (known: stored, deflated)", name.c_str(),
                  m->method);
-  const File plain(tmpfile(), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  if (!plain) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
-  QRT_TRY(inflate_member(file.get(), at, *m, plain.get()));
-  return npy->open(plain, 0, m->bytes);
+  return open_deflated(file.get(), at, *m, npy);
 }
 
 }  // namespace
@@ -152,8 +168,8 @@ Status list_npz(const std::string& path, std::vector<std::string>* names) {
   return {};
 }
 
-Status open_npz_member(const std::string& path, const std::string& name, tool::NpyFile* file) {
+Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file) {
   return open_member(path, name, file).at(path);
 }
 
-}  // namespace qrt::quantize
+}  // namespace qrt::tool

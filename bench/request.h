@@ -1,0 +1,37 @@
+// What qrt_bench's command line asks for.
+#ifndef QRT_BENCH_REQUEST_H_
+#define QRT_BENCH_REQUEST_H_
+
+#include <string>
+#include <vector>
+
+#include "bench/measurement.h"
+#include "runtime/status.h"
+#include "runtime/tools/options.h"
+
+namespace qrt::bench {
+
+// Every model, or all at once, at every number of streams, of threads, every batch and rate.
+struct Request {
+  std::vector<std::string> models;
+  std::string streams, threads = "1", batches, qps, warmup, format = "text", compare, cpu_mask,
+                       affinity, trace, html;
+  bool concurrent_models = false;
+  Options options;  // the same for all
+};
+
+void declare(tool::CommandLine* line, Request* request);
+
+// Sets what follows from what was asked for. kInvalidArgument where that cannot be asked for at once.
+Status complete(Request* request);
+
+struct Counts {
+  std::vector<size_t> streams, threads, batches;  // streams, batch 0: not asked for, the model's
+  std::vector<double> qps;                        // 0: not asked for
+};
+// REQUIRES: the command line was parsed.
+Counts counts_of(const Request& request);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_REQUEST_H_

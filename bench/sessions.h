@@ -1,0 +1,29 @@
+// The sessions that are measured, and what they read.
+#ifndef QRT_BENCH_SESSIONS_H_
+#define QRT_BENCH_SESSIONS_H_
+
+#include <string>
+
+#include "bench/measurement.h"
+#include "qrt/qrt.hpp"
+#include "runtime/status.h"
+
+namespace qrt::bench {
+
+// The best instruction set that kernels are taken from.
+std::string best_isa(const std::string& cap);
+
+// At options' threads, or those of `pool` where it is not null. Throws what sessions throw.
+Session make_session(const Model& model, const Options& options, size_t batch, bool profile,
+                     qrt_pool* pool = nullptr);
+
+// The same values at every call: floats in [-1, 1), integers over their whole range.
+void fill_input(Session* session, size_t i);
+
+// All inputs, from options.inputs, else made up. kInvalidArgument and the like where the files do not
+// fit.
+Status fill_inputs(const Model& model, const Options& options, Session* session);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_SESSIONS_H_

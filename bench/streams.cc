@@ -1,0 +1,120 @@
+#include "bench/streams.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <system_error>
+#include <thread>
+
+#include "bench/interrupt.h"
+#include "bench/peak.h"
+
+namespace qrt::bench {
+namespace {
+
+Clock::duration milliseconds(double ms) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
+}
+
+// False: interrupted before.
+bool wait_until(Clock::time_point due) {
+  constexpr std::chrono::milliseconds kNap(20);  // a signal does not end a sleep
+  for (Clock::time_point now; !interrupted();) {
+    if ((now = Clock::now()) >= due) return true;
+    std::this_thread::sleep_for(std::min<Clock::duration>(due - now, kNap));
+  }
+  return false;
+}
+
+// The runs that the streams of one model share.
+class Requests {
+ public:
+  explicit Requests(const Extent& extent) : extent_(extent) {}
+  void start(Clock::time_point now) { start_ = now; }
+
+  // The next run of a stream that has done so many: waits until it is due, which is *due ms after the
+  // start, or -1: at once. False: there is none.
+  bool take(size_t done, double* due) {
+    if (interrupted()) return false;
+    *due = -1;
+    if (extent_.qps > 0 || extent_.runs > 0) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (extent_.runs > 0 && taken_ == extent_.runs) return false;
+      ++taken_;
+      if (extent_.qps > 0) *due = next_due_ += pause_(random_) * 1e3 / extent_.qps;
+    }
+    if (*due >= 0 && (*due >= end() || !wait_until(start_ + milliseconds(*due)))) return false;
+    if (extent_.runs > 0) return true;
+    return (done < extent_.least && *due < 0) || ms_since(start_) < end();
+  }
+  double part() {
+    if (extent_.runs == 0) return ms_since(start_) / (extent_.seconds * 1e3 + 1e-3);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<double>(taken_) / static_cast<double>(extent_.runs);
+  }
+
+ private:
+  double end() const { return extent_.runs > 0 ? HUGE_VAL : extent_.seconds * 1e3; }
+
+  const Extent extent_;
+  Clock::time_point start_;
+  std::mutex mutex_;
+  size_t taken_ = 0;
+  double next_due_ = 0;  // ms
+  std::mt19937_64 random_{1};
+  std::exponential_distribution<double> pause_{1};
+};
+
+void serve(Stream* stream, Requests* requests, bool is_timed_alone, Clock::time_point start,
+           const char* step, const Progress& progress) {
+  double due, end = 0;
+  while (requests->take(stream->runs.size(), &due)) {
+    if (progress) progress(step, requests->part());
+    const bool follows = due < 0 && !is_timed_alone;
+    const double cpu_begin = is_timed_alone ? thread_ns() : 0;
+    const double begin = follows ? end : ms_since(start);
+    stream->session.run();
+    end = ms_since(start);
+    const double cpu = is_timed_alone ? std::max((thread_ns() - cpu_begin) * 1e-6, 1e-6) : 0;
+    stream->runs.push_back({begin, end, std::max(end - (due < 0 ? begin : due), 1e-6), cpu});
+  }
+}
+
+}  // namespace
+
+Status run_streams(const std::vector<std::vector<Stream*>>& groups, const Extent& extent,
+                   const char* step, const Progress& progress) {
+  std::vector<std::unique_ptr<Requests>> requests;
+  std::vector<std::thread> threads;
+  std::promise<bool> starts;
+  const std::shared_future<bool> started(starts.get_future());
+  Clock::time_point start;
+  Status status;
+  for (const std::vector<Stream*>& group : groups) {
+    requests.push_back(std::make_unique<Requests>(extent));
+    for (Stream* stream : group) {
+      stream->runs.clear();
+      if (stream == groups[0][0] || !status.ok()) continue;
+      try {
+        threads.emplace_back([&, stream, shared = requests.back().get()] {
+          if (started.get()) serve(stream, shared, false, start, step, nullptr);
+        });
+      } catch (const std::system_error& e) {
+        status = error(Code::kOutOfMemory, "a thread for a stream cannot be started: %s",
+                       e.code().message().c_str());
+      }
+    }
+  }
+  start = Clock::now();
+  for (const auto& r : requests) r->start(start);
+  starts.set_value(status.ok());
+  if (status.ok())
+    serve(groups[0][0], requests[0].get(), extent.is_timed_alone, start, step, progress);
+  for (std::thread& thread : threads) thread.join();
+  return status;
+}
+
+}  // namespace qrt::bench

@@ -1,0 +1,47 @@
+// Streams: sessions that run at the same time, each on a thread of its own, as a server has them run
+// for its requests.
+#ifndef QRT_BENCH_STREAMS_H_
+#define QRT_BENCH_STREAMS_H_
+
+#include <vector>
+
+#include "bench/clock.h"
+#include "qrt/qrt.hpp"
+#include "runtime/status.h"
+
+namespace qrt::bench {
+
+// All in ms.
+struct RunTime {
+  double begin, end;  // since the streams started
+  double latency;     // positive; from when the run was due
+  double cpu;         // that its thread was running, positive; 0: not measured
+};
+
+struct Stream {
+  Session session;
+  std::vector<RunTime> runs;  // of the last run_streams()
+};
+
+// How long the streams of one model run: until `seconds` have passed and at least `least` times each,
+// or `runs` times together where that is not 0.
+struct Extent {
+  double seconds;
+  size_t least, runs = 0;
+  // Requests a second. 0: a stream's next run is due when the one before has ended. Else requests come
+  // at random, as those of independent users do (a Poisson process), and each waits for a stream that
+  // is free; what waits when the time is over is not run.
+  double qps = 0;
+  // Of one stream: a run is timed by itself, without what passes between runs, and its running time,
+  // too, for which the system is asked.
+  bool is_timed_alone = false;
+};
+
+// Runs the streams of each group as `extent` says, all groups at once, the first stream on the calling
+// thread. Fewer runs where interrupted(). kOutOfMemory where the system starts no more threads.
+Status run_streams(const std::vector<std::vector<Stream*>>& groups, const Extent& extent,
+                   const char* step, const Progress& progress);
+
+}  // namespace qrt::bench
+
+#endif  // QRT_BENCH_STREAMS_H_

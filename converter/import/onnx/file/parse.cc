@@ -1,0 +1,38 @@
+#include "converter/import/onnx/file/parse.h"
+
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/message_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace qrt::convert::from_onnx {
+
+Status parse_file(const std::string& path, const char* what, const char* type,
+                  google::protobuf::MessageLite* message) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return error(Code::kIoError, "cannot open '%s': %s", path.c_str(), strerror(errno));
+  google::protobuf::io::FileInputStream file(fd);
+  file.SetCloseOnDelete(true);
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    return error(Code::kIoError, "'%s' is not a regular file", path.c_str());
+  google::protobuf::LogSilencer silencer;  // its messages would go to stderr
+  google::protobuf::io::CodedInputStream stream(&file);
+  stream.SetTotalBytesLimit(INT_MAX);
+  const bool parsed = message->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  // To the parser the file just ends there, perhaps where a shorter model could.
+  if (file.GetErrno() != 0)
+    return error(Code::kIoError, "cannot read '%s': %s", path.c_str(), strerror(file.GetErrno()));
+  QRT_MODEL_CHECK(parsed,
+                  "'%s' is not an ONNX %s: its bytes are not a protobuf %s, or are cut short",
+                  path.c_str(), what, type);
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,108 @@
+// Inputs and expected outputs in .npz archives: which array is for which tensor, and what is refused.
+#include "runtime/tools/npz.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/command.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/zip.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+using testing::ZipMember;
+
+class Npz : public testing::CommandTest {
+ protected:
+  // y = a + b, uint8 [batch, 3] each.
+  Npz() {
+    testing::ModelBuilder m;
+    const uint32_t a = m.input({-1, 3}, DType::kUInt8, "a"),
+                   b = m.input({-1, 3}, DType::kUInt8, "b");
+    const uint32_t y = m.output({-1, 3}, DType::kUInt8, "y");
+    fb::AddOptionsT add;
+    add.a_scale = add.b_scale = testing::float_bits(1.0f);
+    m.op(std::move(add), {a, b}, {y});
+    model_ = write("model.qrt", m.build());
+  }
+  static ZipMember array(const std::string& name, const std::vector<uint8_t>& data) {
+    const auto n = static_cast<int64_t>(data.size() / 3);
+    return {name + ".npy", tool::npy_content(DType::kUInt8, {n, 3}, data.data(), data.size())};
+  }
+  std::string archive(const std::string& name, const std::vector<ZipMember>& members,
+                      bool packed = false) const {
+    return write(name, testing::zip(members, packed));
+  }
+  std::string sums(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), model_);
+    arguments.insert(arguments.end(), {"--print", "3"});
+    const CommandResult r = run("qrt_run", arguments);
+    EXPECT_EQ(r.status, 0) << r.err;
+    const size_t line = r.out.find('\n') + 1;
+    return r.out.substr(line, r.out.find('\n', line) - line);
+  }
+
+  std::string model_;
+  const ZipMember a_ = array("a", {1, 2, 3}), b_ = array("b", {10, 20, 30});
+};
+
+TEST_F(Npz, ArraysAreForTheInputsOfTheirNames) {
+  for (const bool packed : {false, true}) {
+    const std::string both = archive("in.npz", {b_, array("other", {0, 0, 0}), a_}, packed);
+    EXPECT_EQ(sums({both}), "  11 22 33") << packed;
+  }
+  // One of them, and a file for the other.
+  const std::string only_b = archive("b.npz", {b_, array("c", {0, 0, 0})});
+  const std::string a = write("a.npy", a_.content);
+  EXPECT_EQ(sums({a, only_b}), "  11 22 33");
+  EXPECT_EQ(sums({only_b, a}), "  11 22 33");
+  EXPECT_EQ(sums({"--input", "b=" + only_b, a}), "  11 22 33");
+}
+
+TEST_F(Npz, ArraysWithoutNamesComeInOrder) {
+  const std::string both =
+      archive("in.npz", {array("arr_0", {1, 2, 3}), array("arr_1", {10, 20, 30})});
+  EXPECT_EQ(sums({both}), "  11 22 33");
+  const std::string one = archive("one.npz", {array("whatever", {5, 5, 5})});
+  EXPECT_EQ(sums({one, write("b.npy", b_.content)}), "  15 25 35");
+  EXPECT_EQ(sums({"--input", "a=" + one, "--input", "b=" + one}), "  10 10 10");
+}
+
+TEST_F(Npz, HoldsWhatOutputsMustBe) {
+  const std::string in = archive("in.npz", {a_, b_});
+  const std::string right = archive("y.npz", {array("y", {11, 22, 33}), a_});
+  const std::string wrong = archive("wrong.npz", {array("y", {11, 22, 34}), a_});
+  EXPECT_EQ(run("qrt_run", {model_, in, "--expect", right}).status, 0);
+  const CommandResult r = run("qrt_run", {model_, in, "--expect", "y=" + wrong});
+  EXPECT_EQ(r.status, 1);
+  EXPECT_NE(r.out.find("expect output_0 'y': 1 of 3 differ, the first at 2: 33, expected 34"),
+            std::string::npos)
+      << r.out;
+  expect_failure("qrt_run", {model_, in, "--expect", archive("n.npz", {a_, b_})}, 2,
+                 "n.npz: holds no array for any output of the model: it has 'a', 'b'");
+}
+
+TEST_F(Npz, IsTakenByTheOtherTools) {
+  EXPECT_EQ(
+      run("qrt_bench", {model_, "--seconds", "0", "--input", archive("in.npz", {a_, b_})}).status,
+      0);
+}
+
+TEST_F(Npz, SaysWhatItLacks) {
+  const std::string in = archive("in.npz", {a_, array("c", {0, 0, 0})});
+  expect_failure("qrt_run", {model_, in}, 2, "no file for input 1 'b' (uint8 [-1, 3])");
+  expect_failure("qrt_run", {model_, "--input", "b=" + in}, 2,
+                 "in.npz: holds no array for 'b': it has 'a', 'c'");
+  expect_failure("qrt_run", {model_, write("text.npz", "text")}, 3,
+                 "text.npz: is not a whole .npz (zip) file");
+  expect_failure("qrt_run", {model_, archive("none.npz", {})}, 3, "none.npz: holds no arrays");
+  expect_failure("qrt_run", {model_, path("absent.npz")}, 5, "absent.npz: No such file");
+  expect_failure("qrt_run", {model_, "input_0.pb"}, 4,
+                 "input_0.pb: is an ONNX tensor, expected .npy or .npz: qrt_convert MODEL.onnx");
+  const std::string shape = archive("s.npz", {a_, array("b", {1, 2, 3, 4, 5, 6})});
+  expect_failure("qrt_run", {model_, shape}, 3, "s.npz[b]: it has a batch of 2");
+}
+
+}  // namespace
+}  // namespace qrt

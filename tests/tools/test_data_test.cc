@@ -1,0 +1,132 @@
+// qrt_convert --test-data: folders of input_0.pb, output_0.pb ... as they lie beside ONNX models.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "onnx/onnx_pb.h"
+#include "runtime/tools/npy.h"
+#include "tests/support/command.h"
+
+namespace qrt {
+namespace {
+
+using testing::CommandResult;
+
+// The digits network, and what ONNX Runtime makes of its images.
+class TestData : public testing::CommandTest {
+ protected:
+  TestData() {
+    std::filesystem::create_directory(path("data"));
+    EXPECT_TRUE(tool::read_npy(digits("images.npy"), &images_).ok());
+    EXPECT_TRUE(tool::read_npy(digits("logits.npy"), &logits_).ok());
+  }
+  static std::string digits(const std::string& name) {
+    return QRT_TESTS_DIR "/models/digits/" + name;
+  }
+  // Those of the first `batch` images.
+  static tool::NpyArray first(const tool::NpyArray& all, int64_t batch) {
+    tool::NpyArray some = all;
+    some.shape[0] = batch;
+    some.data.resize(static_cast<size_t>(some.shape.elements()) * sizeof(float));
+    return some;
+  }
+  static onnx::TensorProto proto(const std::string& name, const tool::NpyArray& array) {
+    onnx::TensorProto t;
+    t.set_name(name);
+    t.set_data_type(onnx::TensorProto::FLOAT);
+    for (const int64_t d : array.shape) t.add_dims(d);
+    t.set_raw_data(array.data.data(), array.data.size());
+    return t;
+  }
+  void write_data(const onnx::TensorProto& input, const onnx::TensorProto& output) const {
+    write("data/input_0.pb", input.SerializeAsString());
+    write("data/output_0.pb", output.SerializeAsString());
+  }
+  CommandResult check(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {digits("digits.onnx"), "--check", "--test-data", path("data")});
+    return run("qrt_convert", more);
+  }
+  void expect_refusal(int status, const std::string& part) const {
+    expect_failure("qrt_convert", {digits("digits.onnx"), "--check", "--test-data", path("data")},
+                   status, part);
+  }
+
+  tool::NpyArray images_, logits_;
+};
+
+TEST_F(TestData, IsRunAtItsOwnBatch) {
+  for (const int64_t batch : {1, 5}) {
+    write_data(proto("image", first(images_, batch)), proto("logits", first(logits_, batch)));
+    const CommandResult r = check();
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(r.out, "check 'logits': all " + std::to_string(10 * batch) + " equal\n");
+  }
+}
+
+TEST_F(TestData, OfOtherValuesIsToldApart) {
+  tool::NpyArray other = first(logits_, 1);
+  const float wrong = 1000;
+  memcpy(other.data.data() + 12, &wrong, sizeof wrong);
+  write_data(proto("image", first(images_, 1)), proto("logits", other));
+  const CommandResult r = check();
+  EXPECT_EQ(r.status, 1);
+  EXPECT_EQ(r.out.rfind("check 'logits': 1 of 10 differ, at most by ", 0), 0u) << r.out;
+}
+
+TEST_F(TestData, WithoutNamesGoesByNumber) {
+  write_data(proto("", first(images_, 1)), proto("y", first(logits_, 1)));
+  EXPECT_EQ(check().status, 0) << check().err;
+}
+
+TEST_F(TestData, MayBeArrays) {
+  const tool::NpyArray x = first(images_, 2), y = first(logits_, 2);
+  const auto save = [&](const char* name, const tool::NpyArray& a) {
+    EXPECT_TRUE(tool::write_npy(path(name), a.dtype, a.shape, a.data.data(), a.data.size()).ok());
+  };
+  save("data/input_0.npy", x);
+  save("data/output_0.npy", y);
+  EXPECT_EQ(check().out, "check 'logits': all 20 equal\n");
+}
+
+TEST_F(TestData, IsKeptForDevices) {
+  write_data(proto("image", first(images_, 1)), proto("logits", first(logits_, 1)));
+  const std::string kept = path("kept.qrt");
+  const CommandResult r = run("qrt_convert", {digits("digits.onnx"), "--keep-test-values",
+                                              "--test-data", path("data"), "-o", kept});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(run("qrt_run", {kept, "--check"}).out, "check output 0 'logits': all 10 equal\n");
+  // At the batch that the file has by itself.
+  write_data(proto("image", first(images_, 2)), proto("logits", first(logits_, 2)));
+  expect_failure(
+      "qrt_convert",
+      {digits("digits.onnx"), "--keep-test-values", "--test-data", path("data"), "-o", kept}, 2,
+      "the test values of the input 'image' are float32 of shape [2, 1, 8, 8]");
+}
+
+TEST_F(TestData, ThatIsMissingDamagedOrLeftOverIsRefused) {
+  expect_refusal(2, "data: holds no input_0.pb or .npy, and the model has 1 inputs");
+  write_data(proto("image", first(images_, 1)), proto("logits", first(logits_, 1)));
+  write("data/input_1.pb", read(path("data/input_0.pb")));
+  expect_refusal(2, "data/input_1.pb: the model has only 1 inputs");
+  std::filesystem::remove(path("data/input_1.pb"));
+  const std::string whole = read(path("data/input_0.pb"));
+  write("data/input_0.pb", whole.substr(0, whole.size() - 1));
+  expect_refusal(3, "data/input_0.pb' is not an ONNX tensor: its bytes are not a protobuf");
+  onnx::TensorProto t = proto("image", first(images_, 1));
+  t.set_dims(0, 2);
+  write("data/input_0.pb", t.SerializeAsString());
+  expect_refusal(3, "data/input_0.pb: tensor 'image': 256 bytes of data");
+  t = proto("image", first(images_, 1));
+  t.set_data_type(onnx::TensorProto::DOUBLE);
+  t.set_raw_data(std::string(512, '\0'));
+  write("data/input_0.pb", t.SerializeAsString());
+  expect_refusal(4, "data/input_0.pb: element type float64 is not supported");
+  expect_failure("qrt_convert",
+                 {digits("digits.onnx"), "--test-data", path("data"), "-o", path("m")}, 2,
+                 "--test-data needs --check or --keep-test-values");
+  expect_failure("qrt_convert", {digits("digits.onnx"), "--check"}, 2, "by --test-data");
+}
+
+}  // namespace
+}  // namespace qrt
