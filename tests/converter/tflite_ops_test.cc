@@ -119,6 +119,23 @@ TEST(TfliteUnary, TranscendentalFunctions) {
   });
 }
 
+// The numbers of TFLite's own kernel, whose shift within 16 bits turns 0 into 1 and -1 into -1 when 16
+// bits or more go: in front of the product, and behind it.
+TEST(TfliteUnary, HardSwishOfScalesFarApart) {
+  const auto hard_swish = [](float in, int in_zero, float out, int out_zero) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {8}, in, in_zero);
+    b.op(B::HARD_SWISH, {x}, {b.output(TensorType::INT8, {8}, out, out_zero)});
+    return run(b, {testing::to_bytes(std::vector<int8_t>{-128, -100, -1, 0, 1, 50, 97, 127})});
+  };
+  with_both([&] {
+    EXPECT_EQ(hard_swish(3.364235e-08f, 97, 7.80843e-08f, 127)[0],
+              testing::to_bytes(std::vector<int8_t>{79, 85, 106, 106, 106, 117, 127, 127}));
+    EXPECT_EQ(hard_swish(0.001953125f, 0, 4, -3)[0],
+              testing::to_bytes(std::vector<int8_t>{-4, -4, -4, -2, -2, -2, -2, -2}));
+  });
+}
+
 // Keras' default: a slope for each element of an image; [h, 1, c] shares them over a row.
 TEST(TfliteUnary, PreluPerElement) {
   with_both([] {

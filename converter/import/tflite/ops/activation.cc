@@ -90,6 +90,13 @@ int32_t saturate16(int64_t v) {
   return static_cast<int32_t>(std::clamp<int64_t>(v, -32768, 32767));
 }
 
+// The reference shifts within 16 bits, whose mask of the bits that go is all ones from 16 of them on:
+// it then rounds every number away from zero, and 0 to 1.
+int32_t shift_half_away_16(int32_t v, int s) {
+  if (s < 16) return static_cast<int32_t>(fixed::shift_half_away(v, s));
+  return v < 0 ? -1 : 1;
+}
+
 // The high half of a multiplier, rounded.
 int32_t high16(Multiplier m) {
   return m.value >= 0x7fff8000 ? 0x7fff : (m.value + (1 << 15)) >> 16;
@@ -272,10 +279,10 @@ Status import_hard_swish(Importer& importer, const Op& op) {
     if (left > 0) relu = saturate16(int64_t{relu} * (int64_t{1} << std::min(left - 1, 31)));
     relu = product16(relu, relu_factor);
     if (left > 0) relu = saturate16(int64_t{relu} * 2);
-    if (left < 0) relu = static_cast<int32_t>(fixed::shift_half_away(relu, -left));
+    if (left < 0) relu = shift_half_away_16(relu, -left);
     relu = (relu + 32768) >> 1;
     const int32_t product = relu * linear / 32768;  // towards zero
-    return clamp_to(fixed::shift_half_away(product, -to_output.exponent()) + out.zero_point[0],
+    return clamp_to(shift_half_away_16(product, -to_output.exponent()) + out.zero_point[0],
                     Limits::of_source(out));
   });
 }
