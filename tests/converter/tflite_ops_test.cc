@@ -119,6 +119,23 @@ TEST(TfliteUnary, TranscendentalFunctions) {
   });
 }
 
+// The reference's bound of the input, 15 * 2^27 >> the multiplier's exponent, is undefined there.
+TEST(TfliteUnary, RefusesScalesOfNegativeShifts) {
+  const auto unary = [](B code, float scale) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 4}, scale, 3);
+    const bool is_tanh = code == B::TANH;
+    b.op(code, {x},
+         {b.output(TensorType::INT8, {1, 4}, is_tanh ? 1.0f / 128 : 1.0f / 256,
+                   is_tanh ? 0 : -128)});
+    return b;
+  };
+  for (const B code : {B::LOGISTIC, B::TANH}) {
+    EXPECT_TRUE(unary(code, 0x1p-28f).import().status.ok());
+    expect_rule(unary(code, 0x1.fp-29f), "below 2^-28, where the reference shifts by a negative");
+  }
+}
+
 // The numbers of TFLite's own kernel, whose shift within 16 bits turns 0 into 1 and -1 into -1 when 16
 // bits or more go: in front of the product, and behind it.
 TEST(TfliteUnary, HardSwishOfScalesFarApart) {

@@ -57,6 +57,11 @@ Status import_saturating(Importer& importer, const Op& op, const Quant& in, cons
                          int32_t (*f)(int32_t), int result_shift, int result_offset) {
   if (refuse_legacy(importer, op, in)) return Status();
   const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale[0]), 27));
+  if (m.exponent() < 0)
+    return importer.refuse(op,
+                           "the input's scale is below 2^-28, where the reference shifts by a "
+                           "negative number",
+                           importer.input(op, 0).name, "quantise the input with a greater scale");
   const double radius = std::floor(std::ldexp(15.0, 27 - m.exponent()));
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
