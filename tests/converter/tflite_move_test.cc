@@ -171,6 +171,11 @@ TEST(TfliteMove, GatherOfConstantIndices) {
                {batched.x, batched.b.constant(TensorType::INT32, {2, 2}, Dims{2, 0, 1, 1})},
                batched.outputs, o);
   batched.expect({{2, 0, 4, 4}});
+  Case apart({2, 2, 3}, {{2, 2, 2}});
+  o.axis = 2;
+  apart.b.op(B::GATHER, {apart.x, apart.b.constant(TensorType::INT32, {2, 2}, Dims{2, 0, 1, 1})},
+             apart.outputs, o);
+  apart.expect({{2, 0, 5, 3, 7, 7, 10, 10}});
   Case points({2, 3}, {{2}});
   points.b.op(B::GATHER_ND,
               {points.x, points.b.constant(TensorType::INT32, {2, 2}, Dims{1, 2, 0, 1})},

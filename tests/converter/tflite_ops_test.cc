@@ -119,6 +119,40 @@ TEST(TfliteUnary, TranscendentalFunctions) {
   });
 }
 
+// The reference's bound of the input, 15 * 2^27 >> the multiplier's exponent, is undefined there.
+TEST(TfliteUnary, RefusesScalesOfNegativeShifts) {
+  const auto unary = [](B code, float scale) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 4}, scale, 3);
+    const bool is_tanh = code == B::TANH;
+    b.op(code, {x},
+         {b.output(TensorType::INT8, {1, 4}, is_tanh ? 1.0f / 128 : 1.0f / 256,
+                   is_tanh ? 0 : -128)});
+    return b;
+  };
+  for (const B code : {B::LOGISTIC, B::TANH}) {
+    EXPECT_TRUE(unary(code, 0x1p-28f).import().status.ok());
+    expect_rule(unary(code, 0x1.fp-29f), "below 2^-28, where the reference shifts by a negative");
+  }
+}
+
+// The numbers of TFLite's own kernel, whose shift within 16 bits turns 0 into 1 and -1 into -1 when 16
+// bits or more go: in front of the product, and behind it.
+TEST(TfliteUnary, HardSwishOfScalesFarApart) {
+  const auto hard_swish = [](float in, int in_zero, float out, int out_zero) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {8}, in, in_zero);
+    b.op(B::HARD_SWISH, {x}, {b.output(TensorType::INT8, {8}, out, out_zero)});
+    return run(b, {testing::to_bytes(std::vector<int8_t>{-128, -100, -1, 0, 1, 50, 97, 127})});
+  };
+  with_both([&] {
+    EXPECT_EQ(hard_swish(3.364235e-08f, 97, 7.80843e-08f, 127)[0],
+              testing::to_bytes(std::vector<int8_t>{79, 85, 106, 106, 106, 117, 127, 127}));
+    EXPECT_EQ(hard_swish(0.001953125f, 0, 4, -3)[0],
+              testing::to_bytes(std::vector<int8_t>{-4, -4, -4, -2, -2, -2, -2, -2}));
+  });
+}
+
 // Keras' default: a slope for each element of an image; [h, 1, c] shares them over a row.
 TEST(TfliteUnary, PreluPerElement) {
   with_both([] {

@@ -57,6 +57,11 @@ Status import_saturating(Importer& importer, const Op& op, const Quant& in, cons
                          int32_t (*f)(int32_t), int result_shift, int result_offset) {
   if (refuse_legacy(importer, op, in)) return Status();
   const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale[0]), 27));
+  if (m.exponent() < 0)
+    return importer.refuse(op,
+                           "the input's scale is below 2^-28, where the reference shifts by a "
+                           "negative number",
+                           importer.input(op, 0).name, "quantise the input with a greater scale");
   const double radius = std::floor(std::ldexp(15.0, 27 - m.exponent()));
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
@@ -88,6 +93,13 @@ int32_t product16(int32_t a, int32_t b) { return (a * b + (1 << 14)) >> 15; }
 
 int32_t saturate16(int64_t v) {
   return static_cast<int32_t>(std::clamp<int64_t>(v, -32768, 32767));
+}
+
+// The reference shifts within 16 bits, whose mask of the bits that go is all ones from 16 of them on:
+// it then rounds every number away from zero, and 0 to 1.
+int32_t shift_half_away_16(int32_t v, int s) {
+  if (s < 16) return static_cast<int32_t>(fixed::shift_half_away(v, s));
+  return v < 0 ? -1 : 1;
 }
 
 // The high half of a multiplier, rounded.
@@ -272,10 +284,10 @@ Status import_hard_swish(Importer& importer, const Op& op) {
     if (left > 0) relu = saturate16(int64_t{relu} * (int64_t{1} << std::min(left - 1, 31)));
     relu = product16(relu, relu_factor);
     if (left > 0) relu = saturate16(int64_t{relu} * 2);
-    if (left < 0) relu = static_cast<int32_t>(fixed::shift_half_away(relu, -left));
+    if (left < 0) relu = shift_half_away_16(relu, -left);
     relu = (relu + 32768) >> 1;
     const int32_t product = relu * linear / 32768;  // towards zero
-    return clamp_to(fixed::shift_half_away(product, -to_output.exponent()) + out.zero_point[0],
+    return clamp_to(shift_half_away_16(product, -to_output.exponent()) + out.zero_point[0],
                     Limits::of_source(out));
   });
 }

@@ -156,16 +156,17 @@ Status import_gather(Importer& importer, const Op& op) {
   const int64_t n = from[axis];
   for (int32_t i : indices)
     QRT_MODEL_CHECK(i >= 0 && i < n, "index %d of %lld", i, static_cast<long long>(n));
-  // What is in front of the axis behind the batch dimensions stays; the batch dimensions and the
-  // axis are read together where there are any.
+  // Behind batch dimensions, all that stand in front of the axis are read with it as rows, which each
+  // have the indices of their batch.
   std::vector<int64_t> to;
-  int64_t batches = 1;
+  int64_t batches = 1, fronts = 1;
   for (int d = 0; d < batch; ++d) {
     QRT_MODEL_CHECK(from[d] == shape[d], "batch dimension %d is %lld and %lld", d,
                     static_cast<long long>(from[d]), static_cast<long long>(shape[d]));
     batches *= from[d];
   }
   for (int d = 0; d < axis; ++d) to.push_back(from[d]);
+  for (int d = batch; d < axis; ++d) fronts *= from[d];
   for (int d = batch; d < shape.rank(); ++d) to.push_back(shape[d]);
   for (int d = axis + 1; d < from.rank(); ++d) to.push_back(from[d]);
   if (to.size() > static_cast<size_t>(kMaxTensorRank))
@@ -177,19 +178,20 @@ Status import_gather(Importer& importer, const Op& op) {
     maps.set(axis, indices);
     QRT_TRY(x.gather(maps));
   } else {
-    if (axis != batch)
-      return importer.refuse(op, "its axis does not follow its batch dimensions",
-                             importer.output(op).name, "gather along the axis behind the batch");
     const int64_t each = static_cast<int64_t>(indices.size()) / batches;
-    for (size_t i = 0; i < indices.size(); ++i)
-      indices[i] += static_cast<int32_t>(static_cast<int64_t>(i) / each * n);
-    std::vector<int64_t> flat = {batches * n};
+    QRT_TRY(check_index_count(batches * fronts * each));
+    Indices rows_read;
+    for (int64_t row = 0; row < batches * fronts; ++row)
+      for (int64_t i = 0; i < each; ++i)
+        rows_read.push_back(
+            static_cast<int32_t>(row * n + indices[static_cast<size_t>(row / fronts * each + i)]));
+    std::vector<int64_t> flat = {batches * fronts * n};
     for (int d = axis + 1; d < from.rank(); ++d) flat.push_back(from[d]);
     Shape rows;
     QRT_TRY(shape_of(flat, &rows));
     x.reshape(rows);
     IndexMaps maps(rows);
-    maps.set(0, indices);
+    maps.set(0, std::move(rows_read));
     QRT_TRY(x.gather(maps));
   }
   x.reshape(result);
