@@ -139,8 +139,11 @@ IsaSet hardware_isas() {
   if (f.avx512_vbmi && has_amx()) set |= static_cast<IsaSet>(Isa::kAmx);
 #ifdef QRT_EMULATED_ISAS
   if (f.avx512_vbmi) {
-    set |= static_cast<IsaSet>(Isa::kAvxVnni) | static_cast<IsaSet>(Isa::kAmx);
+    set |= static_cast<IsaSet>(Isa::kAmx);
     testing::emulate_tiles();
+#ifdef QRT_EMULATED_AVXVNNI
+    set |= static_cast<IsaSet>(Isa::kAvxVnni);
+#endif
   }
 #endif
   return set;

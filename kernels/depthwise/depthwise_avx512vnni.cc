@@ -14,7 +14,9 @@ struct Zmm {
   static constexpr DepthwiseTile kTile = kDepthwiseZmm;
   static constexpr int kBands = kBandCount;
   static constexpr int kOutputs = kBands == 2 ? 2 : 1;
-  static constexpr bool kHolds = true, kHalves = kBands == 1;
+  static constexpr bool kHolds = true;
+  static constexpr int kHalfPixels = kBands == 1 ? 4 : 0;
+  static constexpr bool kFewRegisters = false;
   static constexpr bool kSlides = true;
   static constexpr bool kFuses = true;
   static constexpr bool kFusesAboveZeroPoint = true;

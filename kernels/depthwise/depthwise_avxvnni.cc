@@ -15,6 +15,12 @@ struct AvxVnni : YmmBytes<kBandCount> {
   QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
     asm(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
   }
+  QRT_INLINE void dot(__m256i& acc, __m256i data, const uint8_t* weights) {
+    dot(acc, data, load_weights(weights));
+  }
+  QRT_INLINE void dot(__m256i& acc, __m256i data, __m256i weights) {
+    asm(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "x"(weights));
+  }
 };
 
 }  // namespace

@@ -51,9 +51,9 @@ enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kAffine, kGen
 struct Block {
   const DepthwiseArgs& args;
   const DepthwisePlan& plan;
-  size_t channels;  // of the whole output
-  size_t c, n;      // this block's first channel and number of channels
-  size_t bands;
+  size_t channels;           // of the whole output
+  size_t c, n;               // this block's first channel and number of channels
+  size_t bands, band_bytes;  // of a register
   Store store;
   StageForms forms;  // kGeneric
 };

@@ -10,6 +10,11 @@
 namespace qrt {
 namespace {
 
+template <class V>
+constexpr bool has_lines() {
+  return V::kHolds && V::kBands == 1 && V::kTile.group_rows == 4;
+}
+
 inline bool is_line(const DepthwiseShape& s) {
   return s.in_h == 1 && s.out_h == 1 && s.kernel_h == 1 && s.pad_top == 0 &&
          (s.kernel_w == 2 || s.kernel_w == 3) && s.stride_w == 1 && s.multiplier == 1;
@@ -19,7 +24,6 @@ inline bool is_line(const DepthwiseShape& s) {
 // dilation later.
 template <class V>
 QRT_INLINE void prepare_line(const Block& b) {
-  static_assert(V::kTile.group_rows == 4);
   constexpr size_t kCell = V::kTile.quad_bytes;
   using Cell = typename Quads<V>::Unsigned;
   uint8_t* const weights = b.args.scratch + b.plan.weights_offset;
@@ -57,7 +61,17 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
         acc[q] = held.start(q);
         V::dot(acc[q], data[q], weights + ((1 - i) * 4 + q) * kCell);
       });
-      finish.template store<kStore>(acc, held.constants(), i == 0 ? later : out, 0, 1);
+      uint8_t* const to = i == 0 ? later : out;
+      if constexpr (stores_whole<V, kStore>()) {
+        constexpr size_t kBytes = 16 * V::kTile.lanes;
+        uint8_t memory[2 * kBytes];  // copy_part() reads registers
+        uint8_t* const part = opaque(memory);
+        const bool is_whole = b.n == kBytes;
+        finish.template store<kStore>(acc, held.constants(), is_whole ? to : part, kBytes / 2, 1);
+        if (!is_whole) copy_part<V, 1>(part, b, 0, 1, to);
+      } else {
+        finish.template store<kStore>(acc, held.constants(), to, 0, 1);
+      }
     });
     out += out_step;
     later += out_step;

@@ -50,7 +50,7 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
     int32_t result[kInts];
     V::store_acc(acc, result);
     requantize_tile<typename V::Lanes>(b.args.requant, b.forms, b.c, result,
-                                       bands < b.bands ? bands : b.bands, kInts / b.bands, b.n, out,
+                                       bands < b.bands ? bands : b.bands, b.band_bytes, b.n, out,
                                        band_bytes);
   } else {
     finish.template store<kStore == Store::kClamp>(acc, loop.constants + 4 * kInts, out, band_bytes,
@@ -68,7 +68,7 @@ constexpr bool stores_whole() {
 template <class V, int kRows>
 QRT_INLINE void copy_part(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows_left,
                           uint8_t* out) {
-  const size_t part_bytes = 16 * V::kTile.lanes / b.bands, most = kRows * b.bands;
+  const size_t part_bytes = b.band_bytes, most = kRows * b.bands;
   for (size_t i = 0; i < (rows_left < most ? rows_left : most); ++i, out += row_bytes)
     V::store_part(out, V::load(part + i * part_bytes), b.n);
 }
@@ -128,7 +128,7 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     static_assert(kPixels == 1);
     constexpr size_t kBytes = 16 * V::kTile.lanes;
     uint8_t part[(kRows + 1) * kBytes];  // copy_part() reads registers
-    const size_t part_bytes = kBytes / b.bands;
+    const size_t part_bytes = b.band_bytes;
     const bool is_whole = b.n == part_bytes && rows_left >= kRows * b.bands;
     uint8_t* const to = is_whole ? out : part;
     const size_t row_bytes = is_whole ? loop.row_bytes : part_bytes;
@@ -148,53 +148,65 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
 }
 
-// kRows x 4 output pixels of every band, half of the quads at a time: registers hold the accumulators
-// of four pixels, so that a product takes less than one load, and of the first half the words.
-template <class V, int kRows, Store kStore>
+// kRows x kHalfPixels output pixels of every band, half of the quads at a time: registers hold the
+// accumulators of several pixels, so that a product takes less than one load, and, if there are enough, of the first
+// half the words. band_bytes: as of a Finish.
+template <class V, int kRows, int kTaps, Store kStore>
 QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename V::Finish& finish,
-                               const uint8_t* columns, uint8_t* out, size_t rows_left) {
+                               const uint8_t* columns, uint8_t* out, size_t band_bytes,
+                               size_t rows_left) {
   constexpr size_t kCell = V::kTile.quad_bytes, kVector = V::kTile.lanes * 16;
-  typename V::Data words[2][kRows][4];
+  constexpr int kPixels = V::kHalfPixels;
+  typename V::Data memory[kRows * kPixels];
+  typename V::Data* const words = V::kFewRegisters ? opaque(memory) : memory;
   unroll<2>([&](auto half) QRT_INLINE_LAMBDA {
-    typename V::Acc acc[kRows][4][2];
+    typename V::Acc acc[kRows][kPixels][2];
     unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
       const auto start = V::load_acc(loop.constants + (half * 2 + q) * kVector);
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-        unroll<4>([&](auto x) QRT_INLINE_LAMBDA { acc[r][x][q] = start; });
+        unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA { acc[r][x][q] = start; });
       });
     });
     const uint8_t* weights = loop.weights + half * 2 * kCell;
-    size_t taps = loop.taps, step = loop.tap_step;
-    for (size_t o = 0; o < loop.outer; ++o) {
-      const uint8_t* data = columns + o * loop.outer_step + half * 2 * kCell;
-      for (size_t t = 0; t < taps; ++t) {
-        unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
-          decltype(V::load_weights(weights)) w[kRows];
-          unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-            w[r] = V::load_weights(weights + r * loop.weight_row_bytes + q * kCell);
-          });
-          unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
-            const auto d = V::load_data(data + x * loop.pixel_step + q * kCell);
-            unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d, w[r]); });
-          });
+    const auto tap = [&](const uint8_t* data, size_t offset) QRT_INLINE_LAMBDA {
+      unroll<2>([&](auto q) QRT_INLINE_LAMBDA {
+        typename V::Data w[kRows];
+        unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
+          w[r] = V::load_data(weights + offset + r * loop.weight_row_bytes + q * kCell);
         });
-        data += step;
-        weights += 4 * kCell;
+        unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+          const auto d = V::load_data(data + x * loop.pixel_step + q * kCell);
+          unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { V::dot(acc[r][x][q], d, w[r]); });
+        });
+      });
+    };
+    const uint8_t* const first = columns + half * 2 * kCell;
+    if constexpr (kTaps > 0) {
+      unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(first + t * 4 * kCell, t * 4 * kCell); });
+    } else {
+      size_t taps = loop.taps, step = loop.tap_step;
+      for (size_t o = 0; o < loop.outer; ++o) {
+        const uint8_t* data = first + o * loop.outer_step;
+        for (size_t t = 0; t < taps; ++t) {
+          tap(data, 0);
+          data += step;
+          weights += 4 * kCell;
+        }
+        taps = loop.more_taps, step = loop.more_step;
       }
-      taps = loop.more_taps, step = loop.more_step;
     }
     const typename V::template Constants<kStore> constants(loop.constants);
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-      unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
-        words[half][r][x] = finish.template words<kStore>(acc[r][x], constants, half * 2);
+      unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
+        const auto own = finish.template words<kStore>(acc[r][x], constants, half * 2);
+        if constexpr (half == 0) {
+          words[r * kPixels + x] = own;
+        } else {
+          finish.template store<kStore>(words[r * kPixels + x], own,
+                                        out + r * loop.row_bytes + x * loop.channels, band_bytes,
+                                        (rows_left + kRows - 1 - r) / kRows);
+        }
       });
-    });
-  });
-  unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
-    unroll<4>([&](auto x) QRT_INLINE_LAMBDA {
-      finish.template store<kStore>(words[0][r][x], words[1][r][x],
-                                    out + r * loop.row_bytes + x * loop.channels,
-                                    kRows * loop.row_bytes, (rows_left + kRows - 1 - r) / kRows);
     });
   });
 }
@@ -202,17 +214,24 @@ QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename 
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_NOINLINE void compute_area(const Block& b, const Loop& shared, const Area& area) {
   const Loop loop = shared;
-  const typename V::Finish finish(b.args.requant, b.n);
+  // Fixed point has constants of its own: where registers are few the others stay in memory.
+  constexpr bool kFinishInMemory = V::kFewRegisters && kStore == Store::kFixed;
+  const typename V::Finish own(b.args.requant, b.n);
+  const typename V::Finish& finish = kFinishInMemory ? *opaque(&own) : own;
   const uint8_t* columns = b.args.scratch + b.plan.columns_offset;
   uint8_t* out = b.args.output + (area.y * b.args.shape.out_w + area.x) * b.channels + b.c;
   const size_t rows_left = area.left;
   size_t i = 0;
-  if constexpr (V::kHalves && kStore != Store::kGeneric) {
-    // The last four may overlap those before.
-    for (; area.outputs >= 4 && i + 2 < area.outputs; i += 4) {
-      const size_t x = i + 4 <= area.outputs ? i : area.outputs - 4;
-      compute_halves<V, kRows, kStore>(b, loop, finish, columns + x * loop.pixel_step,
-                                       out + x * loop.channels, rows_left);
+  if constexpr (V::kHalfPixels > 0 && kStore != Store::kGeneric) {
+    constexpr size_t kPixels = V::kHalfPixels, kBytes = 16 * V::kTile.lanes;
+    const bool is_whole = b.n == b.band_bytes && rows_left >= kRows * b.bands;
+    const size_t outputs = V::kStoresWhole && !is_whole ? 0 : area.outputs;
+    const size_t band_bytes = V::kStoresWhole && b.bands == 1 ? kBytes / 2 : kRows * loop.row_bytes;
+    // The last ones may overlap those before.
+    for (; outputs >= kPixels && i + kPixels / 2 < outputs; i += kPixels) {
+      const size_t x = i + kPixels <= outputs ? i : outputs - kPixels;
+      compute_halves<V, kRows, kTaps, kStore>(b, loop, finish, columns + x * loop.pixel_step,
+                                              out + x * loop.channels, band_bytes, rows_left);
     }
     columns += i * loop.pixel_step;
     out += i * loop.channels;

@@ -18,7 +18,9 @@ struct Neon {
   using Acc = int32x4_t;
   using Lanes = neon::Lanes;
   static constexpr bool kOwnTaps = true;
-  static constexpr bool kHolds = false, kHalves = false;
+  static constexpr bool kHolds = false;
+  static constexpr int kHalfPixels = 0;
+  static constexpr bool kFewRegisters = false;
 
   // Store::kFused: no conversions, of which Cortex-A76 does a quarter as many as of additions. A
   // sum that starts at the bits of the float 2^23 is, as a float f, 2^23 + sum from 0 up to 2^23,

@@ -42,7 +42,10 @@
 //     load_quads(p[4], Data[4])            four quads from the 64 bytes at each address
 //     interleave_two(rows, Row[2])         two rows to words (kTile.pairs), and two columns'
 //     interleave_words(words, words, Data[4])               words to cells
-//   kHalves                                whether compute_area() takes half of the quads at a time
+//   kHalfPixels                            of how many pixels of a row compute_area() takes half of the
+//                                          quads at a time; 0: it does not
+//   kFewRegisters                          whether the words of half of the quads wait in memory then
+//     dot(acc, data, Data)                 also with the weights in a register
 //   store_acc(acc[4], int32 out)           accumulators in channel order
 //   Lanes                                  policy of isa/requantize_tile.h, for the other epilogues
 //
@@ -89,7 +92,7 @@ constexpr typename Loops<V>::Slide slide_of() {
 
 template <class V, Store kStore>
 constexpr auto line_of() -> decltype(Loops<V>::line) {
-  if constexpr (V::kHolds && V::kBands == 1 && kStore != Store::kGeneric)
+  if constexpr (has_lines<V>() && kStore != Store::kGeneric)
     return compute_line<V, kStore>;
   else
     return nullptr;
@@ -225,7 +228,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      s.stride_w * p.column_bytes,
                      b.channels,
                      row_step<V>(b) * s.out_w * b.channels};
-  if constexpr (V::kHolds && V::kBands == 1) {
+  if constexpr (has_lines<V>()) {
     if (loops.line != nullptr && is_line(s)) {
       prepare_line<V>(b);
       return loops.line(b, loop);
@@ -290,7 +293,9 @@ template <class V>
 QRT_NOINLINE void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels,
                             size_t c, size_t n, size_t y, size_t end) {
   const Requant& r = args.requant;
-  Block b = {args, plan, channels, c, n, V::kBands, store_of<V>(r, c, n), {}};
+  Block b = {
+      args, plan, channels, c, n, V::kBands, 16 * V::kTile.lanes / V::kBands, store_of<V>(r, c, n),
+      {}};
   prepare<V>(b);
   if constexpr (!kIntegerOnly) {
     if (b.store == Store::kPlain || b.store == Store::kClamp) {
@@ -315,7 +320,7 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    const bool is_wide = V::kHolds && is_line(args.shape);  // one row, and no use for bands
+    const bool is_wide = has_lines<V>() && is_line(args.shape);  // one row, and no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }

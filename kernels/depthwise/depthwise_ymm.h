@@ -19,7 +19,9 @@ struct Ymm {
   static constexpr int kOutputs = 1;
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
-  static constexpr bool kHolds = false, kHalves = false;
+  static constexpr bool kHolds = true;
+  static constexpr int kHalfPixels = 0;
+  static constexpr bool kFewRegisters = false;
   static constexpr bool kOwnTaps = false;
   static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false, kStoresWhole = true;
   using Row = __m256i;
@@ -41,7 +43,12 @@ struct Ymm {
     return kBands == 1 ? load(p[0]) : load_lanes(p);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
+  // Not an intrinsic: g++ 12 would repeat the load for each product that uses it.
+  QRT_INLINE Data load_data(const uint8_t* p) {
+    Data v;
+    asm("vmovdqu %1, %0" : "=x"(v) : "m"(*reinterpret_cast<const __m256i_u*>(p)));
+    return v;
+  }
   QRT_INLINE void store_data(uint8_t* p, Data v) { save(p, v); }
 
   QRT_INLINE bool is_bounded(const uint8_t* constants, float reach) {
@@ -71,6 +78,33 @@ struct Ymm {
       for (size_t j = (n + 7) / 8 * 8; j < 32; ++j) constants[i][j] = 0;
   }
 
+  QRT_INLINE void load_quads(const uint8_t* const* p, Data quads[4]) {
+    const __m256i first[2] = {load(p[0]), load(p[0] + 32)},
+                  second[2] = {load(p[1]), load(p[1] + 32)};
+    for (int i = 0; i < 2; ++i) {
+      quads[2 * i] = _mm256_permute2x128_si256(first[i], second[i], 0x20);
+      quads[2 * i + 1] = _mm256_permute2x128_si256(first[i], second[i], 0x31);
+    }
+  }
+
+  // Where an epilogue's constants are: there are no registers to hold them.
+  template <Store kStore>
+  struct Constants {
+    static constexpr bool kHeld = false;
+    static constexpr bool kIsFixed = kStore == Store::kFixed || kStore == Store::kFixedFromZero;
+    explicit __attribute__((always_inline)) Constants(const uint8_t* p) : constants(p + 128) {}
+    __attribute__((always_inline)) __m256 constant(int i, int q) const {
+      return _mm256_castsi256_ps(load(constants + i * 128 + q * 32));
+    }
+    __attribute__((always_inline)) __m256i value(__m256i acc, int q) const {
+      if constexpr (kIsFixed)
+        return avx2::FixedPoint::doubled<kStore == Store::kFixed>(acc, constant(0, q),
+                                                                  constant(1, q), constant(2, q));
+      return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), constant(0, q)));
+    }
+    const uint8_t* constants;
+  };
+
   QRT_INLINE void store_acc(const Acc acc[4], int32_t* out) {
     save(out, _mm256_permute2x128_si256(acc[0], acc[1], 0x20));
     save(out + 8, _mm256_permute2x128_si256(acc[2], acc[3], 0x20));
@@ -92,37 +126,25 @@ struct Ymm {
           lo(_mm256_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm256_set1_epi8(static_cast<char>(r.hi))) {}
 
-    template <bool kClamp>
-    __attribute__((always_inline)) void store(const Acc acc[4], const uint8_t* scale, uint8_t* out,
+    // The results of quads q and q + 1 before the zero point is added, in words.
+    template <Store kStore>
+    __attribute__((always_inline)) static __m256i words(const Acc acc[2],
+                                                        const Constants<kStore>& constants, int q) {
+      const __m256i v =
+          _mm256_packs_epi32(constants.value(acc[0], q), constants.value(acc[1], q + 1));
+      return Constants<kStore>::kIsFixed ? avx2::FixedPoint::halved(v) : v;
+    }
+
+    template <Store kStore>
+    __attribute__((always_inline)) void store(const Acc acc[4], const Constants<kStore>& constants,
+                                              uint8_t* out, size_t band_bytes, size_t bands) const {
+      store<kStore>(words<kStore>(acc, constants, 0), words<kStore>(acc + 2, constants, 2), out,
+                    band_bytes, bands);
+    }
+    template <Store kStore>
+    __attribute__((always_inline)) void store(__m256i low, __m256i high, uint8_t* out,
                                               size_t band_bytes, size_t) const {
-      __m256i v[4];
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        v[q] = _mm256_cvtps_epi32(
-            _mm256_mul_ps(_mm256_cvtepi32_ps(acc[q]), _mm256_castsi256_ps(load(scale + q * 32))));
-      }
-      pack<kClamp>(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]), out, band_bytes);
-    }
-
-    template <bool kFromZero>
-    __attribute__((always_inline)) void store_fixed(const Acc acc[4], const uint8_t* constants,
-                                                    uint8_t* out, size_t band_bytes, size_t) const {
-      using avx2::FixedPoint;
-      __m256i v[4];
-#pragma GCC unroll 4
-      for (int q = 0; q < 4; ++q) {
-        const __m256 high = _mm256_castsi256_ps(load(constants + 128 + q * 32));
-        const __m256 low = _mm256_castsi256_ps(load(constants + 256 + q * 32));
-        const __m256 nudge = _mm256_castsi256_ps(load(constants + 384 + q * 32));
-        v[q] = FixedPoint::doubled<!kFromZero>(acc[q], high, low, nudge);
-      }
-      pack<!kFromZero>(FixedPoint::halved(_mm256_packs_epi32(v[0], v[1])),
-                       FixedPoint::halved(_mm256_packs_epi32(v[2], v[3])), out, band_bytes);
-    }
-
-    template <bool kClamp>
-    __attribute__((always_inline)) void pack(__m256i low, __m256i high, uint8_t* out,
-                                             size_t band_bytes) const {
+      constexpr bool kClamp = kStore == Store::kClamp || kStore == Store::kFixed;
       if (kClamp) {
         low = _mm256_adds_epi16(low, zero_point);
         high = _mm256_adds_epi16(high, zero_point);
@@ -142,16 +164,26 @@ struct Ymm {
 template <int kBandCount>
 struct YmmBytes : Ymm<kBandCount> {
   static constexpr DepthwiseTile kTile = kDepthwiseYmm;
+  static constexpr int kHalfPixels = 2;
+  static constexpr bool kFewRegisters = true;
 
   QRT_INLINE void interleave(const __m256i row[4], __m256i cells[4]) {
-    const __m256i low01 = _mm256_unpacklo_epi8(row[0], row[1]);
-    const __m256i high01 = _mm256_unpackhi_epi8(row[0], row[1]);
-    const __m256i low23 = _mm256_unpacklo_epi8(row[2], row[3]);
-    const __m256i high23 = _mm256_unpackhi_epi8(row[2], row[3]);
-    cells[0] = _mm256_unpacklo_epi16(low01, low23);
-    cells[1] = _mm256_unpackhi_epi16(low01, low23);
-    cells[2] = _mm256_unpacklo_epi16(high01, high23);
-    cells[3] = _mm256_unpackhi_epi16(high01, high23);
+    __m256i low[2], high[2];
+    interleave_two(row, low);
+    interleave_two(row + 2, high);
+    interleave_words(low, high, cells);
+  }
+
+  // Two rows' bytes to words, and two columns' words to cells.
+  QRT_INLINE void interleave_two(const __m256i row[2], __m256i words[2]) {
+    words[0] = _mm256_unpacklo_epi8(row[0], row[1]);
+    words[1] = _mm256_unpackhi_epi8(row[0], row[1]);
+  }
+  QRT_INLINE void interleave_words(const __m256i a[2], const __m256i b[2], __m256i cells[4]) {
+    cells[0] = _mm256_unpacklo_epi16(a[0], b[0]);
+    cells[1] = _mm256_unpackhi_epi16(a[0], b[0]);
+    cells[2] = _mm256_unpacklo_epi16(a[1], b[1]);
+    cells[3] = _mm256_unpackhi_epi16(a[1], b[1]);
   }
 };
 

@@ -39,7 +39,7 @@ struct DepthwiseTile {
 };
 
 constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64, true};
-constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32, false};
+constexpr DepthwiseTile kDepthwiseYmm = {2, 4, 32, true};
 constexpr DepthwiseTile kDepthwiseYmmWords = {2, 2, 32, false};
 constexpr DepthwiseTile kDepthwiseNeonDot = {1, 4, 16, false};
 constexpr DepthwiseTile kDepthwiseNeon = {1, 1, 8, false};

@@ -3,7 +3,7 @@
 #ifndef QRT_KERNELS_ISA_AVXVNNI_H_
 #define QRT_KERNELS_ISA_AVXVNNI_H_
 
-#ifdef QRT_EMULATED_ISAS  // AVX512-VL has the same instructions in its own encoding
+#ifdef QRT_EMULATED_AVXVNNI  // AVX512-VL has the same instructions in its own encoding
 #define QRT_AVXVNNI "%{evex%} "
 #else
 #define QRT_AVXVNNI "%{vex%} "

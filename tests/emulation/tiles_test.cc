@@ -1,6 +1,7 @@
 // The emulated instructions: operands in every encoding, products, and what is a fault.
 #include "tests/emulation/tiles.h"
 
+#include <cpuid.h>
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -64,6 +65,17 @@ class EmulatedTiles : public ::testing::Test {
 TEST_F(EmulatedTiles, AreThereWithAvxVnni) {
   EXPECT_TRUE(has(isas_, Isa::kAvxVnni));
   EXPECT_TRUE(has(isas_, Isa::kAmx));
+}
+
+// A CPU with AVX-VNNI runs the code that is shipped.
+TEST_F(EmulatedTiles, StandBesideTheDotProductsOfTheCpu) {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  const bool is_native = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
+#ifdef QRT_EMULATED_AVXVNNI
+  EXPECT_FALSE(is_native);
+#else
+  EXPECT_TRUE(is_native);
+#endif
 }
 
 // `operand` with the middle in register `base` and 68 in `index`: rows from `at` on, `stride` apart.
