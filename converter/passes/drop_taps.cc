@@ -62,11 +62,14 @@ void drop(Graph* graph, Node* node, Options* o) {
               y = graph->values[node->outputs[0]].type.shape, shape = weights.type.shape;
   // What pads a layer with a zero point of the run is known only then.
   if (node->inputs.size() > 3 || !weights.is_constant || weights.type.dtype != DType::kInt16 ||
-      weights.packing != fb::Packing::NONE || x.rank() != 4 || y.rank() != 4 || y.elements() == 0)
+      weights.packing != fb::Packing::NONE || y.elements() == 0)
     return;
   constexpr int kHeight = kDepthwise ? 0 : 1;
-  const Window rows = {x[1], y[1], shape[kHeight], o->stride_h, o->dilation_h, o->pad_top};
-  const Window columns = {x[2], y[2], shape[kHeight + 1], o->stride_w, o->dilation_w, o->pad_left};
+  const int height = x.rank() - 3, width = height + 1;
+  const Window rows = {x[height],   y[height],     shape[kHeight],
+                       o->stride_h, o->dilation_h, o->pad_top};
+  const Window columns = {x[width],    y[width],      shape[kHeight + 1],
+                          o->stride_w, o->dilation_w, o->pad_left};
   const Kept h = kept_of(rows, o->pad_bottom), w = kept_of(columns, o->pad_right);
   if (h.taps() == rows.kernel && w.taps() == columns.kernel) return;
   const int64_t outer = kDepthwise ? 1 : shape[0], inner = kDepthwise ? shape[2] : shape[3];

@@ -26,9 +26,11 @@ bool read_border(const IndexMaps& maps, int axis, int64_t* before, int64_t* afte
 }
 
 bool read_border(const IndexMaps& maps, Border* border) {
-  if (maps.from().rank() != 4 || maps.has(0) || maps.has(3)) return false;
-  return read_border(maps, 1, &border->top, &border->bottom) &&
-         read_border(maps, 2, &border->left, &border->right);
+  const int rank = maps.from().rank(), height = rank - 3, width = rank - 2;
+  for (int axis = 0; axis < rank; ++axis)
+    if (axis != height && axis != width && maps.has(axis)) return false;
+  return height >= 1 && read_border(maps, height, &border->top, &border->bottom) &&
+         read_border(maps, width, &border->left, &border->right);
 }
 
 template <class Options>

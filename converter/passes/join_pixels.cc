@@ -92,9 +92,10 @@ bool join(Graph* graph, Node* node, Node* reshape) {
   const TensorType y = graph->values[out].type;
   if (graph->values[node->inputs[0]].type.dtype != DType::kUInt8 || !weights.is_constant ||
       weights.weight_bits != 0 || weights.packing != fb::Packing::NONE || o->groups != 1 ||
-      o->dilation_w != 1 || y.shape.rank() != 4 || y.shape.elements() == 0)
+      o->dilation_w != 1 || y.shape.elements() == 0)
     return false;
-  const int64_t in_w = graph->values[node->inputs[0]].type.shape[2], out_w = y.shape[2];
+  const int width = y.shape.rank() - 2;
+  const int64_t in_w = graph->values[node->inputs[0]].type.shape[width], out_w = y.shape[width];
   const int64_t pixels = pixels_to_join(*o, weights.type.shape, out_w);
   if (pixels == 1) return false;
   // Columns that the kernel reaches; a stride may leave some of the padding out.
@@ -109,7 +110,8 @@ bool join(Graph* graph, Node* node, Node* reshape) {
   if (!joined.name.empty()) joined.name += "/joined";
   joined.source_order.clear();
   repeat_channels(&joined.quantization, pixels);
-  joined.type.shape = {y.shape[0], y.shape[1], out_w / pixels, pixels * y.shape[3]};
+  joined.type.shape[width] /= pixels;
+  joined.type.shape[width + 1] *= pixels;
   node->outputs[0] = graph->add_value(std::move(joined));
   *reshape = make_node<fb::ReshapeOptionsT>(node->name, node->source_op, node->outputs, {out});
   options<fb::ReshapeOptionsT>(*reshape).shape.assign(y.shape.begin(), y.shape.end());

@@ -36,7 +36,12 @@ Status check_activation(const InferContext& context, size_t i, const char* what)
 
 Status check_image(const InferContext& context, size_t i) {
   QRT_TRY(check_activation(context, i, "x"));
-  return check_rank(context, i, "x", 4, "[n, h, w, c]");
+  const Shape& shape = context.inputs[i].type.shape;
+  QRT_MODEL_CHECK(
+      shape.rank() == 4 || shape.rank() == 5,
+      "input %zu (x) has shape %s of rank %d, expected 4 [n, h, w, c] or 5 [n, d, h, w, c]", i,
+      shape.to_string().c_str(), shape.rank());
+  return Status();
 }
 
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,

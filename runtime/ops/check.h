@@ -27,7 +27,7 @@ constexpr int64_t int16_reach(int32_t zero_point) {
   return zero_point < 0 ? int64_t{INT16_MAX} - zero_point : zero_point - int64_t{INT16_MIN};
 }
 
-// Input i is an image [n, h, w, c] of uint8 or int16.
+// Input i are images, as image_shape() takes them, of uint8 or int16.
 Status check_image(const InferContext& context, size_t i);
 
 // Input i is a constant of the given packing holding exactly `bytes` bytes.

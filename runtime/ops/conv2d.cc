@@ -44,14 +44,15 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(check_rank(context, 1, "weights", 4, "[out, kh, kw, in / groups]"));
   const Shape& x = context.inputs[0].type.shape;
   const Shape& w = context.inputs[1].type.shape;
+  const auto [images, in_h, in_w, in_c] = image_shape(x);
   const int64_t groups = options->groups();
-  QRT_MODEL_CHECK(groups >= 1 && x[3] % groups == 0,
+  QRT_MODEL_CHECK(groups >= 1 && in_c % groups == 0,
                   "groups is %lld, expected a divisor of the %lld input channels",
-                  static_cast<long long>(groups), static_cast<long long>(x[3]));
-  QRT_MODEL_CHECK(w[0] % groups == 0 && w[3] == x[3] / groups,
+                  static_cast<long long>(groups), static_cast<long long>(in_c));
+  QRT_MODEL_CHECK(w[0] % groups == 0 && w[3] == in_c / groups,
                   "weights have shape %s, expected [out, kh, kw, %lld] with out a multiple of %lld "
                   "groups",
-                  w.to_string().c_str(), static_cast<long long>(x[3] / groups),
+                  w.to_string().c_str(), static_cast<long long>(in_c / groups),
                   static_cast<long long>(groups));
   QRT_TRY(infer_windows(*options, x, w[1], w[2], g));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
@@ -63,7 +64,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                   static_cast<long long>(groups), options->dilation_w());
 
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  g->images = size(x[0]), g->out_c = size(w[0]);
+  g->images = size(images), g->out_c = size(w[0]);
   g->groups = size(groups), g->terms = options->terms();
   g->is_padded = (options->pad_top() | options->pad_left() | options->pad_bottom() |
                   options->pad_right()) != 0;
@@ -104,8 +105,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const bool acc = requant->kind() == fb::RequantKind::ACC;
   const DType wide = acc ? DType::kInt32 : DType::kInt16;
   return add_output(x == DType::kInt16 ? wide : layer_output_dtype(context, requant),
-                    {context.inputs[0].type.shape[0], static_cast<int64_t>(g.out_h),
-                     static_cast<int64_t>(g.out_w), static_cast<int64_t>(g.out_c)},
+                    with_planes(context.inputs[0].type.shape, static_cast<int64_t>(g.out_h),
+                                static_cast<int64_t>(g.out_w), static_cast<int64_t>(g.out_c)),
                     outputs);
 }
 

@@ -25,10 +25,10 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
   QRT_TRY(check_rank(context, 1, "weights", 3, "[kh, kw, out]"));
   const Shape& x = context.inputs[0].type.shape;
   const Shape& w = context.inputs[1].type.shape;
-  const int64_t multiplier = options->multiplier();
-  QRT_MODEL_CHECK(multiplier >= 1 && w[2] % multiplier == 0 && w[2] / multiplier == x[3],
+  const int64_t channels = image_shape(x).c, multiplier = options->multiplier();
+  QRT_MODEL_CHECK(multiplier >= 1 && w[2] % multiplier == 0 && w[2] / multiplier == channels,
                   "weights have shape %s, expected [kh, kw, %lld channels * multiplier %lld]",
-                  w.to_string().c_str(), static_cast<long long>(x[3]),
+                  w.to_string().c_str(), static_cast<long long>(channels),
                   static_cast<long long>(multiplier));
   QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
   s->multiplier = static_cast<size_t>(multiplier);
@@ -57,10 +57,11 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
   QRT_TRY(analyse(context, &s));
   QRT_TRY(check_constants(context, s));
-  return add_output(context.inputs[0].type.dtype,
-                    {context.inputs[0].type.shape[0], static_cast<int64_t>(s.out_h),
-                     static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)},
-                    outputs);
+  return add_output(
+      context.inputs[0].type.dtype,
+      with_planes(context.inputs[0].type.shape, static_cast<int64_t>(s.out_h),
+                  static_cast<int64_t>(s.out_w), static_cast<int64_t>(s.in_c * s.multiplier)),
+      outputs);
 }
 
 struct Params {
@@ -151,7 +152,7 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   depthwise_unpack(packed, channels, s.kernel_h, s.kernel_w, params->weights.data());
   params->padding.assign(s.in_c, options->input_zero_point_16());
-  params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  params->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   DepthwiseInt16Args& args = params->args;
   args.shape = s;
   args.padding = params->padding.data();
@@ -202,7 +203,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   QRT_TRY(analyse(context, &s));
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, s, step);
   const size_t channels = s.in_c * s.multiplier;
-  params->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  params->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
   if (prepare_xnnpack(context, params->images, s, step)) return Status();
   QRT_TRY(context.take(gemm_table_bytes(nullptr, 1, channels) +

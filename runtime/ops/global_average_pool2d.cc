@@ -6,6 +6,7 @@
 #include "kernels/pool/pool_int16.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/ops/xnnpack_step.h"
@@ -20,15 +21,15 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
-  const Shape& x = context.inputs[0].type.shape;
-  const int64_t pixels = x[1] * x[2];  // each below 2^31
+  const ImageShape x = image_shape(context.inputs[0].type.shape);
+  const int64_t pixels = x.h * x.w;  // each below 2^31
   const DType dtype = context.inputs[0].type.dtype;
   const int bits = dtype == DType::kInt16 ? 15 : 23;
   QRT_MODEL_CHECK(pixels < (1 << bits),
                   "x has images of %lld x %lld pixels, expected fewer than 2^%d pixels",
-                  static_cast<long long>(x[1]), static_cast<long long>(x[2]), bits);
+                  static_cast<long long>(x.h), static_cast<long long>(x.w), bits);
   QRT_TRY(check_requant(options->requant(), 1, /*allow_acc=*/false, dtype));
-  return add_output(dtype, {x[0], 1, 1, x[3]}, outputs);
+  return add_output(dtype, with_planes(context.inputs[0].type.shape, 1, 1, x.c), outputs);
 }
 
 struct Params {
@@ -76,16 +77,17 @@ void run_int16(const Step& step, const RunContext& context) {
 }
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
-  const Shape& x = context.inputs[0].type.shape;
+  const Shape& shape = context.inputs[0].type.shape;
+  const ImageShape x = image_shape(shape);
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Int16Params>();
   params->requant = make_requant(*options->requant(), 1);
-  params->images = static_cast<size_t>(x[0]);
-  params->args.pixels = static_cast<size_t>(x[1] * x[2]);
-  params->args.c = static_cast<size_t>(x[3]);
+  params->images = static_cast<size_t>(x.images);
+  params->args.pixels = static_cast<size_t>(x.h * x.w);
+  params->args.c = static_cast<size_t>(x.c);
   params->args.input_zero_point = options->input_zero_point_16();
   params->args.requant = params->requant.requant;
-  params->tasks = task_count(2 * static_cast<double>(x.elements()) / kCopyBytesPerNs,
+  params->tasks = task_count(2 * static_cast<double>(shape.elements()) / kCopyBytesPerNs,
                              params->images, context.threads);
   step->kernel = "global_sum_s16";
   step->run = run_int16;
@@ -95,14 +97,15 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
-  const Shape& x = context.inputs[0].type.shape;
+  const Shape& shape = context.inputs[0].type.shape;
+  const ImageShape x = image_shape(shape);
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   auto params = std::make_shared<Params>();
   params->kernel = select_pool(context.isas);
   params->requant = make_requant(*options->requant(), 1);
-  params->images = static_cast<size_t>(x[0]);
-  params->args.pixels = static_cast<size_t>(x[1] * x[2]);
-  params->args.c = static_cast<size_t>(x[3]);
+  params->images = static_cast<size_t>(x.images);
+  params->args.pixels = static_cast<size_t>(x.h * x.w);
+  params->args.c = static_cast<size_t>(x.c);
   params->args.input_zero_point = options->input_zero_point();
   params->args.requant = params->requant.requant;
   if (context.provider == Provider::kXnnpackInexact &&
@@ -110,7 +113,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     return Status();
   }
   params->tasks =
-      task_count(static_cast<double>(x.elements()) / speed_of(params->kernel->isa).pooled,
+      task_count(static_cast<double>(shape.elements()) / speed_of(params->kernel->isa).pooled,
                  params->images * ceil_div(params->args.c, kBlock), context.threads);
   step->kernel = params->kernel->name;
   step->run = run;

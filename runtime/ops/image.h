@@ -1,4 +1,4 @@
-// Window geometry of convolutions and pools on [n, h, w, c] images, one axis at a time.
+// Window geometry of convolutions and pools on images, one axis at a time.
 #ifndef QRT_RUNTIME_OPS_IMAGE_H_
 #define QRT_RUNTIME_OPS_IMAGE_H_
 
@@ -9,6 +9,21 @@
 #include "runtime/tensor.h"
 
 namespace qrt {
+
+// [n, h, w, c], or [n, d, h, w, c]: a volume, of which each of the n * d planes is an image.
+struct ImageShape {
+  int64_t images, h, w, c;
+};
+inline ImageShape image_shape(const Shape& x) {
+  const int last = x.rank() - 1;
+  return {x.rank() == 5 ? x[0] * x[1] : x[0], x[last - 2], x[last - 1], x[last]};
+}
+// The same planes with other sizes.
+inline Shape with_planes(Shape x, int64_t h, int64_t w, int64_t c) {
+  const int last = x.rank() - 1;
+  x[last - 2] = h, x[last - 1] = w, x[last] = c;
+  return x;
+}
 
 // Output position o covers input positions o * stride - pad_begin + i * dilation, i < kernel.
 struct WindowAxis {
@@ -24,19 +39,19 @@ Status infer_window(const char* name, WindowAxis* axis);
 // Rejects an axis with a window that holds no position of the image.
 Status check_windows_inside(const char* name, const WindowAxis& axis);
 
-// Both axes of a convolution with these options over x [n, h, w, c]: checks them as infer_window()
-// does, and sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape)
+// Both axes of a convolution with these options over images x: checks them as infer_window() does, and sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape)
 // has of them.
 template <class Options, class Geometry>
 Status infer_windows(const Options& options, const Shape& x, int64_t kernel_h, int64_t kernel_w,
                      Geometry* to) {
-  WindowAxis height{x[1],
+  const ImageShape image = image_shape(x);
+  WindowAxis height{image.h,
                     kernel_h,
                     options.stride_h(),
                     options.dilation_h(),
                     options.pad_top(),
                     options.pad_bottom()};
-  WindowAxis width{x[2],
+  WindowAxis width{image.w,
                    kernel_w,
                    options.stride_w(),
                    options.dilation_w(),
@@ -45,7 +60,7 @@ Status infer_windows(const Options& options, const Shape& x, int64_t kernel_h, i
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  to->in_h = size(x[1]), to->in_w = size(x[2]), to->in_c = size(x[3]);
+  to->in_h = size(image.h), to->in_w = size(image.w), to->in_c = size(image.c);
   to->out_h = size(height.out), to->out_w = size(width.out);
   to->kernel_h = size(kernel_h), to->kernel_w = size(kernel_w);
   to->stride_h = size(height.stride), to->stride_w = size(width.stride);

@@ -11,13 +11,13 @@ Status analyse(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::MaxPool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
-  const Shape& x = context.inputs[0].type.shape;
+  const ImageShape x = image_shape(context.inputs[0].type.shape);
   if (o->kernel_h() == 0 && o->kernel_w() == 0) {
     QRT_MODEL_CHECK(
         o->pad_top() == 0 && o->pad_left() == 0 && o->pad_bottom() == 0 && o->pad_right() == 0,
         "padding %d, %d, %d, %d of a global pool, expected 0", o->pad_top(), o->pad_left(),
         o->pad_bottom(), o->pad_right());
-    return infer_pool(context, {0, x[1], 1, 1, 0, 0}, {0, x[2], 1, 1, 0, 0}, shape);
+    return infer_pool(context, {0, x.h, 1, 1, 0, 0}, {0, x.w, 1, 1, 0, 0}, shape);
   }
   return infer_pool(
       context, {0, o->kernel_h(), o->stride_h(), o->dilation_h(), o->pad_top(), o->pad_bottom()},

@@ -5,15 +5,15 @@ namespace qrt {
 
 Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis width,
                   PoolShape* shape) {
-  const Shape& x = context.inputs[0].type.shape;
-  height.in = x[1];
-  width.in = x[2];
+  const ImageShape x = image_shape(context.inputs[0].type.shape);
+  height.in = x.h;
+  width.in = x.w;
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
   QRT_TRY(check_windows_inside("height", height));
   QRT_TRY(check_windows_inside("width", width));
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  *shape = {size(height.in),       size(width.in),       size(x[3]),
+  *shape = {size(height.in),       size(width.in),       size(x.c),
             size(height.out),      size(width.out),      size(height.kernel),
             size(width.kernel),    size(height.stride),  size(width.stride),
             size(height.dilation), size(width.dilation), size(height.pad_begin),
@@ -24,14 +24,14 @@ Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis wid
 Status add_pool_output(const InferContext& context, const PoolShape& shape,
                        std::vector<TensorType>* outputs) {
   return add_output(context.inputs[0].type.dtype,
-                    {context.inputs[0].type.shape[0], static_cast<int64_t>(shape.out_h),
-                     static_cast<int64_t>(shape.out_w), static_cast<int64_t>(shape.c)},
+                    with_planes(context.inputs[0].type.shape, static_cast<int64_t>(shape.out_h),
+                                static_cast<int64_t>(shape.out_w), static_cast<int64_t>(shape.c)),
                     outputs);
 }
 
 void make_pool(const PrepareContext& context, PoolStep* pool) {
   pool->kernel = select_pool(context.isas);
-  pool->images = static_cast<size_t>(context.inputs[0].type.shape[0]);
+  pool->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   const PoolShape& s = pool->shape;
   const double operations = static_cast<double>(context.outputs[0].shape.elements()) *
                             static_cast<double>(s.kernel_h) * static_cast<double>(s.kernel_w);

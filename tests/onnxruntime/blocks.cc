@@ -6,24 +6,26 @@
 
 namespace qrt::random_onnx {
 
-// A convolution of k x k taps that keeps the image's size; *amplitude: that of its result.
+// A convolution of k taps along each dimension that keeps the image's size; *amplitude: that of its result.
 std::string GraphMaker::conv_of(size_t x, int64_t outputs, int64_t k, int64_t group,
                                 double* amplitude) {
   const Live in = live_[x];
-  const Weights w = layer_weights({outputs, in.dims[1] / group, k, k}, 0);
+  const size_t n = in.dims.size() - 2;
+  Dims shape = {outputs, in.dims[1] / group};
+  shape.resize(n + 2, k);
+  const Weights w = layer_weights(shape, 0);
   *amplitude =
-      in.amplitude * w.amplitude * std::sqrt(static_cast<double>(in.dims[1] / group * k * k)) * 0.4;
+      in.amplitude * w.amplitude * std::sqrt(static_cast<double>(elements(shape) / outputs)) * 0.4;
   Names inputs = {read(x), real(w)};
   if (dice_.coin()) inputs.push_back(bias(w, in.quant.scale, outputs, *amplitude * 0.5));
   const int64_t pad = k / 2;
-  std::vector<Attr> attributes = {Attr("kernel_shape", Dims{k, k}),
-                                  Attr("pads", Dims{pad, pad, pad, pad})};
+  std::vector<Attr> attributes = {Attr("kernel_shape", Dims(n, k)), Attr("pads", Dims(2 * n, pad))};
   if (group > 1) attributes.push_back(Attr("group", group));
   return b_.node("Conv", inputs, attributes);
 }
 
 bool GraphMaker::residual_block() {
-  const size_t x = pick({4});
+  const size_t x = pick({4, 4, 5});
   const Live in = live_[x];
   double amplitude;
   std::string y = conv_of(x, in.dims[1], 3, 1, &amplitude);
@@ -34,7 +36,7 @@ bool GraphMaker::residual_block() {
 }
 
 bool GraphMaker::separable_block() {
-  const size_t x = pick({4});
+  const size_t x = pick({4, 4, 5});
   const Live in = live_[x];
   double amplitude;
   std::string y = conv_of(x, in.dims[1], 3, in.dims[1], &amplitude);
@@ -45,7 +47,9 @@ bool GraphMaker::separable_block() {
   const size_t made = quantise(y, in.dims, six, in.has_batch, &q);
   const int64_t m = dice_.integer(1, 12);
   y = conv_of(made, m, 1, 1, &amplitude);
-  return finish(y, {in.dims[0], m, in.dims[2], in.dims[3]}, amplitude, in.has_batch);
+  Dims last = in.dims;
+  last[1] = m;
+  return finish(y, last, amplitude, in.has_batch);
 }
 
 // ResNeXt's and ShuffleNet's: a convolution in groups, then a channel shuffle now and then.

@@ -11,7 +11,7 @@ bool GraphMaker::dynamic_layer() {
   const bool image = dice_.one_in(3);
   Dims dims = {symbolic_ ? 1 : dice_.integer(1, 3), dice_.integer(1, 9)}, declared;
   if (image)
-    dims.insert(dims.end(), {dice_.integer(1, 7), dice_.integer(1, 7)});
+    for (int64_t i = dice_.one_in(4) ? 3 : 2; i > 0; --i) dims.push_back(dice_.integer(1, 7));
   else if (dice_.coin())
     dims.push_back(dice_.integer(1, 20));
   declared = dims;
@@ -103,7 +103,11 @@ bool GraphMaker::dynamic_conv(std::string* x, Dims* dims) {
   const std::string sums =
       b_.node("Cast", {b_.node("ConvInteger", inputs, w.attributes)}, {Attr("to", 1)});
   *x = b_.node("Mul", {sums, b_.node("Mul", {d[1], scale})});
-  if (dice_.coin()) *x = b_.node("Add", {*x, floats({1, m, 1, 1}, 2)});
+  if (dice_.coin()) {
+    Dims bias(dims->size(), 1);
+    bias[1] = m;
+    *x = b_.node("Add", {*x, floats(bias, 2)});
+  }
   *dims = {(*dims)[0], m};
   dims->insert(dims->end(), w.out.begin(), w.out.end());
   return true;

@@ -289,7 +289,7 @@ bool GraphMaker::requantise() {
 }
 
 bool GraphMaker::batch_norm() {
-  const size_t x = pick({2, 3, 4, 4});
+  const size_t x = pick({2, 3, 4, 4, 5});
   const Dims dims = live_[x].dims;
   const int64_t c = dims[1];
   std::vector<float> scale, bias, mean, variance;

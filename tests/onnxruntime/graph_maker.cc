@@ -97,7 +97,8 @@ size_t GraphMaker::add_live(const std::string& name, const Dims& dims, const Qua
 size_t GraphMaker::input_of_rank(int rank) {
   Dims dims = {dice_.one_in(4) ? dice_.integer(2, 3) : 1};
   for (int i = 1; i < rank; ++i)
-    dims.push_back(i == 1 ? dice_.integer(1, dice_.one_in(6) ? 33 : 9) : dice_.integer(1, 12));
+    dims.push_back(i == 1 ? dice_.integer(1, dice_.one_in(6) ? 33 : 9)
+                          : dice_.integer(1, rank > 4 ? 7 : 12));
   const bool has_batch = symbolic_ && rank > 1;
   if (has_batch) dims[0] = 1;
   Dims declared = dims;

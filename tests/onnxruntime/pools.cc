@@ -6,7 +6,7 @@
 namespace qrt::random_onnx {
 
 bool GraphMaker::pool(const char* op) {
-  const size_t x = pick({3, 4, 4, 4});
+  const size_t x = pick({3, 4, 4, 4, 5});
   const Dims dims = live_[x].dims;
   const bool average = std::string(op) == "AveragePool";
   Window w;
@@ -28,7 +28,7 @@ bool GraphMaker::max_pool() { return pool("MaxPool"); }
 bool GraphMaker::average_pool() { return pool("AveragePool"); }
 
 bool GraphMaker::global_pool() {
-  const size_t x = pick({3, 4, 4});
+  const size_t x = pick({3, 4, 4, 5});
   Dims dims = live_[x].dims;
   for (size_t i = 2; i < dims.size(); ++i) dims[i] = 1;
   const bool average = !dice_.one_in(4);

@@ -59,7 +59,7 @@ bool GraphMaker::window(const Dims& dims, WindowOf of, Window* w) {
 }
 
 bool GraphMaker::conv() {
-  const size_t x = pick({3, 4, 4, 4});
+  const size_t x = pick({3, 4, 4, 4, 5});
   const Dims dims = live_[x].dims;
   const double amplitude = live_[x].amplitude;
   const bool has_batch = live_[x].has_batch;
@@ -232,7 +232,7 @@ bool GraphMaker::matmul_computed() {
 }
 
 bool GraphMaker::qlinear_conv() {
-  const size_t x = pick({3, 4, 4});
+  const size_t x = pick({3, 4, 4, 5});
   const Live in = live_[x];
   Window w;
   // That of com.microsoft takes images of [n, h, w, c], too.
@@ -323,7 +323,7 @@ bool GraphMaker::qgemm() {
 // ConvInteger or MatMulInteger, then Cast and a scale.
 bool GraphMaker::integer_product() {
   const bool image = dice_.coin();
-  const size_t x = image ? pick({4}) : pick({2, 3});
+  const size_t x = image ? pick({4, 4, 5}) : pick({2, 3});
   const Live in = live_[x];
   if (in.quant.is_int16()) return false;
   live_[x].is_read = true;

@@ -166,6 +166,17 @@ ValueId GraphBuilder::reshape(const SourceNode& node, ValueId x, const Shape& sh
   return y;
 }
 
+ValueId GraphBuilder::concat(const SourceNode& node, const std::vector<ValueId>& parts, int axis,
+                             const std::string& name) {
+  Shape shape = shape_of(parts[0]);
+  shape[axis] = 0;
+  for (ValueId part : parts) shape[axis] += shape_of(part)[axis];
+  const ValueId y = new_value(name, type_of(parts[0]), shape);
+  add<fb::ConcatOptionsT>(node, parts, y).axis = static_cast<uint32_t>(axis);
+  for (ValueId part : parts) pass_mark(part, y);
+  return y;
+}
+
 ValueId GraphBuilder::gather(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill,
                              const std::string& name) {
   const ValueId y = new_value(name, type_of(x), maps.to());
@@ -177,15 +188,31 @@ ValueId GraphBuilder::gather(const SourceNode& node, ValueId x, const IndexMaps&
   return y;
 }
 
+namespace {
+
+// The permutation that makes `axis` the last one, or the last one `axis`.
+std::vector<int> moved_axis(int rank, int axis, bool to_last) {
+  std::vector<int> perm;
+  for (int i = 0; i < rank; ++i) {
+    if (to_last)
+      perm.push_back(i == rank - 1 ? axis : i < axis ? i : i + 1);
+    else
+      perm.push_back(i < axis ? i : i == axis ? rank - 1 : i - 1);
+  }
+  return perm;
+}
+
+}  // namespace
+
 ValueId GraphBuilder::to_nhwc(const SourceNode& node, ValueId x) {
   if (const auto known = nhwc_form_.find(x); known != nhwc_form_.end()) return known->second;
-  const ValueId y = transpose(node, x, {0, 2, 3, 1});
+  const ValueId y = transpose(node, x, moved_axis(shape_of(x).rank(), 1, true));
   nhwc_form_.emplace(x, y);
   return y;
 }
 
 ValueId GraphBuilder::from_nhwc(const SourceNode& node, ValueId x, const std::string& name) {
-  const ValueId y = transpose(node, x, {0, 3, 1, 2}, name);
+  const ValueId y = transpose(node, x, moved_axis(shape_of(x).rank(), 1, false), name);
   nhwc_form_.emplace(y, x);
   return y;
 }
@@ -193,22 +220,16 @@ ValueId GraphBuilder::from_nhwc(const SourceNode& node, ValueId x, const std::st
 ValueId GraphBuilder::axis_last(const SourceNode& node, ValueId x, int axis) {
   const int rank = shape_of(x).rank();
   if (axis == rank - 1) return x;
-  if (axis == 1 && rank == 4) return to_nhwc(node, x);
-  std::vector<int> perm;
-  for (int i = 0; i < rank; ++i)
-    if (i != axis) perm.push_back(i);
-  perm.push_back(axis);
-  return transpose(node, x, perm);
+  if (axis == 1 && rank >= 4) return to_nhwc(node, x);
+  return transpose(node, x, moved_axis(rank, axis, true));
 }
 
 ValueId GraphBuilder::axis_back(const SourceNode& node, ValueId y, int axis,
                                 const std::string& name) {
   const int rank = shape_of(y).rank();
   if (axis == rank - 1) return y;
-  if (axis == 1 && rank == 4) return from_nhwc(node, y, name);
-  std::vector<int> perm;
-  for (int i = 0; i < rank; ++i) perm.push_back(i < axis ? i : i == axis ? rank - 1 : i - 1);
-  return transpose(node, y, perm, name);
+  if (axis == 1 && rank >= 4) return from_nhwc(node, y, name);
+  return transpose(node, y, moved_axis(rank, axis, false), name);
 }
 
 namespace {

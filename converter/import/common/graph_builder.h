@@ -77,10 +77,14 @@ class GraphBuilder {
                     const std::string& name = "");
   ValueId reshape(const SourceNode& node, ValueId x, const Shape& shape,
                   const std::string& name = "");
+  // Equal but for `axis`.
+  ValueId concat(const SourceNode& node, const std::vector<ValueId>& parts, int axis,
+                 const std::string& name = "");
   // `fill`: an element's bits as the graph stores it.
   ValueId gather(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill,
                  const std::string& name = "");
-  // [n, c, h, w] <-> [n, h, w, c]. What came from from_nhwc() gives its origin back.
+  // [n, c, h, w] <-> [n, h, w, c], and the same of volumes. What came from from_nhwc() gives its origin
+  // back.
   ValueId to_nhwc(const SourceNode& node, ValueId x);
   ValueId from_nhwc(const SourceNode& node, ValueId x, const std::string& name);
   // x with this dimension last; and a result of that form with the dimension back in its place.

@@ -16,7 +16,7 @@ struct WindowAxis {
   int64_t output = 1;
 };
 
-// Of rows and columns: output o reads the inputs o * stride + k * dilation - before, for k of the
+// Of rows and columns, and of a volume's planes: output o reads the inputs o * stride + k * dilation - before, for k of the
 // kernel.
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
@@ -26,6 +26,7 @@ struct Window {
   // is smaller than its stride, ONNX Runtime's SAME is a padding below 0.
   int64_t skip[2] = {0, 0};
   int64_t output[2] = {1, 1};  // positions
+  WindowAxis depth = {};       // `before` is below 0 where planes are skipped
 
   WindowAxis axis(int i) const {
     return {kernel[i], stride[i], dilation[i], before[i], after[i], output[i]};

@@ -18,7 +18,7 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
     QRT_MODEL_CHECK(value >= lowest && value <= kMaxWindowField,
                     "%s is %lld, expected %lld to %lld", attribute, static_cast<long long>(value),
                     static_cast<long long>(lowest), static_cast<long long>(kMaxWindowField));
-    out[2 - dimensions + i] = value;
+    out[kMostDimensions - dimensions + i] = value;
   }
   return Status();
 }
@@ -32,53 +32,95 @@ Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t*
     const int64_t pad = pads[static_cast<size_t>(i)];
     QRT_MODEL_CHECK(pad >= 0 && pad <= kMaxWindowField, "pads holds %lld, expected 0 to %lld",
                     static_cast<long long>(pad), static_cast<long long>(kMaxWindowField));
-    const int at = 2 - dimensions + i % dimensions;
+    const int at = kMostDimensions - dimensions + i % dimensions;
     (i < dimensions ? before : after)[at] = pad;
   }
   return Status();
 }
 
-Shape Image::shape(int64_t channels, const int64_t* spatial) const {
+Shape Image::shape(int64_t channels, int64_t planes, const int64_t* spatial) const {
   Shape s;
   s.push_back(n);
   if (!channels_last) s.push_back(channels);
-  for (int i = 2 - dimensions; i < 2; ++i) s.push_back(spatial[i]);
+  if (is_volume()) s.push_back(planes);
+  for (int i = dimensions == 1 ? 1 : 0; i < 2; ++i) s.push_back(spatial[i]);
   if (channels_last) s.push_back(channels);
   return s;
 }
 
 Status read_image(Importer& importer, const NodeView& node, const Shape& shape, bool channels_last,
-                  Image* image, bool* known) {
-  *known = shape.rank() == 3 || shape.rank() == 4;
+                  int most, Image* image, bool* known) {
+  *known = shape.rank() >= 3 && shape.rank() - 2 <= most;
   if (!*known)
     return importer.refuse(node,
                            "input '" + node.input(0) + "' has shape " + shape.to_string() +
-                               ": only one and two spatial dimensions are supported",
-                           node.input(0), "reshape to one or two spatial dimensions");
+                               ": only one " + (most == 2 ? "and two" : "to three") +
+                               " spatial dimensions are supported",
+                           node.input(0),
+                           std::string("reshape to one ") + (most == 2 ? "or two" : "to three") +
+                               " spatial dimensions");
   image->dimensions = shape.rank() - 2;
   image->channels_last = channels_last;
   image->n = shape[0];
   image->c = shape[channels_last ? shape.rank() - 1 : 1];
-  for (int i = 0; i < image->dimensions; ++i)
-    image->size[2 - image->dimensions + i] = shape[(channels_last ? 1 : 2) + i];
+  const int width = channels_last ? shape.rank() - 2 : shape.rank() - 1;
+  image->size[1] = shape[width];
+  if (image->dimensions >= 2) image->size[0] = shape[width - 1];
+  if (image->is_volume()) image->depth = shape[width - 2];
   return Status();
 }
 
 namespace {
 
-// Padding of SAME along axis i as ONNX Runtime has it, below 0 where the kernel is smaller than the
-// stride; returns its sum. It leaves dilations out of a pool's, and runs no layer that has them.
-int64_t set_same_padding(const Image& image, int i, bool is_pool, bool lower, Window* w) {
-  const int64_t kernel = is_pool ? w->kernel[i] : (w->kernel[i] - 1) * w->dilation[i] + 1;
-  const int64_t out = (image.size[i] + w->stride[i] - 1) / w->stride[i];
-  const int64_t padding = (out - 1) * w->stride[i] + kernel - image.size[i];
+// One axis of a window, of `size` inputs; the rest as in Window.
+struct PlacedAxis {
+  int64_t size = 1, overhang = 0, skip = 0;
+  WindowAxis w;
+};
+
+// Padding of SAME as ONNX Runtime has it, below 0 where the kernel is smaller than the stride; returns
+// its sum. It leaves dilations out of a pool's, and runs no layer that has them.
+int64_t set_same_padding(bool is_pool, bool lower, PlacedAxis* a) {
+  WindowAxis& w = a->w;
+  const int64_t kernel = is_pool ? w.kernel : (w.kernel - 1) * w.dilation + 1;
+  const int64_t out = (a->size + w.stride - 1) / w.stride;
+  const int64_t padding = (out - 1) * w.stride + kernel - a->size;
   // Half of a layer's negative padding is rounded after one is added.
   const int64_t halved = !is_pool && padding < 0 ? padding + 1 : padding;
   const int64_t before = lower ? (halved + 1) / 2 : halved / 2;
-  w->before[i] = std::max<int64_t>(0, before);
-  w->skip[i] = std::max<int64_t>(0, -before);
-  w->after[i] = std::max<int64_t>(0, padding - before);
+  w.before = std::max<int64_t>(0, before);
+  a->skip = std::max<int64_t>(0, -before);
+  w.after = std::max<int64_t>(0, padding - before);
   return padding;
+}
+
+// The output, and the padding that makes it. `auto_pad`: the attribute's value.
+Status place(const NodeView& node, const std::string& auto_pad, bool is_pool, PlacedAxis* a) {
+  WindowAxis& w = a->w;
+  const int64_t extent = (w.kernel - 1) * w.dilation + 1;
+  int64_t padding = w.before + w.after;
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER")
+    padding = set_same_padding(is_pool, auto_pad == "SAME_LOWER", a);
+  const int64_t room = a->size + padding - extent;
+  if (room < 0)
+    return error(Code::kUnsupported,
+                 "a window of %lld does not fit %lld padded positions: its output is empty",
+                 static_cast<long long>(extent), static_cast<long long>(room + extent));
+  w.output = room / w.stride + 1;
+  if (is_pool && node.integer("ceil_mode", 0) != 0) {
+    // A last window may overhang, but must start inside the image or its leading padding.
+    w.output = (room + w.stride - 1) / w.stride + 1;
+    const int64_t size = a->size - a->skip;
+    if ((w.output - 1) * w.stride >= size + w.before) --w.output;
+    const int64_t reach = (w.output - 1) * w.stride + extent - size - w.before;
+    a->overhang = std::max<int64_t>(0, reach - w.after);
+    w.after = std::max<int64_t>(0, reach);
+  }
+  QRT_MODEL_CHECK(w.before <= kMaxWindowField && w.after <= kMaxWindowField,
+                  "padding %lld and %lld, at most %lld is supported",
+                  static_cast<long long>(w.before), static_cast<long long>(w.after),
+                  static_cast<long long>(kMaxWindowField));
+  return Status();
 }
 
 }  // namespace
@@ -88,43 +130,38 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
   const int d = image.dimensions;
   QRT_MODEL_CHECK(static_cast<int>(kernel.size()) == d,
                   "the kernel has %zu dimensions, expected %d", kernel.size(), d);
-  for (int i = 0; i < d; ++i) {
-    const int64_t k = kernel[static_cast<size_t>(i)];
+  for (int64_t k : kernel)
     QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
                     static_cast<long long>(k));
-    w->kernel[2 - d + i] = k;
-  }
-  QRT_TRY(read_extents(node, "strides", d, 1, w->stride));
-  QRT_TRY(read_extents(node, "dilations", d, 1, w->dilation));
+  constexpr int kMost = kMostDimensions;
+  int64_t stride[kMost] = {1, 1, 1}, dilation[kMost] = {1, 1, 1};
+  int64_t before[kMost] = {}, after[kMost] = {};
+  QRT_TRY(read_extents(node, "strides", d, 1, stride));
+  QRT_TRY(read_extents(node, "dilations", d, 1, dilation));
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
                   "auto_pad is '%s'", auto_pad.c_str());
-  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, w->before, w->after));
-  for (int i = 2 - d; i < 2; ++i) {
-    const int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
-    int64_t padding = w->before[i] + w->after[i];
-    if (same) padding = set_same_padding(image, i, is_pool, auto_pad == "SAME_LOWER", w);
-    const int64_t room = image.size[i] + padding - extent;
-    if (room < 0)
-      return error(Code::kUnsupported,
-                   "a window of %lld does not fit %lld padded positions: its output is empty",
-                   static_cast<long long>(extent), static_cast<long long>(room + extent));
-    int64_t out = room / w->stride[i] + 1;
-    if (is_pool && node.integer("ceil_mode", 0) != 0) {
-      // A last window may overhang, but must start inside the image or its leading padding.
-      out = (room + w->stride[i] - 1) / w->stride[i] + 1;
-      const int64_t size = image.size[i] - w->skip[i];
-      if ((out - 1) * w->stride[i] >= size + w->before[i]) --out;
-      const int64_t reach = (out - 1) * w->stride[i] + extent - size - w->before[i];
-      w->overhang[i] = std::max<int64_t>(0, reach - w->after[i]);
-      w->after[i] = std::max<int64_t>(0, reach);
+  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, before, after));
+  const int64_t size[kMost] = {image.depth, image.size[0], image.size[1]};
+  for (int i = kMost - d; i < kMost; ++i) {
+    PlacedAxis a;
+    a.size = size[i];
+    a.w = {kernel[static_cast<size_t>(i - (kMost - d))],
+           stride[i],
+           dilation[i],
+           before[i],
+           after[i],
+           1};
+    QRT_TRY(place(node, auto_pad, is_pool, &a));
+    if (i == 0) {
+      w->depth = a.w;
+      w->depth.before -= a.skip;
+      continue;
     }
-    QRT_MODEL_CHECK(w->before[i] <= kMaxWindowField && w->after[i] <= kMaxWindowField,
-                    "padding %lld and %lld, at most %lld is supported",
-                    static_cast<long long>(w->before[i]), static_cast<long long>(w->after[i]),
-                    static_cast<long long>(kMaxWindowField));
-    w->output[i] = out;
+    w->set_axis(i - 1, a.w);
+    w->overhang[i - 1] = a.overhang;
+    w->skip[i - 1] = a.skip;
   }
   return Status();
 }
@@ -152,7 +189,35 @@ ValueId without_skipped(Importer& importer, const NodeView& node, const Window& 
 
 ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
                          const Window& window, ValueId x) {
-  return without_skipped(importer, node, window, 1, image_to_nhwc(importer, node, image, x));
+  return without_skipped(importer, node, window, image.is_volume() ? 2 : 1,
+                         image_to_nhwc(importer, node, image, x));
+}
+
+bool reads_pixels(const Window& w) {
+  const auto along = [&w](int i) {
+    return w.kernel[i] == 1 && w.stride[i] == 1 && w.before[i] == 0 && w.after[i] == 0 &&
+           w.skip[i] == 0;
+  };
+  return along(0) && along(1);
+}
+
+Window depth_as_rows(const Window& w) {
+  Window rows;
+  WindowAxis depth = w.depth;
+  rows.skip[0] = std::max<int64_t>(0, -depth.before);
+  depth.before = std::max<int64_t>(0, depth.before);
+  rows.set_axis(0, depth);
+  rows.output[1] = w.output[0] * w.output[1];
+  return rows;
+}
+
+std::vector<int32_t> indices_of_tap(const WindowAxis& axis, int64_t size, int64_t tap) {
+  std::vector<int32_t> indices;
+  for (int64_t o = 0; o < axis.output; ++o) {
+    const int64_t at = o * axis.stride + tap * axis.dilation - axis.before;
+    indices.push_back(at >= 0 && at < size ? static_cast<int32_t>(at) : -1);
+  }
+  return indices;
 }
 
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y) {

@@ -1,5 +1,5 @@
 // Windows of convolutions and pools: kernel, stride, dilation and padding from a node's attributes,
-// always as two dimensions (one-dimensional operators get h = 1).
+// always as two dimensions (one-dimensional operators get h = 1), and one of depth for volumes.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_WINDOW_H_
 #define QRT_CONVERTER_IMPORT_ONNX_WINDOW_H_
 
@@ -8,21 +8,27 @@
 
 namespace qrt::convert::from_onnx {
 
-// An image tensor as [n, c, h, w], or [n, h, w, c] with channels_last.
+constexpr int kMostDimensions = 3;  // that windows have
+
+// An image tensor as [n, c, h, w], or [n, h, w, c] with channels_last; a volume has its depth in front
+// of h.
 struct Image {
-  int64_t n = 0, c = 0, size[2] = {1, 1};
-  int dimensions = 2;  // of the source: 1 or 2
+  int64_t n = 0, c = 0, depth = 1, size[2] = {1, 1};
+  int dimensions = 2;  // of the source: 1 to kMostDimensions
   bool channels_last = false;
 
-  Shape shape(int64_t channels, const int64_t* spatial) const;  // of the source's rank
+  bool is_volume() const { return dimensions == 3; }
+  int64_t positions() const { return depth * size[0] * size[1]; }
+  // Of the source's rank.
+  Shape shape(int64_t channels, int64_t planes, const int64_t* spatial) const;
 };
 
-// *known stays false where the rank is refused.
+// *known stays false where the rank is refused: of more than `most` dimensions.
 Status read_image(Importer& importer, const NodeView& node, const Shape& shape, bool channels_last,
-                  Image* image, bool* known);
+                  int most, Image* image, bool* known);
 
-// An attribute of one value, lowest to kMaxWindowField, for each of `dimensions`; to the last of to[2].
-// Missing: to[] stays.
+// An attribute of one value, lowest to kMaxWindowField, for each of `dimensions`; to the last of
+// to[kMostDimensions]. Missing: to[] stays.
 Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
                     int64_t* to);
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
@@ -32,7 +38,8 @@ Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t*
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
                    bool is_pool, Window* window);
 
-// The stored value as [n, h, w, c], and a [n, h, w, c] result back in the source's form.
+// The stored value as [n, h, w, c], of a volume [n, d, h, w, c], and a result of that form back in the
+// source's.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y);
 // The first, without the positions that the window skips.
@@ -41,6 +48,13 @@ ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& 
 // `x` without them; `height`: its axis of rows, columns are the next.
 ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
                         ValueId x);
+
+// Of a volume: whether each output pixel of a plane reads that pixel alone; and the window along depth
+// as one over the rows of [n, d, h * w, c].
+bool reads_pixels(const Window& window);
+Window depth_as_rows(const Window& window);
+// What output o reads at `tap` of an axis of `size` positions, for all of them; -1 in the padding.
+std::vector<int32_t> indices_of_tap(const WindowAxis& axis, int64_t size, int64_t tap);
 
 }  // namespace qrt::convert::from_onnx
 

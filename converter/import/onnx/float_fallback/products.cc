@@ -71,7 +71,7 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
     return Status();
   Image image;
   bool known;
-  QRT_TRY(read_image(f->importer(), f->node(), sx, false, &image, &known));
+  QRT_TRY(read_image(f->importer(), f->node(), sx, false, 2, &image, &known));
   Window window;
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
   ValueId y = kNoValue, bias;

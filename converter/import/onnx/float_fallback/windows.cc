@@ -77,7 +77,7 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
     return Status();
   Image image;
   bool known;
-  QRT_TRY(read_image(f->importer(), node, shape, false, &image, &known));
+  QRT_TRY(read_image(f->importer(), node, shape, false, 2, &image, &known));
   if (!known) return Status();
   Window window;
   QRT_TRY(read_window(node, image, kernel, true, &window));

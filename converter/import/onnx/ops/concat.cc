@@ -25,15 +25,9 @@ Status concat_shape(const std::vector<Tensor>& parts, int64_t axis_in, int* axis
   return make_shape(dims, shape);
 }
 
-ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId>& parts, int axis,
-             const Shape& shape) {
-  const ValueId y = importer.builder().new_value(
-      node.output(0), importer.graph().values[parts[0]].type.dtype, shape);
-  Node n = make_node<fb::ConcatOptionsT>(node.name(), node.op(), parts, {y});
-  options<fb::ConcatOptionsT>(n).axis = static_cast<uint32_t>(axis);
-  importer.graph().nodes.push_back(std::move(n));
-  for (ValueId part : parts)
-    if (importer.builder().is_marked(part)) importer.builder().mark(y);
+ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId>& parts,
+             int axis) {
+  const ValueId y = importer.builder().concat(node, parts, axis, node.output(0));
   importer.became(node, "Concat", "I0");
   return y;
 }
@@ -56,7 +50,7 @@ Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>&
     }
     ids.push_back(id);
   }
-  *result = join(importer, node, ids, axis, shape);
+  *result = join(importer, node, ids, axis);
   return Status();
 }
 
@@ -90,7 +84,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
     for (const Tensor& part : parts) ids.push_back(part.value);
     Tensor y = parts[0];
     y.shape = shape;
-    y.value = join(importer, node, ids, axis, shape);
+    y.value = join(importer, node, ids, axis);
     if (y.quant) y.value = importer.builder().with_quant(node, y.value, *y.quant);
     importer.set_output(node, 0, std::move(y));
     return Status();
@@ -108,7 +102,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
       if (id == kNoValue) return Status();
       ids.push_back(id);
     }
-    *result = join(importer, node, ids, axis, shape);
+    *result = join(importer, node, ids, axis);
     importer.became(node, "Concat", "edge");
     return Status();
   };

@@ -1,10 +1,11 @@
-// Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D.
+// Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D, of
+// volumes over their planes.
 #include <algorithm>
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/window.h"
+#include "converter/import/onnx/plane_layer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -13,9 +14,10 @@ struct Convolution {
   ValueId x = kNoValue;
   ValueId x_zero_point = kNoValue;  // of the run; x_quant's is 0 then
   Quant x_quant, w_quant;
-  ConstantPtr weights;  // [out, in / groups, (kh,) kw]
+  ConstantPtr weights;  // [out, in / groups, ((kd,) kh,) kw]
   Image image;
   Window window;
+  PlaneLayer planes;
   int64_t groups = 1, out = 0;
   std::vector<float> products;
   std::vector<int32_t> bias;
@@ -23,12 +25,14 @@ struct Convolution {
   bool bias_is_float = false;         // ONNX Runtime adds it to floats
   bool bias_has_other_scale = false;  // which a convolution of integers may not see
   std::vector<double> real_bias;
+
+  Shape shape() const { return image.shape(out, window.depth.output, window.output); }
 };
 
 // Geometry and types; *known stays false where the node was refused.
 Status read_convolution(Importer& importer, const NodeView& node, const Shape& x, const Tensor& w,
                         bool channels_last, Convolution* conv, bool* known) {
-  QRT_TRY(read_image(importer, node, x, channels_last, &conv->image, known));
+  QRT_TRY(read_image(importer, node, x, channels_last, kMostDimensions, &conv->image, known));
   if (!*known) return Status();
   *known = false;
   conv->weights = w.constant;
@@ -46,6 +50,7 @@ Status read_convolution(Importer& importer, const NodeView& node, const Shape& x
   QRT_MODEL_CHECK(!node.has("kernel_shape") || node.integers("kernel_shape") == kernel,
                   "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
   QRT_TRY(read_window(node, conv->image, kernel, false, &conv->window));
+  QRT_TRY(plan_plane_layer(conv->image, conv->window, conv->groups, &conv->planes));
   if (!conv->w_quant.per_tensor() && conv->w_quant.axis != 0)
     return importer.refuse(node,
                            "the weights are quantised along axis " +
@@ -56,13 +61,14 @@ Status read_convolution(Importer& importer, const NodeView& node, const Shape& x
   return Status();
 }
 
-// Weights less their zero points. Source order [out, in, tap]; here [out, tap, in].
+// Weights less their zero points. Source order [out, in, tap]; here [out, tap, in] of the planes.
 template <class T>
 std::vector<T> centred(const Convolution& c) {
-  const int64_t in = c.image.c / c.groups, taps = c.window.kernel[0] * c.window.kernel[1];
-  return centred_weights<T>(*c.weights, c.w_quant, c.out, taps * in, [&](int64_t o, int64_t i) {
-    return (o * in + i % in) * taps + i / in;
-  });
+  const std::vector<int64_t>& source = c.planes.source;
+  const int64_t of_output = c.weights->elements() / c.out;
+  return centred_weights<T>(
+      *c.weights, c.w_quant, c.out, static_cast<int64_t>(source.size()),
+      [&](int64_t o, int64_t i) { return o * of_output + source[static_cast<size_t>(i)]; });
 }
 
 // The output of a layer whose sums are `sums`.
@@ -76,7 +82,7 @@ ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::stri
 }
 
 // Whether it runs as DepthwiseConv2D, which gives no accumulators.
-bool is_depthwise(const Convolution& c) { return c.image.c == c.groups && c.groups > 1; }
+bool is_depthwise(const Convolution& c) { return c.planes.in == 1 && c.groups > 1; }
 
 // A depthwise layer as a convolution in fewer groups, of up to 16 input channels each and with zeros
 // for those that an output does not see: a product of one channel would leave most of a register
@@ -90,7 +96,7 @@ Blocks in_blocks(const Convolution& c, const std::vector<int16_t>& weights) {
   constexpr int64_t kMostChannels = 16;
   int64_t in = kMostChannels;
   while (c.groups % in != 0) --in;
-  const int64_t taps = c.window.kernel[0] * c.window.kernel[1], multiplier = c.out / c.groups;
+  const int64_t taps = c.planes.kernel_size(), multiplier = c.out / c.groups;
   Blocks blocks = {c.groups / in, in,
                    std::vector<int16_t>(weights.size() * static_cast<size_t>(in))};
   for (int64_t o = 0; o < c.out; ++o)
@@ -104,8 +110,9 @@ Blocks in_blocks(const Convolution& c, const std::vector<int16_t>& weights) {
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Convolution& c,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
-  int64_t groups = c.groups, in = c.image.c / c.groups;
-  const int64_t taps = c.window.kernel[0] * c.window.kernel[1];
+  const Window& window = c.planes.window;
+  int64_t groups = c.groups, in = c.planes.in;
+  const int64_t taps = c.planes.kernel_size();
   const bool gives_sums = out == nullptr || constants.fine_bias.has_value();
   const bool depthwise = !gives_sums && is_depthwise(c);
   std::vector<int16_t> centred = std::move(constants.weights);
@@ -115,9 +122,9 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     in = blocks.in;
     centred = std::move(blocks.weights);
   }
-  Shape weights_shape{c.out, c.window.kernel[0], c.window.kernel[1], in};
+  Shape weights_shape{c.out, window.kernel[0], window.kernel[1], in};
   if (depthwise) {
-    weights_shape = {c.window.kernel[0], c.window.kernel[1], c.out};
+    weights_shape = {window.kernel[0], window.kernel[1], c.out};
     std::vector<int16_t> by_tap(centred.size());
     for (int64_t o = 0; o < c.out; ++o)
       for (int64_t t = 0; t < taps; ++t)
@@ -128,13 +135,14 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   graph.values[weights].weight_bits = packed_bits(c.weights->type);
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
   const bool is_int16 = constants.type == DType::kInt16;
-  ValueId x = windowed_to_nhwc(importer, node, c.image, c.window, c.x);
+  const int zero = c.x_quant.stored_zero_point();
+  ValueId x =
+      planes_of(importer, node, c.image, c.planes, c.window, c.groups, zero, c.x_zero_point, c.x);
   if (is_int16) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
-  ValueId y = importer.builder().new_value(
-      "", gives_sums ? DType::kInt32 : constants.type,
-      {c.image.n, c.window.output[0], c.window.output[1], c.out}, gives_sums ? nullptr : out);
-  const int zero = c.x_quant.stored_zero_point();
+  ValueId y = importer.builder().new_value("", gives_sums ? DType::kInt32 : constants.type,
+                                           planes_shape(c.image, c.planes, c.window, c.out),
+                                           gives_sums ? nullptr : out);
   const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
     o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
@@ -143,8 +151,8 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   if (depthwise) {
     n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
     auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
-    set_window(c.window, &o);
-    set_dilation(c.window, &o);
+    set_window(window, &o);
+    set_dilation(window, &o);
     o.multiplier = static_cast<uint32_t>(c.out / c.groups);
     set_zero_point_of(&o);
     o.requant = std::move(constants.requant);
@@ -152,8 +160,8 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
     n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, weights, bias}, {y});
     if (c.x_zero_point != kNoValue) n.inputs.push_back(c.x_zero_point);
     auto& o = options<fb::Conv2DOptionsT>(n);
-    set_window(c.window, &o);
-    set_dilation(c.window, &o);
+    set_window(window, &o);
+    set_dilation(window, &o);
     o.groups = static_cast<uint32_t>(groups);
     set_zero_point_of(&o);
     o.requant = std::move(constants.requant);
@@ -164,8 +172,8 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   if (constants.fine_bias)
     y = emit_fine_bias(importer, node, ops, y, std::move(*constants.fine_bias), *out);
   const bool narrows = is_int16 && !out->is_int16();
-  const ValueId result = image_from_nhwc(importer, node, c.image,
-                                         narrows ? importer.builder().narrowed(node, y, out) : y);
+  const ValueId result = from_planes(importer, node, c.image, c.window,
+                                     narrows ? importer.builder().narrowed(node, y, out) : y);
   if (!c.image.channels_last) importer.builder().mark(result);
   return result;
 }
@@ -182,7 +190,7 @@ Int16Source int16_source(const Convolution& c) {
   Int16Source s;
   s.weights = centred<int32_t>(c);
   s.out = c.out;
-  s.padded_in = c.window.kernel[0] * c.window.kernel[1] * ((c.image.c / c.groups + 3) / 4 * 4);
+  s.padded_in = c.planes.kernel_size() * ((c.planes.in + 3) / 4 * 4);
   s.products = int16_products(1.0f, c.x_quant, c.w_quant);
   s.bias = c.real_bias;
   s.x_zero_point = c.x_quant.stored_zero_point();
@@ -277,7 +285,7 @@ Status import_conv(Importer& importer, const NodeView& node) {
                                                      : real_bias(importer, node, 2, conv.out);
   // One channel of another scale, and no convolution of integers has any of them.
   if (conv.bias_is_rounded) conv.bias = rounded_bias(conv.real_bias, conv.products);
-  const auto pending = defer(importer, node, conv.image.shape(conv.out, conv.window.output));
+  const auto pending = defer(importer, node, conv.shape());
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
@@ -321,7 +329,7 @@ Status import_qlinear_conv(Importer& importer, const NodeView& node) {
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = onnx_type(y_quant->type);
-  y.shape = conv.image.shape(conv.out, conv.window.output);
+  y.shape = conv.shape();
   QRT_TRY(emit_quantized(importer, node, node.op(), conv, *y_quant, Limits(), &y.value));
   if (y.value == kNoValue) return Status();
   y.value = importer.builder().with_quant(node, y.value, *y_quant);
@@ -343,7 +351,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;
-  y.shape = conv.image.shape(conv.out, conv.window.output);
+  y.shape = conv.shape();
   y.value = emit(importer, node, node.op(), conv,
                  byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
   y.is_dynamic = conv.x_zero_point != kNoValue;

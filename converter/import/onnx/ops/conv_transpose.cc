@@ -32,15 +32,20 @@ struct TransposedConvolution {
 // Padding and output size, as the operator's text has them.
 Status read_output(const NodeView& node, TransposedConvolution* c) {
   const int d = c->image.dimensions;
-  int64_t extra[2] = {0, 0}, pads_before[2] = {0, 0}, pads_after[2] = {0, 0};
-  QRT_TRY(read_extents(node, "strides", d, 1, c->stride));
-  QRT_TRY(read_extents(node, "dilations", d, 1, c->dilation));
-  QRT_TRY(read_extents(node, "output_padding", d, 0, extra));
+  // Of rows and columns, behind the place of a depth.
+  int64_t strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1};
+  int64_t extras[3] = {}, all_before[3] = {}, all_after[3] = {};
+  const int64_t *extra = extras + 1, *pads_before = all_before + 1, *pads_after = all_after + 1;
+  QRT_TRY(read_extents(node, "strides", d, 1, strides));
+  QRT_TRY(read_extents(node, "dilations", d, 1, dilations));
+  std::copy_n(strides + 1, 2, c->stride);
+  std::copy_n(dilations + 1, 2, c->dilation);
+  QRT_TRY(read_extents(node, "output_padding", d, 0, extras));
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
                   "auto_pad is '%s'", auto_pad.c_str());
-  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, pads_before, pads_after));
+  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, all_before, all_after));
   std::vector<int64_t> wanted = node.integers("output_shape");
   if (static_cast<int>(wanted.size()) == d + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   QRT_MODEL_CHECK(wanted.empty() || static_cast<int>(wanted.size()) == d,
@@ -294,7 +299,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
                            node.input(0), "quantise activations per tensor");
   TransposedConvolution c;
   bool known;
-  QRT_TRY(read_image(importer, node, x.shape, false, &c.image, &known));
+  QRT_TRY(read_image(importer, node, x.shape, false, 2, &c.image, &known));
   if (!known) return Status();
   c.x = x.value;
   c.x_quant = *x.quant;
@@ -336,7 +341,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   c.real_bias = real_bias(importer, node, 2, c.out);
   if (node.has_input(2) && has_other_scale(importer.input(node, 2), c.products))
     c.bias = rounded_bias(c.real_bias, c.products);
-  const auto pending = defer(importer, node, c.image.shape(c.out, c.output));
+  const auto pending = defer(importer, node, c.image.shape(c.out, 1, c.output));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit(importer, node, *ops, c, out, limits, result);

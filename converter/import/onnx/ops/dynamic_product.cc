@@ -47,7 +47,7 @@ ValueId zero_point(Importer& importer, const NodeView& node, int i, int type) {
 Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, const Tensor& w,
                      fb::DynamicProductOptionsT* o, Window* window, Shape* y, bool* known) {
   Image image;
-  QRT_TRY(read_image(importer, node, x.shape, false, &image, known));
+  QRT_TRY(read_image(importer, node, x.shape, false, 2, &image, known));
   if (!*known) return Status();
   *known = false;
   QRT_MODEL_CHECK(w.shape.rank() == x.shape.rank(), "the weights have shape %s, the input %s",
@@ -64,7 +64,7 @@ Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, 
   o->groups = static_cast<uint32_t>(groups);
   set_window(*window, o);
   set_dilation(*window, o);
-  *y = image.shape(w.shape[0], window->output);
+  *y = image.shape(w.shape[0], 1, window->output);
   *known = true;
   return Status();
 }

@@ -4,7 +4,7 @@
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/window.h"
+#include "converter/import/onnx/plane_layer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -13,17 +13,67 @@ struct AveragePool {
   ValueId x = kNoValue;
   Quant x_quant;
   Image image;
-  Window window;  // of the windowed form
+  Window window;  // of the windowed form, as the source has it
   bool global = false;
   bool include_pad = false;
 
-  int64_t rows() const { return global ? 1 : window.output[0]; }
-  int64_t columns() const { return global ? 1 : window.output[1]; }
-  Shape result() const {
-    const int64_t spatial[2] = {rows(), columns()};
-    return image.shape(image.c, spatial);
+  Shape result() const { return image.shape(image.c, window.depth.output, window.output); }
+  // Of the operator, on what images_of() gives.
+  Window window_of_images() const;
+  Shape shape_of_images() const {
+    const int64_t* size = window.output;
+    if (global || !image.is_volume()) return {image.n, size[0], size[1], image.c};
+    return {image.n, window.depth.output, size[0], size[1], image.c};
   }
 };
+
+// A window of a volume has its rows, plane by plane, below each other.
+Window AveragePool::window_of_images() const {
+  if (!image.is_volume()) return window;
+  Window rows = window;
+  WindowAxis a;
+  a.kernel = a.stride = window.depth.kernel * window.kernel[0];
+  a.output = window.output[0];
+  rows.set_axis(0, a);
+  rows.overhang[0] = rows.skip[0] = 0;
+  return rows;
+}
+
+// x [n, d, h, w, c] as [n, out_d, out_h * kernel_d * kernel_h, w, c], in the order of ONNX Runtime's sums.
+ValueId rows_of_windows(Importer& importer, const NodeView& node, const AveragePool& p, ValueId x) {
+  GraphBuilder& builder = importer.builder();
+  const Shape s = builder.shape_of(x);
+  const WindowAxis depth = p.window.depth, height = p.window.axis(0);
+  Indices rows(static_cast<size_t>(height.output * height.kernel));
+  for (int64_t tap = 0; tap < height.kernel; ++tap) {
+    const Indices of_tap = indices_of_tap(height, s[2], tap);
+    for (size_t o = 0; o < of_tap.size(); ++o)
+      rows[o * static_cast<size_t>(height.kernel) + static_cast<size_t>(tap)] = of_tap[o];
+  }
+  const int64_t out_h = height.output;
+  std::vector<ValueId> planes;
+  for (int64_t tap = 0; tap < depth.kernel; ++tap) {
+    IndexMaps maps(s);
+    maps.set(1, indices_of_tap(depth, s[1], tap));
+    maps.set(2, rows);
+    const ValueId plane = builder.gather(node, x, maps, p.x_quant.stored_zero_point());
+    planes.push_back(
+        builder.reshape(node, plane, {s[0], depth.output, out_h, height.kernel * s[3] * s[4]}));
+  }
+  const ValueId joined = planes.size() == 1 ? planes[0] : builder.concat(node, planes, 3);
+  return builder.reshape(node, joined,
+                         {s[0], depth.output, out_h * depth.kernel * height.kernel, s[3], s[4]});
+}
+
+// What the operator reads: images, or of a global pool one with all positions.
+ValueId images_of(Importer& importer, const NodeView& node, const AveragePool& p) {
+  const ValueId x = windowed_to_nhwc(importer, node, p.image, p.window, p.x);
+  if (!p.image.is_volume()) return x;
+  const Image& i = p.image;
+  if (p.global)
+    return importer.builder().reshape(node, x, {i.n, i.depth * i.size[0], i.size[1], i.c});
+  return rows_of_windows(importer, node, p, x);
+}
 
 // Without limits of its own, the operator gets a table behind it where a Relu or Clip bites.
 ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limits) {
@@ -39,7 +89,7 @@ ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limi
 // Of 16 bits over the whole image: the sum and one rounding.
 Status emit_int16_global(Importer& importer, const NodeView& node, const std::string& ops,
                          const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
-  const int64_t area = p.image.size[0] * p.image.size[1];
+  const int64_t area = p.image.positions();
   if (area >= 1 << 15)
     return importer.refuse(
         node,
@@ -49,24 +99,23 @@ Status emit_int16_global(Importer& importer, const NodeView& node, const std::st
                         (static_cast<double>(out.scale[0]) * static_cast<double>(area));
   auto requant = int16_requant(importer, node, {factor}, {area * 65535}, out, limits);
   if (!requant) return Status();
-  const ValueId x =
-      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
-  const ValueId y =
-      importer.builder().new_value("", DType::kInt16, {p.image.n, 1, 1, p.image.c}, &out);
+  const ValueId x = importer.builder().widened(node, images_of(importer, node, p));
+  const ValueId y = importer.builder().new_value("", DType::kInt16, p.shape_of_images(), &out);
   Node n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {x}, {y});
   auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
   o.input_zero_point_16 = static_cast<int16_t>(p.x_quant.stored_zero_point());
   o.requant = std::move(requant);
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, "GlobalAveragePool2D", "I0");
-  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  *result = from_planes(importer, node, p.image, p.window, as_output(importer, node, y, out));
   return Status();
 }
 
 // Windows of 16 bits that all have the same number of positions: a convolution with weights of 1.
 Status emit_int16_windows(Importer& importer, const NodeView& node, const std::string& ops,
                           const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
-  const int64_t taps = p.window.kernel[0] * p.window.kernel[1], c = p.image.c;
+  const Window window = p.window_of_images();
+  const int64_t taps = window.kernel[0] * window.kernel[1], c = p.image.c;
   const bool overhangs = node.integer("ceil_mode", 0) != 0 && p.window.padded();
   if ((p.window.padded() && !p.include_pad) || overhangs || taps > 511)
     return importer.refuse(node,
@@ -83,20 +132,18 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   auto layer = make_int16_layer(importer, node, source, out, limits);
   if (!layer) return Status();
   Graph& graph = importer.graph();
-  const ValueId x =
-      importer.builder().widened(node, windowed_to_nhwc(importer, node, p.image, p.window, p.x));
-  const Shape weights{p.window.kernel[0], p.window.kernel[1], c};
+  const ValueId x = importer.builder().widened(node, images_of(importer, node, p));
+  const Shape weights{window.kernel[0], window.kernel[1], c};
   const ValueId w = graph.add_constant("", DType::kInt16, weights, layer->weights);
-  const ValueId y =
-      importer.builder().new_value("", DType::kInt16, {p.image.n, p.rows(), p.columns(), c}, &out);
+  const ValueId y = importer.builder().new_value("", DType::kInt16, p.shape_of_images(), &out);
   Node n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w, layer->bias}, {y});
   auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
-  set_window(p.window, &o);
+  set_window(window, &o);
   o.input_zero_point_16 = static_cast<int16_t>(source.x_zero_point);
   o.requant = std::move(layer->requant);
   graph.nodes.push_back(std::move(n));
   importer.became(node, "DepthwiseConv2D", "I0");
-  *result = image_from_nhwc(importer, node, p.image, as_output(importer, node, y, out));
+  *result = from_planes(importer, node, p.image, p.window, as_output(importer, node, y, out));
   return Status();
 }
 
@@ -129,12 +176,12 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   if (!is_usable_scale(x_scale) || !is_usable_scale(y_scale))
     return importer.refuse(node, "a scale is not a normal positive number", node.output(0),
                            "quantise the model with positive scales of usual size");
-  ValueId x = windowed_to_nhwc(importer, node, p.image, p.window, p.x);
+  ValueId x = images_of(importer, node, p);
   Node n;
   if (p.global) {
-    const float area = static_cast<float>(p.image.size[0] * p.image.size[1]);
+    const float area = static_cast<float>(p.image.positions());
     const float divisor = y_scale * area, scale = x_scale / divisor;
-    if (p.image.size[0] * p.image.size[1] >= 1 << 24 || !(scale >= 0x1p-32f && scale < 256.0f))
+    if (p.image.positions() >= 1 << 24 || !(scale >= 0x1p-32f && scale < 256.0f))
       return importer.refuse(node, "the scale ratio of this average is outside [2^-32, 256)",
                              node.output(0), "quantise the model with scales of usual size");
     n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {}, {});
@@ -149,7 +196,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   } else {
     n = make_node<fb::AveragePool2DOptionsT>(node.name(), ops, {}, {});
     auto& o = options<fb::AveragePool2DOptionsT>(n);
-    Window w = p.window;
+    Window w = p.window_of_images();
     const bool overhangs = w.overhang[0] != 0 || w.overhang[1] != 0;
     const bool is_qlinear = node.op() != "AveragePool";
     const bool in_float = !is_qlinear && (limits.cut(out) || importer.uses(node.output(0)) > 1);
@@ -166,45 +213,71 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
   }
   const bool nhwc = importer.builder().is_marked(p.x);
   n.inputs = {x};
-  ValueId y = importer.builder().new_value("", DType::kUInt8,
-                                           {p.image.n, p.rows(), p.columns(), p.image.c}, &out);
+  ValueId y = importer.builder().new_value("", DType::kUInt8, p.shape_of_images(), &out);
   n.outputs = {y};
   importer.graph().nodes.push_back(std::move(n));
   importer.became(node, p.global ? "GlobalAveragePool2D" : "AveragePool2D", "I1");
   if (!p.global) y = limited(importer, node, y, limits);
-  *result = image_from_nhwc(importer, node, p.image, y);
+  *result = from_planes(importer, node, p.image, p.window, y);
   if (nhwc) importer.builder().mark(*result);
   return Status();
 }
 
 // ONNX Runtime refuses to load pools whose padding could fill a whole window.
 Status check_padding(const Window& w) {
-  for (int i = 0; i < 2; ++i) {
-    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
-    QRT_MODEL_CHECK(w.before[i] < extent && w.after[i] < extent,
+  for (const WindowAxis& a : {w.depth, w.axis(0), w.axis(1)}) {
+    const int64_t extent = (a.kernel - 1) * a.dilation + 1;
+    QRT_MODEL_CHECK(a.before < extent && a.after < extent,
                     "padding %lld and %lld is not smaller than the window of %lld",
-                    static_cast<long long>(w.before[i]), static_cast<long long>(w.after[i]),
+                    static_cast<long long>(a.before), static_cast<long long>(a.after),
                     static_cast<long long>(extent));
   }
   return Status();
 }
 
+// Windows of volumes become rows of an image, which have to be within the format's limits, and all of
+// one number of positions.
+Status check_volume_windows(Importer& importer, const NodeView& node, const AveragePool& p,
+                            bool* known) {
+  *known = true;
+  if (!p.image.is_volume() || p.global) return Status();
+  const Window& w = p.window;
+  const WindowAxis axes[2] = {w.depth, w.axis(0)};
+  Shape made;
+  QRT_TRY(make_shape({p.image.n, w.depth.output, w.output[0], w.kernel[0] * p.image.size[1],
+                      w.depth.kernel * p.image.c},
+                     &made));
+  bool pads = false;
+  for (const WindowAxis& a : axes) {
+    QRT_TRY(check_index_count(a.kernel * a.output));
+    pads |= a.before > 0 || a.after > 0;
+  }
+  const bool overhangs = node.integer("ceil_mode", 0) != 0 && (pads || w.after[1] > 0);
+  *known =
+      w.depth.kernel * w.kernel[0] <= kMaxWindowField && (!pads || p.include_pad) && !overhangs;
+  if (*known) return Status();
+  return importer.refuse(
+      node, "its windows over a volume have different numbers of positions, or too many",
+      node.output(0), "pad with count_include_pad and without ceil_mode, or pool without padding");
+}
+
 // Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
 Status read_average(Importer& importer, const NodeView& node, const Shape& x, bool channels_last,
                     AveragePool* p, bool* known) {
-  QRT_TRY(read_image(importer, node, x, channels_last, &p->image, known));
+  QRT_TRY(read_image(importer, node, x, channels_last, kMostDimensions, &p->image, known));
   if (!*known) return Status();
   *known = false;
   QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"), true, &p->window));
   QRT_TRY(check_padding(p->window));
-  if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1)
+  if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1 || p->window.depth.dilation != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
                            "use a pool without dilations");
   p->include_pad = node.integer("count_include_pad", 0) != 0;
+  const WindowAxis& depth = p->window.depth;
   p->global = !p->window.padded() && p->window.kernel[0] == p->image.size[0] &&
-              p->window.kernel[1] == p->image.size[1];
-  *known = true;
-  return Status();
+              p->window.kernel[1] == p->image.size[1] && depth.kernel == p->image.depth &&
+              depth.before == 0 && depth.after == 0;
+  return check_volume_windows(importer, node, *p, known);
 }
 
 Status defer_average(Importer& importer, const NodeView& node, const Tensor& x, AveragePool p) {
@@ -242,58 +315,90 @@ Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
   return Status();
 }
 
-// Whether a window of one axis reads nothing of the image.
-bool misses_image(const Window& w, const Image& image, int axis) {
-  for (int64_t o = 0; o < w.output[axis]; ++o) {
-    const int64_t start = o * w.stride[axis] - w.before[axis];
+// Whether a window along an axis of `size` positions reads none of them.
+bool misses_image(const WindowAxis& w, int64_t size) {
+  for (int64_t o = 0; o < w.output; ++o) {
+    const int64_t start = o * w.stride - w.before;
     const int64_t outside =
-        start >= 0 ? 0 : (-start + w.dilation[axis] - 1) / w.dilation[axis];  // to its first inside
-    if (outside >= w.kernel[axis] ||
-        start + outside * w.dilation[axis] >= image.size[axis] - w.skip[axis])
-      return true;
+        start >= 0 ? 0 : (-start + w.dilation - 1) / w.dilation;  // to its first inside
+    if (outside >= w.kernel || start + outside * w.dilation >= size) return true;
   }
   return false;
 }
+bool misses_image(const Window& w, const Image& image) {
+  return misses_image(w.depth, image.depth) || misses_image(w.axis(0), image.size[0] - w.skip[0]) ||
+         misses_image(w.axis(1), image.size[1] - w.skip[1]);
+}
 
-// [n, h, w, c] with the window's padding as elements, the least of their type, which is what ONNX
+// Images with the window's padding as elements, the least of their type, which is what ONNX
 // Runtime makes of a window that reads nothing of the image.
 ValueId padded_for_max(Importer& importer, const NodeView& node, Window* w, ValueId x) {
   IndexMaps maps(importer.builder().shape_of(x));
+  const int height = maps.from().rank() - 3;
   for (int i = 0; i < 2; ++i) {
-    maps.set(1 + i, padded(maps.from()[1 + i], w->before[i], w->after[i], PadMode::kConstant));
+    maps.set(height + i,
+             padded(maps.from()[height + i], w->before[i], w->after[i], PadMode::kConstant));
     w->before[i] = w->after[i] = 0;
   }
   const bool is_int16 = importer.graph().values[x].type.dtype == DType::kInt16;
   return importer.builder().gather(node, x, maps, is_int16 ? -32768 : 0);
 }
 
-ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, const Window* window,
-                 ValueId x) {
-  const bool nhwc = importer.builder().is_marked(x);
-  ValueId from = image_to_nhwc(importer, node, image, x);
+// The pool of images; without a window of each of them as a whole.
+ValueId add_max_pool(Importer& importer, const NodeView& node, const Window* window, ValueId x) {
+  Graph& graph = importer.graph();
   Node n = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::MaxPool2DOptionsT>(n);
-  Shape shape{image.n, 1, 1, image.c};
+  const int height = importer.builder().shape_of(x).rank() - 3;
+  Shape shape;
   if (window) {
     Window w = *window;
-    from = without_skipped(importer, node, w, 1, from);
-    if (misses_image(w, image, 0) || misses_image(w, image, 1))
-      from = padded_for_max(importer, node, &w, from);
+    x = without_skipped(importer, node, w, height, x);
+    shape = importer.builder().shape_of(x);
+    if (misses_image(w.axis(0), shape[height]) || misses_image(w.axis(1), shape[height + 1]))
+      x = padded_for_max(importer, node, &w, x);
     set_kernel(w, &o);
     set_window(w, &o);
     set_dilation(w, &o);
-    shape = {image.n, w.output[0], w.output[1], image.c};
+    shape[height] = w.output[0], shape[height + 1] = w.output[1];
   } else {
     o.kernel_h = o.kernel_w = 0;
+    shape = importer.builder().shape_of(x);
+    shape[height] = shape[height + 1] = 1;
   }
-  n.inputs = {from};
-  const ValueId y = importer.builder().new_value("", importer.graph().values[x].type.dtype, shape);
-  const Quantization& quantization = importer.graph().values[x].quantization;
-  if (quantization.axis < 0) importer.graph().values[y].quantization = quantization;
+  n.inputs = {x};
+  const ValueId y = importer.builder().new_value("", graph.values[x].type.dtype, shape);
+  const Quantization& quantization = graph.values[x].quantization;
+  if (quantization.axis < 0) graph.values[y].quantization = quantization;
   n.outputs = {y};
-  importer.graph().nodes.push_back(std::move(n));
+  graph.nodes.push_back(std::move(n));
+  return y;
+}
+
+// Of a volume the planes', then along depth.
+ValueId max_of_volume(Importer& importer, const NodeView& node, const Image& image,
+                      const Window* window, ValueId x) {
+  GraphBuilder& builder = importer.builder();
+  if (!window) {
+    x = builder.reshape(node, x, {image.n, image.depth * image.size[0], image.size[1], image.c});
+    return add_max_pool(importer, node, nullptr, x);
+  }
+  if (!reads_pixels(*window)) x = add_max_pool(importer, node, window, x);
+  const int64_t* size = window->output;
+  const Window rows = depth_as_rows(*window);
+  if (reads_pixels(rows)) return x;
+  x = builder.reshape(node, x, {image.n, image.depth, size[0] * size[1], image.c});
+  return add_max_pool(importer, node, &rows, x);
+}
+
+ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, const Window* window,
+                 ValueId x) {
+  const bool nhwc = importer.builder().is_marked(x);
+  const ValueId from = image_to_nhwc(importer, node, image, x);
+  const ValueId y = image.is_volume() ? max_of_volume(importer, node, image, window, from)
+                                      : add_max_pool(importer, node, window, from);
   importer.became(node, "MaxPool2D", "I0");
-  const ValueId result = image_from_nhwc(importer, node, image, y);
+  const ValueId result = from_planes(importer, node, image, window ? *window : Window(), y);
   if (nhwc) importer.builder().mark(result);
   return result;
 }
@@ -324,15 +429,14 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (!waits && !keeps_order(x)) return importer.refuse_float(node, 0);
   Image image;
   bool known;
-  QRT_TRY(read_image(importer, node, x.shape, false, &image, &known));
+  QRT_TRY(read_image(importer, node, x.shape, false, kMostDimensions, &image, &known));
   if (!known) return Status();
   Window window;
   if (!global) {
     QRT_TRY(read_window(node, image, node.integers("kernel_shape"), true, &window));
     QRT_TRY(check_padding(window));
     bool in_float = false;
-    if (misses_image(window, image, 0) || misses_image(window, image, 1))
-      QRT_TRY(is_pooled_in_float(importer, node, x, &in_float));
+    if (misses_image(window, image)) QRT_TRY(is_pooled_in_float(importer, node, x, &in_float));
     if (in_float)
       return importer.refuse(node,
                              "a window reads nothing of the image, of which the least float comes",
@@ -341,9 +445,8 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
     return importer.refuse(node, "its indices are used", node.output(1),
                            "use only the pooled values");
-  const int64_t one[2] = {1, 1};
   Tensor y = x;
-  y.shape = image.shape(image.c, global ? one : window.output);
+  y.shape = image.shape(image.c, window.depth.output, window.output);
   const auto pool = [&importer, &node, image, window, global](ValueId v) {
     return emit_max(importer, node, image, global ? nullptr : &window, v);
   };
@@ -375,7 +478,7 @@ Status import_global_pool(Importer& importer, const NodeView& node) {
   AveragePool p;
   p.global = true;
   bool known;
-  QRT_TRY(read_image(importer, node, x.shape, false, &p.image, &known));
+  QRT_TRY(read_image(importer, node, x.shape, false, kMostDimensions, &p.image, &known));
   return known ? defer_average(importer, node, x, std::move(p)) : Status();
 }
 
@@ -401,7 +504,7 @@ Status import_qlinear_global_average_pool(Importer& importer, const NodeView& no
   p.global = true;
   bool known;
   QRT_TRY(read_image(importer, node, importer.input(node, 0).shape,
-                     node.integer("channels_last", 0) != 0, &p.image, &known));
+                     node.integer("channels_last", 0) != 0, kMostDimensions, &p.image, &known));
   return known ? finish_qlinear(importer, node, std::move(p)) : Status();
 }
 

@@ -1,0 +1,48 @@
+// Convolutions over volumes as convolutions over their planes. A volume is [n, d, h, w, c] in the
+// graph, and to Conv2D and DepthwiseConv2D n * d images. What the taps along depth read stands side by
+// side in one image for each plane of the output, and its kernel holds all of them:
+//
+//   as rows      kernels of one pixel: [n, d, h * w, c], depth takes the place of rows; nothing is copied
+//   as channels  [n, out_d, h, w, taps * c], in each group its channels of all taps
+//   interleaved  [n, out_d, h * taps, w, c]: taps rows for each row, which suits groups of few channels
+//
+// Taps that meet nothing but padding are left out, and convolutions over images are as they were.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_PLANE_LAYER_H_
+#define QRT_CONVERTER_IMPORT_ONNX_PLANE_LAYER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "converter/import/onnx/window.h"
+
+namespace qrt::convert::from_onnx {
+
+struct PlaneLayer {
+  enum class Depth { kNone, kAsRows, kAsChannels, kInterleaved } depth = Depth::kNone;
+  Window window;                 // of the planes
+  int64_t in = 1;                // input channels of a group
+  std::vector<int64_t> taps{0};  // along depth, those that are left
+  // Of each output, for each position of the plane's kernel and then each of its channels: which
+  // weight of the source's [in, (kd, kh,) kw] it has.
+  std::vector<int64_t> source;
+
+  int64_t kernel_size() const { return window.kernel[0] * window.kernel[1]; }
+};
+
+// `window`: of the source. kUnsupported where the planes would be beyond the format's limits.
+Status plan_plane_layer(const Image& image, const Window& window, int64_t groups,
+                        PlaneLayer* layer);
+
+// What the layer reads, of x in the source's form. `zero_point`: of the padding, as the graph stores
+// it; or of the run, a value of the graph in place of kNoValue.
+ValueId planes_of(Importer& importer, const NodeView& node, const Image& image,
+                  const PlaneLayer& layer, const Window& window, int64_t groups, int64_t zero_point,
+                  ValueId zero_point_of_run, ValueId x);
+// The shape of its result, and that in the source's form.
+Shape planes_shape(const Image& image, const PlaneLayer& layer, const Window& window, int64_t out);
+ValueId from_planes(Importer& importer, const NodeView& node, const Image& image,
+                    const Window& window, ValueId y);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_PLANE_LAYER_H_
