@@ -26,8 +26,8 @@ CvmOperator of_move(const std::string& op) {
   return row == rows.end() ? cvm_none : row->second;
 }
 
-CvmOperator operator_for(const FloatModel& model, const Node& node) {
-  switch (role_of(model, node)) {
+CvmOperator operator_for(const Roles& roles, const Node& node) {
+  switch (roles.of(node)) {
     case Role::kLayer:
       if (node.op == "Conv") return cvm_conv;
       return node.op == "ConvTranspose" ? cvm_none : cvm_dense;
@@ -56,9 +56,10 @@ Status write_cvm(const FloatModel& model, const Placement& placement, const Para
   Dims shape;
   QRT_TRY(values.shape(cvm->input.name, &shape));
   values.set(cvm->input.name, {symbol.add_input(shape, kCvmByte), cvm->input.step, {}, 0});
+  const Roles roles(model);
   for (const Node& node : model.nodes) {
     numbers.set_name(node.name);
-    Status status = operator_for(model, node)(node, &values);
+    Status status = operator_for(roles, node)(node, &values);
     if (!status.ok())
       return std::move(status).at(node.label() +
                                   " (scheme cvm is for convolutional networks: try ort-u8)");

@@ -33,10 +33,9 @@ bool has_constant(const Node& node, const CvmValues& values) {
 
 // The constant of an Add behind a MatMul, which is in its sums already.
 bool adds_bias(const Node& node, const CvmValues& values) {
-  const std::vector<Layer>& layers = values.placement().layers;
-  return std::any_of(layers.begin(), layers.end(), [&](const Layer& l) {
-    return l.node != l.bias_node && &values.model().nodes[l.bias_node] == &node;
-  });
+  const auto i = static_cast<size_t>(&node - values.model().nodes.data());
+  const Layer* layer = values.placement().layer_at(i);
+  return layer && layer->node != i;
 }
 
 // The greatest of both is 16 bits' greatest.

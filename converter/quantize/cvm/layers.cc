@@ -16,9 +16,8 @@ struct LayerNumbers {
 };
 
 Status read_layer(const Node& node, CvmValues* values, LayerNumbers* layer) {
-  const Layer* of = nullptr;
-  for (const Layer& l : values->placement().layers)
-    if (&values->model().nodes[l.node] == &node) of = &l;
+  const Layer* of =
+      values->placement().layer_of(static_cast<size_t>(&node - values->model().nodes.data()));
   if (!of || values->parameters().layers.count(of->node) == 0)
     return error(Code::kUnsupported, "its weights are no constant, or its input is not quantised");
   layer->parameters = &values->parameters().layers.at(of->node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "converter/quantize/mrt.h"
 
@@ -70,34 +71,50 @@ const CvmNumber* CvmValues::number(const std::string& value) const {
   return found == numbers_of_.end() ? nullptr : &found->second;
 }
 
-Status CvmValues::compute(const std::string& value, const std::string& base, Tensor* y) {
-  if (value == base) {
-    const int32_t zero = parameters_.coding(placement_, base).zero_point;
-    std::vector<float> reals;
-    for (int q = -kMostCode; q <= kMostCode; ++q)
-      reals.push_back(static_cast<float>((q - zero) * step(base)));
-    *y = real_tensor({2 * kMostCode + 1}, std::move(reals));
-    return {};
+Tensor CvmValues::reals_of_bytes(const std::string& base) const {
+  const int32_t zero = parameters_.coding(placement_, base).zero_point;
+  std::vector<float> reals;
+  for (int q = -kMostCode; q <= kMostCode; ++q)
+    reals.push_back(static_cast<float>((q - zero) * step(base)));
+  return real_tensor({2 * kMostCode + 1}, std::move(reals));
+}
+
+Status CvmValues::compute(const std::string& value, const Tensor** y) {
+  const std::string& base = bases_.at(value);
+  std::map<std::string, Tensor>& computed = computed_[base];
+  if (computed.empty()) computed[base] = reals_of_bytes(base);
+  // Nodes from the base to the value; in their order each has what it reads.
+  std::set<size_t> nodes;
+  std::vector<std::string> wanted = {value};
+  while (!wanted.empty()) {
+    const std::string name = std::move(wanted.back());
+    wanted.pop_back();
+    if (name.empty() || model_.constant(name) || computed.count(name) != 0) continue;
+    const size_t writer = writers_.at(name);
+    if (!nodes.insert(writer).second) continue;
+    const std::vector<std::string>& inputs = model_.nodes[writer].inputs;
+    wanted.insert(wanted.end(), inputs.begin(), inputs.end());
   }
-  const Node& node = model_.nodes[writers_.at(value)];
-  std::vector<Tensor> computed(node.inputs.size());
-  std::vector<const Tensor*> inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const std::string& x = node.inputs[i];
-    const Tensor* constant = x.empty() ? nullptr : model_.constant(x);
-    if (!x.empty() && !constant) QRT_TRY(compute(x, base, &computed[i]));
-    inputs.push_back(x.empty() ? nullptr : constant ? constant : &computed[i]);
+  for (const size_t i : nodes) {
+    const Node& node = model_.nodes[i];
+    std::vector<const Tensor*> inputs;
+    for (const std::string& x : node.inputs) {
+      const Tensor* constant = x.empty() ? nullptr : model_.constant(x);
+      inputs.push_back(x.empty() || constant ? constant : &computed.at(x));
+    }
+    std::vector<Tensor> outputs;
+    QRT_TRY(interpreter_.run_node(node, inputs, &outputs));
+    computed[node.outputs[0]] = std::move(outputs[0]);
   }
-  std::vector<Tensor> outputs;
-  QRT_TRY(interpreter_.run_node(node, inputs, &outputs));
-  *y = std::move(outputs[0]);
+  *y = &computed.at(value);
   return {};
 }
 
 Status CvmValues::table(const std::string& value, double step, int precision, CvmNumber* y) {
   const std::string& of = bases_.at(value);
-  Tensor reals;
-  QRT_TRY(compute(value, of, &reals));
+  const Tensor* computed = nullptr;
+  QRT_TRY(compute(value, &computed));
+  Tensor reals = *computed;
   for (float& v : reals.reals)
     if (std::isnan(v)) v = 0;
   reals.shape = {static_cast<int64_t>(reals.reals.size())};
@@ -160,11 +177,11 @@ Status CvmValues::range(const std::string& value, double* range) {
   } else if (x) {
     *range = numbers_.bound(*x);
   } else {
-    Tensor results;
+    const Tensor* results = nullptr;
     if (!is_function(value))
       return error(Code::kUnsupported, "'%s' has no integers", value.c_str());
-    QRT_TRY(compute(value, bases_.at(value), &results));
-    *range = greatest(results);
+    QRT_TRY(compute(value, &results));
+    *range = greatest(*results);
   }
   if (!(*range > 0)) *range = 1;
   return {};

@@ -53,8 +53,9 @@ class CvmValues {
 
  private:
   Status table(const std::string& value, double step, int precision, CvmNumber* y);
-  // On the reals that the bytes of `base` stand for.
-  Status compute(const std::string& value, const std::string& base, Tensor* y);
+  // A function's values for the reals that the bytes of its base stand for.
+  Status compute(const std::string& value, const Tensor** y);
+  Tensor reals_of_bytes(const std::string& base) const;
 
   const FloatModel& model_;
   const Placement& placement_;
@@ -64,6 +65,8 @@ class CvmValues {
   std::map<std::string, size_t> writers_;
   std::map<std::string, CvmNumber> numbers_of_;
   std::map<std::string, std::string> bases_;
+  // By base: the reals of its bytes, and functions of them.
+  std::map<std::string, std::map<std::string, Tensor>> computed_;
   // By value, step and precision: what several read is made once.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
   std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value

@@ -9,9 +9,7 @@ namespace {
 
 class Judge {
  public:
-  explicit Judge(const FloatModel& model) : model_(model) {
-    for (const Value& v : model.inputs) inputs_[v.name] = v;
-  }
+  Judge(const FloatModel& model, const Links& links) : model_(model), links_(links) {}
 
   // The input whose elements the node's result has; -1: it computes or moves something.
   int kept_input(const Node& node) const {
@@ -39,26 +37,20 @@ class Judge {
   }
 
  private:
-  const Value* value(const std::string& name) const {
-    auto found = model_.values.find(name);
-    if (found != model_.values.end()) return &found->second;
-    found = inputs_.find(name);
-    return found == inputs_.end() ? nullptr : &found->second;
-  }
   Element element(const std::string& name) const {
-    const Value* v = value(name);
+    const Value* v = links_.value(name);
     return v ? v->element : Element::kFloat;
   }
   // Also where one dimension is open: it is the same batch.
   bool same_shape(const Node& node) const {
-    const Value *x = value(node.inputs[0]), *y = value(node.outputs[0]);
+    const Value *x = links_.value(node.inputs[0]), *y = links_.value(node.outputs[0]);
     return x && y && x->shape == y->shape && std::count(x->shape.begin(), x->shape.end(), -1) <= 1;
   }
   // Input i is a constant of this value, and the other one gives the result its shape.
   bool is_all(const Node& node, size_t i, float what) const {
     if (node.inputs.size() != 2) return false;
     const Tensor* c = model_.constant(node.inputs[i]);
-    const Value *x = value(node.inputs[1 - i]), *y = value(node.outputs[0]);
+    const Value *x = links_.value(node.inputs[1 - i]), *y = links_.value(node.outputs[0]);
     return c && c->is_real() && x && y && x->shape == y->shape &&
            std::all_of(c->reals.begin(), c->reals.end(), [&](float v) { return v == what; });
   }
@@ -76,24 +68,26 @@ class Judge {
   }
 
   const FloatModel& model_;
-  std::map<std::string, Value> inputs_;
+  const Links& links_;
 };
 
 }  // namespace
 
 void drop_identities(FloatModel* model) {
+  Links links(model);
+  const Judge judge(*model, links);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node& node = model->nodes[i];
     if (node.inputs.empty()) continue;
-    const int kept = Judge(*model).kept_input(node);
+    const int kept = judge.kept_input(node);
     if (kept < 0) continue;
-    const std::string x = node.inputs[static_cast<size_t>(kept)];
-    if (node.op == "Identity" && Links(*model).is_output(node.outputs[0]) &&
-        (Links(*model).writer(x) < 0 || Links(*model).is_output(x)))
+    const std::string& x = node.inputs[static_cast<size_t>(kept)];
+    if (node.op == "Identity" && links.is_output(node.outputs[0]) &&
+        (links.writer(x) < 0 || links.is_output(x)))
       continue;
-    bypass(Links(*model), i, x, model);
+    links.bypass(i, x);
   }
-  drop_unused(model);
+  links.finish();
 }
 
 }  // namespace qrt::quantize

@@ -29,7 +29,7 @@ struct Site {
 class Equaliser {
  public:
   Equaliser(const EqualiseOptions& options, FloatModel* model)
-      : options_(options), model_(model), links_(*model) {}
+      : options_(options), model_(model), links_(model) {}
 
   int run() {
     if (options_.relax_limits) relax();
@@ -45,12 +45,15 @@ class Equaliser {
       }
       if (most <= kSettled) break;
     }
-    drop_unused(model_);
+    links_.finish();
     return static_cast<int>(changed.size());
   }
 
  private:
   const Node& node(size_t i) const { return model_->nodes[i]; }
+  const Node& sole_reader(const std::string& value) const {
+    return node(links_.readers(value).begin()->node);
+  }
   Tensor& constant(const std::string& name) { return model_->constants.find(name)->second; }
   const Dims* shape(const std::string& name) const {
     const auto found = model_->values.find(name);
@@ -69,7 +72,8 @@ class Equaliser {
   }
 
   void relax() {
-    for (Node& n : model_->nodes) {
+    for (size_t i = 0; i < model_->nodes.size(); ++i) {
+      Node& n = model_->nodes[i];
       const Tensor* lo = n.op == "Clip" && n.has_input(1) ? model_->constant(n.inputs[1]) : nullptr;
       if (!lo || !lo->is_real() || lo->size() != 1 || lo->reals[0] != 0) continue;
       const int w = links_.writer(n.inputs[0]);
@@ -78,16 +82,16 @@ class Equaliser {
           !links_.is_read_once(n.inputs[0]) || !all_layers(n.outputs[0], weights.outputs()))
         continue;
       n.op = "Relu";
-      n.inputs.resize(1);
+      links_.resize_inputs(i, 1);
     }
   }
 
   // The value is read by layers alone, as what they multiply.
   bool all_layers(const std::string& value, size_t channels) const {
     if (links_.is_output(value) || links_.readers(value).empty()) return false;
-    for (size_t r : links_.readers(value)) {
+    for (const Read& r : links_.readers(value)) {
       ChannelWeights weights;
-      const Node& n = node(r);
+      const Node& n = node(r.node);
       if (n.inputs[0] != value || !ChannelWeights::of(*model_, n, &weights) ||
           weights.inputs() != channels)
         return false;
@@ -102,13 +106,13 @@ class Equaliser {
       if (node(i).op != "MatMul" && ChannelWeights::of(*model_, node(i), &weights)) {
         site.writer = i;
         site.value = node(i).outputs[0];
-        while (links_.is_read_once(site.value) && only_scales(node(links_.readers(site.value)[0])))
-          site.value = node(links_.readers(site.value)[0]).outputs[0];
+        while (links_.is_read_once(site.value) && only_scales(sole_reader(site.value)))
+          site.value = sole_reader(site.value).outputs[0];
         if (!all_layers(site.value, weights.outputs())) continue;
       } else if (!find_norm(i, &site)) {
         continue;
       }
-      site.readers = links_.readers(site.value);
+      for (const Read& r : links_.readers(site.value)) site.readers.push_back(r.node);
       sites_.push_back(std::move(site));
     }
   }
@@ -127,24 +131,26 @@ class Equaliser {
     site->writer = i;
     site->is_norm = true;
     site->value = n.outputs[0];
-    for (size_t r : links_.readers(site->value))
-      if (node(r).op != "MatMul" && node(r).op != "Gemm") return false;
+    for (const Read& r : links_.readers(site->value))
+      if (node(r.node).op != "MatMul" && node(r.node).op != "Gemm") return false;
     return all_layers(site->value, static_cast<size_t>(channels));
   }
 
   // Every constant that is changed belongs to one node alone.
   void own_constants() {
+    std::set<std::string> shared;
+    for (const auto& [name, tensor] : model_->constants)
+      if (links_.readers(name).size() > 1) shared.insert(name);
     const auto own = [&](size_t i, size_t at) {
-      Node& n = model_->nodes[i];
-      if (n.has_input(at) && links_.readers(n.inputs[at]).size() > 1)
-        set_constant(at, Tensor(constant(n.inputs[at])), &n, model_);
+      const Node& n = node(i);
+      if (n.has_input(at) && shared.count(n.inputs[at]) != 0)
+        links_.set_constant(i, at, Tensor(constant(n.inputs[at])));
     };
     for (const Site& site : sites_) {
       own(site.writer, 1);
       own(site.writer, 2);
       for (size_t r : site.readers) own(r, 1);
     }
-    links_ = Links(*model_);
   }
 
   std::vector<double> written(const Site& site, int round) {

@@ -97,21 +97,6 @@ const Tensor* FloatModel::constant(const std::string& name) const {
   return found == constants.end() ? nullptr : &found->second;
 }
 
-std::string FloatModel::fresh_name(const std::string& wish) const {
-  const auto is_free = [&](const std::string& name) {
-    if (constants.count(name) != 0) return false;
-    for (const Value& v : inputs)
-      if (v.name == name) return false;
-    for (const Node& node : nodes)
-      for (const std::string& output : node.outputs)
-        if (output == name) return false;
-    return true;
-  };
-  if (is_free(wish)) return wish;
-  for (int i = 1;; ++i)
-    if (std::string name = wish + "_" + std::to_string(i); is_free(name)) return name;
-}
-
 Status fix_input_shapes(const std::map<std::string, Dims>& samples, FloatModel* model) {
   for (Value& input : model->inputs) {
     const auto found = samples.find(input.name);

@@ -103,8 +103,6 @@ struct FloatModel {
   RunLimits limits;
 
   const Tensor* constant(const std::string& name) const;  // null: no constant
-  // A name that no value has yet: `wish`, or with a number behind it.
-  std::string fresh_name(const std::string& wish) const;
 };
 
 // Opsets 7 to 25. kUnsupported names the first operators without a float form, subgraphs, and models

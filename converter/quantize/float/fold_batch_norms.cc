@@ -1,6 +1,7 @@
 // A line y = factor * x + shift for each channel becomes part of the layer that wrote x or reads y.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "converter/quantize/float/graph.h"
 #include "converter/quantize/float/passes.h"
@@ -14,17 +15,22 @@ struct Lines {
 
 class Folder {
  public:
-  explicit Folder(FloatModel* model) : model_(model) {}
+  explicit Folder(FloatModel* model) : model_(model), links_(model) {}
 
+  // Walks from the first node to the last, until nothing changes: all nodes, then those whose neighbours
+  // changed.
   void run() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (size_t i = 0; i < model_->nodes.size(); ++i) {
-        if (model_->nodes[i].op.empty()) continue;
-        changed = fold(i) || changed;
+    for (size_t i = 0; i < model_->nodes.size(); ++i) waiting_.insert(waiting_.end(), i);
+    while (!waiting_.empty()) {
+      while (!waiting_.empty()) {
+        at_ = *waiting_.begin();
+        waiting_.erase(waiting_.begin());
+        fold(at_);
       }
-      drop_unused(model_);
+      links_.drop_unread_constants();
+      waiting_.swap(next_walk_);
     }
+    links_.finish();
   }
 
  private:
@@ -37,29 +43,49 @@ class Folder {
     return found == model_->values.end() ? 0 : found->second.shape.size();
   }
 
+  void revisit(size_t i) {
+    if (i != at_) (i > at_ ? waiting_ : next_walk_).insert(i);
+  }
+  // What reads the node's result reads x: a line behind it may be part of the writer of x now, and that
+  // part of the readers.
+  void take_out(size_t i, const std::string& x) {
+    const Reads readers = links_.readers(model_->nodes[i].outputs[0]);
+    const int w = links_.writer(x);
+    links_.bypass(i, x);
+    if (w >= 0) revisit(static_cast<size_t>(w));
+    for (const Read& r : readers) {
+      revisit(r.node);
+      const Node& reader = model_->nodes[r.node];
+      if (reader.op == "Concat" && links_.is_read_once(reader.outputs[0]))
+        revisit(links_.readers(reader.outputs[0]).begin()->node);
+    }
+  }
+
   // Into the layer before, past a Concat, or into the layers behind.
-  bool fold(size_t i) {
+  void fold(size_t i) {
     const Node node = model_->nodes[i];
     const bool is_norm = node.op == "BatchNormalization";
     const bool is_sum = node.op == "Add" || node.op == "Sub";
-    if (!is_norm && !is_sum && node.op != "Mul" && node.op != "Div") return false;
+    if (!is_norm && !is_sum && node.op != "Mul" && node.op != "Div") return;
     const size_t at = !is_norm && constant(node, 0) ? 1 : 0;
-    if (!is_norm && !constant(node, 1 - at)) return false;  // no lines
-    const Links links(*model_);
+    if (!is_norm && !constant(node, 1 - at)) return;  // no lines
     const std::string& x = node.inputs[at];
-    const int w = links.writer(x);
-    if (w >= 0 && links.is_read_once(x)) {
-      Node* layer = &model_->nodes[static_cast<size_t>(w)];
+    const int w = links_.writer(x);
+    if (w >= 0 && links_.is_read_once(x)) {
+      const Node& layer = model_->nodes[static_cast<size_t>(w)];
       Lines lines;
-      const int64_t channels = outputs_of(*layer);
-      if (channels > 0 && read_lines(node, at, *layer, channels, &lines)) {
-        scale_outputs(lines, layer);
-        bypass(links, i, x, model_);
-        return true;
+      const int64_t channels = outputs_of(layer);
+      if (channels > 0 && read_lines(node, at, layer, channels, &lines)) {
+        scale_outputs(lines, static_cast<size_t>(w));
+        take_out(i, x);
+        return;
       }
-      if (is_norm && layer->op == "Concat") return split_at_concat(links, i, *layer);
+      if (is_norm && layer.op == "Concat") {
+        split_at_concat(i, layer);
+        return;
+      }
     }
-    return is_norm && fold_forward(links, i);
+    if (is_norm) fold_forward(i);
   }
 
   // Channels of the result, where the layer has weights to scale; else 0.
@@ -125,7 +151,8 @@ class Folder {
     return true;
   }
 
-  void scale_outputs(const Lines& lines, Node* layer) {
+  void scale_outputs(const Lines& lines, size_t at) {
+    Node* layer = &model_->nodes[at];
     const size_t n = lines.factor.size();
     Tensor w = *constant(*layer, 1);
     const bool columns =
@@ -148,72 +175,75 @@ class Folder {
       const double b = old ? static_cast<double>(old->reals[old->reals.size() == 1 ? 0 : c]) : 0.0;
       bias.reals[c] = static_cast<float>(b * lines.factor[c] + lines.shift[c]);
     }
-    if (layer->op == "MatMul") layer->op = "Gemm";  // which has a bias
-    set_constant(1, std::move(w), layer, model_);
-    set_constant(2, std::move(bias), layer, model_);
+    if (layer->op == "MatMul") {
+      layer->op = "Gemm";  // which has a bias, and takes up the lines before it
+      const int before = links_.writer(layer->inputs[0]);
+      if (before >= 0) revisit(static_cast<size_t>(before));
+    }
+    links_.set_constant(at, 1, std::move(w));
+    links_.set_constant(at, 2, std::move(bias));
   }
 
   // BatchNormalization behind a Concat of channels: one for each operand, if all go into their layers.
-  bool split_at_concat(const Links& links, size_t norm, const Node& concat) {
-    const auto concat_at = static_cast<size_t>(links.writer(concat.outputs[0]));
-    if (concat.integer("axis", 0) != 1) return false;
+  void split_at_concat(size_t norm, const Node& concat) {
+    if (concat.integer("axis", 0) != 1) return;
     int64_t first = 0;
     std::vector<int64_t> counts;
     for (const std::string& x : concat.inputs) {
-      const int w = links.writer(x);
-      if (w < 0 || !links.is_read_once(x)) return false;
+      const int w = links_.writer(x);
+      if (w < 0 || !links_.is_read_once(x)) return;
       counts.push_back(outputs_of(model_->nodes[static_cast<size_t>(w)]));
-      if (counts.back() <= 0) return false;
+      if (counts.back() <= 0) return;
       first += counts.back();
     }
     Lines lines;
-    if (!read_norm(model_->nodes[norm], static_cast<size_t>(first), &lines)) return false;
+    if (!read_norm(model_->nodes[norm], static_cast<size_t>(first), &lines)) return;
     auto at = static_cast<ptrdiff_t>(0);
     for (size_t i = 0; i < counts.size(); ++i) {
       const auto end = at + static_cast<ptrdiff_t>(counts[i]);
       const Lines part = {{lines.factor.begin() + at, lines.factor.begin() + end},
                           {lines.shift.begin() + at, lines.shift.begin() + end}};
-      scale_outputs(part, &model_->nodes[static_cast<size_t>(links.writer(concat.inputs[i]))]);
+      scale_outputs(part, static_cast<size_t>(links_.writer(concat.inputs[i])));
       at = end;
     }
-    bypass(links, norm, model_->nodes[concat_at].outputs[0], model_);
-    return true;
+    take_out(norm, concat.outputs[0]);
   }
 
   // Into all layers that read the result. A Conv's border is of zeros in any case, which only a line
   // without a shift keeps.
-  bool fold_forward(const Links& links, size_t norm) {
+  void fold_forward(size_t norm) {
     const Node node = model_->nodes[norm];
     const Tensor* scale = constant(node, 1);
     Lines lines;
-    if (!scale || !read_norm(node, scale->reals.size(), &lines)) return false;
+    if (!scale || !read_norm(node, scale->reals.size(), &lines)) return;
     const std::string& y = node.outputs[0];
-    if (links.is_output(y) || links.readers(y).empty()) return false;
+    const Reads readers = links_.readers(y);
+    if (links_.is_output(y) || readers.empty()) return;
     const bool shifts =
         std::any_of(lines.shift.begin(), lines.shift.end(), [](double s) { return s != 0; });
-    for (size_t r : links.readers(y)) {
-      const Node& layer = model_->nodes[r];
+    for (const Read& r : readers) {
+      const Node& layer = model_->nodes[r.node];
       const Tensor* w = constant(layer, 1);
       const bool is_conv = layer.op == "Conv";
       if (!w || layer.inputs[0] != y || (!is_conv && layer.op != "Gemm") || outputs_of(layer) == 0)
-        return false;
-      if (!is_conv && layer.integer("transA", 0) != 0) return false;
+        return;
+      if (!is_conv && layer.integer("transA", 0) != 0) return;
       const std::string automatic = layer.text("auto_pad", "NOTSET");
       const auto pads = layer.integers("pads");
       const bool pads_none =
           automatic.rfind("SAME", 0) != 0 &&
           std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p == 0; });
-      if (is_conv && shifts && !pads_none) return false;
+      if (is_conv && shifts && !pads_none) return;
       const int64_t channels = is_conv ? w->shape[1] * layer.integer("group", 1)
                                        : w->shape[layer.integer("transB", 0) != 0 ? 1 : 0];
-      if (channels != static_cast<int64_t>(lines.factor.size())) return false;
+      if (channels != static_cast<int64_t>(lines.factor.size())) return;
     }
-    for (size_t r : links.readers(y)) scale_inputs(lines, &model_->nodes[r]);
-    bypass(links, norm, node.inputs[0], model_);
-    return true;
+    for (const Read& r : readers) scale_inputs(lines, r.node);
+    take_out(norm, node.inputs[0]);
   }
 
-  void scale_inputs(const Lines& lines, Node* layer) {
+  void scale_inputs(const Lines& lines, size_t at) {
+    const Node* layer = &model_->nodes[at];
     Tensor w = *constant(*layer, 1);
     const auto outputs = static_cast<size_t>(outputs_of(*layer));
     const bool is_conv = layer->op == "Conv";
@@ -237,11 +267,14 @@ class Folder {
       const double b = old ? static_cast<double>(old->reals[old->reals.size() == 1 ? 0 : o]) : 0.0;
       bias.reals[o] = static_cast<float>(b + sums[o]);
     }
-    set_constant(1, std::move(w), layer, model_);
-    set_constant(2, std::move(bias), layer, model_);
+    links_.set_constant(at, 1, std::move(w));
+    links_.set_constant(at, 2, std::move(bias));
   }
 
   FloatModel* const model_;
+  Links links_;
+  size_t at_ = 0;                         // the node that the walk is at
+  std::set<size_t> waiting_, next_walk_;  // nodes to visit in this walk, and in the next one
 };
 
 }  // namespace

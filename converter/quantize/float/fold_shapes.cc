@@ -80,15 +80,16 @@ bool join(const Dims& a, const Dims& b, Dims* joined) {
 }
 
 // The result's shape, with its one open dimension, in place of one that was computed.
-void set_reshape(Node* node, FloatModel* model) {
-  const auto found = model->values.find(node->outputs[0]);
+void set_reshape(size_t at, FloatModel* model, Links* links) {
+  Node& node = model->nodes[at];
+  const auto found = model->values.find(node.outputs[0]);
   if (found == model->values.end()) return;
   const Dims& shape = found->second.shape;
   if (std::count(shape.begin(), shape.end(), -1) > 1 ||
       std::count(shape.begin(), shape.end(), 0) > 0)
     return;
-  node->attributes.erase("allowzero");
-  set_constant(1, integer_tensor(shape), node, model);
+  node.attributes.erase("allowzero");
+  links->set_constant(at, 1, integer_tensor(shape));
 }
 
 }  // namespace
@@ -129,21 +130,23 @@ Status fold_shapes(FloatModel* model) {
   }
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);
-  for (Node& node : model->nodes) {
+  Links links(model);
+  for (size_t i = 0; i < model->nodes.size(); ++i) {
+    const Node& node = model->nodes[i];
     if (node.op == "Reshape" && model->constant(node.inputs[1]) == nullptr)
-      set_reshape(&node, model);
+      set_reshape(i, model, &links);
     const bool is_folded =
         std::all_of(node.outputs.begin(), node.outputs.end(),
                     [&](const auto& y) { return y.empty() || model->constants.count(y) != 0; });
     const bool is_output = std::any_of(node.outputs.begin(), node.outputs.end(),
                                        [&](const auto& y) { return outputs.count(y) != 0; });
     if (is_folded && !is_output) {
-      node = Node();
+      links.remove(i);
     } else {
       for (const std::string& y : node.outputs) model->constants.erase(y);
     }
   }
-  drop_unused(model);
+  links.finish();
   return Status();
 }
 

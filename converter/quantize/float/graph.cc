@@ -1,57 +1,188 @@
 #include "converter/quantize/float/graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace qrt::quantize {
 
-Links::Links(const FloatModel& model) {
-  for (size_t i = 0; i < model.nodes.size(); ++i) {
-    if (model.nodes[i].op.empty()) continue;
-    for (const std::string& name : model.nodes[i].outputs) writers_[name] = static_cast<int>(i);
-    for (const std::string& name : model.nodes[i].inputs)
-      if (!name.empty()) readers_[name].push_back(i);
+Links::Links(FloatModel* model) : model_(model) {
+  for (size_t i = 0; i < model->inputs.size(); ++i)
+    ends_[model->inputs[i].name].input = static_cast<int>(i);
+  for (const Value& v : model->outputs) ends_[v.name].is_output = true;
+  for (size_t i = 0; i < model->nodes.size(); ++i)
+    if (!model->nodes[i].op.empty()) add(i);
+}
+
+const Links::Ends& Links::ends(const std::string& name) const {
+  static const Ends none;
+  const auto found = ends_.find(name);
+  return found == ends_.end() ? none : found->second;
+}
+
+int Links::writer(const std::string& name) const { return ends(name).writer; }
+
+const Reads& Links::readers(const std::string& name) const { return ends(name).readers; }
+
+const Value* Links::value(const std::string& name) const {
+  const auto found = model_->values.find(name);
+  if (found != model_->values.end()) return &found->second;
+  const int input = ends(name).input;
+  return input < 0 ? nullptr : &model_->inputs[static_cast<size_t>(input)];
+}
+
+bool Links::is_taken(const std::string& name) const {
+  const Ends& e = ends(name);
+  return e.writer >= 0 || e.input >= 0 || model_->constants.count(name) != 0;
+}
+
+std::string Links::fresh_name(const std::string& wish) {
+  int& number = next_numbers_[wish];
+  for (;; ++number) {
+    std::string name = number == 0 ? wish : wish + "_" + std::to_string(number);
+    if (!is_taken(name)) return name;
   }
-  for (const Value& v : model.outputs) outputs_.insert(v.name);
 }
 
-int Links::writer(const std::string& name) const {
-  const auto found = writers_.find(name);
-  return found == writers_.end() ? -1 : found->second;
+void Links::add_read(const std::string& name, Read read) {
+  if (!name.empty()) ends_[name].readers.insert(read);
 }
 
-const std::vector<size_t>& Links::readers(const std::string& name) const {
-  static const std::vector<size_t> none;
-  const auto found = readers_.find(name);
-  return found == readers_.end() ? none : found->second;
+void Links::remove_read(const std::string& name, Read read) {
+  if (name.empty()) return;
+  Ends& e = ends_[name];
+  e.readers.erase(read);
+  const auto constant = model_->constants.find(name);
+  if (!e.readers.empty() || e.is_output || constant == model_->constants.end()) return;
+  constant->second = Tensor();  // the name stays taken
+  unread_.push_back(name);
 }
 
-namespace {
-
-void rename_reads(const std::string& from, const std::string& to, FloatModel* model) {
-  for (Node& node : model->nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+// What was made of it by a number may be a name again, too.
+void Links::free_name(const std::string& name) {
+  next_numbers_.erase(name);
+  const size_t number = name.rfind('_');
+  if (number != std::string::npos) next_numbers_.erase(name.substr(0, number));
 }
 
-}  // namespace
+void Links::remove_writer(const std::string& name) {
+  ends_[name].writer = -1;
+  free_name(name);
+}
 
-void bypass(const Links& links, size_t node, const std::string& x, FloatModel* model) {
-  Node& gone = model->nodes[node];
-  const std::string y = gone.outputs[0];
-  if (!links.is_output(y)) {
-    rename_reads(y, x, model);
-    gone = Node();
+void Links::add(size_t node) {
+  const Node& n = model_->nodes[node];
+  for (size_t i = 0; i < n.inputs.size(); ++i) add_read(n.inputs[i], {node, i});
+  for (const std::string& name : n.outputs)
+    if (!name.empty()) ends_[name].writer = static_cast<int>(node);
+}
+
+void Links::remove(size_t node) {
+  Node& n = model_->nodes[node];
+  for (size_t i = 0; i < n.inputs.size(); ++i) remove_read(n.inputs[i], {node, i});
+  for (const std::string& name : n.outputs)
+    if (!name.empty()) remove_writer(name);
+  n = Node();
+}
+
+void Links::append(Node node) {
+  model_->nodes.push_back(std::move(node));
+  add(model_->nodes.size() - 1);
+}
+
+void Links::insert_behind(size_t at, Node node) {
+  append(std::move(node));
+  inserted_.emplace_back(at, model_->nodes.size() - 1);
+}
+
+void Links::replace(size_t at, Node node) {
+  std::swap(model_->nodes[at], node);
+  add(at);
+  const Node& now = model_->nodes[at];
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (i >= now.inputs.size() || now.inputs[i] != node.inputs[i])
+      remove_read(node.inputs[i], {at, i});
+  for (const std::string& name : node.outputs)
+    if (writer(name) == static_cast<int>(at) &&
+        std::count(now.outputs.begin(), now.outputs.end(), name) == 0)
+      remove_writer(name);
+}
+
+void Links::set_input(size_t node, size_t input, const std::string& name) {
+  const std::string before = std::exchange(model_->nodes[node].inputs[input], name);
+  if (before == name) return;
+  add_read(name, {node, input});
+  remove_read(before, {node, input});
+}
+
+void Links::resize_inputs(size_t node, size_t count) {
+  Node& n = model_->nodes[node];
+  for (size_t i = count; i < n.inputs.size(); ++i) remove_read(n.inputs[i], {node, i});
+  n.inputs.resize(count);
+}
+
+void Links::set_constant(size_t node, size_t input, Tensor value) {
+  const Node& n = model_->nodes[node];
+  if (n.inputs.size() <= input) resize_inputs(node, input + 1);
+  static constexpr const char* kRoles[] = {"input", "weights", "bias"};
+  const std::string wish = n.outputs[0] + "/" + (input < 3 ? kRoles[input] : "operand");
+  const std::string name = fresh_name(wish);
+  model_->constants[name] = std::move(value);
+  set_input(node, input, name);
+}
+
+void Links::move_reads(const std::string& from, const std::string& to) {
+  Reads moved = std::exchange(ends_[from].readers, {});
+  for (const Read& r : moved) model_->nodes[r.node].inputs[r.input] = to;
+  ends_[to].readers.merge(moved);
+}
+
+void Links::bypass(size_t node, std::string x) {
+  const std::string y = model_->nodes[node].outputs[0];
+  if (!is_output(y)) {
+    move_reads(y, x);
+    remove(node);
     return;
   }
-  const int writer = links.writer(x);
-  if (writer < 0 || links.is_output(x)) {
-    gone.op = "Identity";
-    gone.inputs = {x};
-    gone.attributes.clear();
+  const int w = writer(x);
+  if (w < 0 || is_output(x)) {
+    Node same = model_->nodes[node];
+    same.op = "Identity";
+    same.inputs = {x};
+    same.attributes.clear();
+    replace(node, std::move(same));
     return;
   }
-  gone = Node();
-  auto& outputs = model->nodes[static_cast<size_t>(writer)].outputs;
+  remove(node);
+  auto& outputs = model_->nodes[static_cast<size_t>(w)].outputs;
   std::replace(outputs.begin(), outputs.end(), x, y);
-  rename_reads(x, y, model);
+  ends_[y].writer = w;
+  move_reads(x, y);
+  remove_writer(x);
+}
+
+void Links::drop_unread_constants() {
+  for (const std::string& name : unread_)
+    if (readers(name).empty() && model_->constants.erase(name) != 0) free_name(name);
+  unread_.clear();
+}
+
+void Links::finish() {
+  if (!inserted_.empty()) {
+    std::vector<std::vector<size_t>> behind(model_->nodes.size());
+    for (const auto& [at, node] : inserted_) behind[at].push_back(node);
+    std::vector<Node> nodes;
+    for (size_t i = 0; i < model_->nodes.size(); ++i) {
+      if (model_->nodes[i].op.empty()) continue;  // stands behind another, already
+      nodes.push_back(std::move(model_->nodes[i]));
+      model_->nodes[i] = Node();
+      for (const size_t k : behind[i]) {
+        nodes.push_back(std::move(model_->nodes[k]));
+        model_->nodes[k] = Node();
+      }
+    }
+    model_->nodes = std::move(nodes);
+  }
+  drop_unused(model_);
 }
 
 void drop_unused(FloatModel* model) {
@@ -70,15 +201,6 @@ void drop_unused(FloatModel* model) {
   model->nodes = std::move(kept);
   for (auto it = model->constants.begin(); it != model->constants.end();)
     it = needed.count(it->first) != 0 ? std::next(it) : model->constants.erase(it);
-}
-
-void set_constant(size_t i, Tensor value, Node* node, FloatModel* model) {
-  if (node->inputs.size() <= i) node->inputs.resize(i + 1);
-  static constexpr const char* kRoles[] = {"input", "weights", "bias"};
-  const std::string wish = node->outputs[0] + "/" + (i < 3 ? kRoles[i] : "operand");
-  const std::string name = model->fresh_name(wish);
-  model->constants[name] = std::move(value);
-  node->inputs[i] = name;
 }
 
 }  // namespace qrt::quantize

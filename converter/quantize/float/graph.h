@@ -2,46 +2,91 @@
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_GRAPH_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_GRAPH_H_
 
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "converter/quantize/float/float_model.h"
 
 namespace qrt::quantize {
 
-// Of a model as it is when this is made.
+// An input of a node.
+struct Read {
+  size_t node, input;
+  bool operator<(const Read& other) const {
+    return std::tie(node, input) < std::tie(other.node, other.input);
+  }
+};
+using Reads = std::set<Read>;  // in the order of the nodes
+
+// Of a model, as it is at any time: inputs, outputs and names of nodes' values change through this alone
+// while it lives. No change takes longer the more nodes there are. Nodes keep their indices until finish();
+// removed ones have an empty op until then.
 class Links {
  public:
-  explicit Links(const FloatModel& model);
+  explicit Links(FloatModel* model);
 
   // Index of the node that writes a value, or -1.
   int writer(const std::string& name) const;
-  // Indices of the nodes that read a value, one as often as it does.
-  const std::vector<size_t>& readers(const std::string& name) const;
-  bool is_output(const std::string& name) const { return outputs_.count(name) != 0; }
+  const Reads& readers(const std::string& name) const;
+  bool is_output(const std::string& name) const { return ends(name).is_output; }
   // By one node, once, and by nobody else.
   bool is_read_once(const std::string& name) const {
     return readers(name).size() == 1 && !is_output(name);
   }
+  // What a value is that a node writes, or an input of the model; null: not known, or a constant.
+  const Value* value(const std::string& name) const;
+  // A name that no value has yet: `wish`, or with a number behind it.
+  std::string fresh_name(const std::string& wish);
+
+  void append(Node node);
+  void remove(size_t node);
+  // Stands behind node `at` from finish() on.
+  void insert_behind(size_t at, Node node);
+  void replace(size_t at, Node node);
+  // "": none.
+  void set_input(size_t node, size_t input, const std::string& name);
+  void resize_inputs(size_t node, size_t count);
+  // A new constant for an input; others that read the old one keep it.
+  void set_constant(size_t node, size_t input, Tensor value);
+  // The node's first output is the value x, which has all its elements: readers get x instead. Where the
+  // output is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
+  void bypass(size_t node, std::string x);
+
+  // Constants that changes have left without a reader.
+  void drop_unread_constants();
+  // Puts new nodes in their places, and drop_unused(). REQUIRES: nothing is asked or changed afterwards.
+  void finish();
 
  private:
-  std::unordered_map<std::string, int> writers_;
-  std::unordered_map<std::string, std::vector<size_t>> readers_;
-  std::unordered_set<std::string> outputs_;
-};
+  struct Ends {
+    int writer = -1;
+    int input = -1;  // of the model
+    bool is_output = false;
+    Reads readers;
+  };
 
-// The node's first output is the value x, which has all its elements: readers get x instead. Where the
-// output is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
-// Removed nodes have an empty op until drop_unused().
-void bypass(const Links& links, size_t node, const std::string& x, FloatModel* model);
+  const Ends& ends(const std::string& name) const;
+  bool is_taken(const std::string& name) const;
+  void add(size_t node);
+  void add_read(const std::string& name, Read read);
+  void remove_read(const std::string& name, Read read);
+  void remove_writer(const std::string& name);
+  void free_name(const std::string& name);
+  void move_reads(const std::string& from, const std::string& to);
+
+  FloatModel* model_;
+  std::unordered_map<std::string, Ends> ends_;
+  std::unordered_map<std::string, int> next_numbers_;  // by wish: smaller ones are taken
+  std::vector<std::string> unread_;                    // constants, once at least
+  std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which
+};
 
 // Nodes that are marked as removed or that no output needs, and constants that nobody reads.
 void drop_unused(FloatModel* model);
-
-// Puts a new constant for input i of a node; others that read the old one keep it.
-void set_constant(size_t i, Tensor value, Node* node, FloatModel* model);
 
 }  // namespace qrt::quantize
 

@@ -68,6 +68,7 @@ bool takes_border(const FloatModel& model, const Links& links, const Node& pad, 
 }  // namespace
 
 void merge_pads(FloatModel* model) {
+  Links links(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node pad = model->nodes[i];
     if (pad.op != "Pad") continue;
@@ -75,9 +76,9 @@ void merge_pads(FloatModel* model) {
     const size_t rank = found == model->values.end() ? 0 : found->second.shape.size();
     Dims begin, end;
     if (rank < 3 || !read_zeros(*model, pad, rank, &begin, &end)) continue;
-    const Links links(*model);
-    for (size_t r : links.readers(pad.outputs[0])) {
-      Node& node = model->nodes[r];
+    const Reads readers = links.readers(pad.outputs[0]);
+    for (const Read& r : readers) {
+      Node& node = model->nodes[r.node];
       if (!takes_border(*model, links, pad, node)) continue;
       const auto kernel = node.op == "Conv" && constant(*model, node, 1)
                               ? Dims(constant(*model, node, 1)->shape.begin() + 2,
@@ -96,10 +97,10 @@ void merge_pads(FloatModel* model) {
       node.attributes.erase("auto_pad");
       node.set("pads", pads);
       if (node.op == "AveragePool") node.set("count_include_pad", int64_t{1});
-      node.inputs[0] = pad.inputs[0];
+      links.set_input(r.node, 0, pad.inputs[0]);
     }
   }
-  drop_unused(model);
+  links.finish();
 }
 
 }  // namespace qrt::quantize

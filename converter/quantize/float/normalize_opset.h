@@ -3,12 +3,13 @@
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_
 
-#include "converter/quantize/float/float_model.h"
+#include "converter/quantize/float/graph.h"
 
 namespace qrt::quantize {
 
-// One node of a file of this opset: appends what it is in kOpset to model->nodes.
-Status append_normalized(int64_t opset, Node node, FloatModel* model);
+// One node of a file of this opset: appends what it is in kOpset to the nodes of the model, whose links
+// these are.
+Status append_normalized(int64_t opset, Node node, FloatModel* model, Links* links);
 
 }  // namespace qrt::quantize
 

@@ -5,6 +5,7 @@
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/model.h"
 #include "converter/quantize/float/float_model.h"
+#include "converter/quantize/float/graph.h"
 #include "converter/quantize/float/normalize_opset.h"
 #include "converter/quantize/float/operators.h"
 #include "onnx/onnx_pb.h"
@@ -50,7 +51,8 @@ class Reader {
         QRT_TRY(read_tensor(*proto, &t));
         model_->constants.emplace(name, std::move(t));
       }
-    for (int index : source_.execution_order()) QRT_TRY(read_node(index));
+    Links links(model_);
+    for (int index : source_.execution_order()) QRT_TRY(read_node(index, &links));
     for (const Node& node : model_->nodes)  // names that were made up are new ones
       for (const std::string& output : node.outputs)
         QRT_MODEL_CHECK(model_->constants.count(output) == 0, "%s: '%s' is defined twice",
@@ -163,7 +165,7 @@ class Reader {
     return Status();
   }
 
-  Status read_node(int index) {
+  Status read_node(int index, Links* links) {
     const onnx::NodeProto& proto = source_.graph().node(index);
     Node node;
     node.op = proto.op_type();
@@ -181,7 +183,7 @@ class Reader {
     }
     if (node.op == "Constant" && node.domain.empty()) return add_constant(node);
     if (node.op == "Cast") use_known_type(&node);
-    return append_normalized(source_.opset(""), std::move(node), model_);
+    return append_normalized(source_.opset(""), std::move(node), model_, links);
   }
 
   Status read_attribute(const onnx::AttributeProto& proto, Attribute* a) {

@@ -1,19 +1,14 @@
-#include <set>
-
 #include "converter/quantize/float/graph.h"
+#include "converter/quantize/float/names.h"
 #include "converter/quantize/float/passes.h"
 
 namespace qrt::quantize {
 namespace {
 
 void make_names_unique(FloatModel* model) {
-  std::set<std::string> taken;
-  for (Node& node : model->nodes) {
-    const std::string wish = node.name.empty() ? node.outputs[0] : node.name;
-    node.name = wish;
-    for (int i = 1; !taken.insert(node.name).second; ++i)
-      node.name = wish + "_" + std::to_string(i);
-  }
+  Names names;
+  for (Node& node : model->nodes)
+    node.name = names.take(node.name.empty() ? node.outputs[0] : node.name, 1);
 }
 
 }  // namespace

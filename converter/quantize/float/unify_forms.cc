@@ -12,16 +12,9 @@ const Tensor* constant(const FloatModel& model, const Node& node, size_t i) {
   return node.has_input(i) ? model.constant(node.inputs[i]) : nullptr;
 }
 
-const Value* value_of(const FloatModel& model, const std::string& name) {
-  const auto found = model.values.find(name);
-  if (found != model.values.end()) return &found->second;
-  for (const Value& v : model.inputs)
-    if (v.name == name) return &v;
-  return nullptr;
-}
-
 // alpha = beta = 1, and an addend of one element for each column.
-void unify_gemm(Node* node, FloatModel* model) {
+void unify_gemm(size_t at, FloatModel* model, Links* links) {
+  Node* node = &model->nodes[at];
   const Tensor *b = constant(*model, *node, 1), *c = constant(*model, *node, 2);
   if (!b || b->shape.size() != 2 || (node->has_input(2) && !c)) return;
   const float alpha = node->real("alpha", 1.0f), beta = node->real("beta", 1.0f);
@@ -31,22 +24,22 @@ void unify_gemm(Node* node, FloatModel* model) {
   if (alpha != 1.0f) {
     Tensor scaled = *b;
     for (float& v : scaled.reals) v *= alpha;
-    set_constant(1, std::move(scaled), node, model);
+    links->set_constant(at, 1, std::move(scaled));
   }
   if (c && (beta != 1.0f || c->shape != Dims{n})) {
     Tensor addend = real_tensor({n}, std::vector<float>(static_cast<size_t>(n)));
     for (size_t i = 0; i < addend.reals.size(); ++i)
       addend.reals[i] = beta * c->reals[c->reals.size() == 1 ? 0 : i];
-    set_constant(2, std::move(addend), node, model);
+    links->set_constant(at, 2, std::move(addend));
   }
   node->attributes.erase("alpha");
   node->attributes.erase("beta");
 }
 
 // Of the two last dimensions of images.
-void unify_mean(size_t at, FloatModel* model) {
+void unify_mean(size_t at, FloatModel* model, Links* links) {
   const Node node = model->nodes[at];
-  const Value* x = value_of(*model, node.inputs[0]);
+  const Value* x = links->value(node.inputs[0]);
   const Tensor* axes = constant(*model, node, 1);
   if (!x || x->shape.size() != 4 || !axes) return;
   Dims given = axes->integers;
@@ -59,19 +52,21 @@ void unify_mean(size_t at, FloatModel* model) {
   pool.op = "GlobalAveragePool";
   pool.inputs = {node.inputs[0]};
   pool.attributes.clear();
-  if (!keeps) {
-    pool.outputs = {model->fresh_name(y + "/mean")};
-    Value mean = {pool.outputs[0], {x->shape[0], x->shape[1], 1, 1}, Element::kFloat};
-    model->values[mean.name] = mean;
-    Node flatten = node;
-    flatten.name += "/flatten";
-    flatten.op = "Flatten";
-    flatten.inputs = pool.outputs;
-    flatten.attributes.clear();
-    flatten.set("axis", int64_t{1});
-    model->nodes.insert(model->nodes.begin() + static_cast<ptrdiff_t>(at) + 1, std::move(flatten));
+  if (keeps) {
+    links->replace(at, std::move(pool));
+    return;
   }
-  model->nodes[at] = std::move(pool);
+  pool.outputs = {links->fresh_name(y + "/mean")};
+  Value mean = {pool.outputs[0], {x->shape[0], x->shape[1], 1, 1}, Element::kFloat};
+  model->values[mean.name] = mean;
+  Node flatten = node;
+  flatten.name += "/flatten";
+  flatten.op = "Flatten";
+  flatten.inputs = pool.outputs;
+  flatten.attributes.clear();
+  flatten.set("axis", int64_t{1});
+  links->replace(at, std::move(pool));
+  links->insert_behind(at, std::move(flatten));
 }
 
 bool all_are(const Dims& list, int64_t what) {
@@ -80,7 +75,7 @@ bool all_are(const Dims& list, int64_t what) {
 
 // Windows that do not overlap: each element of x becomes a block of s x s, which a 1 x 1 convolution
 // gives as channels. A limit behind it goes before the blocks are laid out.
-void unify_transposed(size_t at, FloatModel* model) {
+void unify_transposed(size_t at, FloatModel* model, Links* links) {
   const Node node = model->nodes[at];
   const Tensor *w = constant(*model, node, 1), *bias = constant(*model, node, 2);
   if (!w || w->shape.size() != 4 || (node.has_input(2) && !bias)) return;
@@ -107,44 +102,45 @@ void unify_transposed(size_t at, FloatModel* model) {
   Node conv = node, blocks;
   conv.op = "Conv";
   conv.attributes.clear();
-  conv.outputs = {model->fresh_name(y + "/channels")};
+  conv.outputs = {links->fresh_name(y + "/channels")};
   conv.inputs.resize(2);
-  set_constant(1, std::move(weights), &conv, model);
-  if (bias) set_constant(2, std::move(biases), &conv, model);
   blocks.name = node.name + "/blocks";
   blocks.op = "DepthToSpace";
   blocks.inputs = conv.outputs;
   blocks.outputs = {y};
   blocks.set("blocksize", s);
   blocks.set("mode", std::string("CRD"));
-  const Links links(*model);
-  const size_t reader = links.is_read_once(y) ? links.readers(y)[0] : at;
-  Node& limit = model->nodes[reader];
-  model->nodes[at] = conv;
-  const Value* x = value_of(*model, node.inputs[0]);
+  const size_t reader = links->is_read_once(y) ? links->readers(y).begin()->node : at;
+  links->replace(at, conv);
+  links->set_constant(at, 1, std::move(weights));
+  if (bias) links->set_constant(at, 2, std::move(biases));
+  const Value* x = links->value(node.inputs[0]);
   if (x) {
     Value v = *x;
     v.name = conv.outputs[0];
     v.shape[1] = made;
     model->values[v.name] = v;
   }
-  if (reader != at && (limit.op == "Relu" || limit.op == "Clip") && limit.inputs[0] == y) {
-    blocks.outputs = limit.outputs;
-    limit.inputs[0] = conv.outputs[0];
-    limit.outputs = {model->fresh_name(y + "/limited")};
-    blocks.inputs = limit.outputs;
-    if (x)
-      model->values[limit.outputs[0]] = {limit.outputs[0], model->values[conv.outputs[0]].shape,
-                                         Element::kFloat};
-    model->nodes.insert(model->nodes.begin() + static_cast<ptrdiff_t>(reader) + 1, blocks);
+  Node limit = model->nodes[reader];
+  if (reader == at || (limit.op != "Relu" && limit.op != "Clip") || limit.inputs[0] != y) {
+    links->insert_behind(at, std::move(blocks));
     return;
   }
-  model->nodes.insert(model->nodes.begin() + static_cast<ptrdiff_t>(at) + 1, blocks);
+  blocks.outputs = limit.outputs;
+  limit.inputs[0] = conv.outputs[0];
+  limit.outputs = {links->fresh_name(y + "/limited")};
+  blocks.inputs = limit.outputs;
+  if (x)
+    model->values[limit.outputs[0]] = {limit.outputs[0], model->values[conv.outputs[0]].shape,
+                                       Element::kFloat};
+  links->replace(reader, std::move(limit));
+  links->insert_behind(reader, std::move(blocks));
 }
 
 // Sizes as scales, where these give the same sizes.
-void unify_resize(Node* node, FloatModel* model) {
-  const Value *x = value_of(*model, node->inputs[0]), *y = value_of(*model, node->outputs[0]);
+void unify_resize(size_t at, FloatModel* model, Links* links) {
+  const Node* node = &model->nodes[at];
+  const Value *x = links->value(node->inputs[0]), *y = links->value(node->outputs[0]);
   if (!node->has_input(3) || node->has("axes") || !x || !y) return;
   if (node->text("keep_aspect_ratio_policy", "stretch") != "stretch") return;
   Tensor scales = real_tensor({static_cast<int64_t>(x->shape.size())}, {});
@@ -157,36 +153,38 @@ void unify_resize(Node* node, FloatModel* model) {
     scales.reals.push_back(same ? 1.0f : out / in);
     if (!same && std::floor(scales.reals.back() * in) != out) return;
   }
-  node->inputs.resize(3);
-  node->inputs[1].clear();
-  set_constant(2, std::move(scales), node, model);
+  links->resize_inputs(at, 3);
+  links->set_input(at, 1, "");
+  links->set_constant(at, 2, std::move(scales));
 }
 
 // Clip from 0 on and Max with 0.
-void unify_limit(Node* node, const FloatModel& model) {
+void unify_limit(size_t at, FloatModel* model, Links* links) {
+  Node* node = &model->nodes[at];
   const auto is_zero = [&](size_t i) {
-    const Tensor* c = constant(model, *node, i);
+    const Tensor* c = constant(*model, *node, i);
     return c && c->is_real() && c->size() == 1 && c->shape.size() <= 1 && c->reals[0] == 0;
   };
   if (node->op == "Clip" && node->has_input(1) && is_zero(1)) {
-    const Tensor* hi = constant(model, *node, 2);
+    const Tensor* hi = constant(*model, *node, 2);
     if (node->has_input(2) &&
         !(hi && hi->is_real() && hi->size() == 1 && std::isinf(hi->reals[0]) && hi->reals[0] > 0))
       return;
     node->op = "Relu";
-    node->inputs.resize(1);
+    links->resize_inputs(at, 1);
   } else if (node->op == "Max" && node->inputs.size() == 2 && (is_zero(0) || is_zero(1))) {
     const std::string x = node->inputs[is_zero(0) ? 1 : 0];
-    const Value* v = value_of(model, x);
+    const Value* v = links->value(x);
     if (!v || v->shape.empty()) return;
     node->op = "Relu";
-    node->inputs = {x};
+    links->set_input(at, 0, x);
+    links->resize_inputs(at, 1);
   }
 }
 
 // Rows of all dimensions from the axis on are those of the last one where it is that.
-void unify_softmax(Node* node, const FloatModel& model) {
-  const Value* x = value_of(model, node->inputs[0]);
+void unify_softmax(Node* node, const Links& links) {
+  const Value* x = links.value(node->inputs[0]);
   if (!node->has("flatten") || !x) return;
   const auto rank = static_cast<int64_t>(x->shape.size());
   int64_t axis = node->integer("axis", 1);
@@ -199,20 +197,24 @@ void unify_softmax(Node* node, const FloatModel& model) {
 }  // namespace
 
 void unify_forms(FloatModel* model) {
+  Links links(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     Node* node = &model->nodes[i];
     if (!node->domain.empty() || node->inputs.empty()) continue;
-    if (node->op == "Gemm") unify_gemm(node, model);
-    if (node->op == "Resize") unify_resize(node, model);
-    if (node->op == "Clip" || node->op == "Max") unify_limit(node, *model);
-    if (node->op == "Softmax" || node->op == "LogSoftmax") unify_softmax(node, *model);
-    if (node->op == "ReduceMean") unify_mean(i, model);
+    if (node->op == "Gemm") unify_gemm(i, model, &links);
+    if (node->op == "Resize") unify_resize(i, model, &links);
+    if (node->op == "Clip" || node->op == "Max") unify_limit(i, model, &links);
+    if (node->op == "Softmax" || node->op == "LogSoftmax") unify_softmax(node, links);
+    if (node->op == "ReduceMean") unify_mean(i, model, &links);
   }
+  links.finish();
 }
 
 void split_transposed(FloatModel* model) {
+  Links links(model);
   for (size_t i = 0; i < model->nodes.size(); ++i)
-    if (model->nodes[i].op == "ConvTranspose") unify_transposed(i, model);
+    if (model->nodes[i].op == "ConvTranspose") unify_transposed(i, model, &links);
+  links.finish();
 }
 
 }  // namespace qrt::quantize

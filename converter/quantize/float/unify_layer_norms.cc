@@ -36,7 +36,7 @@ class SpelledOut {
   // The node behind, if it is the only one and joins the value with one constant for each channel.
   const Node* line_behind(const std::string& value, const char* op) const {
     if (!links_.is_read_once(value)) return nullptr;
-    const Node& node = model_.nodes[links_.readers(value)[0]];
+    const Node& node = model_.nodes[links_.readers(value).begin()->node];
     const Tensor* c = node.op == op ? constant(node, node.inputs[0] == value ? 1 : 0) : nullptr;
     return c && c->is_real() && c->shape == Dims{channels} ? &node : nullptr;
   }
@@ -85,7 +85,7 @@ class SpelledOut {
 }  // namespace
 
 void unify_layer_norms(FloatModel* model) {
-  const Links links(*model);
+  Links links(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     SpelledOut form(*model, links);
     if (!form.read(model->nodes[i])) continue;
@@ -108,10 +108,11 @@ void unify_layer_norms(FloatModel* model) {
     norm.name = last->name;
     norm.outputs = last->outputs;
     const std::vector<float> ones(static_cast<size_t>(form.channels), 1.0f);
-    if (!is_scaled) set_constant(1, real_tensor({form.channels}, ones), &norm, model);
-    model->nodes[static_cast<size_t>(last - model->nodes.data())] = std::move(norm);
+    const auto at = static_cast<size_t>(last - model->nodes.data());
+    links.replace(at, std::move(norm));
+    if (!is_scaled) links.set_constant(at, 1, real_tensor({form.channels}, ones));
   }
-  drop_unused(model);
+  links.finish();
 }
 
 }  // namespace qrt::quantize

@@ -19,28 +19,34 @@ void round_tensor(const Coding& coding, Tensor* t) {
 
 RoundedConstants::RoundedConstants(const FloatModel& model, const Placement& placement,
                                    const Parameters& parameters, bool with_weights) {
-  for (const Layer& layer : placement.layers) {
-    const auto found = parameters.layers.find(layer.node);
-    if (found == parameters.layers.end()) continue;
+  for (size_t i = 0; i < model.nodes.size(); ++i)
+    add(i, model, placement, parameters, with_weights);
+}
+
+void RoundedConstants::add(size_t node, const FloatModel& model, const Placement& placement,
+                           const Parameters& parameters, bool with_weights) {
+  const Layer* layer = placement.layer_at(node);
+  const auto found = layer ? parameters.layers.find(layer->node) : parameters.layers.end();
+  if (found != parameters.layers.end()) {
     const LayerParameters& p = found->second;
-    if (with_weights)
-      tensors_[{layer.node, 1}] = coded_weights(*model.constant(layer.weights), layer.axis, p);
-    if (layer.bias_input < 0 || p.bias.empty()) continue;
-    Tensor bias;
-    bias.shape = {static_cast<int64_t>(p.bias.size())};
-    bias.reals = with_weights ? p.bias : real_bias(model, layer);
-    if (bias.reals.empty()) continue;
-    tensors_[{layer.bias_node, static_cast<size_t>(layer.bias_input)}] = std::move(bias);
-  }
-  for (size_t i = 0; with_weights && i < model.nodes.size(); ++i) {
-    if (placement.float_nodes.count(i) != 0) continue;
-    for (size_t k = 0; k < model.nodes[i].inputs.size(); ++k) {
-      const auto coding = parameters.constants.find(model.nodes[i].inputs[k]);
-      if (coding == parameters.constants.end()) continue;
-      Tensor t = *model.constant(coding->first);
-      round_tensor(coding->second, &t);
-      tensors_[{i, k}] = std::move(t);
+    if (layer->node == node && with_weights)
+      tensors_[{node, 1}] = coded_weights(*model.constant(layer->weights), layer->axis, p);
+    if (layer->bias_node == node && layer->bias_input >= 0 && !p.bias.empty()) {
+      Tensor bias;
+      bias.shape = {static_cast<int64_t>(p.bias.size())};
+      bias.reals = with_weights ? p.bias : real_bias(model, *layer);
+      if (!bias.reals.empty())
+        tensors_[{node, static_cast<size_t>(layer->bias_input)}] = std::move(bias);
     }
+  }
+  if (!with_weights || placement.float_nodes.count(node) != 0) return;
+  const std::vector<std::string>& inputs = model.nodes[node].inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const auto coding = parameters.constants.find(inputs[k]);
+    if (coding == parameters.constants.end()) continue;
+    Tensor t = *model.constant(coding->first);
+    round_tensor(coding->second, &t);
+    tensors_[{node, k}] = std::move(t);
   }
 }
 

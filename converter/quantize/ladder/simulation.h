@@ -19,8 +19,13 @@ void round_tensor(const Coding& coding, Tensor* t);
 // The constants that a node's weights and bias become; what a layer keeps is missing.
 class RoundedConstants {
  public:
+  RoundedConstants() = default;
+  // Of all nodes.
   RoundedConstants(const FloatModel& model, const Placement& placement,
                    const Parameters& parameters, bool with_weights);
+  // Of one more.
+  void add(size_t node, const FloatModel& model, const Placement& placement,
+           const Parameters& parameters, bool with_weights);
   // Of input k of a node; null: the model's own.
   const Tensor* find(size_t node, size_t k) const;
 

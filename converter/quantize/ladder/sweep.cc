@@ -134,19 +134,17 @@ Status Sweep::run_node(size_t i, const RoundedConstants* constants, bool is_real
 
 Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
   const Node& n = model_.nodes[i];
-  // The layers whose weights or bias this node reads.
-  Placement own;
-  own.float_nodes = placement_.float_nodes;
-  for (const Layer& layer : placement_.layers) {
-    const bool is_quantised = layer.node == i && parameters->layers.count(i) != 0;
+  const Layer* layer = placement_.layer_at(i);  // whose weights or bias this node reads
+  const bool is_quantised = layer && parameters->layers.count(layer->node) != 0;
+  if (is_quantised && layer->node == i) {
     // The unit of its bias may be another now.
-    if (is_quantised && work.choices)
-      quantise_layer(model_, layer, scheme_, parameters->coding(placement_, layer.input),
+    if (work.choices)
+      quantise_layer(model_, *layer, scheme_, parameters->coding(placement_, layer->input),
                      parameters);
-    if (is_quantised && work.round_weights) QRT_TRY(round_layer(layer, parameters));
-    if (layer.node == i || layer.bias_node == i) own.layers.push_back(layer);
+    if (work.round_weights) QRT_TRY(round_layer(*layer, parameters));
   }
-  const RoundedConstants constants(model_, own, *parameters, true);
+  RoundedConstants constants;
+  constants.add(i, model_, placement_, *parameters, true);
   std::vector<std::vector<Tensor>> real, rounded;
   QRT_TRY(run_node(i, nullptr, true, &real));
   QRT_TRY(run_node(i, &constants, false, &rounded));
@@ -154,10 +152,8 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
     const std::string& name = n.outputs[k];
     if (name.empty()) continue;
     Pair y = {std::move(real[k]), std::move(rounded[k])};
-    for (const Layer& layer : own.layers)
-      if (work.correct_biases && layer.bias_node == i && layer.bias_input >= 0 &&
-          parameters->layers.count(layer.node) != 0)
-        correct_bias(layer, &y, parameters);
+    if (work.correct_biases && is_quantised && layer->bias_node == i && layer->bias_input >= 0)
+      correct_bias(*layer, &y, parameters);
     if (placement_.is_coded(name)) QRT_TRY(settle(name, work, parameters, &y));
     if (readers_.count(name) != 0) live_[name] = std::move(y);
   }

@@ -1,6 +1,6 @@
 #include "converter/quantize/ranges/calibration.h"
 
-#include <algorithm>
+#include <set>
 
 namespace qrt::quantize {
 
@@ -9,12 +9,11 @@ Status calibrate(const FloatModel& model, const Placement& placement, Interprete
                  Calibration* calibration) {
   calibration->clear();
   // Every coded value counts as the one whose coding it shares.
+  std::set<std::string> outputs;
+  for (const Value& v : model.outputs) outputs.insert(v.name);
   const auto observe = [&](const std::string& name, const Tensor& value) {
     const auto coded = placement.coded.find(name);
-    if (coded == placement.coded.end() &&
-        std::none_of(model.outputs.begin(), model.outputs.end(),
-                     [&](const Value& v) { return v.name == name; }))
-      return;
+    if (coded == placement.coded.end() && outputs.count(name) == 0) return;
     (*calibration)[coded == placement.coded.end() ? name : coded->second].add(value.reals.data(),
                                                                               value.reals.size());
   };

@@ -12,22 +12,25 @@ namespace {
 constexpr double kMuchClipped = 0.001, kMuchShift = 0.1, kMuchNoise = 0.01;
 constexpr double kWorstChannelFactor = 30;
 
-std::string op_of(const FloatModel& model, const std::string& value) {
-  for (const Node& n : model.nodes)
-    if (std::find(n.outputs.begin(), n.outputs.end(), value) != n.outputs.end()) return n.op;
-  return "input";
+// By value, the node that writes it.
+std::map<std::string, size_t> writers_of(const FloatModel& model) {
+  std::map<std::string, size_t> writers;
+  for (size_t i = 0; i < model.nodes.size(); ++i)
+    for (const std::string& y : model.nodes[i].outputs) writers.emplace(y, i);
+  return writers;
 }
 
 // The layer whose sum a value is, perhaps behind a limit.
-const Layer* layer_before(const FloatModel& model, const Placement& placement, std::string value) {
+const Layer* layer_before(const FloatModel& model, const Placement& placement,
+                          const std::map<std::string, size_t>& writers, std::string value) {
   for (int steps = 0; steps < 3; ++steps) {
-    for (const Layer& l : placement.layers)
-      if (l.output == value) return &l;
-    const auto writer = std::find_if(model.nodes.begin(), model.nodes.end(), [&](const Node& n) {
-      return !n.outputs.empty() && n.outputs[0] == value && (n.op == "Relu" || n.op == "Clip");
-    });
-    if (writer == model.nodes.end()) return nullptr;
-    value = writer->inputs[0];
+    const auto writer = writers.find(value);
+    if (writer == writers.end()) return nullptr;
+    const Layer* layer = placement.layer_at(writer->second);
+    if (layer && layer->output == value) return layer;
+    const Node& limit = model.nodes[writer->second];
+    if (limit.op != "Relu" && limit.op != "Clip") return nullptr;
+    value = limit.inputs[0];
   }
   return nullptr;
 }
@@ -88,13 +91,15 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
                                            const std::map<std::string, Rule>& rules,
                                            const std::map<std::string, TensorError>& errors,
                                            const Remedies& remedies) {
+  const std::map<std::string, size_t> writers = writers_of(model);
   std::vector<TensorFinding> result;
   for (const auto& [name, error] : errors) {
     const std::string& root = placement.coded.at(name);
     if (root != name) continue;
     TensorFinding t;
     t.name = name;
-    t.op = op_of(model, name);
+    const auto writer = writers.find(name);
+    t.op = writer == writers.end() ? "input" : model.nodes[writer->second].op;
     t.coding = parameters.codings.at(root);
     const auto rule = rules.find(root);
     if (rule != rules.end()) t.rule = rule_name(rule->second);
@@ -108,7 +113,7 @@ std::vector<TensorFinding> tensor_findings(const FloatModel& model, const Placem
       t.bad = h->second.extent().bad;
     }
     double median = 0;
-    if (const Layer* layer = layer_before(model, placement, name)) {
+    if (const Layer* layer = layer_before(model, placement, writers, name)) {
       const LayerParameters& p = parameters.layers.at(layer->node);
       find_worst_channel(model, *layer, p, &t, &median);
       t.bias_headroom = headroom(p, parameters.coding(placement, layer->input).scale);

@@ -1,6 +1,7 @@
 #include "converter/quantize/schemes/placement.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "converter/quantize/schemes/roles.h"
 
@@ -11,13 +12,15 @@ class Placer {
  public:
   Placer(const FloatModel& model, const std::set<std::string>& forced)
       : model_(model), forced_(forced) {
+    const Roles roles(model);
     for (size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
-      roles_.push_back(role_of(model, node));
+      roles_.push_back(roles.of(node));
       for (const std::string& name : node.inputs)
         if (!name.empty()) readers_[name].push_back(i);
       for (const std::string& name : node.outputs) writer_[name] = i;
     }
+    for (const Value& v : model.inputs) inputs_.emplace(v.name, v.element);
     for (const Value& v : model.outputs) outputs_.insert(v.name);
   }
 
@@ -40,9 +43,8 @@ class Placer {
   }
   Element element_of(const std::string& name) const {
     if (const auto v = model_.values.find(name); v != model_.values.end()) return v->second.element;
-    for (const Value& v : model_.inputs)
-      if (v.name == name) return v.element;
-    return Element::kFloat;
+    const auto input = inputs_.find(name);
+    return input == inputs_.end() ? Element::kFloat : input->second;
   }
   const std::vector<size_t>& readers(const std::string& name) const {
     static const std::vector<size_t> none;
@@ -55,10 +57,6 @@ class Placer {
     return r.size() == 1 && outputs_.count(name) == 0 ? &r[0] : nullptr;
   }
   bool is_float(size_t i) const { return placement_.float_nodes.count(i) != 0; }
-  bool is_float_value(const std::string& name) const {
-    const auto w = writer_.find(name);
-    return w != writer_.end() && is_float(w->second);
-  }
   bool is_elementwise(size_t i) const {
     const Role r = roles_[i];
     return r == Role::kLimit || r == Role::kFunction || r == Role::kPair;
@@ -72,28 +70,42 @@ class Placer {
   // Operators without an integer form, and the elementwise ones around them: a tensor that such an
   // operator makes or reads is not rounded on the way to a sum or a function.
   void spread_float() {
-    for (size_t i = 0; i < roles_.size(); ++i)
-      if (roles_[i] == Role::kFloat) placement_.float_nodes.insert(i);
-    for (size_t before = ~size_t{0}; before != placement_.float_nodes.size();) {
-      before = placement_.float_nodes.size();
-      for (size_t i = 0; i < roles_.size(); ++i)
-        if (!is_float(i) && joins_float(i)) placement_.float_nodes.insert(i);
+    std::vector<Neighbours> around(roles_.size());
+    std::vector<size_t> joined;
+    const auto join = [&](size_t i) {
+      if (placement_.float_nodes.insert(i).second) joined.push_back(i);
+    };
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      if (roles_[i] == Role::kFloat) join(i);
+      for (const std::string& y : node(i).outputs) around[i].reads_left += readers(y).size();
+    }
+    while (!joined.empty()) {
+      const size_t i = joined.back();
+      joined.pop_back();
+      for (const std::string& x : node(i).inputs) {
+        const auto w = writer_.find(x);
+        if (x.empty() || w == writer_.end()) continue;
+        around[w->second].is_read = true;
+        --around[w->second].reads_left;
+        if (joins_float(w->second, around[w->second])) join(w->second);
+      }
+      for (const std::string& y : node(i).outputs)
+        for (const size_t r : readers(y)) {
+          around[r].reads = true;
+          if (joins_float(r, around[r])) join(r);
+        }
     }
   }
-  bool joins_float(size_t i) const {
-    const Node& n = node(i);
-    const auto& inputs = n.inputs;
-    const bool reads =
-        std::any_of(inputs.begin(), inputs.end(), [&](const auto& x) { return is_float_value(x); });
-    bool all = true, any = false;
-    for (const std::string& y : n.outputs)
-      for (const size_t r : readers(y)) {
-        all = all && is_float(r);
-        any = any || is_float(r);
-      }
-    if (is_flexible(i) && reads) return true;
-    if (any && (roles_[i] == Role::kPair || has_large_constant(i))) return true;
-    return roles_[i] == Role::kMove && reads && any && all;
+  // What of the nodes around one is float's.
+  struct Neighbours {
+    bool reads = false;     // it reads what one of them makes
+    bool is_read = false;   // one of them reads what it makes
+    size_t reads_left = 0;  // of what it makes, by others
+  };
+  bool joins_float(size_t i, const Neighbours& around) const {
+    if (is_flexible(i) && around.reads) return true;
+    if (around.is_read && (roles_[i] == Role::kPair || has_large_constant(i))) return true;
+    return roles_[i] == Role::kMove && around.reads && around.is_read && around.reads_left == 0;
   }
 
   // A constant operand that no table can hold.
@@ -139,6 +151,8 @@ class Placer {
         layer.channel_dim = -1;
         find_added_bias(&layer);
       }
+      placement_.layers_by_node[layer.node] = placement_.layers_by_node[layer.bias_node] =
+          placement_.layers.size();
       placement_.layers.push_back(layer);
     }
   }
@@ -230,8 +244,8 @@ class Placer {
     }
   }
   bool is_bias(size_t i) const {
-    return std::any_of(placement_.layers.begin(), placement_.layers.end(),
-                       [&](const Layer& l) { return l.bias_node == i && l.node != i; });
+    const Layer* layer = placement_.layer_at(i);
+    return layer && layer->node != i;
   }
   // A limit, or a bias, behind an operator that waits for its quantisation.
   bool is_pending_limit(size_t i) const {
@@ -271,11 +285,6 @@ class Placer {
 
   // --- codings that several values share
 
-  std::string root(const std::string& name) {
-    std::string& up = placement_.coded[name];
-    if (up == name) return name;
-    return up = root(up);
-  }
   int64_t size_of(const std::string& name) const {
     const auto v = model_.values.find(name);
     int64_t n = 1;
@@ -285,7 +294,7 @@ class Placer {
   }
   void join(const std::string& a, const std::string& b) {
     if (!placement_.is_coded(a) || !placement_.is_coded(b)) return;
-    const std::string x = root(a), y = root(b);
+    const std::string x = placement_.root(a), y = placement_.root(b);
     if (x == y) return;
     const bool keep_x = size_of(x) >= size_of(y);
     placement_.coded[keep_x ? y : x] = keep_x ? x : y;
@@ -300,7 +309,7 @@ class Placer {
         for (const std::string& x : n.inputs)
           if (sole_reader(x)) join(n.outputs[0], x);
     }
-    for (auto& entry : placement_.coded) root(entry.first);
+    placement_.settle_roots();
   }
 
   const FloatModel& model_;
@@ -308,6 +317,7 @@ class Placer {
   std::vector<Role> roles_;
   std::map<std::string, std::vector<size_t>> readers_;
   std::map<std::string, size_t> writer_;
+  std::map<std::string, Element> inputs_;
   std::set<std::string> outputs_;
   std::map<std::string, std::set<std::string>> bases_;  // of tables that are not quantised
   std::set<std::string> pending_;                       // read by a limit that merges into them
@@ -317,10 +327,25 @@ class Placer {
 
 }  // namespace
 
+std::string Placement::root(const std::string& value) {
+  std::string top = value;
+  while (coded[top] != top) top = coded[top];
+  for (std::string at = value; at != top;) at = std::exchange(coded[at], top);
+  return top;
+}
+
+void Placement::settle_roots() {
+  for (const auto& entry : coded) root(entry.first);
+}
+
+const Layer* Placement::layer_at(size_t node) const {
+  const auto found = layers_by_node.find(node);
+  return found == layers_by_node.end() ? nullptr : &layers[found->second];
+}
+
 const Layer* Placement::layer_of(size_t node) const {
-  for (const Layer& l : layers)
-    if (l.node == node) return &l;
-  return nullptr;
+  const Layer* layer = layer_at(node);
+  return layer && layer->node == node ? layer : nullptr;
 }
 
 Placement place(const FloatModel& model, const std::set<std::string>& forced) {

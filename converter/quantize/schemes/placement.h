@@ -34,9 +34,18 @@ struct Placement {
   std::map<std::string, std::string> coded;
   std::set<std::string> constants;  // quantised too: operands that no table can hold
   std::vector<Layer> layers;
-  std::set<size_t> float_nodes;  // computed in float, between quantised tensors
+  std::map<size_t, size_t> layers_by_node;  // of each node that holds a layer's weights or bias
+  std::set<size_t> float_nodes;             // computed in float, between quantised tensors
 
   bool is_coded(const std::string& value) const { return coded.count(value) != 0; }
+  // While codings are being shared, coded[value] may name one that shares with another: the last of them.
+  // REQUIRES: is_coded(value).
+  std::string root(const std::string& value);
+  // coded[value] of all is their root.
+  void settle_roots();
+  // Whose weights or bias the node holds, or null.
+  const Layer* layer_at(size_t node) const;
+  // Whose weights it holds.
   const Layer* layer_of(size_t node) const;
 };
 

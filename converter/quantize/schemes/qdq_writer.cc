@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "converter/quantize/float/names.h"
 #include "google/protobuf/arena.h"
 #include "onnx/onnx_pb.h"
 
@@ -91,10 +92,11 @@ class Writer {
         parameters_(parameters),
         graph_(*proto_.mutable_graph()) {
     for (const Value& v : model.outputs) outputs_.insert(v.name);
-    for (const Value& v : model.inputs) taken_.insert(v.name);
-    for (const auto& [name, value] : model.values) taken_.insert(name);
-    for (const auto& [name, value] : model.constants) taken_.insert(name);
-    for (const Node& n : model.nodes) taken_.insert(n.outputs.begin(), n.outputs.end());
+    for (const Value& v : model.inputs) names_in_use_.insert(v.name);
+    for (const auto& [name, value] : model.values) names_in_use_.insert(name);
+    for (const auto& [name, value] : model.constants) names_in_use_.insert(name);
+    for (const Node& n : model.nodes)
+      for (const std::string& y : n.outputs) names_in_use_.insert(y);
   }
 
   Status run(std::string* bytes) {
@@ -140,19 +142,15 @@ class Writer {
         dim->set_dim_value(d);
     }
   }
-  std::string fresh(const std::string& wish) {
-    std::string name = wish;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
-    return name;
-  }
+  std::string fresh(const std::string& wish) { return names_in_use_.take(wish, 2); }
   onnx::TensorProto* new_tensor() { return graph_.add_initializer(); }
 
   // The scale and zero point of a coding, one pair of initialisers for all that have the same.
-  struct Names {
+  struct CodingNames {
     std::string scale, zero_point;
   };
-  Names coding_names(const std::string& of, const Coding& c) {
-    Names names = {fresh(of + "_scale"), fresh(of + "_zero_point")};
+  CodingNames coding_names(const std::string& of, const Coding& c) {
+    CodingNames names = {fresh(of + "_scale"), fresh(of + "_zero_point")};
     set_tensor(names.scale, onnx::TensorProto::FLOAT, {}, raw(std::vector<float>{c.scale}),
                new_tensor());
     set_tensor(names.zero_point, onnx_type(c), {}, raw_zero_point(c), new_tensor());
@@ -173,7 +171,7 @@ class Writer {
     auto known = names_.find(root);
     if (known == names_.end())
       known = names_.emplace(root, coding_names(root, parameters_.codings.at(root))).first;
-    const Names& n = known->second;
+    const CodingNames& n = known->second;
     const std::string q = fresh(name + "_quantized");
     const std::string dq =
         outputs_.count(name) != 0 && from != name ? name : fresh(name + "_dequantized");
@@ -241,7 +239,7 @@ class Writer {
     std::string data = c.bits == 8
                            ? (c.is_signed ? raw_as<int8_t>(codes) : raw_as<uint8_t>(codes))
                            : (c.is_signed ? raw_as<int16_t>(codes) : raw_as<uint16_t>(codes));
-    const Names names = coding_names(name, c);
+    const CodingNames names = coding_names(name, c);
     const std::string q = fresh(name + "_quantized"), dq = fresh(name + "_dequantized");
     set_tensor(q, onnx_type(c), t.shape, std::move(data), new_tensor());
     op("DequantizeLinear", name + "/dequantize", {q, names.scale, names.zero_point}, dq);
@@ -250,9 +248,8 @@ class Writer {
 
   void add_node(size_t i) {
     const Node& n = model_.nodes[i];
-    const Layer* layer = nullptr;  // whose weights, or bias, this node reads
-    for (const Layer& l : placement_.layers)
-      if ((l.node == i || l.bias_node == i) && parameters_.layers.count(l.node) != 0) layer = &l;
+    const Layer* layer = placement_.layer_at(i);  // whose weights, or bias, this node reads
+    if (layer && parameters_.layers.count(layer->node) == 0) layer = nullptr;
     const LayerParameters* p = layer ? &parameters_.layers.at(layer->node) : nullptr;
     const bool is_float = placement_.float_nodes.count(i) != 0;
     std::vector<std::string> inputs;
@@ -306,8 +303,9 @@ class Writer {
   google::protobuf::Arena arena_;
   onnx::ModelProto& proto_ = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena_);
   onnx::GraphProto& graph_;
-  std::set<std::string> outputs_, taken_, used_constants_;
-  std::map<std::string, Names> names_;          // of codings
+  std::set<std::string> outputs_, used_constants_;
+  Names names_in_use_;
+  std::map<std::string, CodingNames> names_;    // of codings
   std::map<std::string, std::string> read_as_;  // what stands for a value behind its quantisation
 };
 

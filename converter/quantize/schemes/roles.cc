@@ -31,13 +31,6 @@ bool is_constant(const FloatModel& model, const Node& node, size_t i) {
   return node.has_input(i) && model.constant(node.inputs[i]) != nullptr;
 }
 
-// The mean that a spelled-out LayerNormalization takes from its input.
-bool centres(const FloatModel& model, const Node& mean) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(), [&](const Node& n) {
-    return n.op == "Sub" && n.inputs[0] == mean.inputs[0] && n.inputs[1] == mean.outputs[0];
-  });
-}
-
 Role binary(const FloatModel& model, const Node& node) {
   const bool a = is_constant(model, node, 0), b = is_constant(model, node, 1);
   if (!a && !b) return Role::kPair;
@@ -47,23 +40,33 @@ Role binary(const FloatModel& model, const Node& node) {
 
 }  // namespace
 
-Role role_of(const FloatModel& model, const Node& node) {
-  const auto result = model.values.find(node.outputs[0]);
-  if (result != model.values.end() && result->second.element != Element::kFloat)
+Roles::Roles(const FloatModel& model) : model_(model) {
+  for (const Node& n : model.nodes)
+    if (n.op == "Sub") differences_.emplace(n.inputs[0], n.inputs[1]);
+}
+
+// The mean that a spelled-out LayerNormalization takes from its input.
+bool Roles::centres(const Node& mean) const {
+  return differences_.count({mean.inputs[0], mean.outputs[0]}) != 0;
+}
+
+Role Roles::of(const Node& node) const {
+  const auto result = model_.values.find(node.outputs[0]);
+  if (result != model_.values.end() && result->second.element != Element::kFloat)
     return Role::kIndices;
   const std::string& op = node.op;
   if (!node.domain.empty()) return is_one_of(op, kFunctions) ? Role::kFunction : Role::kFloat;
   if (is_one_of(op, kLayers)) {
-    if (!is_constant(model, node, 1))
-      return is_constant(model, node, 0) ? Role::kFloat : Role::kProduct;
-    return is_constant(model, node, 0) ? Role::kFloat : Role::kLayer;
+    if (!is_constant(model_, node, 1))
+      return is_constant(model_, node, 0) ? Role::kFloat : Role::kProduct;
+    return is_constant(model_, node, 0) ? Role::kFloat : Role::kLayer;
   }
   if (op == "Relu" || op == "Clip") return Role::kLimit;
   if (is_one_of(op, kFunctions)) return Role::kFunction;
-  if (is_one_of(op, kBinaries) && node.inputs.size() == 2) return binary(model, node);
+  if (is_one_of(op, kBinaries) && node.inputs.size() == 2) return binary(model_, node);
   if (is_one_of(op, kMoves)) return Role::kMove;
   if (op == "Concat") return Role::kConcat;
-  if (op == "ReduceMean" && centres(model, node)) return Role::kFloat;
+  if (op == "ReduceMean" && centres(node)) return Role::kFloat;
   if (is_one_of(op, kMeans)) return Role::kMean;
   if (op == "Softmax") return Role::kSoftmax;
   return Role::kFloat;

@@ -2,6 +2,10 @@
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "converter/quantize/float/float_model.h"
 
 namespace qrt::quantize {
@@ -20,7 +24,18 @@ enum class Role {
   kIndices,  // its result is no float
 };
 
-Role role_of(const FloatModel& model, const Node& node);
+// Of a model that stays as it is.
+class Roles {
+ public:
+  explicit Roles(const FloatModel& model);
+  Role of(const Node& node) const;
+
+ private:
+  bool centres(const Node& mean) const;
+
+  const FloatModel& model_;
+  std::set<std::pair<std::string, std::string>> differences_;  // operands of each Sub
+};
 
 // Of a constant that is broadcast: whether it varies along more than one axis, so that no table for
 // each index of one can hold it.

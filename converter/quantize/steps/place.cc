@@ -13,7 +13,7 @@ Parameters neutral_parameters(const Work& work) {
   Parameters p;
   for (const auto& [name, root] : work.placement.coded)
     if (name == root) p.codings[name] = coding_for(work.scheme, work.scheme.bits, {-4, 4});
-  for (auto& [name, coding] : p.codings) fix_coding(work, name, &coding);
+  fix_codings(work, &p.codings);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);
   quantise_layers(work.model, work.placement, work.scheme, &p);
@@ -26,11 +26,11 @@ Status judge_placement(Work* work) {
   return judge_document(document, work->arithmetic, &work->findings().nodes);
 }
 
-bool is_refused(const Node& node, const convert::Report& report) {
-  const auto& all = report.findings();
-  return std::any_of(all.begin(), all.end(), [&](const convert::Finding& f) {
-    return f.node == node.name && f.outcome == convert::Outcome::kRefused;
-  });
+std::set<std::string> refused_nodes(const convert::Report& report) {
+  std::set<std::string> refused;
+  for (const convert::Finding& f : report.findings())
+    if (f.outcome == convert::Outcome::kRefused) refused.insert(f.node);
+  return refused;
 }
 
 // All values that a node reads or writes.
@@ -49,9 +49,10 @@ Status place_and_judge(Work* work) {
     work->placement = placed(*work, work->forced);
     QRT_TRY(judge_placement(work));
     const size_t before = work->forced.size();
+    const std::set<std::string> refused = refused_nodes(work->findings().nodes);
     for (size_t i = 0; i < work->model.nodes.size(); ++i)
       if (work->placement.float_nodes.count(i) == 0 &&
-          is_refused(work->model.nodes[i], work->findings().nodes))
+          refused.count(work->model.nodes[i].name) != 0)
         force(work->model, work->model.nodes[i], &work->forced);
     if (work->forced.size() == before) break;
   }

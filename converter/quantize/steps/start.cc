@@ -49,11 +49,14 @@ void add_zero_points(const Work& work, const Histogram& histogram,
 
 }  // namespace
 
-void fix_coding(const Work& work, const std::string& value, Coding* coding) {
+void fix_codings(const Work& work, std::map<std::string, Coding>* codings) {
+  if (work.scheme.power_of_two) return;
   for (const Node& n : work.model.nodes) {
-    if (n.outputs[0] != value || n.op != "Softmax" || work.scheme.power_of_two) continue;
-    coding->zero_point = coding->lowest();
-    coding->scale = std::ldexp(1.0f, -coding->bits);
+    const auto found = n.op == "Softmax" ? codings->find(n.outputs[0]) : codings->end();
+    if (found == codings->end()) continue;
+    Coding& coding = found->second;
+    coding.zero_point = coding.lowest();
+    coding.scale = std::ldexp(1.0f, -coding.bits);
   }
 }
 
@@ -79,10 +82,11 @@ Status start(Work* work, const std::vector<size_t>& which) {
     if (with_zero_points.count(name) != 0) add_zero_points(*work, histogram, &choices);
     p.codings[name] = choices[0].coding;
     work->rules[name] = choices[0].rule;
-    fix_coding(*work, name, &p.codings[name]);
-    // A coding that is fixed is no choice.
-    if (!(p.codings[name] == choices[0].coding)) work->choices.erase(name);
   }
+  const std::map<std::string, Coding> chosen = p.codings;
+  fix_codings(*work, &p.codings);
+  for (const auto& [name, coding] : chosen)  // one that is fixed is no choice
+    if (!(p.codings[name] == coding)) work->choices.erase(name);
   for (const std::string& name : work->placement.constants)
     p.constants[name] = constant_coding(*work, name);
   for (const Layer& layer : work->placement.layers)

@@ -59,8 +59,8 @@ Placement placed(const Work& work, const std::set<std::string>& forced);
 Status start(Work* work, const std::vector<size_t>& which);
 // Samples, and a model, that can be quantised at all. REQUIRES: start().
 Status check_calibration(Work* work);
-// The result of a Softmax has the coding of ONNX Runtime's kernel.
-void fix_coding(const Work& work, const std::string& value, Coding* coding);
+// Results of a Softmax that are coded have the coding of ONNX Runtime's kernel.
+void fix_codings(const Work& work, std::map<std::string, Coding>* codings);
 Coding constant_coding(const Work& work, const std::string& constant);
 
 // climb.cc: the rungs of the ladder.

@@ -1,0 +1,29 @@
+// Names that are given once.
+#ifndef QRT_CONVERTER_QUANTIZE_FLOAT_NAMES_H_
+#define QRT_CONVERTER_QUANTIZE_FLOAT_NAMES_H_
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace qrt::quantize {
+
+class Names {
+ public:
+  void insert(const std::string& name) { taken_.insert(name); }
+  // `wish` or, where that is taken, the first of wish_`first`, wish_`first + 1` ... that is not.
+  std::string take(const std::string& wish, int first) {
+    if (taken_.insert(wish).second) return wish;
+    for (int& number = next_.emplace(wish, first).first->second;; ++number)
+      if (std::string name = wish + "_" + std::to_string(number); taken_.insert(name).second)
+        return name;
+  }
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;  // by wish: smaller numbers are taken
+};
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_FLOAT_NAMES_H_
