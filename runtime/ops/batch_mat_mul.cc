@@ -122,6 +122,7 @@ struct MatrixRows {
 
 struct Params {
   GemmCall gemm;  // without weights and bias
+  PackActivationsFn pack;
   size_t k;
   int32_t a_zero_point, b_zero_point;
   bool transposed;
@@ -171,11 +172,11 @@ void pack(const Step& step, const RunContext& context) {
                  const size_t b = begin / blocks, first = begin % blocks;
                  const size_t last = std::min(first + (end - begin), blocks);
                  int32_t* bias = bias_of(p, area, b);
-                 pack_activations({context.in(step, 1) + operands.b.offset(b), operands.b.stride,
-                                   p.k, p.gemm.n, p.transposed, p.b_zero_point,
-                                   reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
-                                   reinterpret_cast<uint32_t*>(bias)},
-                                  first * 16, std::min(last * 16, p.gemm.n));
+                 p.pack({context.in(step, 1) + operands.b.offset(b), operands.b.stride, p.k,
+                         p.gemm.n, p.transposed, p.b_zero_point,
+                         reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
+                         reinterpret_cast<uint32_t*>(bias)},
+                        first * 16, std::min(last * 16, p.gemm.n));
                  fold_sums(p, bias, first * 16, std::min(last * 16, p.gemm.n));
                  begin += last - first;
                }
@@ -302,6 +303,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const int rank = y.rank();
   auto params = std::make_shared<Params>();
   Params& p = *params;
+  p.pack = select_pack_activations(context.isas)->fn;
   p.k = static_cast<size_t>(a[a.rank() - 1]);
   p.a_zero_point = options->a_zero_point();
   p.b_zero_point = options->b_zero_point();
