@@ -30,7 +30,10 @@ struct ActivationPack {
   bool transposed;
   int32_t zero_point;  // of b
   int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())
-  uint32_t* sum;  // n rounded up to 16: the sum over k of b - zero_point, modulo 2^32; 0 beyond n
+  // n rounded up to 16: factor times the sum over k of b - zero_point, plus addend, modulo 2^32; beyond n
+  // anything
+  uint32_t factor, addend;
+  int32_t* bias;
 };
 using PackActivationsFn = void (*)(const ActivationPack& pack, size_t begin, size_t end);
 

@@ -18,29 +18,38 @@ struct Zips256 {
       const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), v);
       sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
     }
-    __attribute__((always_inline)) void store(uint32_t* p) const {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), sums);
+    __attribute__((always_inline)) void store(uint32_t factor, uint32_t addend, int32_t* p) const {
+      const __m256i of_sums = _mm256_mullo_epi32(sums, _mm256_set1_epi32(static_cast<int>(factor)));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                          _mm256_add_epi32(of_sums, _mm256_set1_epi32(static_cast<int>(addend))));
     }
     __m256i sums = _mm256_setzero_si256();
   };
 
   QRT_INLINE Bytes missing() { return _mm256_set1_epi8(-128); }
+  QRT_INLINE Bytes load(const uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
   QRT_INLINE Bytes load(const uint8_t* p, Part n) {
-    if (n == 32) return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
     alignas(32) uint8_t bytes[32];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(bytes));
   }
+  QRT_INLINE __m128i load_lane(const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
   QRT_INLINE __m128i load_lane(const uint8_t* p, LanePart n) {
-    if (n == 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     alignas(16) uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes));
   }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p)), load_lane(p + stride), 1);
+  }
+  // REQUIRES: lanes > 0
   QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes, LanePart n) {
-    if (lanes == 0) return missing();
     const Bytes v = _mm256_inserti128_si256(missing(), load_lane(p, n), 0);
     return lanes == 1 ? v : _mm256_inserti128_si256(v, load_lane(p + stride, n), 1);
   }

@@ -21,20 +21,34 @@ struct Zips512 {
     __attribute__((always_inline)) void add(Bytes v) {
       avx512vnni::dot(sums, _mm512_set1_epi8(1), v);
     }
-    __attribute__((always_inline)) void store(uint32_t* p) const { _mm512_storeu_si512(p, sums); }
+    __attribute__((always_inline)) void store(uint32_t factor, uint32_t addend, int32_t* p) const {
+      const __m512i of_sums = _mm512_mullo_epi32(sums, _mm512_set1_epi32(static_cast<int>(factor)));
+      _mm512_storeu_si512(p,
+                          _mm512_add_epi32(of_sums, _mm512_set1_epi32(static_cast<int>(addend))));
+    }
     __m512i sums = _mm512_setzero_si512();
   };
 
   QRT_INLINE Bytes missing() { return _mm512_set1_epi8(-128); }
+  QRT_INLINE Bytes load(const uint8_t* p) { return _mm512_loadu_si512(p); }
   QRT_INLINE Bytes load(const uint8_t* p, const Part& part) {
     return _mm512_mask_loadu_epi8(missing(), part.mask, p);
   }
   QRT_INLINE __m128i load_lane(const uint8_t* p, const LanePart& part) {
     return _mm_mask_loadu_epi8(_mm_set1_epi8(-128), part.mask, p);
   }
+  QRT_INLINE __m128i load_lane(const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride) {
+    const Bytes v = _mm512_castsi128_si512(load_lane(p));
+    const Bytes v2 = _mm512_inserti32x4(v, load_lane(p + stride), 1);
+    const Bytes v3 = _mm512_inserti32x4(v2, load_lane(p + 2 * stride), 2);
+    return _mm512_inserti32x4(v3, load_lane(p + 3 * stride), 3);
+  }
+  // REQUIRES: lanes > 0
   QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes, const LanePart& part) {
-    Bytes v = missing();
-    if (lanes > 0) v = _mm512_inserti32x4(v, load_lane(p, part), 0);
+    Bytes v = _mm512_inserti32x4(missing(), load_lane(p, part), 0);
     if (lanes > 1) v = _mm512_inserti32x4(v, load_lane(p + stride, part), 1);
     if (lanes > 2) v = _mm512_inserti32x4(v, load_lane(p + 2 * stride, part), 2);
     if (lanes > 3) v = _mm512_inserti32x4(v, load_lane(p + 3 * stride, part), 3);

@@ -17,23 +17,23 @@ struct Zips128 {
     __attribute__((always_inline)) void add(Bytes v) {
       sums = vpadalq_s16(sums, vpaddlq_s8(vreinterpretq_s8_u8(v)));
     }
-    __attribute__((always_inline)) void store(uint32_t* p) const {
-      vst1q_u32(p, vreinterpretq_u32_s32(sums));
+    __attribute__((always_inline)) void store(uint32_t factor, uint32_t addend, int32_t* p) const {
+      const uint32x4_t start = vdupq_n_u32(addend);
+      vst1q_s32(p, vreinterpretq_s32_u32(vmlaq_n_u32(start, vreinterpretq_u32_s32(sums), factor)));
     }
     int32x4_t sums = vdupq_n_s32(0);
   };
 
   QRT_INLINE Bytes missing() { return vdupq_n_u8(128); }
+  QRT_INLINE Bytes load(const uint8_t* p) { return vld1q_u8(p); }
   QRT_INLINE Bytes load(const uint8_t* p, Part n) {
-    if (n == 16) return vld1q_u8(p);
     uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return vld1q_u8(bytes);
   }
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t lanes, LanePart n) {
-    return lanes == 0 ? missing() : load(p, n);
-  }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t) { return load(p); }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, LanePart n) { return load(p, n); }
   QRT_INLINE Bytes low8(Bytes a, Bytes b) { return vzip1q_u8(a, b); }
   QRT_INLINE Bytes high8(Bytes a, Bytes b) { return vzip2q_u8(a, b); }
   QRT_INLINE uint16x8_t by16(Bytes v) { return vreinterpretq_u16_u8(v); }

@@ -21,7 +21,7 @@ void pack_activations_scalar(const ActivationPack& p, size_t begin, size_t end) 
         block[(i / kGroup * kBlock + c) * kGroup + i % kGroup] = static_cast<int8_t>(*b ^ 0x80);
         sum += static_cast<uint32_t>(*b - p.zero_point);
       }
-      p.sum[j + c] = sum;
+      p.bias[j + c] = static_cast<int32_t>(p.factor * sum + p.addend);
     }
     write_tail_weights(p.zero_point, tail, channels, block + kc * kBlock);
   }

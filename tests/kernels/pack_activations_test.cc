@@ -39,7 +39,9 @@ void check(Random& random, size_t k, size_t n, bool transposed, int32_t zero_poi
   const int sign = zero_point < 128 ? 1 : -1;
   std::vector<int8_t> weights(n * kc, 0);
   const size_t padded = (n + 15) / 16 * 16;
-  std::vector<uint32_t> sums(padded, 0);
+  const uint32_t factor = 0u - 77, addend = 123456789;
+  std::vector<uint32_t> sums(n, 0);
+  std::vector<int32_t> biases(n);
   for (size_t j = 0; j < n; ++j) {
     for (size_t i = 0; i < k; ++i) {
       const int byte = b[transposed ? j * k + i : i * n + j];
@@ -52,20 +54,21 @@ void check(Random& random, size_t k, size_t n, bool transposed, int32_t zero_poi
         std::accumulate(weights.begin() + static_cast<ptrdiff_t>(j * kc),
                         weights.begin() + static_cast<ptrdiff_t>((j + 1) * kc), 0));
     ASSERT_EQ(total, sums[j] + activation_excess(k, zero_point));
+    biases[j] = static_cast<int32_t>(factor * sums[j] + addend);
   }
   std::vector<int8_t> expected(gemm_packed_bytes(n, 1, kc));
   gemm_pack(weights.data(), n, 1, kc, expected.data());
   for_kernels([&](PackActivationsFn pack) {
     for (const size_t step : {size_t{32}, size_t{80}, n}) {
       Guarded<int8_t> packed(expected.size());
-      Guarded<uint32_t> sum(padded);
+      Guarded<int32_t> bias(padded);
       std::fill(packed.begin(), packed.end(), int8_t{77});
       for (size_t begin = 0; begin < n; begin += step)
-        pack(
-            {b.data(), transposed ? k : n, k, n, transposed, zero_point, packed.data(), sum.data()},
-            begin, std::min(begin + step, n));
+        pack({b.data(), transposed ? k : n, k, n, transposed, zero_point, packed.data(), factor,
+              addend, bias.data()},
+             begin, std::min(begin + step, n));
       ASSERT_EQ(std::vector<int8_t>(packed.begin(), packed.end()), expected);
-      ASSERT_EQ(std::vector<uint32_t>(sum.begin(), sum.end()), sums);
+      ASSERT_EQ(std::vector<int32_t>(bias.begin(), bias.begin() + n), biases);
     }
   });
 }
@@ -86,10 +89,11 @@ TEST(PackActivations, SumsUpLongColumnsOfTheGreatestBytes) {
       const std::vector<uint8_t> b(k * n, 255);
       for_kernels([&](PackActivationsFn pack) {
         std::vector<int8_t> packed(gemm_packed_bytes(n, 1, (k + 3) / 4 * 4));
-        std::vector<uint32_t> sum(32);
-        pack({b.data(), transposed ? k : n, k, n, transposed, 128, packed.data(), sum.data()}, 0,
-             n);
-        for (size_t j = 0; j < n; ++j) ASSERT_EQ(sum[j], k * 127);
+        std::vector<int32_t> bias(32);
+        pack(
+            {b.data(), transposed ? k : n, k, n, transposed, 128, packed.data(), 1, 0, bias.data()},
+            0, n);
+        for (size_t j = 0; j < n; ++j) ASSERT_EQ(bias[j], static_cast<int32_t>(k * 127));
       });
     }
 }
