@@ -6,3 +6,6 @@ qrt_add_family(gemm
 qrt_add_family(gemm ROWS digits
   COMMON select_digits.cc weight_digits.cc product_int16.cc
   ISAS scalar avx2 avx512vnni neon)
+# Right sides that are computed.
+qrt_add_family(gemm ROWS pack_activations
+  ISAS scalar avx2 avx512vnni neon)

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/isa.h"
+
 namespace qrt {
 
 // Bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero point 128, whose
@@ -28,9 +30,25 @@ struct ActivationPack {
   bool transposed;
   int32_t zero_point;  // of b
   int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())
-  uint32_t* sum;  // n rounded up to 16: the sum over k of b - zero_point, modulo 2^32; 0 beyond n
+  // n rounded up to 16: factor times the sum over k of b - zero_point, plus addend, modulo 2^32; beyond n
+  // anything
+  uint32_t factor, addend;
+  int32_t* bias;
 };
-void pack_activations(const ActivationPack& pack, size_t begin, size_t end);
+using PackActivationsFn = void (*)(const ActivationPack& pack, size_t begin, size_t end);
+
+struct PackActivationsKernel {
+  const char* name;  // "pack_activations_avx2"
+  Isa isa;
+  PackActivationsFn fn;
+};
+
+const PackActivationsKernel* pack_activations_kernels(size_t* count);
+const PackActivationsKernel* select_pack_activations(IsaSet isas);
+
+// The constant weights that stand behind a channel's k, of `channels` channels of a block: `bytes` of
+// activation_tail_bytes() each. For kernel files.
+void write_tail_weights(int32_t zero_point, size_t bytes, size_t channels, int8_t* to);
 
 // Rows a[rows][k], `stride` bytes apart, with their tails, for a right side of this zero point, which is
 // not 128.

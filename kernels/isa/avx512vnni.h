@@ -114,17 +114,17 @@ struct RequantInRegisters {
 
   static Form float_form(const Requant& r, const int32_t* bias, size_t channels, size_t k) {
     __mmask16 large = 0;
-    bool fuses = true;
+    bool fuses = r.lo == r.zero_point;
     for (size_t j = 0; j < channels; j += 16) {
       const __m512 s = _mm512_loadu_ps(r.scale + j);
       large |= _mm512_cmp_ps_mask(s, _mm512_set1_ps(1), _CMP_GE_OQ);
       fuses = fuses && can_fuse(_mm512_loadu_si512(bias + j), s, k);
     }
-    return large != 0                      ? kLimited
-           : fuses && r.lo == r.zero_point ? kFused
-           : r.lo != 0 || r.hi != 255      ? kLimited
-           : r.zero_point != 0             ? kPlain
-                                           : kFromZero;
+    return large != 0                 ? kLimited
+           : fuses                    ? kFused
+           : r.lo != 0 || r.hi != 255 ? kLimited
+           : r.zero_point != 0        ? kPlain
+                                      : kFromZero;
   }
 
   // kPlain does what kFromZero does, with a zero point of 0.

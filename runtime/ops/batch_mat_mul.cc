@@ -1,6 +1,7 @@
-// BatchMatMul: products of matrices that are both computed. The right sides are packed first, one
-// for each index of b's own leading dimensions, then multiplied like weights. A right side that is
-// constant is packed once, when the session is made. Of INT16 nothing is packed.
+// BatchMatMul: products of matrices that are both computed. The right sides, one for each index of b's
+// own leading dimensions, are packed, then multiplied like weights: a piece of them at a time where
+// nothing else wants that piece, else all of them first. A right side that is constant is packed once,
+// when the session is made. Of INT16 nothing is packed.
 #include "runtime/ops/batch_mat_mul.h"
 
 #include <algorithm>
@@ -103,11 +104,16 @@ struct MatrixRows {
   MatrixRows(size_t matrices, size_t rows, size_t row) : stride(row) {
     dims[0] = matrices, step[0] = rows * row;
   }
-  // As the transposition finds them.
-  explicit MatrixRows(const TransposePlan& plan)
-      : stride(plan.stride[plan.rank - 2]), count(plan.rank - 2) {
+  // `rows` a matrix as the transposition finds them, `row_stride` apart. Its last loop but one may walk
+  // several matrices.
+  MatrixRows(const TransposePlan& plan, size_t rows, size_t row_stride)
+      : stride(row_stride), count(plan.rank - 2) {
     std::copy_n(plan.dims, count, dims);
     std::copy_n(plan.stride, count, step);
+    if (plan.dims[count] == rows) return;
+    dims[count] = plan.dims[count] / rows;
+    step[count] = plan.stride[count] * rows;
+    ++count;
   }
 
   size_t offset(size_t matrix) const {
@@ -122,22 +128,28 @@ struct MatrixRows {
 
 struct Params {
   GemmCall gemm;  // without weights and bias
+  PackActivationsFn pack;
   size_t k;
-  int32_t a_zero_point, b_zero_point;
-  bool transposed;
+  int32_t b_zero_point;
+  // sum over k of (a - za) * (b - zb) = sum of a * (b - zb) - za * sum of (b - zb), modulo 2^32; a
+  // kernel that reads a - 128 needs 128 times the sum of the packed weights more.
+  uint32_t sum_factor, sum_addend;
   Leading leading;
   size_t b_count, pack_tasks;
   bool b_is_constant;
+  // Channels that a task packs and multiplies at a time, in scratch of its own; 0: all are packed first.
+  size_t piece_channels;
   // Packed right sides, then their column sums, which become the biases.
   size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
   // The left side with its tails, in scratch, where the right side's zero point asks for them.
   size_t tail_bytes, a_rows, tail_tasks, a_offset;
 };
 
-// Of a step. A Transpose that is pulled changes the rows alone.
+// Of a step. A Transpose that is pulled changes the rows alone, and which of b's sides they are.
 struct Operands {
   std::shared_ptr<const Params> params;
   MatrixRows a, b;
+  bool transposed;
 };
 
 uint8_t* packed_area(const Params& p, const RunContext& context) {
@@ -148,36 +160,31 @@ int32_t* bias_of(const Params& p, uint8_t* area, size_t b) {
   return reinterpret_cast<int32_t*>(area + p.b_count * p.packed_bytes + b * p.bias_bytes);
 }
 
-// sum over k of (a - za) * (b - zb) = sum of a * (b - zb) - za * sum of (b - zb), modulo 2^32; a
-// kernel that reads a - 128 needs 128 times the sum of the packed weights more.
-void fold_sums(const Params& p, int32_t* bias, size_t begin, size_t end) {
-  const uint32_t za = static_cast<uint32_t>(p.a_zero_point);
-  const uint32_t excess = activation_excess(p.k, p.b_zero_point);
-  for (size_t j = begin; j < end; ++j) {
-    const uint32_t sum = static_cast<uint32_t>(bias[j]);
-    const uint32_t moved = p.gemm.kernel->signed_lhs ? 128 * (sum + excess) : 0;
-    bias[j] = static_cast<int32_t>(moved - za * sum);
-  }
+// Channels [begin, end) of matrix `b`, begin a multiple of 16, to where `packed` and `bias` hold that one.
+void pack_channels(const Step& step, const RunContext& context, size_t b, size_t begin, size_t end,
+                   uint8_t* packed, int32_t* bias) {
+  const Operands& operands = step.as<Operands>();
+  const Params& p = *operands.params;
+  const size_t first = begin * (operands.transposed ? operands.b.stride : 1);
+  p.pack({context.in(step, 1) + operands.b.offset(b) + first, operands.b.stride, p.k, end - begin,
+          operands.transposed, p.b_zero_point, reinterpret_cast<int8_t*>(packed), p.sum_factor,
+          p.sum_addend, bias},
+         0, end - begin);
 }
 
 void pack(const Step& step, const RunContext& context) {
-  const Operands& operands = step.as<Operands>();
-  const Params& p = *operands.params;
+  const Params& p = *step.as<Operands>().params;
   uint8_t* area = packed_area(p, context);
   const size_t blocks = ceil_div(p.gemm.n, 16);
   for_pieces(*context.parallel, p.pack_tasks, p.b_count * blocks, 1,
              [&](size_t, size_t begin, size_t end) {
                while (begin < end) {
-                 const size_t b = begin / blocks, first = begin % blocks;
-                 const size_t last = std::min(first + (end - begin), blocks);
-                 int32_t* bias = bias_of(p, area, b);
-                 pack_activations({context.in(step, 1) + operands.b.offset(b), operands.b.stride,
-                                   p.k, p.gemm.n, p.transposed, p.b_zero_point,
-                                   reinterpret_cast<int8_t*>(area + b * p.packed_bytes),
-                                   reinterpret_cast<uint32_t*>(bias)},
-                                  first * 16, std::min(last * 16, p.gemm.n));
-                 fold_sums(p, bias, first * 16, std::min(last * 16, p.gemm.n));
-                 begin += last - first;
+                 const size_t b = begin / blocks, first = begin % blocks * 16;
+                 const size_t last = std::min(first + (end - begin) * 16, p.gemm.n);
+                 pack_channels(step, context, b, first, last,
+                               area + b * p.packed_bytes + first * p.gemm.kc,
+                               bias_of(p, area, b) + first);
+                 begin += ceil_div(last - first, 16);
                }
              });
 }
@@ -199,28 +206,44 @@ const uint8_t* with_tails(const Step& step, const RunContext& context) {
   return y;
 }
 
-void multiply(const Step& step, const RunContext& context) {
+// Packs a part's channels and multiplies by them.
+void multiply_pieces(const Step& step, const RunContext& context, GemmOperands args, size_t task,
+                     size_t b, size_t part) {
+  const Params& p = *step.as<Operands>().params;
+  uint8_t* const packed = context.scratch + task * (p.packed_bytes + p.bias_bytes);
+  int32_t* const bias = reinterpret_cast<int32_t*>(packed + p.packed_bytes);
+  args.weights = reinterpret_cast<const int8_t*>(packed);
+  args.bias = bias;
+  const GemmRange range = gemm_range(p.gemm, part);
+  GemmRange piece = range;
+  for (; piece.n_begin < range.n_end; piece.n_begin = piece.n_end) {
+    piece.n_end = std::min(piece.n_begin + p.piece_channels, range.n_end);
+    pack_channels(step, context, b, piece.n_begin, piece.n_end, packed, bias);
+    args.first_channel = piece.n_begin;
+    run_gemm_range(p.gemm, args, 0, piece);
+  }
+}
+
+void run(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
+  const bool is_packed = p.piece_channels == 0;
+  if (is_packed && !p.b_is_constant) pack(step, context);
   uint8_t* area = packed_area(p, context);
   const bool stands = p.tail_bytes == 0;
   const uint8_t* const a = stands ? context.in(step, 0) : with_tails(step, context);
   const size_t a_stride = stands ? operands.a.stride : p.gemm.kc;
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t, size_t outer, size_t part) {
+  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
     const Pair pair = p.leading.at(outer);
     GemmOperands args{};
     args.a = a + (stands ? operands.a.offset(pair.a) : pair.a * p.gemm.m * a_stride);
     args.a_stride = a_stride;
+    args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
+    if (!is_packed) return multiply_pieces(step, context, args, task, pair.b, part);
     args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
     args.bias = bias_of(p, area, pair.b);
-    args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
     run_gemm_part(p.gemm, args, 0, part);
   });
-}
-
-void run(const Step& step, const RunContext& context) {
-  if (!step.as<Operands>().params->b_is_constant) pack(step, context);
-  multiply(step, context);
 }
 
 struct Int16Params {
@@ -294,6 +317,18 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
+// A piece stays in the first-level cache beside what it is packed from; a left side is read again for
+// each of them from the second level.
+constexpr size_t kPieceBytes = 16 << 10, kPieceLeftBytes = 256 << 10;
+
+// See Params.
+size_t piece_channels(const Params& p) {
+  const GemmCall& gemm = p.gemm;
+  const bool is_used_once = p.b_count == gemm.outer && gemm.m_parts == 1;
+  if (p.b_is_constant || !is_used_once || gemm.m > kPieceLeftBytes / gemm.kc) return 0;
+  return std::max(kPieceBytes / gemm.kc / 64, size_t{1}) * 64;
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
@@ -302,10 +337,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const int rank = y.rank();
   auto params = std::make_shared<Params>();
   Params& p = *params;
+  p.pack = select_pack_activations(context.isas)->fn;
   p.k = static_cast<size_t>(a[a.rank() - 1]);
-  p.a_zero_point = options->a_zero_point();
   p.b_zero_point = options->b_zero_point();
-  p.transposed = options->transpose_b();
   p.b_is_constant = context.inputs[1].data != nullptr;
   GemmCall& gemm = p.gemm;
   gemm.m = static_cast<size_t>(y[rank - 2]);
@@ -324,12 +358,18 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
   plan_gemm({options->requant(), /*pair_safe=*/false, context.file_end}, context.isas,
             context.threads, &gemm);
+  const uint32_t moved = gemm.kernel->signed_lhs ? 128 : 0;
+  p.sum_factor = moved - options->a_zero_point();
+  p.sum_addend = moved * activation_excess(p.k, p.b_zero_point);
+  p.piece_channels = piece_channels(p);
+  const size_t channels = p.piece_channels == 0 ? gemm.n : std::min(p.piece_channels, gemm.n);
+  const size_t areas = p.piece_channels == 0 ? p.b_count : gemm.tasks;
   size_t bytes = 0;
   // Kernels read biases up to the next multiple of 64 channels.
-  if (!checked_align(size_or_most(gemm_packed_bytes(gemm.n, 1, gemm.kc)), kAlignment,
+  if (!checked_align(size_or_most(gemm_packed_bytes(channels, 1, gemm.kc)), kAlignment,
                      &p.packed_bytes) ||
-      !checked_mul(round_up(gemm.n, 64), sizeof(int32_t), &p.bias_bytes) ||
-      !checked_add(p.packed_bytes, p.bias_bytes, &bytes) || !checked_mul(p.b_count, bytes, &bytes))
+      !checked_mul(round_up(channels, 64), sizeof(int32_t), &p.bias_bytes) ||
+      !checked_add(p.packed_bytes, p.bias_bytes, &bytes) || !checked_mul(areas, bytes, &bytes))
     return error(Code::kOutOfMemory, "the packed right sides take more memory than there is");
   (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
   if (p.tail_bytes > 0) {
@@ -350,8 +390,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->run = run;
   const size_t a_matrices = static_cast<size_t>(a.elements()) / (gemm.m * p.k);
   const MatrixRows a_rows(a_matrices, gemm.m, p.k);
-  const MatrixRows b_rows(p.b_count, p.transposed ? gemm.n : p.k, p.transposed ? p.k : gemm.n);
-  step->params = std::make_shared<Operands>(Operands{std::move(params), a_rows, b_rows});
+  const bool transposed = options->transpose_b();
+  const MatrixRows b_rows(p.b_count, transposed ? gemm.n : p.k, transposed ? p.k : gemm.n);
+  step->params =
+      std::make_shared<Operands>(Operands{std::move(params), a_rows, b_rows, transposed});
   return Status();
 }
 
@@ -368,10 +410,17 @@ bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
   auto operands = std::make_shared<Operands>(product->as<Operands>());
   const Params& p = *operands->params;
   MatrixRows& rows = i == 0 ? operands->a : operands->b;
-  const size_t count = i == 0 ? p.gemm.m : p.transposed ? p.gemm.n : p.k;
-  if (plan->dims[plan->rank - 1] != rows.stride || plan->dims[plan->rank - 2] != count)
+  const size_t count = i == 0 ? p.gemm.m : operands->transposed ? p.gemm.n : p.k;
+  if (plan->dims[plan->rank - 1] != rows.stride || plan->dims[plan->rank - 2] % count != 0)
     return false;
-  rows = MatrixRows(*plan);
+  const size_t row_stride = plan->stride[plan->rank - 2], stride = plan->stride[plan->rank - 1];
+  if (stride == 1) {
+    rows = MatrixRows(*plan, count, row_stride);
+  } else {  // the rows are columns
+    if (i == 0) return false;
+    rows = MatrixRows(*plan, count, stride);
+    operands->transposed = !operands->transposed;
+  }
   product->inputs[i] = transpose.inputs[0];
   product->params = std::move(operands);
   return true;

@@ -8,8 +8,8 @@
 
 namespace qrt {
 
-// Where `transpose` moves whole rows of input `i` of `product`, lets that read them where they stand: its
-// input becomes the other's. Else returns false and changes nothing.
+// Where `transpose` moves whole rows of input `i` of `product`, or makes columns of the right side's, lets
+// that read them where they stand: its input becomes the other's. Else returns false and changes nothing.
 bool pull_rows(const Step& transpose, size_t i, PlannedStep* product);
 
 }  // namespace qrt

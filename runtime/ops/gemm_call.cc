@@ -212,8 +212,9 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   } else {
     args.a += range.m_begin * args.a_stride;
   }
-  args.weights = (operands.weights ? operands.weights : gemm.weights) + channel / 16 * block_bytes;
-  args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + channel;
+  const size_t held = channel - operands.first_channel;
+  args.weights = (operands.weights ? operands.weights : gemm.weights) + held / 16 * block_bytes;
+  args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + held;
   args.requant = operands.requant.scale ? operands.requant.at(channel)
                                         : gemm.requant.requant.at(channel % gemm.requant_channels);
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();

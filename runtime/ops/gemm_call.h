@@ -100,9 +100,11 @@ struct GemmOperands {
   ptrdiff_t a_offset = 0;
   const uint8_t* zero = nullptr;
 
-  // What is not constant of the right side, from the first channel on; else null.
+  // What is not constant of the right side, from channel `first_channel` on, a multiple of 16; else
+  // null.
   const int8_t* weights = nullptr;
   const int32_t* bias = nullptr;
+  size_t first_channel = 0;
   Requant requant{};  // without a scale: the call's own
 
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.

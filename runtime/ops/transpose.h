@@ -16,7 +16,8 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
 // lets it read them where they are. Else returns false and changes nothing.
 bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose);
 
-// How a plain Transpose of bytes moves whole rows; null where it does anything else.
+// How a plain Transpose of bytes moves whole rows, or makes columns of them; null where it does anything
+// else.
 const TransposePlan* find_moved_rows(const Step& transpose);
 
 }  // namespace qrt

@@ -104,6 +104,15 @@ TEST(BatchMatMul, TailsOfEveryDimension) {
           check({{-1, rows, k}, {-1, k, n}, 100, 60, transposed}, plain());
 }
 
+// Whose right sides are packed and multiplied a piece at a time: several pieces, the last one short.
+TEST(BatchMatMul, FewRowsOfManyMatrices) {
+  for (int64_t rows = 1; rows <= 8; ++rows)
+    for (const auto& [k, n] : {std::pair{63, 1021}, {512, 65}, {7, 33}, {300, 1}})
+      for (const bool transposed : {false, true})
+        check({{-1, 3, rows, k}, {-1, 3, k, n}, 100, rows % 2 == 0 ? 128 : 60, transposed},
+              plain());
+}
+
 TEST(BatchMatMul, LeadingDimensionsBroadcast) {
   check({{-1, 5, 3, 8}, {-1, 1, 8, 6}, 3, 4}, plain());
   check({{-1, 1, 3, 8}, {-1, 5, 8, 6}, 3, 4}, plain());

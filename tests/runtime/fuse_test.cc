@@ -425,6 +425,7 @@ struct Heads {
   int64_t batch, heads, rows, columns, k;
   bool transposed;
   uint8_t b_zero_point;  // 128: rows have no tails
+  bool turned = false;   // the right side's rows are columns of what stands there
 };
 
 // Products of heads, [rows, k] times [k, columns], that stand side by side in both operands; with `apart`
@@ -433,12 +434,15 @@ ModelBuilder product_of_heads(const Heads& h, bool apart) {
   ModelBuilder m;
   const int64_t b_rows = h.transposed ? h.columns : h.k, b_columns = h.transposed ? h.k : h.columns;
   std::vector<uint32_t> sides;
-  for (const auto& [rows, columns] : {std::pair(h.rows, h.k), std::pair(b_rows, b_columns)}) {
+  const auto side = [&](int64_t rows, int64_t columns, bool turned) {
     fb::TransposeOptionsT o;
-    o.perm = {0, 2, 1, 3};
+    o.perm = turned ? std::vector<uint8_t>{0, 2, 3, 1} : std::vector<uint8_t>{0, 2, 1, 3};
     sides.push_back(m.tensor({h.batch, h.heads, rows, columns}, DType::kUInt8));
+    if (turned) std::swap(rows, columns);
     m.op(o, {m.input({h.batch, rows, h.heads, columns})}, {sides.back()});
-  }
+  };
+  side(h.rows, h.k, false);
+  side(b_rows, b_columns, h.turned);
   fb::BatchMatMulOptionsT o;
   o.a_zero_point = 77;
   o.b_zero_point = h.b_zero_point;
@@ -451,8 +455,11 @@ ModelBuilder product_of_heads(const Heads& h, bool apart) {
 }
 
 TEST(Fuse, HeadsOfAProductWhereTheyStand) {
-  for (const Heads& h : {Heads{1, 3, 196, 196, 64, true, 128}, Heads{2, 2, 17, 33, 5, true, 100},
-                         Heads{2, 3, 7, 64, 31, false, 128}, Heads{3, 4, 5, 19, 40, false, 3}}) {
+  for (const Heads& h :
+       {Heads{1, 3, 196, 196, 64, true, 128}, Heads{2, 2, 17, 33, 5, true, 100},
+        Heads{2, 3, 7, 64, 31, false, 128}, Heads{3, 4, 5, 19, 40, false, 3},
+        Heads{1, 8, 2, 511, 64, false, 128, true}, Heads{2, 3, 49, 49, 32, false, 90, true},
+        Heads{2, 2, 6, 21, 130, true, 128, true}}) {
     SCOPED_TRACE(h.k);
     const ModelBuilder fused = product_of_heads(h, false), apart = product_of_heads(h, true);
     const auto plan = planned(fused), kept = planned(apart);
@@ -481,7 +488,7 @@ TEST(Fuse, HeadsOfAProductWhereTheyStand) {
   }
 }
 
-TEST(Fuse, NoHeadsOfAProductWithItselfOrOfColumns) {
+TEST(Fuse, NoHeadsOfAProductWithItselfOrOfColumnsOfTheLeftSide) {
   for (const std::vector<uint8_t>& perm : {std::vector<uint8_t>{0, 2, 1, 3}, {0, 2, 3, 1}}) {
     ModelBuilder m;
     const uint32_t x = m.tensor({1, 3, 8, 8}, DType::kUInt8);
