@@ -185,8 +185,6 @@ struct Zmm {
       _mm512_storeu_ps(constants[1] + j, k.low);
       _mm512_storeu_ps(constants[2] + j, k.nudge);
     }
-    for (size_t i = 0; i < 3; ++i)  // channels that do not exist
-      for (size_t j = (n + 15) / 16 * 16; j < 64; ++j) constants[i][j] = 0;
   }
 
   struct Finish {

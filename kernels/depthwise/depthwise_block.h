@@ -129,15 +129,17 @@ QRT_NOINLINE void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
   constexpr size_t kCell = V::kTile.quad_bytes, kBandLanes = kLanes / V::kBands;
   using Q = Quads<V>;
-  static constexpr uint8_t kNone[64] = {};  // weights of channels past the last 16 that exist
   const DepthwiseShape& s = b.args.shape;
   const size_t kernel_w = s.kernel_w, groups = b.plan.groups, pass_rows = b.plan.pass_rows;
   const size_t shift = s.stride_h;
 
+  // Lanes past the last 16 channels repeat the first ones: what stands behind these in memory must
+  // not decide which epilogue serves.
+  size_t lane[kLanes];
+  for (size_t l = 0; l < kLanes; ++l) lane[l] = l % kBandLanes * 16 < b.n ? l % kBandLanes : 0;
   const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
     const uint8_t* p[kLanes];
-    for (size_t l = 0; l < kLanes; ++l)
-      p[l] = static_cast<const uint8_t*>(array) + l % kBandLanes * 64;
+    for (size_t l = 0; l < kLanes; ++l) p[l] = static_cast<const uint8_t*>(array) + lane[l] * 64;
     typename Q::Unsigned v[4];
     Q::load(p, v);
     unroll<4>([&](auto q)
@@ -161,14 +163,8 @@ QRT_NOINLINE void prepare(const Block& b) {
 
   const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
   const uint8_t* weights[kLanes];
-  size_t block_bytes[kLanes];  // 0 where nothing exists
-  for (size_t l = 0; l < kLanes; ++l) {
-    const size_t block16 = b.c / 16 + l % kBandLanes;
-    const bool exists = block16 * 16 < b.channels;
-    weights[l] =
-        exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
-    block_bytes[l] = exists ? 64 : 0;
-  }
+  for (size_t l = 0; l < kLanes; ++l)
+    weights[l] = reinterpret_cast<const uint8_t*>(b.args.weights) + (b.c / 16 + lane[l]) * bytes16;
   uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
   uint8_t* cells = cells_begin;
   const size_t row_cells = b.plan.weight_row_bytes;
@@ -177,7 +173,7 @@ QRT_NOINLINE void prepare(const Block& b) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
       const auto load = [&](size_t block, typename Q::Unsigned(&v)[4]) QRT_INLINE_LAMBDA {
         const uint8_t* p[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * block_bytes[l];
+        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * 64;
         Q::load(p, v);
       };
       typename Q::Unsigned own[4], previous[4] = {};
