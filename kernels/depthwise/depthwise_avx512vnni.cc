@@ -53,6 +53,9 @@ struct Zmm {
       return load_lanes(p);
     }
   }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return _mm512_shuffle_epi8(load_lanes(p), order);
+  }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {

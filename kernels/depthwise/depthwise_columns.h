@@ -14,39 +14,41 @@
 namespace qrt {
 namespace {
 
-// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times.
+// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times. Then
+// 16 channels come from at most 16 bytes, which every lane has in an order of its own.
 template <class V>
 class Pixels {
  public:
-  explicit Pixels(const Block& b) : first_(b.c), repeats_(b.args.shape.multiplier != 1) {
-    if (!repeats_) return;
+  explicit Pixels(const Block& b) : first_(b.c / b.args.shape.multiplier) {
     const size_t multiplier = b.args.shape.multiplier;
-    first_ = b.c / multiplier;
-    // Channels that do not exist repeat the last that does.
-    for (size_t i = 0; i < kBytes; ++i)
-      source_[i] = static_cast<uint8_t>((b.c + (i < b.n ? i : b.n - 1)) / multiplier - first_);
+    repeats_ = multiplier != 1;
+    if (!repeats_) return;
+    uint8_t order[kLanes][16];
+    const uint8_t* lanes[kLanes];
+    for (size_t l = 0; l < kLanes; ++l) {
+      const size_t channel = b.c + l % kBandLanes * 16, first = channel / multiplier;
+      offset_[l] = first - first_;
+      for (size_t i = 0; i < 16; ++i)
+        order[l][i] = static_cast<uint8_t>((channel + i) / multiplier - first);
+      lanes[l] = order[l];
+    }
+    order_ = V::load_lanes(lanes);
   }
   size_t first() const { return first_; }
   bool repeats() const { return repeats_; }
 
-  QRT_NOINLINE typename V::Row repeat(const uint8_t* const* p) const {
-    uint8_t repeated[V::kBands][kBytes];
-    const uint8_t* rows[V::kBands];
-    for (int k = 0; k < V::kBands; ++k) {
-      if (source_[kBytes - 1] == 0)
-        memset(repeated[k], p[k][0], kBytes);
-      else
-        for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
-      rows[k] = repeated[k];
-    }
-    return V::load_row(rows);
+  __attribute__((always_inline)) typename V::Row repeat(const uint8_t* const* p) const {
+    const uint8_t* lanes[kLanes];
+    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / kBandLanes] + offset_[l];
+    return V::load_repeated(lanes, order_);
   }
 
  private:
-  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+  static constexpr size_t kLanes = V::kTile.lanes, kBandLanes = kLanes / V::kBands;
   size_t first_;
   bool repeats_;
-  uint8_t source_[kBytes];
+  size_t offset_[kLanes];
+  typename V::Row order_;
 };
 
 // One image row of a group: where its pixels are, one address per band, and the bytes from one to

@@ -7,6 +7,7 @@
 //   kOutputs                               output pixels of a row computed together
 //   Row, load_row(p[kBands])               16 * lanes bytes of image rows, a band from each address
 //   load_lanes(p[lanes])                   a Row from 16 bytes at each address
+//   load_repeated(p[lanes], order)         of these in each lane those that `order` numbers
 //   Data, load_data(p), store_data(p, v)   one cell
 //   interleave(rows, Data[4])              group_rows rows to the cells of a column
 //   Acc, load_acc(p)                       int32 of the 4 channels per lane of a cell

@@ -40,6 +40,9 @@ struct Ymm {
   QRT_INLINE Row load_row(const uint8_t* const* p) {
     return kBands == 1 ? load(p[0]) : load_lanes(p);
   }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return _mm256_shuffle_epi8(load_lanes(p), order);
+  }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   QRT_INLINE Data load_data(const uint8_t* p) { return load(p); }
   QRT_INLINE void store_data(uint8_t* p, Data v) { save(p, v); }

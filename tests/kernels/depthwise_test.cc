@@ -358,7 +358,7 @@ TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
 
 TEST_P(DepthwiseTest, ChannelMultiplier) {
   for (size_t m : {2, 3, 4, 7, 8, 16, 17, 33, 64, 65}) {
-    for (size_t c : {1, 2, 3, 5, 16, 19}) {
+    for (size_t c : {1, 2, 3, 5, 16, 19, 33, 67}) {
       check(make().image(5, 6, c).multiplier(m).kernel(3, 3).pad(1, 1, 1, 1));
       check(make().image(7, 9, c).multiplier(m).kernel(5, 4).stride(2, 2).pad(1, 2, 1, 1));
       if (HasFatalFailure()) return;
