@@ -63,13 +63,13 @@ struct SourceRow {
 // columns of its first two rows.
 enum class Columns { kOwn, kRepeated, kPaired };
 
-// `count` columns of one group, from image column `ix` on; columns outside the image are padding.
+// `count` columns of one group, from column `ix` of an image of `width` on; those outside it are
+// padding.
 template <class V, Columns kColumns>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
-                                     const SourceRow<V>* source, ptrdiff_t ix, size_t count,
-                                     uint8_t* cells) {
+                                     const SourceRow<V>* source, ptrdiff_t ix, ptrdiff_t width,
+                                     size_t count, uint8_t* cells) {
   constexpr int kRows = kColumns == Columns::kPaired ? 2 : V::kTile.group_rows;
-  const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
   const uint8_t* zero[V::kBands];
   for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
@@ -131,6 +131,15 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   }
 }
 
+template <class V>
+QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
+                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells) {
+  if (pixels.repeats())
+    interleave_columns<V, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
+  else
+    interleave_columns<V, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+}
+
 // `rows` output rows (1 or 2) of every band, from row y on and row_step() apart, of pixels x..; the
 // first `left` are wanted.
 struct Area {
@@ -172,6 +181,7 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
   const DepthwiseShape& s = b.args.shape;
   const ptrdiff_t ix =
       static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
+  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
   // Runs of columns, each `dilation_w` further in the image than the one before.
   const size_t runs = b.plan.is_apart ? s.kernel_w : 1;
   const size_t count =
@@ -184,14 +194,11 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
       const ptrdiff_t from = ix + static_cast<ptrdiff_t>(i * s.dilation_w);
       if constexpr (V::kTile.pairs) {
         if (g == 1 && b.plan.is_paired) {
-          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, count, cells);
+          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, width, count, cells);
           continue;
         }
       }
-      if (pixels.repeats())
-        interleave_columns<V, Columns::kRepeated>(b, pixels, source, from, count, cells);
-      else
-        interleave_columns<V, Columns::kOwn>(b, pixels, source, from, count, cells);
+      interleave(b, pixels, source, from, width, count, cells);
     }
   }
 }

@@ -351,6 +351,46 @@ TEST_P(DepthwiseTest, LinesOfEveryDilation) {
   }
 }
 
+// Kernels of one row, and of one column on images of one column: their taps take the place of rows.
+TEST_P(DepthwiseTest, LinesOfManyTaps) {
+  const auto any = [&](size_t lo, size_t hi) {
+    return static_cast<size_t>(random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
+  };
+  for (int i = 0; i < 600; ++i) {
+    const size_t taps = any(2, i % 3 == 0 ? 40 : 9), dilation = i % 2 == 0 ? 1 : any(1, 24);
+    const size_t span = (taps - 1) * dilation + 1, stride = any(1, i % 4 == 0 ? 6 : 2);
+    const size_t before = any(0, span + 3), behind = any(0, span + 3), pads = before + behind;
+    const size_t size = any(span > pads ? span - pads : 1, span + 130);
+    const size_t channels = any(1, i % 5 == 0 ? 140 : 40), multiplier = i % 7 == 0 ? any(1, 3) : 1;
+    const size_t rows = any(1, 3), row_stride = any(1, 2), row_pads = any(0, 1);
+    const Requant r = with_limits(i % 2 == 0 ? 0 : 99, i % 2 == 0 ? 0 : 3, 255);
+    check(make()
+              .image(rows, size, channels)
+              .kernel(1, taps)
+              .stride(row_stride, stride)
+              .dilation(any(1, 2), dilation)
+              .pad(row_pads, before, row_pads, behind)
+              .multiplier(multiplier)
+              .requant(r));
+    Case column = make()
+                      .image(size, 1, channels)
+                      .kernel(taps, 1)
+                      .stride(stride, any(1, 2))
+                      .dilation(dilation, any(1, 2))
+                      .pad(before, 0, behind, 0)
+                      .multiplier(multiplier)
+                      .requant(r);
+    check(column);
+    const size_t outputs = column.shape().out_h, begin = any(0, outputs - 1);
+    check(column.rows(begin, any(begin + 1, outputs)));
+    if (HasFatalFailure()) return;
+  }
+  check(make().image(1030, 1, 5).kernel(1024, 1));
+  check(make().image(300, 1, 70).kernel(9, 1).stride(17, 1));
+  check(make().image(40, 1, 70).kernel(9, 1).stride(1, 20));
+  check(make().image(40, 1, 33).kernel(5, 1).pad(2, 0, 2, 1));  // two columns of output
+}
+
 TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
   check(make().image(1, 1, 9).kernel(3, 3).pad(4, 4, 5, 6));
   check(make().image(2, 3, 70).kernel(5, 5).stride(2, 2).pad(7, 9, 8, 7));
