@@ -39,7 +39,7 @@ struct DepthwiseArgs {
   const uint8_t* input;  // one image
   const uint8_t* zero;
   const int8_t* weights;      // packed
-  const int32_t* bias;        // readable to the next multiple of 64 channels
+  const int32_t* bias;        // readable to the next multiple of 16 channels
   Requant requant;            // kinds kF32, kInt
   uint8_t* output;            // the whole output image, NHWC, dense
   size_t row_begin, row_end;  // output rows to compute

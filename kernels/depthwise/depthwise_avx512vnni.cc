@@ -55,6 +55,9 @@ struct Zmm {
       return load_lanes(p);
     }
   }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return _mm512_shuffle_epi8(load_lanes(p), order);
+  }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
@@ -187,8 +190,6 @@ struct Zmm {
       _mm512_storeu_ps(constants[1] + j, k.low);
       _mm512_storeu_ps(constants[2] + j, k.nudge);
     }
-    for (size_t i = 0; i < 3; ++i)  // channels that do not exist
-      for (size_t j = (n + 15) / 16 * 16; j < 64; ++j) constants[i][j] = 0;
   }
 
   struct Finish {

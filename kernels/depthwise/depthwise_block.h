@@ -129,15 +129,17 @@ QRT_NOINLINE void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
   constexpr size_t kCell = V::kTile.quad_bytes, kBandLanes = kLanes / V::kBands;
   using Q = Quads<V>;
-  static constexpr uint8_t kNone[64] = {};  // weights of channels past the last 16 that exist
   const DepthwiseShape& s = b.args.shape;
-  const size_t kernel_w = s.kernel_w, groups = b.plan.groups, pass_rows = b.plan.pass_rows;
-  const size_t shift = s.stride_h;
+  const size_t pass_rows = b.plan.pass_rows;
+  const size_t shift = b.plan.line.columns > 0 ? 1 : s.stride_h;
 
+  // Lanes past the last 16 channels repeat the first ones: what stands behind these in memory must
+  // not decide which epilogue serves.
+  size_t lane[kLanes];
+  for (size_t l = 0; l < kLanes; ++l) lane[l] = l % kBandLanes * 16 < b.n ? l % kBandLanes : 0;
   const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
     const uint8_t* p[kLanes];
-    for (size_t l = 0; l < kLanes; ++l)
-      p[l] = static_cast<const uint8_t*>(array) + l % kBandLanes * 64;
+    for (size_t l = 0; l < kLanes; ++l) p[l] = static_cast<const uint8_t*>(array) + lane[l] * 64;
     typename Q::Unsigned v[4];
     Q::load(p, v);
     unroll<4>([&](auto q)
@@ -159,30 +161,37 @@ QRT_NOINLINE void prepare(const Block& b) {
   if (b.store == Store::kPlain || b.store == Store::kClamp)
     copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
 
-  const size_t bytes16 = (s.kernel_h + 3) / 4 * kernel_w * 64;
+  // A line is one column of taps, which may stand in the lowest bytes of a row of quads.
+  const DepthwiseLine& line = b.plan.line;
+  const bool is_line = line.columns > 0, is_spread = is_line && !line.is_packed;
+  const size_t kernel_w = is_line ? 1 : s.kernel_w, groups = is_line ? line.columns : b.plan.groups;
+  const size_t quads = line.is_packed ? (s.kernel_w + 3) / 4 : (s.kernel_h + 3) / 4 * s.kernel_w;
   const uint8_t* weights[kLanes];
-  size_t block_bytes[kLanes];  // 0 where nothing exists
-  for (size_t l = 0; l < kLanes; ++l) {
-    const size_t block16 = b.c / 16 + l % kBandLanes;
-    const bool exists = block16 * 16 < b.channels;
+  for (size_t l = 0; l < kLanes; ++l)
     weights[l] =
-        exists ? reinterpret_cast<const uint8_t*>(b.args.weights) + block16 * bytes16 : kNone;
-    block_bytes[l] = exists ? 64 : 0;
-  }
+        reinterpret_cast<const uint8_t*>(b.args.weights) + (b.c / 16 + lane[l]) * quads * 64;
+  const auto load = [&](size_t at, typename Q::Unsigned(&v)[4]) QRT_INLINE_LAMBDA {
+    const uint8_t* p[kLanes];
+    for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + at * 64;
+    Q::load(p, v);
+  };
+  const auto load_quad = [&](size_t quad, size_t kx, typename Q::Unsigned(&v)[4]) {
+    if (!is_spread) return load(quad * kernel_w + kx, v);
+    for (size_t i = 0; i < 4 && quad * 4 + i < quads; ++i) {
+      typename Q::Unsigned tap[4];
+      load(quad * 4 + i, tap);
+      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { v[q] |= tap[q] << static_cast<uint32_t>(8 * i); });
+    }
+  };
   uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
   uint8_t* cells = cells_begin;
   const size_t row_cells = b.plan.weight_row_bytes;
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
-      const auto load = [&](size_t block, typename Q::Unsigned(&v)[4]) QRT_INLINE_LAMBDA {
-        const uint8_t* p[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + block * block_bytes[l];
-        Q::load(p, v);
-      };
-      typename Q::Unsigned own[4], previous[4] = {};
-      load(quad * kernel_w + kx, own);
-      if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
+      typename Q::Unsigned own[4] = {}, previous[4] = {};
+      load_quad(quad, kx, own);
+      if (pass_rows == 2 && quad > 0) load_quad(quad - 1, kx, previous);
       if constexpr (V::kTile.pairs) {
         if (b.plan.is_paired) {
           uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;

@@ -14,39 +14,41 @@
 namespace qrt {
 namespace {
 
-// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times.
+// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times. Then
+// 16 channels come from at most 16 bytes, which every lane has in an order of its own.
 template <class V>
 class Pixels {
  public:
-  explicit Pixels(const Block& b) : first_(b.c), repeats_(b.args.shape.multiplier != 1) {
-    if (!repeats_) return;
+  explicit Pixels(const Block& b) : first_(b.c / b.args.shape.multiplier) {
     const size_t multiplier = b.args.shape.multiplier;
-    first_ = b.c / multiplier;
-    // Channels that do not exist repeat the last that does.
-    for (size_t i = 0; i < kBytes; ++i)
-      source_[i] = static_cast<uint8_t>((b.c + (i < b.n ? i : b.n - 1)) / multiplier - first_);
+    repeats_ = multiplier != 1;
+    if (!repeats_) return;
+    uint8_t order[kLanes][16];
+    const uint8_t* lanes[kLanes];
+    for (size_t l = 0; l < kLanes; ++l) {
+      const size_t channel = b.c + l % kBandLanes * 16, first = channel / multiplier;
+      offset_[l] = first - first_;
+      for (size_t i = 0; i < 16; ++i)
+        order[l][i] = static_cast<uint8_t>((channel + i) / multiplier - first);
+      lanes[l] = order[l];
+    }
+    order_ = V::load_lanes(lanes);
   }
   size_t first() const { return first_; }
   bool repeats() const { return repeats_; }
 
-  QRT_NOINLINE typename V::Row repeat(const uint8_t* const* p) const {
-    uint8_t repeated[V::kBands][kBytes];
-    const uint8_t* rows[V::kBands];
-    for (int k = 0; k < V::kBands; ++k) {
-      if (source_[kBytes - 1] == 0)
-        memset(repeated[k], p[k][0], kBytes);
-      else
-        for (size_t i = 0; i < kBytes; ++i) repeated[k][i] = p[k][source_[i]];
-      rows[k] = repeated[k];
-    }
-    return V::load_row(rows);
+  __attribute__((always_inline)) typename V::Row repeat(const uint8_t* const* p) const {
+    const uint8_t* lanes[kLanes];
+    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / kBandLanes] + offset_[l];
+    return V::load_repeated(lanes, order_);
   }
 
  private:
-  static constexpr size_t kBytes = 16 * V::kTile.lanes / V::kBands;
+  static constexpr size_t kLanes = V::kTile.lanes, kBandLanes = kLanes / V::kBands;
   size_t first_;
   bool repeats_;
-  uint8_t source_[kBytes];
+  size_t offset_[kLanes];
+  typename V::Row order_;
 };
 
 // One image row of a group: where its pixels are, one address per band, and the bytes from one to
@@ -61,13 +63,13 @@ struct SourceRow {
 // columns of its first two rows.
 enum class Columns { kOwn, kRepeated, kPaired };
 
-// `count` columns of one group, from image column `ix` on; columns outside the image are padding.
+// `count` columns of one group, from column `ix` of an image of `width` on; those outside it are
+// padding.
 template <class V, Columns kColumns>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
-                                     const SourceRow<V>* source, ptrdiff_t ix, size_t count,
-                                     uint8_t* cells) {
+                                     const SourceRow<V>* source, ptrdiff_t ix, ptrdiff_t width,
+                                     size_t count, uint8_t* cells) {
   constexpr int kRows = kColumns == Columns::kPaired ? 2 : V::kTile.group_rows;
-  const ptrdiff_t width = static_cast<ptrdiff_t>(b.args.shape.in_w);
   const size_t column_bytes = b.plan.column_bytes;
   const uint8_t* zero[V::kBands];
   for (const uint8_t*& z : zero) z = b.args.zero + pixels.first();
@@ -129,6 +131,15 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   }
 }
 
+template <class V>
+QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
+                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells) {
+  if (pixels.repeats())
+    interleave_columns<V, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
+  else
+    interleave_columns<V, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+}
+
 // `rows` output rows (1 or 2) of every band, from row y on and row_step() apart, of pixels x..; the
 // first `left` are wanted.
 struct Area {
@@ -170,6 +181,7 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
   const DepthwiseShape& s = b.args.shape;
   const ptrdiff_t ix =
       static_cast<ptrdiff_t>(area.x * s.stride_w) - static_cast<ptrdiff_t>(s.pad_left);
+  const ptrdiff_t width = static_cast<ptrdiff_t>(s.in_w);
   // Runs of columns, each `dilation_w` further in the image than the one before.
   const size_t runs = b.plan.is_apart ? s.kernel_w : 1;
   const size_t count =
@@ -182,14 +194,11 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
       const ptrdiff_t from = ix + static_cast<ptrdiff_t>(i * s.dilation_w);
       if constexpr (V::kTile.pairs) {
         if (g == 1 && b.plan.is_paired) {
-          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, count, cells);
+          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, width, count, cells);
           continue;
         }
       }
-      if (pixels.repeats())
-        interleave_columns<V, Columns::kRepeated>(b, pixels, source, from, count, cells);
-      else
-        interleave_columns<V, Columns::kOwn>(b, pixels, source, from, count, cells);
+      interleave(b, pixels, source, from, width, count, cells);
     }
   }
 }

@@ -1,7 +1,7 @@
-// Kernels of one row and up to three taps on images of one row, as of convolutions over time: inputs
-// a dilation apart are the four rows of a quad, which then holds all taps of two outputs, a dilation
-// apart too. V: a policy of depthwise_tile.h with kHolds. Included by kernel files only: everything
-// has internal linkage.
+// Lines (plan.h), as of convolutions over time: compute_lines(), and compute_line() for up to three
+// taps, where one column has all of two outputs and stays in registers. V: a policy of
+// depthwise_tile.h; of compute_line() with kHolds. Included by kernel files only: everything has
+// internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
 
@@ -15,29 +15,120 @@ constexpr bool has_lines() {
   return V::kHolds && V::kBands == 1 && V::kTile.group_rows == 4;
 }
 
-inline bool is_line(const DepthwiseShape& s) {
-  return s.in_h == 1 && s.out_h == 1 && s.kernel_h == 1 && s.pad_top == 0 &&
-         (s.kernel_w == 2 || s.kernel_w == 3) && s.stride_w == 1 && s.multiplier == 1;
+// `count` columns of a line, `step` pixels apart from image column `ix` on; bands are `band` pixels
+// apart.
+template <class V>
+void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t ix, size_t step,
+                     size_t band, size_t count, uint8_t* cells) {
+  constexpr int kRows = V::kTile.group_rows;
+  const DepthwiseShape& s = b.args.shape;
+  const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
+  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
+  const size_t reach = (kRows - 1) * s.dilation_w + (V::kBands - 1) * band;
+  const ptrdiff_t inside = width - static_cast<ptrdiff_t>(reach);
+  while (count > 0) {
+    size_t run = 1;  // columns of which all pixels are inside the image, or one
+    if (ix >= 0 && ix < inside) {
+      run = static_cast<size_t>(inside - 1 - ix) / step + 1;
+      run = run < count ? run : count;
+    }
+    SourceRow<V> source[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t k = 0; k < V::kBands; ++k) {
+        const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
+        const bool is_inside = at >= 0 && at < width;
+        source[r].p[k] =
+            pixels.first() + (is_inside ? row + static_cast<size_t>(at) * s.in_c : b.args.zero);
+        source[r].step[k] = is_inside ? step * s.in_c : 0;
+      }
+    }
+    interleave(b, pixels, source, 0, static_cast<ptrdiff_t>(run), run, cells);
+    cells += run * b.plan.column_bytes;
+    ix += static_cast<ptrdiff_t>(run * step);
+    count -= run;
+  }
 }
 
-// Over the weights of prepare(): of each quad all taps, and behind these the same for the output one
-// dilation later.
+// How compute_lines() goes over the outputs of a row: in sequences of every so many.
 template <class V>
-QRT_INLINE void prepare_line(const Block& b) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
-  using Cell = typename Quads<V>::Unsigned;
-  uint8_t* const weights = b.args.scratch + b.plan.weights_offset;
-  for (size_t q = 0; q < 4; ++q) {
-    Cell taps = {};
-    for (size_t kx = 0; kx < b.args.shape.kernel_w; ++kx) {
-      Cell one;  // in its lowest byte
-      memcpy(&one, weights + (kx * 4 + q) * kCell, kCell);
-      taps |= one << static_cast<uint32_t>(8 * kx);
-    }
-    memcpy(weights + q * kCell, &taps, kCell);
-    taps <<= 8;
-    memcpy(weights + (4 + q) * kCell, &taps, kCell);
+struct LineOrder {
+  explicit LineOrder(const Block& b)
+      : dilation(b.args.shape.dilation_w),
+        phases(b.plan.line.phases),
+        is_far(b.plan.line.is_far),
+        two(b.plan.pass_rows == 2 &&
+            (V::kBands == 1 || (dilation == 1 && 2 * V::kBands <= V::kTile.group_rows))),
+        most((two ? 2 : 1) * V::kBands),
+        step(two ? dilation : 1),
+        advance(is_far ? V::kBands : phases) {}
+
+  // Behind the last output of the sequence that starts at x.
+  size_t end(size_t x, size_t out_w) const {
+    return is_far && two && dilation < out_w - x ? x + dilation : out_w;
   }
+  // Where the next one starts.
+  size_t next(size_t x, size_t out_w) const {
+    if (is_far) return two ? x + 2 * dilation : out_w;
+    x += two && dilation > 1 ? 1 : most;
+    if (two && x / dilation % 2 == 1) x += dilation;
+    return x < phases ? x : out_w;
+  }
+  // Outputs that a pass computes together, `step` apart.
+  size_t together(size_t x) const { return two || is_far || most < phases - x ? most : phases - x; }
+
+  size_t dilation, phases;
+  bool is_far, two;
+  size_t most, step;
+  size_t advance;  // from one pass of a sequence to the next
+};
+
+// compute: by the rows of a pass less 1, here outputs a dilation apart.
+template <class V>
+void compute_lines(const Block& b, Loop loop,
+                   void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
+                   size_t end_y) {
+  const Pixels<V> pixels(b);
+  const DepthwiseShape& s = b.args.shape;
+  const DepthwiseLine& line = b.plan.line;
+  const LineOrder<V> order(b);
+  // Columns of an output: one after the other, or one of each run.
+  const size_t runs = order.is_far ? line.columns : 1, run_outputs = b.plan.tile_outputs;
+  const size_t column_step = order.is_far ? order.advance * s.stride_w : line.step;
+  const size_t stride = order.is_far ? 1 : line.stride;
+  loop.outer = runs;
+  loop.outer_step = run_outputs * b.plan.column_bytes;
+  loop.taps = loop.more_taps = line.columns / runs;
+  loop.pixel_step = stride * b.plan.column_bytes;
+  loop.channels = order.advance * b.channels;
+  loop.row_bytes = order.step * b.channels;
+  for (; y < end_y; ++y) {
+    for (size_t first = 0; first < s.out_w; first = order.next(first, s.out_w)) {
+      const size_t end = order.end(first, s.out_w), all = order.together(first);
+      const size_t last = (all - 1) * order.step;
+      for (size_t x = first; x < end;) {
+        // As long as all that are computed together are wanted, and then the others.
+        const size_t left = s.out_w - x, whole = left > last ? left - last : end - x;
+        Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
+        area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
+        if (area.outputs > run_outputs) area.outputs = run_outputs;
+        if (area.left > V::kBands) area.rows = 2;
+        const size_t ix = x * s.stride_w - s.pad_left;
+        for (size_t i = 0; i < runs; ++i) {
+          interleave_line(b, pixels, y, static_cast<ptrdiff_t>(ix + i * line.step), column_step,
+                          area.rows * s.stride_w, (area.outputs - 1) * stride + loop.taps,
+                          b.args.scratch + b.plan.columns_offset + i * loop.outer_step);
+        }
+        compute[area.rows - 1](b, loop, area);
+        x += area.outputs * order.advance;
+      }
+    }
+  }
+}
+
+// Whether compute_line() takes it.
+inline bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s) {
+  return plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
 }
 
 // Outputs at `out` and `later`, `count` of each: of the same place the first stays.
@@ -79,12 +170,15 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
 }
 
 template <class V, Store kStore>
-QRT_NOINLINE void compute_line(const Block& b, const Loop& shared) {
+QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   const Loop loop = shared;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
   const Held<V, kStore> held(loop);
-  const ptrdiff_t in_w = static_cast<ptrdiff_t>(s.in_w), out_w = static_cast<ptrdiff_t>(s.out_w);
+  const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
+  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const ptrdiff_t in_w = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
+  const ptrdiff_t out_w = static_cast<ptrdiff_t>(s.out_w);
   const ptrdiff_t dilation = static_cast<ptrdiff_t>(s.dilation_w);
   const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_left);
   // Outputs first, first + step, ...: all up to the next dilation, or, where that are few, those of
@@ -102,14 +196,14 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared) {
       for (ptrdiff_t r = 0; r < 4; ++r) {
         const ptrdiff_t ix = x + r * dilation - pad;
         const bool inside = ix >= 0 && ix < in_w;
-        from[r].p[0] =
-            b.c + (inside ? b.args.input + ix * static_cast<ptrdiff_t>(s.in_c) : b.args.zero);
+        from[r].p[0] = b.c + (inside ? row + ix * static_cast<ptrdiff_t>(s.in_c) : b.args.zero);
         from[r].step[0] = inside ? static_cast<size_t>(step) * s.in_c : 0;
         limit(x - ix);
         limit(x - ix + in_w);
       }
       limit(out_w - dilation);
-      uint8_t* const out = b.args.output + static_cast<size_t>(x) * b.channels + b.c;
+      uint8_t* const out =
+          b.args.output + (y * s.out_w + static_cast<size_t>(x)) * b.channels + b.c;
       uint8_t* const later =
           x + dilation < out_w ? out + static_cast<size_t>(dilation) * b.channels : out;
       const ptrdiff_t count = (until - x + step - 1) / step;

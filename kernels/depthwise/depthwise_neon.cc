@@ -12,6 +12,9 @@ struct NeonWide : Neon {
   using Data = int16x4_t;
 
   QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return vqtbl1q_u8(vld1q_u8(p[0]), order);
+  }
   QRT_INLINE void store_data(uint8_t* p, Data v) { vst1_u8(p, vreinterpret_u8_s16(v)); }
   QRT_INLINE void interleave(const Row row[1], Data cells[4]) {
     const int16x8_t low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(row[0])));

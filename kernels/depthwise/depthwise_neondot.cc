@@ -14,6 +14,9 @@ struct NeonDot : Neon {
   QRT_INLINE Row load_row(const uint8_t* const* p) {
     return veorq_u8(vld1q_u8(p[0]), vdupq_n_u8(0x80));
   }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return veorq_u8(vqtbl1q_u8(vld1q_u8(p[0]), order), vdupq_n_u8(0x80));
+  }
   QRT_INLINE Data load_data(const uint8_t* p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
   QRT_INLINE void store_data(uint8_t* p, Data v) { vst1q_u8(p, vreinterpretq_u8_s8(v)); }
   QRT_INLINE void interleave(const Row row[4], Data cells[4]) {

@@ -7,6 +7,7 @@
 //   kOutputs                               output pixels of a row computed together
 //   Row, load_row(p[kBands])               16 * lanes bytes of image rows, a band from each address
 //   load_lanes(p[lanes])                   a Row from 16 bytes at each address
+//   load_repeated(p[lanes], order)         of these in each lane those that `order` numbers
 //   Data, load_data(p), store_data(p, v)   one cell
 //   interleave(rows, Data[4])              group_rows rows to the cells of a column
 //   Acc, load_acc(p)                       int32 of the 4 channels per lane of a cell
@@ -76,7 +77,7 @@ struct Loops {
 
   Slide slide[2], slide_inside[2];  // null where there are none
   Compute compute[2], compute_3x3[2];
-  void (*line)(const Block& b, const Loop& loop);  // null where there is none
+  void (*line)(const Block& b, const Loop& loop, size_t y);  // null where there is none
 };
 
 template <class V, Store kStore, int kRows, bool kInside>
@@ -98,12 +99,14 @@ constexpr auto line_of() -> decltype(Loops<V>::line) {
     return nullptr;
 }
 
+template <class V>
+constexpr int kTaps3x3 = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_rows);
+
 // Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_3x3_of() {
-  constexpr int kTaps = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_rows);
   constexpr bool kCounted = !V::kSlides && !V::kOwnTaps && kStore != Store::kGeneric;
-  return compute_area < V, kRows, kCounted ? kTaps : 0, kStore > ;
+  return compute_area < V, kRows, kCounted ? kTaps3x3<V> : 0, kStore > ;
 }
 
 // Whose compute_area() serves V: whole registers do not need to know their bands.
@@ -159,7 +162,6 @@ template <class V>
 size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
                     const Pixels<V>& pixels, Area& area) {
   constexpr size_t kGroupRows = V::kTile.group_rows;
-  constexpr size_t kTaps3x3 = 3 * ((3 + kGroupRows - 1) / kGroupRows);
   const DepthwiseShape& s = b.args.shape;
   if constexpr (V::kSlides) {
     if (loops.slide[0] != nullptr && can_slide<V>(s)) {
@@ -193,7 +195,7 @@ size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
       }
     }
   }
-  const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3;
+  const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3<V>;
   const auto compute = (is_3x3 ? loops.compute_3x3 : loops.compute)[area.rows - 1];
   for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
     const size_t left = s.out_w - area.x;
@@ -206,14 +208,17 @@ size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
 
 template <class V>
 QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, size_t end) {
-  const Pixels<V> pixels(b);
   const DepthwiseShape& s = b.args.shape;
   const DepthwisePlan& p = b.plan;
+  const bool is_line = p.line.columns > 0;
   // Undilated columns are contiguous, as are their weights: one loop over all groups.
-  const bool contiguous = s.dilation_w == 1;
+  const bool contiguous = is_line || s.dilation_w == 1;
   constexpr size_t kGroup = 4 * V::kTile.quad_bytes;
   const bool is_paired = V::kTile.pairs && p.is_paired;
-  const size_t taps = !contiguous ? p.groups : is_paired ? s.kernel_w : s.kernel_w * p.groups;
+  const size_t taps = is_line       ? p.line.columns
+                      : !contiguous ? p.groups
+                      : is_paired   ? s.kernel_w
+                                    : s.kernel_w * p.groups;
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
@@ -228,12 +233,17 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      s.stride_w * p.column_bytes,
                      b.channels,
                      row_step<V>(b) * s.out_w * b.channels};
-  if constexpr (has_lines<V>()) {
-    if (loops.line != nullptr && is_line(s)) {
-      prepare_line<V>(b);
-      return loops.line(b, loop);
+  if (is_line) {
+    if constexpr (has_lines<V>()) {
+      if (loops.line != nullptr && is_short_line(p, s)) {
+        for (; y < end; ++y) loops.line(b, loop, y);
+        return;
+      }
     }
+    const bool is_3x3 = taps == kTaps3x3<V> && !p.line.is_far;
+    return compute_lines<V>(b, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
   }
+  const Pixels<V> pixels(b);
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
   for (size_t i = 0; i < firsts; ++i) {
     for (size_t at = y + i; at < end;) {
@@ -320,7 +330,7 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    const bool is_wide = has_lines<V>() && is_line(args.shape);  // one row, and no use for bands
+    const bool is_wide = has_lines<V>() && is_short_line(plan, args.shape);  // has no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
@@ -329,10 +339,18 @@ void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t 
 
 // The whole call. V, Narrower...: one policy with 1, 2, ... bands.
 template <class V, class... Narrower>
-void run(const DepthwiseArgs& args) {
+void run(const DepthwiseArgs& whole) {
   constexpr size_t kBlock = 16 * V::kTile.lanes;
-  const size_t channels = args.shape.in_c * args.shape.multiplier;
-  const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
+  const DepthwisePlan plan = depthwise_plan(V::kTile, whole.shape);
+  const size_t channels = whole.shape.in_c * whole.shape.multiplier;
+  DepthwiseArgs args = whole;
+  if (plan.line.is_packed) {  // rows to compute are those outputs of a row
+    args.shape = depthwise_as_row(whole.shape);
+    args.shape.out_w = whole.row_end - whole.row_begin;
+    args.shape.pad_left -= whole.row_begin * args.shape.stride_w;  // may wrap: the image is further
+    args.output += whole.row_begin * channels;
+    args.row_begin = 0, args.row_end = 1;
+  }
   for (size_t y = args.row_begin; y < args.row_end; y += plan.strip_rows) {
     const size_t end = args.row_end - y < plan.strip_rows ? args.row_end : y + plan.strip_rows;
     for (size_t c = 0; c < channels; c += kBlock) {

@@ -42,6 +42,9 @@ struct Ymm {
   QRT_INLINE Row load_row(const uint8_t* const* p) {
     return kBands == 1 ? load(p[0]) : load_lanes(p);
   }
+  QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
+    return _mm256_shuffle_epi8(load_lanes(p), order);
+  }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
   // Not an intrinsic: g++ 12 would repeat the load for each product that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
@@ -68,14 +71,12 @@ struct Ymm {
     return avx2::FixedPoint::handles(r, c, n);
   }
   static void fix(const Requant& r, size_t c, size_t n, float (*constants)[32]) {
-    for (size_t j = 0; j < n; j += 8) {
+    for (size_t j = 0; j < (n + 15) / 16 * 16; j += 8) {
       const auto k = avx2::FixedPoint::make(r, c + j);
       _mm256_storeu_ps(constants[0] + j, k.high);
       _mm256_storeu_ps(constants[1] + j, k.low);
       _mm256_storeu_ps(constants[2] + j, k.nudge);
     }
-    for (size_t i = 0; i < 3; ++i)  // channels that do not exist
-      for (size_t j = (n + 7) / 8 * 8; j < 32; ++j) constants[i][j] = 0;
   }
 
   QRT_INLINE void load_quads(const uint8_t* const* p, Data quads[4]) {

@@ -1,5 +1,7 @@
 #include "kernels/depthwise/plan.h"
 
+#include <numeric>
+
 namespace qrt {
 namespace {
 
@@ -46,7 +48,31 @@ Columns apart(const DepthwiseShape& s, size_t budget) {
   return {(columns - 1) / s.stride_w + 1, columns, columns * s.kernel_w, s.kernel_w, 1};
 }
 
+// Images of many rows have fewer outputs for what a row takes beside them.
+constexpr size_t kLongPhase = 16, kShortPhase = 4;
+
+DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
+  const bool is_column = depthwise_is_column(s);
+  const DepthwiseShape row = is_column ? depthwise_as_row(s) : s;
+  if (row.kernel_h != 1 || row.kernel_w == 1 || row.stride_w > kMaxStride) return {};
+  const size_t step = tile.group_rows * row.dilation_w, common = std::gcd(row.stride_w, step);
+  const size_t columns = ceil_div(row.kernel_w, tile.group_rows), phases = step / common;
+  const size_t outputs = row.out_w / phases;
+  if (row.out_h > 1 && (columns < 3 || outputs < kLongPhase)) return {};
+  const bool is_far = row.dilation_w > 1 && outputs < kShortPhase;
+  return {columns, step, phases, row.stride_w / common, is_far, is_column};
+}
+
 }  // namespace
+
+bool depthwise_is_column(const DepthwiseShape& s) {
+  return s.in_w == 1 && s.out_w == 1 && s.kernel_w == 1 && s.pad_left == 0;
+}
+
+DepthwiseShape depthwise_as_row(const DepthwiseShape& s) {
+  return {1,          s.in_h, s.in_c,       1, s.out_h,   1,           s.kernel_h, 1,
+          s.stride_h, 1,      s.dilation_h, 0, s.pad_top, s.multiplier};
+}
 
 bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s) {
   if (tile.lanes == 0) return true;
@@ -54,8 +80,20 @@ bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s)
          s.stride_w <= kMaxStride && (s.dilation_w == 1 || s.kernel_w * s.stride_w <= kMaxTaps);
 }
 
-DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s) {
+DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape) {
   DepthwisePlan p;
+  p.line = line_of(tile, shape);
+  DepthwiseShape s = shape;
+  if (p.line.columns > 0) {
+    if (p.line.is_packed) s = depthwise_as_row(s);
+    // What stands in the last column, and with it a second output if that is the next place.
+    s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
+    s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
+    s.kernel_w = p.line.columns;
+    s.stride_w = p.line.stride;
+    s.dilation_h = s.dilation_w = 1;
+    s.out_w = ceil_div(s.out_w, p.line.phases);
+  }
   p.groups = ceil_div(s.kernel_h, tile.group_rows);
   const bool is_dilated = s.dilation_h > 1;
   const bool two = (!is_dilated || (tile.pairs && s.stride_h == 1)) && s.stride_h < 4 &&
@@ -69,7 +107,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& s)
   const Columns& columns = p.is_apart ? far : near;
   p.is_paired = tile.pairs && p.groups == 2 && s.dilation_w == 1 && s.multiplier == 1 &&
                 s.kernel_h + (p.pass_rows - 1) * s.stride_h <= 6;
-  p.tile_outputs = columns.tile_outputs;
+  p.tile_outputs = p.line.is_far ? columns.count / p.line.columns : columns.tile_outputs;
   p.kernel_step = columns.kernel_step;
   const size_t row_bytes = s.in_w * s.in_c;
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);

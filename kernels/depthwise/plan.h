@@ -18,6 +18,13 @@
 // one, so that each interleaved column is used twice. Of a dilated kernel these rows are a dilation
 // apart.
 //
+// A line is a kernel of one row, or of one column on an image of one column, which is a row in the
+// same memory. A group of one row would be empty but for that; here its rows are taps, pixels of the
+// image row a dilation apart, and an output reads ceil(taps / group_rows) columns, each group_rows
+// dilations behind the one before: those of a phase one after the other, where phases are
+// long, or else each in a run of its own. Bands are the next outputs, and two rows in a pass two
+// outputs a dilation apart.
+//
 // Where a pass reads six image rows (5x5) and the second group would be half empty, its quads hold
 // these two rows of a column and of the next instead, [2 columns][2 rows], and every other kernel
 // column takes them: 8 products for 25 taps, not 10. Their weights stand behind all of group 0's.
@@ -47,7 +54,17 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
+struct DepthwiseLine {
+  size_t columns;  // that an output reads; 0: no line
+  size_t step;     // pixels from one of these to the next
+  size_t phases;   // outputs from one of a phase to the next
+  size_t stride;   // columns from one output of a phase to the next
+  bool is_far;     // phases are short: columns are in runs, of the outputs of a tile
+  bool is_packed;  // taps are rows of the packed weights, as of a kernel of one column
+};
+
 struct DepthwisePlan {
+  DepthwiseLine line;
   size_t groups;
   size_t pass_rows;     // output rows of one pass: 1 or 2
   size_t row_step;      // from one to the next: 1, or the dilation, where both read the same rows
@@ -62,6 +79,10 @@ struct DepthwisePlan {
   // weights, then columns.
   size_t weights_offset, columns_offset, scratch_bytes;
 };
+
+// Whether it is one column of an image of one column, and the same as a row.
+bool depthwise_is_column(const DepthwiseShape& shape);
+DepthwiseShape depthwise_as_row(const DepthwiseShape& column);
 
 bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& shape);
 

@@ -92,7 +92,9 @@ class Case {
     ASSERT_GT(s_.out_h, 0u);
     ASSERT_GT(s_.out_w, 0u);
     ASSERT_EQ(k.supports(s_), true);
-    const size_t channels = s_.in_c * s_.multiplier, padded = round_up(channels, 64);
+    // Constants per channel come in 16; only those of integer stages may be read beyond.
+    const size_t channels = s_.in_c * s_.multiplier, whole = round_up(channels, 16);
+    const size_t padded = round_up(channels, 64);
     const size_t taps = s_.kernel_h * s_.kernel_w;
     const size_t begin = begin_, end = end_ ? end_ : s_.out_h;
 
@@ -105,16 +107,18 @@ class Case {
     Guarded<int8_t> packed(depthwise_packed_bytes(channels, s_.kernel_h, s_.kernel_w));
     depthwise_pack(weights.data(), channels, s_.kernel_h, s_.kernel_w, packed.data());
 
-    Guarded<int32_t> bias(padded), kernel_bias(padded);
-    Guarded<float> scale(padded);
+    Guarded<int32_t> bias(whole), kernel_bias(whole);
+    Guarded<float> scale(whole);
     Guarded<int32_t> multiplier(padded);
     Guarded<uint8_t> shift(padded);
     for (size_t c = 0; c < padded; ++c) {
-      bias[c] = static_cast<int32_t>(random_->integer(-bias_limit_, bias_limit_));
-      scale[c] = random_->scale(exponent_);
       multiplier[c] = static_cast<int32_t>(random_->integer(1 << 30, INT32_MAX));
       shift[c] = static_cast<uint8_t>(random_->integer(shift_lo_, shift_hi_));
       if (small_multipliers_) multiplier[c] = static_cast<int32_t>(random_->integer(0, 3));
+    }
+    for (size_t c = 0; c < whole; ++c) {
+      bias[c] = static_cast<int32_t>(random_->integer(-bias_limit_, bias_limit_));
+      scale[c] = random_->scale(exponent_);
       uint32_t sum = 0;
       for (size_t t = 0; c < channels && t < taps; ++t)
         sum += static_cast<uint32_t>(weights[t * channels + c]);
@@ -347,6 +351,46 @@ TEST_P(DepthwiseTest, LinesOfEveryDilation) {
   }
 }
 
+// Kernels of one row, and of one column on images of one column: their taps take the place of rows.
+TEST_P(DepthwiseTest, LinesOfManyTaps) {
+  const auto any = [&](size_t lo, size_t hi) {
+    return static_cast<size_t>(random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
+  };
+  for (int i = 0; i < 600; ++i) {
+    const size_t taps = any(2, i % 3 == 0 ? 40 : 9), dilation = i % 2 == 0 ? 1 : any(1, 24);
+    const size_t span = (taps - 1) * dilation + 1, stride = any(1, i % 4 == 0 ? 6 : 2);
+    const size_t before = any(0, span + 3), behind = any(0, span + 3), pads = before + behind;
+    const size_t size = any(span > pads ? span - pads : 1, span + 130);
+    const size_t channels = any(1, i % 5 == 0 ? 140 : 40), multiplier = i % 7 == 0 ? any(1, 3) : 1;
+    const size_t rows = any(1, 3), row_stride = any(1, 2), row_pads = any(0, 1);
+    const Requant r = with_limits(i % 2 == 0 ? 0 : 99, i % 2 == 0 ? 0 : 3, 255);
+    check(make()
+              .image(rows, size, channels)
+              .kernel(1, taps)
+              .stride(row_stride, stride)
+              .dilation(any(1, 2), dilation)
+              .pad(row_pads, before, row_pads, behind)
+              .multiplier(multiplier)
+              .requant(r));
+    Case column = make()
+                      .image(size, 1, channels)
+                      .kernel(taps, 1)
+                      .stride(stride, any(1, 2))
+                      .dilation(dilation, any(1, 2))
+                      .pad(before, 0, behind, 0)
+                      .multiplier(multiplier)
+                      .requant(r);
+    check(column);
+    const size_t outputs = column.shape().out_h, begin = any(0, outputs - 1);
+    check(column.rows(begin, any(begin + 1, outputs)));
+    if (HasFatalFailure()) return;
+  }
+  check(make().image(1030, 1, 5).kernel(1024, 1));
+  check(make().image(300, 1, 70).kernel(9, 1).stride(17, 1));
+  check(make().image(40, 1, 70).kernel(9, 1).stride(1, 20));
+  check(make().image(40, 1, 33).kernel(5, 1).pad(2, 0, 2, 1));  // two columns of output
+}
+
 TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
   check(make().image(1, 1, 9).kernel(3, 3).pad(4, 4, 5, 6));
   check(make().image(2, 3, 70).kernel(5, 5).stride(2, 2).pad(7, 9, 8, 7));
@@ -354,7 +398,7 @@ TEST_P(DepthwiseTest, PadsLargerThanTheImage) {
 
 TEST_P(DepthwiseTest, ChannelMultiplier) {
   for (size_t m : {2, 3, 4, 7, 8, 16, 17, 33, 64, 65}) {
-    for (size_t c : {1, 2, 3, 5, 16, 19}) {
+    for (size_t c : {1, 2, 3, 5, 16, 19, 33, 67}) {
       check(make().image(5, 6, c).multiplier(m).kernel(3, 3).pad(1, 1, 1, 1));
       check(make().image(7, 9, c).multiplier(m).kernel(5, 4).stride(2, 2).pad(1, 2, 1, 1));
       if (HasFatalFailure()) return;
