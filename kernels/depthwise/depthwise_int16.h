@@ -9,17 +9,19 @@
 
 namespace qrt {
 
-constexpr size_t kMaxDepthwiseInt16 = 511;  // positions of a filter: 2^22 * 511 < 2^31
+// Positions of a filter: 2^22 * 511 < 2^31; with upper_weights 2^23 * 255.
+constexpr size_t kMaxDepthwiseInt16 = 511, kMaxDepthwiseInt16Digits = 255;
 
 // acc[o] = sum over the filter of x[o / multiplier] * weights[position][o], then as CombineArgs
-// with `low` = acc. Positions outside the image read `padding`.
+// with `low` = acc, and `high` = the same of upper_weights. Positions outside the image read `padding`.
 struct DepthwiseInt16Args {
   DepthwiseShape shape;
-  const int16_t* input;    // one image
-  const int16_t* padding;  // in_c of the zero point
-  const int16_t* weights;  // [kernel_h * kernel_w][channels]
-  CombineArgs combine;     // bias, is_narrow and requant of all channels
-  int16_t* output;         // the whole output image
+  const int16_t* input;          // one image
+  const int16_t* padding;        // in_c of the zero point
+  const int16_t* weights;        // [kernel_h * kernel_w][channels], -128..127
+  const int16_t* upper_weights;  // the same, -256..254, of weights + 256 * upper_weights; or null
+  CombineArgs combine;           // bias, is_narrow and requant of all channels
+  int16_t* output;               // the whole output image
   size_t row_begin, row_end;
 };
 

@@ -24,14 +24,18 @@
 namespace qrt {
 
 constexpr size_t kMaxDigitsK = 65793;  // of a product of bytes
-constexpr int kMaxWeightDigits = 3;    // bytes of a weight, see CombineWeightDigitsArgs
+constexpr int kMaxWeightDigits = 3;    // bytes of a weight, see CombineArgs
 
 // y = clamp(stages(acc) + zero_point, lo, hi), acc = 256 * high + low + bias, of 64 bits, or where
 // is_narrow modulo 2^32. REQUIRES (checked at load): kind kInt, limits within int16; no product of
 // an accumulator and a multiplier reaches 2^62.
+//
+// Weights of several digits, w = d0 + 256 * (d1 + d2): high and low are of d0, those of the next digit
+// stand digit_stride elements behind.
 struct CombineArgs {
   const int32_t* high;  // rows of n, `stride` elements apart; null: all 0
   const int32_t* low;
+  size_t digits = 1, digit_stride = 0;
   size_t rows, n, stride;
   size_t channel;       // of the first column, in bias and requant
   const int64_t* bias;  // of every channel
@@ -52,15 +56,9 @@ struct DigitsKernel {
 const DigitsKernel* digits_kernels(size_t* count);
 const DigitsKernel* select_digits(IsaSet isas);
 
-// combine() for weights of several digits, w = d0 + 256 * (d1 + d2): high and low are of d0, those
-// of the next digit stand digit_stride elements behind. One form for every instruction set. Of kind
-// kAcc, acc (modulo 2^32) is stored instead of y.
-struct CombineWeightDigitsArgs {
-  CombineArgs args;
-  size_t digits, digit_stride;
-  int32_t* acc;  // rows of n, args.y_stride elements apart
-};
-void combine_weight_digits(const CombineWeightDigitsArgs& args);
+// acc (modulo 2^32) of combine() instead of y, rows of n, args.y_stride elements apart. One form for
+// every instruction set.
+void combine_accumulators(const CombineArgs& args, int32_t* acc);
 
 }  // namespace qrt
 

@@ -28,14 +28,18 @@ inline void combine_columns(const CombineArgs& p) {
     first.set(s0, p.channel + c);
     if constexpr (kTwo) second.set(s1, p.channel + c);
     const Int bias = V::load(p.bias + p.channel + c);
-    const int32_t* low = p.low + c;
-    const int32_t* high = p.high ? p.high + c : nullptr;
     int16_t* y = p.y + c;
-    for (size_t i = 0; i < p.rows; ++i, low += p.stride, y += p.y_stride) {
-      Int v = V::add(V::widen(low), bias);
-      if (high) {
-        v = V::add(v, V::shift_left_8(V::widen(high)));
-        high += p.stride;
+    for (size_t i = 0; i < p.rows; ++i, y += p.y_stride) {
+      const auto sum = [&](size_t digit) {
+        const size_t at = digit * p.digit_stride + i * p.stride + c;
+        const Int low = V::widen(p.low + at);
+        return p.high ? V::add(low, V::shift_left_8(V::widen(p.high + at))) : low;
+      };
+      Int v = V::add(sum(0), bias);
+      if (p.digits > 1) {
+        Int upper = sum(1);
+        if (p.digits > 2) upper = V::add(upper, sum(2));
+        v = V::add(v, V::shift_left_8(upper));
       }
       if (p.is_narrow) v = V::low_half(v);
       v = V::clamp(first.apply(v), s0.clip_lo, s0.clip_hi);

@@ -7,11 +7,29 @@ void digits_split_scalar(const int16_t* x, size_t n, uint8_t* high, uint8_t* low
   split(x, n, high, low);
 }
 
+namespace {
+
+int64_t accumulator(const CombineArgs& p, size_t row, size_t column) {
+  int64_t sum[2] = {};  // of d0, and of the other digits
+  for (size_t d = 0; d < p.digits; ++d) {
+    const size_t at = d * p.digit_stride + row * p.stride + column;
+    sum[d > 0] += int64_t{p.high ? p.high[at] : 0} * 256 + p.low[at];
+  }
+  return sum[0] + 256 * sum[1] + p.bias[p.channel + column];
+}
+
+}  // namespace
+
+void combine_accumulators(const CombineArgs& p, int32_t* acc) {
+  for (size_t i = 0; i < p.rows; ++i)
+    for (size_t j = 0; j < p.n; ++j)
+      acc[i * p.y_stride + j] = static_cast<int32_t>(accumulator(p, i, j));
+}
+
 void digits_combine_scalar(const CombineArgs& p) {
   for (size_t i = 0; i < p.rows; ++i) {
     for (size_t j = 0; j < p.n; ++j) {
-      const int64_t high = p.high ? p.high[i * p.stride + j] : 0;
-      int64_t acc = high * 256 + p.low[i * p.stride + j] + p.bias[p.channel + j];
+      int64_t acc = accumulator(p, i, j);
       if (p.is_narrow) acc = static_cast<int32_t>(acc);
       const int64_t v = apply_stages(p.requant.stages, p.requant.stage_count, acc, p.channel + j);
       p.y[i * p.y_stride + j] =

@@ -4,7 +4,7 @@ qrt_add_family(gemm
   ISAS scalar avx2 avxvnni avx512vnni amx neon neondot i8mm)
 # Products of int16 activations.
 qrt_add_family(gemm ROWS digits
-  COMMON select_digits.cc weight_digits.cc product_int16.cc
+  COMMON select_digits.cc product_int16.cc
   ISAS scalar avx2 avx512vnni neon)
 # Right sides that are computed.
 qrt_add_family(gemm ROWS pack_activations

@@ -1,12 +1,14 @@
 // Conv2D on INT16 activations, image by image: the image with its padding becomes two planes of
 // bytes in the step's scratch, and a table of the positions of every tap in them, [out_h *
 // out_w][taps], made by bind(), is the left side of the products. A 1x1 convolution without stride
-// and padding needs no table.
+// and padding needs no table. A depthwise one is left to depthwise_int16.h.
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/gemm/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/conv2d_geometry.h"
+#include "runtime/ops/depthwise_int16.h"
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/tasks.h"
 
@@ -85,11 +87,52 @@ void run(const Step& step, const RunContext& context) {
   }
 }
 
+// Groups of one channel, and few enough positions for sums in int32.
+bool is_depthwise(const fb::Conv2DOptions& options, const Conv2DGeometry& g) {
+  const size_t most = options.digits() > 1 ? kMaxDepthwiseInt16Digits : kMaxDepthwiseInt16;
+  return g.groups > 1 && g.k == 1 && !g.row_taps && g.taps <= most &&
+         options.requant()->kind() == fb::RequantKind::INT;
+}
+
+// Weights [digits][groups][..][taps][1][16 channels][4] of gemm.h, of which the first of four is
+// used.
+DepthwiseInt16Layer depthwise_layer(const InferContext& context, const fb::Conv2DOptions& options,
+                                    const Conv2DGeometry& g) {
+  const size_t multiplier = g.out_c / g.groups, digits = options.digits();
+  DepthwiseInt16Layer layer{
+      {g.in_h, g.in_w, g.in_c, g.out_h, g.out_w, g.kernel_h, g.kernel_w, g.stride_h, g.stride_w,
+       g.dilation_h, g.dilation_w, g.pad_top, g.pad_left, multiplier},
+      g.images,
+      options.input_zero_point_16(),
+      options.requant(),
+      options.weight_sum(),
+      digits,
+      std::vector<int16_t>(g.taps * g.out_c),
+      std::vector<int16_t>(digits > 1 ? g.taps * g.out_c : 0)};
+  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  const size_t group_bytes = gemm_packed_bytes(multiplier, g.taps, g.k);
+  for (size_t d = 0; d < digits; ++d) {
+    std::vector<int16_t>& weights = d == 0 ? layer.weights : layer.upper_weights;
+    for (size_t o = 0; o < g.out_c; ++o) {
+      const size_t group = d * g.groups + o / multiplier, column = o % multiplier;
+      const int8_t* from =
+          packed + group * group_bytes + column / 16 * g.taps * 64 + column % 16 * 4;
+      for (size_t tap = 0; tap < g.taps; ++tap) {
+        int16_t& weight = weights[tap * g.out_c + o];
+        weight = static_cast<int16_t>(weight + from[tap * 64]);
+      }
+    }
+  }
+  return layer;
+}
+
 }  // namespace
 
 Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
                             PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  if (is_depthwise(*options, g))
+    return prepare_depthwise_int16(context, depthwise_layer(context, *options, g), step);
   auto params = std::make_shared<Params>();
   params->geometry = g;
   params->input_zero_point = options->input_zero_point_16();

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/depthwise/depthwise_int16.h"
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/depthwise_int16.h"
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/int16_gemm.h"
@@ -109,65 +109,20 @@ void run(const Step& step, const RunContext& context) {
              });
 }
 
-struct Int16Params {
-  DepthwiseInt16Args args{};
-  const DepthwiseInt16Kernel* kernel;
-  Int16Constants constants;
-  std::vector<int16_t> weights, padding;
-  size_t images, tasks;
-};
-
-void run_int16(const Step& step, const RunContext& context) {
-  const Int16Params& p = step.as<Int16Params>();
-  const DepthwiseShape& s = p.args.shape;
-  const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
-  auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
-             [&](size_t, size_t begin, size_t end) {
-               DepthwiseInt16Args args = p.args;
-               while (begin < end) {
-                 const size_t image = begin / s.out_h;
-                 args.row_begin = begin % s.out_h;
-                 args.row_end = std::min(args.row_begin + (end - begin), s.out_h);
-                 args.input = x + image * s.in_h * s.in_w * s.in_c;
-                 args.output = y + image * s.out_h * s.out_w * s.in_c * s.multiplier;
-                 p.kernel->fn(args);
-                 begin += args.row_end - args.row_begin;
-               }
-             });
-}
-
 Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
-  auto params = std::make_shared<Int16Params>();
-  QRT_TRY(context.take(s.kernel_h * s.kernel_w * channels * sizeof(int16_t) +
-                       s.in_c * sizeof(int16_t) + channel_stride(channels) * sizeof(int64_t) +
-                       requant_bytes(*options->requant(), channel_stride(channels))));
-  params->kernel = select_depthwise_int16(context.isas);
-  params->constants =
-      make_int16_constants(context, channels, channels, options->weight_sum(), *options->requant(),
-                           /*is_planes=*/false);
-  params->weights.resize(s.kernel_h * s.kernel_w * channels);
-  const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  depthwise_unpack(packed, channels, s.kernel_h, s.kernel_w, params->weights.data());
-  params->padding.assign(s.in_c, options->input_zero_point_16());
-  params->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
-  DepthwiseInt16Args& args = params->args;
-  args.shape = s;
-  args.padding = params->padding.data();
-  args.weights = params->weights.data();
-  args.combine.bias = params->constants.bias.data();
-  args.combine.is_narrow = params->constants.is_narrow;
-  args.combine.requant = params->constants.requant.requant;
-  step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
-  params->tasks =
-      task_count(2 * static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels,
-                 params->images * s.out_h, context.threads);
-  step->kernel = params->kernel->name;
-  step->run = run_int16;
-  step->params = std::move(params);
-  return Status();
+  DepthwiseInt16Layer layer{s,
+                            static_cast<size_t>(image_shape(context.inputs[0].type.shape).images),
+                            options->input_zero_point_16(),
+                            options->requant(),
+                            options->weight_sum(),
+                            /*digits=*/1,
+                            std::vector<int16_t>(s.kernel_h * s.kernel_w * channels),
+                            {}};
+  depthwise_unpack(reinterpret_cast<const int8_t*>(context.inputs[1].data), channels, s.kernel_h,
+                   s.kernel_w, layer.weights.data());
+  return prepare_depthwise_int16(context, std::move(layer), step);
 }
 
 // XNNPACK's operator, if asked for and able.

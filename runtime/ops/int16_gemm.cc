@@ -189,8 +189,10 @@ void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const Gem
     uint8_t* const to =
         y + (block.m_begin * combine.y_stride + group * gemm.n + block.n_begin) * element_bytes;
     combine.y = reinterpret_cast<int16_t*>(to);
-    if (int16.digits == 1 && !is_acc) return int16.kernel->combine(combine);
-    combine_weight_digits({combine, int16.digits, 2 * block_sums, reinterpret_cast<int32_t*>(to)});
+    combine.digits = int16.digits;
+    combine.digit_stride = 2 * block_sums;
+    if (is_acc) return combine_accumulators(combine, reinterpret_cast<int32_t*>(to));
+    int16.kernel->combine(combine);
   };
 
   context.parallel->run(tasks, [&](size_t task) {

@@ -34,7 +34,8 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
   };
   for (const Case& k : {Case{5, 7, 1, 3, 3, 1, 1, 1, 1}, Case{6, 5, 17, 3, 2, 2, 1, 0, 1},
                         Case{9, 9, 65, 3, 3, 1, 2, 2, 1}, Case{4, 4, 5, 2, 2, 1, 1, 1, 3},
-                        Case{20, 27, 3, 19, 26, 1, 1, 0, 1}}) {
+                        Case{20, 27, 3, 19, 26, 1, 1, 0, 1}, Case{6, 5, 17, 3, 2, 2, 1, 0, 1},
+                        Case{9, 9, 130, 3, 3, 1, 1, 1, 1}, Case{17, 16, 7, 15, 17, 1, 1, 1, 2}}) {
     const size_t out_h = (k.h + 2 * k.pad - k.dilation * (k.kh - 1) - 1) / k.stride + 1;
     const size_t out_w = (k.w + 2 * k.pad - k.dilation * (k.kw - 1) - 1) / k.stride + 1;
     const size_t channels = k.c * k.multiplier;
@@ -44,6 +45,9 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
     random_.fill(x, INT16_MIN, INT16_MAX);
     random_.fill(padding, -3, 3);
     random_.fill(w, -128, 127);
+    const bool has_upper = k.kh * k.kw <= kMaxDepthwiseInt16Digits && random_.coin();
+    Guarded<int16_t> upper(w.size());
+    random_.fill(upper, -256, 254);
     random_.fill(bias, -1000000, 1000000);
     IntStages s;
     make_stages(random_, channels, false, 1, Round::kHalfUp, &s);
@@ -53,6 +57,7 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
     args.input = x.data();
     args.padding = padding.data();
     args.weights = w.data();
+    args.upper_weights = has_upper ? upper.data() : nullptr;
     args.combine.bias = bias.data();
     args.combine.requant = s.requant;
     args.output = y.data();
@@ -66,7 +71,8 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
           const size_t ix = i % out_w * k.stride + t % k.kw * k.dilation - k.pad;
           const size_t c = o / k.multiplier;
           const int v = iy < k.h && ix < k.w ? x[(iy * k.w + ix) * k.c + c] : padding[c];
-          acc += v * w[t * channels + o];
+          const size_t at = t * channels + o;
+          acc += v * (w[at] + (has_upper ? 256 * int64_t{upper[at]} : 0));
         }
         ASSERT_EQ(y[i * channels + o], s.apply(acc, o)) << "pixel " << i << " channel " << o;
       }

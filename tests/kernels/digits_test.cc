@@ -49,19 +49,24 @@ TEST_P(DigitsTest, CombinesPlanesExactly) {
       for (bool is_narrow : {false, true}) {
         for (size_t n : std::initializer_list<size_t>{1, 3, 7, 8, 9, 15, 16, 17, 33}) {
           const size_t rows = 3, channel = 16, stride = n + 2, y_stride = n + 5;
+          const size_t digits = static_cast<size_t>(random_.integer(1, kMaxWeightDigits));
+          const size_t digit_stride = rows * stride + 3;
           IntStages s;
           make_stages(random_, channel + n, is_narrow, count, round, &s);
-          Guarded<int32_t> high(rows * stride), low(rows * stride);
+          Guarded<int32_t> high((digits - 1) * digit_stride + rows * stride), low(high.size());
           Guarded<int64_t> bias(channel + n);
           Guarded<int16_t> y((rows - 1) * y_stride + n);
-          random_.fill(high, INT32_MIN, INT32_MAX);
-          random_.fill(low, INT32_MIN, INT32_MAX);
+          const int unused_bits = digits > 1 ? 8 : 0;  // accumulators as large as of one digit
+          random_.fill(high, INT32_MIN >> unused_bits, INT32_MAX >> unused_bits);
+          random_.fill(low, INT32_MIN >> unused_bits, INT32_MAX >> unused_bits);
           random_.fill(bias, -(int64_t{1} << 45), int64_t{1} << 45);
           // Ties of the first stage.
           for (size_t j = 0; j < n; ++j) bias[channel + j] -= random_.integer(0, 2);
           CombineArgs args{};
           args.high = random_.integer(0, 3) == 0 ? nullptr : high.data();
           args.low = low.data();
+          args.digits = digits;
+          args.digit_stride = digit_stride;
           args.rows = rows;
           args.n = n;
           args.stride = stride;
@@ -72,10 +77,17 @@ TEST_P(DigitsTest, CombinesPlanesExactly) {
           args.y = y.data();
           args.y_stride = y_stride;
           GetParam().combine(args);
+          std::vector<int32_t> accumulators((rows - 1) * y_stride + n);
+          combine_accumulators(args, accumulators.data());
           for (size_t i = 0; i < rows; ++i) {
             for (size_t j = 0; j < n; ++j) {
-              int64_t acc = low[i * stride + j] + bias[channel + j];
-              if (args.high) acc += int64_t{256} * high[i * stride + j];
+              int64_t acc = bias[channel + j];
+              for (size_t d = 0; d < digits; ++d) {
+                const size_t at = d * digit_stride + i * stride + j;
+                acc += (int64_t{low[at]} + (args.high ? int64_t{256} * high[at] : 0)) *
+                       (d > 0 ? 256 : 1);
+              }
+              ASSERT_EQ(accumulators[i * y_stride + j], static_cast<int32_t>(acc));
               if (is_narrow) acc = static_cast<int32_t>(static_cast<uint32_t>(acc));
               ASSERT_EQ(y[i * y_stride + j], s.apply(acc, channel + j))
                   << "acc " << acc << " n " << n << " stages " << count << " narrow " << is_narrow

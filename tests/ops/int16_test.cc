@@ -153,6 +153,16 @@ TEST(Int16, DepthwiseConvolutions) {
   }
 }
 
+// As depthwise ones run: one and several outputs of a channel, beyond a block of packed ones.
+TEST(Int16, GroupsOfOneChannel) {
+  Random random;
+  for (Conv c : {Conv{5, 6, 17, 17, 3, 3, 1, 1, 1, 17}, Conv{9, 8, 3, 6, 5, 4, 2, 1, 2, 3},
+                 Conv{7, 7, 2, 40, 3, 2, 1, 2, 1, 2}, Conv{3, 4, 5, 5, 1, 1, 1, 1, 0, 5}}) {
+    c.zero_point = 999;
+    for (int64_t batch : {1, 2}) c.run(random, batch);
+  }
+}
+
 TEST(Int16, FullyConnected) {
   Random random;
   for (int64_t in : {1, 5, 64, 1023}) {
@@ -383,6 +393,9 @@ TEST(Int16, WeightsOfSeveralDigits) {
       check_digits(count, 1, 5, 3, false, is_acc);
       check_digits(count, 1, 130, 33, false, is_acc);
       check_digits(count, 3, 7, 17, false, is_acc);
+      check_digits(count, 9, 1, 1, false, is_acc);
+      check_digits(count, 70, 1, 2, true, is_acc);
+      check_digits(count, 2, 1, 33, false, is_acc);
       check_digits(count, 1, 300, 16, true, is_acc);
     }
 }
