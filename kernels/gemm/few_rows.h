@@ -24,21 +24,20 @@ namespace {
 // their loads: prefetches would only be more of those.
 constexpr size_t kFarWeights = 256 * 1024;
 
-// NB blocks of channels at a time, from block `j` / 16 on. kFewSteps k steps have accumulators of their
+// MR rows, NB blocks of channels at a time, from block `j` / 16 on. kFewSteps k steps have accumulators of their
 // own, to hide the latency of the dot product. What is not requantised in registers waits in memory for
 // kFewColumns others: the passes over a tile cost as much for one block of a row. Returns where the
 // blocks that are left start.
 template <class P, int MR, int NB>
-size_t run_few_rows(const Column<P>& column, size_t j, bool is_far) {
+size_t run_few_rows(const GemmArgs& g, const Output<P>& output, size_t j, bool is_far) {
   constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes, NV = NB * kPerBlock;
   constexpr int kSteps = P::kFewSteps / (MR * NB) > 1 ? P::kFewSteps / (MR * NB) : 1;
   constexpr size_t kFewColumns = 256, kColumns = NB * kBlock;
-  const GemmArgs& g = *column.g;
-  const typename P::Epilogue* const starts = column.output->in_registers();
-  const typename P::Epilogue* const epilogue = epilogue_of_tile<P, MR>(*column.output);
+  const typename P::Epilogue* const starts = output.in_registers();
+  const typename P::Epilogue* const epilogue = epilogue_of_tile<P, MR>(output);
   const size_t block_bytes = g.taps * g.kc * kBlock;
-  const int8_t* w = column.weights + j / kBlock * block_bytes;
-  uint8_t* const c = static_cast<uint8_t*>(g.c) + column.row * g.c_stride;
+  const int8_t* w = g.weights + j / kBlock * block_bytes;
+  uint8_t* const c = static_cast<uint8_t*>(g.c);
   alignas(64) int32_t memory[MR * kFewColumns];
   const size_t all = (g.n + kBlock - 1) / kBlock * kBlock,
                end = j + (all - j) / kColumns * kColumns;
@@ -82,7 +81,7 @@ size_t run_few_rows(const Column<P>& column, size_t j, bool is_far) {
     };
     for (size_t tap = 0; tap < g.taps; ++tap) {
       const uint8_t* a[MR];
-      load_rows<MR>(g, column.row, tap, a);
+      load_rows<MR>(g, 0, tap, a);
       size_t k = 0;
       for (; k + 4 * kSteps <= g.kc; k += 4 * kSteps) {
         if (is_far) P::prefetch(w + P::kPrefetchBytes, 4 * kBlock * kSteps);
@@ -114,26 +113,26 @@ size_t run_few_rows(const Column<P>& column, size_t j, bool is_far) {
                                   static_cast<size_t>(v) * P::kLanes);
       }
       if (j + kColumns == first + width)
-        store_memory<P>(g, *column.output, first, memory, MR, width, j + columns - first, c);
+        store_memory<P>(g, output, first, memory, MR, width, j + columns - first, c);
     }
   }
   return end;
 }
 
-template <class P, int MR>
-void run_few_rows_of(size_t rows, const Column<P>& column) {
+// A product of at most kFewRows rows, by a function for each number of them.
+template <class P, int MR = P::kFewRows>
+void multiply_few_rows(const GemmArgs& g, const Output<P>& output) {
   if constexpr (MR > 0) {
-    if (rows == MR) {
-      const GemmArgs& g = *column.g;
+    if (g.m == MR) {
       const bool is_far = g.taps * g.kc * g.n >= kFarWeights;
       size_t j = 0;
       if constexpr (MR == 1 && P::kFewBlocks > 1) {
-        if (!is_far) j = run_few_rows<P, MR, P::kFewBlocks>(column, j, false);
+        if (!is_far) j = run_few_rows<P, MR, P::kFewBlocks>(g, output, j, false);
       }
-      run_few_rows<P, MR, 1>(column, j, is_far);
+      run_few_rows<P, MR, 1>(g, output, j, is_far);
       return;
     }
-    run_few_rows_of<P, MR - 1>(rows, column);
+    multiply_few_rows<P, MR - 1>(g, output);
   }
 }
 

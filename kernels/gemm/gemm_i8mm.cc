@@ -238,10 +238,7 @@ void run_panel(const Panel& panel, size_t begin, size_t end) {
 
 void gemm_u8s8_4x24_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
-  if (args.m <= I8mm::kFewRows) {
-    const Column<I8mm> all = {&args, &output, 0, 1, 0, 0, args.n, args.weights, {}};
-    return run_few_rows_of<I8mm, I8mm::kFewRows>(args.m, all);
-  }
+  if (args.m <= I8mm::kFewRows) return multiply_few_rows<I8mm>(args, output);
   // Panels of three halves, but of two where they do not come out even.
   const size_t halves = args.n <= kHalf ? 2 : (args.n + kHalf - 1) / kHalf;
   const size_t panels = (halves + kMaxHalves - 1) / kMaxHalves;

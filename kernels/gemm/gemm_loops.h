@@ -97,10 +97,7 @@ QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
 template <class P, int MR, int NV, class Narrow = void>
 QRT_INLINE void gemm(const GemmArgs& g) {
   const Output<P> output(g);
-  if (g.m <= P::kFewRows) {
-    run_few_rows_of<P, P::kFewRows>(g.m, {&g, &output, 0, 1, 0, 0, g.n, g.weights, {}});
-    return;
-  }
+  if (g.m <= P::kFewRows) return multiply_few_rows<P>(g, output);
   const size_t block = rows_of_block(g, MR);
   for (size_t i = 0; i < g.m; i += block) {
     run_rows<P, MR, NV, Narrow>(g, i, g.m - i < block ? g.m : i + block, output);

@@ -259,10 +259,7 @@ __attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, s
 
 void gemm_u8s8_2x16_k8_neon(const GemmArgs& args) {
   const Output<Neon> output(args);
-  if (args.m <= Neon::kFewRows) {
-    const Column<Neon> all = {&args, &output, 0, 1, 0, 0, args.n, args.weights, {}};
-    return run_few_rows_of<Neon, Neon::kFewRows>(args.m, all);
-  }
+  if (args.m <= Neon::kFewRows) return multiply_few_rows<Neon>(args, output);
   const size_t block_bytes = args.taps * args.kc * kBlock;
   const size_t row_block = rows_of_block(args, kRows);
   for (size_t i = 0; i < args.m; i += row_block) {
