@@ -30,6 +30,7 @@ OldRun old_run_of(const nlohmann::json& root) {
   run.median = latency.at("median").get<double>();
   run.least = root.value("cpu_ms", latency).at("min").get<double>();
   run.min_noise = root.at("noise").at("min").get<double>();
+  run.has_streams = root.contains("throughput");
   return run;
 }
 
@@ -61,6 +62,11 @@ Status read_old_runs(const std::string& path, std::vector<OldRun>* runs) {
     if (!(run.median > 0 && run.least > 0 && run.min_noise >= 0))
       return error(Code::kInvalidModel, "%s: its times are not positive", path.c_str());
   if (runs->empty()) return error(Code::kInvalidModel, "%s: holds no run", path.c_str());
+  for (const OldRun& run : *runs)
+    if (run.has_streams)
+      return error(Code::kInvalidArgument,
+                   "%s: was measured with --streams: only runs of one session are compared",
+                   path.c_str());
   return {};
 }
 

@@ -16,6 +16,7 @@ struct OldRun {
   size_t threads = 0, batch = 0;
   uint64_t macs = 0;
   double median = 0, least = 0, min_noise = 0;
+  bool has_streams = false;  // its latency is that of runs beside others
 };
 
 struct Comparison {
@@ -25,8 +26,8 @@ struct Comparison {
   bool is_regression = false;
 };
 
-// Reads what `qrt_bench --format json` or jsonl wrote: one run or more. kIoError, or kInvalidModel for
-// something else.
+// Reads what `qrt_bench --format json` or jsonl wrote: one run or more. kIoError, kInvalidModel for
+// something else, or kInvalidArgument for runs of streams.
 Status read_old_runs(const std::string& path, std::vector<OldRun>* runs);
 
 // The earlier run that a new one is to be compared with: the only one, or of several that of the same

@@ -1,5 +1,6 @@
 #include "bench/interrupt.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +8,9 @@
 namespace qrt::bench {
 namespace {
 
-volatile std::sig_atomic_t caught = 0;
+// Read by the threads of all streams.
+std::atomic<int> caught{0};
+static_assert(std::atomic<int>::is_always_lock_free, "for a signal handler");
 
 void handle(int signal) {
   caught = signal;

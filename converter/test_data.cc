@@ -10,13 +10,17 @@ namespace qrt::convert {
 namespace {
 
 // FOLDER/input_0 with either extension; "": there is none.
-std::string find_file(const std::string& folder, const std::string& kind, size_t i) {
+Status find_file(const std::string& folder, const std::string& kind, size_t i, std::string* path) {
   for (const char* extension : {".pb", ".npy"}) {
-    const std::string path = folder + "/" + kind + "_" + std::to_string(i) + extension;
-    std::error_code none;
-    if (std::filesystem::exists(path, none)) return path;
+    *path = folder + "/" + kind + "_" + std::to_string(i) + extension;
+    std::error_code failure;
+    const auto found = std::filesystem::status(*path, failure).type();
+    if (found != std::filesystem::file_type::not_found)
+      return failure ? error(Code::kIoError, "%s: %s", path->c_str(), failure.message().c_str())
+                     : Status();
   }
-  return "";
+  path->clear();
+  return {};
 }
 
 Status read_file(const std::string& path, const Value& edge, TestTensor* tensor) {
@@ -35,7 +39,8 @@ Status read_side(const std::string& folder, const Graph& graph, const char* kind
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(graph.values[edges[i]].name);
   for (size_t i = 0; i < count; ++i) {
-    const std::string path = find_file(folder, kind, i);
+    std::string path;
+    QRT_TRY(find_file(folder, kind, i, &path));
     if (path.empty())
       return error(Code::kInvalidArgument,
                    "%s: holds no %s_%zu.pb or .npy, and the model has %zu %ss", folder.c_str(),
@@ -45,10 +50,10 @@ Status read_side(const std::string& folder, const Graph& graph, const char* kind
     if (std::find(names.begin(), names.end(), tensor.name) == names.end()) tensor.name = names[i];
     tensors->push_back(std::move(tensor));
   }
-  if (const std::string more = find_file(folder, kind, count); !more.empty())
-    return error(Code::kInvalidArgument, "%s: the model has only %zu %ss", more.c_str(), count,
-                 kind);
-  return {};
+  std::string more;
+  QRT_TRY(find_file(folder, kind, count, &more));
+  if (more.empty()) return {};
+  return error(Code::kInvalidArgument, "%s: the model has only %zu %ss", more.c_str(), count, kind);
 }
 
 }  // namespace

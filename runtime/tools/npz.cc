@@ -21,12 +21,13 @@ using File = std::shared_ptr<FILE>;
 
 struct Member {
   std::string name;
-  uint32_t method = 0, packed = 0, bytes = 0, at = 0;
+  uint32_t method = 0, crc = 0, packed = 0, bytes = 0, at = 0;
 };
 
 uint32_t read16(const uint8_t* p) { return p[0] | static_cast<uint32_t>(p[1]) << 8; }
 uint32_t read32(const uint8_t* p) { return read16(p) | read16(p + 2) << 16; }
 
+Status unreadable() { return error(Code::kIoError, "cannot be read"); }
 Status damaged() { return error(Code::kInvalidModel, "is not a whole .npz (zip) file"); }
 
 Status open_file(const std::string& path, File* file, size_t* bytes) {
@@ -35,16 +36,16 @@ Status open_file(const std::string& path, File* file, size_t* bytes) {
     if (f) fclose(f);
   });
   const long end = *file && fseek(file->get(), 0, SEEK_END) == 0 ? ftell(file->get()) : -1;
-  if (end < 0) return error(Code::kIoError, "%s", strerror(errno));
+  if (end < 0) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
   *bytes = static_cast<size_t>(end);
   return {};
 }
 
 Status read_at(FILE* file, size_t at, size_t n, std::vector<uint8_t>* bytes) {
   bytes->resize(n);
-  if (fseek(file, static_cast<long>(at), SEEK_SET) != 0 || fread(bytes->data(), 1, n, file) != n)
-    return damaged();
-  return {};
+  if (fseek(file, static_cast<long>(at), SEEK_SET) != 0) return unreadable();
+  if (fread(bytes->data(), 1, n, file) == n) return {};
+  return ferror(file) ? unreadable() : damaged();
 }
 
 // The archive's directory stands at its end, and where it starts in the last record.
@@ -70,6 +71,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
     Member m;
     m.name.assign(reinterpret_cast<const char*>(e + kEntryBytes), name_bytes);
     m.method = read16(e + 10);
+    m.crc = read32(e + 16);
     m.packed = read32(e + 20);
     m.bytes = read32(e + 24);
     m.at = read32(e + 42);
@@ -94,11 +96,12 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closes(&z, inflateEnd);
   std::vector<uint8_t> in(1 << 16), out(1 << 16);
   size_t left = m.packed, done = 0;
-  if (fseek(from, static_cast<long>(at), SEEK_SET) != 0) return damaged();
+  uLong crc = crc32(0, nullptr, 0);
+  if (fseek(from, static_cast<long>(at), SEEK_SET) != 0) return unreadable();
   for (int state = Z_OK; state != Z_STREAM_END;) {
     if (z.avail_in == 0 && left > 0) {
       const size_t n = fread(in.data(), 1, std::min(left, in.size()), from);
-      if (n == 0) return damaged();
+      if (n == 0) return ferror(from) ? unreadable() : damaged();
       left -= n;
       z.next_in = in.data();
       z.avail_in = static_cast<uInt>(n);
@@ -106,14 +109,16 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
     z.next_out = out.data();
     z.avail_out = static_cast<uInt>(out.size());
     state = inflate(&z, Z_NO_FLUSH);
+    if (state == Z_MEM_ERROR) return error(Code::kOutOfMemory, "no memory to inflate");
     if (state != Z_OK && state != Z_STREAM_END) return damaged();
     const size_t made = out.size() - z.avail_out;
     done += made;
+    crc = crc32(crc, out.data(), static_cast<uInt>(made));
     if (done > m.bytes) return damaged();
     if (fwrite(out.data(), 1, made, to) != made)
       return error(Code::kIoError, "a temporary file: %s", strerror(errno));
   }
-  return done == m.bytes ? Status() : damaged();
+  return done == m.bytes && crc == m.crc ? Status() : damaged();
 }
 
 // A deflated member of the archive, whole.
@@ -134,10 +139,7 @@ Status open_deflated(FILE*, size_t, const Member& m, NpyFile*) {
 }
 #endif
 
-Status open_member(const std::string& path, const std::string& name, NpyFile* npy) {
-  File file;
-  size_t file_bytes;
-  QRT_TRY(open_file(path, &file, &file_bytes));
+Status open_member(const File& file, size_t file_bytes, const std::string& name, NpyFile* npy) {
   std::vector<Member> members;
   QRT_TRY(read_directory(file.get(), file_bytes, &members));
   const auto m = std::find_if(members.begin(), members.end(),
@@ -159,7 +161,7 @@ Status open_member(const std::string& path, const std::string& name, NpyFile* np
 
 Status list_npz(const std::string& path, std::vector<std::string>* names) {
   File file;
-  size_t file_bytes;
+  size_t file_bytes = 0;
   std::vector<Member> members;
   QRT_TRY(open_file(path, &file, &file_bytes));
   QRT_TRY(read_directory(file.get(), file_bytes, &members).at(path));
@@ -169,7 +171,10 @@ Status list_npz(const std::string& path, std::vector<std::string>* names) {
 }
 
 Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file) {
-  return open_member(path, name, file).at(path);
+  File archive;
+  size_t bytes = 0;
+  QRT_TRY(open_file(path, &archive, &bytes));
+  return open_member(archive, bytes, name, file).at(path);
 }
 
 }  // namespace qrt::tool

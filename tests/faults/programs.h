@@ -17,6 +17,7 @@
 #include "tests/support/cvm_models.h"
 #include "tests/support/espdl_models.h"
 #include "tests/support/tflite_models.h"
+#include "tests/support/zip.h"
 
 namespace qrt::testing {
 

@@ -112,6 +112,25 @@ TEST_F(Tools, ConvertCvm) {
        {write("m.json", m.symbol), "--params", write("m.params", m.params), "-o", out("m.qrt")}});
 }
 
+TEST_F(Tools, ConvertTestData) {
+  // An image as a TensorProto, and what the network makes of it as an array.
+  tool::NpyArray image, logits;
+  ASSERT_TRUE(tool::read_npy(images(), &image).ok());
+  ASSERT_TRUE(tool::read_npy(digits("logits.npy"), &logits).ok());
+  onnx::TensorProto proto;
+  proto.set_data_type(onnx::TensorProto::FLOAT);
+  for (const int64_t d : {1, 1, 8, 8}) proto.add_dims(d);
+  proto.set_raw_data(image.data.data(), 64 * sizeof(float));
+  std::filesystem::create_directory(path("data"));
+  write("data/input_0.pb", proto.SerializeAsString());
+  ASSERT_TRUE(tool::write_npy(path("data/output_0.npy"), DType::kFloat32, {1, 10},
+                              logits.data.data(), 10 * sizeof(float))
+                  .ok());
+  expect_survival({"qrt_convert",
+                   {digits("digits.onnx"), "--check", "--keep-test-values", "--test-data",
+                    path("data"), "-o", out("m.qrt")}});
+}
+
 TEST_F(Tools, Run) {
   expect_survival(
       {"qrt_run",
@@ -121,6 +140,12 @@ TEST_F(Tools, Run) {
 TEST_F(Tools, Inspect) {
   expect_survival({"qrt_inspect", {digits_qrt(), "--format", "json"}});
   expect_survival({"qrt_inspect", {digits_qrt(), "--format", "dot"}});
+}
+
+TEST_F(Tools, RunNpz) {
+  const std::string archive =
+      write("x.npz", testing::zip({{"image.npy", read(images())}}, /*packed=*/true));
+  expect_survival({"qrt_run", {digits_qrt(), archive, "--output-dir", out("run")}});
 }
 
 TEST_F(Tools, Bench) {

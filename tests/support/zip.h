@@ -37,7 +37,9 @@ inline std::string zip(const std::vector<ZipMember>& members, bool packed) {
   std::string file, directory;
   for (const ZipMember& m : members) {
     const std::string data = packed ? deflated(m.content) : m.content;
-    const std::string common = n16(20) + n16(0) + n16(packed ? 8 : 0) + n32(0) + n32(0) +
+    const uLong crc = crc32(0, reinterpret_cast<const Bytef*>(m.content.data()),
+                            static_cast<uInt>(m.content.size()));
+    const std::string common = n16(20) + n16(0) + n16(packed ? 8 : 0) + n32(0) + n32(crc) +
                                n32(data.size()) + n32(m.content.size()) + n16(m.name.size()) +
                                n16(0);
     directory +=

@@ -89,6 +89,17 @@ TEST_F(Npz, IsTakenByTheOtherTools) {
       0);
 }
 
+TEST_F(Npz, DamageWithinCompressedArraysIsFound) {
+  const std::string whole = testing::zip({a_, b_}, true);
+  // Of each array the checksum, in the archive's directory.
+  for (size_t at = 0; (at = whole.find("PK\1\2", at)) != std::string::npos; ++at) {
+    std::string other = whole;
+    other[at + 16] = static_cast<char>(other[at + 16] ^ 1);
+    expect_failure("qrt_run", {model_, write("damaged.npz", other)}, 3,
+                   "damaged.npz: is not a whole .npz (zip) file");
+  }
+}
+
 TEST_F(Npz, SaysWhatItLacks) {
   const std::string in = archive("in.npz", {a_, array("c", {0, 0, 0})});
   expect_failure("qrt_run", {model_, in}, 2, "no file for input 1 'b' (uint8 [-1, 3])");

@@ -173,6 +173,13 @@ TEST_F(BenchStreams, WhatIsOfOneSessionIsRefused) {
   expect_failure("qrt_bench", {model_, "--streams", "0"}, 2, "is no number of 1 to 1024");
 }
 
+TEST_F(BenchStreams, AreNoEarlierRunOfOneSession) {
+  const std::string old = write("old.json", bench({"--streams", "1", "--format", "json"}).out);
+  expect_failure("qrt_bench", {model_, "--compare", old}, 2,
+                 "old.json: was measured with --streams: only runs of one session are compared");
+  expect_failure("qrt_bench", {model_, "--streams", "1", "--compare", old}, 2, "leave out");
+}
+
 TEST_F(BenchStreams, InterruptedTheyTellWhatWasMeasured) {
   const std::string command = "timeout --foreground --preserve-status -s INT 2 " +
                               std::string(QRT_BIN_DIR) + "/qrt_bench " + model_ +

@@ -71,7 +71,7 @@ int inspect_main(int argc, char** argv) {
       "  qrt_inspect model.qrt --format json | jq .memory\n"
       "  qrt_inspect model.qrt --format dot | dot -Tsvg > model.svg\n"
       "  qrt_inspect model.qrt --html model.html     graph and memory, to click through\n"
-      "  qrt_inspect a.qrt b.qrt --ops-list > ops    for cmake -DQRT_OPS=ops");
+      "  qrt_inspect a.qrt b.qrt --ops-list > ops    for cmake -DQRT_OPS=$PWD/ops");
   Options options;
   line.some_arguments("MODEL", &options.models, "A .qrt file; with --ops-list several");
   line.choice("--format", &options.format, {"text", "json", "dot"}, "text, json or dot");
