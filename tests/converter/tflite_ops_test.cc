@@ -119,6 +119,44 @@ TEST(TfliteUnary, TranscendentalFunctions) {
   });
 }
 
+// The numbers of TFLite's interpreter, the only one with kernels of uint8: it computes the multiplier of
+// MUL and PRELU in float and those of SUB in double, the other way round as that of int8, and RELU6 rescales.
+TEST(TfliteLegacy, MultipliersAreThoseOfItsOwnKernels) {
+  struct Operand {
+    float scale;
+    int zero;
+  };
+  const auto binary = [](B code, auto options, Operand a, Operand b, Operand out, const Bytes& left,
+                         const Bytes& right) {
+    TfliteBuilder t;
+    const auto n = static_cast<int>(left.size());
+    const int x = t.input(TensorType::UINT8, {n}, a.scale, a.zero);
+    const int y = t.input(TensorType::UINT8, {n}, b.scale, b.zero);
+    t.op(code, {x, y}, {t.output(TensorType::UINT8, {n}, out.scale, out.zero)}, options);
+    return t.run({left, right}).at(0);
+  };
+  EXPECT_EQ(binary(B::MUL, tflite::MulOptionsT(), {0.018711751f, 0}, {0.0025236283f, 113},
+                   {0.0043446217f, 239}, {138, 186, 207}, {20, 44, 51}),
+            (Bytes{100, 100, 100}));
+  EXPECT_EQ(binary(B::SUB, tflite::SubOptionsT(), {0.058514748f, 184}, {0.03125f, 167},
+                   {0.125f, 174}, {184, 184, 184}, {1, 5, 9}),
+            (Bytes{216, 215, 214}));
+  const auto prelu = [](float in, float slopes, uint8_t slope, float out, const Bytes& values) {
+    TfliteBuilder t;
+    const int x = t.input(TensorType::UINT8, {1, 3}, in, 128);
+    const int a = t.constant(TensorType::UINT8, {1}, Bytes{slope}, {slopes}, {0});
+    t.op(B::PRELU, {x, a}, {t.output(TensorType::UINT8, {1, 3}, out, 128)});
+    return t.run({values}).at(0);
+  };
+  EXPECT_EQ(prelu(0.11f, 0.01f, 50, 0.1f, {133, 143, 153}), (Bytes{134, 145, 156}));
+  EXPECT_EQ(prelu(0.13f, 0.05f, 1, 0.01f, {38, 58, 78}), (Bytes{70, 83, 96}));
+  TfliteBuilder t;
+  const int x = t.input(TensorType::UINT8, {8}, 0.07f, 100);
+  t.op(B::RELU6, {x}, {t.output(TensorType::UINT8, {8}, 0.05f, 9)});
+  EXPECT_EQ(t.run({{0, 1, 50, 100, 128, 130, 200, 255}}).at(0),
+            (Bytes{9, 9, 9, 9, 48, 51, 129, 129}));
+}
+
 // The reference's bound of the input, 15 * 2^27 >> the multiplier's exponent, is undefined there.
 TEST(TfliteUnary, RefusesScalesOfNegativeShifts) {
   const auto unary = [](B code, float scale) {

@@ -25,6 +25,14 @@ Multiplier quantize_multiplier(double d, Rounding rounding) {
   return Multiplier::q31(static_cast<int32_t>(value), exponent);
 }
 
+double product_scale(const Quant& a, const Quant& b, const Quant& out) {
+  if (out.type != DType::kUInt8)
+    return static_cast<double>(a.scale[0]) * static_cast<double>(b.scale[0]) /
+           static_cast<double>(out.scale[0]);
+  const float product = a.scale[0] * b.scale[0];
+  return static_cast<double>(product / out.scale[0]);
+}
+
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding) {
   if (rounding == Rounding::kSingle) {
     return static_cast<int32_t>((int64_t{x} * m.value + (int64_t{1} << (m.shift - 1))) >> m.shift);

@@ -21,6 +21,10 @@ enum class Rounding { kDouble, kSingle };
 // finite one's.
 Multiplier quantize_multiplier(double d, Rounding rounding);
 
+// a * b / out of their scales, for MUL and PRELU: in double, but of uint8, which has other kernels, in
+// float.
+double product_scale(const Quant& a, const Quant& b, const Quant& out);
+
 // x * m rounded to an integer.
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding);
 

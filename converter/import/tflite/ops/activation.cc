@@ -135,10 +135,13 @@ Status import_relu_n1_to_1(Importer& importer, const Op& op) {
   return import_relu_within(importer, op, tflite::ActivationFunctionType::RELU_N1_TO_1);
 }
 
-// No change of scale: the reference clamps by the input's parameters and never reads the output's.
+// No change of scale but of uint8, which has other kernels: the reference clamps by the input's
+// parameters and never reads the output's.
 Status import_relu6(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
+  if (in.type == DType::kUInt8)
+    return import_relu_within(importer, op, tflite::ActivationFunctionType::RELU6);
   const Limits limits = activation_limits(tflite::ActivationFunctionType::RELU6, in);
   if (in.is_int16()) {
     QRT_TRY(check_same_shape(importer, op));
@@ -231,9 +234,10 @@ Status import_prelu(Importer& importer, const Op& op) {
                            a.name,
                            "make the slopes constants of the shape [height, width, channels]");
   const double in_scale = in.scale[0], out_scale = out.scale[0];
-  const Multiplier positive = importer.multiplier(in_scale / out_scale);
-  const Multiplier negative =
-      importer.multiplier(in_scale * static_cast<double>(alpha.scale[0]) / out_scale);
+  const Multiplier positive =
+      importer.multiplier(in.type == DType::kUInt8 ? static_cast<double>(in.scale[0] / out.scale[0])
+                                                   : in_scale / out_scale);
+  const Multiplier negative = importer.multiplier(product_scale(in, alpha, out));
   if (!usable(importer, op, reach_bits(in), {positive}) ||
       !usable(importer, op, reach_bits(in) + 8, {negative}))
     return Status();

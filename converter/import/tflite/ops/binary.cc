@@ -64,7 +64,7 @@ struct SumMultipliers {
   Multiplier a, b, out;
 };
 
-// The reference computes them in double for ADD, in float for SUB.
+// The reference computes them in double for ADD and SUB of uint8, in float for other SUB.
 template <class Real>
 SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Quant& b,
                                const Quant& out) {
@@ -90,8 +90,9 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
     return Status();
   if (refuse_zero_points(importer, op, a, b, out)) return Status();
   QRT_TRY(check_broadcast(importer, op));
-  const SumMultipliers m = subtract ? sum_multipliers<float>(importer, a, b, out)
-                                    : sum_multipliers<double>(importer, a, b, out);
+  const SumMultipliers m = subtract && out.type != DType::kUInt8
+                               ? sum_multipliers<float>(importer, a, b, out)
+                               : sum_multipliers<double>(importer, a, b, out);
   if (m.a.exponent() > 0 || m.b.exponent() > 0 || m.out.exponent() > 0)
     return importer.refuse(op,
                            "the scales make a multiplier of 1 or more, which the reference "
@@ -135,9 +136,7 @@ Status import_mul(Importer& importer, const Op& op) {
     return Status();
   if (refuse_zero_points(importer, op, a, b, out)) return Status();
   QRT_TRY(check_broadcast(importer, op));
-  const Multiplier m =
-      importer.multiplier(static_cast<double>(a.scale[0]) * static_cast<double>(b.scale[0]) /
-                          static_cast<double>(out.scale[0]));
+  const Multiplier m = importer.multiplier(product_scale(a, b, out));
   // Products stay below 2^16, of int16 at most 2^30; the reference shifts them left within int32.
   if (m.exponent() > (out.is_int16() ? 0 : 15))
     return importer.refuse(op, "the output's scale is too small beside the inputs'",
