@@ -24,7 +24,6 @@ struct ZipOf;
 QRT_ZIP(8, 1)
 QRT_ZIP(16, 2)
 QRT_ZIP(32, 4)
-QRT_ZIP(64, 8)
 #undef QRT_ZIP
 
 struct Two {
@@ -77,7 +76,6 @@ struct ByteTile8x8 {
 constexpr ListedPlanes kListedPlanesAvx2 = {
     {listed_plane<uint8_t, ListedTile<Two, 1>, ByteTile8x8>,
      listed_plane<uint16_t, ListedTile<Two, 2>, ListedTile<One, 2>>,
-     listed_plane<uint32_t, ListedTile<Two, 4>, ListedTile<One, 4>>,
-     listed_plane<uint64_t, ListedTile<Two, 8>, ListedTile<One, 8>>}};
+     listed_plane<uint32_t, ListedTile<Two, 4>, ListedTile<One, 4>>, listed_elements<uint64_t>}};
 
 }  // namespace qrt

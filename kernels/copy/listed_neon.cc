@@ -36,17 +36,6 @@ struct ZipOf<4> {
     return vreinterpretq_u8_u32(vzip2q_u32(of(a), of(b)));
   }
 };
-template <>
-struct ZipOf<8> {
-  static uint64x2_t of(uint8x16_t v) { return vreinterpretq_u64_u8(v); }
-  static uint8x16_t low(uint8x16_t a, uint8x16_t b) {
-    return vreinterpretq_u8_u64(vzip1q_u64(of(a), of(b)));
-  }
-  static uint8x16_t high(uint8x16_t a, uint8x16_t b) {
-    return vreinterpretq_u8_u64(vzip2q_u64(of(a), of(b)));
-  }
-};
-
 struct One {
   static constexpr size_t kLanes = 1;
   using Register = uint8x16_t;
@@ -79,7 +68,6 @@ struct ByteTile8x8 {
 constexpr ListedPlanes kListedPlanesNeon = {
     {listed_plane<uint8_t, ListedTile<One, 1>, ByteTile8x8>,
      listed_plane<uint16_t, ListedTile<One, 2>, ListedTile<One, 2>>,
-     listed_plane<uint32_t, ListedTile<One, 4>, ListedTile<One, 4>>,
-     listed_plane<uint64_t, ListedTile<One, 8>, ListedTile<One, 8>>}};
+     listed_plane<uint32_t, ListedTile<One, 4>, ListedTile<One, 4>>, listed_elements<uint64_t>}};
 
 }  // namespace qrt

@@ -125,42 +125,33 @@ void move_runs(const uint8_t* input, const size_t* at, size_t count, size_t byte
   }
 }
 
-// Of elements of 1 << type bytes: whether the planes have tiles for so many.
+// Of elements of 1 << type bytes: whether planes are worth tiles. Of 8 bytes there are none.
 bool fills_tiles(size_t type, size_t rows, size_t cols) {
+  constexpr size_t kFewElements = 32;
   const size_t least = type == 0 ? 8 : size_t{16} >> type;
-  return rows >= least && cols >= least;
+  return type < 3 && rows >= least && cols >= least && rows * cols >= kFewElements;
 }
 
 }  // namespace
 
-bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loops, size_t rank,
+bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loops, size_t all_rank,
                         size_t bytes, bool suits_planes, const uint8_t* input, uint8_t* output) {
-  TransposeLoop loops[kMaxRank];
-  for (size_t i = 0; i < rank; ++i) loops[i] = all_loops[i];
   // Elements that stay together are one.
-  const bool are_runs = loops[rank - 1].input_stride == bytes;
+  const bool are_runs = all_loops[all_rank - 1].input_stride == bytes;
   if (suits_planes && !are_runs) return false;
-  if (are_runs) bytes *= loops[--rank].size;
+  if (are_runs) bytes *= all_loops[--all_rank].size;
   size_t type = 0;  // of elements
   while (type < 4 && bytes != size_t{1} << type) ++type;
-  size_t input_at[kMostListed], output_at[kMostListed];
-  Side rows, cols;
-  if (type == 4) {
-    if (suits_planes) return false;
-    while (cols.size < kMostListed &&
-           take(loops, &rank, &TransposeLoop::output_stride, bytes * cols.size, &cols)) {
-    }
-    const Side outer = rest_of(loops, rank);
-    for (size_t first = 0; first < cols.size; first += kMostListed) {
-      const size_t count = cols.size - first < kMostListed ? cols.size - first : kMostListed;
-      list(cols, first, count, &TransposeLoop::input_stride, input_at);
-      for_all(outer, input, output + first * bytes,
-              [&](const uint8_t* in, uint8_t* out) { move_runs(in, input_at, count, bytes, out); });
-    }
-    return true;
-  }
+  TransposeLoop loops[kMaxRank];
+  size_t rank = 0;
+  const auto start = [&] {
+    rank = all_rank;
+    for (size_t i = 0; i < rank; ++i) loops[i] = all_loops[i];
+  };
+  start();
   // The shorter side takes the next loop, while there is one that the other has not taken.
-  for (bool more_rows = true, more_cols = true; more_rows || more_cols;) {
+  Side rows, cols;
+  for (bool more_rows = type < 4, more_cols = type < 4; more_rows || more_cols;) {
     const bool is_row = more_rows && (!more_cols || rows.size < cols.size);
     Side& side = is_row ? rows : cols;
     bool& more = is_row ? more_rows : more_cols;
@@ -168,23 +159,33 @@ bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loo
            take(loops, &rank, is_row ? &TransposeLoop::input_stride : &TransposeLoop::output_stride,
                 bytes * side.size, &side);
   }
-  // Element by element strides are as good, but for a call of few.
-  constexpr size_t kFewElements = 64;
-  const bool are_few = !suits_planes && (rows.rank > 1 || cols.rank > 1 || are_runs ||
-                                         rows.size * cols.size < kFewElements);
-  if (!fills_tiles(type, rows.size, cols.size) && !are_few) return false;
+  if (type == 4 || !fills_tiles(type, rows.size, cols.size)) {
+    // One by one, as the output has them; planes of strides are as good if they are large.
+    constexpr size_t kFewElements = 64;
+    const bool are_few =
+        type == 4 || rows.rank == 0 || rows.loops[0].size * cols.loops[0].size < kFewElements;
+    if (suits_planes || !(are_few || are_runs)) return false;
+    start();
+    rows = cols = Side();
+    // A list that all of the other loops use is best, if it is not short.
+    constexpr size_t kShortList = 8;
+    while (rank > 0 && (cols.size * loops[rank - 1].size <= kMostListed || cols.size < kShortList))
+      cols.push_back(loops[--rank]);
+  }
   const Side outer = rest_of(loops, rank);
+  size_t input_at[kMostListed], output_at[kMostListed];
+  output_at[0] = 0;
   for (size_t k = 0; k < cols.size; k += kMostListed) {
     const size_t count = cols.size - k < kMostListed ? cols.size - k : kMostListed;
     list(cols, k, count, &TransposeLoop::input_stride, input_at);
     for (size_t r = 0; r < rows.size; r += kMostListed) {
       const size_t row_count = rows.size - r < kMostListed ? rows.size - r : kMostListed;
-      if (rows.rank > 0)
-        list(rows, r, row_count, &TransposeLoop::output_stride, output_at);
-      else
-        output_at[0] = 0;
+      if (rows.rank > 0) list(rows, r, row_count, &TransposeLoop::output_stride, output_at);
       for_all(outer, input + r * bytes, output + k * bytes, [&](const uint8_t* in, uint8_t* out) {
-        planes.of[type]({in, input_at, out, output_at, row_count, count});
+        if (type < 4)
+          planes.of[type]({in, input_at, out, output_at, row_count, count});
+        else
+          move_runs(in, input_at, count, bytes, out);
       });
     }
   }

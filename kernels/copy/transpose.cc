@@ -52,9 +52,9 @@ TransposePlane plane_of(const TransposePlanes& planes, size_t element_bytes) {
 // Whether planes of the two loops fill tiles, or what an instruction set has for pixels of few channels; of
 // runs, whether they are long or many.
 bool suits_planes(const TransposeLoop& inner, const TransposeLoop& cross, size_t bytes) {
-  constexpr size_t kTile = 16, kPixels = 32, kMostChannels = 4, kLongRun = 64;
+  constexpr size_t kTile = 8, kPixels = 32, kMostChannels = 4, kLongRun = 64, kManyRuns = 16;
   const size_t rows = cross.size, cols = inner.size;
-  if (inner.input_stride == bytes) return cols * bytes >= kLongRun || rows >= kTile;
+  if (inner.input_stride == bytes) return cols * bytes >= kLongRun || rows >= kManyRuns;
   const bool joins = cols <= kMostChannels && cross.output_stride == cols && rows >= kPixels;
   const bool splits = rows <= kMostChannels && inner.input_stride == rows && cols >= kPixels;
   if (bytes == 1) return (rows >= kTile && cols >= kTile) || joins || splits;
