@@ -39,8 +39,8 @@ template <size_t kGroups, bool kJoin>
 constexpr Permutations<kGroups> kPermutations = permutations<kGroups, kJoin>();
 
 // Output register j.
-template <size_t kGroups>
-inline __m512i permute(const __m512i (&v)[kGroups], const Permutations<kGroups>& by, size_t j) {
+template <size_t kGroups, class Table>
+inline __m512i permute(const __m512i (&v)[kGroups], const Table& by, size_t j) {
   if constexpr (kGroups == 1)
     return _mm512_permutexvar_epi8(_mm512_load_si512(by.index[j][0]), v[0]);
   const __m512i first =
@@ -236,11 +236,13 @@ Block find_block(const TransposePlan& plan) {
   return {0, 0};
 }
 
+using BlockTable = Permutations<kMostBlock / 64>;
+
 // `count` blocks of `bytes` bytes, `stride` bytes apart in the input; each output register is permuted from
 // kRegisters of the input.
 template <size_t kRegisters>
-void permute_blocks(const Permutations<kRegisters>& by, size_t bytes, const uint8_t* in,
-                    size_t stride, uint8_t* out, size_t count) {
+void permute_each(const BlockTable& by, size_t bytes, const uint8_t* in, size_t stride,
+                  uint8_t* out, size_t count) {
   uint64_t masks[kRegisters];
   for (size_t k = 0; k < kRegisters; ++k)
     masks[k] = first_bytes(bytes > 64 * k ? bytes - 64 * k : 0);
@@ -254,15 +256,17 @@ void permute_blocks(const Permutations<kRegisters>& by, size_t bytes, const uint
   }
 }
 
-template <size_t kRegisters>
-void permute_blocks(const TransposePlan& plan, const Block& block, const uint8_t* in, uint8_t* out,
-                    size_t begin, size_t end) {
+// Blocks that are permuted within themselves; false where the plan has none.
+bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, size_t begin,
+                    size_t end) {
+  const Block block = find_block(plan);
+  if (block.bytes == 0 || block.first == 0) return false;
   const size_t element = plan.element_bytes;
   // Small blocks that follow each other are one.
   const size_t last = block.first - 1, stride = plan.stride[last] * element;
   const size_t together = stride == block.bytes && block.bytes < 64 ? 64 / block.bytes : 1;
   const size_t bytes = together * block.bytes;
-  Permutations<kRegisters> by{};
+  BlockTable by{};
   size_t index[kMaxRank] = {}, at = 0;
   for (size_t o = 0; o < bytes; o += element) {
     for (size_t b = 0; b < element; ++b) by.take(o + b, at + b);
@@ -275,7 +279,13 @@ void permute_blocks(const TransposePlan& plan, const Block& block, const uint8_t
     }
     if (i < block.first) at += block.bytes;
   }
+  constexpr decltype(&permute_each<1>) kEach[] = {permute_each<1>, permute_each<2>, permute_each<3>,
+                                                  permute_each<4>};
+  const auto each = kEach[(bytes + 63) / 64 - 1];
   // The loop before the blocks within, those before that around it.
+  size_t output_stride = plan.element_bytes;  // of the first loop
+  for (size_t i = 1; i < plan.rank; ++i) output_stride *= plan.dims[i];
+  out += begin * output_stride;
   const size_t count = last == 0 ? end - begin : plan.dims[last];
   size_t outer = last == 0 ? 1 : end - begin;
   for (size_t i = 1; i < last; ++i) outer *= plan.dims[i];
@@ -286,24 +296,8 @@ void permute_blocks(const TransposePlan& plan, const Block& block, const uint8_t
       from += (i == 0 ? begin + rest : rest % plan.dims[i]) * plan.stride[i] * element;
     if (last == 0) from += begin * stride;
     const size_t whole = count / together, left = (count - whole * together) * block.bytes;
-    permute_blocks(by, bytes, from, together * stride, out, whole);
-    if (left > 0) permute_blocks(by, left, from + whole * bytes, 0, out + whole * bytes, 1);
-  }
-}
-
-// Blocks that are permuted within themselves; false where the plan has none.
-bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, size_t begin,
-                    size_t end) {
-  const Block block = find_block(plan);
-  if (block.bytes == 0 || block.first == 0) return false;
-  size_t output_stride = plan.element_bytes;  // of the first loop
-  for (size_t i = 1; i < plan.rank; ++i) output_stride *= plan.dims[i];
-  out += begin * output_stride;
-  switch ((block.bytes + 63) / 64) {
-    case 1: permute_blocks<1>(plan, block, in, out, begin, end); break;
-    case 2: permute_blocks<2>(plan, block, in, out, begin, end); break;
-    case 3: permute_blocks<3>(plan, block, in, out, begin, end); break;
-    default: permute_blocks<4>(plan, block, in, out, begin, end); break;
+    each(by, bytes, from, together * stride, out, whole);
+    if (left > 0) each(by, left, from + whole * bytes, 0, out + whole * bytes, 1);
   }
   return true;
 }
