@@ -14,6 +14,7 @@ constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
 constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
 constexpr Part kNarrowPart = {"Narrow", built::kNarrow};
 constexpr Part kStemPart = {"Stem", built::kStem};
+constexpr Part kPermutationsPart = {"Permutations", built::kPermutations};
 
 // Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
 bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
@@ -42,6 +43,18 @@ bool may_take_narrow(const fb::Model& model, const fb::Operator& op) {
 bool may_take_stem(const fb::Operator& op) {
   const auto* o = op.options_as_Conv2D();
   return o != nullptr && o->tap_layout() == fb::TapLayout::ROW;
+}
+
+// Channels last or first, of several images, are planes of strides (kernels/copy/transpose.h).
+bool may_permute(const fb::Operator& op) {
+  const auto* o = op.options_as_Transpose();
+  if (o == nullptr || o->perm() == nullptr) return false;
+  // Axes that stay together are one; the first one may stay where it is.
+  uint32_t moved = 1;
+  for (uint32_t i = 1; i < o->perm()->size(); ++i)
+    moved += o->perm()->Get(i) != o->perm()->Get(i - 1) + 1;
+  const bool keeps_images = o->perm()->size() > 0 && o->perm()->Get(0) == 0;
+  return moved > (keeps_images ? 3u : 2u);
 }
 
 }  // namespace
@@ -82,6 +95,7 @@ std::vector<const Part*> parts_of(const fb::Model& model) {
     if (may_take_grouped(*op)) add(&kGroupedPart);
     if (may_take_narrow(model, *op)) add(&kNarrowPart);
     if (may_take_stem(*op)) add(&kStemPart);
+    if (may_permute(*op)) add(&kPermutationsPart);
   }
   return parts;
 }

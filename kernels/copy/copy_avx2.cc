@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/built.h"
 #include "kernels/copy/plane_blocks.h"
 #include "kernels/copy/transpose.h"
 
@@ -217,7 +218,10 @@ struct Avx2 {
 
 }  // namespace
 
-TransposePlanes planes_avx2() { return {plane_bytes1<Avx2>, plane_bytes4<Avx2>, copy_rows}; }
+TransposePlanes planes_avx2() {
+  return {plane_bytes1<Avx2>, plane_bytes4<Avx2>, copy_rows,
+          built::kPermutations ? &kListedPlanesAvx2 : nullptr};
+}
 
 void transpose_avx2(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {

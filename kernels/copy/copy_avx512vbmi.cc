@@ -3,6 +3,7 @@
 // as with narrower vectors.
 #include <immintrin.h>
 
+#include "kernels/built.h"
 #include "kernels/copy/plane_blocks.h"
 #include "kernels/copy/transpose.h"
 
@@ -38,10 +39,13 @@ template <size_t kGroups, bool kJoin>
 constexpr Permutations<kGroups> kPermutations = permutations<kGroups, kJoin>();
 
 // Output register j.
-template <size_t kGroups>
-inline __m512i permute(const __m512i (&v)[kGroups], const Permutations<kGroups>& by, size_t j) {
-  const __m512i first = _mm512_permutex2var_epi8(v[0], _mm512_load_si512(by.index[j][0]), v[1]);
-  if constexpr (kGroups == 2) {
+template <size_t kGroups, class Table>
+inline __m512i permute(const __m512i (&v)[kGroups], const Table& by, size_t j) {
+  if constexpr (kGroups == 1)
+    return _mm512_permutexvar_epi8(_mm512_load_si512(by.index[j][0]), v[0]);
+  const __m512i first =
+      _mm512_permutex2var_epi8(v[0], _mm512_load_si512(by.index[j][0]), v[1 % kGroups]);
+  if constexpr (kGroups <= 2) {
     return first;
   } else {
     const __m512i index = _mm512_load_si512(by.index[j][1]);
@@ -211,6 +215,93 @@ void rows_512(const void* input, size_t input_stride, void* output, size_t outpu
   }
 }
 
+// The innermost loops, of the output and of the input alike, of which few bytes change places among
+// themselves: as many as count for 2 to kMostBlock bytes.
+constexpr size_t kMostBlock = 256;
+
+struct Block {
+  size_t bytes, first;  // loops first .. rank - 1 of the plan
+};
+
+Block find_block(const TransposePlan& plan) {
+  size_t bytes = plan.element_bytes;
+  for (size_t i = plan.rank; i-- > 0;) {
+    bytes *= plan.dims[i];
+    if (bytes > kMostBlock) break;
+    size_t span = plan.element_bytes;  // what the loops reach in the input
+    for (size_t k = i; k < plan.rank; ++k)
+      span += (plan.dims[k] - 1) * plan.stride[k] * plan.element_bytes;
+    if (span == bytes && i + 1 < plan.rank) return {bytes, i};
+  }
+  return {0, 0};
+}
+
+using BlockTable = Permutations<kMostBlock / 64>;
+
+// `count` blocks of `bytes` bytes, `stride` bytes apart in the input; each output register is permuted from
+// kRegisters of the input.
+template <size_t kRegisters>
+void permute_each(const BlockTable& by, size_t bytes, const uint8_t* in, size_t stride,
+                  uint8_t* out, size_t count) {
+  uint64_t masks[kRegisters];
+  for (size_t k = 0; k < kRegisters; ++k)
+    masks[k] = first_bytes(bytes > 64 * k ? bytes - 64 * k : 0);
+  for (; count > 0; --count, in += stride, out += bytes) {
+    __m512i v[kRegisters];
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kRegisters; ++k) v[k] = _mm512_maskz_loadu_epi8(masks[k], in + 64 * k);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < kRegisters; ++k)
+      _mm512_mask_storeu_epi8(out + 64 * k, masks[k], permute(v, by, k));
+  }
+}
+
+// Blocks that are permuted within themselves; false where the plan has none.
+bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, size_t begin,
+                    size_t end) {
+  const Block block = find_block(plan);
+  if (block.bytes == 0 || block.first == 0) return false;
+  const size_t element = plan.element_bytes;
+  // Small blocks that follow each other are one.
+  const size_t last = block.first - 1, stride = plan.stride[last] * element;
+  const size_t together = stride == block.bytes && block.bytes < 64 ? 64 / block.bytes : 1;
+  const size_t bytes = together * block.bytes;
+  BlockTable by{};
+  size_t index[kMaxRank] = {}, at = 0;
+  for (size_t o = 0; o < bytes; o += element) {
+    for (size_t b = 0; b < element; ++b) by.take(o + b, at + b);
+    size_t i = plan.rank - 1;
+    for (; i >= block.first; --i) {
+      at += plan.stride[i] * element;
+      if (++index[i] < plan.dims[i]) break;
+      at -= plan.dims[i] * plan.stride[i] * element;
+      index[i] = 0;
+    }
+    if (i < block.first) at += block.bytes;
+  }
+  constexpr decltype(&permute_each<1>) kEach[] = {permute_each<1>, permute_each<2>, permute_each<3>,
+                                                  permute_each<4>};
+  const auto each = kEach[(bytes + 63) / 64 - 1];
+  // The loop before the blocks within, those before that around it.
+  size_t output_stride = plan.element_bytes;  // of the first loop
+  for (size_t i = 1; i < plan.rank; ++i) output_stride *= plan.dims[i];
+  out += begin * output_stride;
+  const size_t count = last == 0 ? end - begin : plan.dims[last];
+  size_t outer = last == 0 ? 1 : end - begin;
+  for (size_t i = 1; i < last; ++i) outer *= plan.dims[i];
+  for (size_t n = 0; n < outer; ++n, out += count * block.bytes) {
+    const uint8_t* from = in;
+    size_t rest = n;
+    for (size_t i = last; i-- > 0; rest /= plan.dims[i])
+      from += (i == 0 ? begin + rest : rest % plan.dims[i]) * plan.stride[i] * element;
+    if (last == 0) from += begin * stride;
+    const size_t whole = count / together, left = (count - whole * together) * block.bytes;
+    each(by, bytes, from, together * stride, out, whole);
+    if (left > 0) each(by, left, from + whole * bytes, 0, out + whole * bytes, 1);
+  }
+  return true;
+}
+
 }  // namespace
 
 void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* output, size_t begin,
@@ -224,8 +315,12 @@ void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* ou
                         pixel, end - begin, plan.dims[1], plan.dims[2])) {
     return;
   }
-  transpose_by_planes({plane_bytes1_512, narrower_planes().bytes4, rows_512}, plan, input, output,
-                      begin, end);
+  if (built::kPermutations && permute_blocks(plan, static_cast<const uint8_t*>(input),
+                                             static_cast<uint8_t*>(output), begin, end))
+    return;
+  transpose_by_planes(
+      {plane_bytes1_512, narrower_planes().bytes4, rows_512, narrower_planes().listed}, plan, input,
+      output, begin, end);
 }
 
 void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,

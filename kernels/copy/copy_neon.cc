@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/built.h"
 #include "kernels/copy/plane_blocks.h"
 #include "kernels/copy/transpose.h"
 
@@ -110,8 +111,9 @@ struct Neon {
 
 void transpose_neon(const TransposePlan& plan, const void* input, void* output, size_t begin,
                     size_t end) {
-  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>, copy_rows}, plan, input, output,
-                      begin, end);
+  transpose_by_planes({plane_bytes1<Neon>, plane_bytes4<Neon>, copy_rows,
+                       built::kPermutations ? &kListedPlanesNeon : nullptr},
+                      plan, input, output, begin, end);
 }
 
 }  // namespace qrt

@@ -1,6 +1,8 @@
 // Moves for every CPU.
 #include <cstdint>
 
+#include "kernels/built.h"
+#include "kernels/copy/listed_tiles.h"
 #include "kernels/copy/plane_blocks.h"
 #include "kernels/copy/transpose.h"
 
@@ -14,12 +16,16 @@ void plane(const void* input, size_t input_stride, void* output, size_t output_s
                       output_stride, rows, cols);
 }
 
+constexpr ListedPlanes kListed = {{listed_elements<uint8_t>, listed_elements<uint16_t>,
+                                   listed_elements<uint32_t>, listed_elements<uint64_t>}};
+
 }  // namespace
 
 void transpose_scalar(const TransposePlan& plan, const void* input, void* output, size_t begin,
                       size_t end) {
-  transpose_by_planes({plane<uint8_t>, plane<uint32_t>, copy_rows}, plan, input, output, begin,
-                      end);
+  transpose_by_planes(
+      {plane<uint8_t>, plane<uint32_t>, copy_rows, built::kPermutations ? &kListed : nullptr}, plan,
+      input, output, begin, end);
 }
 
 }  // namespace qrt

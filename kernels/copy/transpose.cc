@@ -49,10 +49,17 @@ TransposePlane plane_of(const TransposePlanes& planes, size_t element_bytes) {
   }
 }
 
-// A loop of the nest, strides in bytes.
-struct Loop {
-  size_t size, input_stride, output_stride;
-};
+// Whether planes of the two loops fill tiles, or what an instruction set has for pixels of few channels; of
+// runs, whether they are long or many.
+bool suits_planes(const TransposeLoop& inner, const TransposeLoop& cross, size_t bytes) {
+  constexpr size_t kTile = 8, kPixels = 32, kMostChannels = 4, kLongRun = 64, kManyRuns = 16;
+  const size_t rows = cross.size, cols = inner.size;
+  if (inner.input_stride == bytes) return cols * bytes >= kLongRun || rows >= kManyRuns;
+  const bool joins = cols <= kMostChannels && cross.output_stride == cols && rows >= kPixels;
+  const bool splits = rows <= kMostChannels && inner.input_stride == rows && cols >= kPixels;
+  if (bytes == 1) return (rows >= kTile && cols >= kTile) || joins || splits;
+  return bytes == 4 && rows >= 4 && cols >= 4;
+}
 
 }  // namespace
 
@@ -96,7 +103,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
     memcpy(out, in, bytes);
     return;
   }
-  Loop loops[kMaxRank];
+  TransposeLoop loops[kMaxRank];
   size_t run = bytes;
   for (size_t i = plan.rank; i-- > 0;) {
     loops[i] = {plan.dims[i], plan.stride[i] * bytes, run};
@@ -110,11 +117,11 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
 
   // The two innermost loops become one call: `inner` is contiguous in the output, `cross` in the
   // input; where they are the same, whole runs are moved and the next loop outwards is the cross.
-  const Loop inner = loops[plan.rank - 1];
+  const TransposeLoop inner = loops[plan.rank - 1];
   const bool runs = inner.input_stride == bytes;
-  Loop cross{1, bytes, 0};
+  TransposeLoop cross{1, bytes, 0};
   size_t outer_count = 0;
-  Loop outer[kMaxRank];
+  TransposeLoop outer[kMaxRank];
   for (size_t i = 0; i + 1 < plan.rank; ++i) {
     const bool is_cross = runs ? i + 2 == plan.rank : loops[i].input_stride == bytes;
     if (is_cross) {
@@ -123,6 +130,10 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
       outer[outer_count++] = loops[i];
     }
   }
+  if (planes.listed != nullptr && plan.rank > 1 &&
+      transpose_by_lists(*planes.listed, loops, plan.rank, bytes, suits_planes(inner, cross, bytes),
+                         in, out))
+    return;
   const TransposePlane transpose_plane = plane_of(planes, bytes);
   size_t index[kMaxRank] = {};
   for (;;) {
@@ -135,7 +146,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
     size_t i = outer_count;
     for (;; --i) {
       if (i == 0) return;
-      const Loop& loop = outer[i - 1];
+      const TransposeLoop& loop = outer[i - 1];
       in += loop.input_stride;
       out += loop.output_stride;
       if (++index[i - 1] < loop.size) break;
@@ -150,7 +161,7 @@ TransposePlanes narrower_planes() {
 #ifdef QRT_HAVE_AVX2
   return planes_avx2();
 #else
-  return {plane<uint8_t>, plane<uint32_t>, copy_rows};
+  return {plane<uint8_t>, plane<uint32_t>, copy_rows, nullptr};
 #endif
 }
 
@@ -163,7 +174,7 @@ void copy_rows(const void* input, size_t input_stride, void* output, size_t outp
     memcpy(out, in, rows * bytes);
   } else if (bytes > 64) {
     for (size_t i = 0; i < rows; ++i) memcpy(out + i * output_stride, in + i * input_stride, bytes);
-  } else if (bytes >= 32) {
+  } else if (bytes > 32) {
     copy_short_rows<Block16, 2>(in, input_stride, out, output_stride, rows, bytes);
   } else if (bytes >= 16) {
     copy_short_rows<Block16>(in, input_stride, out, output_stride, rows, bytes);

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "kernels/copy/copy.h"
+#include "kernels/copy/listed_planes.h"
 
 namespace qrt {
 
@@ -18,6 +19,7 @@ using TransposePlane = void (*)(const void* input, size_t input_stride, void* ou
 struct TransposePlanes {
   TransposePlane bytes1, bytes4;
   decltype(CopyKernel::rows) rows;
+  const ListedPlanes* listed;  // for those that leave the others nearly empty; null: none
 };
 
 // CopyKernel::transpose with these planes.
@@ -27,6 +29,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
 // What the best row of vectors up to 256 bits has, for planes that leave larger ones empty.
 TransposePlanes narrower_planes();
 TransposePlanes planes_avx2();
+extern const ListedPlanes kListedPlanesAvx2, kListedPlanesNeon;
 
 // CopyKernel::interleave.
 void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,

@@ -27,10 +27,10 @@ struct Zips256 {
   };
 
   QRT_INLINE Bytes missing() { return _mm256_set1_epi8(-128); }
-  QRT_INLINE Bytes load(const uint8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
   QRT_INLINE Bytes load(const uint8_t* p, Part n) {
+    return n == 32 ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : load_part(p, n);
+  }
+  __attribute__((noinline)) static Bytes load_part(const uint8_t* p, Part n) {
     alignas(32) uint8_t bytes[32];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
@@ -39,7 +39,7 @@ struct Zips256 {
   QRT_INLINE __m128i load_lane(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
-  QRT_INLINE __m128i load_lane(const uint8_t* p, LanePart n) {
+  __attribute__((noinline)) static __m128i load_lane(const uint8_t* p, LanePart n) {
     alignas(16) uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);

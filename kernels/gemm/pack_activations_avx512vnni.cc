@@ -30,7 +30,6 @@ struct Zips512 {
   };
 
   QRT_INLINE Bytes missing() { return _mm512_set1_epi8(-128); }
-  QRT_INLINE Bytes load(const uint8_t* p) { return _mm512_loadu_si512(p); }
   QRT_INLINE Bytes load(const uint8_t* p, const Part& part) {
     return _mm512_mask_loadu_epi8(missing(), part.mask, p);
   }

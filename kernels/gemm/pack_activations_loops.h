@@ -3,7 +3,7 @@
 //
 //   Part, LanePart             of kLanes * 16 bytes and of 16 the first n; for the rest loads give 128, the
 //                              byte that packs to 0
-//   load(p), load(p, part)     kLanes * 16 bytes
+//   load(p, part)              kLanes * 16 bytes
 //   load_lanes(p, stride), load_lanes(p, stride, lanes, part)
 //                              16 bytes from p, p + stride ...: lane by lane; of the first `lanes`
 //   missing()                  bytes of 128
@@ -36,17 +36,15 @@ struct Packing {
 };
 
 // Rows of k: 4 of them, of as many channels as a register has bytes.
-template <class V, bool kWhole>
+template <class V>
 QRT_INLINE void pack_rows(const Packing p) {
   using Bytes = typename V::Bytes;
   const typename V::Part part(p.channels);
-  const size_t blocks = kWhole ? V::kLanes : (p.channels + kBlock - 1) / kBlock;
+  const size_t blocks = (p.channels + kBlock - 1) / kBlock;
   const uint8_t* b = p.b;
   int8_t* to = p.to;
   typename V::Sums sums[4];
-  const auto load = [&](size_t row) QRT_INLINE_LAMBDA {
-    return kWhole ? V::load(b + row * p.stride) : V::load(b + row * p.stride, part);
-  };
+  const auto load = [&](size_t row) QRT_INLINE_LAMBDA { return V::load(b + row * p.stride, part); };
   const auto pack = [&](Bytes v0, Bytes v1, Bytes v2, Bytes v3) QRT_INLINE_LAMBDA {
     const Bytes l01 = V::low8(v0, v1), l23 = V::low8(v2, v3), h01 = V::high8(v0, v1),
                 h23 = V::high8(v2, v3);
@@ -144,10 +142,8 @@ QRT_INLINE void pack_activations_of(const ActivationPack& p, size_t begin, size_
                           p.bias + j};
     if (p.transposed)
       pack_channels<V>(part);
-    else if (part.channels == most)
-      pack_rows<V, true>(part);
     else
-      pack_rows<V, false>(part);
+      pack_rows<V>(part);
   }
   for (size_t j = begin; tail > 0 && j < end; j += kBlock)
     write_tail_weights(p.zero_point, tail, end - j < kBlock ? end - j : kBlock,

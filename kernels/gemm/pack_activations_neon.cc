@@ -25,14 +25,16 @@ struct Zips128 {
   };
 
   QRT_INLINE Bytes missing() { return vdupq_n_u8(128); }
-  QRT_INLINE Bytes load(const uint8_t* p) { return vld1q_u8(p); }
   QRT_INLINE Bytes load(const uint8_t* p, Part n) {
+    return n == 16 ? vld1q_u8(p) : load_part(p, n);
+  }
+  __attribute__((noinline)) static Bytes load_part(const uint8_t* p, Part n) {
     uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return vld1q_u8(bytes);
   }
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t) { return load(p); }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t) { return vld1q_u8(p); }
   QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, LanePart n) { return load(p, n); }
   QRT_INLINE Bytes low8(Bytes a, Bytes b) { return vzip1q_u8(a, b); }
   QRT_INLINE Bytes high8(Bytes a, Bytes b) { return vzip2q_u8(a, b); }

@@ -252,15 +252,32 @@ void row_f32_general(const ResizeRow<float>& row, const ResizePlane<float, float
   }
 }
 
+// By blocks of a pixel; the last one is moved back to end with it.
+template <class Lanes>
 void weigh_columns(const ResizeRow<float>& row, const float* source, float* y) {
   if constexpr (!kIntegerOnly) {
-    const size_t n = row.channels;
-    for (size_t x = 0; x < row.out_w; ++x, y += n) {
-      const float* a = source + static_cast<size_t>(row.low[x]) * n;
-      const float* b = source + static_cast<size_t>(row.high[x]) * n;
-      const float wa = row.low_weight[x], wb = row.high_weight[x];
-      float* __restrict out = y;
-      for (size_t i = 0; i < n; ++i) out[i] = wa * a[i] + wb * b[i];
+    using Block = typename Lanes::Block;
+    const size_t n = row.channels, out_w = row.out_w;
+    const int32_t *low = row.low, *high = row.high;
+    const float *low_weight = row.low_weight, *high_weight = row.high_weight;
+    for (size_t x = 0; x < out_w; ++x, y += n) {
+      const float* a = source + static_cast<size_t>(low[x]) * n;
+      const float* b = source + static_cast<size_t>(high[x]) * n;
+      const float wa = low_weight[x], wb = high_weight[x];
+      if (n < Lanes::kBlock) {
+        float* __restrict out = y;
+        for (size_t i = 0; i < n; ++i) out[i] = wa * a[i] + wb * b[i];
+        continue;
+      }
+      const size_t last = n - Lanes::kBlock;
+      for (size_t i = 0;; i = i + Lanes::kBlock < last ? i + Lanes::kBlock : last) {
+        Block va, vb;
+        __builtin_memcpy(&va, a + i, sizeof va);
+        __builtin_memcpy(&vb, b + i, sizeof vb);
+        const Block v = wa * va + wb * vb;
+        __builtin_memcpy(y + i, &v, sizeof v);
+        if (i == last) break;
+      }
     }
   }
 }

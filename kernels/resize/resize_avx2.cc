@@ -34,7 +34,7 @@ void resize_f32_general_avx2(const ResizeRow<float>& row, const ResizePlane<floa
   row_f32_general<Lanes>(row, planes, plane_count, bytes, y);
 }
 void resize_columns_avx2(const ResizeRow<float>& row, const float* source, float* y) {
-  weigh_columns(row, source, y);
+  weigh_columns<Lanes>(row, source, y);
 }
 void resize_f32_by_columns_avx2(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
                                 const ResizeColumns& columns, const ResizeBytes& bytes,

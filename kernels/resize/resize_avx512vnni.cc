@@ -31,7 +31,7 @@ void resize_f32_avx512vnni(const ResizeRow<float>& row, const ResizePlane<float,
   row_f32<Lanes>(row, plane, bytes, y);
 }
 void resize_columns_avx512vnni(const ResizeRow<float>& row, const float* source, float* y) {
-  weigh_columns(row, source, y);
+  weigh_columns<Lanes>(row, source, y);
 }
 void resize_f32_by_columns_avx512vnni(const ResizeRow<float>& row,
                                       const ResizePlane<float, float>& plane,

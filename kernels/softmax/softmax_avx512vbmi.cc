@@ -60,6 +60,9 @@ struct Table {
       return _mm512_maskz_permutexvar_epi8(mask, i, quarter[0]);
     } else if constexpr (kQuarters == 2) {
       return _mm512_maskz_permutex2var_epi8(mask, quarter[0], i, quarter[1]);
+    } else if constexpr (kQuarters == 3) {
+      const __m512i low = _mm512_maskz_permutex2var_epi8(mask, quarter[0], i, quarter[1]);
+      return _mm512_mask_permutexvar_epi8(low, _mm512_movepi8_mask(i) & mask, i, quarter[2]);
     } else {
       const __m512i low = _mm512_maskz_permutex2var_epi8(mask, quarter[0], i, quarter[1]);
       const __m512i high = _mm512_permutex2var_epi8(quarter[2], i, quarter[3]);
@@ -84,6 +87,11 @@ class Group {
   template <int kQuarters>
   uint32_t run() {
     add_up<kQuarters>();
+    // The last byte of fewer quarters stands for all that is further away.
+    const size_t shown = bounds_.shown;
+    if (kQuarters > 1 && shown < kBytes) return store<1>();
+    if (kQuarters > 2 && shown < 2 * kBytes) return store<2>();
+    if (kQuarters > 2 && shown < 3 * kBytes) return store<3>();
     return store<kQuarters>();
   }
 
@@ -157,6 +165,7 @@ class Group {
         _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38,
                          40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62));
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    const __m512i furthest = _mm512_set1_epi8(static_cast<char>(kBytes * kQuarters - 1));
     uint32_t open = 0;
     for (size_t r = 0; r < rows_; ++r) {
       const __m512 low = _mm512_set1_ps(low_[r][0]), high = _mm512_set1_ps(high_[r][0]);
@@ -184,7 +193,7 @@ class Group {
       const __m512i greatest = greatest_of_row(r);
       for_blocks(n_, [&](size_t i, __mmask64 mask) QRT_INLINE_LAMBDA {
         const __m512i d = _mm512_sub_epi8(greatest, _mm512_loadu_si512(x + i));
-        _mm512_mask_storeu_epi8(y + i, mask, table.look_up(mask, d));
+        _mm512_mask_storeu_epi8(y + i, mask, table.look_up(mask, _mm512_min_epu8(d, furthest)));
       });
     }
     return open;

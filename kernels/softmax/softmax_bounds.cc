@@ -24,12 +24,15 @@ bool make_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* bounds) {
       static_cast<double>(n) * static_cast<double>(most) > kMaxSum)
     return false;
   const double to_units = kOne / static_cast<double>(most);
+  constexpr float kLeastShown = 0.49f * static_cast<float>(kOne);  // of w it is much less than 0.01
+  bounds->shown = 0;
   for (size_t d = 0; d < 256; ++d) {
     const float e = params.table[255 - d], scaled = e * params.k;
     if (e > most) return false;
     const auto t = static_cast<uint32_t>(static_cast<double>(e) * to_units + 0.5);
     for (int i = 0; i < 3; ++i) bounds->bytes[i][d] = static_cast<uint8_t>(t >> 8 * i);
     bounds->share[d] = static_cast<float>(static_cast<double>(scaled) * to_units);
+    if (bounds->share[d] >= kLeastShown) bounds->shown = d + 1;
   }
   bounds->zero_point = params.zero_point;
   return true;

@@ -199,6 +199,56 @@ TEST_P(CopyTest, TransposesSixDimensions) {
   }
 }
 
+// Few bytes that change places among themselves, of every number of registers, and blocks around them.
+TEST_P(CopyTest, TransposesWithinBlocks) {
+  Random random;
+  for (const int64_t width : {1, 2, 3, 5, 8, 11, 16, 31, 32})
+    for (const int64_t run : {1, 2, 3})
+      for (const int64_t outer : {1, 2, 7, 40}) {
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {outer, 2, width, run}, {0, 2, 1, 3}, 1));
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {outer, 3, width, 2, run}, {1, 0, 3, 2, 4}, 1));
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {outer, width, 4}, {0, 2, 1}, 2));
+      }
+}
+
+// Rows and columns of several loops, more of them than one list holds, and runs that move whole.
+TEST_P(CopyTest, TransposesPlanesOfSeveralLoops) {
+  Random random;
+  for (const size_t element_bytes : {1, 2, 4, 8})
+    for (const int64_t few : {2, 3, 4, 7})
+      for (const int64_t many : {5, 16, 33, 150}) {
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {many, 9, few}, {2, 1, 0}, element_bytes));
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {few, 9, many}, {2, 1, 0}, element_bytes));
+        ASSERT_NO_FATAL_FAILURE(
+            check_transpose(GetParam(), random, {few, 3, many, 2}, {2, 1, 0, 3}, element_bytes));
+      }
+  for (int64_t run = 1; run <= 72; ++run)
+    ASSERT_NO_FATAL_FAILURE(
+        check_transpose(GetParam(), random, {3, 4, 3, 2, run}, {1, 0, 3, 2, 4}, 1));
+}
+
+TEST_P(CopyTest, TransposesAnything) {
+  Random random;
+  for (int i = 0; i < 400; ++i) {
+    const auto rank = static_cast<size_t>(random.integer(2, 6));
+    Dims dims;
+    Perm perm;
+    for (size_t k = 0; k < rank; ++k) {
+      const int64_t most = product(dims) > 2000 ? 2 : random.integer(0, 3) == 0 ? 70 : 7;
+      dims.push_back(random.integer(1, most));
+      perm.insert(perm.begin() + random.integer(0, static_cast<int64_t>(k)),
+                  static_cast<uint8_t>(k));
+    }
+    const auto element_bytes = size_t{1} << random.integer(0, 3);
+    ASSERT_NO_FATAL_FAILURE(check_transpose(GetParam(), random, dims, perm, element_bytes));
+  }
+}
+
 TEST_P(CopyTest, TransposesNothingOfAnEmptyTensor) {
   Random random;
   for (const Dims& dims : {Dims{0, 3, 4}, Dims{3, 0, 4}, Dims{3, 4, 0}, Dims{0, 0, 0}})

@@ -163,6 +163,22 @@ TEST(Softmax, GroupsOfRowsByBounds) {
   }
 }
 
+// Values from some distance on that are 0 in every row have one place in the rows' tables.
+TEST(Softmax, ShowsNothingFromSomeDistanceOn) {
+  Random random;
+  for (const size_t shown : {1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256}) {
+    std::vector<float> table(256, 0.0f);
+    for (size_t d = 0; d < 256; ++d)
+      table[255 - d] = d == 0 ? 1.0f : d < shown ? 0.75f : d % 2 == 0 ? 0.0019f : 0.0f;
+    const SoftmaxParams params{table.data(), 256.0f, 7};
+    for_bounds(params, 49, [&](const SoftmaxBoundsKernel&, const SoftmaxBounds& bounds) {
+      EXPECT_EQ(bounds.shown, shown);
+    });
+    for (const size_t n : {1, 2, 49, 64, 200})
+      ASSERT_NO_FATAL_FAILURE(check(params, random, 33, n, 0, 255)) << shown;
+  }
+}
+
 // Equal values whose rounded sum is as far from the exact one as it gets, and factors around those
 // that make every quotient a tie: some are between the bounds, all have to be right.
 TEST(Softmax, BoundsAroundTies) {

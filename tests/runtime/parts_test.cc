@@ -53,6 +53,16 @@ std::vector<std::string> of_product(size_t inputs) {
   return names(m);
 }
 
+std::vector<std::string> of_transpose(const std::vector<uint8_t>& perm) {
+  ModelBuilder m;
+  fb::TransposeOptionsT o;
+  o.perm = perm;
+  Shape shape;
+  for (size_t i = 0; i < perm.size(); ++i) shape.push_back(3);
+  m.op(std::move(o), {m.input(shape)}, {m.output(shape)});
+  return names(m);
+}
+
 using Names = std::vector<std::string>;
 
 TEST(Parts, TypesOfTensors) {
@@ -85,6 +95,16 @@ TEST(Parts, Convolutions) {
 TEST(Parts, Products) {
   EXPECT_EQ(of_product(3), Names());
   EXPECT_EQ(of_product(4), Names({"DynamicLayers"}));
+}
+
+TEST(Parts, Transpositions) {
+  EXPECT_EQ(of_transpose({1, 0}), Names());
+  EXPECT_EQ(of_transpose({0, 3, 1, 2}), Names());
+  EXPECT_EQ(of_transpose({0, 2, 3, 1}), Names());
+  EXPECT_EQ(of_transpose({2, 3, 0, 1}), Names());
+  EXPECT_EQ(of_transpose({2, 1, 0}), Names({"Permutations"}));
+  EXPECT_EQ(of_transpose({0, 2, 1, 3}), Names({"Permutations"}));
+  EXPECT_EQ(of_transpose({0, 3, 2, 1}), Names({"Permutations"}));
 }
 
 }  // namespace
