@@ -246,6 +246,82 @@ TEST(OnnxVolume, NothingIsTransposedBetweenLayers) {
   EXPECT_TRUE(imported.graph.batch_is_open) << imported.graph.batch_closed;
 }
 
+// Every input adds its products to the outputs that it reaches.
+struct TransposedCase {
+  int64_t batch = 1, groups = 1, in = 2, of_group = 3;
+  Axes size{3, 2, 4}, kernel{2, 2, 2}, stride{2, 2, 2}, dilation{1, 1, 1};
+  Axes before{0, 0, 0}, after{0, 0, 0}, extra{0, 0, 0};
+
+  int64_t made(size_t a) const {
+    return stride[a] * (size[a] - 1) + extra[a] + (kernel[a] - 1) * dilation[a] + 1 - before[a] -
+           after[a];
+  }
+};
+
+TEST(OnnxVolume, ConvTranspose) {
+  std::vector<TransposedCase> cases(9);
+  cases[1].kernel = {3, 4, 3}, cases[1].before = cases[1].after = {1, 1, 1};
+  cases[2].stride = {3, 1, 2}, cases[2].extra = {1, 0, 1}, cases[2].batch = 2;
+  cases[3].stride = {1, 1, 1}, cases[3].kernel = {3, 3, 3}, cases[3].dilation = {2, 1, 2};
+  cases[4].in = 4, cases[4].groups = 2, cases[4].kernel = {3, 3, 3};
+  cases[5].in = cases[5].groups = 3, cases[5].of_group = 1, cases[5].kernel = {3, 3, 3};
+  cases[6].in = cases[6].groups = 3, cases[6].of_group = 2, cases[6].stride = {2, 1, 1};
+  cases[7].kernel = {1, 3, 3}, cases[7].stride = {1, 2, 2};
+  cases[8].kernel = {3, 1, 1}, cases[8].stride = {2, 1, 1};
+  for (const TransposedCase& c : cases) {
+    Random random;
+    const int64_t in_group = c.in / c.groups, channels = c.of_group * c.groups;
+    const int64_t positions = c.size[0] * c.size[1] * c.size[2],
+                  taps = c.kernel[0] * c.kernel[1] * c.kernel[2],
+                  outputs = c.made(0) * c.made(1) * c.made(2);
+    const auto x =
+        random_integers<uint8_t>(&random, static_cast<size_t>(c.batch * c.in * positions));
+    const auto w = random_integers<int8_t>(&random, static_cast<size_t>(c.in * c.of_group * taps));
+    std::vector<int32_t> acc(static_cast<size_t>(c.batch * channels * outputs), 0);
+    for (int64_t n = 0; n < c.batch; ++n)
+      for (int64_t i = 0; i < c.in; ++i)
+        for (int64_t p = 0; p < positions; ++p)
+          for (int64_t t = 0; t < taps; ++t) {
+            const Axes at{p / (c.size[1] * c.size[2]), p / c.size[2] % c.size[1], p % c.size[2]};
+            const Axes tap{t / (c.kernel[1] * c.kernel[2]), t / c.kernel[2] % c.kernel[1],
+                           t % c.kernel[2]};
+            int64_t to = 0;
+            bool inside = true;
+            for (size_t a = 0; a < 3; ++a) {
+              const int64_t o = at[a] * c.stride[a] + tap[a] * c.dilation[a] - c.before[a];
+              inside = inside && o >= 0 && o < c.made(a);
+              to = to * c.made(a) + o;
+            }
+            for (int64_t j = 0; inside && j < c.of_group; ++j) {
+              const int64_t channel = n * channels + i / in_group * c.of_group + j;
+              acc[static_cast<size_t>(channel * outputs + to)] +=
+                  (x[static_cast<size_t>((n * c.in + i) * positions + p)] - 111) *
+                  w[static_cast<size_t>((i * c.of_group + j) * taps + t)];
+            }
+          }
+    std::vector<uint8_t> expected;
+    for (const int32_t v : acc)
+      expected.push_back(requantize_reference<uint8_t>(v, 0.05f * kWScale / kYScale, 130));
+    const auto dims = [](const Axes& a) { return Dims(a.begin(), a.end()); };
+    Dims pads = dims(c.before);
+    for (int64_t pad : c.after) pads.push_back(pad);
+    OnnxBuilder b;
+    const Dims weights = {c.in, c.of_group, c.kernel[0], c.kernel[1], c.kernel[2]};
+    b.integer_output<uint8_t>(
+        b.node(
+            "ConvTranspose",
+            {b.integer_input<uint8_t>({c.batch, c.in, c.size[0], c.size[1], c.size[2]}, 0.05f, 111),
+             b.dq<int8_t>(b.constant<int8_t>(weights, w), kWScale, 0)},
+            {{"group", c.groups},
+             {"strides", dims(c.stride)},
+             {"dilations", dims(c.dilation)},
+             {"pads", pads},
+             {"output_padding", dims(c.extra)}}),
+        kYScale, 130);
+    ASSERT_EQ(b.run_to<uint8_t>({to_bytes(x)}), expected);
+  }
+}
+
 std::vector<VolumeCase> pool_cases() {
   std::vector<VolumeCase> all(6);
   for (VolumeCase& c : all) c.kernel = {2, 3, 2};
