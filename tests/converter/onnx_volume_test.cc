@@ -313,6 +313,7 @@ TEST(OnnxVolume, ConvTranspose) {
             {b.integer_input<uint8_t>({c.batch, c.in, c.size[0], c.size[1], c.size[2]}, 0.05f, 111),
              b.dq<int8_t>(b.constant<int8_t>(weights, w), kWScale, 0)},
             {{"group", c.groups},
+             {"kernel_shape", dims(c.kernel)},
              {"strides", dims(c.stride)},
              {"dilations", dims(c.dilation)},
              {"pads", pads},
@@ -399,6 +400,46 @@ TEST(OnnxVolume, GlobalPools) {
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_EQ(from_bytes<uint8_t>(outputs[0]), most);
   EXPECT_EQ(from_bytes<uint8_t>(outputs[1]), mean);
+}
+
+TEST(OnnxVolume, BatchNormalizationAsAFloatOutput) {
+  OnnxBuilder b;
+  const std::string x = b.integer_input<uint8_t>({1, 2, 1, 1, 2}, 0.5f, 2);
+  b.output(b.node("BatchNormalization",
+                  {x, b.constant<float>({2}, {1, 2}), b.constant<float>({2}, {0, 8}),
+                   b.constant<float>({2}, {0, 0}), b.constant<float>({2}, {1, 1})},
+                  {{"epsilon", 0.0f}}));
+  EXPECT_EQ(b.run_to<float>({{2, 4, 0, 6}}), (std::vector<float>{0, 1, 6, 12}));
+}
+
+// Layers of dynamic quantisation take the scales of the run (runtime/ops/dynamic_layer.h).
+TEST(OnnxVolume, ScalesOfTheRunGoIntoTheLayer) {
+  for (const Dims& kernel : {Dims{3, 3, 3}, Dims{1, 1, 1}}) {
+    OnnxBuilder b;
+    const std::string x = b.input({1, 4, 3, 4, 4});
+    onnx::NodeProto* dynamic = b.graph().add_node();
+    dynamic->set_op_type("DynamicQuantizeLinear");
+    dynamic->set_name("dynamic");
+    dynamic->add_input(x);
+    for (const char* name : {"codes", "scale", "zero"}) dynamic->add_output(name);
+    Dims weights = {8, 4};
+    weights.insert(weights.end(), kernel.begin(), kernel.end());
+    Random random;
+    const auto w = random_integers<int8_t>(
+        &random, static_cast<size_t>(32 * kernel[0] * kernel[1] * kernel[2]));
+    const int64_t pad = kernel[0] / 2;
+    const std::string sums = b.node(
+        "ConvInteger", {"codes", b.constant<int8_t>(weights, w), "zero"}, {{"pads", Dims(6, pad)}});
+    b.output(b.node(
+        "Mul", {b.node("Cast", {sums}, {{"to", 1}}), b.node("Mul", {"scale", b.scalar(0.01f)})}));
+    Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+    ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
+    for (const convert::Node& n : imported.graph.nodes) {
+      EXPECT_EQ(n.options.AsFloat(), nullptr) << n.name;
+      EXPECT_EQ(n.options.AsDequantize(), nullptr) << n.name;
+    }
+  }
 }
 
 // Their numbers of positions differ from window to window.

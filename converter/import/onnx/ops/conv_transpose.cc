@@ -232,10 +232,9 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
   graph.values[w_value].weight_bits = packed_bits(c.weights->type);
   const ValueId b_value = constants.bias;
   const int zero = c.x_quant.stored_zero_point();
-  ValueId x = planes_of(importer, node, c.image, planes, window, c.groups, zero, kNoValue, c.x);
+  ValueId x = planes_of(importer, node, planes, zero, kNoValue, c.x);
   if (is_int16) x = importer.builder().widened(node, x);
-  ValueId y = importer.builder().new_value("", constants.type,
-                                           planes_shape(c.image, planes, window, channels), &out);
+  ValueId y = importer.builder().new_value("", constants.type, planes.result(channels), &out);
   Node n;
   const auto fill = [&](auto* o) {
     set_window(planes.window, o);
