@@ -85,7 +85,7 @@ bool GraphMaker::conv() {
 }
 
 bool GraphMaker::conv_transpose() {
-  const size_t x = pick({3, 4, 4});
+  const size_t x = pick({3, 4, 4, 5});
   const Dims dims = live_[x].dims;
   if (elements(dims) > 2000) return false;
   const size_t n = dims.size() - 2;

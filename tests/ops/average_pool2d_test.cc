@@ -15,7 +15,7 @@ namespace {
 using testing::Bytes;
 
 struct AveragePoolTester {
-  int64_t h = 1, w = 1, c = 1;
+  int64_t h = 1, w = 1, c = 1, planes = 0;
   float input_scale = 0.037f, output_scale = 0.029f;
   fb::AveragePool2DOptionsT o;
 
@@ -58,6 +58,19 @@ struct AveragePoolTester {
     return *this;
   }
 
+  // Of a volume, [n, planes, h, w, c].
+  AveragePoolTester& volume(int64_t count) {
+    planes = count;
+    return *this;
+  }
+  Shape shape(int64_t height, int64_t width, int64_t channels) const {
+    if (planes == 0) return {-1, height, width, channels};
+    return {-1, planes, height, width, channels};
+  }
+  size_t images(size_t batch) const {
+    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
+  }
+
   uint8_t average(const uint8_t* pixels, int64_t out_y, int64_t out_x, int64_t ch) const {
     float sum = 0;
     int count = 0, integers = 0;
@@ -93,13 +106,13 @@ struct AveragePoolTester {
     const int64_t out_h = (h + o.pad_top + o.pad_bottom - o.kernel_h) / o.stride_h + 1;
     const int64_t out_w = (w + o.pad_left + o.pad_right - o.kernel_w) / o.stride_w + 1;
     testing::ModelBuilder m;
-    const uint32_t x = m.input({-1, h, w, c}), y = m.output({-1, out_h, out_w, c});
+    const uint32_t x = m.input(shape(h, w, c)), y = m.output(shape(out_h, out_w, c));
     m.op(fb::AveragePool2DOptionsT(o), {x}, {y});
     for (const size_t batch : {1, 3}) {
       const size_t image_bytes = static_cast<size_t>(h * w * c);
-      Bytes input(batch * image_bytes), expected;
+      Bytes input(images(batch) * image_bytes), expected;
       random.fill(input, 0, 255);
-      for (size_t n = 0; n < batch; ++n)
+      for (size_t n = 0; n < images(batch); ++n)
         for (int64_t i = 0; i < out_h * out_w; ++i)
           for (int64_t ch = 0; ch < c; ++ch)
             expected.push_back(average(&input[n * image_bytes], i / out_w, i % out_w, ch));
@@ -117,6 +130,11 @@ TEST(AveragePool2D, Geometry) {
 
 TEST(AveragePool2D, CountsPaddingOnRequest) {
   AveragePoolTester().image(6, 6, 19).kernel(3, 3).pad(1, 1, 1, 1).counting_padding().test();
+}
+
+TEST(AveragePool2D, PlanesOfAVolumeAreImages) {
+  AveragePoolTester().image(7, 6, 20).kernel(3, 2).stride(2, 1).pad(1, 0, 1, 1).volume(3).test();
+  AveragePoolTester().image(7, 6, 5).kernel(3, 3).integer(128, 0, 255).volume(2).test();
 }
 
 TEST(AveragePool2D, SourcesOfInt8) {

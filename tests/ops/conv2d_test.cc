@@ -2,6 +2,7 @@
 // requantisation; models it has to refuse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -19,7 +20,7 @@ struct ConvTester {
   int64_t h = 1, w = 1, c = 1, out = 1, kh = 1, kw = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
-  int64_t groups = 1, terms = 1, pixels = 1;
+  int64_t groups = 1, terms = 1, pixels = 1, planes = 0;
   int fixed_zero_point = -1;  // or any
   bool rows = false;
   Kind kind = Kind::kF32;
@@ -68,6 +69,19 @@ struct ConvTester {
   ConvTester& requant(Kind k) {
     kind = k;
     return *this;
+  }
+
+  // Of a volume, [n, planes, h, w, c].
+  ConvTester& volume(int64_t count) {
+    planes = count;
+    return *this;
+  }
+  Shape shape(int64_t height, int64_t width, int64_t channels) const {
+    if (planes == 0) return {-1, height, width, channels};
+    return {-1, planes, height, width, channels};
+  }
+  size_t images(size_t batch) const {
+    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
   }
 
   int64_t out_h() const { return (h + top + bottom - dilation_h * (kh - 1) - 1) / stride_h + 1; }
@@ -168,11 +182,11 @@ struct ConvTester {
         static_cast<uint8_t>(fixed_zero_point >= 0 ? fixed_zero_point : random.integer(0, 255));
 
     testing::ModelBuilder m;
-    const uint32_t x = m.input({-1, h, w, c});
+    const uint32_t x = m.input(shape(h, w, c));
     const uint32_t wt = m.packed({out, kh, kw, c / groups}, fb::Packing::GEMM, packed);
     const uint32_t b = m.bias(bias);
     const uint32_t y =
-        m.output({-1, out_h(), out_w(), out}, kind == Kind::kAcc ? DType::kInt32 : DType::kUInt8);
+        m.output(shape(out_h(), out_w(), out), kind == Kind::kAcc ? DType::kInt32 : DType::kUInt8);
     fb::Conv2DOptionsT o;
     o.stride_h = static_cast<uint16_t>(stride_h), o.stride_w = static_cast<uint16_t>(stride_w);
     o.dilation_h = static_cast<uint16_t>(dilation_h);
@@ -190,9 +204,9 @@ struct ConvTester {
     m.op(std::move(o), {x, wt, b}, {y});
 
     for (const size_t batch : {1, 3}) {
-      Bytes input(batch * static_cast<size_t>(h * w * c)), expected;
+      Bytes input(images(batch) * static_cast<size_t>(h * w * c)), expected;
       random.fill(input, 0, 255);
-      for (size_t n = 0; n < batch; ++n) {
+      for (size_t n = 0; n < images(batch); ++n) {
         const uint8_t* pixels = &input[n * static_cast<size_t>(h * w * c)];
         convolve(pixels, sum, bias, zero_point, requant, &expected);
       }
@@ -286,6 +300,22 @@ TEST(Conv2D, RowTaps) {
   ConvTester().image(9, 9, 3).kernel(5, 2, 2).stride(4, 5).pad(1, 1, 1, 1).as_rows().test();
   ConvTester().image(4, 4, 7).kernel(5, 1, 1).as_rows().test();
   ConvTester().image(1, 1, 2).kernel(3, 1, 1).stride(1, 40).pad(0, 9, 0, 0).as_rows().test();
+}
+
+TEST(Conv2D, PlanesOfAVolumeAreImages) {
+  ConvTester().image(5, 6, 20).kernel(24, 1, 1).volume(3).test();
+  ConvTester().image(5, 6, 20).kernel(24, 1, 1).stride(2, 1).volume(3).test();
+  ConvTester().image(7, 6, 20).kernel(24, 3, 3).pad(1, 1, 1, 1).volume(4).test();
+  ConvTester()
+      .image(7, 6, 3)
+      .kernel(24, 3, 3)
+      .stride(2, 2)
+      .pad(1, 1, 1, 1)
+      .as_rows()
+      .volume(2)
+      .test();
+  ConvTester().image(5, 4, 8).kernel(8, 3, 3).in_groups(4).volume(2).test();
+  ConvTester().image(6, 6, 16).kernel(4, 3, 3).pad(1, 1, 1, 1).volume(2).requant(Kind::kAcc).test();
 }
 
 TEST(Conv2D, RowTapsOverSeveralStripsOfRows) {

@@ -2,6 +2,7 @@
 // models it has to refuse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -14,7 +15,7 @@ namespace {
 using testing::Bytes;
 
 struct DepthwiseTester {
-  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1;
+  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1, planes = 0;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
   bool is_int = false, shifts_up = false;
@@ -54,6 +55,19 @@ struct DepthwiseTester {
     return *this;
   }
 
+  // Of a volume, [n, planes, h, w, c].
+  DepthwiseTester& volume(int64_t count) {
+    planes = count;
+    return *this;
+  }
+  Shape shape(int64_t height, int64_t width, int64_t channels) const {
+    if (planes == 0) return {-1, height, width, channels};
+    return {-1, planes, height, width, channels};
+  }
+  size_t images(size_t batch) const {
+    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
+  }
+
   void test() const {
     testing::Random random;
     SCOPED_TRACE(random.trace());
@@ -68,10 +82,10 @@ struct DepthwiseTester {
     const uint8_t zero_point = static_cast<uint8_t>(random.integer(0, 255));
 
     testing::ModelBuilder m;
-    const uint32_t x = m.input({-1, h, w, c});
+    const uint32_t x = m.input(shape(h, w, c));
     const uint32_t wt = m.depthwise_weights({kh, kw, c * multiplier}, weights);
     const uint32_t b = m.bias(bias);
-    const uint32_t y = m.output({-1, out_h, out_w, c * multiplier});
+    const uint32_t y = m.output(shape(out_h, out_w, c * multiplier));
     fb::DepthwiseConv2DOptionsT o;
     o.stride_h = static_cast<uint16_t>(stride_h), o.stride_w = static_cast<uint16_t>(stride_w);
     o.dilation_h = static_cast<uint16_t>(dilation_h);
@@ -100,9 +114,9 @@ struct DepthwiseTester {
 
     for (const size_t batch : {1, 3}) {
       const size_t image_bytes = static_cast<size_t>(h * w * c);
-      Bytes input(batch * image_bytes), expected;
+      Bytes input(images(batch) * image_bytes), expected;
       random.fill(input, 0, 255);
-      for (size_t n = 0; n < batch; ++n) {
+      for (size_t n = 0; n < images(batch); ++n) {
         const uint8_t* pixels = &input[n * image_bytes];
         for (int64_t i = 0; i < out_h * out_w; ++i) {
           for (size_t ch = 0; ch < channels; ++ch) {
@@ -141,6 +155,11 @@ TEST(DepthwiseConv2D, KernelsOfAnySize) {
   DepthwiseTester().image(6, 5, 18).kernel(2, 4).pad(0, 1, 1, 2).test();
   DepthwiseTester().image(5, 5, 65).kernel(1, 1).test();
   DepthwiseTester().image(12, 3, 8).kernel(9, 1).pad(4, 0, 4, 0).test();
+}
+
+TEST(DepthwiseConv2D, PlanesOfAVolumeAreImages) {
+  DepthwiseTester().image(7, 6, 20).kernel(3, 3).pad(1, 1, 1, 1).volume(3).test();
+  DepthwiseTester().image(7, 6, 5).kernel(2, 3).stride(2, 1).times(2).volume(2).test();
 }
 
 TEST(DepthwiseConv2D, Dilation) {

@@ -11,13 +11,16 @@ namespace {
 
 using testing::Bytes;
 
-void check(int64_t h, int64_t w, int64_t c, std::unique_ptr<fb::RequantT> requant) {
+// With `planes`, of a volume of so many.
+void check(int64_t h, int64_t w, int64_t c, std::unique_ptr<fb::RequantT> requant,
+           int64_t planes = 0) {
   SCOPED_TRACE(std::to_string(h) + " x " + std::to_string(w) + " x " + std::to_string(c));
   testing::Random random;
   SCOPED_TRACE(random.trace());
   const int zero_point = static_cast<int>(random.integer(0, 255));
   testing::ModelBuilder m;
-  const uint32_t x = m.input({-1, h, w, c}), y = m.output({-1, 1, 1, c});
+  const uint32_t x = m.input(planes ? Shape{-1, planes, h, w, c} : Shape{-1, h, w, c}),
+                 y = m.output(planes ? Shape{-1, planes, 1, 1, c} : Shape{-1, 1, 1, c});
   fb::GlobalAveragePool2DOptionsT o;
   o.input_zero_point = static_cast<uint8_t>(zero_point);
   o.requant = std::move(requant);
@@ -25,9 +28,10 @@ void check(int64_t h, int64_t w, int64_t c, std::unique_ptr<fb::RequantT> requan
   m.op(std::move(o), {x}, {y});
   for (const size_t batch : {1, 3}) {
     const size_t pixels = static_cast<size_t>(h * w), channels = static_cast<size_t>(c);
-    Bytes input(batch * pixels * channels), expected;
+    const size_t images = batch * static_cast<size_t>(planes ? planes : 1);
+    Bytes input(images * pixels * channels), expected;
     random.fill(input, 0, 255);
-    for (size_t n = 0; n < batch; ++n) {
+    for (size_t n = 0; n < images; ++n) {
       for (size_t ch = 0; ch < channels; ++ch) {
         int32_t sum = 0;
         for (size_t i = 0; i < pixels; ++i)
@@ -44,6 +48,10 @@ TEST(GlobalAveragePool2D, AnySize) {
     for (const int64_t side : {1, 2, 7})
       check(side, side + 1, c,
             testing::requant_f32({1.0f / static_cast<float>(side * (side + 1))}, 128));
+}
+
+TEST(GlobalAveragePool2D, PlanesOfAVolumeAreImages) {
+  check(5, 6, 70, testing::requant_f32({1.0f / 30}, 128), 3);
 }
 
 TEST(GlobalAveragePool2D, IntegerRequantisation) {

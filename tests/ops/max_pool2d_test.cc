@@ -13,7 +13,7 @@ namespace {
 using testing::Bytes;
 
 struct MaxPoolTester {
-  int64_t h = 1, w = 1, c = 1;
+  int64_t h = 1, w = 1, c = 1, planes = 0;
   fb::MaxPool2DOptionsT o;
 
   MaxPoolTester& image(int64_t height, int64_t width, int64_t channels) {
@@ -37,6 +37,19 @@ struct MaxPoolTester {
     return *this;
   }
 
+  // Of a volume, [n, planes, h, w, c].
+  MaxPoolTester& volume(int64_t count) {
+    planes = count;
+    return *this;
+  }
+  Shape shape(int64_t height, int64_t width, int64_t channels) const {
+    if (planes == 0) return {-1, height, width, channels};
+    return {-1, planes, height, width, channels};
+  }
+  size_t images(size_t batch) const {
+    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
+  }
+
   void test() const {
     testing::Random random;
     SCOPED_TRACE(random.trace());
@@ -46,13 +59,13 @@ struct MaxPoolTester {
     const int64_t out_w =
         (w + o.pad_left + o.pad_right - o.dilation_w * (kw - 1) - 1) / o.stride_w + 1;
     testing::ModelBuilder m;
-    const uint32_t x = m.input({-1, h, w, c}), y = m.output({-1, out_h, out_w, c});
+    const uint32_t x = m.input(shape(h, w, c)), y = m.output(shape(out_h, out_w, c));
     m.op(o, {x}, {y});
     for (const size_t batch : {1, 3}) {
       const size_t image_bytes = static_cast<size_t>(h * w * c);
-      Bytes input(batch * image_bytes), expected;
+      Bytes input(images(batch) * image_bytes), expected;
       random.fill(input, 0, 255);
-      for (size_t n = 0; n < batch; ++n) {
+      for (size_t n = 0; n < images(batch); ++n) {
         const uint8_t* pixels = &input[n * image_bytes];
         for (int64_t i = 0; i < out_h * out_w; ++i) {
           for (int64_t ch = 0; ch < c; ++ch) {
@@ -83,6 +96,11 @@ TEST(MaxPool2D, Geometry) {
 TEST(MaxPool2D, AKernelOfZeroIsTheWholeImage) {
   MaxPoolTester().image(7, 5, 33).kernel(0, 0).test();
   MaxPoolTester().image(1, 1, 3).kernel(0, 0).test();
+}
+
+TEST(MaxPool2D, PlanesOfAVolumeAreImages) {
+  MaxPoolTester().image(7, 5, 33).kernel(3, 2).stride(2, 1).pad(1, 0, 1, 1).volume(3).test();
+  MaxPoolTester().image(7, 5, 33).kernel(0, 0).volume(2).test();
 }
 
 // Large enough to be cut on every instruction set.

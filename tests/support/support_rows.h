@@ -174,8 +174,10 @@ inline void record_support(const onnx::ModelProto& model, const convert::Report&
     std::string signature = join(in);
     if (!out.empty()) signature += (signature.empty() ? "-> " : " -> ") + out;
     std::set<std::string> options;
-    for (const onnx::AttributeProto& a : n.attribute())
+    for (const onnx::AttributeProto& a : n.attribute()) {
       options.insert(a.has_s() && !a.s().empty() ? a.name() + "=" + a.s() : a.name());
+      if (a.name() == "kernel_shape" && a.ints_size() == 3) options.insert("three dimensions");
+    }
     // What the S3's accumulators hold is said of each layer, not of the operator.
     const size_t note =
         result.find("S3-exact") == std::string::npos ? std::string::npos : result.find(", ");

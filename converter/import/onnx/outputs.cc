@@ -31,7 +31,7 @@ Status dequantize_output(Importer& importer, const std::string& name, const Tens
   if (t.table) {
     ValueId x = t.value;
     const int last = t.shape.rank() - 1;
-    const bool image = t.table_axis == 1 && t.shape.rank() == 4;
+    const bool image = t.table_axis == 1 && t.shape.rank() >= 4;
     if (!node || (t.table_axis >= 0 && t.table_axis != last && !image))
       return refuse_output(importer, name, node,
                            "its values differ along an axis that is not the last");

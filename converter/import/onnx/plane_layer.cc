@@ -23,7 +23,7 @@ std::vector<int64_t> taps_that_meet(const WindowAxis& w, int64_t planes) {
 
 Depth depth_of(const Image& image, const Window& w, int64_t groups) {
   if (!image.is_volume()) return Depth::kNone;
-  if (reads_pixels(w)) return Depth::kAsRows;
+  if (reads_pixels(w) && !reads_pixels(depth_as_rows(w))) return Depth::kAsRows;
   return groups > 1 && w.dilation[0] == 1 ? Depth::kInterleaved : Depth::kAsChannels;
 }
 
@@ -33,8 +33,9 @@ Window interleaved(Window w, int64_t taps) {
   return w;
 }
 
-std::vector<int64_t> source_of(const Image& image, const Window& w, const PlaneLayer& layer,
-                               int64_t in) {
+std::vector<int64_t> source_of(const PlaneLayer& layer) {
+  const Window& w = layer.whole;
+  const int64_t in = layer.image.c / layer.groups;
   const auto taps = static_cast<int64_t>(layer.taps.size());
   std::vector<int64_t> source;
   for (int64_t row = 0; row < layer.window.kernel[0]; ++row)
@@ -55,10 +56,11 @@ std::vector<int64_t> source_of(const Image& image, const Window& w, const PlaneL
 }  // namespace
 
 Status plan_plane_layer(const Image& image, const Window& w, int64_t groups, PlaneLayer* layer) {
-  const int64_t in = image.c / groups;
+  layer->image = image;
+  layer->whole = layer->window = w;
+  layer->groups = groups;
   layer->depth = depth_of(image, w, groups);
-  layer->window = w;
-  layer->in = in;
+  layer->in = image.c / groups;
   if (layer->depth == Depth::kAsRows) layer->window = depth_as_rows(w);
   if (layer->depth == Depth::kAsChannels || layer->depth == Depth::kInterleaved) {
     // Of the maps that are made.
@@ -69,7 +71,7 @@ Status plan_plane_layer(const Image& image, const Window& w, int64_t groups, Pla
     Shape made;
     QRT_TRY(
         make_shape({image.n, w.depth.output, image.size[0], image.size[1], taps * image.c}, &made));
-    if (layer->depth == Depth::kAsChannels) layer->in = taps * in;
+    if (layer->depth == Depth::kAsChannels) layer->in *= taps;
     if (layer->depth == Depth::kInterleaved) layer->window = interleaved(w, taps);
   }
   const Window& of = layer->window;
@@ -78,7 +80,7 @@ Status plan_plane_layer(const Image& image, const Window& w, int64_t groups, Pla
       return error(Code::kUnsupported,
                    "the window over planes has %lld rows, at most %lld are supported",
                    static_cast<long long>(field), static_cast<long long>(kMaxWindowField));
-  layer->source = source_of(image, w, *layer, in);
+  layer->source = source_of(*layer);
   return Status();
 }
 
@@ -96,8 +98,9 @@ ValueId with_zero_plane(Importer& importer, const NodeView& node, ValueId zero_p
 
 // The taps' planes of one output plane side by side.
 ValueId side_by_side(Importer& importer, const NodeView& node, const PlaneLayer& layer,
-                     int64_t groups, std::vector<ValueId> parts) {
+                     std::vector<ValueId> parts) {
   GraphBuilder& builder = importer.builder();
+  const int64_t groups = layer.groups;
   const Shape s = builder.shape_of(parts[0]);
   const auto taps = static_cast<int64_t>(parts.size());
   const bool is_interleaved = layer.depth == Depth::kInterleaved;
@@ -113,11 +116,12 @@ ValueId side_by_side(Importer& importer, const NodeView& node, const PlaneLayer&
 
 }  // namespace
 
-ValueId planes_of(Importer& importer, const NodeView& node, const Image& image,
-                  const PlaneLayer& layer, const Window& window, int64_t groups, int64_t zero_point,
-                  ValueId zero_point_of_run, ValueId x) {
+ValueId planes_of(Importer& importer, const NodeView& node, const PlaneLayer& layer,
+                  int64_t zero_point, ValueId zero_point_of_run, ValueId x) {
+  const Image& image = layer.image;
+  const WindowAxis& depth = layer.whole.depth;
   GraphBuilder& builder = importer.builder();
-  x = windowed_to_nhwc(importer, node, image, window, x);
+  x = windowed_to_nhwc(importer, node, image, layer.whole, x);
   if (layer.depth == Depth::kNone) return x;
   if (layer.depth == Depth::kAsRows) {
     x = builder.reshape(node, x, {image.n, image.depth, image.size[0] * image.size[1], image.c});
@@ -126,7 +130,7 @@ ValueId planes_of(Importer& importer, const NodeView& node, const Image& image,
   std::vector<Indices> planes;
   bool pads = false;
   for (int64_t tap : layer.taps) {
-    planes.push_back(indices_of_tap(window.depth, image.depth, tap));
+    planes.push_back(indices_of_tap(depth, image.depth, tap));
     pads |= std::find(planes.back().begin(), planes.back().end(), -1) != planes.back().end();
   }
   if (pads && zero_point_of_run != kNoValue) {
@@ -141,15 +145,13 @@ ValueId planes_of(Importer& importer, const NodeView& node, const Image& image,
     maps.set(1, std::move(of_tap));
     parts.push_back(is_all ? x : builder.gather(node, x, maps, zero_point));
   }
-  return parts.size() == 1 ? parts[0]
-                           : side_by_side(importer, node, layer, groups, std::move(parts));
+  return parts.size() == 1 ? parts[0] : side_by_side(importer, node, layer, std::move(parts));
 }
 
-Shape planes_shape(const Image& image, const PlaneLayer& layer, const Window& window, int64_t out) {
-  const int64_t* size = layer.window.output;
-  if (layer.depth == Depth::kNone || layer.depth == Depth::kAsRows)
-    return {image.n, size[0], size[1], out};
-  return {image.n, window.depth.output, size[0], size[1], out};
+Shape PlaneLayer::result(int64_t out) const {
+  const int64_t* size = window.output;
+  if (depth == Depth::kNone || depth == Depth::kAsRows) return {image.n, size[0], size[1], out};
+  return {image.n, whole.depth.output, size[0], size[1], out};
 }
 
 ValueId from_planes(Importer& importer, const NodeView& node, const Image& image,

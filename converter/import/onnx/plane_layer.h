@@ -18,6 +18,10 @@
 namespace qrt::convert::from_onnx {
 
 struct PlaneLayer {
+  Image image;
+  Window whole;  // as the source has it
+  int64_t groups = 1;
+
   enum class Depth { kNone, kAsRows, kAsChannels, kInterleaved } depth = Depth::kNone;
   Window window;                 // of the planes
   int64_t in = 1;                // input channels of a group
@@ -27,19 +31,18 @@ struct PlaneLayer {
   std::vector<int64_t> source;
 
   int64_t kernel_size() const { return window.kernel[0] * window.kernel[1]; }
+  // Of `out` channels, as the operator makes it.
+  Shape result(int64_t out) const;
 };
 
-// `window`: of the source. kUnsupported where the planes would be beyond the format's limits.
-Status plan_plane_layer(const Image& image, const Window& window, int64_t groups,
-                        PlaneLayer* layer);
+// kUnsupported where the planes would be beyond the format's limits.
+Status plan_plane_layer(const Image& image, const Window& whole, int64_t groups, PlaneLayer* layer);
 
 // What the layer reads, of x in the source's form. `zero_point`: of the padding, as the graph stores
 // it; or of the run, a value of the graph in place of kNoValue.
-ValueId planes_of(Importer& importer, const NodeView& node, const Image& image,
-                  const PlaneLayer& layer, const Window& window, int64_t groups, int64_t zero_point,
-                  ValueId zero_point_of_run, ValueId x);
-// The shape of its result, and that in the source's form.
-Shape planes_shape(const Image& image, const PlaneLayer& layer, const Window& window, int64_t out);
+ValueId planes_of(Importer& importer, const NodeView& node, const PlaneLayer& layer,
+                  int64_t zero_point, ValueId zero_point_of_run, ValueId x);
+// The result of an operator on planes in the source's form. `window`: of the source.
 ValueId from_planes(Importer& importer, const NodeView& node, const Image& image,
                     const Window& window, ValueId y);
 

@@ -136,13 +136,11 @@ ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, c
   graph.values[weights].quantization = centred_quantization(c.w_quant, depthwise ? 2 : 0);
   const bool is_int16 = constants.type == DType::kInt16;
   const int zero = c.x_quant.stored_zero_point();
-  ValueId x =
-      planes_of(importer, node, c.image, c.planes, c.window, c.groups, zero, c.x_zero_point, c.x);
+  ValueId x = planes_of(importer, node, c.planes, zero, c.x_zero_point, c.x);
   if (is_int16) x = importer.builder().widened(node, x);
   const ValueId bias = constants.bias;
   ValueId y = importer.builder().new_value("", gives_sums ? DType::kInt32 : constants.type,
-                                           planes_shape(c.image, c.planes, c.window, c.out),
-                                           gives_sums ? nullptr : out);
+                                           c.planes.result(c.out), gives_sums ? nullptr : out);
   const auto set_zero_point_of = [&](auto* o) {
     o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
     o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;

@@ -3,282 +3,259 @@
 // exact, and the one requantisation rounds as that of a QLinearConv.
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <optional>
 
+#include "converter/import/common/index_maps.h"
 #include "converter/import/common/transpose_conv.h"
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/window.h"
+#include "converter/import/onnx/plane_layer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 
+constexpr int kAxes = kMostDimensions;  // depth, rows, columns
+
 struct TransposedConvolution {
   ValueId x = kNoValue;
   Quant x_quant, w_quant;
-  ConstantPtr weights;  // [in, out / groups, (kh,) kw]
+  ConstantPtr weights;  // [in, out / groups, ((kd,) kh,) kw]
   Image image;
   int64_t groups = 1, out = 0;
-  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
-  int64_t before[2] = {0, 0}, output[2] = {1, 1};
+  int64_t kernel[kAxes] = {1, 1, 1}, stride[kAxes] = {1, 1, 1}, dilation[kAxes] = {1, 1, 1};
+  int64_t before[kAxes] = {0, 0, 0}, output[kAxes] = {1, 1, 1};
   std::vector<float> products;         // one, or one per output channel
   std::vector<double> int16_products;  // the same of 16 bits
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
+
+  int64_t input(int axis) const { return axis == 0 ? image.depth : image.size[axis - 1]; }
+  PhasedAxis phased(int axis) const {
+    return {input(axis), output[axis], kernel[axis], stride[axis], dilation[axis], before[axis]};
+  }
 };
 
 // Padding and output size, as the operator's text has them.
 Status read_output(const NodeView& node, TransposedConvolution* c) {
   const int d = c->image.dimensions;
-  // Of rows and columns, behind the place of a depth.
-  int64_t strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1};
-  int64_t extras[3] = {}, all_before[3] = {}, all_after[3] = {};
-  const int64_t *extra = extras + 1, *pads_before = all_before + 1, *pads_after = all_after + 1;
-  QRT_TRY(read_extents(node, "strides", d, 1, strides));
-  QRT_TRY(read_extents(node, "dilations", d, 1, dilations));
-  std::copy_n(strides + 1, 2, c->stride);
-  std::copy_n(dilations + 1, 2, c->dilation);
-  QRT_TRY(read_extents(node, "output_padding", d, 0, extras));
+  int64_t extra[kAxes] = {}, pads_before[kAxes] = {}, pads_after[kAxes] = {};
+  QRT_TRY(read_extents(node, "strides", d, 1, c->stride));
+  QRT_TRY(read_extents(node, "dilations", d, 1, c->dilation));
+  QRT_TRY(read_extents(node, "output_padding", d, 0, extra));
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
                   "auto_pad is '%s'", auto_pad.c_str());
-  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, all_before, all_after));
+  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, pads_before, pads_after));
   std::vector<int64_t> wanted = node.integers("output_shape");
   if (static_cast<int>(wanted.size()) == d + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   QRT_MODEL_CHECK(wanted.empty() || static_cast<int>(wanted.size()) == d,
                   "output_shape has %zu entries, expected %d", wanted.size(), d);
-  for (int i = 2 - d; i < 2; ++i) {
+  for (int i = kAxes - d; i < kAxes; ++i) {
     const int64_t full =
-        c->stride[i] * (c->image.size[i] - 1) + extra[i] + c->dilation[i] * (c->kernel[i] - 1) + 1;
+        c->stride[i] * (c->input(i) - 1) + extra[i] + c->dilation[i] * (c->kernel[i] - 1) + 1;
     int64_t out = full - pads_before[i] - pads_after[i];
     c->before[i] = pads_before[i];
     if (!wanted.empty() || same) {
       // SAME does not fill up what a kernel smaller than its stride leaves open.
-      out = wanted.empty() ? std::min(c->image.size[i] * c->stride[i], full)
-                           : wanted[static_cast<size_t>(i - (2 - d))];
+      out = wanted.empty() ? std::min(c->input(i) * c->stride[i], full)
+                           : wanted[static_cast<size_t>(i - (kAxes - d))];
       const int64_t total = std::max<int64_t>(0, full - out);
       c->before[i] = upper ? total / 2 : total - total / 2;
     }
     QRT_MODEL_CHECK(out >= 1 && out <= INT32_MAX, "the output has %lld positions along axis %d",
-                    static_cast<long long>(out), i + d);
+                    static_cast<long long>(out), i + d - 1);
     c->output[i] = out;
   }
   return Status();
 }
 
-// The convolution of all phases.
-struct Phases {
-  explicit Phases(const TransposedConvolution& c)
-      : h(c.image.size[0], c.output[0], c.kernel[0], c.stride[0], c.dilation[0], c.before[0]),
-        w(c.image.size[1], c.output[1], c.kernel[1], c.stride[1], c.dilation[1], c.before[1]),
-        count(h.phases * w.phases),
-        channels(c.out * count),
-        in(c.image.c / c.groups),
-        is_depthwise(in == 1 && c.groups > 1) {}
-
-  PhasedAxis h, w;
-  int64_t count, channels;  // channels: outputs of the convolution
-  int64_t in;               // inputs of a group
-  bool is_depthwise;
-};
-
 // Channel of the convolution that computes a phase of an output channel: phases outermost, so that
 // interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
-int64_t channel_of(const TransposedConvolution& c, const Phases& p, int64_t phase, int64_t o) {
-  return c.groups == 1 ? phase * c.out + o : o * p.count + phase;
-}
-
-// One value for each channel of the convolution, of those of the source: one, or one per channel.
-template <class T>
-std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
-                      const std::vector<T>& values) {
-  if (values.size() == 1) return values;
-  std::vector<T> result(static_cast<size_t>(p.channels));
-  for (int64_t phase = 0; phase < p.count; ++phase)
-    for (int64_t o = 0; o < c.out; ++o)
-      result[static_cast<size_t>(channel_of(c, p, phase, o))] = values[static_cast<size_t>(o)];
-  return result;
-}
-
-// The same with a value for each channel in any case.
-template <class T>
-std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
-                             const std::vector<T>& values) {
-  std::vector<T> result = spread(c, p, values);
-  result.resize(static_cast<size_t>(p.channels), values[0]);
-  return result;
+int64_t channel_of(const TransposedConvolution& c, int64_t phases, int64_t phase, int64_t o) {
+  return c.groups == 1 ? phase * c.out + o : o * phases + phase;
 }
 
 // Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
 constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
 
-// [n, h, w, c] without what lies beyond `size`.
-ValueId crop_image(Importer& importer, const NodeView& node, ValueId y, const int64_t* size) {
-  Shape shape = importer.builder().shape_of(y);
-  Node n = make_node<fb::GatherOptionsT>(node.name(), node.op(), {y}, {});
-  auto& o = options<fb::GatherOptionsT>(n);
-  for (int i = 0; i < 2; ++i) {
-    if (shape[1 + i] == size[i]) continue;
-    auto axis = std::make_unique<fb::GatherAxisT>();
-    axis->axis = static_cast<uint8_t>(1 + i);
-    axis->index.resize(static_cast<size_t>(size[i]));
-    std::iota(axis->index.begin(), axis->index.end(), 0);
-    shape[1 + i] = size[i];
-    o.axes.push_back(std::move(axis));
+// Images without what lies beyond `size`.
+ValueId crop_image(Importer& importer, const NodeView& node, const TransposedConvolution& c,
+                   ValueId y) {
+  IndexMaps maps(importer.builder().shape_of(y));
+  for (int i = c.image.is_volume() ? 0 : 1; i < kAxes; ++i) {
+    const int axis = maps.from().rank() - 1 - kAxes + i;
+    if (maps.from()[axis] != c.output[i]) maps.set(axis, stepped(0, c.output[i], 1));
   }
-  if (o.axes.empty()) return y;
-  const ValueId cropped = importer.builder().new_value("", importer.builder().type_of(y), shape);
-  n.outputs = {cropped};
-  importer.graph().nodes.push_back(std::move(n));
-  return cropped;
+  return maps.is_identity() ? y : importer.builder().gather(node, y, maps, 0);
 }
 
-// Less their zero points, [channels, kernel_h, kernel_w, in].
-std::vector<int32_t> weights_of_phases(const TransposedConvolution& c, const Phases& p) {
-  const PhasedAxis &h = p.h, &w = p.w;
-  const int64_t out_of_group = c.out / c.groups;
-  std::vector<int32_t> weights(static_cast<size_t>(p.channels * h.kernel * w.kernel * p.in), 0);
-  for (int64_t o = 0; o < c.out; ++o) {
-    const int64_t group = o / out_of_group, j = o % out_of_group;
-    const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
-    for (int64_t ph = 0; ph < h.phases; ++ph)
-      for (int64_t pw = 0; pw < w.phases; ++pw)
-        for (int64_t th = 0; th < h.kernel; ++th)
-          for (int64_t tw = 0; tw < w.kernel; ++tw) {
-            const int64_t kh = h.source(ph, th), kw = w.source(pw, tw);
-            if (kh < 0 || kw < 0) continue;
-            const int64_t channel = channel_of(c, p, ph * w.phases + pw, o);
-            for (int64_t i = 0; i < p.in; ++i) {
-              const int64_t from =
-                  (((group * p.in + i) * out_of_group + j) * c.kernel[0] + kh) * c.kernel[1] + kw;
-              const int64_t to = ((channel * h.kernel + th) * w.kernel + tw) * p.in + i;
-              weights[static_cast<size_t>(to)] =
-                  static_cast<int32_t>(c.weights->integer(from)) - zero;
-            }
-          }
-  }
-  return weights;
-}
-
-// Nothing: refused.
-std::optional<LayerConstants> make_constants(Importer& importer, const NodeView& node,
-                                             const TransposedConvolution& c, const Phases& p,
-                                             const Quant& out, Limits limits) {
-  std::vector<int32_t> weights = weights_of_phases(c, p);
-  if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
-    Int16Source sums;
-    sums.weights = std::move(weights);
-    sums.out = p.channels;
-    sums.padded_in = p.h.kernel * p.w.kernel * ((p.in + 3) / 4 * 4);
-    sums.products = spread(c, p, c.int16_products);
-    sums.bias = spread_to_all(c, p, c.real_bias);
-    sums.x_zero_point = c.x_quant.stored_zero_point();
-    return make_int16_layer(importer, node, sums, out, limits);
-  }
-  auto requant = byte_requant(importer, node, spread(c, p, c.products), out, limits);
-  if (!requant) return std::nullopt;
-  return byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()),
-                        spread_to_all(c, p, c.bias), std::move(requant));
-}
-
-// [o, h, w, 1] as DepthwiseConv2D has them: [h, w, o].
-std::vector<int16_t> taps_outermost(const std::vector<int16_t>& weights, int64_t taps,
-                                    int64_t channels) {
-  std::vector<int16_t> by_tap(weights.size());
-  for (int64_t o = 0; o < channels; ++o)
-    for (int64_t t = 0; t < taps; ++t)
-      by_tap[static_cast<size_t>(t * channels + o)] = weights[static_cast<size_t>(o * taps + t)];
-  return by_tap;
-}
-
-// The convolution of all phases: its output, [n, steps_h, steps_w, channels].
-ValueId emit_convolution(Importer& importer, const NodeView& node, const std::string& ops,
-                         const TransposedConvolution& c, const Phases& p, const Quant& out,
-                         LayerConstants constants) {
-  const PhasedAxis &h = p.h, &w = p.w;
-  const bool is_int16 = constants.type == DType::kInt16;
-  Shape shape = {p.channels, h.kernel, w.kernel, p.in};
-  if (p.is_depthwise) {
-    shape = {h.kernel, w.kernel, p.channels};
-    constants.weights = taps_outermost(constants.weights, h.kernel * w.kernel, p.channels);
-  }
-  Graph& graph = importer.graph();
-  const ValueId weights =
-      graph.add_constant(node.input(1), DType::kInt16, shape, constants.weights);
-  graph.values[weights].weight_bits = packed_bits(c.weights->type);
-  ValueId x = image_to_nhwc(importer, node, c.image, c.x);
-  if (is_int16) x = importer.builder().widened(node, x);
-  const ValueId y = importer.builder().new_value("", constants.type,
-                                                 {c.image.n, h.steps, w.steps, p.channels}, &out);
-  Window window;
-  window.before[0] = h.pad_before, window.before[1] = w.pad_before;
-  window.after[0] = h.pad_after, window.after[1] = w.pad_after;
-  Node n;
-  const auto fill = [&](auto* o) {
-    set_window(window, o);
-    const int zero = c.x_quant.stored_zero_point();
-    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
-    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
-    o->requant = std::move(constants.requant);
-  };
-  const std::vector<ValueId> inputs = {x, weights, constants.bias};
-  if (p.is_depthwise) {
-    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, inputs, {y});
-    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
-    fill(&o);
-    o.multiplier = static_cast<uint32_t>(p.channels / c.groups);
-  } else {
-    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, inputs, {y});
-    auto& o = options<fb::Conv2DOptionsT>(n);
-    fill(&o);
-    o.groups = static_cast<uint32_t>(c.groups);
-  }
-  graph.nodes.push_back(std::move(n));
-  importer.became(node, p.is_depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
-  return y;
-}
-
-// [n, steps_h, steps_w, channels] as [n, steps_h * phases_h, steps_w * phases_w, out].
+// The phases, which are channels of y, where they belong: those along depth first, then within planes.
 ValueId interleave(Importer& importer, const NodeView& node, const TransposedConvolution& c,
-                   const Phases& p, ValueId y) {
-  if (p.count == 1) return y;
-  const PhasedAxis &h = p.h, &w = p.w;
+                   const PhasedAxis* axes, ValueId y) {
+  GraphBuilder& builder = importer.builder();
+  const PhasedAxis &d = axes[0], &h = axes[1], &w = axes[2];
+  const int64_t n = c.image.n, depth = d.steps * d.phases;
   const bool outer = c.groups == 1;
-  const Shape apart = outer ? Shape{c.image.n, h.steps, w.steps, h.phases, w.phases, c.out}
-                            : Shape{c.image.n, h.steps, w.steps, c.out, h.phases, w.phases};
-  y = importer.builder().transpose(
-      node, importer.builder().reshape(node, y, apart),
-      outer ? std::vector<int>{0, 1, 3, 2, 4, 5} : std::vector<int>{0, 1, 4, 2, 5, 3});
-  return importer.builder().reshape(node, y,
-                                    {c.image.n, h.steps * h.phases, w.steps * w.phases, c.out});
+  const auto move = [&](const Shape& apart, const std::vector<int>& perm) {
+    y = builder.transpose(node, builder.reshape(node, y, apart), perm);
+  };
+  if (d.phases > 1) {
+    const int64_t pixels = h.steps * w.steps, in_plane = h.phases * w.phases;
+    if (outer)
+      move({n, d.steps, pixels, d.phases, in_plane * c.out}, {0, 1, 3, 2, 4});
+    else
+      move({n, d.steps, pixels, c.out, d.phases, in_plane}, {0, 1, 4, 2, 3, 5});
+  }
+  if (h.phases * w.phases > 1) {
+    if (outer)
+      move({n, depth * h.steps, w.steps, h.phases, w.phases, c.out}, {0, 1, 3, 2, 4, 5});
+    else
+      move({n, depth * h.steps, w.steps, c.out, h.phases, w.phases}, {0, 1, 4, 2, 5, 3});
+  }
+  Shape made{n};
+  if (c.image.is_volume()) made.push_back(depth);
+  for (const PhasedAxis* a : {&h, &w}) made.push_back(a->steps * a->phases);
+  made.push_back(c.out);
+  return builder.shape_of(y) == made ? y : builder.reshape(node, y, made);
 }
 
 Status emit(Importer& importer, const NodeView& node, const std::string& ops,
             const TransposedConvolution& c, const Quant& out, Limits limits, ValueId* result) {
-  const Phases p(c);
-  Shape weights, made;
-  QRT_TRY(make_shape({p.channels, p.h.kernel, p.w.kernel, p.in}, &weights));
-  QRT_TRY(make_shape({c.image.n, p.h.steps, p.w.steps, p.channels}, &made));
-  QRT_TRY(make_shape({c.image.n, p.h.steps * p.h.phases, p.w.steps * p.w.phases, c.out}, &made));
-  for (const PhasedAxis& a : {p.h, p.w})
+  const PhasedAxis axes[kAxes] = {c.phased(0), c.phased(1), c.phased(2)};
+  const PhasedAxis &d = axes[0], &h = axes[1], &w = axes[2];
+  const int64_t phases = d.phases * h.phases * w.phases, channels = c.out * phases;
+  const int64_t in = c.image.c / c.groups, out_of_group = c.out / c.groups;
+  Shape all_weights, made;
+  QRT_TRY(make_shape({channels, d.kernel, h.kernel, w.kernel, in}, &all_weights));
+  QRT_TRY(make_shape({c.image.n, d.steps, h.steps, w.steps, channels}, &made));
+  QRT_TRY(make_shape({c.image.n, d.steps * d.phases, h.steps * h.phases, w.steps * w.phases, c.out},
+                     &made));
+  for (const PhasedAxis& a : axes)
     if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
         a.pad_after > kMaxWindowField)
       return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
                    static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
                    static_cast<long long>(kMaxWindowField));
-  if (weights.elements() > kFreeWeights && weights.elements() / kMostGrowth > c.weights->elements())
+
+  const int64_t source = c.weights->elements();
+  if (all_weights.elements() > kFreeWeights && all_weights.elements() / kMostGrowth > source)
     return importer.refuse(
-        node, "as a convolution of its phases its weights would have shape " + weights.to_string(),
+        node,
+        "as a convolution of its phases its weights would have shape " + all_weights.to_string(),
         node.output(0), "use a stride closer to the size of the kernel");
 
-  std::optional<LayerConstants> constants = make_constants(importer, node, c, p, out, limits);
-  if (!constants) return Status();
-  const bool is_int16 = constants->type == DType::kInt16;
-  ValueId y = emit_convolution(importer, node, ops, c, p, out, std::move(*constants));
-  y = crop_image(importer, node, interleave(importer, node, c, p, y), c.output);
+  Window window;
+  const auto axis_of = [](const PhasedAxis& a) {
+    return WindowAxis{a.kernel, 1, 1, a.pad_before, a.pad_after, a.steps};
+  };
+  window.depth = axis_of(d);
+  window.set_axis(0, axis_of(h));
+  window.set_axis(1, axis_of(w));
+  PlaneLayer planes;
+  QRT_TRY(plan_plane_layer(c.image, window, c.groups, &planes));
+
+  // One value for each channel of the convolution, of those of the source.
+  const auto spread = [&](const auto& values) {
+    auto spread_values = values;
+    if (values.size() == 1) return spread_values;
+    spread_values.resize(static_cast<size_t>(channels));
+    for (int64_t p = 0; p < phases; ++p)
+      for (int64_t o = 0; o < c.out; ++o)
+        spread_values[static_cast<size_t>(channel_of(c, phases, p, o))] =
+            values[static_cast<size_t>(o)];
+    return spread_values;
+  };
+  const bool depthwise = planes.in == 1 && c.groups > 1;
+  const auto of_channel = static_cast<int64_t>(planes.source.size());
+  std::vector<int32_t> weights(static_cast<size_t>(channels * of_channel), 0);
+  const int64_t all_taps = d.kernel * h.kernel * w.kernel;
+  for (int64_t o = 0; o < c.out; ++o) {
+    const int64_t group = o / out_of_group, j = o % out_of_group;
+    const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
+    for (int64_t phase = 0; phase < phases; ++phase) {
+      const int64_t pw = phase % w.phases, ph = phase / w.phases % h.phases;
+      const int64_t pd = phase / (w.phases * h.phases);
+      const int64_t channel = channel_of(c, phases, phase, o);
+      for (int64_t to = 0; to < of_channel; ++to) {
+        const int64_t at = planes.source[static_cast<size_t>(to)];
+        const int64_t i = at / all_taps, tap = at % all_taps;
+        const int64_t kd = d.source(pd, tap / (h.kernel * w.kernel));
+        const int64_t kh = h.source(ph, tap / w.kernel % h.kernel);
+        const int64_t kw = w.source(pw, tap % w.kernel);
+        if (kd < 0 || kh < 0 || kw < 0) continue;
+        const int64_t from =
+            ((((group * in + i) * out_of_group + j) * c.kernel[0] + kd) * c.kernel[1] + kh) *
+                c.kernel[2] +
+            kw;
+        weights[static_cast<size_t>(channel * of_channel + to)] =
+            static_cast<int32_t>(c.weights->integer(from)) - zero;
+      }
+    }
+  }
+  LayerConstants constants;
+  if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
+    Int16Source sums;
+    sums.weights = std::move(weights);
+    sums.out = channels;
+    sums.padded_in = planes.kernel_size() * ((planes.in + 3) / 4 * 4);
+    sums.products = spread(c.int16_products);
+    sums.bias = spread(c.real_bias);
+    sums.bias.resize(static_cast<size_t>(channels), c.real_bias[0]);
+    sums.x_zero_point = c.x_quant.stored_zero_point();
+    auto layer = make_int16_layer(importer, node, sums, out, limits);
+    if (!layer) return Status();
+    constants = std::move(*layer);
+  } else {
+    std::vector<int32_t> bias = spread(c.bias);
+    bias.resize(static_cast<size_t>(channels), c.bias[0]);
+    auto requant = byte_requant(importer, node, spread(c.products), out, limits);
+    if (!requant) return Status();
+    constants = byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()), bias,
+                               std::move(requant));
+  }
+  const bool is_int16 = constants.type == DType::kInt16;
+  const int64_t *kernel = planes.window.kernel, taps = planes.kernel_size();
+  Shape weights_shape{channels, kernel[0], kernel[1], planes.in};
+  if (depthwise) {
+    weights_shape = {kernel[0], kernel[1], channels};
+    std::vector<int16_t> by_tap(constants.weights.size());
+    for (int64_t o = 0; o < channels; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        by_tap[static_cast<size_t>(t * channels + o)] =
+            constants.weights[static_cast<size_t>(o * taps + t)];
+    constants.weights = std::move(by_tap);
+  }
+  Graph& graph = importer.graph();
+  const ValueId w_value =
+      graph.add_constant(node.input(1), DType::kInt16, weights_shape, constants.weights);
+  graph.values[w_value].weight_bits = packed_bits(c.weights->type);
+  const ValueId b_value = constants.bias;
+  const int zero = c.x_quant.stored_zero_point();
+  ValueId x = planes_of(importer, node, planes, zero, kNoValue, c.x);
+  if (is_int16) x = importer.builder().widened(node, x);
+  ValueId y = importer.builder().new_value("", constants.type, planes.result(channels), &out);
+  Node n;
+  const auto fill = [&](auto* o) {
+    set_window(planes.window, o);
+    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
+    o->requant = std::move(constants.requant);
+  };
+  if (depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+    fill(&o);
+    o.multiplier = static_cast<uint32_t>(channels / c.groups);
+  } else {
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
+    auto& o = options<fb::Conv2DOptionsT>(n);
+    fill(&o);
+    o.groups = static_cast<uint32_t>(c.groups);
+  }
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
+  y = crop_image(importer, node, c, interleave(importer, node, c, axes, y));
   if (is_int16 && !out.is_int16()) y = importer.builder().narrowed(node, y, &out);
   y = importer.builder().with_quant(node, y, out);
   *result = image_from_nhwc(importer, node, c.image, y);
@@ -299,7 +276,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
                            node.input(0), "quantise activations per tensor");
   TransposedConvolution c;
   bool known;
-  QRT_TRY(read_image(importer, node, x.shape, false, 2, &c.image, &known));
+  QRT_TRY(read_image(importer, node, x.shape, false, kMostDimensions, &c.image, &known));
   if (!known) return Status();
   c.x = x.value;
   c.x_quant = *x.quant;
@@ -320,7 +297,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
     const int64_t k = kernel[static_cast<size_t>(i)];
     QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
                     static_cast<long long>(k));
-    c.kernel[2 - c.image.dimensions + i] = k;
+    c.kernel[kAxes - c.image.dimensions + i] = k;
   }
   QRT_TRY(read_output(node, &c));
   if (!c.w_quant.per_tensor() && c.w_quant.axis != 1)
@@ -341,7 +318,7 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   c.real_bias = real_bias(importer, node, 2, c.out);
   if (node.has_input(2) && has_other_scale(importer.input(node, 2), c.products))
     c.bias = rounded_bias(c.real_bias, c.products);
-  const auto pending = defer(importer, node, c.image.shape(c.out, 1, c.output));
+  const auto pending = defer(importer, node, c.image.shape(c.out, c.output[0], c.output + 1));
   const std::string* ops = &pending->ops;
   pending->emit = [&importer, &node, c, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit(importer, node, *ops, c, out, limits, result);

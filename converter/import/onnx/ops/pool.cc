@@ -39,7 +39,8 @@ Window AveragePool::window_of_images() const {
   return rows;
 }
 
-// x [n, d, h, w, c] as [n, out_d, out_h * kernel_d * kernel_h, w, c], in the order of ONNX Runtime's sums.
+// x [n, d, h, w, c] as [n, out_d, out_h * kernel_d * kernel_h, w, c], in the order of ONNX Runtime's
+// sums.
 ValueId rows_of_windows(Importer& importer, const NodeView& node, const AveragePool& p, ValueId x) {
   GraphBuilder& builder = importer.builder();
   const Shape s = builder.shape_of(x);
@@ -252,6 +253,8 @@ Status check_volume_windows(Importer& importer, const NodeView& node, const Aver
     QRT_TRY(check_index_count(a.kernel * a.output));
     pads |= a.before > 0 || a.after > 0;
   }
+  // Every tap along depth has a map of the rows.
+  QRT_TRY(check_index_count(w.depth.kernel * w.kernel[0] * w.output[0]));
   const bool overhangs = node.integer("ceil_mode", 0) != 0 && (pads || w.after[1] > 0);
   *known =
       w.depth.kernel * w.kernel[0] <= kMaxWindowField && (!pads || p.include_pad) && !overhangs;
