@@ -6,6 +6,7 @@
   families.py operators DIR --bin BIN [NAME...]     operators that take over 2 %, and their share of the limit
   families.py list
 
+NAME further stands for all of further_graphs.py; without names there are those of family_graphs.py.
 Options of time: --threads 1,2 (default 1)  --rounds R (default 7)  --seconds S a turn (default 0.7)  --isa NAME
 BIN is where qrt_convert and qrt_bench are; time needs ORT_DIR (README.md). Writing needs Python 3 alone.
 """
@@ -20,7 +21,9 @@ import tempfile
 
 from family_graphs import FAMILIES
 from family_layers import Layers
+from further_graphs import FURTHER
 
+NETWORKS = {**FAMILIES, **FURTHER}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -32,7 +35,7 @@ def make(options):
     os.makedirs(options.dir, exist_ok=True)
     for name in options.names:
         layers = Layers(1)
-        layers.write(path_of(options, name), *FAMILIES[name](layers))
+        layers.write(path_of(options, name), *NETWORKS[name](layers))
 
 
 def time_one(options, name, threads):
@@ -92,14 +95,14 @@ def main():
     parser.add_argument("--isa", default="")
     options = parser.parse_intermixed_args()
     if options.what == "list":
-        print("\n".join(FAMILIES))
+        print("\n".join(NETWORKS))
         return
     if not options.dir or (options.what != "make" and not options.bin):
         parser.error(f"{options.what} needs DIR" + ("" if options.what == "make" else " and --bin"))
+    options.names = [n for name in options.names for n in (FURTHER if name == "further" else [name])] or list(FAMILIES)
     for name in options.names:
-        if name not in FAMILIES:
-            parser.error(f"no network '{name}'; there are {', '.join(FAMILIES)}")
-    options.names = options.names or list(FAMILIES)
+        if name not in NETWORKS:
+            parser.error(f"no network '{name}'; there are {', '.join(NETWORKS)}, and further")
     {"make": make, "time": time, "operators": operators}[options.what](options)
 
 
