@@ -523,6 +523,21 @@ TEST(TfliteInt16, RefusesScaledSumsBeyondInt32) {
   }
 }
 
+// The numbers of TFLite's own kernel: sums know of no zero points, but the activation does.
+TEST(TfliteInt16, ConvolutionsActivateFromAZeroPointThatTheyIgnore) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT16, {1, 1, 6, 1}, 0.001f, -50);
+  const int w = b.constant<int8_t>(TensorType::INT8, {1, 1, 1, 1}, {100}, {0.01f}, {0});
+  const int c = b.constant<int64_t>(TensorType::INT64, {1}, {7}, {0.00001f}, {0});
+  tflite::Conv2DOptionsT o;
+  o.stride_h = o.stride_w = 1;
+  o.fused_activation_function = tflite::ActivationFunctionType::RELU;
+  b.op(B::CONV_2D, {x, w, c}, {b.output(TensorType::INT16, {1, 1, 6, 1}, 0.002f, 300)}, o);
+  const std::vector<int16_t> in = {-30000, -1000, 0, 200, 1000, 20000};
+  const std::vector<int16_t> out = {300, 300, 300, 300, 500, 10000};
+  ASSERT_EQ(b.run({to_bytes(in)}), std::vector<Bytes>{to_bytes(out)});
+}
+
 TEST(TfliteInt16, ConcatenationCopiesWhateverTheScales) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT16, {1, 2}, 0.1f),

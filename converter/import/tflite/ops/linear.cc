@@ -185,7 +185,10 @@ bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType no
 
 bool finish_linear(Importer& importer, const Op& op, tflite::ActivationFunctionType activation,
                    Linear* linear) {
-  const Limits limits = activation_limits(activation, linear->out);
+  // The activation counts from the file's zero point, also where the sums ignore it.
+  Quant declared = linear->out;
+  declared.zero_point[0] = static_cast<int32_t>(importer.output(op).zero_point[0]);
+  const Limits limits = activation_limits(activation, declared);
   linear->requant = linear->is_64
                         ? make_requant_64(importer, op, linear->multipliers, linear->out, limits)
                         : make_requant(importer, op, linear->multipliers, linear->out, limits);

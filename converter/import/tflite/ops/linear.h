@@ -25,7 +25,7 @@ struct Linear {
 
 enum class Layer { kConv, kFullyConnected };
 
-// The reference's convolutions of int16 take the zero points for 0, whatever the file says.
+// The sums of the reference's convolutions of int16 take the zero points for 0, whatever the file says.
 void ignore_zero_points(Linear* linear);
 
 // Input 1. False: the operator was refused. `channel_axis`: of the weights.
