@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernels/built.h"
 #include "kernels/copy/plane_blocks.h"
 
 namespace qrt {
@@ -130,7 +131,7 @@ void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& pla
       outer[outer_count++] = loops[i];
     }
   }
-  if (planes.listed != nullptr && plan.rank > 1 &&
+  if (built::kPermutations && planes.listed != nullptr && plan.rank > 1 &&
       transpose_by_lists(*planes.listed, loops, plan.rank, bytes, suits_planes(inner, cross, bytes),
                          in, out))
     return;
