@@ -90,8 +90,9 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
                   "the kernel has %zu dimensions, expected %d", kernel.size(), d);
   for (int i = 0; i < d; ++i) {
     const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
-                    static_cast<long long>(k));
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField,
+                    "the kernel has extent %lld, expected 1 to %lld", static_cast<long long>(k),
+                    static_cast<long long>(kMaxWindowField));
     w->kernel[2 - d + i] = k;
   }
   QRT_TRY(read_extents(node, "strides", d, 1, w->stride));
@@ -99,7 +100,8 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
-                  "auto_pad is '%s'", auto_pad.c_str());
+                  "auto_pad is '%s', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                  auto_pad.c_str());
   if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, w->before, w->after));
   for (int i = 2 - d; i < 2; ++i) {
     const int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
