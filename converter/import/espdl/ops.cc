@@ -129,7 +129,7 @@ Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape) {
 
 Status place_axis(int64_t axis, int rank, int* result) {
   *result = 0;
-  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions",
+  QRT_MODEL_CHECK(axis >= -rank && axis < rank, "axis %lld of %d dimensions, expected one of them",
                   static_cast<long long>(axis), rank);
   *result = static_cast<int>(axis < 0 ? axis + rank : axis);
   return Status();
@@ -150,7 +150,8 @@ Status read_window(const Node& node, const std::vector<int64_t>& sizes,
   if (auto_pad != "NOTSET")
     return error(Code::kUnsupported, "auto_pad is '%s', which the runtime does not read",
                  auto_pad.c_str());
-  QRT_MODEL_CHECK(kernel.size() == axes, "a kernel of %zu axes on %zu", kernel.size(), axes);
+  QRT_MODEL_CHECK(kernel.size() == axes, "a kernel of %zu axes, expected %zu as the image has",
+                  kernel.size(), axes);
   std::vector<int64_t> strides, dilations, pads;
   QRT_TRY(list("strides", axes, 1, &strides));
   QRT_TRY(list("dilations", axes, 1, &dilations));

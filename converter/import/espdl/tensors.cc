@@ -95,7 +95,7 @@ Status read_exponents(const flatbuffers::Vector<int64_t>* source, std::vector<in
 
 // Dimensions into a shape; what is beyond its rank becomes the tensor's problem.
 Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
-  QRT_MODEL_CHECK(d >= 0, "has a dimension of %lld", static_cast<long long>(d));
+  QRT_MODEL_CHECK(d >= 0, "has a dimension of %lld, expected 0 or more", static_cast<long long>(d));
   QRT_MODEL_CHECK(
       d == 0 || *elements <= static_cast<uint64_t>(kMaxElements) / static_cast<uint64_t>(d),
       "has more than 2^40 elements");

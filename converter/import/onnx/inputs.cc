@@ -38,7 +38,8 @@ Status import_inputs(Importer& importer) {
     for (int i = 0; i < type.shape().dim_size(); ++i) {
       const auto& dim = type.shape().dim(i);
       if (dim.has_dim_value()) {
-        QRT_MODEL_CHECK(dim.dim_value() >= 0, "graph input '%s': dimension %d is %lld", name, i,
+        QRT_MODEL_CHECK(dim.dim_value() >= 0,
+                        "graph input '%s': dimension %d is %lld, expected 0 or more", name, i,
                         static_cast<long long>(dim.dim_value()));
         dims.push_back(dim.dim_value());
         continue;

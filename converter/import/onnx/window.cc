@@ -131,8 +131,9 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
   QRT_MODEL_CHECK(static_cast<int>(kernel.size()) == d,
                   "the kernel has %zu dimensions, expected %d", kernel.size(), d);
   for (int64_t k : kernel)
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
-                    static_cast<long long>(k));
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField,
+                    "the kernel has extent %lld, expected 1 to %lld", static_cast<long long>(k),
+                    static_cast<long long>(kMaxWindowField));
   constexpr int kMost = kMostDimensions;
   int64_t stride[kMost] = {1, 1, 1}, dilation[kMost] = {1, 1, 1};
   int64_t before[kMost] = {}, after[kMost] = {};
@@ -141,7 +142,8 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
-                  "auto_pad is '%s'", auto_pad.c_str());
+                  "auto_pad is '%s', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                  auto_pad.c_str());
   if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, before, after));
   const int64_t size[kMost] = {image.depth, image.size[0], image.size[1]};
   for (int i = kMost - d; i < kMost; ++i) {

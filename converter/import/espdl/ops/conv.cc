@@ -43,7 +43,7 @@ Status import_conv(Importer& importer, const Node& node) {
   QRT_MODEL_CHECK(dims.rank() == rank, "weights of shape %s on an input of %d dimensions",
                   dims.to_string().c_str(), rank);
   const int64_t group = node.integer("group", 1);
-  QRT_MODEL_CHECK(group >= 1, "group is %lld", static_cast<long long>(group));
+  QRT_MODEL_CHECK(group >= 1, "group is %lld, expected at least 1", static_cast<long long>(group));
   QRT_TRY(filter_shape(dims, group, in[3], &linear.shape));
   const FilterShape& f = linear.shape;
   Window window;

@@ -67,7 +67,8 @@ Status import_concat(Importer& importer, const Node& node) {
         given = kOfImages[given];
       QRT_TRY(place_axis(given, from.rank(), &axis));
     } else {
-      QRT_MODEL_CHECK(from.rank() == shape.rank(), "inputs of %d and %d dimensions", shape.rank(),
+      QRT_MODEL_CHECK(from.rank() == shape.rank(),
+                      "inputs of %d and %d dimensions, expected as many", shape.rank(),
                       from.rank());
       for (int d = 0; d < from.rank(); ++d)
         QRT_MODEL_CHECK(d == axis || from[d] == shape[d],
@@ -132,10 +133,11 @@ Status import_slice(Importer& importer, const Node& node) {
   if (!node.has_input(3))
     for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   if (!node.has_input(4)) steps.assign(starts.size(), 1);
-  QRT_MODEL_CHECK(ends.size() == starts.size() && axes.size() == starts.size() &&
-                      steps.size() == starts.size() && starts.size() <= 6,
-                  "%zu starts, %zu ends, %zu axes and %zu steps", starts.size(), ends.size(),
-                  axes.size(), steps.size());
+  QRT_MODEL_CHECK(
+      ends.size() == starts.size() && axes.size() == starts.size() &&
+          steps.size() == starts.size() && starts.size() <= 6,
+      "%zu starts, %zu ends, %zu axes and %zu steps, expected as many of each, at most 6",
+      starts.size(), ends.size(), axes.size(), steps.size());
   IndexMaps maps(from);
   for (size_t i = 0; i < starts.size(); ++i) {
     int d;
@@ -224,7 +226,8 @@ Status import_pad(Importer& importer, const Node& node) {
   }
   const Shape from = importer.builder().shape_of(x.value);
   const auto rank = static_cast<size_t>(from.rank());
-  QRT_MODEL_CHECK(pads.size() == 2 * rank, "%zu pads for %zu dimensions", pads.size(), rank);
+  QRT_MODEL_CHECK(pads.size() == 2 * rank, "%zu pads for %zu dimensions, expected two for each",
+                  pads.size(), rank);
   IndexMaps maps(from);
   for (int d = 0; d < from.rank(); ++d) {
     const int64_t before = pads[static_cast<size_t>(d)],
@@ -252,10 +255,11 @@ Status import_insert_zeros(Importer& importer, const Node& node) {
   std::vector<int64_t> strides = node.integers("stride"), behind = node.integers("output_padding");
   if (strides.empty()) strides = node.integers("strides");
   const int axes = from.rank() - 2;
-  QRT_MODEL_CHECK(axes >= 1, "the input has shape %s", from.to_string().c_str());
+  QRT_MODEL_CHECK(axes >= 1, "the input has shape %s, expected [n, spatial dimensions, c]",
+                  from.to_string().c_str());
   if (behind.empty()) behind.assign(strides.size(), 0);
   QRT_MODEL_CHECK(strides.size() == static_cast<size_t>(axes) && behind.size() == strides.size(),
-                  "%zu strides for %d axes", strides.size(), axes);
+                  "%zu strides for %d axes, expected one for each", strides.size(), axes);
   IndexMaps maps(from);
   for (int d = 1; d <= axes; ++d) {
     const int64_t stride = strides[static_cast<size_t>(d - 1)],
@@ -284,7 +288,7 @@ Status import_streaming_cache(Importer& importer, const Node& node) {
   int axis;
   QRT_TRY(place_axis(node.integer("frame_axis", 1), from.rank(), &axis));
   const int64_t kept = node.integer("window_size", 1) - 1;
-  QRT_MODEL_CHECK(kept >= 0 && kept <= kMaxIndices, "window_size is %lld",
+  QRT_MODEL_CHECK(kept >= 0 && kept <= kMaxIndices, "window_size is %lld, expected at least 1",
                   static_cast<long long>(kept + 1));
   if (!x.format.is_integer())
     return importer.refuse(node, std::string("it keeps ") + type_name(x.format.type),

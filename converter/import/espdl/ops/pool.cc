@@ -250,7 +250,8 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
   if (!importer.read_pair(node, &r->x, &r->out)) return Status();
   if (node.has_input(1) && !importer.read_integers(node, 1, &axes)) return Status();
   const Shape& x = importer.builder().shape_of(r->x.value);
-  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() > 0, "the input has shape %s",
+  QRT_MODEL_CHECK(x.rank() >= 1 && x.elements() > 0,
+                  "the input has shape %s, expected elements along at least one dimension",
                   x.to_string().c_str());
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
   if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0)

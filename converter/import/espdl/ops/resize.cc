@@ -28,7 +28,8 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
   std::vector<float> scales;
   if (node.has_input(3) && importer.input(node, 3).bytes > 0) {
     if (!importer.read_integers(node, 3, &sizes)) return Status();
-    QRT_MODEL_CHECK(sizes.size() == rank, "%zu sizes for %zu dimensions", sizes.size(), rank);
+    QRT_MODEL_CHECK(sizes.size() == rank, "%zu sizes for %zu dimensions, expected one for each",
+                    sizes.size(), rank);
   } else {
     const Tensor* t = node.has_input(2) ? &importer.input(node, 2) : nullptr;
     if (!t || !t->is_constant || t->type != DataType::FLOAT || t->bytes == 0 || !t->problem.empty())
@@ -36,7 +37,8 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
                              importer.output(node).name, "resize by constants");
     scales.resize(t->bytes / sizeof(float));
     memcpy(scales.data(), t->data, t->bytes);
-    QRT_MODEL_CHECK(scales.size() == rank, "%zu scales for %zu dimensions", scales.size(), rank);
+    QRT_MODEL_CHECK(scales.size() == rank, "%zu scales for %zu dimensions, expected one for each",
+                    scales.size(), rank);
   }
   QRT_MODEL_CHECK(rank == 3 || rank == 4,
                   "the input has shape %s, expected [n, h, w, c] or [n, w, c]",
@@ -56,11 +58,12 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
       a.scale = static_cast<float>(a.out) / static_cast<float>(a.in);
     } else {
       a.scale = scales[i];
-      QRT_MODEL_CHECK(a.scale > 0 && a.scale < 65536, "a scale is %g",
+      QRT_MODEL_CHECK(a.scale > 0 && a.scale < 65536,
+                      "a scale is %g, expected more than 0 and less than 65536",
                       static_cast<double>(a.scale));
       a.out = static_cast<int64_t>(static_cast<float>(a.in) * a.scale);
     }
-    QRT_MODEL_CHECK(a.in >= 1 && a.out >= 1, "%lld positions become %lld",
+    QRT_MODEL_CHECK(a.in >= 1 && a.out >= 1, "%lld positions become %lld, expected at least 1",
                     static_cast<long long>(a.in), static_cast<long long>(a.out));
     QRT_TRY(check_index_count(a.out));
     axes->push_back(std::move(a));

@@ -49,8 +49,8 @@ Status import_transpose(Importer& importer, const Node& node) {
   std::vector<int64_t> given = node.integers("perm");
   if (given.empty())
     for (int d = rank; d-- > 0;) given.push_back(d);
-  QRT_MODEL_CHECK(given.size() == static_cast<size_t>(rank), "%zu indices permute %d dimensions",
-                  given.size(), rank);
+  QRT_MODEL_CHECK(given.size() == static_cast<size_t>(rank),
+                  "%zu indices permute %d dimensions, expected one for each", given.size(), rank);
   std::vector<bool> used(static_cast<size_t>(rank));
   std::vector<int> perm;
   for (const int64_t p : given) {
@@ -85,7 +85,8 @@ Status import_reshape(Importer& importer, const Node& node) {
                       from.rank());
       d = from[static_cast<int>(i)];
     }
-    QRT_MODEL_CHECK(d > 0 || (d == -1 && open < 0), "a dimension is %lld",
+    QRT_MODEL_CHECK(d > 0 || (d == -1 && open < 0),
+                    "a dimension is %lld, expected 1 or more, or -1 for one of them",
                     static_cast<long long>(given[i]));
     if (d < 0) open = static_cast<int>(i);
     to.push_back(d < 0 ? 1 : d);
@@ -172,9 +173,10 @@ Status read_blocks(Importer& importer, const Node& node, Activation* x, Format* 
   if (!read_one(importer, node, x, out)) return Status();
   *k = node.integer("blocksize", 0);
   const Shape& from = importer.builder().shape_of(x->value);
-  QRT_MODEL_CHECK(from.rank() == 4 && *k >= 1 && *k <= 65535,
-                  "blocks of %lld on an input of shape %s", static_cast<long long>(*k),
-                  from.to_string().c_str());
+  QRT_MODEL_CHECK(
+      from.rank() == 4 && *k >= 1 && *k <= 65535,
+      "blocks of %lld on an input of shape %s, expected blocks of 1 to 65535 on [n, h, w, c]",
+      static_cast<long long>(*k), from.to_string().c_str());
   *known = true;
   return Status();
 }
@@ -198,7 +200,7 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
   QRT_TRY(read_blocks(importer, node, &x, &out, &k, &known));
   if (!known) return Status();
   const Shape s = importer.builder().shape_of(x.value);
-  QRT_MODEL_CHECK(s[3] % (k * k) == 0, "%lld channels in blocks of %lld",
+  QRT_MODEL_CHECK(s[3] % (k * k) == 0, "%lld channels in blocks of %lld, expected a multiple",
                   static_cast<long long>(s[3]), static_cast<long long>(k * k));
   const int64_t c = s[3] / (k * k);
   if (node.text("mode", "DCR") != "CRD") {
@@ -224,7 +226,8 @@ Status import_space_to_depth(Importer& importer, const Node& node) {
   QRT_TRY(read_blocks(importer, node, &x, &out, &k, &known));
   if (!known) return Status();
   const Shape s = importer.builder().shape_of(x.value);
-  QRT_MODEL_CHECK(s[1] % k == 0 && s[2] % k == 0, "an image of shape %s in blocks of %lld",
+  QRT_MODEL_CHECK(s[1] % k == 0 && s[2] % k == 0,
+                  "an image of shape %s in blocks of %lld, expected multiples",
                   s.to_string().c_str(), static_cast<long long>(k));
   const ValueId parts =
       importer.builder().reshaped(node, x.value, {s[0], s[1] / k, k, s[2] / k, k, s[3]});

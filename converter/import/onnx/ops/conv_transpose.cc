@@ -45,7 +45,8 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
   QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
-                  "auto_pad is '%s'", auto_pad.c_str());
+                  "auto_pad is '%s', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                  auto_pad.c_str());
   if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, pads_before, pads_after));
   std::vector<int64_t> wanted = node.integers("output_shape");
   if (static_cast<int>(wanted.size()) == d + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
@@ -63,7 +64,8 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
       const int64_t total = std::max<int64_t>(0, full - out);
       c->before[i] = upper ? total / 2 : total - total / 2;
     }
-    QRT_MODEL_CHECK(out >= 1 && out <= INT32_MAX, "the output has %lld positions along axis %d",
+    QRT_MODEL_CHECK(out >= 1 && out <= INT32_MAX,
+                    "the output has %lld positions along axis %d, expected 1 to 2^31 - 1",
                     static_cast<long long>(out), i + d - 1);
     c->output[i] = out;
   }
@@ -295,8 +297,9 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
                   "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
   for (int i = 0; i < c.image.dimensions; ++i) {
     const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField, "the kernel has extent %lld",
-                    static_cast<long long>(k));
+    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField,
+                    "the kernel has extent %lld, expected 1 to %lld", static_cast<long long>(k),
+                    static_cast<long long>(kMaxWindowField));
     c.kernel[kAxes - c.image.dimensions + i] = k;
   }
   QRT_TRY(read_output(node, &c));

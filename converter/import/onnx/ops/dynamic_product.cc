@@ -56,8 +56,9 @@ Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, 
     return importer.refuse(node, "it has one spatial dimension and weights or scales as inputs",
                            node.input(0), "give it two, or constants");
   const int64_t groups = node.integer("group", 1);
-  QRT_MODEL_CHECK(groups >= 1 && groups <= image.c, "group is %lld",
-                  static_cast<long long>(groups));
+  QRT_MODEL_CHECK(groups >= 1 && groups <= image.c,
+                  "group is %lld, expected 1 to the %lld channels", static_cast<long long>(groups),
+                  static_cast<long long>(image.c));
   const std::vector<int64_t> kernel(w.shape.begin() + 2, w.shape.end());
   QRT_TRY(read_window(node, image, kernel, false, window));
   o->is_convolution = true;

@@ -83,12 +83,14 @@ Status import_tile(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
   std::vector<int64_t> repeats;
   if (!constant_integers(importer, node, 1, &repeats)) return Status();
-  QRT_MODEL_CHECK(static_cast<int>(repeats.size()) == from.rank(), "%zu repeats for %d dimensions",
-                  repeats.size(), from.rank());
+  QRT_MODEL_CHECK(static_cast<int>(repeats.size()) == from.rank(),
+                  "%zu repeats for %d dimensions, expected one for each", repeats.size(),
+                  from.rank());
   IndexMaps maps(from);
   for (int d = 0; d < from.rank(); ++d) {
     const int64_t times = repeats[static_cast<size_t>(d)], n = from[d];
-    QRT_MODEL_CHECK(times >= 0, "a repeat is negative");
+    QRT_MODEL_CHECK(times >= 0, "repeats[%d] is %lld, expected 0 or more", d,
+                    static_cast<long long>(times));
     if (times == 1) continue;
     QRT_TRY(check_index_count(times));
     QRT_TRY(check_index_count(times * n));
@@ -222,10 +224,11 @@ Status import_depth_to_space(Importer& importer, const NodeView& node) {
   const int64_t b = node.integer("blocksize", 0);
   const std::string mode = node.text("mode", "DCR");
   QRT_MODEL_CHECK(from.rank() == 4, "its input has %d dimensions, expected 4", from.rank());
-  QRT_MODEL_CHECK(mode == "DCR" || mode == "CRD", "its mode is '%s'", mode.c_str());
+  QRT_MODEL_CHECK(mode == "DCR" || mode == "CRD", "its mode is '%s', expected DCR or CRD",
+                  mode.c_str());
   QRT_MODEL_CHECK(b >= 1 && b <= from[1] && from[1] % (b * b) == 0,
-                  "%lld channels in blocks of %lld", static_cast<long long>(from[1]),
-                  static_cast<long long>(b));
+                  "%lld channels in blocks of %lld, expected a multiple of the square",
+                  static_cast<long long>(from[1]), static_cast<long long>(b));
   const int64_t n = from[0], c = from[1] / (b * b), h = from[2], w = from[3];
   const bool depth_first = mode == "DCR";
   std::vector<Movement> movements(3);
@@ -244,8 +247,9 @@ Status import_space_to_depth(Importer& importer, const NodeView& node) {
   const int64_t b = node.integer("blocksize", 0);
   QRT_MODEL_CHECK(from.rank() == 4, "its input has %d dimensions, expected 4", from.rank());
   QRT_MODEL_CHECK(b >= 1 && b <= from[2] && from[2] % b == 0 && from[3] % b == 0,
-                  "%lld x %lld in blocks of %lld", static_cast<long long>(from[2]),
-                  static_cast<long long>(from[3]), static_cast<long long>(b));
+                  "%lld x %lld in blocks of %lld, expected multiples",
+                  static_cast<long long>(from[2]), static_cast<long long>(from[3]),
+                  static_cast<long long>(b));
   std::vector<Movement> movements(3);
   QRT_TRY(reshaped(from, {from[0], from[1], from[2] / b, b, from[3] / b, b}, &movements[0]));
   movements[1] = transposed(movements[0].to, {0, 3, 5, 1, 2, 4});

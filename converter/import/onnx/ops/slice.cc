@@ -96,7 +96,8 @@ Status import_slice(Importer& importer, const NodeView& node) {
   steps.assign(starts.size(), 1);
   if (node.has_input(4) && !constant_integers(importer, node, 4, &steps)) return Status();
   QRT_MODEL_CHECK(ends.size() == starts.size() && steps.size() == starts.size(),
-                  "%zu starts, %zu ends and %zu steps", starts.size(), ends.size(), steps.size());
+                  "%zu starts, %zu ends and %zu steps, expected as many of each", starts.size(),
+                  ends.size(), steps.size());
   IndexMaps maps(from);
   for (size_t i = 0; i < axes.size(); ++i) {
     Indices indices;
@@ -157,13 +158,14 @@ Status import_pad(Importer& importer, const NodeView& node) {
   else if (mode_name == "wrap")
     mode = PadMode::kWrap;
   else
-    return error(Code::kInvalidModel, "its mode is '%s'", mode_name.c_str());
+    return error(Code::kInvalidModel, "its mode is '%s', expected constant, edge, reflect or wrap",
+                 mode_name.c_str());
   std::vector<int64_t> pads = node.integers("pads");  // before opset 11
   if (node.has_input(1) && !constant_integers(importer, node, 1, &pads)) return Status();
-  QRT_MODEL_CHECK(pads.size() % 2 == 0, "%zu pads", pads.size());
+  QRT_MODEL_CHECK(pads.size() % 2 == 0, "%zu pads, expected two for each axis", pads.size());
   const size_t count = pads.size() / 2;
   QRT_MODEL_CHECK(node.has_input(3) || count == static_cast<size_t>(from.rank()),
-                  "%zu pads for %d dimensions", pads.size(), from.rank());
+                  "%zu pads for %d dimensions, expected two for each", pads.size(), from.rank());
   std::vector<int> axes;
   bool known;
   QRT_TRY(input_axes(importer, node, 3, from.rank(), count, &axes, &known));

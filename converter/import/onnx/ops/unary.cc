@@ -139,7 +139,7 @@ Status import_unary(Importer& importer, const NodeView& node) {
   if (taken) return Status();
   const std::string approximation = node.text("approximate", "none");
   QRT_MODEL_CHECK(node.op() != "Gelu" || approximation == "none" || approximation == "tanh",
-                  "approximate is '%s'", approximation.c_str());
+                  "approximate is '%s', expected none or tanh", approximation.c_str());
   return map_table(importer, node, 0, function_of(node));
 }
 

@@ -50,18 +50,28 @@ bool is_given(Importer& importer, const NodeView& node, int i) {
   return node.has_input(i) && importer.input(node, i).shape.elements() > 0;
 }
 
+template <class Mode, size_t kCount>
+std::string names_of(const std::pair<const char*, Mode> (&modes)[kCount]) {
+  std::string names;
+  for (const auto& [text, mode] : modes) names += (names.empty() ? "" : ", ") + std::string(text);
+  return names;
+}
+
 // Sizes and scales of the named axes, by the operator's `sizes`.
 Status apply_sizes(const NodeView& node, const std::vector<int>& named,
                    const std::vector<int64_t>& sizes, Resize* r) {
-  QRT_MODEL_CHECK(sizes.size() == named.size(), "%zu sizes for %zu axes", sizes.size(),
-                  named.size());
+  QRT_MODEL_CHECK(sizes.size() == named.size(), "%zu sizes for %zu axes, expected one for each",
+                  sizes.size(), named.size());
   const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
-  QRT_MODEL_CHECK(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
-                  "its keep_aspect_ratio_policy is '%s'", policy.c_str());
+  QRT_MODEL_CHECK(
+      policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+      "its keep_aspect_ratio_policy is '%s', expected stretch, not_larger or not_smaller",
+      policy.c_str());
   float common = 0;
   for (size_t i = 0; i < named.size(); ++i) {
     ResizeAxis& a = r->axes[static_cast<size_t>(named[i])];
-    QRT_MODEL_CHECK(sizes[i] >= 1, "a size is %lld", static_cast<long long>(sizes[i]));
+    QRT_MODEL_CHECK(sizes[i] >= 1, "a size is %lld, expected at least 1",
+                    static_cast<long long>(sizes[i]));
     a.out = sizes[i];
     a.scale = static_cast<float>(a.out) / static_cast<float>(a.in);
     const bool first = i == 0;
@@ -77,11 +87,12 @@ Status apply_sizes(const NodeView& node, const std::vector<int>& named,
 }
 
 Status apply_scales(const std::vector<int>& named, const std::vector<float>& scales, Resize* r) {
-  QRT_MODEL_CHECK(scales.size() == named.size(), "%zu scales for %zu axes", scales.size(),
-                  named.size());
+  QRT_MODEL_CHECK(scales.size() == named.size(), "%zu scales for %zu axes, expected one for each",
+                  scales.size(), named.size());
   for (size_t i = 0; i < named.size(); ++i) {
     ResizeAxis& a = r->axes[static_cast<size_t>(named[i])];
-    QRT_MODEL_CHECK(scales[i] > 0 && std::isfinite(scales[i]), "a scale is %g",
+    QRT_MODEL_CHECK(scales[i] > 0 && std::isfinite(scales[i]),
+                    "a scale is %g, expected finite and more than 0",
                     static_cast<double>(scales[i]));
     a.scale = scales[i];
     const float out = a.scale * static_cast<float>(a.in);
@@ -117,9 +128,11 @@ Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* kn
   const std::string mode = node.text("coordinate_transformation_mode", "half_pixel");
   const std::string rounding = node.text("nearest_mode", "round_prefer_floor");
   QRT_MODEL_CHECK(parse(mode, kCoordinates, &r->coordinates),
-                  "its coordinate_transformation_mode is '%s'", mode.c_str());
-  QRT_MODEL_CHECK(parse(rounding, kNearest, &r->nearest), "its nearest_mode is '%s'",
-                  rounding.c_str());
+                  "its coordinate_transformation_mode is '%s', expected one of %s", mode.c_str(),
+                  names_of(kCoordinates).c_str());
+  QRT_MODEL_CHECK(parse(rounding, kNearest, &r->nearest),
+                  "its nearest_mode is '%s', expected one of %s", rounding.c_str(),
+                  names_of(kNearest).c_str());
   if (node.has("axes")) {
     named.clear();
     std::vector<bool> seen(static_cast<size_t>(from.rank()), false);
@@ -134,8 +147,9 @@ Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* kn
   if (r->extrapolates()) {
     std::vector<float> roi;
     if (!constant_reals(importer, node, 1, &roi)) return Status();
-    QRT_MODEL_CHECK(roi.size() == 2 * named.size(), "%zu numbers of a region for %zu axes",
-                    roi.size(), named.size());
+    QRT_MODEL_CHECK(roi.size() == 2 * named.size(),
+                    "%zu numbers of a region for %zu axes, expected two for each", roi.size(),
+                    named.size());
     for (size_t i = 0; i < named.size(); ++i) {
       QRT_MODEL_CHECK(std::isfinite(roi[i]) && std::isfinite(roi[i + named.size()]),
                       "its region is not finite");

@@ -64,8 +64,8 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
 
 Status import_resize(Importer& importer, const NodeView& node) {
   const std::string mode = node.text("mode", "nearest");
-  QRT_MODEL_CHECK(mode == "nearest" || mode == "linear" || mode == "cubic", "its mode is '%s'",
-                  mode.c_str());
+  QRT_MODEL_CHECK(mode == "nearest" || mode == "linear" || mode == "cubic",
+                  "its mode is '%s', expected nearest, linear or cubic", mode.c_str());
   Resize r;
   bool known;
   QRT_TRY(read_resize(importer, node, &r, &known));
