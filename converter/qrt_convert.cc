@@ -108,6 +108,17 @@ int check_model(const Options& options, const convert::TestValues& values,
   return all_near ? tool::kDone : tool::kCheckFailed;
 }
 
+// Operators compute, and all in float.
+bool is_wholly_float(const Graph& graph) {
+  bool any = false;
+  for (const convert::Node& node : graph.nodes) {
+    const Arithmetic arithmetic = convert::traits(node).arithmetic;
+    if (arithmetic != Arithmetic::kFloat && arithmetic != Arithmetic::kMoves) return false;
+    any = any || arithmetic == Arithmetic::kFloat;
+  }
+  return any;
+}
+
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
@@ -142,6 +153,11 @@ int convert_model(const Options& options) {
     status = convert::add_digests(graph, options.digests, &bytes);
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  if (is_wholly_float(graph))
+    fputs(
+        "qrt_convert: note: nothing in this model is quantised: it runs in float (level F). "
+        "qrt_quantize makes integers of it, from samples of what it will see\n",
+        stderr);
   if (graph.batch_is_symbolic && !graph.batch_is_open)
     fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
             static_cast<long long>(graph.default_batch), escaped(graph.batch_closed).c_str());

@@ -2,6 +2,7 @@
 // 1.30's results: layers with float results, without --allow-float.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/integer_build.h"
@@ -67,6 +68,29 @@ TEST(OnnxDynamicLayer, ProductHasOnnxRuntimesBits) {
   EXPECT_EQ(bits(product_model().run({input_of(10)})),
             (std::vector<uint32_t>{0x40cf424f, 0xbefde8cd, 0xc0f2ae36, 0xc00bfd06, 0xbf1c19b6,
                                    0x40e654a8}));
+}
+
+// Activations whose scale and zero point are known: nothing is computed in a run but the product.
+TEST(OnnxDynamicLayer, ProductOfActivationsWithKnownParameters) {
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
+  for (const bool conv : {false, true}) {
+    OnnxBuilder b;
+    const std::string scale = b.scalar(0.0625f), zero = b.scalar<uint8_t>(20);
+    const std::string x =
+        b.node("QuantizeLinear", {b.input(conv ? Dims{1, 2, 1, 1} : Dims{1, 2}), scale, zero});
+    const std::string w = b.constant<int8_t>(conv ? Dims{2, 2, 1, 1} : Dims{2, 2}, {3, -5, 7, 127});
+    const std::string acc = b.node(conv ? "ConvInteger" : "MatMulInteger", {x, w, zero});
+    const std::string real = b.node("Cast", {acc}, {{"to", 1}});
+    const std::string y = b.node("Mul", {real, b.scalar(0.001f)});
+    b.output(b.node("Relu", {b.node("Add", {y, b.scalar(0.1f)})}));
+    // 1 and -1 are 16 and -16 steps.
+    const std::vector<int> sums = {conv ? 16 * 3 + 16 * 5 : 16 * 3 - 16 * 7,
+                                   conv ? 16 * 7 - 16 * 127 : -16 * 5 - 16 * 127};
+    std::vector<float> expected;
+    for (const int sum : sums)
+      expected.push_back(std::max(static_cast<float>(sum) * 0.001f + 0.1f, 0.0f));
+    EXPECT_EQ(b.run_to<float>({testing::to_bytes(std::vector<float>{1, -1})}), expected);
+  }
 }
 
 TEST(OnnxDynamicLayer, ConvolutionHasOnnxRuntimesBits) {

@@ -230,6 +230,26 @@ TEST(OnnxGather, GatherAtIndicesOfARun) {
             (std::vector<int8_t>{-5, -6, 1, 2, 3, 4, -5, -6}));
 }
 
+TEST(OnnxGather, GatherOfSixteenBitsAtIndicesOfARun) {
+  for (const bool is_quantised : {true, false}) {
+    OnnxBuilder b(21);
+    std::string table = b.constant<uint16_t>({3, 2}, {1, 2, 40000, 4, 65535, 0});
+    if (is_quantised) table = b.dq(table, 0.5f, uint16_t{40000});
+    const std::string y = b.node("Gather", {table, b.input<int32_t>({2, 2})});
+    if (is_quantised)
+      b.integer_output<uint16_t>(y, 0.5f, uint16_t{40000});
+    else
+      b.output(y);
+    ASSERT_EQ(b.run_to<uint16_t>({to_bytes(std::vector<int32_t>{2, 0, -2, 2})}),
+              (std::vector<uint16_t>{65535, 0, 1, 2, 40000, 4, 65535, 0}));
+  }
+  OnnxBuilder b(21);
+  const std::string table = b.dq(b.constant<int16_t>({3}, {-32768, 7, 32767}), 0.25f, int16_t{7});
+  b.integer_output<int16_t>(b.node("Gather", {table, b.input<int32_t>({3})}), 0.5f, int16_t{0});
+  ASSERT_EQ(b.run_to<int16_t>({to_bytes(std::vector<int32_t>{0, 1, 2})}),
+            (std::vector<int16_t>{-16388, 0, 16380}));
+}
+
 TEST(OnnxGather, ResizeLinearBetweenQuantizedTensors) {
   OnnxBuilder b;
   std::string x = b.integer_input<int8_t>({1, 1, 1, 2}, 0.5f, int8_t{-10});

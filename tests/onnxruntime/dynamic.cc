@@ -27,8 +27,14 @@ bool GraphMaker::dynamic_layer() {
   return true;
 }
 
-// The three outputs of DynamicQuantizeLinear.
+// The three outputs of DynamicQuantizeLinear; or the same with a scale and a zero point that are known.
 Names GraphMaker::dynamic_quantise(const std::string& x) {
+  if (dice_.one_in(4)) {
+    Quant known;
+    known.scale = static_cast<float>(std::exp2(dice_.real(-7, -2)));
+    known.zero_point = static_cast<int>(dice_.coin() ? 128 : dice_.integer(0, 255));
+    return {quantise_node(x, known), b_.scalar(known.scale), zero_point(known)};
+  }
   const std::string q = b_.node("DynamicQuantizeLinear", {x});
   auto* node = b_.graph().mutable_node(b_.graph().node_size() - 1);
   node->add_output(q + "_scale"), node->add_output(q + "_zero");

@@ -113,6 +113,7 @@ TEST_F(Convert, RunsInFloatOnlyIfAsked) {
       run("qrt_convert", {onnx, "-o", path("m.qrt"), "--allow-float", "--explain"});
   ASSERT_EQ(allowed.status, 0) << allowed.err;
   EXPECT_NE(allowed.out.find("the_g (Div) -> Float [F]"), std::string::npos) << allowed.out;
+  EXPECT_EQ(allowed.err.find("quantised"), std::string::npos) << allowed.err;
   const CommandResult inspected = run("qrt_inspect", {path("m.qrt"), "--format", "json"});
   const auto json = nlohmann::json::parse(inspected.out);
   int floats = 0;
@@ -124,6 +125,21 @@ TEST_F(Convert, RunsInFloatOnlyIfAsked) {
       run("qrt_convert", {onnx, "--allow-float", "--explain", "--require-level", "I1"});
   EXPECT_EQ(level.status, 1);
   EXPECT_NE(level.err.find("above I1: the_g (Div)"), std::string::npos) << level.err;
+}
+
+TEST_F(Convert, SaysThatAModelIsNotQuantised) {
+  node("ReduceSum", {"x"}, "sum");
+  node("Div", {"x", "sum"}, "y");
+  const std::string onnx = write("float.onnx", model_.SerializeAsString());
+  const std::string hint = "qrt_quantize";
+  const CommandResult refused = run("qrt_convert", {onnx, "-o", path("m.qrt")});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_NE(refused.err.find(hint), std::string::npos) << refused.err;
+  const CommandResult allowed = run("qrt_convert", {onnx, "-o", path("m.qrt"), "--allow-float"});
+  EXPECT_EQ(allowed.status, 0);
+  EXPECT_NE(allowed.err.find("note: nothing in this model is quantised"), std::string::npos)
+      << allowed.err;
+  EXPECT_NE(allowed.err.find(hint), std::string::npos) << allowed.err;
 }
 
 TEST_F(Convert, LintsWithAnExitStatusOfItsOwn) {

@@ -62,8 +62,8 @@ struct Tensor {
   std::shared_ptr<Pending> pending;
   std::shared_ptr<const PairFunction> pair_function;
   // kValue: part of dynamic quantisation between integer products. So are the scale of a run, the
-  // accumulators of products with a zero point of the run, and what Cast, Mul, Add and Relu make of
-  // them. Their float arithmetic needs no --allow-float: it has ONNX Runtime's bits.
+  // accumulators of MatMulInteger and ConvInteger, and what Cast, Mul, Add and Relu make of them.
+  // Their float arithmetic needs no --allow-float: it has ONNX Runtime's bits.
   bool is_dynamic = false;
 
   bool is_refused() const { return kind == Kind::kRefused; }

@@ -254,11 +254,11 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;
+  y.is_dynamic = true;
   if (p.b.constant && !p.a.constant && p.b.shape.rank() == 2) {
     QRT_TRY(import_constant_product(importer, node, p.a.value, p.a.quant, zero_of_run, p.b.constant,
                                     p.b.quant, &y.value));
     if (y.value == kNoValue) return Status();
-    y.is_dynamic = zero_of_run != kNoValue;
   } else {
     if (!p.b.quant.per_tensor())
       return importer.refuse(node, "a batch of matrices has a zero point for each column",

@@ -352,7 +352,7 @@ Status import_conv_integer(Importer& importer, const NodeView& node) {
   y.shape = conv.shape();
   y.value = emit(importer, node, node.op(), conv,
                  byte_constants(importer, conv, std::make_unique<fb::RequantT>()), nullptr);
-  y.is_dynamic = conv.x_zero_point != kNoValue;
+  y.is_dynamic = true;
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -40,7 +40,7 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
   return move(importer, node, std::move(movements));
 }
 
-// Gather at indices that only a run knows. An 8-bit constant becomes one of the graph.
+// Gather at indices that only a run knows. A constant of 8 or 16 bits becomes one of the graph.
 Status take(Importer& importer, const NodeView& node, int axis) {
   Tensor y = importer.input(node, 0);
   const ValueId index = importer.input(node, 1).value;
@@ -52,11 +52,10 @@ Status take(Importer& importer, const NodeView& node, int axis) {
   if (y.is_constant()) {
     Quant quant;
     ir_type(y.type, &quant.type);
-    const bool bytes = y.type == kUint8 || y.type == kInt8;
-    if (!bytes)
+    if (y.type != kUint8 && y.type != kInt8 && y.type != kUint16 && y.type != kInt16)
       return importer.refuse(
           node, std::string("its data is a constant of type ") + element_type_name(y.type),
-          node.input(0), "quantise it to 8 bits");
+          node.input(0), "quantise it to 8 or 16 bits");
     if (y.quant) quant = *y.quant;
     y.value = stored_constant(importer, *y.constant, quant, node.input(0));
     y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
