@@ -199,7 +199,7 @@ QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename 
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
       unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {
         const auto own = finish.template words<kStore>(acc[r][x], constants, half * 2);
-        if constexpr (half == 0) {
+        if (half == 0) {
           words[r * kPixels + x] = own;
         } else {
           finish.template store<kStore>(words[r * kPixels + x], own,
