@@ -88,10 +88,10 @@ void run(const Step& step, const RunContext& context) {
   }
 }
 
-// Groups of one channel, and few enough positions for sums in int32.
+// Groups of one channel, each weight one number, and few enough positions for sums in int32.
 bool is_depthwise(const fb::Conv2DOptions& options, const Conv2DGeometry& g) {
   const size_t most = options.digits() > 1 ? kMaxDepthwiseInt16Digits : kMaxDepthwiseInt16;
-  return g.groups > 1 && g.k == 1 && !g.row_taps && g.taps <= most &&
+  return g.groups > 1 && g.k == 1 && g.terms == 1 && !g.row_taps && g.taps <= most &&
          options.requant()->kind() == fb::RequantKind::INT;
 }
 
