@@ -30,17 +30,6 @@ uint32_t read32(const uint8_t* p) { return read16(p) | read16(p + 2) << 16; }
 Status unreadable() { return error(Code::kIoError, "cannot be read"); }
 Status damaged() { return error(Code::kInvalidModel, "is not a whole .npz (zip) file"); }
 
-Status open_file(const std::string& path, File* file, size_t* bytes) {
-  QRT_TRY(check_readable(path));
-  file->reset(fopen(path.c_str(), "rb"), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  const long end = *file && fseek(file->get(), 0, SEEK_END) == 0 ? ftell(file->get()) : -1;
-  if (end < 0) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
-  *bytes = static_cast<size_t>(end);
-  return {};
-}
-
 Status read_at(FILE* file, size_t at, size_t n, std::vector<uint8_t>* bytes) {
   bytes->resize(n);
   if (fseek(file, static_cast<long>(at), SEEK_SET) != 0) return unreadable();
@@ -123,10 +112,8 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
 
 // A deflated member of the archive, whole.
 Status open_deflated(FILE* archive, size_t at, const Member& m, NpyFile* npy) {
-  const File plain(tmpfile(), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  if (!plain) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  File plain;
+  QRT_TRY(open_temporary_file(&plain));
   QRT_TRY(inflate_member(archive, at, m, plain.get()));
   return npy->open(plain, 0, m.bytes);
 }
