@@ -26,7 +26,7 @@ uint32_t activation_excess(size_t k, int32_t zero_point);
 struct ActivationPack {
   const uint8_t* b;  // [k][n], or [n][k] with `transposed`
   size_t stride;     // bytes from row to row of that
-  size_t k, n;
+  size_t k;
   bool transposed;
   int32_t zero_point;  // of b
   int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())

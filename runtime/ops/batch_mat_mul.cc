@@ -166,7 +166,7 @@ void pack_channels(const Step& step, const RunContext& context, size_t b, size_t
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
   const size_t first = begin * (operands.transposed ? operands.b.stride : 1);
-  p.pack({context.in(step, 1) + operands.b.offset(b) + first, operands.b.stride, p.k, end - begin,
+  p.pack({context.in(step, 1) + operands.b.offset(b) + first, operands.b.stride, p.k,
           operands.transposed, p.b_zero_point, reinterpret_cast<int8_t*>(packed), p.sum_factor,
           p.sum_addend, bias},
          0, end - begin);

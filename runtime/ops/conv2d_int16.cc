@@ -4,6 +4,7 @@
 // and padding needs no table. A depthwise one is left to depthwise_int16.h.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/gemm/pack.h"
 #include "runtime/checked.h"
@@ -87,28 +88,30 @@ void run(const Step& step, const RunContext& context) {
   }
 }
 
-// Groups of one channel, and few enough positions for sums in int32.
+// Groups of one channel, each weight one number, and few enough positions for sums in int32.
 bool is_depthwise(const fb::Conv2DOptions& options, const Conv2DGeometry& g) {
   const size_t most = options.digits() > 1 ? kMaxDepthwiseInt16Digits : kMaxDepthwiseInt16;
-  return g.groups > 1 && g.k == 1 && !g.row_taps && g.taps <= most &&
+  return g.groups > 1 && g.k == 1 && g.terms == 1 && !g.row_taps && g.taps <= most &&
          options.requant()->kind() == fb::RequantKind::INT;
 }
 
 // Weights [digits][groups][..][taps][1][16 channels][4] of gemm.h, of which the first of four is
 // used.
-DepthwiseInt16Layer depthwise_layer(const InferContext& context, const fb::Conv2DOptions& options,
-                                    const Conv2DGeometry& g) {
+Status prepare_depthwise(const PrepareContext& context, const fb::Conv2DOptions& options,
+                         const Conv2DGeometry& g, PlannedStep* step) {
   const size_t multiplier = g.out_c / g.groups, digits = options.digits();
-  DepthwiseInt16Layer layer{
-      {g.in_h, g.in_w, g.in_c, g.out_h, g.out_w, g.kernel_h, g.kernel_w, g.stride_h, g.stride_w,
-       g.dilation_h, g.dilation_w, g.pad_top, g.pad_left, multiplier},
-      g.images,
-      options.input_zero_point_16(),
-      options.requant(),
-      options.weight_sum(),
-      digits,
-      std::vector<int16_t>(g.taps * g.out_c),
-      std::vector<int16_t>(digits > 1 ? g.taps * g.out_c : 0)};
+  const DepthwiseShape shape = {g.in_h,       g.in_w,     g.in_c,     g.out_h,    g.out_w,
+                                g.kernel_h,   g.kernel_w, g.stride_h, g.stride_w, g.dilation_h,
+                                g.dilation_w, g.pad_top,  g.pad_left, multiplier};
+  QRT_TRY(context.take(depthwise_int16_bytes(shape, digits, *options.requant())));
+  DepthwiseInt16Layer layer{shape,
+                            g.images,
+                            options.input_zero_point_16(),
+                            options.requant(),
+                            options.weight_sum(),
+                            digits,
+                            std::vector<int16_t>(g.taps * g.out_c),
+                            std::vector<int16_t>(digits > 1 ? g.taps * g.out_c : 0)};
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   const size_t group_bytes = gemm_packed_bytes(multiplier, g.taps, g.k);
   for (size_t d = 0; d < digits; ++d) {
@@ -123,7 +126,7 @@ DepthwiseInt16Layer depthwise_layer(const InferContext& context, const fb::Conv2
       }
     }
   }
-  return layer;
+  return prepare_depthwise_int16(context, std::move(layer), step);
 }
 
 }  // namespace
@@ -131,8 +134,7 @@ DepthwiseInt16Layer depthwise_layer(const InferContext& context, const fb::Conv2
 Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
                             PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  if (is_depthwise(*options, g))
-    return prepare_depthwise_int16(context, depthwise_layer(context, *options, g), step);
+  if (is_depthwise(*options, g)) return prepare_depthwise(context, *options, g, step);
   auto params = std::make_shared<Params>();
   params->geometry = g;
   params->input_zero_point = options->input_zero_point_16();

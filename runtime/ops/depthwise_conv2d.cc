@@ -112,6 +112,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
+  QRT_TRY(context.take(depthwise_int16_bytes(s, /*digits=*/1, *options->requant())));
   DepthwiseInt16Layer layer{s,
                             static_cast<size_t>(image_shape(context.inputs[0].type.shape).images),
                             options->input_zero_point_16(),

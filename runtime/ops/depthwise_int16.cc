@@ -41,15 +41,18 @@ void run(const Step& step, const RunContext& context) {
 
 }  // namespace
 
+uint64_t depthwise_int16_bytes(const DepthwiseShape& s, size_t digits, const fb::Requant& requant) {
+  const size_t channels = s.in_c * s.multiplier;
+  const uint64_t weights = uint64_t{channels} * s.kernel_h * s.kernel_w * (digits > 1 ? 2 : 1);
+  return (weights + s.in_c) * sizeof(int16_t) + channel_stride(channels) * sizeof(int64_t) +
+         requant_bytes(requant, channel_stride(channels));
+}
+
 Status prepare_depthwise_int16(const PrepareContext& context, DepthwiseInt16Layer layer,
                                PlannedStep* step) {
   const DepthwiseShape& s = layer.shape;
   const size_t channels = s.in_c * s.multiplier;
   auto params = std::make_shared<Params>();
-  QRT_TRY(
-      context.take((layer.weights.size() + layer.upper_weights.size() + s.in_c) * sizeof(int16_t) +
-                   channel_stride(channels) * sizeof(int64_t) +
-                   requant_bytes(*layer.requant, channel_stride(channels))));
   params->kernel = select_depthwise_int16(context.isas);
   params->constants =
       make_int16_constants(context, channels, channels, layer.weight_sum, *layer.requant,

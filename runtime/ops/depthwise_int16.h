@@ -23,7 +23,11 @@ struct DepthwiseInt16Layer {
   std::vector<int16_t> weights, upper_weights;
 };
 
-// REQUIRES: check_int16_constants() succeeded; at most kMaxDepthwiseInt16 positions of the kernel, of
+// Bytes that a layer keeps, its weights among them: to be taken before these are made.
+uint64_t depthwise_int16_bytes(const DepthwiseShape& shape, size_t digits,
+                               const fb::Requant& requant);
+
+// REQUIRES: check_int16_constants() succeeded, depthwise_int16_bytes() are taken; at most kMaxDepthwiseInt16 positions of the kernel, of
 // several digits kMaxDepthwiseInt16Digits.
 Status prepare_depthwise_int16(const PrepareContext& context, DepthwiseInt16Layer layer,
                                PlannedStep* step);

@@ -39,8 +39,8 @@ Status infer_window(const char* name, WindowAxis* axis);
 // Rejects an axis with a window that holds no position of the image.
 Status check_windows_inside(const char* name, const WindowAxis& axis);
 
-// Both axes of a convolution with these options over images x: checks them as infer_window() does, and sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape)
-// has of them.
+// Both axes of a convolution with these options over images x: checks them as infer_window() does, and
+// sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape) has of them.
 template <class Options, class Geometry>
 Status infer_windows(const Options& options, const Shape& x, int64_t kernel_h, int64_t kernel_w,
                      Geometry* to) {

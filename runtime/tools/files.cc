@@ -30,6 +30,12 @@ Status write_all(int fd, const void* data, size_t bytes, const std::string& path
   return {};
 }
 
+std::shared_ptr<FILE> closing(FILE* file) {
+  return {file, [](FILE* f) {
+            if (f) fclose(f);
+          }};
+}
+
 // Closes on the way out.
 struct File {
   int fd;
@@ -52,6 +58,20 @@ Status check_readable(const std::string& path) {
     return error(Code::kInvalidModel, "%s: is not a regular file", path.c_str());
   if (access(path.c_str(), R_OK) != 0) return io_error(path);
   return {};
+}
+
+Status open_file(const std::string& path, std::shared_ptr<FILE>* file, size_t* bytes) {
+  QRT_TRY(check_readable(path));
+  *file = closing(fopen(path.c_str(), "rb"));
+  const long end = *file && fseek(file->get(), 0, SEEK_END) == 0 ? ftell(file->get()) : -1;
+  if (end < 0) return io_error(path);
+  *bytes = static_cast<size_t>(end);
+  return {};
+}
+
+Status open_temporary_file(std::shared_ptr<FILE>* file) {
+  *file = closing(tmpfile());
+  return *file ? Status() : io_error("a temporary file");
 }
 
 Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes) {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,12 @@ Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* by
 
 // All bytes of a file, as check_readable() and read_head().
 Status read_file(const std::string& path, std::vector<uint8_t>* bytes);
+
+// A file of which parts are read, as check_readable(), and its size.
+Status open_file(const std::string& path, std::shared_ptr<FILE>* file, size_t* bytes);
+
+// A nameless one, to write and then to read. kIoError.
+Status open_temporary_file(std::shared_ptr<FILE>* file);
 
 // All there is to read: of pipes, too.
 Status read_text(const std::string& path, std::string* text);

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "kernels/edge/packed.h"
 #include "runtime/tools/files.h"
@@ -173,24 +174,13 @@ Status read_header(FILE* file, size_t start, size_t bytes, NpyArray* array, size
   return {};
 }
 
-Status file_size(FILE* file, size_t* bytes) {
-  const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  if (end < 0) return error(Code::kIoError, "%s", strerror(errno));
-  *bytes = static_cast<size_t>(end);
-  return {};
-}
-
 }  // namespace
 
 Status NpyFile::open(const std::string& path) {
-  QRT_TRY(check_readable(path));
-  file_.reset(fopen(path.c_str(), "rb"), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  if (!file_) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
+  std::shared_ptr<FILE> file;
   size_t bytes = 0;
-  QRT_TRY(file_size(file_.get(), &bytes).at(path));
-  return open(file_, 0, bytes).at(path);
+  QRT_TRY(open_file(path, &file, &bytes));
+  return open(std::move(file), 0, bytes).at(path);
 }
 
 Status NpyFile::open(std::shared_ptr<FILE> file, size_t start, size_t bytes) {
@@ -226,10 +216,8 @@ Status read_npy(const std::string& path, NpyArray* array) {
 Status read_npy_of_stdin(NpyArray* array) {
   *array = NpyArray();
   // Sizes are checked against a whole file: one is made of what comes.
-  const std::shared_ptr<FILE> copy(tmpfile(), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  if (!copy) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  std::shared_ptr<FILE> copy;
+  QRT_TRY(open_temporary_file(&copy));
   char block[1 << 16];
   size_t bytes = 0;
   while (const size_t n = fread(block, 1, sizeof block, stdin)) {

@@ -30,17 +30,6 @@ uint32_t read32(const uint8_t* p) { return read16(p) | read16(p + 2) << 16; }
 Status unreadable() { return error(Code::kIoError, "cannot be read"); }
 Status damaged() { return error(Code::kInvalidModel, "is not a whole .npz (zip) file"); }
 
-Status open_file(const std::string& path, File* file, size_t* bytes) {
-  QRT_TRY(check_readable(path));
-  file->reset(fopen(path.c_str(), "rb"), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  const long end = *file && fseek(file->get(), 0, SEEK_END) == 0 ? ftell(file->get()) : -1;
-  if (end < 0) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
-  *bytes = static_cast<size_t>(end);
-  return {};
-}
-
 Status read_at(FILE* file, size_t at, size_t n, std::vector<uint8_t>* bytes) {
   bytes->resize(n);
   if (fseek(file, static_cast<long>(at), SEEK_SET) != 0) return unreadable();
@@ -59,7 +48,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
   if (end == 0) return damaged();
   const uint8_t* record = &tail[end - 1];
   const size_t count = read16(record + 10), size = read32(record + 12), at = read32(record + 16);
-  if (size > kMaxDirectory || at + size > file_bytes) return damaged();
+  if (size > kMaxDirectory || size > file_bytes || at > file_bytes - size) return damaged();
   std::vector<uint8_t> directory;
   QRT_TRY(read_at(file, at, size, &directory));
   size_t p = 0;
@@ -123,10 +112,8 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
 
 // A deflated member of the archive, whole.
 Status open_deflated(FILE* archive, size_t at, const Member& m, NpyFile* npy) {
-  const File plain(tmpfile(), [](FILE* f) {
-    if (f) fclose(f);
-  });
-  if (!plain) return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+  File plain;
+  QRT_TRY(open_temporary_file(&plain));
   QRT_TRY(inflate_member(archive, at, m, plain.get()));
   return npy->open(plain, 0, m.bytes);
 }
@@ -148,7 +135,8 @@ Status open_member(const File& file, size_t file_bytes, const std::string& name,
   std::vector<uint8_t> local;
   QRT_TRY(read_at(file.get(), m->at, kLocalBytes, &local));
   const size_t at = m->at + kLocalBytes + read16(&local[26]) + read16(&local[28]);
-  if (memcmp(local.data(), "PK\3\4", 4) != 0 || at + m->packed > file_bytes) return damaged();
+  if (memcmp(local.data(), "PK\3\4", 4) != 0 || at > file_bytes || m->packed > file_bytes - at)
+    return damaged();
   if (m->method == 0) return npy->open(file, at, m->packed);
   if (m->method != 8)
     return error(Code::kUnsupported,

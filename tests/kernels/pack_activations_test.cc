@@ -64,7 +64,7 @@ void check(Random& random, size_t k, size_t n, bool transposed, int32_t zero_poi
       Guarded<int32_t> bias(padded);
       std::fill(packed.begin(), packed.end(), int8_t{77});
       for (size_t begin = 0; begin < n; begin += step)
-        pack({b.data(), transposed ? k : n, k, n, transposed, zero_point, packed.data(), factor,
+        pack({b.data(), transposed ? k : n, k, transposed, zero_point, packed.data(), factor,
               addend, bias.data()},
              begin, std::min(begin + step, n));
       ASSERT_EQ(std::vector<int8_t>(packed.begin(), packed.end()), expected);
@@ -90,9 +90,8 @@ TEST(PackActivations, SumsUpLongColumnsOfTheGreatestBytes) {
       for_kernels([&](PackActivationsFn pack) {
         std::vector<int8_t> packed(gemm_packed_bytes(n, 1, (k + 3) / 4 * 4));
         std::vector<int32_t> bias(32);
-        pack(
-            {b.data(), transposed ? k : n, k, n, transposed, 128, packed.data(), 1, 0, bias.data()},
-            0, n);
+        pack({b.data(), transposed ? k : n, k, transposed, 128, packed.data(), 1, 0, bias.data()},
+             0, n);
         for (size_t j = 0; j < n; ++j) ASSERT_EQ(bias[j], static_cast<int32_t>(k * 127));
       });
     }

@@ -175,6 +175,23 @@ TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   }
 }
 
+// Of several rows and columns, which stand apart from each other's, and are cut by the image's edges.
+TEST_P(PoolTest, MaxOfLargeWindowsOfBothSidesEqualsTheNaiveLoop) {
+  Random random;
+  for (size_t c : {1, 2, 3, 7, 16, 32, 33, 64, 70, 8200})
+    for (size_t kernel : {8, 9, 13})
+      for (size_t dilation : {1, 2}) {
+        if (c > 70 && (kernel > 8 || dilation > 1)) continue;
+        const size_t in = 2 * (kernel - 1) * dilation + 3, pad = kernel / 2, stride = kernel + 1;
+        PoolShape s{in, in, c, 0, 0, kernel, kernel, stride, stride, dilation, dilation, pad, pad};
+        s.out_h = s.out_w = output_size(in, kernel, stride, dilation, pad, pad);
+        ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, s, 0, s.out_h));
+        // The whole image: its rows are one run where there is no dilation.
+        const PoolShape whole{kernel, kernel, c, 1, 1, kernel, kernel, 1, stride, 1, 1, 0, 0};
+        ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, whole, 0, 1));
+      }
+}
+
 TEST_P(PoolTest, MaxStoresTheRowsAskedForOnly) {
   Random random;
   for (int i = 0; i < 40; ++i) {

@@ -46,14 +46,15 @@ struct Conv {
   int64_t groups = 1;
   bool is_rows = false, is_narrow = false, is_depthwise = false;
   int zero_point = 0;
+  int64_t terms = 1;  // of a weight
 
   void run(Random& random, int64_t batch) const {
     const int64_t oh = (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1;
     const int64_t ow = (w + 2 * pad - dilation * (kw - 1) - 1) / stride + 1;
-    const int64_t k = is_depthwise ? 1 : c / groups;
+    const int64_t k = is_depthwise ? 1 : c / groups, taps = terms * kh * kw;
     const auto size = [](int64_t n) { return static_cast<size_t>(n); };
     std::vector<int16_t> x(size(batch * h * w * c)), y;
-    std::vector<int8_t> weights(size(out * kh * kw * k));
+    std::vector<int8_t> weights(size(out * taps * k));
     random.fill(x, kLo, kHi);
     random.fill(weights, -128, 127);
     std::vector<int64_t> bias(size(out));
@@ -62,19 +63,19 @@ struct Conv {
     std::vector<int32_t> multiplier(size(out)), sums(size(out));
     random.fill(multiplier, 0, is_narrow ? INT32_MAX : 32767);
     const uint8_t shift = is_narrow ? 47 : 38;
-    // Weight of output o at position t, input channel i of its group.
+    // Weight of output o at tap t, input channel i of its group; the taps of a term are positions.
     const auto weight_at = [&](int64_t o, int64_t t, int64_t i) -> int8_t {
-      return weights[size(is_depthwise ? t * out + o : (o * kh * kw + t) * k + i)];
+      return weights[size(is_depthwise ? t * out + o : (o * taps + t) * k + i)];
     };
     for (int64_t o = 0; o < out; ++o)
-      for (int64_t t = 0; t < kh * kw; ++t)
+      for (int64_t t = 0; t < taps; ++t)
         for (int64_t i = 0; i < k; ++i) sums[size(o)] += weight_at(o, t, i);
     for (int64_t n = 0; n < batch; ++n)
       for (int64_t p = 0; p < oh * ow; ++p)
         for (int64_t o = 0; o < out; ++o) {
           int64_t acc = bias[size(o)];
-          for (int64_t t = 0; t < kh * kw; ++t) {
-            const int64_t iy = p / ow * stride + t / kw * dilation - pad;
+          for (int64_t t = 0; t < taps; ++t) {
+            const int64_t iy = p / ow * stride + t / kw % kh * dilation - pad;
             const int64_t ix = p % ow * stride + t % kw * dilation - pad;
             const bool inside = iy >= 0 && iy < h && ix >= 0 && ix < w;
             const int64_t first = is_depthwise ? o / (out / c) : o / (out / groups) * k;
@@ -113,14 +114,16 @@ struct Conv {
       fb::Conv2DOptionsT o;
       set(&o);
       o.groups = static_cast<uint32_t>(groups);
-      uint32_t packed = m.gemm_weights({out, kh, kw, k}, weights, size(groups));
-      if (is_rows) {
-        o.tap_layout = fb::TapLayout::ROW;
-        std::vector<int8_t> rows(gemm_packed_bytes(size(out), size(kh), size(kw * c)));
-        gemm_pack(weights.data(), size(out), size(kh), size(kw * c), rows.data());
-        packed = m.packed({out, kh, kw, k}, fb::Packing::GEMM, rows);
-      }
-      m.op(std::move(o), {in, packed, b}, {result});
+      o.terms = static_cast<uint8_t>(terms);
+      if (is_rows) o.tap_layout = fb::TapLayout::ROW;
+      const size_t n = size(out / groups), packed_taps = size(is_rows ? kh : taps),
+                   packed_k = size(is_rows ? kw * c : k);
+      const size_t group_bytes = gemm_packed_bytes(n, packed_taps, packed_k);
+      std::vector<int8_t> packed(group_bytes * size(groups));
+      for (size_t g = 0; g < size(groups); ++g)
+        gemm_pack(&weights[g * n * packed_taps * packed_k], n, packed_taps, packed_k,
+                  &packed[g * group_bytes]);
+      m.op(std::move(o), {in, m.packed({out, kh, kw, k}, fb::Packing::GEMM, packed), b}, {result});
     }
     testing::expect_outputs(m, size(batch), {bytes_of(x)}, {bytes_of(y)});
   }
@@ -159,7 +162,8 @@ TEST(Int16, GroupsOfOneChannel) {
   for (Conv c : {Conv{5, 6, 17, 17, 3, 3, 1, 1, 1, 17}, Conv{9, 8, 3, 6, 5, 4, 2, 1, 2, 3},
                  Conv{7, 7, 2, 40, 3, 2, 1, 2, 1, 2}, Conv{3, 4, 5, 5, 1, 1, 1, 1, 0, 5}}) {
     c.zero_point = 999;
-    for (int64_t batch : {1, 2}) c.run(random, batch);
+    for (c.terms = 1; c.terms <= 3; ++c.terms)
+      for (int64_t batch : {1, 2}) c.run(random, batch);
   }
 }
 
