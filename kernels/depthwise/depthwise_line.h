@@ -15,9 +15,12 @@ constexpr bool has_lines() {
   return V::kHolds && V::kBands == 1 && V::kTile.group_rows == 4;
 }
 
-inline bool is_line(const DepthwiseShape& s) {
-  return s.in_h == 1 && s.out_h == 1 && s.kernel_h == 1 && s.pad_top == 0 &&
-         (s.kernel_w == 2 || s.kernel_w == 3) && s.stride_w == 1 && s.multiplier == 1;
+// Of n channels: registers that are stored whole take whole blocks.
+template <class V>
+bool is_line(const DepthwiseShape& s, size_t n) {
+  return (!V::kStoresWhole || n == 16 * V::kTile.lanes) && s.in_h == 1 && s.out_h == 1 &&
+         s.kernel_h == 1 && s.pad_top == 0 && (s.kernel_w == 2 || s.kernel_w == 3) &&
+         s.stride_w == 1 && s.multiplier == 1;
 }
 
 // Over the weights of prepare(): of each quad all taps, and behind these the same for the output one
@@ -45,7 +48,7 @@ template <class V, Store kStore>
 QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kStore>& held,
                             const typename V::Finish& finish, SourceRow<V> (&from)[4], size_t count,
                             uint8_t* out, uint8_t* later, size_t out_step) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
+  constexpr size_t kCell = V::kTile.quad_bytes, kHalf = 8 * V::kTile.lanes;  // of an output
   for (; count > 0; --count) {
     typename V::Row row[4];
     unroll<4>([&](auto r) QRT_INLINE_LAMBDA {
@@ -61,17 +64,7 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
         acc[q] = held.start(q);
         V::dot(acc[q], data[q], weights + ((1 - i) * 4 + q) * kCell);
       });
-      uint8_t* const to = i == 0 ? later : out;
-      if constexpr (stores_whole<V, kStore>()) {
-        constexpr size_t kBytes = 16 * V::kTile.lanes;
-        uint8_t memory[2 * kBytes];  // copy_part() reads registers
-        uint8_t* const part = opaque(memory);
-        const bool is_whole = b.n == kBytes;
-        finish.template store<kStore>(acc, held.constants(), is_whole ? to : part, kBytes / 2, 1);
-        if (!is_whole) copy_part<V, 1>(part, b, 0, 1, to);
-      } else {
-        finish.template store<kStore>(acc, held.constants(), to, 0, 1);
-      }
+      finish.template store<kStore>(acc, held.constants(), i == 0 ? later : out, kHalf, 1);
     });
     out += out_step;
     later += out_step;

@@ -98,11 +98,13 @@ constexpr auto line_of() -> decltype(Loops<V>::line) {
     return nullptr;
 }
 
-// Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
+// Registers that hold three columns have slide() for 3x3, pixels that take half of the quads their
+// own loop; others the number of taps in the code.
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_3x3_of() {
   constexpr int kTaps = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_rows);
-  constexpr bool kCounted = !V::kSlides && !V::kOwnTaps && kStore != Store::kGeneric;
+  constexpr bool kCounted =
+      !V::kSlides && !V::kOwnTaps && V::kHalfPixels == 0 && kStore != Store::kGeneric;
   return compute_area < V, kRows, kCounted ? kTaps : 0, kStore > ;
 }
 
@@ -229,7 +231,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      b.channels,
                      row_step<V>(b) * s.out_w * b.channels};
   if constexpr (has_lines<V>()) {
-    if (loops.line != nullptr && is_line(s)) {
+    if (loops.line != nullptr && is_line<V>(s, b.n)) {
       prepare_line<V>(b);
       return loops.line(b, loop);
     }
@@ -320,7 +322,8 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    const bool is_wide = has_lines<V>() && is_line(args.shape);  // one row, and no use for bands
+    const bool is_wide =
+        has_lines<V>() && is_line<V>(args.shape, n);  // one row, and no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
