@@ -126,9 +126,11 @@ void compute_lines(const Block& b, Loop loop,
   }
 }
 
-// Whether compute_line() takes it.
-inline bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s) {
-  return plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
+// Whether compute_line() takes n channels of it: registers that are stored whole take whole blocks.
+template <class V>
+bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
+  const bool fits = !V::kStoresWhole || n == 16 * V::kTile.lanes;
+  return fits && plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
 }
 
 // Outputs at `out` and `later`, `count` of each: of the same place the first stays.
@@ -136,7 +138,7 @@ template <class V, Store kStore>
 QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kStore>& held,
                             const typename V::Finish& finish, SourceRow<V> (&from)[4], size_t count,
                             uint8_t* out, uint8_t* later, size_t out_step) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
+  constexpr size_t kCell = V::kTile.quad_bytes, kHalf = 8 * V::kTile.lanes;  // of an output
   for (; count > 0; --count) {
     typename V::Row row[4];
     unroll<4>([&](auto r) QRT_INLINE_LAMBDA {
@@ -152,17 +154,7 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
         acc[q] = held.start(q);
         V::dot(acc[q], data[q], weights + ((1 - i) * 4 + q) * kCell);
       });
-      uint8_t* const to = i == 0 ? later : out;
-      if constexpr (stores_whole<V, kStore>()) {
-        constexpr size_t kBytes = 16 * V::kTile.lanes;
-        uint8_t memory[2 * kBytes];  // copy_part() reads registers
-        uint8_t* const part = opaque(memory);
-        const bool is_whole = b.n == kBytes;
-        finish.template store<kStore>(acc, held.constants(), is_whole ? to : part, kBytes / 2, 1);
-        if (!is_whole) copy_part<V, 1>(part, b, 0, 1, to);
-      } else {
-        finish.template store<kStore>(acc, held.constants(), to, 0, 1);
-      }
+      finish.template store<kStore>(acc, held.constants(), i == 0 ? later : out, kHalf, 1);
     });
     out += out_step;
     later += out_step;

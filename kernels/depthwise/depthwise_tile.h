@@ -102,10 +102,12 @@ constexpr auto line_of() -> decltype(Loops<V>::line) {
 template <class V>
 constexpr int kTaps3x3 = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_rows);
 
-// Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
+// Registers that hold three columns have slide() for 3x3, pixels that take half of the quads their
+// own loop; others the number of taps in the code.
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_3x3_of() {
-  constexpr bool kCounted = !V::kSlides && !V::kOwnTaps && kStore != Store::kGeneric;
+  constexpr bool kCounted =
+      !V::kSlides && !V::kOwnTaps && V::kHalfPixels == 0 && kStore != Store::kGeneric;
   return compute_area < V, kRows, kCounted ? kTaps3x3<V> : 0, kStore > ;
 }
 
@@ -235,7 +237,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      row_step<V>(b) * s.out_w * b.channels};
   if (is_line) {
     if constexpr (has_lines<V>()) {
-      if (loops.line != nullptr && is_short_line(p, s)) {
+      if (loops.line != nullptr && is_short_line<V>(p, s, b.n)) {
         for (; y < end; ++y) loops.line(b, loop, y);
         return;
       }
@@ -330,7 +332,8 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    const bool is_wide = has_lines<V>() && is_short_line(plan, args.shape);  // has no use for bands
+    const bool is_wide =
+        has_lines<V>() && is_short_line<V>(plan, args.shape, n);  // has no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
