@@ -20,7 +20,8 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
   const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
   const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
-  const size_t reach = (kRows - 1) * s.dilation_w + (V::kBands - 1) * band;
+  const size_t bands = bands_of<V>(b);
+  const size_t reach = (kRows - 1) * s.dilation_w + (bands - 1) * band;
   const ptrdiff_t inside = width - static_cast<ptrdiff_t>(reach);
   while (count > 0) {
     size_t run = 1;  // columns of which all pixels are inside the image, or one
@@ -30,7 +31,7 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
     }
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
-      for (size_t k = 0; k < V::kBands; ++k) {
+      for (size_t k = 0; k < bands; ++k) {
         const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
         const bool is_inside = at >= 0 && at < width;
         source[r].p[k] =
@@ -49,14 +50,15 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
 template <class V>
 struct LineOrder {
   explicit LineOrder(const Block& b)
-      : dilation(b.args.shape.dilation_w),
+      : bands(bands_of<V>(b)),
+        dilation(b.args.shape.dilation_w),
         phases(b.plan.line.phases),
         is_far(b.plan.line.is_far),
         two(b.plan.pass_rows == 2 &&
-            (V::kBands == 1 || (dilation == 1 && 2 * V::kBands <= V::kTile.group_rows))),
-        most((two ? 2 : 1) * V::kBands),
+            (bands == 1 || (dilation == 1 && 2 * bands <= V::kTile.group_rows))),
+        most((two ? 2 : 1) * bands),
         step(two ? dilation : 1),
-        advance(is_far ? V::kBands : phases) {}
+        advance(is_far ? bands : phases) {}
 
   // Behind the last output of the sequence that starts at x.
   size_t end(size_t x, size_t out_w) const {
@@ -72,7 +74,7 @@ struct LineOrder {
   // Outputs that a pass computes together, `step` apart.
   size_t together(size_t x) const { return two || is_far || most < phases - x ? most : phases - x; }
 
-  size_t dilation, phases;
+  size_t bands, dilation, phases;
   bool is_far, two;
   size_t most, step;
   size_t advance;  // from one pass of a sequence to the next
@@ -107,7 +109,7 @@ void compute_lines(const Block& b, Loop loop,
         Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
         area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
         if (area.outputs > run_outputs) area.outputs = run_outputs;
-        if (area.left > V::kBands) area.rows = 2;
+        if (area.left > order.bands) area.rows = 2;
         const size_t ix = x * s.stride_w - s.pad_left;
         for (size_t i = 0; i < runs; ++i) {
           interleave_line(b, pixels, y, static_cast<ptrdiff_t>(ix + i * line.step), column_step,
@@ -135,7 +137,7 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
   for (; count > 0; --count) {
     typename V::Row row[4];
     unroll<4>([&](auto r) QRT_INLINE_LAMBDA {
-      row[r] = V::load_row(from[r].p);
+      row[r] = V::template load_row<1>(from[r].p);
       from[r].p[0] += from[r].step[0];
     });
     typename V::Data data[4];

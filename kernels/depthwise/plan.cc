@@ -51,10 +51,12 @@ Columns apart(const DepthwiseShape& s, size_t budget) {
 // Images of many rows have fewer outputs for what a row takes beside them.
 constexpr size_t kLongPhase = 16, kShortPhase = 4;
 
+// Whether it is a line, and one that is faster so.
 DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   const bool is_column = depthwise_is_column(s);
+  if (is_column ? s.kernel_h == 1 : s.kernel_h != 1 || s.kernel_w == 1) return {};
   const DepthwiseShape row = is_column ? depthwise_as_row(s) : s;
-  if (row.kernel_h != 1 || row.kernel_w == 1 || row.stride_w > kMaxStride) return {};
+  if (row.stride_w > kMaxStride) return {};
   const size_t step = tile.group_rows * row.dilation_w, common = std::gcd(row.stride_w, step);
   const size_t columns = ceil_div(row.kernel_w, tile.group_rows), phases = step / common;
   const size_t outputs = row.out_w / phases;
@@ -63,37 +65,11 @@ DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   return {columns, step, phases, row.stride_w / common, is_far, is_column};
 }
 
-}  // namespace
-
-bool depthwise_is_column(const DepthwiseShape& s) {
-  return s.in_w == 1 && s.out_w == 1 && s.kernel_w == 1 && s.pad_left == 0;
-}
-
-DepthwiseShape depthwise_as_row(const DepthwiseShape& s) {
-  return {1,          s.in_h, s.in_c,       1, s.out_h,   1,           s.kernel_h, 1,
-          s.stride_h, 1,      s.dilation_h, 0, s.pad_top, s.multiplier};
-}
-
-bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s) {
-  if (tile.lanes == 0) return true;
-  return s.kernel_h <= kMaxTaps && s.kernel_w <= kMaxSpan && s.kernel_h * s.kernel_w <= kMaxTaps &&
-         s.stride_w <= kMaxStride && (s.dilation_w == 1 || s.kernel_w * s.stride_w <= kMaxTaps);
-}
-
-DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape) {
+// REQUIRES: the shape of a line is that of an undilated row in whole columns.
+DepthwisePlan plan_of(const DepthwiseTile& tile, const DepthwiseShape& s,
+                      const DepthwiseLine& line) {
   DepthwisePlan p;
-  p.line = line_of(tile, shape);
-  DepthwiseShape s = shape;
-  if (p.line.columns > 0) {
-    if (p.line.is_packed) s = depthwise_as_row(s);
-    // What stands in the last column, and with it a second output if that is the next place.
-    s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
-    s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
-    s.kernel_w = p.line.columns;
-    s.stride_w = p.line.stride;
-    s.dilation_h = s.dilation_w = 1;
-    s.out_w = ceil_div(s.out_w, p.line.phases);
-  }
+  p.line = line;
   p.groups = ceil_div(s.kernel_h, tile.group_rows);
   const bool is_dilated = s.dilation_h > 1;
   const bool two = (!is_dilated || (tile.pairs && s.stride_h == 1)) && s.stride_h < 4 &&
@@ -118,6 +94,37 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& sh
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
   p.scratch_bytes = p.columns_offset + ceil_div(columns.count * p.column_bytes, 64) * 64;
   return p;
+}
+
+}  // namespace
+
+bool depthwise_is_column(const DepthwiseShape& s) {
+  return s.in_w == 1 && s.out_w == 1 && s.kernel_w == 1 && s.pad_left == 0;
+}
+
+DepthwiseShape depthwise_as_row(const DepthwiseShape& s) {
+  return {1,          s.in_h, s.in_c,       1, s.out_h,   1,           s.kernel_h, 1,
+          s.stride_h, 1,      s.dilation_h, 0, s.pad_top, s.multiplier};
+}
+
+bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s) {
+  if (tile.lanes == 0) return true;
+  return s.kernel_h <= kMaxTaps && s.kernel_w <= kMaxSpan && s.kernel_h * s.kernel_w <= kMaxTaps &&
+         s.stride_w <= kMaxStride && (s.dilation_w == 1 || s.kernel_w * s.stride_w <= kMaxTaps);
+}
+
+DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape) {
+  const DepthwiseLine line = line_of(tile, shape);
+  if (line.columns == 0) return plan_of(tile, shape, line);
+  DepthwiseShape s = line.is_packed ? depthwise_as_row(shape) : shape;
+  // What stands in the last column, and with it a second output if that is the next place.
+  s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
+  s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
+  s.kernel_w = line.columns;
+  s.stride_w = line.stride;
+  s.dilation_h = s.dilation_w = 1;
+  s.out_w = ceil_div(s.out_w, line.phases);
+  return plan_of(tile, s, line);
 }
 
 }  // namespace qrt
