@@ -78,9 +78,13 @@ DepthwisePlan plan_of(const DepthwiseTile& tile, const DepthwiseShape& s,
   p.row_step = two && is_dilated ? s.dilation_h : 1;
   p.column_bytes = p.groups * 4 * tile.quad_bytes;
   const size_t budget = kColumnBudget / p.column_bytes;
-  const Columns near = together(s, budget), far = apart(s, budget);
-  p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.is_cheaper(near, s));
-  const Columns& columns = p.is_apart ? far : near;
+  Columns columns = together(s, budget);
+  p.is_apart = false;
+  if (s.dilation_w > 1) {
+    const Columns far = apart(s, budget);
+    p.is_apart = span_of(s) > kMaxSpan || far.is_cheaper(columns, s);
+    if (p.is_apart) columns = far;
+  }
   p.is_paired = tile.pairs && p.groups == 2 && s.dilation_w == 1 && s.multiplier == 1 &&
                 s.kernel_h + (p.pass_rows - 1) * s.stride_h <= 6;
   p.tile_outputs = p.line.is_far ? columns.count / p.line.columns : columns.tile_outputs;
