@@ -21,24 +21,23 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
   const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
   const size_t bands = bands_of<V>(b);
-  const size_t reach = (kRows - 1) * s.dilation_w + (bands - 1) * band;
-  const ptrdiff_t inside = width - static_cast<ptrdiff_t>(reach);
   while (count > 0) {
-    size_t run = 1;  // columns of which all pixels are inside the image, or one
-    if (ix >= 0 && ix < inside) {
-      run = static_cast<size_t>(inside - 1 - ix) / step + 1;
-      run = run < count ? run : count;
-    }
+    // Columns until one of the pixels enters the image or leaves it.
+    ptrdiff_t change = PTRDIFF_MAX;
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
       for (size_t k = 0; k < bands; ++k) {
         const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
         const bool is_inside = at >= 0 && at < width;
+        const ptrdiff_t until = at < 0 ? -at : is_inside ? width - at : PTRDIFF_MAX;
+        change = until < change ? until : change;
         source[r].p[k] =
             pixels.first() + (is_inside ? row + static_cast<size_t>(at) * s.in_c : b.args.zero);
         source[r].step[k] = is_inside ? step * s.in_c : 0;
       }
     }
+    size_t run = (static_cast<size_t>(change) - 1) / step + 1;
+    run = run < count ? run : count;
     interleave(b, pixels, source, 0, static_cast<ptrdiff_t>(run), run, cells);
     cells += run * b.plan.column_bytes;
     ix += static_cast<ptrdiff_t>(run * step);

@@ -50,6 +50,9 @@ Columns apart(const DepthwiseShape& s, size_t budget) {
 
 // Images of many rows have fewer outputs for what a row takes beside them.
 constexpr size_t kLongPhase = 16, kShortPhase = 4;
+// From this dilation on the pixels of a phase are so far apart that reading a few times what is
+// contiguous takes less.
+constexpr size_t kSparse = 16;
 
 // Whether it is a line, and one that is faster so.
 DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
@@ -61,7 +64,8 @@ DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   const size_t columns = ceil_div(row.kernel_w, tile.group_rows), phases = step / common;
   const size_t outputs = row.out_w / phases;
   if (row.out_h > 1 && (columns < 3 || outputs < kLongPhase)) return {};
-  const bool is_far = row.dilation_w > 1 && outputs < kShortPhase;
+  const bool is_dilated = row.dilation_w > 1, is_sparse = row.dilation_w >= kSparse && columns <= 3;
+  const bool is_far = is_dilated && (outputs < kShortPhase || is_sparse);
   return {columns, step, phases, row.stride_w / common, is_far, is_column};
 }
 
