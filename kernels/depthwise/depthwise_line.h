@@ -23,7 +23,7 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   constexpr int kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
-  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const uint8_t* const row = iy < s.in_h ? b.args.input + iy * s.in_w * s.in_c : b.args.zero;
   const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
   const size_t bands = bands_of<V>(b);
   while (count > 0) {
@@ -170,7 +170,7 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   const typename V::Finish finish(b.args.requant, b.n);
   const Held<V, kStore> held(loop);
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
-  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const uint8_t* const row = iy < s.in_h ? b.args.input + iy * s.in_w * s.in_c : b.args.zero;
   const ptrdiff_t in_w = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
   const ptrdiff_t out_w = static_cast<ptrdiff_t>(s.out_w);
   const ptrdiff_t dilation = static_cast<ptrdiff_t>(s.dilation_w);
