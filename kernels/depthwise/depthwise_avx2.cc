@@ -5,11 +5,8 @@
 namespace qrt {
 namespace {
 
-template <int kBandCount>
-struct Avx2 : Ymm<kBandCount> {
-  using OneBand = Avx2<1>;
+struct Avx2 : Ymm {
   static constexpr DepthwiseTile kTile = kDepthwiseYmmWords;
-  using Base = Ymm<kBandCount>;
 
   QRT_INLINE void interleave(const __m256i row[2], __m256i cells[4]) {
     const __m256i zero = _mm256_setzero_si256();
@@ -24,7 +21,7 @@ struct Avx2 : Ymm<kBandCount> {
   QRT_INLINE const uint8_t* load_weights(const uint8_t* p) { return p; }
   // Inline assembly keeps g++ 12 from moving the accumulators to memory.
   QRT_INLINE void dot(__m256i& acc, __m256i data, const uint8_t* weights) {
-    const __m256i products = _mm256_madd_epi16(data, Base::load(weights));
+    const __m256i products = _mm256_madd_epi16(data, load(weights));
     asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));
   }
 };
@@ -33,7 +30,7 @@ struct Avx2 : Ymm<kBandCount> {
 
 void depthwise_u8s8_avx2(const DepthwiseArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run<Avx2<1>, Avx2<2>>(args);
+  run<Avx2>(args);
 }
 
 }  // namespace qrt

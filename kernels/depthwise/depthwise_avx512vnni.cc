@@ -43,6 +43,7 @@ struct Zmm {
         _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p[2])), load_lane(p[3]), 1);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
   }
+  template <int>
   QRT_INLINE Row load_row(const uint8_t* const* p) {
     if constexpr (kBands == 1) {
       return load(p[0]);

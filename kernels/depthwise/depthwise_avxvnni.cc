@@ -5,9 +5,7 @@
 namespace qrt {
 namespace {
 
-template <int kBandCount>
-struct AvxVnni : YmmBytes<kBandCount> {
-  using OneBand = AvxVnni<1>;
+struct AvxVnni : YmmBytes {
   QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
     return reinterpret_cast<const __m256i*>(p);
   }
@@ -27,7 +25,7 @@ struct AvxVnni : YmmBytes<kBandCount> {
 
 void depthwise_u8s8_avxvnni(const DepthwiseArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run<AvxVnni<1>, AvxVnni<2>>(args);
+  run<AvxVnni>(args);
 }
 
 }  // namespace qrt

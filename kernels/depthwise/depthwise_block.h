@@ -58,6 +58,12 @@ struct Block {
   StageForms forms;  // kGeneric
 };
 
+// Bands of a block: of some policies known to the compiler.
+template <class V>
+QRT_INLINE size_t bands_of(const Block& b) {
+  return V::kStoresWhole ? b.bands : V::kBands;
+}
+
 // The weights of a quad in every lane, [lanes][4 channels][4 rows]: a compiler's vector extension,
 // the same on every architecture.
 template <class V>
@@ -123,11 +129,28 @@ struct Quads {
   }
 };
 
+// A row of taps of 16 channels as the packed weights of a column: of every quad the lowest byte is one.
+template <class V>
+QRT_NOINLINE void pack_taps(const uint8_t* row, size_t taps, uint8_t* column) {
+  using Part = typename Quads<V>::Unsigned;
+  for (size_t first = 0; first < taps; first += 4) {
+    for (size_t at = 0; at < 64; at += sizeof(Part)) {
+      Part quad = {};
+      for (size_t i = 0; i < 4 && first + i < taps; ++i) {
+        Part tap;
+        memcpy(&tap, row + (first + i) * 64 + at, sizeof(tap));
+        quad |= tap << static_cast<uint32_t>(8 * i);
+      }
+      memcpy(column + first * 16 + at, &quad, sizeof(quad));
+    }
+  }
+}
+
 // Weights and constants of a block to scratch, in the lane order of the interleaved columns.
 template <class V>
 QRT_NOINLINE void prepare(const Block& b) {
   constexpr size_t kLanes = V::kTile.lanes, kGroupRows = V::kTile.group_rows;
-  constexpr size_t kCell = V::kTile.quad_bytes, kBandLanes = kLanes / V::kBands;
+  constexpr size_t kCell = V::kTile.quad_bytes;
   using Q = Quads<V>;
   const DepthwiseShape& s = b.args.shape;
   const size_t pass_rows = b.plan.pass_rows;
@@ -135,11 +158,14 @@ QRT_NOINLINE void prepare(const Block& b) {
 
   // Lanes past the last 16 channels repeat the first ones: what stands behind these in memory must
   // not decide which epilogue serves.
-  size_t lane[kLanes];
-  for (size_t l = 0; l < kLanes; ++l) lane[l] = l % kBandLanes * 16 < b.n ? l % kBandLanes : 0;
+  const size_t last_lane = kLanes / bands_of<V>(b) - 1;
+  const auto lane = [&](size_t l) QRT_INLINE_LAMBDA {
+    const size_t own = l & last_lane;
+    return own * 16 < b.n ? own : 0;
+  };
   const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
     const uint8_t* p[kLanes];
-    for (size_t l = 0; l < kLanes; ++l) p[l] = static_cast<const uint8_t*>(array) + lane[l] * 64;
+    for (size_t l = 0; l < kLanes; ++l) p[l] = static_cast<const uint8_t*>(array) + lane(l) * 64;
     typename Q::Unsigned v[4];
     Q::load(p, v);
     unroll<4>([&](auto q)
@@ -161,27 +187,27 @@ QRT_NOINLINE void prepare(const Block& b) {
   if (b.store == Store::kPlain || b.store == Store::kClamp)
     copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
 
-  // A line is one column of taps, which may stand in the lowest bytes of a row of quads.
+  // A line is one column of taps.
   const DepthwiseLine& line = b.plan.line;
-  const bool is_line = line.columns > 0, is_spread = is_line && !line.is_packed;
+  const bool is_line = line.columns > 0;
   const size_t kernel_w = is_line ? 1 : s.kernel_w, groups = is_line ? line.columns : b.plan.groups;
   const size_t quads = line.is_packed ? (s.kernel_w + 3) / 4 : (s.kernel_h + 3) / 4 * s.kernel_w;
   const uint8_t* weights[kLanes];
   for (size_t l = 0; l < kLanes; ++l)
     weights[l] =
-        reinterpret_cast<const uint8_t*>(b.args.weights) + (b.c / 16 + lane[l]) * quads * 64;
+        reinterpret_cast<const uint8_t*>(b.args.weights) + (b.c / 16 + lane(l)) * quads * 64;
+  if (is_line && !line.is_packed) {
+    uint8_t* packed = b.args.scratch + b.plan.columns_offset;  // holds no columns yet
+    for (const uint8_t*& w : weights) {
+      pack_taps<V>(w, s.kernel_w, packed);
+      w = packed;
+      packed += (s.kernel_w + 3) / 4 * 64;
+    }
+  }
   const auto load = [&](size_t at, typename Q::Unsigned(&v)[4]) QRT_INLINE_LAMBDA {
     const uint8_t* p[kLanes];
     for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + at * 64;
     Q::load(p, v);
-  };
-  const auto load_quad = [&](size_t quad, size_t kx, typename Q::Unsigned(&v)[4]) {
-    if (!is_spread) return load(quad * kernel_w + kx, v);
-    for (size_t i = 0; i < 4 && quad * 4 + i < quads; ++i) {
-      typename Q::Unsigned tap[4];
-      load(quad * 4 + i, tap);
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA { v[q] |= tap[q] << static_cast<uint32_t>(8 * i); });
-    }
   };
   uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
   uint8_t* cells = cells_begin;
@@ -189,9 +215,9 @@ QRT_NOINLINE void prepare(const Block& b) {
   for (size_t kx = 0; kx < kernel_w; ++kx) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
-      typename Q::Unsigned own[4] = {}, previous[4] = {};
-      load_quad(quad, kx, own);
-      if (pass_rows == 2 && quad > 0) load_quad(quad - 1, kx, previous);
+      typename Q::Unsigned own[4], previous[4] = {};
+      load(quad * kernel_w + kx, own);
+      if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
       if constexpr (V::kTile.pairs) {
         if (b.plan.is_paired) {
           uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;

@@ -23,10 +23,11 @@ class Pixels {
     const size_t multiplier = b.args.shape.multiplier;
     repeats_ = multiplier != 1;
     if (!repeats_) return;
+    const size_t band_lanes = kLanes / bands_of<V>(b);
     uint8_t order[kLanes][16];
     const uint8_t* lanes[kLanes];
     for (size_t l = 0; l < kLanes; ++l) {
-      const size_t channel = b.c + l % kBandLanes * 16, first = channel / multiplier;
+      const size_t channel = b.c + l % band_lanes * 16, first = channel / multiplier;
       offset_[l] = first - first_;
       for (size_t i = 0; i < 16; ++i)
         order[l][i] = static_cast<uint8_t>((channel + i) / multiplier - first);
@@ -37,14 +38,15 @@ class Pixels {
   size_t first() const { return first_; }
   bool repeats() const { return repeats_; }
 
+  template <int kBands>
   __attribute__((always_inline)) typename V::Row repeat(const uint8_t* const* p) const {
     const uint8_t* lanes[kLanes];
-    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / kBandLanes] + offset_[l];
+    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / (kLanes / kBands)] + offset_[l];
     return V::load_repeated(lanes, order_);
   }
 
  private:
-  static constexpr size_t kLanes = V::kTile.lanes, kBandLanes = kLanes / V::kBands;
+  static constexpr size_t kLanes = V::kTile.lanes;
   size_t first_;
   bool repeats_;
   size_t offset_[kLanes];
@@ -65,7 +67,7 @@ enum class Columns { kOwn, kRepeated, kPaired };
 
 // `count` columns of one group, from column `ix` of an image of `width` on; those outside it are
 // padding.
-template <class V, Columns kColumns>
+template <class V, int kBands, Columns kColumns>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
                                      const SourceRow<V>* source, ptrdiff_t ix, ptrdiff_t width,
                                      size_t count, uint8_t* cells) {
@@ -93,9 +95,9 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   };
   const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
     if constexpr (kColumns == Columns::kRepeated)
-      return pixels.repeat(p);
+      return pixels.template repeat<kBands>(p);
     else
-      return V::load_row(p);
+      return V::template load_row<kBands>(p);
   };
   const auto border = [&](ptrdiff_t until) {
     for (; i < count && ix + static_cast<ptrdiff_t>(i) < until; ++i) {
@@ -112,13 +114,13 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
     SourceRow<V> next[kRows];
     for (int r = 0; r < kRows; ++r) {
       next[r] = source[r];
-      for (int k = 0; k < V::kBands; ++k) next[r].p[k] += start * next[r].step[k];
+      for (int k = 0; k < kBands; ++k) next[r].p[k] += start * next[r].step[k];
     }
     for (; i < end; ++i) {
       typename V::Row row[kRows];
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
         row[r] = load(next[r].p);
-        unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
+        unroll<kBands>([&](auto k) QRT_INLINE_LAMBDA { next[r].p[k] += next[r].step[k]; });
       });
       store(row);
     }
@@ -131,13 +133,31 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   }
 }
 
+template <int kBands>
+struct Bands {
+  static constexpr int value = kBands;
+};
+
 template <class V>
 QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
-                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells) {
-  if (pixels.repeats())
-    interleave_columns<V, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
+                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells,
+                           bool is_paired = false) {
+  const auto columns = [&](auto bands) {
+    constexpr int kBands = decltype(bands)::value;
+    if constexpr (V::kTile.pairs) {
+      if (is_paired)
+        return interleave_columns<V, kBands, Columns::kPaired>(b, pixels, source, ix, width, count,
+                                                               cells);
+    }
+    if (pixels.repeats())
+      interleave_columns<V, kBands, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
+    else
+      interleave_columns<V, kBands, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+  };
+  if (V::kStoresWhole && b.bands == 1)
+    columns(Bands<1>());
   else
-    interleave_columns<V, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+    columns(Bands<V::kBands>());
 }
 
 // `rows` output rows (1 or 2) of every band, from row y on and row_step() apart, of pixels x..; the
@@ -163,7 +183,7 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   const size_t last = s.kernel_h + (area.rows - 1) * s.stride_h - 1;
   for (size_t r = 0; r < kRows; ++r) {
     const size_t ky = g * kRows + r < last ? g * kRows + r : last;
-    for (size_t k = 0; k < V::kBands; ++k) {
+    for (size_t k = 0; k < bands_of<V>(b); ++k) {
       const size_t before = k * area.rows;
       const size_t y = before < area.left ? area.y + before * row_step<V>(b) : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
@@ -192,13 +212,7 @@ void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) 
     uint8_t* cells = b.args.scratch + b.plan.columns_offset + g * 4 * V::kTile.quad_bytes;
     for (size_t i = 0; i < runs; ++i, cells += b.plan.kernel_step * b.plan.column_bytes) {
       const ptrdiff_t from = ix + static_cast<ptrdiff_t>(i * s.dilation_w);
-      if constexpr (V::kTile.pairs) {
-        if (g == 1 && b.plan.is_paired) {
-          interleave_columns<V, Columns::kPaired>(b, pixels, source, from, width, count, cells);
-          continue;
-        }
-      }
-      interleave(b, pixels, source, from, width, count, cells);
+      interleave(b, pixels, source, from, width, count, cells, g == 1 && b.plan.is_paired);
     }
   }
 }

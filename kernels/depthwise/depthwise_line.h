@@ -12,7 +12,7 @@ namespace {
 
 template <class V>
 constexpr bool has_lines() {
-  return V::kHolds && V::kBands == 1 && V::kTile.group_rows == 4;
+  return V::kHolds && (V::kBands == 1 || V::kStoresWhole) && V::kTile.group_rows == 4;
 }
 
 // `count` columns of a line, `step` pixels apart from image column `ix` on; bands are `band` pixels
@@ -23,26 +23,26 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   constexpr int kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
-  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const uint8_t* const row = iy < s.in_h ? b.args.input + iy * s.in_w * s.in_c : b.args.zero;
   const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
-  const size_t reach = (kRows - 1) * s.dilation_w + (V::kBands - 1) * band;
-  const ptrdiff_t inside = width - static_cast<ptrdiff_t>(reach);
+  const size_t bands = bands_of<V>(b);
   while (count > 0) {
-    size_t run = 1;  // columns of which all pixels are inside the image, or one
-    if (ix >= 0 && ix < inside) {
-      run = static_cast<size_t>(inside - 1 - ix) / step + 1;
-      run = run < count ? run : count;
-    }
+    // Columns until one of the pixels enters the image or leaves it.
+    ptrdiff_t change = PTRDIFF_MAX;
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
-      for (size_t k = 0; k < V::kBands; ++k) {
+      for (size_t k = 0; k < bands; ++k) {
         const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
         const bool is_inside = at >= 0 && at < width;
+        const ptrdiff_t until = at < 0 ? -at : is_inside ? width - at : PTRDIFF_MAX;
+        change = until < change ? until : change;
         source[r].p[k] =
             pixels.first() + (is_inside ? row + static_cast<size_t>(at) * s.in_c : b.args.zero);
         source[r].step[k] = is_inside ? step * s.in_c : 0;
       }
     }
+    size_t run = (static_cast<size_t>(change) - 1) / step + 1;
+    run = run < count ? run : count;
     interleave(b, pixels, source, 0, static_cast<ptrdiff_t>(run), run, cells);
     cells += run * b.plan.column_bytes;
     ix += static_cast<ptrdiff_t>(run * step);
@@ -54,14 +54,15 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
 template <class V>
 struct LineOrder {
   explicit LineOrder(const Block& b)
-      : dilation(b.args.shape.dilation_w),
+      : bands(bands_of<V>(b)),
+        dilation(b.args.shape.dilation_w),
         phases(b.plan.line.phases),
         is_far(b.plan.line.is_far),
         two(b.plan.pass_rows == 2 &&
-            (V::kBands == 1 || (dilation == 1 && 2 * V::kBands <= V::kTile.group_rows))),
-        most((two ? 2 : 1) * V::kBands),
+            (bands == 1 || (dilation == 1 && 2 * bands <= V::kTile.group_rows))),
+        most((two ? 2 : 1) * bands),
         step(two ? dilation : 1),
-        advance(is_far ? V::kBands : phases) {}
+        advance(is_far ? bands : phases) {}
 
   // Behind the last output of the sequence that starts at x.
   size_t end(size_t x, size_t out_w) const {
@@ -77,7 +78,7 @@ struct LineOrder {
   // Outputs that a pass computes together, `step` apart.
   size_t together(size_t x) const { return two || is_far || most < phases - x ? most : phases - x; }
 
-  size_t dilation, phases;
+  size_t bands, dilation, phases;
   bool is_far, two;
   size_t most, step;
   size_t advance;  // from one pass of a sequence to the next
@@ -112,7 +113,7 @@ void compute_lines(const Block& b, Loop loop,
         Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
         area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
         if (area.outputs > run_outputs) area.outputs = run_outputs;
-        if (area.left > V::kBands) area.rows = 2;
+        if (area.left > order.bands) area.rows = 2;
         const size_t ix = x * s.stride_w - s.pad_left;
         for (size_t i = 0; i < runs; ++i) {
           interleave_line(b, pixels, y, static_cast<ptrdiff_t>(ix + i * line.step), column_step,
@@ -126,9 +127,12 @@ void compute_lines(const Block& b, Loop loop,
   }
 }
 
-// Whether compute_line() takes it.
-inline bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s) {
-  return plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
+// Whether compute_line() takes n channels of it: registers that are stored whole take whole blocks,
+// which have one band.
+template <class V>
+bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
+  const bool fits = !V::kStoresWhole || n == 16 * V::kTile.lanes;
+  return fits && plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
 }
 
 // Outputs at `out` and `later`, `count` of each: of the same place the first stays.
@@ -136,11 +140,11 @@ template <class V, Store kStore>
 QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kStore>& held,
                             const typename V::Finish& finish, SourceRow<V> (&from)[4], size_t count,
                             uint8_t* out, uint8_t* later, size_t out_step) {
-  constexpr size_t kCell = V::kTile.quad_bytes;
+  constexpr size_t kCell = V::kTile.quad_bytes, kHalf = 8 * V::kTile.lanes;  // of an output
   for (; count > 0; --count) {
     typename V::Row row[4];
     unroll<4>([&](auto r) QRT_INLINE_LAMBDA {
-      row[r] = V::load_row(from[r].p);
+      row[r] = V::template load_row<1>(from[r].p);
       from[r].p[0] += from[r].step[0];
     });
     typename V::Data data[4];
@@ -152,17 +156,7 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
         acc[q] = held.start(q);
         V::dot(acc[q], data[q], weights + ((1 - i) * 4 + q) * kCell);
       });
-      uint8_t* const to = i == 0 ? later : out;
-      if constexpr (stores_whole<V, kStore>()) {
-        constexpr size_t kBytes = 16 * V::kTile.lanes;
-        uint8_t memory[2 * kBytes];  // copy_part() reads registers
-        uint8_t* const part = opaque(memory);
-        const bool is_whole = b.n == kBytes;
-        finish.template store<kStore>(acc, held.constants(), is_whole ? to : part, kBytes / 2, 1);
-        if (!is_whole) copy_part<V, 1>(part, b, 0, 1, to);
-      } else {
-        finish.template store<kStore>(acc, held.constants(), to, 0, 1);
-      }
+      finish.template store<kStore>(acc, held.constants(), i == 0 ? later : out, kHalf, 1);
     });
     out += out_step;
     later += out_step;
@@ -176,7 +170,7 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   const typename V::Finish finish(b.args.requant, b.n);
   const Held<V, kStore> held(loop);
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
-  const uint8_t* const row = b.args.input + iy * s.in_w * s.in_c;
+  const uint8_t* const row = iy < s.in_h ? b.args.input + iy * s.in_w * s.in_c : b.args.zero;
   const ptrdiff_t in_w = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
   const ptrdiff_t out_w = static_cast<ptrdiff_t>(s.out_w);
   const ptrdiff_t dilation = static_cast<ptrdiff_t>(s.dilation_w);

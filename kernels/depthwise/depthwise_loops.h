@@ -65,12 +65,11 @@ constexpr bool stores_whole() {
   return V::kStoresWhole && kStore != Store::kGeneric;
 }
 
-template <class V, int kRows>
-QRT_INLINE void copy_part(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows_left,
-                          uint8_t* out) {
-  const size_t part_bytes = b.band_bytes, most = kRows * b.bands;
-  for (size_t i = 0; i < (rows_left < most ? rows_left : most); ++i, out += row_bytes)
-    V::store_part(out, V::load(part + i * part_bytes), b.n);
+template <class V>
+QRT_NOINLINE void copy_part(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows,
+                            uint8_t* out) {
+  for (size_t i = 0; i < rows; ++i, out += row_bytes)
+    V::store_part(out, V::load(part + i * b.band_bytes), b.n);
 }
 
 // kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
@@ -136,7 +135,10 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
       store_output<V, kStore>(b, loop, finish, acc[r][0], to + r * row_bytes, half, b.bands);
     });
-    if (!is_whole) copy_part<V, kRows>(part, b, loop.row_bytes, rows_left, out);
+    if (!is_whole) {
+      const size_t most = kRows * b.bands, rows = rows_left < most ? rows_left : most;
+      copy_part<V>(part, b, loop.row_bytes, rows, out);
+    }
   } else {
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {
       unroll<kPixels>([&](auto x) QRT_INLINE_LAMBDA {

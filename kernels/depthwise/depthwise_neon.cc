@@ -11,7 +11,10 @@ struct NeonWide : Neon {
   static constexpr int kParts = 2, kUnrolledTaps = 3;
   using Data = int16x4_t;
 
-  QRT_INLINE Row load_row(const uint8_t* const* p) { return vld1q_u8(p[0]); }
+  template <int>
+  QRT_INLINE Row load_row(const uint8_t* const* p) {
+    return vld1q_u8(p[0]);
+  }
   QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
     return vqtbl1q_u8(vld1q_u8(p[0]), order);
   }

@@ -11,6 +11,7 @@ struct NeonDot : Neon {
   static constexpr int kParts = 4, kUnrolledTaps = 4;
   using Data = int8x16_t;
 
+  template <int>
   QRT_INLINE Row load_row(const uint8_t* const* p) {
     return veorq_u8(vld1q_u8(p[0]), vdupq_n_u8(0x80));
   }

@@ -73,7 +73,7 @@ class Rows {
       if (r > 0) from = opaque(from + pitch_);  // no address of its own for each row and band
       const uint8_t* p[V::kBands];
       unroll<V::kBands>([&](auto k) QRT_INLINE_LAMBDA { p[k] = from + k * band_; });
-      row[r] = V::load_row(p);
+      row[r] = V::template load_row<V::kBands>(p);
     });
     at_ += step_;
   }
@@ -119,7 +119,7 @@ class Rows<V, kCount, false> {
       const uint8_t* p[V::kBands];
       unroll<V::kBands>(
           [&](auto k) QRT_INLINE_LAMBDA { p[k] = from[r].p[k] + (offset_ & from[r].step[k]); });
-      row[r] = V::load_row(p);
+      row[r] = V::template load_row<V::kBands>(p);
     });
     offset_ += step_;
   }

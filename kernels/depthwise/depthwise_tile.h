@@ -3,9 +3,10 @@
 // gives a policy V, which is all that depends on the instruction set:
 //
 //   kTile                                  its DepthwiseTile
-//   kBands                                 output rows side by side in one register, see below
+//   kBands                                 output rows side by side in one register, see below;
+//                                          kStoresWhole: or one
 //   kOutputs                               output pixels of a row computed together
-//   Row, load_row(p[kBands])               16 * lanes bytes of image rows, a band from each address
+//   Row, load_row<bands>(p[bands])         16 * lanes bytes of image rows, a band from each address
 //   load_lanes(p[lanes])                   a Row from 16 bytes at each address
 //   load_repeated(p[lanes], order)         of these in each lane those that `order` numbers
 //   Data, load_data(p), store_data(p, v)   one cell
@@ -33,7 +34,6 @@
 //     store_fixed<kFromZero>(acc[4], constants, out, band_bytes, bands)
 //   kStoresWhole                           whether these store all 16 * lanes bytes whatever n is, their
 //                                          upper half band_bytes behind the lower; if so, there are
-//     OneBand                              this policy with one band
 //     store_part(p, load(q), n)            stores the first n bytes of a register
 //   kHolds                                 whether there are, instead of Fused and all these stores,
 //     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
@@ -102,31 +102,22 @@ constexpr auto line_of() -> decltype(Loops<V>::line) {
 template <class V>
 constexpr int kTaps3x3 = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_rows);
 
-// Registers that hold three columns have slide() for 3x3; others the number of taps in the code.
+// Registers that hold three columns have slide() for 3x3, pixels that take half of the quads their
+// own loop; others the number of taps in the code.
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_3x3_of() {
-  constexpr bool kCounted = !V::kSlides && !V::kOwnTaps && kStore != Store::kGeneric;
+  constexpr bool kCounted =
+      !V::kSlides && !V::kOwnTaps && V::kHalfPixels == 0 && kStore != Store::kGeneric;
   return compute_area < V, kRows, kCounted ? kTaps3x3<V> : 0, kStore > ;
 }
-
-// Whose compute_area() serves V: whole registers do not need to know their bands.
-template <class V, bool kWhole = V::kStoresWhole>
-struct AreaPolicy {
-  using type = V;
-};
-template <class V>
-struct AreaPolicy<V, true> {
-  using type = typename V::OneBand;
-};
 
 template <class V, Store kStore>
 Loops<V> loops_of() {
   constexpr int kTwo = V::kTile.group_rows > 1 ? 2 : 1;  // rows of a pass
-  using Area = typename AreaPolicy<V>::type;
   return {{slide_of<V, kStore, 1, false>(), slide_of<V, kStore, kTwo, false>()},
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
-          {compute_area<Area, 1, 0, kStore>, compute_area<Area, kTwo, 0, kStore>},
-          {compute_3x3_of<Area, kStore, 1>(), compute_3x3_of<Area, kStore, kTwo>()},
+          {compute_area<V, 1, 0, kStore>, compute_area<V, kTwo, 0, kStore>},
+          {compute_3x3_of<V, kStore, 1>(), compute_3x3_of<V, kStore, kTwo>()},
           line_of<V, kStore>()};
 }
 
@@ -235,7 +226,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      row_step<V>(b) * s.out_w * b.channels};
   if (is_line) {
     if constexpr (has_lines<V>()) {
-      if (loops.line != nullptr && is_short_line(p, s)) {
+      if (loops.line != nullptr && is_short_line<V>(p, s, b.n)) {
         for (; y < end; ++y) loops.line(b, loop, y);
         return;
       }
@@ -244,13 +235,14 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
     return compute_lines<V>(b, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
   }
   const Pixels<V> pixels(b);
+  const size_t bands = bands_of<V>(b);
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
   for (size_t i = 0; i < firsts; ++i) {
     for (size_t at = y + i; at < end;) {
       const size_t left = (end - at + step - 1) / step;
-      const size_t rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > V::kBands ? 2 : 1;
+      const size_t rows = V::kTile.group_rows > 1 && p.pass_rows == 2 && left > bands ? 2 : 1;
       Area area = {at, left, rows, 0, 0, 1, 0};
-      at += compute_pass<V>(b, loop, loops, pixels, area) * rows * V::kBands * step;
+      at += compute_pass<V>(b, loop, loops, pixels, area) * rows * bands * step;
     }
   }
 }
@@ -299,13 +291,13 @@ Loops<V> loops_of(Store store) {
   return loops_of<V, Store::kGeneric>();
 }
 
+// What a block's pixels need: its constants and weights in scratch memory, and the epilogue that these
+// allow.
 template <class V>
-QRT_NOINLINE void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels,
-                            size_t c, size_t n, size_t y, size_t end) {
+QRT_NOINLINE Loops<V> begin_block(Block& b) {
+  const DepthwiseArgs& args = b.args;
   const Requant& r = args.requant;
-  Block b = {
-      args, plan, channels, c, n, V::kBands, 16 * V::kTile.lanes / V::kBands, store_of<V>(r, c, n),
-      {}};
+  b.store = store_of<V>(r, b.c, b.n);
   prepare<V>(b);
   if constexpr (!kIntegerOnly) {
     if (b.store == Store::kPlain || b.store == Store::kClamp) {
@@ -320,8 +312,8 @@ QRT_NOINLINE void run_block(const DepthwiseArgs& args, const DepthwisePlan& plan
       }
     }
   }
-  if (b.store == Store::kGeneric) b.forms = forms_of(r, c, n);
-  compute_rows<V>(b, loops_of<V>(b.store), y, end);
+  if (b.store == Store::kGeneric) b.forms = forms_of(r, b.c, b.n);
+  return loops_of<V>(b.store);
 }
 
 // The block of channels c.. for output rows y..end - 1, by the last policy whose bands hold the
@@ -330,27 +322,22 @@ template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
-    const bool is_wide = has_lines<V>() && is_short_line(plan, args.shape);  // has no use for bands
+    const bool is_wide =
+        has_lines<V>() && is_short_line<V>(plan, args.shape, n);  // has no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }
-  run_block<V>(args, plan, channels, c, n, y, end);
+  const bool is_narrow = n <= 16 * V::kTile.lanes / V::kBands;
+  const size_t bands = V::kStoresWhole && !is_narrow ? 1 : V::kBands;
+  Block b = {args, plan, channels, c, n, bands, 16 * V::kTile.lanes / bands, Store::kGeneric, {}};
+  const Loops<V> loops = begin_block<V>(b);
+  compute_rows<V>(b, loops, y, end);
 }
 
-// The whole call. V, Narrower...: one policy with 1, 2, ... bands.
 template <class V, class... Narrower>
-void run(const DepthwiseArgs& whole) {
+QRT_NOINLINE void run(const DepthwiseArgs& args, const DepthwisePlan& plan) {
   constexpr size_t kBlock = 16 * V::kTile.lanes;
-  const DepthwisePlan plan = depthwise_plan(V::kTile, whole.shape);
-  const size_t channels = whole.shape.in_c * whole.shape.multiplier;
-  DepthwiseArgs args = whole;
-  if (plan.line.is_packed) {  // rows to compute are those outputs of a row
-    args.shape = depthwise_as_row(whole.shape);
-    args.shape.out_w = whole.row_end - whole.row_begin;
-    args.shape.pad_left -= whole.row_begin * args.shape.stride_w;  // may wrap: the image is further
-    args.output += whole.row_begin * channels;
-    args.row_begin = 0, args.row_end = 1;
-  }
+  const size_t channels = args.shape.in_c * args.shape.multiplier;
   for (size_t y = args.row_begin; y < args.row_end; y += plan.strip_rows) {
     const size_t end = args.row_end - y < plan.strip_rows ? args.row_end : y + plan.strip_rows;
     for (size_t c = 0; c < channels; c += kBlock) {
@@ -358,6 +345,20 @@ void run(const DepthwiseArgs& whole) {
       compute_block<V, Narrower...>(args, plan, channels, c, n, y, end);
     }
   }
+}
+
+// The whole call. V, Narrower...: one policy with 1, 2, ... bands, or one with kStoresWhole.
+template <class V, class... Narrower>
+void run(const DepthwiseArgs& args) {
+  const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
+  if (!plan.line.is_packed) return run<V, Narrower...>(args, plan);
+  DepthwiseArgs row = args;  // whose outputs are the rows to compute
+  row.shape = depthwise_as_row(args.shape);
+  row.shape.out_w = args.row_end - args.row_begin;
+  row.shape.pad_left -= args.row_begin * row.shape.stride_w;  // may wrap: the image is further
+  row.output += args.row_begin * args.shape.in_c * args.shape.multiplier;
+  row.row_begin = 0, row.row_end = 1;
+  run<V, Narrower...>(row, plan);
 }
 
 }  // namespace

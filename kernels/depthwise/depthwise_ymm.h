@@ -12,10 +12,8 @@
 namespace qrt {
 namespace {
 
-// kBandCount: 1, or 2 for rows of 16 channels.
-template <int kBandCount>
 struct Ymm {
-  static constexpr int kBands = kBandCount;
+  static constexpr int kBands = 2;
   static constexpr int kOutputs = 1;
   static constexpr bool kSlides = false;
   static constexpr bool kFuses = false;
@@ -39,8 +37,9 @@ struct Ymm {
   QRT_INLINE Row load_lanes(const uint8_t* const* p) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_half(p[0])), load_half(p[1]), 1);
   }
+  template <int kBandCount>
   QRT_INLINE Row load_row(const uint8_t* const* p) {
-    return kBands == 1 ? load(p[0]) : load_lanes(p);
+    return kBandCount == 1 ? load(p[0]) : load_lanes(p);
   }
   QRT_INLINE Row load_repeated(const uint8_t* const* p, Row order) {
     return _mm256_shuffle_epi8(load_lanes(p), order);
@@ -162,8 +161,7 @@ struct Ymm {
 };
 
 // Quads of bytes for VPDPBUSD.
-template <int kBandCount>
-struct YmmBytes : Ymm<kBandCount> {
+struct YmmBytes : Ymm {
   static constexpr DepthwiseTile kTile = kDepthwiseYmm;
   static constexpr int kHalfPixels = 2;
   static constexpr bool kFewRegisters = true;

@@ -50,17 +50,58 @@ Columns apart(const DepthwiseShape& s, size_t budget) {
 
 // Images of many rows have fewer outputs for what a row takes beside them.
 constexpr size_t kLongPhase = 16, kShortPhase = 4;
+// From this dilation on the pixels of a phase are so far apart that reading a few times what is
+// contiguous takes less.
+constexpr size_t kSparse = 16;
 
+// Whether it is a line, and one that is faster so.
 DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   const bool is_column = depthwise_is_column(s);
+  if (is_column ? s.kernel_h == 1 : s.kernel_h != 1 || s.kernel_w == 1) return {};
   const DepthwiseShape row = is_column ? depthwise_as_row(s) : s;
-  if (row.kernel_h != 1 || row.kernel_w == 1 || row.stride_w > kMaxStride) return {};
+  if (row.stride_w > kMaxStride) return {};
   const size_t step = tile.group_rows * row.dilation_w, common = std::gcd(row.stride_w, step);
   const size_t columns = ceil_div(row.kernel_w, tile.group_rows), phases = step / common;
   const size_t outputs = row.out_w / phases;
   if (row.out_h > 1 && (columns < 3 || outputs < kLongPhase)) return {};
-  const bool is_far = row.dilation_w > 1 && outputs < kShortPhase;
+  const bool is_dilated = row.dilation_w > 1, is_sparse = row.dilation_w >= kSparse && columns <= 3;
+  const bool is_far = is_dilated && (outputs < kShortPhase || is_sparse);
   return {columns, step, phases, row.stride_w / common, is_far, is_column};
+}
+
+// REQUIRES: the shape of a line is that of an undilated row in whole columns.
+DepthwisePlan plan_of(const DepthwiseTile& tile, const DepthwiseShape& s,
+                      const DepthwiseLine& line) {
+  DepthwisePlan p;
+  p.line = line;
+  p.groups = ceil_div(s.kernel_h, tile.group_rows);
+  const bool is_dilated = s.dilation_h > 1;
+  const bool two = (!is_dilated || (tile.pairs && s.stride_h == 1)) && s.stride_h < 4 &&
+                   s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
+  p.pass_rows = two ? 2 : 1;
+  p.row_step = two && is_dilated ? s.dilation_h : 1;
+  p.column_bytes = p.groups * 4 * tile.quad_bytes;
+  const size_t budget = kColumnBudget / p.column_bytes;
+  Columns columns = together(s, budget);
+  p.is_apart = false;
+  if (s.dilation_w > 1) {
+    const Columns far = apart(s, budget);
+    p.is_apart = span_of(s) > kMaxSpan || far.is_cheaper(columns, s);
+    if (p.is_apart) columns = far;
+  }
+  p.is_paired = tile.pairs && p.groups == 2 && s.dilation_w == 1 && s.multiplier == 1 &&
+                s.kernel_h + (p.pass_rows - 1) * s.stride_h <= 6;
+  p.tile_outputs = p.line.is_far ? columns.count / p.line.columns : columns.tile_outputs;
+  p.kernel_step = columns.kernel_step;
+  const size_t row_bytes = s.in_w * s.in_c;
+  p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
+  p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
+  p.weights_offset = 4 * 4 * 16 * tile.lanes;
+  p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
+  p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
+  p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
+  p.scratch_bytes = p.columns_offset + ceil_div(columns.count * p.column_bytes, 64) * 64;
+  return p;
 }
 
 }  // namespace
@@ -81,43 +122,17 @@ bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s)
 }
 
 DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape) {
-  DepthwisePlan p;
-  p.line = line_of(tile, shape);
-  DepthwiseShape s = shape;
-  if (p.line.columns > 0) {
-    if (p.line.is_packed) s = depthwise_as_row(s);
-    // What stands in the last column, and with it a second output if that is the next place.
-    s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
-    s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
-    s.kernel_w = p.line.columns;
-    s.stride_w = p.line.stride;
-    s.dilation_h = s.dilation_w = 1;
-    s.out_w = ceil_div(s.out_w, p.line.phases);
-  }
-  p.groups = ceil_div(s.kernel_h, tile.group_rows);
-  const bool is_dilated = s.dilation_h > 1;
-  const bool two = (!is_dilated || (tile.pairs && s.stride_h == 1)) && s.stride_h < 4 &&
-                   s.kernel_h + s.stride_h <= p.groups * tile.group_rows;
-  p.pass_rows = two ? 2 : 1;
-  p.row_step = two && is_dilated ? s.dilation_h : 1;
-  p.column_bytes = p.groups * 4 * tile.quad_bytes;
-  const size_t budget = kColumnBudget / p.column_bytes;
-  const Columns near = together(s, budget), far = apart(s, budget);
-  p.is_apart = s.dilation_w > 1 && (span_of(s) > kMaxSpan || far.is_cheaper(near, s));
-  const Columns& columns = p.is_apart ? far : near;
-  p.is_paired = tile.pairs && p.groups == 2 && s.dilation_w == 1 && s.multiplier == 1 &&
-                s.kernel_h + (p.pass_rows - 1) * s.stride_h <= 6;
-  p.tile_outputs = p.line.is_far ? columns.count / p.line.columns : columns.tile_outputs;
-  p.kernel_step = columns.kernel_step;
-  const size_t row_bytes = s.in_w * s.in_c;
-  p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
-  p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
-  p.weights_offset = 4 * 4 * 16 * tile.lanes;
-  p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
-  p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
-  p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
-  p.scratch_bytes = p.columns_offset + ceil_div(columns.count * p.column_bytes, 64) * 64;
-  return p;
+  const DepthwiseLine line = line_of(tile, shape);
+  if (line.columns == 0) return plan_of(tile, shape, line);
+  DepthwiseShape s = line.is_packed ? depthwise_as_row(shape) : shape;
+  // What stands in the last column, and with it a second output if that is the next place.
+  s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
+  s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
+  s.kernel_w = line.columns;
+  s.stride_w = line.stride;
+  s.dilation_h = s.dilation_w = 1;
+  s.out_w = ceil_div(s.out_w, line.phases);
+  return plan_of(tile, s, line);
 }
 
 }  // namespace qrt
