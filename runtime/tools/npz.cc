@@ -59,7 +59,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
   if (end == 0) return damaged();
   const uint8_t* record = &tail[end - 1];
   const size_t count = read16(record + 10), size = read32(record + 12), at = read32(record + 16);
-  if (size > kMaxDirectory || at + size > file_bytes) return damaged();
+  if (size > kMaxDirectory || size > file_bytes || at > file_bytes - size) return damaged();
   std::vector<uint8_t> directory;
   QRT_TRY(read_at(file, at, size, &directory));
   size_t p = 0;
@@ -148,7 +148,8 @@ Status open_member(const File& file, size_t file_bytes, const std::string& name,
   std::vector<uint8_t> local;
   QRT_TRY(read_at(file.get(), m->at, kLocalBytes, &local));
   const size_t at = m->at + kLocalBytes + read16(&local[26]) + read16(&local[28]);
-  if (memcmp(local.data(), "PK\3\4", 4) != 0 || at + m->packed > file_bytes) return damaged();
+  if (memcmp(local.data(), "PK\3\4", 4) != 0 || at > file_bytes || m->packed > file_bytes - at)
+    return damaged();
   if (m->method == 0) return npy->open(file, at, m->packed);
   if (m->method != 8)
     return error(Code::kUnsupported,
