@@ -29,13 +29,15 @@ std::string check_counts(const std::string& text) {
              : "'" + text + "' is no number of 1 to " + std::to_string(kMost) + ", or list of them";
 }
 
-// Positive numbers, "0.5,100".
+constexpr double kLeastRate = 1e-6, kMostRate = 1e9;
+
+// "0.5,100".
 bool read_rates(const std::string& text, std::vector<double>* rates) {
-  constexpr double kMost = 1e9;
   for (const char* at = text.c_str();; ++at) {
     char* end;
     const double rate = strtod(at, &end);
-    if (end == at || !(rate > 0) || rate > kMost || (*end != '\0' && *end != ',')) return false;
+    if (end == at || !(rate >= kLeastRate) || rate > kMostRate || (*end != '\0' && *end != ','))
+      return false;
     rates->push_back(rate);
     if (*end == '\0') return true;
     at = end;
@@ -44,7 +46,9 @@ bool read_rates(const std::string& text, std::vector<double>* rates) {
 
 std::string check_rates(const std::string& text) {
   std::vector<double> rates;
-  return read_rates(text, &rates) ? "" : "'" + text + "' is no positive number, or list of them";
+  return read_rates(text, &rates)
+             ? ""
+             : "'" + text + "' is no number of 0.000001 to 1e9, or list of them";
 }
 
 std::string check_hexadecimal(const std::string& text) {

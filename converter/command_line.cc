@@ -25,8 +25,7 @@ bool ends_in(const std::string& name, const std::string& extension) {
 std::string foreign_format(const std::string& input, const Head& head) {
   if (has_mark(head, 0, "PK\3\4"))
     return "a zip archive, as PyTorch and Keras save models: export it as ONNX "
-           "(torch.onnx.export), or "
-           "as TFLite";
+           "(torch.onnx.export), or as TFLite";
   if (has_mark(head, 0, "\x89HDF"))
     return "an HDF5 file, as Keras saves models: export it as TFLite";
   if (has_mark(head, 0, "GGUF")) return "a GGUF file, a format that qrt does not read";

@@ -94,7 +94,10 @@ void fold_reductions(Graph* graph) {
       continue;
     }
     Value from = graph->values[in], to = graph->values[out];
-    from.name = to.name = "";
+    for (Value* value : {&from, &to}) {
+      value->name.clear();
+      value->source_order.clear();
+    }
     from.type.shape = sides;
     to.type.shape = {sides[0], 1, 1, sides[3]};
     Node pool = node;

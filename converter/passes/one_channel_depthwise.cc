@@ -36,7 +36,7 @@ void one_channel_depthwise(Graph* graph) {
     auto* o = node.options.AsDepthwiseConv2D();
     if (o == nullptr) continue;
     const TensorType& x = graph->values[node.inputs[0]].type;
-    if (x.dtype != DType::kUInt8 || x.shape[3] != 1) continue;
+    if (x.dtype != DType::kUInt8 || x.shape[x.shape.rank() - 1] != 1) continue;
     node.inputs[1] = graph->add_value(conv_weights(graph->values[node.inputs[1]]));
     node.options.Set(conv_options(o));
   }

@@ -87,7 +87,7 @@ std::vector<int32_t> sums(const VolumeCase& c, const std::vector<X>& x, int x_ze
 }
 
 std::vector<VolumeCase> layer_cases() {
-  std::vector<VolumeCase> all(14);
+  std::vector<VolumeCase> all(15);
   all[1].batch = 2, all[1].before = all[1].after = {1, 1, 1};
   all[2].stride = {2, 2, 2}, all[2].before = {1, 1, 0}, all[2].after = {0, 1, 1};
   all[3].dilation = {2, 1, 2}, all[3].before = all[3].after = {2, 0, 1};
@@ -105,6 +105,7 @@ std::vector<VolumeCase> layer_cases() {
   all[12].before = all[12].after = {1, 1, 1};  // two taps see only padding
   all[13].size = {1, 4, 4}, all[13].kernel = {2, 2, 2}, all[13].dilation = {4, 1, 1};
   all[13].before = all[13].after = {2, 0, 0};  // both do
+  all[14].in = all[14].groups = 4, all[14].size = {4, 5, 1}, all[14].kernel = {3, 3, 1};
   return all;
 }
 
@@ -453,6 +454,22 @@ TEST(OnnxVolume, RefusesAveragesThatLeavePaddingOut) {
   const Imported imported = b.import();
   EXPECT_EQ(imported.status.code(), Code::kUnsupported);
   EXPECT_NE(imported.rule().find("windows over a volume"), std::string::npos) << imported.rule();
+}
+
+// Phases along three axes, times the channels, may be more than 64 bits count.
+TEST(OnnxVolume, RefusesMorePhasesThanChannelsCanBe) {
+  constexpr int64_t kOut = 1 << 17;
+  OnnxBuilder b;
+  const std::string x = b.integer_input<uint8_t>({1, 1, 1, 1, 1}, kXScale, 9);
+  const std::string w = b.dq<int8_t>(
+      b.constant<int8_t>({1, kOut, 1, 1, 1}, std::vector<int8_t>(kOut, 1)), kWScale, 0);
+  b.integer_output<uint8_t>(
+      b.node("ConvTranspose", {x, w}, {{"strides", Dims{65535, 65535, 65535}}}), kYScale, 9);
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
+  EXPECT_NE(imported.rule().find("[65535, 65535, 65535, 131072] has more than 2^31 - 1 elements"),
+            std::string::npos)
+      << imported.rule();
 }
 
 TEST(OnnxVolume, RefusesFourDimensions) {

@@ -288,6 +288,30 @@ TEST(TfliteMove, ShapesAreFolded) {
   ASSERT_EQ(b.run({{0, 1, 2, 3, 4, 5}}), (std::vector<Bytes>{{0, 1, 2, 3, 4, 5}}));
 }
 
+// Of integers known at conversion there may be none: their rows have no indices.
+TEST(TfliteMove, GathersNothingOfNoBatches) {
+  TfliteBuilder b;
+  const auto ints = [&](const Dims& v) {
+    return b.constant(TensorType::INT32, {static_cast<int32_t>(v.size())}, v);
+  };
+  const auto none = [&] {
+    const int all = b.constant(TensorType::INT32, {1, 2}, Dims{0, 1});
+    const int y = b.tensor(TensorType::INT32, {0, 2});
+    b.op(B::SLICE, {all, ints({0, 0}), ints({0, 2})}, {y});
+    return y;
+  };
+  const int data = none(), indices = none(), y = b.tensor(TensorType::INT32, {0, 2});
+  tflite::GatherOptionsT o;
+  o.axis = o.batch_dims = 1;
+  b.op(B::GATHER, {data, indices}, {y}, o);
+  const int flat = b.tensor(TensorType::INT32, {0}), shape = b.tensor(TensorType::INT32, {1});
+  b.op(B::RESHAPE, {y, ints({0})}, {flat});
+  b.op(B::CONCATENATION, {flat, ints({6})}, {shape}, tflite::ConcatenationOptionsT());
+  const int x = b.input(TensorType::INT8, {2, 3}, kScale, kZero);
+  b.op(B::RESHAPE, {x, shape}, {b.output(TensorType::INT8, {6}, kScale, kZero)});
+  ASSERT_EQ(b.run({{0, 1, 2, 3, 4, 5}}), (std::vector<Bytes>{{0, 1, 2, 3, 4, 5}}));
+}
+
 void expect_damaged(Case& c, const std::string& part) {
   Imported imported = c.b.import();
   ASSERT_EQ(imported.status.code(), Code::kInvalidModel) << imported.status.message();
@@ -308,7 +332,7 @@ TEST(TfliteMove, RefusesDamagedModels) {
   expect_damaged(mirror, "padding 2 and 2 mirrors 2 indices");
   Case gather({2}, {{1}});
   gather.b.op(B::GATHER, {gather.x, gather.ints({2})}, gather.outputs, tflite::GatherOptionsT());
-  expect_damaged(gather, "index 2 of 2");
+  expect_damaged(gather, "index 2, expected 0 to 1");
   Case split({4}, {{2}, {1}});
   split.b.op(B::SPLIT_V, {split.x, split.ints({2, 1}), split.scalar(0)}, split.outputs);
   expect_damaged(split, "its sizes do not add up to 4");

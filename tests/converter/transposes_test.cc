@@ -245,6 +245,25 @@ TEST(FoldReductions, ReadWhatIsBeforeATranspose) {
   }
 }
 
+TEST(FoldReductions, OfAnyShapeGiveTheSame) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  int moved = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto size = [&] { return int64_t{1} << random.integer(0, 2); };
+    const Shape x = {size(), int64_t{4} << random.integer(0, 2), size(), size()};
+    Perm perm = {0, 1, 2, 3};
+    for (size_t k = 3; k > 0; --k)
+      if (i % 2 == 1) std::swap(perm[k], perm[static_cast<size_t>(random.integer(0, k))]);
+    Shape image = {1, 1, 1, 1};  // whose sides share the factors of 2
+    for (int64_t left = x.elements(); left > 1; left /= 2)
+      image[static_cast<int>(random.integer(0, 3))] *= 2;
+    moved += transposes_of_reduction(x, perm, image, random.integer(0, 1) == 0) == 0;
+    ASSERT_FALSE(HasFailure()) << x.to_string() << " as " << image.to_string();
+  }
+  EXPECT_GT(moved, 10);
+}
+
 TEST(SimplifyReshapes, MergesChainsAndTwinsAndDropsIdentities) {
   GraphBuilder b;
   const ValueId x = b.lut(b.input({1, 4, 6}));

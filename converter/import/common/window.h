@@ -16,8 +16,8 @@ struct WindowAxis {
   int64_t output = 1;
 };
 
-// Of rows and columns, and of a volume's planes: output o reads the inputs o * stride + k * dilation - before, for k of the
-// kernel.
+// Of rows and columns, and of a volume's planes: output o reads the inputs
+// o * stride + k * dilation - before, for k of the kernel.
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding

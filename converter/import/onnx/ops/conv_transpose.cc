@@ -3,6 +3,7 @@
 // exact, and the one requantisation rounds as that of a QLinearConv.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "converter/import/common/index_maps.h"
 #include "converter/import/common/transpose_conv.h"
@@ -72,14 +73,192 @@ Status read_output(const NodeView& node, TransposedConvolution* c) {
   return Status();
 }
 
-// Channel of the convolution that computes a phase of an output channel: phases outermost, so that
-// interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
-int64_t channel_of(const TransposedConvolution& c, int64_t phases, int64_t phase, int64_t o) {
-  return c.groups == 1 ? phase * c.out + o : o * phases + phase;
-}
+// The convolution of all phases, over planes.
+struct Phases {
+  explicit Phases(const TransposedConvolution& c)
+      : d(c.phased(0)), h(c.phased(1)), w(c.phased(2)), count(d.phases * h.phases * w.phases) {}
+
+  PhasedAxis d, h, w;
+  int64_t count, channels = 0;  // channels: outputs of the convolution
+  PlaneLayer planes;
+  bool is_depthwise = false;
+};
 
 // Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
 constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
+
+// Channels and planes. *known stays false where the node was refused.
+Status plan_phases(Importer& importer, const NodeView& node, const TransposedConvolution& c,
+                   Phases* p, bool* known) {
+  *known = false;
+  const PhasedAxis &d = p->d, &h = p->h, &w = p->w;
+  Shape weights, made;
+  QRT_TRY(make_shape({d.phases, h.phases, w.phases, c.out}, &made));
+  p->channels = made.elements();
+  QRT_TRY(make_shape({p->channels, d.kernel, h.kernel, w.kernel, c.image.c / c.groups}, &weights));
+  QRT_TRY(make_shape({c.image.n, d.steps, h.steps, w.steps, p->channels}, &made));
+  QRT_TRY(make_shape({c.image.n, d.steps * d.phases, h.steps * h.phases, w.steps * w.phases, c.out},
+                     &made));
+  for (const PhasedAxis& a : {d, h, w})
+    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
+        a.pad_after > kMaxWindowField)
+      return error(
+          Code::kUnsupported,
+          "its phases have kernels of %lld, padding %lld and %lld, at most %lld is supported",
+          static_cast<long long>(a.kernel), static_cast<long long>(a.pad_before),
+          static_cast<long long>(a.pad_after), static_cast<long long>(kMaxWindowField));
+  if (weights.elements() > kFreeWeights && weights.elements() / kMostGrowth > c.weights->elements())
+    return importer.refuse(
+        node, "as a convolution of its phases its weights would have shape " + weights.to_string(),
+        node.output(0), "use a stride closer to the size of the kernel");
+
+  Window window;
+  const auto axis_of = [](const PhasedAxis& a) {
+    return WindowAxis{a.kernel, 1, 1, a.pad_before, a.pad_after, a.steps};
+  };
+  window.depth = axis_of(d);
+  window.set_axis(0, axis_of(h));
+  window.set_axis(1, axis_of(w));
+  QRT_TRY(plan_plane_layer(c.image, window, c.groups, &p->planes));
+  p->is_depthwise = p->planes.in == 1 && c.groups > 1;
+  *known = true;
+  return Status();
+}
+
+// Channel of the convolution that computes a phase of an output channel: phases outermost, so that
+// interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
+int64_t channel_of(const TransposedConvolution& c, const Phases& p, int64_t phase, int64_t o) {
+  return c.groups == 1 ? phase * c.out + o : o * p.count + phase;
+}
+
+// One value for each channel of the convolution, of those of the source: one, or one per channel.
+template <class T>
+std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
+                      const std::vector<T>& values) {
+  if (values.size() == 1) return values;
+  std::vector<T> result(static_cast<size_t>(p.channels));
+  for (int64_t phase = 0; phase < p.count; ++phase)
+    for (int64_t o = 0; o < c.out; ++o)
+      result[static_cast<size_t>(channel_of(c, p, phase, o))] = values[static_cast<size_t>(o)];
+  return result;
+}
+
+// The same with a value for each channel in any case.
+template <class T>
+std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
+                             const std::vector<T>& values) {
+  std::vector<T> result = spread(c, p, values);
+  result.resize(static_cast<size_t>(p.channels), values[0]);
+  return result;
+}
+
+// Which weight of output channel o of the source a phase has at position `at` of its kernel over
+// volumes, [in, kd, kh, kw]; -1: none.
+int64_t weight_of_phase(const TransposedConvolution& c, const Phases& p, int64_t o, int64_t phase,
+                        int64_t at) {
+  const PhasedAxis &d = p.d, &h = p.h, &w = p.w;
+  const int64_t taps = d.kernel * h.kernel * w.kernel, i = at / taps, tap = at % taps;
+  const int64_t kd = d.source(phase / (w.phases * h.phases), tap / (h.kernel * w.kernel));
+  const int64_t kh = h.source(phase / w.phases % h.phases, tap / w.kernel % h.kernel);
+  const int64_t kw = w.source(phase % w.phases, tap % w.kernel);
+  if (kd < 0 || kh < 0 || kw < 0) return -1;
+  const int64_t of_group = c.out / c.groups, in = c.image.c / c.groups;
+  const int64_t channel = (o / of_group * in + i) * of_group + o % of_group;
+  return ((channel * c.kernel[0] + kd) * c.kernel[1] + kh) * c.kernel[2] + kw;
+}
+
+// Less their zero points, [channels, kernel_h, kernel_w, in] of the planes.
+std::vector<int32_t> weights_of_phases(const TransposedConvolution& c, const Phases& p) {
+  const std::vector<int64_t>& source = p.planes.source;
+  std::vector<int32_t> weights(static_cast<size_t>(p.channels) * source.size(), 0);
+  for (int64_t o = 0; o < c.out; ++o) {
+    const int64_t j = o % (c.out / c.groups);
+    const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
+    for (int64_t phase = 0; phase < p.count; ++phase) {
+      int32_t* to = &weights[static_cast<size_t>(channel_of(c, p, phase, o)) * source.size()];
+      for (size_t k = 0; k < source.size(); ++k) {
+        const int64_t from = weight_of_phase(c, p, o, phase, source[k]);
+        if (from >= 0) to[k] = static_cast<int32_t>(c.weights->integer(from)) - zero;
+      }
+    }
+  }
+  return weights;
+}
+
+// Nothing: refused.
+std::optional<LayerConstants> make_constants(Importer& importer, const NodeView& node,
+                                             const TransposedConvolution& c, const Phases& p,
+                                             const Quant& out, Limits limits) {
+  std::vector<int32_t> weights = weights_of_phases(c, p);
+  if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
+    Int16Source sums;
+    sums.weights = std::move(weights);
+    sums.out = p.channels;
+    sums.padded_in = p.planes.kernel_size() * ((p.planes.in + 3) / 4 * 4);
+    sums.products = spread(c, p, c.int16_products);
+    sums.bias = spread_to_all(c, p, c.real_bias);
+    sums.x_zero_point = c.x_quant.stored_zero_point();
+    return make_int16_layer(importer, node, sums, out, limits);
+  }
+  auto requant = byte_requant(importer, node, spread(c, p, c.products), out, limits);
+  if (!requant) return std::nullopt;
+  return byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()),
+                        spread_to_all(c, p, c.bias), std::move(requant));
+}
+
+// [o, h, w, 1] as DepthwiseConv2D has them: [h, w, o].
+std::vector<int16_t> taps_outermost(const std::vector<int16_t>& weights, int64_t taps,
+                                    int64_t channels) {
+  std::vector<int16_t> by_tap(weights.size());
+  for (int64_t o = 0; o < channels; ++o)
+    for (int64_t t = 0; t < taps; ++t)
+      by_tap[static_cast<size_t>(t * channels + o)] = weights[static_cast<size_t>(o * taps + t)];
+  return by_tap;
+}
+
+// The convolution of all phases.
+ValueId emit_convolution(Importer& importer, const NodeView& node, const std::string& ops,
+                         const TransposedConvolution& c, const Phases& p, const Quant& out,
+                         LayerConstants constants) {
+  const bool is_int16 = constants.type == DType::kInt16;
+  const int64_t* kernel = p.planes.window.kernel;
+  Shape shape = {p.channels, kernel[0], kernel[1], p.planes.in};
+  if (p.is_depthwise) {
+    shape = {kernel[0], kernel[1], p.channels};
+    constants.weights = taps_outermost(constants.weights, p.planes.kernel_size(), p.channels);
+  }
+  Graph& graph = importer.graph();
+  const ValueId weights =
+      graph.add_constant(node.input(1), DType::kInt16, shape, constants.weights);
+  graph.values[weights].weight_bits = packed_bits(c.weights->type);
+  const int zero = c.x_quant.stored_zero_point();
+  ValueId x = planes_of(importer, node, p.planes, zero, kNoValue, c.x);
+  if (is_int16) x = importer.builder().widened(node, x);
+  const ValueId y =
+      importer.builder().new_value("", constants.type, p.planes.result(p.channels), &out);
+  Node n;
+  const auto fill = [&](auto* o) {
+    set_window(p.planes.window, o);
+    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
+    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
+    o->requant = std::move(constants.requant);
+  };
+  const std::vector<ValueId> inputs = {x, weights, constants.bias};
+  if (p.is_depthwise) {
+    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, inputs, {y});
+    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
+    fill(&o);
+    o.multiplier = static_cast<uint32_t>(p.channels / c.groups);
+  } else {
+    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, inputs, {y});
+    auto& o = options<fb::Conv2DOptionsT>(n);
+    fill(&o);
+    o.groups = static_cast<uint32_t>(c.groups);
+  }
+  graph.nodes.push_back(std::move(n));
+  importer.became(node, p.is_depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
+  return y;
+}
 
 // Images without what lies beyond `size`.
 ValueId crop_image(Importer& importer, const NodeView& node, const TransposedConvolution& c,
@@ -92,11 +271,12 @@ ValueId crop_image(Importer& importer, const NodeView& node, const TransposedCon
   return maps.is_identity() ? y : importer.builder().gather(node, y, maps, 0);
 }
 
-// The phases, which are channels of y, where they belong: those along depth first, then within planes.
+// The phases, which are channels of y, where they belong: those along depth first, then within
+// planes.
 ValueId interleave(Importer& importer, const NodeView& node, const TransposedConvolution& c,
-                   const PhasedAxis* axes, ValueId y) {
+                   const Phases& p, ValueId y) {
   GraphBuilder& builder = importer.builder();
-  const PhasedAxis &d = axes[0], &h = axes[1], &w = axes[2];
+  const PhasedAxis &d = p.d, &h = p.h, &w = p.w;
   const int64_t n = c.image.n, depth = d.steps * d.phases;
   const bool outer = c.groups == 1;
   const auto move = [&](const Shape& apart, const std::vector<int>& perm) {
@@ -124,140 +304,15 @@ ValueId interleave(Importer& importer, const NodeView& node, const TransposedCon
 
 Status emit(Importer& importer, const NodeView& node, const std::string& ops,
             const TransposedConvolution& c, const Quant& out, Limits limits, ValueId* result) {
-  const PhasedAxis axes[kAxes] = {c.phased(0), c.phased(1), c.phased(2)};
-  const PhasedAxis &d = axes[0], &h = axes[1], &w = axes[2];
-  const int64_t phases = d.phases * h.phases * w.phases, channels = c.out * phases;
-  const int64_t in = c.image.c / c.groups, out_of_group = c.out / c.groups;
-  Shape all_weights, made;
-  QRT_TRY(make_shape({channels, d.kernel, h.kernel, w.kernel, in}, &all_weights));
-  QRT_TRY(make_shape({c.image.n, d.steps, h.steps, w.steps, channels}, &made));
-  QRT_TRY(make_shape({c.image.n, d.steps * d.phases, h.steps * h.phases, w.steps * w.phases, c.out},
-                     &made));
-  for (const PhasedAxis& a : axes)
-    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
-        a.pad_after > kMaxWindowField)
-      return error(Code::kUnsupported, "padding %lld and %lld, at most %lld is supported",
-                   static_cast<long long>(a.pad_before), static_cast<long long>(a.pad_after),
-                   static_cast<long long>(kMaxWindowField));
-
-  const int64_t source = c.weights->elements();
-  if (all_weights.elements() > kFreeWeights && all_weights.elements() / kMostGrowth > source)
-    return importer.refuse(
-        node,
-        "as a convolution of its phases its weights would have shape " + all_weights.to_string(),
-        node.output(0), "use a stride closer to the size of the kernel");
-
-  Window window;
-  const auto axis_of = [](const PhasedAxis& a) {
-    return WindowAxis{a.kernel, 1, 1, a.pad_before, a.pad_after, a.steps};
-  };
-  window.depth = axis_of(d);
-  window.set_axis(0, axis_of(h));
-  window.set_axis(1, axis_of(w));
-  PlaneLayer planes;
-  QRT_TRY(plan_plane_layer(c.image, window, c.groups, &planes));
-
-  // One value for each channel of the convolution, of those of the source.
-  const auto spread = [&](const auto& values) {
-    auto spread_values = values;
-    if (values.size() == 1) return spread_values;
-    spread_values.resize(static_cast<size_t>(channels));
-    for (int64_t p = 0; p < phases; ++p)
-      for (int64_t o = 0; o < c.out; ++o)
-        spread_values[static_cast<size_t>(channel_of(c, phases, p, o))] =
-            values[static_cast<size_t>(o)];
-    return spread_values;
-  };
-  const bool depthwise = planes.in == 1 && c.groups > 1;
-  const auto of_channel = static_cast<int64_t>(planes.source.size());
-  std::vector<int32_t> weights(static_cast<size_t>(channels * of_channel), 0);
-  const int64_t all_taps = d.kernel * h.kernel * w.kernel;
-  for (int64_t o = 0; o < c.out; ++o) {
-    const int64_t group = o / out_of_group, j = o % out_of_group;
-    const int32_t zero = c.w_quant.zero_point[c.w_quant.per_tensor() ? 0 : static_cast<size_t>(j)];
-    for (int64_t phase = 0; phase < phases; ++phase) {
-      const int64_t pw = phase % w.phases, ph = phase / w.phases % h.phases;
-      const int64_t pd = phase / (w.phases * h.phases);
-      const int64_t channel = channel_of(c, phases, phase, o);
-      for (int64_t to = 0; to < of_channel; ++to) {
-        const int64_t at = planes.source[static_cast<size_t>(to)];
-        const int64_t i = at / all_taps, tap = at % all_taps;
-        const int64_t kd = d.source(pd, tap / (h.kernel * w.kernel));
-        const int64_t kh = h.source(ph, tap / w.kernel % h.kernel);
-        const int64_t kw = w.source(pw, tap % w.kernel);
-        if (kd < 0 || kh < 0 || kw < 0) continue;
-        const int64_t from =
-            ((((group * in + i) * out_of_group + j) * c.kernel[0] + kd) * c.kernel[1] + kh) *
-                c.kernel[2] +
-            kw;
-        weights[static_cast<size_t>(channel * of_channel + to)] =
-            static_cast<int32_t>(c.weights->integer(from)) - zero;
-      }
-    }
-  }
-  LayerConstants constants;
-  if (c.x_quant.is_int16() || c.w_quant.is_int16() || out.is_int16()) {
-    Int16Source sums;
-    sums.weights = std::move(weights);
-    sums.out = channels;
-    sums.padded_in = planes.kernel_size() * ((planes.in + 3) / 4 * 4);
-    sums.products = spread(c.int16_products);
-    sums.bias = spread(c.real_bias);
-    sums.bias.resize(static_cast<size_t>(channels), c.real_bias[0]);
-    sums.x_zero_point = c.x_quant.stored_zero_point();
-    auto layer = make_int16_layer(importer, node, sums, out, limits);
-    if (!layer) return Status();
-    constants = std::move(*layer);
-  } else {
-    std::vector<int32_t> bias = spread(c.bias);
-    bias.resize(static_cast<size_t>(channels), c.bias[0]);
-    auto requant = byte_requant(importer, node, spread(c.products), out, limits);
-    if (!requant) return Status();
-    constants = byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()), bias,
-                               std::move(requant));
-  }
-  const bool is_int16 = constants.type == DType::kInt16;
-  const int64_t *kernel = planes.window.kernel, taps = planes.kernel_size();
-  Shape weights_shape{channels, kernel[0], kernel[1], planes.in};
-  if (depthwise) {
-    weights_shape = {kernel[0], kernel[1], channels};
-    std::vector<int16_t> by_tap(constants.weights.size());
-    for (int64_t o = 0; o < channels; ++o)
-      for (int64_t t = 0; t < taps; ++t)
-        by_tap[static_cast<size_t>(t * channels + o)] =
-            constants.weights[static_cast<size_t>(o * taps + t)];
-    constants.weights = std::move(by_tap);
-  }
-  Graph& graph = importer.graph();
-  const ValueId w_value =
-      graph.add_constant(node.input(1), DType::kInt16, weights_shape, constants.weights);
-  graph.values[w_value].weight_bits = packed_bits(c.weights->type);
-  const ValueId b_value = constants.bias;
-  const int zero = c.x_quant.stored_zero_point();
-  ValueId x = planes_of(importer, node, planes, zero, kNoValue, c.x);
-  if (is_int16) x = importer.builder().widened(node, x);
-  ValueId y = importer.builder().new_value("", constants.type, planes.result(channels), &out);
-  Node n;
-  const auto fill = [&](auto* o) {
-    set_window(planes.window, o);
-    o->input_zero_point = is_int16 ? 0 : static_cast<uint8_t>(zero);
-    o->input_zero_point_16 = is_int16 ? static_cast<int16_t>(zero) : 0;
-    o->requant = std::move(constants.requant);
-  };
-  if (depthwise) {
-    n = make_node<fb::DepthwiseConv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
-    auto& o = options<fb::DepthwiseConv2DOptionsT>(n);
-    fill(&o);
-    o.multiplier = static_cast<uint32_t>(channels / c.groups);
-  } else {
-    n = make_node<fb::Conv2DOptionsT>(node.name(), ops, {x, w_value, b_value}, {y});
-    auto& o = options<fb::Conv2DOptionsT>(n);
-    fill(&o);
-    o.groups = static_cast<uint32_t>(c.groups);
-  }
-  graph.nodes.push_back(std::move(n));
-  importer.became(node, depthwise ? "DepthwiseConv2D" : "Conv2D", is_int16 ? "I0" : "I1");
-  y = crop_image(importer, node, c, interleave(importer, node, c, axes, y));
+  Phases p(c);
+  bool known;
+  QRT_TRY(plan_phases(importer, node, c, &p, &known));
+  if (!known) return Status();
+  std::optional<LayerConstants> constants = make_constants(importer, node, c, p, out, limits);
+  if (!constants) return Status();
+  const bool is_int16 = constants->type == DType::kInt16;
+  ValueId y = emit_convolution(importer, node, ops, c, p, out, std::move(*constants));
+  y = crop_image(importer, node, c, interleave(importer, node, c, p, y));
   if (is_int16 && !out.is_int16()) y = importer.builder().narrowed(node, y, &out);
   y = importer.builder().with_quant(node, y, out);
   *result = image_from_nhwc(importer, node, c.image, y);

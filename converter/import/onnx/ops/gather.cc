@@ -164,7 +164,8 @@ Status import_gather_nd(Importer& importer, const NodeView& node) {
   const int batch = static_cast<int>(batch_dims), axes = batch + static_cast<int>(depth);
   int64_t batches = 1;
   for (int d = 0; d < batch; ++d) {
-    QRT_MODEL_CHECK(from[d] == shape[d], "batch dimension %d is %lld and %lld", d,
+    QRT_MODEL_CHECK(from[d] == shape[d],
+                    "batch dimension %d is %lld in the data and %lld in the indices", d,
                     static_cast<long long>(from[d]), static_cast<long long>(shape[d]));
     batches *= from[d];
   }

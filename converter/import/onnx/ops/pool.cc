@@ -256,12 +256,16 @@ Status check_volume_windows(Importer& importer, const NodeView& node, const Aver
   // Every tap along depth has a map of the rows.
   QRT_TRY(check_index_count(w.depth.kernel * w.kernel[0] * w.output[0]));
   const bool overhangs = node.integer("ceil_mode", 0) != 0 && (pads || w.after[1] > 0);
-  *known =
-      w.depth.kernel * w.kernel[0] <= kMaxWindowField && (!pads || p.include_pad) && !overhangs;
+  const int64_t rows = w.depth.kernel * w.kernel[0];
+  if (rows > kMaxWindowField)
+    return error(Code::kUnsupported,
+                 "its windows over a volume have %lld rows, at most %lld are supported",
+                 static_cast<long long>(rows), static_cast<long long>(kMaxWindowField));
+  *known = (!pads || p.include_pad) && !overhangs;
   if (*known) return Status();
   return importer.refuse(
-      node, "its windows over a volume have different numbers of positions, or too many",
-      node.output(0), "pad with count_include_pad and without ceil_mode, or pool without padding");
+      node, "its windows over a volume have different numbers of positions", node.output(0),
+      "pad with count_include_pad and without ceil_mode, or pool without padding");
 }
 
 // Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.

@@ -155,13 +155,15 @@ Status import_gather(Importer& importer, const Op& op) {
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
   const int64_t n = from[axis];
   for (int32_t i : indices)
-    QRT_MODEL_CHECK(i >= 0 && i < n, "index %d of %lld", i, static_cast<long long>(n));
+    QRT_MODEL_CHECK(i >= 0 && i < n, "index %d, expected 0 to %lld", i,
+                    static_cast<long long>(n - 1));
   // Behind batch dimensions, all that stand in front of the axis are read with it as rows, which each
   // have the indices of their batch.
   std::vector<int64_t> to;
   int64_t batches = 1, fronts = 1;
   for (int d = 0; d < batch; ++d) {
-    QRT_MODEL_CHECK(from[d] == shape[d], "batch dimension %d is %lld and %lld", d,
+    QRT_MODEL_CHECK(from[d] == shape[d],
+                    "batch dimension %d is %lld in the data and %lld in the indices", d,
                     static_cast<long long>(from[d]), static_cast<long long>(shape[d]));
     batches *= from[d];
   }
@@ -178,7 +180,7 @@ Status import_gather(Importer& importer, const Op& op) {
     maps.set(axis, indices);
     QRT_TRY(x.gather(maps));
   } else {
-    const int64_t each = static_cast<int64_t>(indices.size()) / batches;
+    const int64_t each = batches > 0 ? static_cast<int64_t>(indices.size()) / batches : 0;
     QRT_TRY(check_index_count(batches * fronts * each));
     Indices rows_read;
     for (int64_t row = 0; row < batches * fronts; ++row)
@@ -225,8 +227,8 @@ Status import_gather_nd(Importer& importer, const Op& op) {
     int64_t at = 0;
     for (int d = 0; d < depth; ++d) {
       const int32_t i = indices[p + static_cast<size_t>(d)];
-      QRT_MODEL_CHECK(i >= 0 && i < from[d], "index %d of %lld", i,
-                      static_cast<long long>(from[d]));
+      QRT_MODEL_CHECK(i >= 0 && i < from[d], "index %d, expected 0 to %lld", i,
+                      static_cast<long long>(from[d] - 1));
       at = at * from[d] + i;
     }
     linear.push_back(static_cast<int32_t>(at));

@@ -95,8 +95,8 @@ Status import_strided_slice(Importer& importer, const Op& op) {
     QRT_MODEL_CHECK(step != 0, "a stride is 0");
     if (o.shrink_axis_mask >> i & 1) {
       if (first < 0) first += n;
-      QRT_MODEL_CHECK(first >= 0 && first < n, "index %d of %lld", begin[at],
-                      static_cast<long long>(n));
+      QRT_MODEL_CHECK(first >= 0 && first < n, "index %d, expected %lld to %lld", begin[at],
+                      static_cast<long long>(-n), static_cast<long long>(n - 1));
       maps.set(d++, {static_cast<int32_t>(first)});
       continue;
     }
