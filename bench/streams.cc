@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -83,38 +84,68 @@ void serve(Stream* stream, Requests* requests, bool is_timed_alone, Clock::time_
   }
 }
 
+// A stream and what it shares; what it threw, or its thread's start.
+struct Job {
+  Stream* stream;
+  Requests* requests;
+  std::exception_ptr failure;
+};
+
 }  // namespace
 
 Status run_streams(const std::vector<std::vector<Stream*>>& groups, const Extent& extent,
                    const char* step, const Progress& progress) {
   std::vector<std::unique_ptr<Requests>> requests;
-  std::vector<std::thread> threads;
-  std::promise<bool> starts;
-  const std::shared_future<bool> started(starts.get_future());
-  Clock::time_point start;
-  Status status;
+  std::vector<Job> jobs;
   for (const std::vector<Stream*>& group : groups) {
     requests.push_back(std::make_unique<Requests>(extent));
     for (Stream* stream : group) {
       stream->runs.clear();
-      if (stream == groups[0][0] || !status.ok()) continue;
-      try {
-        threads.emplace_back([&, stream, shared = requests.back().get()] {
-          if (started.get()) serve(stream, shared, false, start, step, nullptr);
-        });
-      } catch (const std::system_error& e) {
-        status = error(Code::kOutOfMemory, "a thread for a stream cannot be started: %s",
-                       e.code().message().c_str());
-      }
+      jobs.push_back({stream, requests.back().get(), nullptr});
     }
   }
+  std::promise<bool> starts;
+  const std::shared_future<bool> started(starts.get_future());
+  Clock::time_point start;
+  const auto run = [&](Job* job) {
+    const bool is_first = job == jobs.data();
+    try {
+      serve(job->stream, job->requests, is_first && extent.is_timed_alone, start, step,
+            is_first ? progress : Progress());
+    } catch (...) {
+      job->failure = std::current_exception();
+    }
+  };
+  // From here on nothing may throw: threads are to be joined.
+  std::vector<std::thread> threads;
+  threads.reserve(jobs.size());
+  while (threads.size() + 1 < jobs.size()) {
+    Job* const job = &jobs[threads.size() + 1];
+    try {
+      threads.emplace_back([&run, &started, job] {
+        if (started.get()) run(job);
+      });
+    } catch (...) {
+      job->failure = std::current_exception();
+      break;
+    }
+  }
+  const bool are_all = threads.size() + 1 == jobs.size();
   start = Clock::now();
   for (const auto& r : requests) r->start(start);
-  starts.set_value(status.ok());
-  if (status.ok())
-    serve(groups[0][0], requests[0].get(), extent.is_timed_alone, start, step, progress);
+  starts.set_value(are_all);
+  if (are_all) run(jobs.data());
   for (std::thread& thread : threads) thread.join();
-  return status;
+  for (const Job& job : jobs) {
+    if (!job.failure) continue;
+    try {
+      std::rethrow_exception(job.failure);
+    } catch (const std::system_error& e) {
+      return error(Code::kOutOfMemory, "a thread for a stream cannot be started: %s",
+                   e.code().message().c_str());
+    }
+  }
+  return {};
 }
 
 }  // namespace qrt::bench

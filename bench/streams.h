@@ -38,7 +38,8 @@ struct Extent {
 };
 
 // Runs the streams of each group as `extent` says, all groups at once, the first stream on the calling
-// thread. Fewer runs where interrupted(). kOutOfMemory where the system starts no more threads.
+// thread. Fewer runs where interrupted(). kOutOfMemory where the system starts no more threads. Throws
+// what a session throws, when all have ended.
 Status run_streams(const std::vector<std::vector<Stream*>>& groups, const Extent& extent,
                    const char* step, const Progress& progress);
 
