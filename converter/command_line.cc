@@ -16,11 +16,6 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 
 bool is_qrt(const Head& head) { return has_mark(head, 4, "QRT1"); }
 
-bool ends_in(const std::string& name, const std::string& extension) {
-  return name.size() > extension.size() &&
-         name.compare(name.size() - extension.size(), extension.size(), extension) == 0;
-}
-
 // What a file is that no format recognises: "" where that is not known.
 std::string foreign_format(const std::string& input, const Head& head) {
   if (has_mark(head, 0, "PK\3\4"))
@@ -29,9 +24,9 @@ std::string foreign_format(const std::string& input, const Head& head) {
   if (has_mark(head, 0, "\x89HDF"))
     return "an HDF5 file, as Keras saves models: export it as TFLite";
   if (has_mark(head, 0, "GGUF")) return "a GGUF file, a format that qrt does not read";
-  if (ends_in(input, ".tflite"))
+  if (tool::has_extension(input, ".tflite"))
     return "no TFLite file, whose name it has: 'TFL3' is not at byte 4";
-  if (ends_in(input, ".espdl"))
+  if (tool::has_extension(input, ".espdl"))
     return "no ESP-DL file, whose name it has: it begins neither with 'EDL' nor with 'PDL'";
   return "";
 }

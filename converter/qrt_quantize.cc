@@ -114,10 +114,6 @@ void print_edges(const quantize::CvmModel& cvm) {
     printf("output %s: real = integer * %.9g\n", y.name.c_str(), y.step);
 }
 
-bool is_json(const std::string& path) {
-  return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
-}
-
 int quantize_model(const Options& options, const Settings& settings) {
   tool::ProgressLine line("qrt_quantize");
   Quantised result;
@@ -131,7 +127,7 @@ int quantize_model(const Options& options, const Settings& settings) {
   if (!status.ok()) return tool::fail(std::move(status).at(settings.model));
   fputs(quantize::text_report(result.findings).c_str(), stdout);
   if (!options.report.empty()) {
-    status = write_text(options.report, is_json(options.report)
+    status = write_text(options.report, tool::has_extension(options.report, ".json")
                                             ? quantize::json_report(result.findings)
                                             : quantize::html_report(result.findings));
     if (!status.ok()) return tool::fail(status);

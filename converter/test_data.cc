@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "converter/convert.h"
+#include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::convert {
@@ -24,7 +25,7 @@ Status find_file(const std::string& folder, const std::string& kind, size_t i, s
 }
 
 Status read_file(const std::string& path, const Value& edge, TestTensor* tensor) {
-  if (path.compare(path.size() - 3, 3, ".pb") == 0) return read_onnx_tensor(path, tensor);
+  if (tool::has_extension(path, ".pb")) return read_onnx_tensor(path, tensor);
   tool::NpyArray array;
   QRT_TRY(tool::read_npy(path, &array));
   if (array.dtype == tool::npy_dtype(edge.type.dtype))

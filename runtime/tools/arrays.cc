@@ -2,21 +2,17 @@
 
 #include <algorithm>
 
+#include "runtime/tools/files.h"
 #include "runtime/tools/npz.h"
 
 namespace qrt::tool {
 namespace {
 
-bool ends_in(const std::string& file, const std::string& extension) {
-  return file.size() > extension.size() &&
-         file.compare(file.size() - extension.size(), extension.size(), extension) == 0;
-}
-
-bool is_npz(const std::string& file) { return ends_in(file, ".npz"); }
+bool is_npz(const std::string& file) { return has_extension(file, ".npz"); }
 
 // Test data of ONNX models, which would need protobuf to be read here.
 Status check_extension(const std::string& file) {
-  if (!ends_in(file, ".pb")) return {};
+  if (!has_extension(file, ".pb")) return {};
   return error(
       Code::kUnsupported,
       "%s: is an ONNX tensor, expected .npy or .npz: qrt_convert MODEL.onnx --check --test-data "

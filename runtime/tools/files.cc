@@ -111,6 +111,11 @@ Status read_text(const std::string& path, std::string* text) {
   }
 }
 
+bool has_extension(const std::string& name, const std::string& extension) {
+  return name.size() > extension.size() &&
+         name.compare(name.size() - extension.size(), extension.size(), extension) == 0;
+}
+
 std::string file_part(const std::string& name) {
   std::string part = name.substr(0, 100);
   for (char& c : part)

@@ -31,6 +31,9 @@ Status open_temporary_file(std::shared_ptr<FILE>* file);
 // All there is to read: of pipes, too.
 Status read_text(const std::string& path, std::string* text);
 
+// Whether a file's name ends so, ".npy", behind a stem.
+bool has_extension(const std::string& name, const std::string& extension);
+
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_part(const std::string& name);
 

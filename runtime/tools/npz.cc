@@ -67,7 +67,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
     if (m.packed == UINT32_MAX || m.bytes == UINT32_MAX || m.at == UINT32_MAX)
       return error(Code::kUnsupported, "its array '%s' is beyond 4 GB: save it as .npy",
                    m.name.c_str());
-    if (m.name.size() > 4 && m.name.compare(m.name.size() - 4, 4, ".npy") == 0) {
+    if (has_extension(m.name, ".npy")) {
       m.name.resize(m.name.size() - 4);
       members->push_back(m);
     }

@@ -47,7 +47,7 @@ Status read_text(const std::string& path, std::vector<int64_t>* labels) {
 
 Status read_labels(const std::string& path, size_t count, std::vector<int64_t>* labels) {
   if (path.empty()) return {};
-  const bool is_array = path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
+  const bool is_array = tool::has_extension(path, ".npy");
   QRT_TRY(is_array ? read_array(path, labels) : read_text(path, labels));
   if (labels->size() != count)
     return error(Code::kInvalidModel, "%s: holds %zu labels for %zu samples", path.c_str(),
