@@ -231,12 +231,13 @@ QRT_NOINLINE void prepare(const Block& b) {
           continue;
         }
       }
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        Q::store(own[q], first, cells);
-        if (pass_rows == 2)
-          Q::store(Q::shift_rows(own[q], previous[q], shift), first, cells + row_cells);
-        cells += kCell;
-      });
+      for (size_t r = 0; r < pass_rows; ++r) {
+        unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+          if (r > 0) own[q] = Q::shift_rows(own[q], previous[q], shift);
+          Q::store(own[q], first, cells + r * row_cells + q * kCell);
+        });
+      }
+      cells += 4 * kCell;
     }
   }
 }

@@ -38,10 +38,9 @@ class Pixels {
   size_t first() const { return first_; }
   bool repeats() const { return repeats_; }
 
-  template <int kBands>
   __attribute__((always_inline)) typename V::Row repeat(const uint8_t* const* p) const {
     const uint8_t* lanes[kLanes];
-    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / (kLanes / kBands)] + offset_[l];
+    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / (kLanes / V::kBands)] + offset_[l];
     return V::load_repeated(lanes, order_);
   }
 
@@ -95,7 +94,7 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   };
   const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
     if constexpr (kColumns == Columns::kRepeated)
-      return pixels.template repeat<kBands>(p);
+      return pixels.repeat(p);
     else
       return V::template load_row<kBands>(p);
   };
@@ -139,9 +138,12 @@ struct Bands {
 };
 
 template <class V>
-QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
-                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells,
-                           bool is_paired = false) {
+QRT_NOINLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
+                             ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells,
+                             bool is_paired = false) {
+  if (pixels.repeats())
+    return interleave_columns<V, V::kBands, Columns::kRepeated>(b, pixels, source, ix, width, count,
+                                                                cells);
   const auto columns = [&](auto bands) {
     constexpr int kBands = decltype(bands)::value;
     if constexpr (V::kTile.pairs) {
@@ -149,10 +151,7 @@ QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const Source
         return interleave_columns<V, kBands, Columns::kPaired>(b, pixels, source, ix, width, count,
                                                                cells);
     }
-    if (pixels.repeats())
-      interleave_columns<V, kBands, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
-    else
-      interleave_columns<V, kBands, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+    interleave_columns<V, kBands, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
   };
   if (V::kStoresWhole && b.bands == 1)
     columns(Bands<1>());
@@ -173,8 +172,9 @@ QRT_INLINE size_t row_step(const Block& b) {
   return V::kTile.pairs ? b.plan.row_step : 1;
 }
 
-// The image rows of group g of an area. Where no output needs one, because its weights are zero or
-// its band is not stored, any other serves: the last row of the kernel, the first band.
+// The image rows of group g of an area. Where no output needs one, because its weights are zero, its
+// band is not stored or the block has fewer bands, any other serves: the last row of the kernel, the
+// first band.
 template <class V>
 QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
                           SourceRow<V> (&source)[V::kTile.group_rows]) {
@@ -183,8 +183,8 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   const size_t last = s.kernel_h + (area.rows - 1) * s.stride_h - 1;
   for (size_t r = 0; r < kRows; ++r) {
     const size_t ky = g * kRows + r < last ? g * kRows + r : last;
-    for (size_t k = 0; k < bands_of<V>(b); ++k) {
-      const size_t before = k * area.rows;
+    for (size_t k = 0; k < V::kBands; ++k) {
+      const size_t before = k < bands_of<V>(b) ? k * area.rows : 0;
       const size_t y = before < area.left ? area.y + before * row_step<V>(b) : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
       const bool inside = iy < s.in_h;

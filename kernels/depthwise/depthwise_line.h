@@ -31,8 +31,9 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
     ptrdiff_t change = PTRDIFF_MAX;
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
-      for (size_t k = 0; k < bands; ++k) {
-        const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
+      for (size_t k = 0; k < V::kBands; ++k) {
+        const size_t before = r * s.dilation_w + (k < bands ? k * band : 0);
+        const ptrdiff_t at = ix + static_cast<ptrdiff_t>(before);
         const bool is_inside = at >= 0 && at < width;
         const ptrdiff_t until = at < 0 ? -at : is_inside ? width - at : PTRDIFF_MAX;
         change = until < change ? until : change;
@@ -86,10 +87,9 @@ struct LineOrder {
 
 // compute: by the rows of a pass less 1, here outputs a dilation apart.
 template <class V>
-void compute_lines(const Block& b, Loop loop,
+void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
                    void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
                    size_t end_y) {
-  const Pixels<V> pixels(b);
   const DepthwiseShape& s = b.args.shape;
   const DepthwiseLine& line = b.plan.line;
   const LineOrder<V> order(b);
