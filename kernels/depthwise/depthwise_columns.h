@@ -113,6 +113,12 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
     SourceRow<V> next[kRows];
     for (int r = 0; r < kRows; ++r) {
       next[r] = source[r];
+      if constexpr (kColumns == Columns::kRepeated) {  // has one loop for all numbers of bands
+        for (size_t k = bands_of<V>(b); k < kBands; ++k) {
+          next[r].p[k] = next[r].p[0];
+          next[r].step[k] = next[r].step[0];
+        }
+      }
       for (int k = 0; k < kBands; ++k) next[r].p[k] += start * next[r].step[k];
     }
     for (; i < end; ++i) {
@@ -172,9 +178,8 @@ QRT_INLINE size_t row_step(const Block& b) {
   return V::kTile.pairs ? b.plan.row_step : 1;
 }
 
-// The image rows of group g of an area. Where no output needs one, because its weights are zero, its
-// band is not stored or the block has fewer bands, any other serves: the last row of the kernel, the
-// first band.
+// The image rows of group g of an area. Where no output needs one, because its weights are zero or
+// its band is not stored, any other serves: the last row of the kernel, the first band.
 template <class V>
 QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
                           SourceRow<V> (&source)[V::kTile.group_rows]) {
@@ -183,8 +188,8 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   const size_t last = s.kernel_h + (area.rows - 1) * s.stride_h - 1;
   for (size_t r = 0; r < kRows; ++r) {
     const size_t ky = g * kRows + r < last ? g * kRows + r : last;
-    for (size_t k = 0; k < V::kBands; ++k) {
-      const size_t before = k < bands_of<V>(b) ? k * area.rows : 0;
+    for (size_t k = 0; k < bands_of<V>(b); ++k) {
+      const size_t before = k * area.rows;
       const size_t y = before < area.left ? area.y + before * row_step<V>(b) : area.y;
       const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;  // huge above the image
       const bool inside = iy < s.in_h;

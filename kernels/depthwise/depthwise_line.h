@@ -31,9 +31,8 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
     ptrdiff_t change = PTRDIFF_MAX;
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
-      for (size_t k = 0; k < V::kBands; ++k) {
-        const size_t before = r * s.dilation_w + (k < bands ? k * band : 0);
-        const ptrdiff_t at = ix + static_cast<ptrdiff_t>(before);
+      for (size_t k = 0; k < bands; ++k) {
+        const ptrdiff_t at = ix + static_cast<ptrdiff_t>(r * s.dilation_w + k * band);
         const bool is_inside = at >= 0 && at < width;
         const ptrdiff_t until = at < 0 ? -at : is_inside ? width - at : PTRDIFF_MAX;
         change = until < change ? until : change;
