@@ -163,7 +163,7 @@ QRT_NOINLINE void prepare(const Block& b) {
     const size_t own = l & last_lane;
     return own * 16 < b.n ? own : 0;
   };
-  const auto copy_constants = [&](const void* array, uint8_t* to) QRT_INLINE_LAMBDA {
+  const auto copy_constants = [&](const void* array, uint8_t* to) {
     const uint8_t* p[kLanes];
     for (size_t l = 0; l < kLanes; ++l) p[l] = static_cast<const uint8_t*>(array) + lane(l) * 64;
     typename Q::Unsigned v[4];
@@ -180,9 +180,11 @@ QRT_NOINLINE void prepare(const Block& b) {
         copy_constants(arrays[i], b.args.scratch + (i + 1) * 64 * kLanes);
     }
   }
-  if (b.store == Store::kAffine) {
-    copy_constants(b.args.requant.slope + b.c, b.args.scratch + 64 * kLanes);
-    copy_constants(b.args.requant.intercept + b.c, b.args.scratch + 2 * 64 * kLanes);
+  if constexpr (V::kHasAffine) {
+    if (b.store == Store::kAffine) {
+      copy_constants(b.args.requant.slope + b.c, b.args.scratch + 64 * kLanes);
+      copy_constants(b.args.requant.intercept + b.c, b.args.scratch + 2 * 64 * kLanes);
+    }
   }
   if (b.store == Store::kPlain || b.store == Store::kClamp)
     copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
@@ -231,12 +233,13 @@ QRT_NOINLINE void prepare(const Block& b) {
           continue;
         }
       }
-      unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-        Q::store(own[q], first, cells);
-        if (pass_rows == 2)
-          Q::store(Q::shift_rows(own[q], previous[q], shift), first, cells + row_cells);
-        cells += kCell;
-      });
+      for (size_t r = 0; r < pass_rows; ++r) {
+        unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+          if (r > 0) own[q] = Q::shift_rows(own[q], previous[q], shift);
+          Q::store(own[q], first, cells + r * row_cells + q * kCell);
+        });
+      }
+      cells += 4 * kCell;
     }
   }
 }

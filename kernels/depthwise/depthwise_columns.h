@@ -38,10 +38,9 @@ class Pixels {
   size_t first() const { return first_; }
   bool repeats() const { return repeats_; }
 
-  template <int kBands>
   __attribute__((always_inline)) typename V::Row repeat(const uint8_t* const* p) const {
     const uint8_t* lanes[kLanes];
-    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / (kLanes / kBands)] + offset_[l];
+    for (size_t l = 0; l < kLanes; ++l) lanes[l] = p[l / (kLanes / V::kBands)] + offset_[l];
     return V::load_repeated(lanes, order_);
   }
 
@@ -95,7 +94,7 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
   };
   const auto load = [&](const uint8_t* const* p) QRT_INLINE_LAMBDA {
     if constexpr (kColumns == Columns::kRepeated)
-      return pixels.template repeat<kBands>(p);
+      return pixels.repeat(p);
     else
       return V::template load_row<kBands>(p);
   };
@@ -114,6 +113,12 @@ QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
     SourceRow<V> next[kRows];
     for (int r = 0; r < kRows; ++r) {
       next[r] = source[r];
+      if constexpr (kColumns == Columns::kRepeated) {  // has one loop for all numbers of bands
+        for (size_t k = bands_of<V>(b); k < kBands; ++k) {
+          next[r].p[k] = next[r].p[0];
+          next[r].step[k] = next[r].step[0];
+        }
+      }
       for (int k = 0; k < kBands; ++k) next[r].p[k] += start * next[r].step[k];
     }
     for (; i < end; ++i) {
@@ -139,9 +144,12 @@ struct Bands {
 };
 
 template <class V>
-QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
-                           ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells,
-                           bool is_paired = false) {
+QRT_NOINLINE void interleave(const Block& b, const Pixels<V>& pixels, const SourceRow<V>* source,
+                             ptrdiff_t ix, ptrdiff_t width, size_t count, uint8_t* cells,
+                             bool is_paired = false) {
+  if (pixels.repeats())
+    return interleave_columns<V, V::kBands, Columns::kRepeated>(b, pixels, source, ix, width, count,
+                                                                cells);
   const auto columns = [&](auto bands) {
     constexpr int kBands = decltype(bands)::value;
     if constexpr (V::kTile.pairs) {
@@ -149,10 +157,7 @@ QRT_INLINE void interleave(const Block& b, const Pixels<V>& pixels, const Source
         return interleave_columns<V, kBands, Columns::kPaired>(b, pixels, source, ix, width, count,
                                                                cells);
     }
-    if (pixels.repeats())
-      interleave_columns<V, kBands, Columns::kRepeated>(b, pixels, source, ix, width, count, cells);
-    else
-      interleave_columns<V, kBands, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
+    interleave_columns<V, kBands, Columns::kOwn>(b, pixels, source, ix, width, count, cells);
   };
   if (V::kStoresWhole && b.bands == 1)
     columns(Bands<1>());

@@ -86,10 +86,9 @@ struct LineOrder {
 
 // compute: by the rows of a pass less 1, here outputs a dilation apart.
 template <class V>
-void compute_lines(const Block& b, Loop loop,
+void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
                    void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
                    size_t end_y) {
-  const Pixels<V> pixels(b);
   const DepthwiseShape& s = b.args.shape;
   const DepthwiseLine& line = b.plan.line;
   const LineOrder<V> order(b);

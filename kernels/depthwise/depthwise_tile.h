@@ -104,11 +104,24 @@ constexpr int kTaps3x3 = 3 * ((3 + V::kTile.group_rows - 1) / V::kTile.group_row
 
 // Registers that hold three columns have slide() for 3x3, pixels that take half of the quads their
 // own loop; others the number of taps in the code.
+template <class V, Store kStore>
+constexpr bool counts_taps() {
+  return !V::kSlides && !V::kOwnTaps && V::kHalfPixels == 0 && kStore != Store::kGeneric;
+}
+
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_3x3_of() {
-  constexpr bool kCounted =
-      !V::kSlides && !V::kOwnTaps && V::kHalfPixels == 0 && kStore != Store::kGeneric;
-  return compute_area < V, kRows, kCounted ? kTaps3x3<V> : 0, kStore > ;
+  return compute_area < V, kRows, counts_taps<V, kStore>() ? kTaps3x3<V> : 0, kStore > ;
+}
+
+// Other kernels than 3x3 then limit also where that changes nothing, which takes little beside so many
+// taps: less code.
+template <class V, Store kStore, int kRows>
+constexpr typename Loops<V>::Compute compute_of() {
+  constexpr Store kLimited = kStore == Store::kPlain           ? Store::kClamp
+                             : kStore == Store::kFixedFromZero ? Store::kFixed
+                                                               : kStore;
+  return compute_area < V, kRows, 0, counts_taps<V, kStore>() ? kLimited : kStore > ;
 }
 
 template <class V, Store kStore>
@@ -116,7 +129,7 @@ Loops<V> loops_of() {
   constexpr int kTwo = V::kTile.group_rows > 1 ? 2 : 1;  // rows of a pass
   return {{slide_of<V, kStore, 1, false>(), slide_of<V, kStore, kTwo, false>()},
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
-          {compute_area<V, 1, 0, kStore>, compute_area<V, kTwo, 0, kStore>},
+          {compute_of<V, kStore, 1>(), compute_of<V, kStore, kTwo>()},
           {compute_3x3_of<V, kStore, 1>(), compute_3x3_of<V, kStore, kTwo>()},
           line_of<V, kStore>()};
 }
@@ -224,6 +237,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      s.stride_w * p.column_bytes,
                      b.channels,
                      row_step<V>(b) * s.out_w * b.channels};
+  const Pixels<V> pixels(b);
   if (is_line) {
     if constexpr (has_lines<V>()) {
       if (loops.line != nullptr && is_short_line<V>(p, s, b.n)) {
@@ -232,9 +246,8 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
       }
     }
     const bool is_3x3 = taps == kTaps3x3<V> && !p.line.is_far;
-    return compute_lines<V>(b, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
+    return compute_lines(b, pixels, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
   }
-  const Pixels<V> pixels(b);
   const size_t bands = bands_of<V>(b);
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
   for (size_t i = 0; i < firsts; ++i) {
