@@ -94,7 +94,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
                                                          ValueId* result) {
     return emit(importer, node, parts, axis, shape, out, limits, result);
   };
-  pending->emit_float = [&importer, &node, parts, axis, shape](ValueId* result) {
+  pending->emit_float = [&importer, &node, parts, axis](ValueId* result) {
     std::vector<ValueId> ids;
     for (const Tensor& part : parts) {
       ValueId id = kNoValue;
