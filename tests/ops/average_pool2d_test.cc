@@ -8,14 +8,15 @@
 
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
+#include "tests/support/volume_tester.h"
 
 namespace qrt {
 namespace {
 
 using testing::Bytes;
 
-struct AveragePoolTester {
-  int64_t h = 1, w = 1, c = 1, planes = 0;
+struct AveragePoolTester : testing::VolumeTester<AveragePoolTester> {
+  int64_t h = 1, w = 1, c = 1;
   float input_scale = 0.037f, output_scale = 0.029f;
   fb::AveragePool2DOptionsT o;
 
@@ -56,19 +57,6 @@ struct AveragePoolTester {
     o.output_zero_point = -17;
     o.output_offset = 128;
     return *this;
-  }
-
-  // Of a volume, [n, planes, h, w, c].
-  AveragePoolTester& volume(int64_t count) {
-    planes = count;
-    return *this;
-  }
-  Shape shape(int64_t height, int64_t width, int64_t channels) const {
-    if (planes == 0) return {-1, height, width, channels};
-    return {-1, planes, height, width, channels};
-  }
-  size_t images(size_t batch) const {
-    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
   }
 
   uint8_t average(const uint8_t* pixels, int64_t out_y, int64_t out_x, int64_t ch) const {

@@ -8,6 +8,7 @@
 
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
+#include "tests/support/volume_tester.h"
 
 namespace qrt {
 namespace {
@@ -16,11 +17,11 @@ using testing::Bytes;
 
 enum class Kind { kF32, kInt, kAcc, kShiftUp, kZeroPointBefore };
 
-struct ConvTester {
+struct ConvTester : testing::VolumeTester<ConvTester> {
   int64_t h = 1, w = 1, c = 1, out = 1, kh = 1, kw = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
-  int64_t groups = 1, terms = 1, pixels = 1, planes = 0;
+  int64_t groups = 1, terms = 1, pixels = 1;
   int fixed_zero_point = -1;  // or any
   bool rows = false;
   Kind kind = Kind::kF32;
@@ -69,19 +70,6 @@ struct ConvTester {
   ConvTester& requant(Kind k) {
     kind = k;
     return *this;
-  }
-
-  // Of a volume, [n, planes, h, w, c].
-  ConvTester& volume(int64_t count) {
-    planes = count;
-    return *this;
-  }
-  Shape shape(int64_t height, int64_t width, int64_t channels) const {
-    if (planes == 0) return {-1, height, width, channels};
-    return {-1, planes, height, width, channels};
-  }
-  size_t images(size_t batch) const {
-    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
   }
 
   int64_t out_h() const { return (h + top + bottom - dilation_h * (kh - 1) - 1) / stride_h + 1; }

@@ -8,14 +8,15 @@
 
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
+#include "tests/support/volume_tester.h"
 
 namespace qrt {
 namespace {
 
 using testing::Bytes;
 
-struct DepthwiseTester {
-  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1, planes = 0;
+struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
+  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
   bool is_int = false, shifts_up = false;
@@ -53,19 +54,6 @@ struct DepthwiseTester {
   DepthwiseTester& shift_up() {
     shifts_up = true;
     return *this;
-  }
-
-  // Of a volume, [n, planes, h, w, c].
-  DepthwiseTester& volume(int64_t count) {
-    planes = count;
-    return *this;
-  }
-  Shape shape(int64_t height, int64_t width, int64_t channels) const {
-    if (planes == 0) return {-1, height, width, channels};
-    return {-1, planes, height, width, channels};
-  }
-  size_t images(size_t batch) const {
-    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
   }
 
   void test() const {

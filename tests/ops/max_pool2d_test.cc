@@ -6,14 +6,15 @@
 
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
+#include "tests/support/volume_tester.h"
 
 namespace qrt {
 namespace {
 
 using testing::Bytes;
 
-struct MaxPoolTester {
-  int64_t h = 1, w = 1, c = 1, planes = 0;
+struct MaxPoolTester : testing::VolumeTester<MaxPoolTester> {
+  int64_t h = 1, w = 1, c = 1;
   fb::MaxPool2DOptionsT o;
 
   MaxPoolTester& image(int64_t height, int64_t width, int64_t channels) {
@@ -35,19 +36,6 @@ struct MaxPoolTester {
   MaxPoolTester& pad(uint16_t t, uint16_t l, uint16_t b, uint16_t r) {
     o.pad_top = t, o.pad_left = l, o.pad_bottom = b, o.pad_right = r;
     return *this;
-  }
-
-  // Of a volume, [n, planes, h, w, c].
-  MaxPoolTester& volume(int64_t count) {
-    planes = count;
-    return *this;
-  }
-  Shape shape(int64_t height, int64_t width, int64_t channels) const {
-    if (planes == 0) return {-1, height, width, channels};
-    return {-1, planes, height, width, channels};
-  }
-  size_t images(size_t batch) const {
-    return batch * static_cast<size_t>(std::max<int64_t>(planes, 1));
   }
 
   void test() const {
