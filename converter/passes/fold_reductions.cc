@@ -77,22 +77,35 @@ void fold_reductions(Graph* graph) {
     const int i = links.producer[value];
     return i < 0 ? nullptr : &graph->nodes[static_cast<size_t>(i)];
   };
-  std::vector<Node> nodes;
-  for (const Node& node : graph->nodes) {
+  struct Fold {
+    size_t node;
+    ValueId x;  // of the Transpose
+    Shape sides;
+  };
+  std::vector<Fold> folds;
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    const Node& node = graph->nodes[i];
     const Node* before = is_global_pool(node) ? producer(node.inputs[0]) : nullptr;
     while (before && before->options.AsReshape()) before = producer(before->inputs[0]);
     const auto* transpose = before ? before->options.AsTranspose() : nullptr;
-    if (!transpose) {
-      nodes.push_back(node);
-      continue;
-    }
-    const ValueId x = before->inputs[0], in = node.inputs[0], out = node.outputs[0];
-    const Shape pooled = graph->values[in].type.shape, result = graph->values[out].type.shape;
+    if (!transpose) continue;
+    const ValueId x = before->inputs[0];
+    const Shape& pooled = graph->values[node.inputs[0]].type.shape;
     const Shape sides = sides_before(graph->values[x].type.shape, transpose->perm, pooled);
-    if (sides.rank() == 0 || sides[3] < std::min(kEnoughChannels, pooled[3])) {
-      nodes.push_back(node);
+    if (sides.rank() > 0 && sides[3] >= std::min(kEnoughChannels, pooled[3]))
+      folds.push_back({i, x, sides});
+  }
+  if (folds.empty()) return;
+  std::vector<Node> nodes;
+  auto fold = folds.begin();
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    Node& node = graph->nodes[i];
+    if (fold == folds.end() || fold->node != i) {
+      nodes.push_back(std::move(node));
       continue;
     }
+    const ValueId in = node.inputs[0], out = node.outputs[0];
+    const Shape sides = fold->sides, result = graph->values[out].type.shape;
     Value from = graph->values[in], to = graph->values[out];
     for (Value* value : {&from, &to}) {
       value->name.clear();
@@ -100,12 +113,13 @@ void fold_reductions(Graph* graph) {
     }
     from.type.shape = sides;
     to.type.shape = {sides[0], 1, 1, sides[3]};
-    Node pool = node;
-    pool.inputs[0] = graph->add_value(std::move(from));
-    pool.outputs[0] = graph->add_value(std::move(to));
-    nodes.push_back(reshape(node, x, pool.inputs[0], sides));
-    nodes.push_back(pool);
-    nodes.push_back(reshape(node, pool.outputs[0], out, result));
+    node.inputs[0] = graph->add_value(std::move(from));
+    node.outputs[0] = graph->add_value(std::move(to));
+    nodes.push_back(reshape(node, fold->x, node.inputs[0], sides));
+    Node after = reshape(node, node.outputs[0], out, result);
+    nodes.push_back(std::move(node));
+    nodes.push_back(std::move(after));
+    ++fold;
   }
   graph->nodes = std::move(nodes);
   drop_dead(graph);
