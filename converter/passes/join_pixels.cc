@@ -6,11 +6,10 @@
 #include <cstring>
 
 #include "converter/passes/passes.h"
+#include "kernels/gemm/pack.h"
 
 namespace qrt::convert {
 namespace {
-
-constexpr int64_t kPackedChannels = 16;  // of a block of kernels/gemm/gemm.h
 
 int64_t joined_width(int64_t kernel_w, int64_t stride_w, int64_t pixels) {
   return kernel_w + (pixels - 1) * stride_w;
@@ -24,7 +23,7 @@ int64_t pixels_to_join(const fb::Conv2DOptionsT& o, const Shape& weights, int64_
   // Taps for each pixel.
   double least = static_cast<double>(weights[2]) * (has_fast_form ? 0.45 : 0.75);
   int64_t best = 1;
-  for (int64_t p = 2; p * weights[0] <= kPackedChannels; ++p) {
+  for (int64_t p = 2; p * weights[0] <= int64_t{kPackedChannels}; ++p) {
     const double taps =
         static_cast<double>(joined_width(weights[2], o.stride_w, p)) / static_cast<double>(p);
     if (out_w % p != 0 || p * o.stride_w > UINT16_MAX || taps > least) continue;

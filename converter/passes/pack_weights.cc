@@ -15,7 +15,6 @@ namespace qrt::convert {
 namespace {
 
 constexpr int kInt8Min = -128, kInt8Max = 127;
-constexpr size_t kPackedChannels = 16;  // of a block of kernels/gemm/gemm.h
 
 // INT16 activations.
 bool is_int16(const Graph& graph, const Node& node) {

@@ -7,6 +7,9 @@
 
 namespace qrt {
 
+// Channels of one packed block, used or not.
+constexpr size_t kPackedChannels = 16;
+
 // Bytes of one group.
 uint64_t gemm_packed_bytes(size_t n, size_t taps, size_t k);
 
