@@ -116,7 +116,10 @@ void set_throughput(const Options& options, const std::vector<Stream*>& streams,
   if (options.qps == 0) return;
   double busy = 0;
   for (const RunTime& run : runs) busy += run.end - run.begin;
-  t->utilization = busy / duration_ms(options, runs) / static_cast<double>(streams.size());
+  const double duration = duration_ms(options, runs);
+  t->utilization = busy / duration / static_cast<double>(streams.size());
+  const RunTime& last = runs.back();
+  t->last_wait = (last.latency - (last.end - last.begin)) / duration;
 }
 
 std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
@@ -131,7 +134,7 @@ std::string text(const char* format, ...) {
 
 // What makes the figures worth less than they look.
 void add_warnings(const std::vector<Subject>& subjects, const Subject& s) {
-  constexpr double kMuchNoise = 0.25, kOverload = 0.95;
+  constexpr double kMuchNoise = 0.25, kMuchWait = 0.05;
   const Options& options = *s.options;
   Measurement& m = *s.m;
   const size_t cpus = this_machine().cpus;
@@ -149,7 +152,7 @@ void add_warnings(const std::vector<Subject>& subjects, const Subject& s) {
         "the median moved by %.0f %% while measuring: the machine was busy or throttled, trust "
         "the least time only",
         m.median_noise * 100));
-  if (m.throughput && options.qps > 0 && m.throughput->utilization > kOverload)
+  if (m.throughput && options.qps > 0 && m.throughput->last_wait > kMuchWait)
     m.warnings.push_back(
         text("%.6g requests a second are more than can be served: %.6g were, and the longer it "
              "lasts, the longer they wait",
