@@ -77,7 +77,7 @@ bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t ta
 
 // Every entry is tried, by the kernel itself.
 std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
-                                                      size_t channels) {
+                                                      size_t channels, int searches) {
   const LinesKernel* const kernel = select_lines(isas);
   if (kernel->map == nullptr) return nullptr;
   uint8_t every[256 + kLinesBlock], got[2][256];
@@ -85,7 +85,6 @@ std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
   ChannelLines one(kernel, 1);
   std::unique_ptr<ChannelLines> all(new ChannelLines(kernel, channels));
   TableLines lines = kNoLines;
-  int searches = 32;  // the kinks of a layer are at its zero point, all of them
   for (size_t c = 0; c < channels; ++c) {
     const uint8_t* const table = tables + 256 * c;
     bool is_limited = false;

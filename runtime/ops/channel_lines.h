@@ -18,9 +18,10 @@ namespace qrt {
 
 class ChannelLines {
  public:
-  // Lines that give these tables, or null: there are none, or this instruction set has no kernel.
+  // Lines that give these tables, or null: there are none, or this instruction set has no kernel. So
+  // many tables may take a search of where two lines meet.
   static std::unique_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
-                                                 size_t channels);
+                                                 size_t channels, int searches);
 
   // What they take of memory.
   static size_t bytes(size_t channels);

@@ -66,8 +66,7 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
-  // Of a table per channel:
-  std::unique_ptr<const ChannelLines> lines;
+  std::unique_ptr<const ChannelLines> lines;  // of these tables; null: not used
   ChannelPlanes planes;
 };
 
@@ -83,6 +82,19 @@ void run(const Step& step, const RunContext& context) {
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   p.kernel->map(p.table, context.in(step, 0) + begin, context.out(step, 0) + begin, count);
+}
+
+void run_line(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+             [&](size_t, size_t begin, size_t end) {
+               p.lines->map(context.in(step, 0) + begin, context.out(step, 0) + begin, end - begin);
+             });
+}
+
+void run_line_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  p.lines->map(context.in(step, 0) + begin, context.out(step, 0) + begin, count);
 }
 
 void run_channels(const Step& step, const RunContext& context) {
@@ -117,15 +129,33 @@ void run_planes(const Step& step, const RunContext& context) {
              });
 }
 
+// Whether these tables are lines.
+bool take_lines(const PrepareContext& context, int searches, Params* p) {
+  return context.spend(ChannelLines::bytes(p->channels), [&] {
+    p->lines = ChannelLines::fit(context.isas, p->table, p->channels, searches);
+    return p->lines != nullptr;
+  });
+}
+
+void prepare_one(const PrepareContext& context, Params* p, PlannedStep* step) {
+  // A line, as where only scale or zero point change, takes half the time of sixteen look-ups.
+  constexpr size_t kLeastElements = 8192;
+  if (p->kernel->isa == Isa::kAvx2 && p->elements >= kLeastElements &&
+      take_lines(context, /*searches=*/0, p)) {
+    step->kernel = p->lines->name();
+    step->run = run_line;
+    step->run_elements = run_line_elements;
+    return;
+  }
+  step->run = run;
+  step->run_elements = run_elements;
+}
+
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
   // Of fewer rows it takes dozens of runs to make up for the search.
   constexpr size_t kLeastRows = 128;
-  const auto fit = [&] {
-    p->lines = ChannelLines::fit(context.isas, p->table, p->channels);
-    return p->lines != nullptr;
-  };
-  if (p->elements / p->channels >= kLeastRows &&
-      context.spend(ChannelLines::bytes(p->channels), fit)) {
+  constexpr int kSearches = 32;  // the kinks of a layer are at its zero point, all of them
+  if (p->elements / p->channels >= kLeastRows && take_lines(context, kSearches, p)) {
     step->kernel = p->lines->name();
     step->run = run_lines;
     return;
@@ -212,8 +242,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else if (options->per_channel()) {
     prepare_channels(context, params.get(), step);
   } else {
-    step->run = run;
-    step->run_elements = run_elements;
+    prepare_one(context, params.get(), step);
   }
   step->params = std::move(params);
   return Status();

@@ -42,7 +42,7 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
   std::unique_ptr<const ChannelLines> fit(const std::vector<Table>& tables) {
     all_.clear();
     for (const Table& t : tables) all_.insert(all_.end(), t.begin(), t.end());
-    return ChannelLines::fit(isas_, all_.data(), tables.size());
+    return ChannelLines::fit(isas_, all_.data(), tables.size(), /*searches=*/32);
   }
 
   // The output, and what may be read behind the input, end at guard pages; the bytes before the output
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, LinesTest, ::testing::Range(size_t{0}, row_count(
 
 TEST(LinesSelectTest, ScalarSetsHaveNone) {
   const uint8_t table[256] = {};
-  EXPECT_EQ(ChannelLines::fit(static_cast<IsaSet>(Isa::kScalar), table, 1), nullptr);
+  EXPECT_EQ(ChannelLines::fit(static_cast<IsaSet>(Isa::kScalar), table, 1, 0), nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Lut against indexing: one table, one per channel, 8-bit types; models it has to refuse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 
 #include "tests/support/op_tester.h"
@@ -46,6 +49,23 @@ void check(const Shape& shape, bool per_channel, DType from = DType::kUInt8,
 TEST(Lut, OneTable) {
   for (const int64_t n : {1, 63, 64, 65, 1000}) check({-1, n}, false);
   check({}, false);
+}
+
+// Of another scale or zero point, of a Relu, of limits; and two lines, which are looked up.
+TEST(Lut, OneTableThatIsALine) {
+  for (const auto& [slope, at, zero, lo, steep] : {std::array{73, 0, 0, 0, 1},
+                                                   {100, 0, 128, 0, 1},
+                                                   {-41, 255, 3, 10, 1},
+                                                   {230, 128, 128, 128, 1},
+                                                   {60, 128, 100, 0, 3}}) {
+    Bytes table;
+    for (int x = 0; x < 256; ++x) {
+      const double v = (x - at) * (slope * 0.01) * (x < at ? 1 : steep) + zero;
+      table.push_back(static_cast<uint8_t>(std::clamp<long>(std::lrint(v), lo, 255)));
+    }
+    check_table({-1, 91, 97}, false, table, DType::kUInt8, DType::kUInt8);
+    check_table({-1, 91, 97}, false, table, DType::kInt8, DType::kUInt8);
+  }
 }
 
 TEST(Lut, ATablePerChannel) {
