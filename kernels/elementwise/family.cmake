@@ -1,6 +1,6 @@
 qrt_add_family(elementwise COMMON select.cc ISAS scalar avx2 avx512vnni neon)
 # Cheaper forms, found in floating point.
-set(_forms_isas avx512vnni avx512vbmi)
+set(_forms_isas avx2 avx512vnni avx512vbmi)
 set(_forms sum_tables.cc)
 if(QRT_INTEGER_ONLY)
   set(_forms_isas "")

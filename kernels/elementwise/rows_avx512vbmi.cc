@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise/forms_entry.h"
 #include "kernels/elementwise/walk_rows.h"
+#include "kernels/isa/vec_avx512vnni.h"
 
 namespace qrt {
 namespace {
@@ -21,6 +22,8 @@ struct Table {
 };
 
 struct Sum {
+  using Vec = avx512vnni::Vec;
+
   explicit Sum(const SumTables& t)
       : base(t.base),
         rank(t.rank),

@@ -1,15 +1,14 @@
-// The walk over rows (rows.h) of kernels with AVX-512, 64 bytes at a time. For those kernel files
-// only; everything here is local to the including file. A Block is made from the parameters of a form
-// and has
+// The walk over rows (rows.h) of kernels for x86, a register at a time. For those kernel files only;
+// everything here is local to the including file. A Block is made from the parameters of a form and has
 //
-//   First first(__m512i x); Second second(__m512i x);   of 64 bytes of either operand
-//   __m512i join(First, Second);                        the outputs
+//   Vec                                             the vector layer, of isa/
+//   First first(Int x); Second second(Int x);       of a register of either operand
+//   Int join(First, Second);                        the outputs
 //
 // An operand's row that is the same for all goes through first() or second() once for some rows.
 #ifndef QRT_KERNELS_ELEMENTWISE_WALK_ROWS_H_
 #define QRT_KERNELS_ELEMENTWISE_WALK_ROWS_H_
 
-#include <immintrin.h>
 #include <string.h>
 
 #include <cstddef>
@@ -20,53 +19,59 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kRegister = 64;
 // More would be more streams than the caches follow.
 constexpr size_t kRowsAtOnce = 8;
-
-inline __mmask64 first_bytes(size_t n) { return ~uint64_t{0} >> (kRegister - n); }
 
 // Each of these loops makes its own block, whose constants then are in registers.
 template <class Block, class Params>
 __attribute__((noinline)) void walk_row(const Params& params, const uint8_t* a, const uint8_t* b,
                                         uint8_t* y, size_t n) {
+  using Vec = typename Block::Vec;
+  constexpr size_t kRegister = Vec::kBytes;
   const Block block(params);
   for (; n >= kRegister; n -= kRegister, a += kRegister, b += kRegister, y += kRegister) {
-    const __m512i x = _mm512_loadu_si512(a), z = _mm512_loadu_si512(b);
-    _mm512_storeu_si512(y, block.join(block.first(x), block.second(z)));
+    const auto first = block.first(Vec::load(a));
+    Vec::store(y, block.join(first, block.second(Vec::load(b))));
   }
   if (n > 0) {
-    const __mmask64 mask = first_bytes(n);
-    const __m512i x = _mm512_maskz_loadu_epi8(mask, a), z = _mm512_maskz_loadu_epi8(mask, b);
-    _mm512_mask_storeu_epi8(y, mask, block.join(block.first(x), block.second(z)));
+    const typename Vec::Part part(n);
+    const auto first = block.first(part.load(a));
+    part.store(y, block.join(first, block.second(part.load(b))));
   }
 }
 
-// The row of `same` beside r.rows of x. A full mask costs nothing.
+// The rows of x, of one register or part of it, beside `held`.
+template <bool kFirstIsSame, class Block, class Part, class Int>
+inline void walk_column(const Block& block, const Part& part, Int held, const uint8_t* x,
+                        size_t step, uint8_t* y, size_t y_step, size_t rows) {
+  if constexpr (kFirstIsSame) {
+    const auto first = block.first(held);
+    for (; rows > 0; --rows, x += step, y += y_step)
+      part.store(y, block.join(first, block.second(part.load(x))));
+  } else {
+    const auto second = block.second(held);
+    for (; rows > 0; --rows, x += step, y += y_step)
+      part.store(y, block.join(block.first(part.load(x)), second));
+  }
+}
+
+// The row of `same` beside r.rows of x.
 template <class Block, bool kFirstIsSame, class Params>
 __attribute__((noinline)) void walk_beside(const Params& params, const uint8_t* same,
                                            const uint8_t* x, size_t step, const Rows& r) {
+  using Vec = typename Block::Vec;
+  constexpr size_t kRegister = Vec::kBytes;
   const Block block(params);
   const size_t at_once = r.n <= kRegister ? r.rows : kRowsAtOnce;
   for (size_t row = 0; row < r.rows; row += at_once) {
     const size_t rows = r.rows - row < at_once ? r.rows - row : at_once;
-    for (size_t i = 0; i < r.n; i += kRegister) {
-      const __mmask64 mask = first_bytes(r.n - i < kRegister ? r.n - i : kRegister);
-      const __m512i held = _mm512_maskz_loadu_epi8(mask, same + i);
-      const uint8_t* from = x + row * step + i;
-      uint8_t* to = r.y + row * r.y_step + i;
-      const auto columns = [&](const auto& join) {
-        for (size_t j = 0; j < rows; ++j, from += step, to += r.y_step)
-          _mm512_mask_storeu_epi8(to, mask, join(_mm512_maskz_loadu_epi8(mask, from)));
-      };
-      if constexpr (kFirstIsSame) {
-        const auto first = block.first(held);
-        columns([&](__m512i v) { return block.join(first, block.second(v)); });
-      } else {
-        const auto second = block.second(held);
-        columns([&](__m512i v) { return block.join(block.first(v), second); });
-      }
-    }
+    const auto column = [&](const auto& part, size_t i) {
+      walk_column<kFirstIsSame>(block, part, part.load(same + i), x + row * step + i, step,
+                                r.y + row * r.y_step + i, r.y_step, rows);
+    };
+    size_t i = 0;
+    for (; i + kRegister <= r.n; i += kRegister) column(typename Vec::Whole(kRegister), i);
+    if (i < r.n) column(typename Vec::Part(r.n - i), i);
   }
 }
 
@@ -86,6 +91,7 @@ void walk_arrays(const Params& params, const Rows& r) {
 // A row beside one repeated element is as many rows of a register, and what is left.
 template <class Block, class Params>
 void walk_rows(const Params& params, Rows r) {
+  constexpr size_t kRegister = Block::Vec::kBytes;
   if (!r.a_is_scalar && !r.b_is_scalar) return walk_arrays<Block>(params, r);
   for (; r.rows > 0; --r.rows, r.a += r.a_step, r.b += r.b_step, r.y += r.y_step) {
     alignas(kRegister) uint8_t a[kRegister], b[kRegister];

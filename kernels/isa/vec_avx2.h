@@ -79,6 +79,28 @@ struct Vec {
     memcpy(to, p, n);
   }
 
+  // The first n bytes of a register, 0 < n <= kBytes: nothing else is read or stored.
+  class Part {
+   public:
+    explicit Part(size_t n) : n_(n), dwords_(n % 4 == 0 ? first_lanes(n / 4) : zero()) {}
+    __attribute__((always_inline)) Int load(const uint8_t* p) const {
+      if (n_ % 4 == 0) return Vec::load(dwords_, reinterpret_cast<const int32_t*>(p));
+      uint8_t bytes[64];
+      load_part(bytes, p, n_);
+      return Vec::load(bytes);
+    }
+    __attribute__((always_inline)) void store(uint8_t* p, Int v) const { store_part(p, v, n_); }
+
+   private:
+    size_t n_;
+    Mask dwords_;
+  };
+  struct Whole {
+    explicit Whole(size_t) {}
+    QRT_INLINE Int load(const uint8_t* p) { return Vec::load(p); }
+    QRT_INLINE void store(uint8_t* p, Int v) { Vec::store(p, v); }
+  };
+
   // A byte of every lane.
   QRT_INLINE __m128i load_bytes(const uint8_t* p) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
@@ -137,6 +159,11 @@ struct Vec {
   QRT_INLINE Int sub16(Int a, Int b) { return _mm256_sub_epi16(a, b); }
   QRT_INLINE Int shift_left16(Int a, int bits) { return _mm256_slli_epi16(a, bits); }
   QRT_INLINE Int shift_right16(Int a, int bits) { return _mm256_srli_epi16(a, bits); }  // of uint16
+  QRT_INLINE Int shift_left32(Int a, int bits) { return _mm256_slli_epi32(a, bits); }
+  QRT_INLINE Int shift_right32(Int a, int bits) { return _mm256_srli_epi32(a, bits); }
+  QRT_INLINE Int bits_of_both(Int a, Int b) { return _mm256_or_si256(a, b); }
+  // Each lane's low word of one and high word of the other.
+  QRT_INLINE Int low_and_high(Int low, Int high) { return _mm256_blend_epi16(low, high, 0xaa); }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm256_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm256_mulhi_epi16(a, b); }
   QRT_INLINE Int madd16(Int a, Int b) { return _mm256_madd_epi16(a, b); }  // sums of two products

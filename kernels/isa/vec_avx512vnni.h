@@ -40,6 +40,21 @@ struct Vec {
     store(to, _mm512_maskz_loadu_epi8(~uint64_t{0} >> (64 - n), p));
   }
 
+  class Part {
+   public:
+    explicit Part(size_t n) : mask_(~uint64_t{0} >> (64 - n)) {}
+    __attribute__((always_inline)) Int load(const uint8_t* p) const {
+      return _mm512_maskz_loadu_epi8(mask_, p);
+    }
+    __attribute__((always_inline)) void store(uint8_t* p, Int v) const {
+      _mm512_mask_storeu_epi8(p, mask_, v);
+    }
+
+   private:
+    __mmask64 mask_;
+  };
+  using Whole = Part;  // a full mask costs nothing
+
   QRT_INLINE __m128i load_bytes(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
@@ -83,6 +98,12 @@ struct Vec {
   QRT_INLINE Int sub16(Int a, Int b) { return _mm512_sub_epi16(a, b); }
   QRT_INLINE Int shift_left16(Int a, unsigned bits) { return _mm512_slli_epi16(a, bits); }
   QRT_INLINE Int shift_right16(Int a, unsigned bits) { return _mm512_srli_epi16(a, bits); }
+  QRT_INLINE Int shift_left32(Int a, unsigned bits) { return _mm512_slli_epi32(a, bits); }
+  QRT_INLINE Int shift_right32(Int a, unsigned bits) { return _mm512_srli_epi32(a, bits); }
+  QRT_INLINE Int bits_of_both(Int a, Int b) { return _mm512_or_si512(a, b); }
+  QRT_INLINE Int low_and_high(Int low, Int high) {
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, low, high);
+  }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm512_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm512_mulhi_epi16(a, b); }
   QRT_INLINE Int madd16(Int a, Int b) { return _mm512_madd_epi16(a, b); }
