@@ -21,7 +21,13 @@ int main(int argc, char** argv) try {
 
   const qrt::Model model = qrt::Model::load_file(argv[1]);
   qrt::SessionOptions options;
-  options.batch = bytes.size() / (model.input_info(0).bytes / model.default_batch());
+  const std::size_t image_bytes =
+      model.input_info(0).bytes / std::max<std::size_t>(model.default_batch(), 1);
+  if (image_bytes == 0 || bytes.size() < image_bytes) {
+    std::cerr << argv[2] << ": " << bytes.size() << " bytes, of images of " << image_bytes << "\n";
+    return 1;
+  }
+  options.batch = bytes.size() / image_bytes;
   options.threads = 2;
   qrt::Session session(model, options);
   session.set_input(0, bytes.data(), bytes.size());
@@ -29,7 +35,7 @@ int main(int argc, char** argv) try {
 
   const qrt::Span<const float> scores = session.output<float>(0);
   const std::size_t classes = scores.size() / options.batch;
-  for (const float* row = scores.begin(); row != scores.end(); row += classes)
+  for (const float* row = scores.begin(); classes > 0 && row != scores.end(); row += classes)
     std::cout << std::max_element(row, row + classes) - row << "\n";
   return 0;
 } catch (const qrt::Error& error) {

@@ -62,6 +62,10 @@ int main(int argc, char** argv) try {
   requests.inputs.assign(std::istreambuf_iterator<char>(file), {});
   requests.input_bytes =
       model.input_info(0).bytes / std::max<std::size_t>(model.default_batch(), 1);
+  if (requests.input_bytes == 0) {
+    std::cerr << argv[1] << ": its input has no elements\n";
+    return 1;
+  }
   requests.answers.resize(requests.inputs.size() / requests.input_bytes);
 
   std::vector<std::exception_ptr> errors(workers);

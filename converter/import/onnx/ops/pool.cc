@@ -322,13 +322,19 @@ Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
   return Status();
 }
 
-// Whether a window along an axis of `size` positions reads none of them.
+// Whether a window along an axis of `size` positions reads none of them: the first one is the furthest
+// before it, the last one behind it, and steps greater than the image may pass over it. True also
+// where so many windows begin before such an image that it is not worth looking.
 bool misses_image(const WindowAxis& w, int64_t size) {
-  for (int64_t o = 0; o < w.output; ++o) {
-    const int64_t start = o * w.stride - w.before;
-    const int64_t outside =
-        start >= 0 ? 0 : (-start + w.dilation - 1) / w.dilation;  // to its first inside
-    if (outside >= w.kernel || start + outside * w.dilation >= size) return true;
+  constexpr int64_t kMostLooked = 1 << 16;
+  if (w.output == 0) return false;
+  if (w.before > (w.kernel - 1) * w.dilation || (w.output - 1) * w.stride - w.before >= size)
+    return true;
+  if (w.dilation <= size) return false;
+  for (int64_t o = 0; o < w.output && o * w.stride < w.before; ++o) {
+    const int64_t before = w.before - o * w.stride,
+                  outside = (before + w.dilation - 1) / w.dilation;
+    if (o == kMostLooked || outside * w.dilation - before >= size) return true;
   }
   return false;
 }
