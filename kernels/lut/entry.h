@@ -12,6 +12,8 @@ namespace qrt {
 
 void lut_map_pairs_scalar(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,
                           size_t n);
+void lut_map_pairs_avx512vnni(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,
+                              size_t n);
 void lut_map_pairs_avx512vbmi(const uint8_t* table, const uint8_t* a, const uint8_t* b, uint8_t* y,
                               size_t n);
 
