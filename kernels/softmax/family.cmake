@@ -1,4 +1,4 @@
-set(_softmax_isas avx512vbmi)
+set(_softmax_isas avx512vnni avx512vbmi)
 if(QRT_INTEGER_ONLY)
   set(_softmax_isas "")
 endif()
