@@ -123,6 +123,18 @@ Status place(const NodeView& node, const std::string& auto_pad, bool is_pool, Pl
   return Status();
 }
 
+// ONNX Runtime refuses to load pools whose padding could fill a whole window.
+Status check_padding(const Window& w) {
+  for (const WindowAxis& a : {w.depth, w.axis(0), w.axis(1)}) {
+    const int64_t extent = (a.kernel - 1) * a.dilation + 1;
+    QRT_MODEL_CHECK(a.before < extent && a.after < extent,
+                    "padding %lld and %lld is not smaller than the window of %lld",
+                    static_cast<long long>(a.before), static_cast<long long>(a.after),
+                    static_cast<long long>(extent));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
@@ -165,7 +177,7 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
     w->overhang[i - 1] = a.overhang;
     w->skip[i - 1] = a.skip;
   }
-  return Status();
+  return is_pool ? check_padding(*w) : Status();
 }
 
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x) {

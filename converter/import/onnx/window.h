@@ -34,7 +34,8 @@ Status read_extents(const NodeView& node, const char* attribute, int dimensions,
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
 // `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
-// dilation and output size are checked to fit the format. The padding behind is what ceil_mode needs.
+// dilation and output size are checked to fit the format, and that no padding fills the window of a pool.
+// The padding behind is what ceil_mode needs.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
                    bool is_pool, Window* window);
 

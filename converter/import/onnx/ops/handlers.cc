@@ -142,8 +142,8 @@ constexpr OpEntry kOps[] = {
 
     {"", "MaxPool", import_max_pool, 1},
     {"", "AveragePool", import_average_pool, 1},
-    {"", "GlobalAveragePool", import_global_pool, 1},
-    {"", "GlobalMaxPool", import_global_pool, 1},
+    {"", "GlobalAveragePool", import_global_average_pool, 1},
+    {"", "GlobalMaxPool", import_global_max_pool, 1},
     {"", "ReduceMax", import_reduce_extreme, 1},
     {"", "ReduceMin", import_reduce_extreme, 1},
     {"", "ReduceMean", import_reduce_sum, 1},

@@ -174,10 +174,13 @@ Status import_qlinear_softmax(Importer& importer, const NodeView& node);
 Status import_reduce_extreme(Importer& importer, const NodeView& node);
 Status import_reduce_sum(Importer& importer, const NodeView& node);
 
-// ops/pool.cc
+// ops/max_pool.cc
 Status import_max_pool(Importer& importer, const NodeView& node);
+Status import_global_max_pool(Importer& importer, const NodeView& node);
+
+// ops/average_pool.cc
 Status import_average_pool(Importer& importer, const NodeView& node);
-Status import_global_pool(Importer& importer, const NodeView& node);
+Status import_global_average_pool(Importer& importer, const NodeView& node);
 Status import_qlinear_average_pool(Importer& importer, const NodeView& node);
 Status import_qlinear_global_average_pool(Importer& importer, const NodeView& node);
 
