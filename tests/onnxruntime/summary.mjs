@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // summary.mjs FILE...: counts the lines that compare.mjs printed. Exit status 1 if a graph differs though ONNX Runtime left nothing
-// of it in float, on internal errors and on failures.
+// of it in float, on internal errors and on failures, and where ONNX Runtime ran none of them.
 import { readFileSync } from 'node:fs';
 
 const results = process.argv.slice(2).flatMap((f) => readFileSync(f, 'utf8').split('\n').filter(Boolean).map((l) => JSON.parse(l)));
@@ -38,4 +38,5 @@ byReason(only('refused'), (r) => withoutNumbers(r.why));
 say('equal at batch 1, which was fixed', only('batch refused'));
 say('not run by ONNX Runtime', only('not run'));
 byReason(only('not run'), (r) => withoutNumbers(r.why));
-process.exit(inIntegers(only('differs')).length || only('internal error').length || only('failed').length ? 1 : 0);
+if (only('not run').length === results.length) console.log('nothing was compared: is there such a layer, and onnxruntime-node in ORT_DIR?');
+process.exit(only('not run').length === results.length || inIntegers(only('differs')).length || only('internal error').length || only('failed').length ? 1 : 0);
