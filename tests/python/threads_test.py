@@ -77,31 +77,27 @@ class ConcurrencyTest(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_other_threads_run_python_during_a_run(self):
-        """A long run, and a thread that counts meanwhile; and may not run the same session."""
+        """A long run, beside which Python counts; and a second thread may not run the same session meanwhile."""
         session = qrt.Model(EVERY_OP).session(batch=20000, threads=1, isa="scalar")
-        done, counted, refused = threading.Event(), [0], []
+        refused, ends = [], []
 
-        def count():
-            while not done.is_set():
-                counted[0] += 1
-                if not refused:
-                    try:
-                        session.run()
-                    except RuntimeError as error:
-                        refused.append(str(error))
-                time.sleep(0.0005)
+        def run():
+            try:
+                session.run()
+            except RuntimeError as error:
+                refused.append(str(error))
+            ends.append(True)
 
-        started = threading.Event()
-        thread = threading.Thread(target=lambda: (started.wait(), time.sleep(0.002), count()))
-        thread.start()
-        started.set()
-        begin = time.perf_counter()
-        session.run()
-        seconds = time.perf_counter() - begin
-        done.set()
-        thread.join()
-        self.assertGreater(seconds, 0.02, "the run is too short to show anything")
-        self.assertGreater(counted[0], 1)
+        counted = 0
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        while len(ends) < 2:
+            counted += 1
+            time.sleep(0.0005)
+        for thread in threads:
+            thread.join()
+        self.assertGreater(counted, 1)
         self.assertEqual(len(refused), 1)
         self.assertRegex(refused[0], "another thread runs this session")
 
