@@ -121,12 +121,41 @@ void Importer::set_next(ValueId variable, ValueId next) {
     if (v.value == variable) v.next = next;
 }
 
+Resource* Importer::resource(const Op& op, int i) {
+  Resource* found = state(op, i).resource;
+  if (!found)
+    (void)refuse(op, quoted_input(op, i) + " is not a handle of a variable", input(op, i).name,
+                 "read and assign what VAR_HANDLE gives");
+  return found;
+}
+
+void Importer::set_resource(const Op& op, const std::pair<std::string, std::string>& name) {
+  states_[static_cast<size_t>(op.outputs[0])].resource =
+      resources_.find_or_add(name.first, name.second);
+}
+
+Status Importer::call_once(const Op& op) {
+  std::string rule;
+  QRT_TRY(resources_.initialise(model_, op.options<tflite::CallOnceOptions>().init_subgraph_index,
+                                graph(), &growth_, &rule));
+  if (!rule.empty())
+    return refuse(op, rule, "", "give every variable one value for all its elements at first");
+  became(op, "variable", "I0");
+  return Status();
+}
+
 // The values become the last inputs and outputs of the graph (ir.h).
 void Importer::export_variables() {
+  for (const Resource& r : resources_.all())
+    if (r.variable != kNoValue) variables_.push_back({r.variable, r.current, r.initial});
   for (const Variable& v : variables_) {
     if (v.next == kNoValue) continue;  // its operator was refused
+    ValueId next = v.next;
+    if (graph().producer(next) < 0 || graph().is_output(next))
+      next = builder_.reshape({graph().values[v.value].name, "variable"}, next,
+                              builder_.shape_of(next), "");
     graph().inputs.push_back(v.value);
-    graph().outputs.push_back(v.next);
+    graph().outputs.push_back(next);
     graph().variables.push_back({v.initial});
   }
 }

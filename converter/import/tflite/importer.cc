@@ -11,7 +11,7 @@ namespace {
 
 bool is_control_flow(tflite::BuiltinOperator code) {
   return code == tflite::BuiltinOperator::IF || code == tflite::BuiltinOperator::WHILE ||
-         code == tflite::BuiltinOperator::CALL || code == tflite::BuiltinOperator::CALL_ONCE;
+         code == tflite::BuiltinOperator::CALL;
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ Status Importer::visit_all(size_t* visited) {
 }
 
 Status Importer::visit(const Op& op) {
-  QRT_MODEL_CHECK(!op.outputs.empty(), "has no output");
   const Handler* handler = find_handler(op.code);
+  QRT_MODEL_CHECK(!op.outputs.empty() || (handler && handler->outputs == 0), "has no output");
   if (is_control_flow(op.code))
     return refuse(op, "control flow is not supported", "", "export the model without it");
   if (op.code == tflite::BuiltinOperator::CUSTOM)
@@ -82,13 +82,13 @@ Status Importer::visit(const Op& op) {
   for (int i : op.outputs) states_[static_cast<size_t>(i)].origin = origin;
 
   for (int i : op.inputs)
-    if (i >= 0 && !is_usable(op, i, handler->has_state)) return Status();
+    if (i >= 0 && !is_usable(op, i, handler->has_state, handler->has_state)) return Status();
   for (int i : op.outputs)
-    if (!is_usable(op, i, false)) return Status();
+    if (!is_usable(op, i, false, handler->has_state)) return Status();
   Status status = growth_.check(graph(), model_.file_bytes());
   if (status.ok()) status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)
-    return refuse(op, status.message(), output(op).name, "keep the operator's parameters small");
+    return refuse(op, status.message(), op.output_name, "keep the operator's parameters small");
   // What the file says of a tensor that is never made may be wrong.
   if (status.code() == Code::kInvalidModel && !origin.empty()) {
     not_assessed(op, origin);
@@ -98,13 +98,16 @@ Status Importer::visit(const Op& op) {
   return Status();
 }
 
-bool Importer::is_usable(const Op& op, int i, bool may_be_variable) {
+bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_resource) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   if (!t.problem.empty())
     (void)refuse(op, "tensor '" + t.name + "' " + t.problem, t.name, t.remedy);
   else if (t.is_variable && !may_be_variable)
     (void)refuse(op, "tensor '" + t.name + "' keeps its content between runs", t.name,
-                 "keep state in SVDF and LSTM operators only");
+                 "keep state in SVDF and LSTM operators, or in resource variables");
+  else if (t.type == TensorType::RESOURCE && !may_be_resource)
+    (void)refuse(op, "tensor '" + t.name + "' is a resource", t.name,
+                 "read and assign resource variables only");
   else
     return true;
   return false;

@@ -15,6 +15,7 @@
 #include "converter/import/common/quant.h"
 #include "converter/import/tflite/arithmetic.h"
 #include "converter/import/tflite/model.h"
+#include "converter/import/tflite/resources.h"
 #include "converter/ir.h"
 #include "converter/report.h"
 
@@ -69,6 +70,12 @@ class Importer {
   ValueId variable(const Op& op, int i, DType dtype, const Shape& shape, int32_t initial);
   // What a variable takes after a run; to be called once for each.
   void set_next(ValueId variable, ValueId next);
+  // The resource variable that input i is a handle of. Null: it is none; the operator was refused.
+  Resource* resource(const Op& op, int i);
+  // Output 0 is a handle of the variable of this container and name.
+  void set_resource(const Op& op, const std::pair<std::string, std::string>& name);
+  // A CALL_ONCE: gives resource variables their first content.
+  Status call_once(const Op& op);
   // A value of output 0's shape and name.
   ValueId new_output(const Op& op, const Quant& quant);
   // Output i is `x`, which holds its bytes already, with output i's parameters.
@@ -80,6 +87,7 @@ class Importer {
     bool refused = false;  // comes from a refused operator, and nothing stands in for it yet
     std::string origin;    // the refused operator or input it depends on, as messages name it
     std::shared_ptr<const std::vector<int32_t>> folded;
+    Resource* resource = nullptr;  // of a handle
   };
 
   Status import_inputs();
@@ -88,7 +96,7 @@ class Importer {
   Status visit_all(size_t* visited);
   Status visit(const Op& op);
   // Whether an operator can take or make a tensor. False: it was refused.
-  bool is_usable(const Op& op, int tensor, bool may_be_variable);
+  bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
   Status export_outputs();
   // Puts a value in the place of an activation that a refused operator would have made, so that its
   // readers are judged on their own merits. False: it is none.
@@ -109,6 +117,7 @@ class Importer {
   Outcomes outcomes_;
   std::vector<State> states_;  // by tensor
   std::vector<Variable> variables_;
+  Resources resources_;
 };
 
 }  // namespace qrt::convert::from_tflite

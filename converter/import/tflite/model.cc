@@ -1,4 +1,4 @@
-// Reading of the flatbuffer and the structural checks of its first subgraph.
+// Reading of the flatbuffer and the structural checks of its subgraphs.
 #include "converter/import/tflite/model.h"
 
 #include <cmath>
@@ -40,6 +40,77 @@ std::vector<int> indices(const flatbuffers::Vector<T>* source) {
   return result;
 }
 
+Status read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph, std::vector<Op>* ops) {
+  if (!subgraph.operators()) return Status();
+  QRT_TRY(check_node_count(subgraph.operators()->size()));
+  size_t edges = 0;
+  const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
+  for (const tflite::Operator* source : *subgraph.operators()) {
+    Op op;
+    op.index = static_cast<int>(ops->size());
+    op.table = source;
+    QRT_MODEL_CHECK(source->opcode_index() < codes, "operator %d names operator code %u of %zu",
+                    op.index, source->opcode_index(), codes);
+    const tflite::OperatorCode& code = *root.operator_codes()->Get(source->opcode_index());
+    // Files older than 2020 have the deprecated field only; newer ones keep it below 127.
+    const int builtin =
+        std::max(static_cast<int>(code.builtin_code()), int{code.deprecated_builtin_code()});
+    QRT_MODEL_CHECK(builtin >= 0, "operator %d has the code %d", op.index, builtin);
+    op.code = static_cast<tflite::BuiltinOperator>(builtin);
+    if (op.code == tflite::BuiltinOperator::CUSTOM)
+      op.name = "custom operator '" + flatbuffers::GetString(code.custom_code()) + "'";
+    else
+      op.name = tflite::EnumNameBuiltinOperator(op.code);
+    if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
+    op.inputs = indices(source->inputs());
+    op.outputs = indices(source->outputs());
+    edges += op.inputs.size() + op.outputs.size();
+    QRT_TRY(check_edge_count(edges));
+    ops->push_back(std::move(op));
+  }
+  return Status();
+}
+
+Status check_execution_order(const Subgraph& subgraph) {
+  const std::vector<Tensor>& tensors = subgraph.tensors;
+  const auto count = static_cast<int>(tensors.size());
+  std::vector<bool> known(tensors.size()), written(tensors.size());
+  for (int i = 0; i < count; ++i) {
+    const Tensor& t = tensors[static_cast<size_t>(i)];
+    known[static_cast<size_t>(i)] = t.is_constant || t.is_variable || t.shape.elements() == 0;
+  }
+  for (int i : subgraph.inputs) {
+    QRT_MODEL_CHECK(i >= 0 && i < count, "a graph input names tensor %d of %d", i, count);
+    const auto at = static_cast<size_t>(i);
+    QRT_MODEL_CHECK(!tensors[at].is_constant && !written[at],
+                    "graph input '%s' is a constant or stands twice", tensors[at].name.c_str());
+    known[at] = written[at] = true;
+  }
+  for (const Op& op : subgraph.ops) {
+    for (int i : op.inputs) {
+      QRT_MODEL_CHECK(i >= -1 && i < count, "operator %d (%s) reads tensor %d of %d", op.index,
+                      op.name.c_str(), i, count);
+      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)],
+                      "operator %d (%s) reads tensor %d, which nothing wrote before", op.index,
+                      op.name.c_str(), i);
+    }
+    for (int i : op.outputs) {
+      QRT_MODEL_CHECK(i >= 0 && i < count, "operator %d (%s) writes tensor %d of %d", op.index,
+                      op.name.c_str(), i, count);
+      const auto at = static_cast<size_t>(i);
+      QRT_MODEL_CHECK(!written[at] && !tensors[at].is_constant,
+                      "operator %d (%s) writes tensor %d, which is a constant, a graph input, or "
+                      "written before",
+                      op.index, op.name.c_str(), i);
+      known[at] = written[at] = true;
+    }
+  }
+  for (int i : subgraph.outputs)
+    QRT_MODEL_CHECK(i >= 0 && i < count && known[static_cast<size_t>(i)],
+                    "a graph output names tensor %d, which nothing wrote", i);
+  return Status();
+}
+
 }  // namespace
 
 const char* type_name(TensorType type) {
@@ -65,25 +136,31 @@ Status Model::parse() {
   if (root.version() != kSchemaVersion)
     return error(Code::kUnsupported, "has schema version %u, only %u is known", root.version(),
                  kSchemaVersion);
-  QRT_MODEL_CHECK(root.subgraphs() && root.subgraphs()->size() > 0, "has no subgraph");
-  const tflite::SubGraph& subgraph = *root.subgraphs()->Get(0);
-  if (subgraph.name()) name_ = subgraph.name()->str();
   if (root.description()) description_ = root.description()->str();
-  if (subgraph.tensors()) {
-    tensors_.resize(subgraph.tensors()->size());
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      Status s =
-          read_tensor(root, *subgraph.tensors()->Get(static_cast<uint32_t>(i)), &tensors_[i]);
+  return read_subgraph(0, &main_);
+}
+
+Status Model::read_subgraph(int index, Subgraph* subgraph) const {
+  const tflite::Model& root = *tflite::GetModel(bytes_.data());
+  const size_t count = root.subgraphs() ? root.subgraphs()->size() : 0;
+  QRT_MODEL_CHECK(index >= 0 && static_cast<size_t>(index) < count, "has no subgraph %d", index);
+  const tflite::SubGraph& source = *root.subgraphs()->Get(static_cast<uint32_t>(index));
+  if (source.name()) subgraph->name = source.name()->str();
+  std::vector<Tensor>& tensors = subgraph->tensors;
+  if (source.tensors()) {
+    tensors.resize(source.tensors()->size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      Status s = read_tensor(root, *source.tensors()->Get(static_cast<uint32_t>(i)), &tensors[i]);
       if (!s.ok())
-        return std::move(s).at("tensor " + std::to_string(i) + " '" + tensors_[i].name + "'");
+        return std::move(s).at("tensor " + std::to_string(i) + " '" + tensors[i].name + "'");
     }
   }
-  inputs_ = indices(subgraph.inputs());
-  outputs_ = indices(subgraph.outputs());
-  QRT_TRY(read_ops(root, subgraph));
-  QRT_TRY(check_execution_order());
-  for (Op& op : ops_)
-    if (!op.outputs.empty()) op.output_name = tensors_[static_cast<size_t>(op.outputs[0])].name;
+  subgraph->inputs = indices(source.inputs());
+  subgraph->outputs = indices(source.outputs());
+  QRT_TRY(read_ops(root, source, &subgraph->ops));
+  QRT_TRY(check_execution_order(*subgraph));
+  for (Op& op : subgraph->ops)
+    if (!op.outputs.empty()) op.output_name = tensors[static_cast<size_t>(op.outputs[0])].name;
   return Status();
 }
 
@@ -119,7 +196,7 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
   if (source.sparsity()) refuse("is stored sparse", "export the model with dense weights");
   if (source.external_buffer() != 0)
     refuse("lies in an external buffer group", "export the model as one file");
-  if (element_bits(tensor->type) == 0)
+  if (element_bits(tensor->type) == 0 && tensor->type != TensorType::RESOURCE)
     refuse(std::string("has the type ") + type_name(tensor->type), "remove it from the model");
   if (const auto* q = source.quantization()) {
     if (q->details_type() != tflite::QuantizationDetails::NONE)
@@ -167,76 +244,6 @@ Status Model::find_data(const tflite::Model& root, const tflite::Tensor& source,
   QRT_MODEL_CHECK(tensor->bytes == expected, "has %zu bytes of data, %s of shape %s takes %zu",
                   tensor->bytes, type_name(tensor->type), tensor->shape.to_string().c_str(),
                   expected);
-  return Status();
-}
-
-Status Model::read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph) {
-  if (!subgraph.operators()) return Status();
-  QRT_TRY(check_node_count(subgraph.operators()->size()));
-  size_t edges = 0;
-  const size_t codes = root.operator_codes() ? root.operator_codes()->size() : 0;
-  for (const tflite::Operator* source : *subgraph.operators()) {
-    Op op;
-    op.index = static_cast<int>(ops_.size());
-    op.table = source;
-    QRT_MODEL_CHECK(source->opcode_index() < codes, "operator %d names operator code %u of %zu",
-                    op.index, source->opcode_index(), codes);
-    const tflite::OperatorCode& code = *root.operator_codes()->Get(source->opcode_index());
-    // Files older than 2020 have the deprecated field only; newer ones keep it below 127.
-    const int builtin =
-        std::max(static_cast<int>(code.builtin_code()), int{code.deprecated_builtin_code()});
-    QRT_MODEL_CHECK(builtin >= 0, "operator %d has the code %d", op.index, builtin);
-    op.code = static_cast<tflite::BuiltinOperator>(builtin);
-    if (op.code == tflite::BuiltinOperator::CUSTOM)
-      op.name = "custom operator '" + flatbuffers::GetString(code.custom_code()) + "'";
-    else
-      op.name = tflite::EnumNameBuiltinOperator(op.code);
-    if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
-    op.inputs = indices(source->inputs());
-    op.outputs = indices(source->outputs());
-    edges += op.inputs.size() + op.outputs.size();
-    QRT_TRY(check_edge_count(edges));
-    ops_.push_back(std::move(op));
-  }
-  return Status();
-}
-
-Status Model::check_execution_order() const {
-  const auto count = static_cast<int>(tensors_.size());
-  std::vector<bool> known(tensors_.size()), written(tensors_.size());
-  for (int i = 0; i < count; ++i) {
-    const Tensor& t = tensors_[static_cast<size_t>(i)];
-    known[static_cast<size_t>(i)] = t.is_constant || t.is_variable || t.shape.elements() == 0;
-  }
-  for (int i : inputs_) {
-    QRT_MODEL_CHECK(i >= 0 && i < count, "a graph input names tensor %d of %d", i, count);
-    const auto at = static_cast<size_t>(i);
-    QRT_MODEL_CHECK(!tensors_[at].is_constant && !written[at],
-                    "graph input '%s' is a constant or stands twice", tensors_[at].name.c_str());
-    known[at] = written[at] = true;
-  }
-  for (const Op& op : ops_) {
-    for (int i : op.inputs) {
-      QRT_MODEL_CHECK(i >= -1 && i < count, "operator %d (%s) reads tensor %d of %d", op.index,
-                      op.name.c_str(), i, count);
-      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)],
-                      "operator %d (%s) reads tensor %d, which nothing wrote before", op.index,
-                      op.name.c_str(), i);
-    }
-    for (int i : op.outputs) {
-      QRT_MODEL_CHECK(i >= 0 && i < count, "operator %d (%s) writes tensor %d of %d", op.index,
-                      op.name.c_str(), i, count);
-      const auto at = static_cast<size_t>(i);
-      QRT_MODEL_CHECK(!written[at] && !tensors_[at].is_constant,
-                      "operator %d (%s) writes tensor %d, which is a constant, a graph input, or "
-                      "written before",
-                      op.index, op.name.c_str(), i);
-      known[at] = written[at] = true;
-    }
-  }
-  for (int i : outputs_)
-    QRT_MODEL_CHECK(i >= 0 && i < count && known[static_cast<size_t>(i)],
-                    "a graph output names tensor %d, which nothing wrote", i);
   return Status();
 }
 

@@ -1,6 +1,7 @@
 // A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
 // and before it is read, every constant as large as its type and shape say. What the operators mean
-// is not looked at here.
+// is not looked at here. The first subgraph is the model; another only sets resource variables
+// before its first run.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
 
@@ -34,7 +35,7 @@ struct Tensor {
   int axis = 0;
 };
 
-// One operator of the first subgraph. An absent input is -1.
+// One operator of a subgraph. An absent input is -1.
 struct Op {
   int index = 0;
   tflite::BuiltinOperator code = tflite::BuiltinOperator::ADD;
@@ -56,31 +57,37 @@ struct Op {
   }
 };
 
+struct Subgraph {
+  std::string name;
+  std::vector<Tensor> tensors;
+  std::vector<Op> ops;
+  std::vector<int> inputs, outputs;  // tensors
+};
+
 class Model {
  public:
   // kIoError, kInvalidModel, or kUnsupported (another schema version).
   static Status load(const std::string& path, Model* model);
 
   size_t file_bytes() const { return bytes_.size(); }
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return main_.name; }
   const std::string& description() const { return description_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }
-  const std::vector<Op>& ops() const { return ops_; }
-  const std::vector<int>& inputs() const { return inputs_; }
-  const std::vector<int>& outputs() const { return outputs_; }
+  const std::vector<Tensor>& tensors() const { return main_.tensors; }
+  const std::vector<Op>& ops() const { return main_.ops; }
+  const std::vector<int>& inputs() const { return main_.inputs; }
+  const std::vector<int>& outputs() const { return main_.outputs; }
+  // Reads subgraph `index`, which points into this model. kInvalidModel: there is none, or it is
+  // damaged.
+  Status read_subgraph(int index, Subgraph* subgraph) const;
 
  private:
   Status parse();
   Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
-  Status read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph);
-  Status check_execution_order() const;
 
   std::vector<uint8_t> bytes_;
-  std::string name_, description_;
-  std::vector<Tensor> tensors_;
-  std::vector<Op> ops_;
-  std::vector<int> inputs_, outputs_;
+  std::string description_;
+  Subgraph main_;
 };
 
 }  // namespace qrt::convert::from_tflite

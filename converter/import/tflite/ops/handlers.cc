@@ -66,6 +66,10 @@ constexpr Handler kHandlers[] = {
     {B::BATCH_TO_SPACE_ND, 3, import_batch_to_space_nd, false, true},
     {B::RESIZE_NEAREST_NEIGHBOR, 2, import_resize_nearest_neighbor, false, true},
     {B::RESIZE_BILINEAR, 2, import_resize_bilinear, false, true},
+    {B::CALL_ONCE, 0, import_call_once, false, false, 0},
+    {B::VAR_HANDLE, 0, import_var_handle, true},
+    {B::READ_VARIABLE, 1, import_read_variable, true, true},
+    {B::ASSIGN_VARIABLE, 2, import_assign_variable, true, true, 0},
 };
 
 }  // namespace

@@ -13,8 +13,9 @@ struct Handler {
   tflite::BuiltinOperator code;
   int inputs;  // the first ones, which must be there
   Status (*handle)(Importer& importer, const Op& op);
-  bool has_state = false;    // takes tensors that keep their content between runs
+  bool has_state = false;    // takes tensors that keep their content between runs, or their handles
   bool takes_int16 = false;  // activations of 16 bits
+  int outputs = 1;           // at least
 };
 
 // Null: there is none.
@@ -102,6 +103,11 @@ Status import_batch_matmul(Importer& importer, const Op& op);
 // ops/recurrent.cc
 Status import_svdf(Importer& importer, const Op& op);
 Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op);
+// ops/resource.cc
+Status import_call_once(Importer& importer, const Op& op);
+Status import_var_handle(Importer& importer, const Op& op);
+Status import_read_variable(Importer& importer, const Op& op);
+Status import_assign_variable(Importer& importer, const Op& op);
 
 }  // namespace qrt::convert::from_tflite
 
