@@ -100,7 +100,46 @@ void softmax_rows_float(Job* job, const uint8_t* x, uint8_t* y, size_t rows, siz
   }
 }
 
+// A row's table: floor(e_j * r + 1/2) of every value in its range.
+void reciprocal_bytes(const float* table, float scale, Range range, const uint8_t* x, size_t n,
+                      uint8_t* bytes) {
+  const float* const e = table + 255 - range.greatest;
+  float sum = 0;
+  for (size_t i = 0; i < n; ++i) sum = sum + e[x[i]];
+  const float r = 1.0f / (sum * scale);
+  for (int v = range.least; v <= range.greatest; ++v) {
+    const float share = e[v] * r;
+    const float above = share + 0.5f;
+    bytes[v] = static_cast<uint8_t>(above < 255.0f ? above : 255.0f);
+  }
+}
+
+// The same in integers.
+void reciprocal_bytes_soft(const float* table, float scale, Range range, const uint8_t* x, size_t n,
+                           uint8_t* bytes) {
+  const float* const e = table + 255 - range.greatest;
+  const soft::Bits half = soft::bits_of(0.5f), minus_half = soft::bits_of(-0.5f);
+  soft::Bits sum = 0;
+  for (size_t i = 0; i < n; ++i) sum = soft::add(sum, soft::bits_of(e[x[i]]));
+  const soft::Bits r = soft::div(soft::bits_of(1.0f), soft::mul(sum, soft::bits_of(scale)));
+  for (int v = range.least; v <= range.greatest; ++v) {
+    const soft::Bits above = soft::add(soft::mul(soft::bits_of(e[v]), r), half);
+    const int64_t q = soft::to_int(soft::add(above, minus_half), true);  // floor(above)
+    bytes[v] = static_cast<uint8_t>(q > 255 ? 255 : q);
+  }
+}
+
 }  // namespace
+
+void softmax_reciprocal_rows(const float* table, float output_scale, const uint8_t* x, uint8_t* y,
+                             size_t rows, size_t n) {
+  uint8_t bytes[256];
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    (kIntegerOnly ? reciprocal_bytes_soft : reciprocal_bytes)(table, output_scale, range_of(x, n),
+                                                              x, n, bytes);
+    for (size_t i = 0; i < n; ++i) y[i] = bytes[x[i]];
+  }
+}
 
 void softmax_rows(const SoftmaxParams& params, const EdgeKernel& edge, const LutKernel& lut,
                   const uint8_t* x, uint8_t* y, size_t rows, size_t n) {

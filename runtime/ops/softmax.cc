@@ -95,11 +95,21 @@ Status check_log_scales(const InferContext& context, int reach) {
   return Status();
 }
 
+Status check_reciprocal(const InferContext& context) {
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
+  const float scale = float_of(options->output_scale());
+  QRT_MODEL_CHECK(scale >= 1.0f / 256 && scale <= 1.0f && options->zero_point() == 0,
+                  "output_scale is %g and zero_point %d, expected 1/256 to 1 and 0 with kind "
+                  "F32_RECIPROCAL",
+                  static_cast<double>(scale), options->zero_point());
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::INT16_ANY_SCALE,
-                  "kind is %d, expected 0 to 5", static_cast<int>(options->kind()));
+  QRT_MODEL_CHECK(options->kind() <= fb::SoftmaxKind::MAX, "kind is %d, expected 0 to %d",
+                  static_cast<int>(options->kind()), static_cast<int>(fb::SoftmaxKind::MAX));
   const bool is_any_scale = options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE;
   const bool is_int16_log =
       options->kind() == fb::SoftmaxKind::LOG_F32 && runs_int16(context.inputs[0].type.dtype);
@@ -131,11 +141,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     greatest = std::max(greatest, table[i]);
   }
   // The sum of a row holds table[255] at least.
-  if (options->kind() == fb::SoftmaxKind::LOG_F32) {
+  const bool by_reciprocal = options->kind() == fb::SoftmaxKind::F32_RECIPROCAL;
+  if (by_reciprocal || options->kind() == fb::SoftmaxKind::LOG_F32) {
     QRT_MODEL_CHECK(table[255] == 1.0f && greatest == 1.0f,
-                    "table[255] is %g and the greatest value %g, expected 1 with kind LOG_F32",
-                    static_cast<double>(table[255]), static_cast<double>(greatest));
-    QRT_TRY(check_log_scales(context, UINT8_MAX));
+                    "table[255] is %g and the greatest value %g, expected 1 with kind %s",
+                    static_cast<double>(table[255]), static_cast<double>(greatest),
+                    fb::EnumNameSoftmaxKind(options->kind()));
+    QRT_TRY(by_reciprocal ? check_reciprocal(context) : check_log_scales(context, UINT8_MAX));
     return add_output(DType::kUInt8, x, outputs);
   }
   const double k = static_cast<double>(float_of(options->k()));
@@ -200,6 +212,35 @@ Status prepare_log(const PrepareContext& context, PlannedStep* step) {
       task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "log_softmax_u8_scalar";
   step->run = run_log;
+  step->params = std::move(params);
+  return Status();
+}
+
+struct ReciprocalParams {
+  const float* table;
+  float output_scale;
+  size_t rows, n, tasks;
+};
+
+void run_reciprocal(const Step& step, const RunContext& context) {
+  const ReciprocalParams& p = step.as<ReciprocalParams>();
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_reciprocal_rows(p.table, p.output_scale, context.in(step, 0) + begin * p.n,
+                            context.out(step, 0) + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_reciprocal(const PrepareContext& context, PlannedStep* step) {
+  const Shape& shape = context.outputs[0].shape;
+  auto params = std::make_shared<ReciprocalParams>();
+  QRT_TRY(find_table(context, kTable, &params->table));
+  params->output_scale = float_of(context.op->options_as<fb::SoftmaxOptions>()->output_scale());
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_reciprocal_u8";
+  step->run = run_reciprocal;
   step->params = std::move(params);
   return Status();
 }
@@ -352,6 +393,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (options->kind() == fb::SoftmaxKind::LOG_F32)
     return runs_int16(context.outputs[0].dtype) ? prepare_int16_log(context, step)
                                                 : prepare_log(context, step);
+  if (options->kind() == fb::SoftmaxKind::F32_RECIPROCAL) return prepare_reciprocal(context, step);
   QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
   const float* table;
@@ -376,7 +418,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 int level(const fb::Operator& op) {
   const fb::SoftmaxKind kind = op.options_as_Softmax()->kind();
-  return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ? 1 : 0;
+  return kind == fb::SoftmaxKind::F32 || kind == fb::SoftmaxKind::LOG_F32 ||
+                 kind == fb::SoftmaxKind::F32_RECIPROCAL
+             ? 1
+             : 0;
 }
 
 }  // namespace

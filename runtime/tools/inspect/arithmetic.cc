@@ -45,6 +45,7 @@ std::string arithmetic(const fb::Operator& op) {
         case fb::SoftmaxKind::Q5_26_TO_INT16: return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::INT16: return "interpolated tables";
         case fb::SoftmaxKind::INT16_ANY_SCALE: return "table, integer quotient";
+        case fb::SoftmaxKind::F32_RECIPROCAL: return "table, ordered float32 sum, reciprocal";
         case fb::SoftmaxKind::LOG_F32: return "table, ordered float32 sum, logarithm";
       }
       return "table, ordered float32 sum";

@@ -55,7 +55,6 @@ Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, c
 // limit.
 Status import_saturating(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                          int32_t (*f)(int32_t), int result_shift, int result_offset) {
-  if (refuse_legacy(importer, op, in)) return Status();
   const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale[0]), 27));
   if (m.exponent() < 0)
     return importer.refuse(op,
@@ -117,6 +116,7 @@ Status import_logistic(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   if (in.is_int16()) return import_saturating_16(importer, op, in, out, 0, sigmoid_q15);
+  if (in.type == DType::kUInt8) return import_logistic_uint8(importer, op, in, out);
   return import_saturating(importer, op, in, out, logistic_q4, 23, -128);
 }
 
@@ -124,6 +124,7 @@ Status import_tanh(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   if (in.is_int16()) return import_saturating_16(importer, op, in, out, 1, tanh_q15);
+  if (in.type == DType::kUInt8) return import_tanh_uint8(importer, op, in, out);
   return import_saturating(importer, op, in, out, tanh_q4, 24, 0);
 }
 
@@ -293,21 +294,6 @@ Status import_hard_swish(Importer& importer, const Op& op) {
     const int32_t product = relu * linear / 32768;  // towards zero
     return clamp_to(shift_half_away_16(product, -to_output.exponent()) + out.zero_point[0],
                     Limits::of_source(out));
-  });
-}
-
-// Computed in float by the reference, exp by its C library: here the float nearest to the real one.
-Status import_elu(Importer& importer, const Op& op) {
-  Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
-  const float inverse = 1 / out.scale[0];
-  return finish_table(importer, op, in, out, [&](int x) {
-    const float real = in.scale[0] * static_cast<float>(x - in.zero_point[0]);
-    // exp(-100) is 0 beside 1.
-    const double bounded = std::max(static_cast<double>(real), -100.0);
-    const float value = real < 0 ? static_cast<float>(portable_exp(bounded)) - 1.0f : real;
-    const float steps = std::round(value * inverse) + static_cast<float>(out.zero_point[0]);
-    return static_cast<int>(std::clamp(steps, -128.0f, 127.0f));
   });
 }
 

@@ -1,7 +1,7 @@
 // Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of shapes, folded.
 #include <algorithm>
 
-#include "converter/import/tflite/ops/handlers.h"
+#include "converter/import/tflite/ops/unary.h"
 
 namespace qrt::convert::from_tflite {
 
@@ -151,6 +151,38 @@ Status import_mul(Importer& importer, const Op& op) {
   set_zero_point(b, &o.b_zero_point, &o.b_zero_point_16);
   o.requant = std::move(requant);
   importer.became(op, "Mul", "I0");
+  return Status();
+}
+
+// int8 only: every pair of bytes has its result in a table.
+Status import_squared_difference(Importer& importer, const Op& op) {
+  Quant a, b, out;
+  if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out) ||
+      refuse_legacy(importer, op, a))
+    return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  constexpr int kLeft = 7;
+  const double twice = 2 * static_cast<double>(std::max(a.scale[0], b.scale[0]));
+  const float fine = static_cast<float>(1 << 2 * kLeft) * out.scale[0];
+  const Multiplier of_a = importer.multiplier(static_cast<double>(a.scale[0]) / twice);
+  const Multiplier of_b = importer.multiplier(static_cast<double>(b.scale[0]) / twice);
+  const Multiplier to_out = importer.multiplier(twice * twice / static_cast<double>(fine));
+  if (!usable(importer, op, 30, {to_out})) return Status();
+  const Rounding rounding = importer.rounding();
+  const Limits limits = Limits::of_source(out);
+  std::vector<uint8_t> table;
+  for (int i = -128; i <= 127; ++i) {
+    const int32_t x = multiply((i - a.zero_point[0]) * (1 << kLeft), of_a, rounding);
+    for (int k = -128; k <= 127; ++k) {
+      const int32_t d = x - multiply((k - b.zero_point[0]) * (1 << kLeft), of_b, rounding);
+      const int64_t v = int64_t{multiply(d * d, to_out, rounding)} + out.zero_point[0];
+      table.push_back(static_cast<uint8_t>(clamp_to(v, limits) + out.offset()));
+    }
+  }
+  const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
+  importer.set_output(op, importer.builder().pair_lut(op, x, y, importer.output(op).shape,
+                                                      DType::kUInt8, table, &out));
+  importer.became(op, "PairLut", "I0");
   return Status();
 }
 

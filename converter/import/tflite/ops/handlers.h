@@ -46,8 +46,14 @@ Status import_relu6(Importer& importer, const Op& op);
 Status import_leaky_relu(Importer& importer, const Op& op);
 Status import_prelu(Importer& importer, const Op& op);
 Status import_hard_swish(Importer& importer, const Op& op);
-Status import_elu(Importer& importer, const Op& op);
 Status import_abs(Importer& importer, const Op& op);
+// ops/function.cc
+Status import_elu(Importer& importer, const Op& op);
+Status import_exp(Importer& importer, const Op& op);
+Status import_log(Importer& importer, const Op& op);
+Status import_sqrt(Importer& importer, const Op& op);
+Status import_rsqrt(Importer& importer, const Op& op);
+Status import_gelu(Importer& importer, const Op& op);
 // ops/quantize.cc
 Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);
@@ -94,6 +100,7 @@ Status import_reduce_min(Importer& importer, const Op& op);
 Status import_add(Importer& importer, const Op& op);
 Status import_sub(Importer& importer, const Op& op);
 Status import_mul(Importer& importer, const Op& op);
+Status import_squared_difference(Importer& importer, const Op& op);
 // ops/select.cc
 Status import_minimum(Importer& importer, const Op& op);
 Status import_maximum(Importer& importer, const Op& op);

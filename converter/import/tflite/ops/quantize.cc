@@ -64,9 +64,6 @@ Status import_quantize(Importer& importer, const Op& op) {
   if (!read_integer_quant(importer, op, importer.input(op, 0), &in)) return Status();
   if (in.is_int16() || out.is_int16() || in.type == DType::kInt32 || out.type == DType::kInt32)
     return import_int16_requantize(importer, op, in, out);
-  if (in.type == DType::kUInt8 && out.type == DType::kUInt8)
-    return importer.refuse(op, "uint8 to uint8 is not defined by the reference kernels",
-                           importer.input(op, 0).name, "quantise the model to int8");
   const Multiplier m =
       importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
   if (!usable(importer, op, 8, {m})) return Status();

@@ -24,9 +24,9 @@ Status import_arg(Importer& importer, const Op& op, bool minimum) {
   Quant in;
   const Tensor& y = importer.output(op);
   if (!importer.read_quant(op, importer.input(op, 0), &in)) return Status();
-  if (y.type != TensorType::INT32)
+  if (y.type != TensorType::INT32 && y.type != TensorType::INT64)
     return importer.refuse(op, std::string("the output is ") + type_name(y.type), y.name,
-                           "export the index as int32");
+                           "export the index as int32 or int64");
   std::vector<int32_t> axes;
   if (!importer.read_integers(op, 1, &axes)) return Status();
   const Shape& x = importer.input(op, 0).shape;
@@ -39,7 +39,8 @@ Status import_arg(Importer& importer, const Op& op, bool minimum) {
     if (d != axis) shape.push_back(x[d]);
   QRT_TRY(check_output_shape(importer, op, shape));
   const ValueId value = importer.value(op, 0);
-  const ValueId index = importer.builder().new_value(y.name, DType::kInt32, shape);
+  const DType index_type = y.type == TensorType::INT64 ? DType::kInt64 : DType::kInt32;
+  const ValueId index = importer.builder().new_value(y.name, index_type, shape);
   auto& o = importer.builder().add<fb::ArgMaxOptionsT>(op, {value}, index);
   o.axis = static_cast<uint32_t>(axis);
   o.keep_dims = false;

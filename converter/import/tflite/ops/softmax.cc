@@ -1,5 +1,6 @@
-// SOFTMAX. Of int16: two tables of 513 entries. Of int8: every difference to a row's greatest value
-// has its exponential in a table, made here as the reference kernel computes it.
+// SOFTMAX. Of int16: two tables of 513 entries. Of bytes: every difference to a row's greatest value
+// has its exponential in a table, made here as the reference kernel computes it: of int8 in integers,
+// of uint8 in float.
 #include <algorithm>
 #include <cmath>
 
@@ -97,6 +98,32 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
   return Status();
 }
 
+// TFLite's interpreter has one kernel for uint8, whose sums and quotients are float32; exp by its C
+// library is here the float nearest to the real number. On aarch64 it rounds 0.49999997 down, elsewhere
+// up, which is taken here.
+Status import_softmax_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
+  const Tensor& y = importer.output(op);
+  if (out.scale[0] < 1.0f / 256 || out.scale[0] > 1 || out.zero_point[0] != 0)
+    return importer.refuse(op, "the output's zero point is not 0, or its scale below 1/256", y.name,
+                           "quantise the output with scale 1/256 and zero point 0");
+  const float beta = op.options<tflite::SoftmaxOptions>().beta;
+  QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", static_cast<double>(beta));
+  const float scale = -in.scale[0] * beta;
+  std::vector<float> table(256);
+  for (int d = 0; d <= 255; ++d) {
+    const double at = static_cast<double>(scale * static_cast<float>(d));
+    table[static_cast<size_t>(255 - d)] = static_cast<float>(portable_exp(std::max(at, -200.0)));
+  }
+  const ValueId exponential = importer.graph().add_constant("", DType::kFloat32, {256}, table);
+  const ValueId value = importer.value(op, 0);
+  auto& o = importer.builder().add<fb::SoftmaxOptionsT>(op, {value, exponential},
+                                                        importer.new_output(op, out));
+  o.kind = fb::SoftmaxKind::F32_RECIPROCAL;
+  o.output_scale = float_bits(out.scale[0]);
+  importer.became(op, "Softmax", "I1");
+  return Status();
+}
+
 }  // namespace
 
 Status import_softmax(Importer& importer, const Op& op) {
@@ -107,16 +134,14 @@ Status import_softmax(Importer& importer, const Op& op) {
                            : importer.read_quants(op, 0, &in, &out);
   if (!known) return Status();
   if (in.is_int16()) return import_softmax_int16(importer, op, in, out);
-  if (in.type != DType::kInt8)
-    return importer.refuse(op, "the input is uint8: only the int8 form is defined", x.name,
-                           "quantise the model to int8");
   if (to_16 &&
       (std::fabs(out.scale[0] - 1.0f / 65536) > 0.001f / 65536 || out.zero_point[0] != -32768))
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/65536 and -32768, which "
                            "the reference takes for granted",
                            y.name, "quantise the output with scale 1/65536 and zero point -32768");
-  if (!to_16 && (out.scale[0] != 1.0f / 256 || out.zero_point[0] != -128))
+  const bool legacy = in.type == DType::kUInt8;
+  if (!to_16 && !legacy && (out.scale[0] != 1.0f / 256 || out.zero_point[0] != -128))
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/256 and -128, which the "
                            "reference takes for granted",
@@ -124,6 +149,7 @@ Status import_softmax(Importer& importer, const Op& op) {
   QRT_TRY(check_output_shape(importer, op, x.shape));
   QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
                   x.shape.to_string().c_str());
+  if (legacy) return import_softmax_uint8(importer, op, in, out);
   if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxIntRow))
     return importer.refuse(op, "rows of more than 4095 values overflow the reference's sum", x.name,
                            "reduce the number of classes");

@@ -18,6 +18,12 @@ std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::func
 // Makes that output 0.
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                     const std::function<int(int)>& f);
+// The same of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
+Status finish_float_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
+                          const std::function<float(float)>& f);
+// function.cc: what activation.cc has of int8 and int16.
+Status import_logistic_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
+Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 
 // The file's shapes of input 0 and output 0 are the same.
 Status check_same_shape(const Importer& importer, const Op& op);
