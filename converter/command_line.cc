@@ -40,14 +40,18 @@ void FormatOptions::add_to(tool::CommandLine* line) {
     for (const ImportOption& o : f.options) {
       Given& given = given_[o.name];
       given.is_flag = o.is_flag;
+      given.is_list = o.is_list;
       given.choices.insert(given.choices.end(), o.choices.begin(), o.choices.end());
-      given.help += (given.help.empty() ? "" : ". ") + std::string(o.help);
+      if (given.help != o.help)
+        given.help += (given.help.empty() ? "" : ". ") + std::string(o.help);
     }
   }
   line->choice("--from", &from_, names, "Source format, instead of recognising it");
   for (auto& [name, given] : given_) {
     if (given.is_flag)
       line->flag("--" + name, &given.is_on, given.help);
+    else if (given.is_list)
+      line->texts("--" + name, &given.values, given.help);
     else if (given.choices.empty())
       line->text("--" + name, &given.value, given.help);
     else
@@ -60,6 +64,10 @@ ImportOptions FormatOptions::given() const {
   for (const auto& [name, given] : given_) {
     if (given.is_on) options[name] = "on";
     if (!given.value.empty()) options[name] = given.value;
+    for (const std::string& value : given.values) {
+      std::string& all = options[name];
+      all += (all.empty() ? "" : "\n") + value;
+    }
   }
   return options;
 }

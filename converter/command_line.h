@@ -26,7 +26,8 @@ class FormatOptions {
   struct Given {
     bool is_flag = false, is_on = false;
     std::string value, help;
-    std::vector<std::string> choices;
+    std::vector<std::string> choices, values;
+    bool is_list = false;
   };
   std::string from_;
   std::map<std::string, Given> given_;

@@ -18,13 +18,16 @@ namespace qrt::convert {
 // import/onnx/: reads an ONNX file (external data beside it) into a graph. kIoError,
 // kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
 // meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
-// that have no integer form may run in float (level F), where qrt has one.
-Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false);
+// that have no integer form may run in float (level F), where qrt has one. `outputs`: tensors to end
+// the model at, instead of its own outputs; nodes and inputs that these do not need are left out.
+// kInvalidArgument where there is no such tensor.
+Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false,
+                   const std::vector<std::string>& outputs = {});
 
 // The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
 // `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
 Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
-                            Report* report);
+                            Report* report, const std::vector<std::string>& outputs = {});
 
 // import/onnx/file/: a file of one tensor (TensorProto), as test data of ONNX models come; its name may
 // be "". As import_onnx().
@@ -36,7 +39,7 @@ enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
 // import/tflite/: reads a TFLite file's first subgraph into a graph. As import_onnx().
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
-                     Report* report);
+                     Report* report, const std::vector<std::string>& outputs = {});
 
 // What a caller may say about an ESP-DL file.
 struct EspdlOptions {

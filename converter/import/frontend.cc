@@ -28,12 +28,33 @@ bool is_cvm(const Head& head) {
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
+// The tensors of --outputs.
+std::vector<std::string> outputs_of(const ImportOptions& options) {
+  std::vector<std::string> names;
+  const auto given = options.find("outputs");
+  if (given == options.end()) return names;
+  const std::string& all = given->second;
+  for (size_t at = 0, end; at <= all.size(); at = end + 1) {
+    end = std::min(all.find('\n', at), all.size());
+    names.push_back(all.substr(at, end - at));
+  }
+  return names;
+}
+
+const ImportOption kOutputs = {
+    "outputs",
+    "Tensors to end the model at, instead of its own outputs: what is behind them stays outside; "
+    "may be repeated",
+    false,
+    {},
+    true};
+
 Status tflite(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool single = reference != options.end() && reference->second == "tflite-single";
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
-                       graph, report);
+                       graph, report, outputs_of(options));
 }
 
 EspdlOptions espdl_options(const ImportOptions& options) {
@@ -61,12 +82,13 @@ Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool allows_float = options.count("allow-float") != 0;
+  const std::vector<std::string> outputs = outputs_of(options);
   if (reference == options.end() || reference->second == "ort")
-    return import_onnx(path, graph, report, allows_float);
+    return import_onnx(path, graph, report, allows_float, outputs);
   if (allows_float)
     return error(Code::kInvalidArgument, "--allow-float does not go with --reference %s",
                  reference->second.c_str());
-  return import_onnx_as_espdl(path, reference->second, graph, report);
+  return import_onnx_as_espdl(path, reference->second, graph, report, outputs);
 }
 
 // `title` of the formats that have the option.
@@ -89,7 +111,8 @@ const std::vector<Frontend>& frontends() {
          "Whose bits a TFLite model gets: tflite-ref (the default), or tflite-single for builds "
          "with TFLITE_SINGLE_ROUNDING",
          false,
-         {"tflite-ref", "tflite-single"}}},
+         {"tflite-ref", "tflite-single"}},
+        kOutputs},
        tflite},
       {"espdl",
        "ESP-DL",
@@ -124,7 +147,8 @@ const std::vector<Frontend>& frontends() {
          "scales "
          "are powers of two: espdl-p4, espdl-s3, espdl-c",
          false,
-         {"ort", "espdl-p4", "espdl-s3", "espdl-c"}}},
+         {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
+        kOutputs},
        onnx},
   };
   return rows;
@@ -147,7 +171,8 @@ Status import_model(const Frontend& frontend, const std::string& path, const Imp
   for (const auto& [name, value] : options) {
     const auto known = std::find_if(frontend.options.begin(), frontend.options.end(),
                                     [&, &n = name](const ImportOption& o) { return n == o.name; });
-    const std::string given = "--" + name + (value == "on" ? "" : " " + value);
+    const std::string given =
+        "--" + name + (value == "on" ? "" : " " + value.substr(0, value.find('\n')));
     if (known == frontend.options.end())
       return error(Code::kInvalidArgument, "%s is for %s models, %s is %s", given.c_str(),
                    titles_with(name).c_str(), path.c_str(), frontend.name);

@@ -21,6 +21,7 @@ struct ImportOption {
   const char* help;                  // for --help
   bool is_flag = false;              // has no value
   std::vector<std::string> choices;  // its values; empty: any text
+  bool is_list = false;              // has any number of values, joined by line feeds
 };
 
 // Values of the options that are given, by name; of a flag: "on".

@@ -5,9 +5,9 @@
 namespace qrt::convert {
 
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
-                     Report* report) {
+                     Report* report, const std::vector<std::string>& outputs) {
   from_tflite::Model model;
-  Status loaded = from_tflite::Model::load(path, &model);
+  Status loaded = from_tflite::Model::load(path, &model, outputs);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "tflite", loaded.message(),

@@ -1,10 +1,13 @@
 // Reading of the flatbuffer and the structural checks of its subgraphs.
 #include "converter/import/tflite/model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 
+#include "converter/import/common/cut.h"
 #include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
 #include "runtime/checked.h"
@@ -111,6 +114,41 @@ Status check_execution_order(const Subgraph& subgraph) {
   return Status();
 }
 
+// Ends the subgraph at tensors of these names: operators and inputs that they do not need go, but for
+// operators without outputs, which set variables.
+Status cut(const std::vector<std::string>& outputs, Subgraph* subgraph) {
+  std::unordered_map<std::string, int> by_name;
+  for (const Op& op : subgraph->ops)
+    for (int i : op.outputs) by_name.emplace(subgraph->tensors[static_cast<size_t>(i)].name, i);
+  for (int i : subgraph->inputs) by_name.emplace(subgraph->tensors[static_cast<size_t>(i)].name, i);
+  std::vector<bool> needed(subgraph->tensors.size());
+  subgraph->outputs.clear();
+  for (const std::string& name : outputs) {
+    const auto found = by_name.find(name);
+    const bool known = found != by_name.end();
+    QRT_TRY(check_cut(name, known, known && needed[static_cast<size_t>(found->second)]));
+    needed[static_cast<size_t>(found->second)] = true;
+    subgraph->outputs.push_back(found->second);
+  }
+  const auto is_needed = [&](int i) { return needed[static_cast<size_t>(i)]; };
+  std::vector<Op> kept;
+  for (auto op = subgraph->ops.rbegin(); op != subgraph->ops.rend(); ++op) {
+    if (!op->outputs.empty() && std::none_of(op->outputs.begin(), op->outputs.end(), is_needed))
+      continue;
+    for (int i : op->inputs)
+      if (i >= 0) needed[static_cast<size_t>(i)] = true;
+    kept.push_back(std::move(*op));
+  }
+  std::reverse(kept.begin(), kept.end());
+  for (size_t i = 0; i < kept.size(); ++i) kept[i].index = static_cast<int>(i);
+  subgraph->ops = std::move(kept);
+  std::vector<int> inputs;
+  std::copy_if(subgraph->inputs.begin(), subgraph->inputs.end(), std::back_inserter(inputs),
+               is_needed);
+  subgraph->inputs = std::move(inputs);
+  return Status();
+}
+
 }  // namespace
 
 const char* type_name(TensorType type) {
@@ -118,9 +156,10 @@ const char* type_name(TensorType type) {
   return i < kTypeCount ? kElementTypes[i].name : "of an unknown type";
 }
 
-Status Model::load(const std::string& path, Model* model) {
+Status Model::load(const std::string& path, Model* model, const std::vector<std::string>& outputs) {
   QRT_TRY(read_source_file(path, "a TFLite", &model->bytes_));
   Status status = model->parse();
+  if (status.ok() && !outputs.empty()) return cut(outputs, &model->main_);
   return status.ok() ? Status() : std::move(status).at(path);
 }
 

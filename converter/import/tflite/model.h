@@ -66,8 +66,11 @@ struct Subgraph {
 
 class Model {
  public:
-  // kIoError, kInvalidModel, or kUnsupported (another schema version).
-  static Status load(const std::string& path, Model* model);
+  // kIoError, kInvalidModel, or kUnsupported (another schema version). With `outputs`: what these
+  // tensors and the variables need of the first subgraph; kInvalidArgument where there is no such
+  // tensor.
+  static Status load(const std::string& path, Model* model,
+                     const std::vector<std::string>& outputs = {});
 
   size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return main_.name; }

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <queue>
 #include <set>
+#include <unordered_set>
 
+#include "converter/import/common/cut.h"
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/parse.h"
 #include "onnx/onnx_pb.h"
@@ -38,6 +40,60 @@ void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string
   }
 }
 
+// Of a repeated field those elements that `keeps` says, in their order.
+template <class Field, class Keeps>
+void keep_only(Field* field, const Keeps& keeps) {
+  int kept = 0;
+  for (int i = 0; i < field->size(); ++i)
+    if (keeps(i)) field->SwapElements(kept++, i);
+  field->DeleteSubrange(kept, field->size() - kept);
+}
+
+// Ends the graph at `outputs`: nodes and inputs that they do not need go.
+Status cut(const std::vector<std::string>& outputs, onnx::GraphProto* g) {
+  std::unordered_map<std::string, int> producer;  // -1: none is needed
+  std::unordered_map<std::string, const onnx::ValueInfoProto*> infos;
+  for (const auto* list : {&g->output(), &g->value_info(), &g->input()})
+    for (const onnx::ValueInfoProto& info : *list) infos.emplace(info.name(), &info);
+  for (const onnx::TensorProto& t : g->initializer()) producer.emplace(t.name(), -1);
+  for (const onnx::ValueInfoProto& v : g->input()) producer.emplace(v.name(), -1);
+  for (int i = 0; i < g->node_size(); ++i)
+    for (const std::string& name : g->node(i).output())
+      if (!name.empty()) producer.emplace(name, i);
+
+  std::unordered_set<std::string> needed;
+  std::vector<std::string> open;
+  const auto need = [&](const std::string& name) {
+    if (needed.insert(name).second) open.push_back(name);
+  };
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> made;
+  for (const std::string& name : outputs) {
+    QRT_TRY(check_cut(name, producer.count(name) != 0, needed.count(name) != 0));
+    need(name);
+    if (const auto info = infos.find(name); info != infos.end())
+      *made.Add() = *info->second;
+    else
+      made.Add()->set_name(name);
+  }
+  std::vector<bool> kept(static_cast<size_t>(g->node_size()));
+  while (!open.empty()) {
+    const auto found = producer.find(open.back());
+    open.pop_back();
+    if (found == producer.end() || found->second < 0 || kept[static_cast<size_t>(found->second)])
+      continue;
+    kept[static_cast<size_t>(found->second)] = true;
+    const onnx::NodeProto& node = g->node(found->second);
+    for (const std::string& name : node.input()) need(name);
+    std::vector<std::string> inner;
+    collect_subgraph_reads(node, &inner);
+    for (const std::string& name : inner) need(name);
+  }
+  g->mutable_output()->Swap(&made);
+  keep_only(g->mutable_node(), [&](int i) { return kept[static_cast<size_t>(i)]; });
+  keep_only(g->mutable_input(), [&](int i) { return needed.count(g->input(i).name()) != 0; });
+  return Status();
+}
+
 }  // namespace
 
 bool is_quantized_op(const std::string& op) {
@@ -65,8 +121,9 @@ Model::~Model() = default;
 
 const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
 
-Status Model::load(const std::string& path, Model* model) {
+Status Model::load(const std::string& path, Model* model, const std::vector<std::string>& outputs) {
   QRT_TRY(parse(path, model->proto_.get()));
+  if (!outputs.empty()) QRT_TRY(cut(outputs, model->proto_->mutable_graph()));
   model->path_ = path;
   const int64_t ir = model->proto_->ir_version();
   QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",

@@ -21,8 +21,10 @@ class Model {
   Model();
   ~Model();
 
-  // kIoError, kInvalidModel, or kUnsupported (an opset or IR version beyond what is known).
-  static Status load(const std::string& path, Model* model);
+  // kIoError, kInvalidModel, or kUnsupported (an opset or IR version beyond what is known). With
+  // `outputs`: what these tensors need of the graph; kInvalidArgument where there is no such tensor.
+  static Status load(const std::string& path, Model* model,
+                     const std::vector<std::string>& outputs = {});
 
   const std::string& path() const { return path_; }
   // The file itself and those that its tensors name as places of their data.
