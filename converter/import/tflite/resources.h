@@ -23,7 +23,7 @@ struct Resource {
   Shape shape;
   bool has_type = false;
   // Of every element, stored; without a subgraph of CALL_ONCE the zero point of the first tensor
-  // that is assigned, as in TFLite Micro.
+  // that is assigned, as in TFLite Micro, or of what it is read as.
   int32_t initial = 0;
   bool has_initial = false;
   ValueId variable = kNoValue;  // its content when a run begins; kNoValue: nothing reads that

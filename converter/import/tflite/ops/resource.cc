@@ -40,9 +40,11 @@ Status import_read_variable(Importer& importer, const Op& op) {
   const Tensor& y = importer.output(op);
   Resource* r = read_resource(importer, op, y, &quant);
   if (!r) return Status();
-  if (r->current == kNoValue)
+  if (r->current == kNoValue) {
     r->current = r->variable =
         importer.builder().new_value(r->name, quant.stored_type(), y.shape, &quant);
+    if (!r->has_initial) r->initial = quant.stored_zero_point();
+  }
   return importer.finish_copy(op, r->current, "variable");
 }
 
