@@ -131,7 +131,7 @@ Status Importer::assess(const NodeView& node) {
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
   if (!entry)
     return refuse(node, "qrt has no integer form of this operator", node.output(0),
-                  "remove it from the exported graph, or keep it outside the model");
+                  "remove it from the exported graph, or end the model before it (--outputs)");
   QRT_TRY(check_node(node));
   std::string depends;
   for (int i = 0; i < node.input_count(); ++i) {

@@ -62,10 +62,10 @@ Status Importer::visit(const Op& op) {
     return refuse(op, "control flow is not supported", "", "export the model without it");
   if (op.code == tflite::BuiltinOperator::CUSTOM)
     return refuse(op, "custom operators are not supported", "",
-                  "keep it outside the model, or express it by builtin operators");
+                  "end the model before it (--outputs), or express it by builtin operators");
   if (!handler)
     return refuse(op, "qrt has no integer form of this operator yet", "",
-                  "remove it from the exported graph, or keep it outside the model");
+                  "remove it from the exported graph, or end the model before it (--outputs)");
   QRT_MODEL_CHECK(static_cast<int>(op.inputs.size()) >= handler->inputs,
                   "has %zu inputs, expected at least %d", op.inputs.size(), handler->inputs);
   for (int i = 0; i < handler->inputs; ++i)
