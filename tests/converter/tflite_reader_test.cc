@@ -65,8 +65,7 @@ TEST(TfliteReader, EveryElementType) {
   Model model;
   ASSERT_TRUE(load(b.build(), &model).ok());
   for (const auto& t : model.tensors()) {
-    const bool is_known = t.type != TensorType::STRING && t.type != TensorType::RESOURCE &&
-                          t.type != TensorType::VARIANT;
+    const bool is_known = t.type != TensorType::STRING && t.type != TensorType::VARIANT;
     EXPECT_EQ(t.problem.empty(), is_known) << type_name(t.type);
   }
   EXPECT_EQ(model.tensors()[5].problem, "has the type string");

@@ -62,6 +62,40 @@ TEST(Softmax, AnySize) {
   check({-1, 3, 5, 7}, 0.03f, 256.0f, 0);
 }
 
+TEST(Softmax, ByReciprocal) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (const size_t n : {1u, 3u, 21u, 256u, 1001u})
+    for (const float scale : {1.0f / 256, 0.01f, 1.0f}) {
+      const std::vector<float> table = exponentials(0.04f);
+      testing::ModelBuilder m;
+      const uint32_t x = m.input({-1, static_cast<int64_t>(n)});
+      const uint32_t y = m.output({-1, static_cast<int64_t>(n)});
+      fb::SoftmaxOptionsT o;
+      o.kind = fb::SoftmaxKind::F32_RECIPROCAL;
+      o.table = m.buffer(table);
+      o.output_scale = testing::float_bits(scale);
+      m.op(o, {x}, {y});
+      constexpr size_t kRows = 7;
+      Bytes input(kRows * n), expected;
+      random.fill(input, 0, 255);
+      for (size_t row = 0; row < kRows; ++row) {
+        const uint8_t* r = &input[row * n];
+        const int greatest = *std::max_element(r, r + n);
+        const auto e = [&](size_t j) { return table[static_cast<size_t>(255 + r[j] - greatest)]; };
+        float sum = 0;
+        for (size_t j = 0; j < n; ++j) sum = sum + e(j);
+        const float scaled = sum * scale, inverse = 1.0f / scaled;
+        for (size_t j = 0; j < n; ++j) {
+          const float share = e(j) * inverse;
+          const float above = share + 0.5f;
+          expected.push_back(static_cast<uint8_t>(std::min(above, 255.0f)));
+        }
+      }
+      testing::expect_outputs(m, kRows, {input}, {expected});
+    }
+}
+
 TEST(Softmax, ZeroPointAndScale) {
   check({-1, 40}, 0.05f, 128.0f, 128);
   check({-1, 40}, 0.05f, 1000.0f, 255);
@@ -225,7 +259,22 @@ TEST(Softmax, RejectsBadModels) {
   table[7] = 0;
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
-  reject("kind is 6, expected 0 to 5", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(6); });
+  reject("kind is 7, expected 0 to 6", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(7); });
+  const auto reciprocal = [](float last, float output_scale, int zero_point) {
+    return [=](M& m, O& o) {
+      std::vector<float> entries = exponentials(0.1f);
+      entries[255] = last;
+      o.kind = fb::SoftmaxKind::F32_RECIPROCAL;
+      o.table = m.buffer(entries);
+      o.output_scale = testing::float_bits(output_scale);
+      o.zero_point = zero_point;
+    };
+  };
+  reject("table[255] is 0.5 and the greatest value", reciprocal(0.5f, 0.01f, 0));
+  reject("output_scale is 0.003 and zero_point 0, expected 1/256 to 1", reciprocal(1, 0.003f, 0));
+  reject("output_scale is 1.5", reciprocal(1, 1.5f, 0));
+  reject("output_scale is nan", reciprocal(1, std::nanf(""), 0));
+  reject("zero_point 1, expected 1/256 to 1 and 0", reciprocal(1, 0.01f, 1));
   const auto logarithm = [](float last, float scale, float output_scale) {
     return [=](M& m, O& o) {
       std::vector<float> entries = exponentials(0.1f);
